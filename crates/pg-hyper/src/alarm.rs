@@ -1,7 +1,7 @@
-//! The deadline of the request that a connection carries.
+//! The deadline of the request on a connection.
 //!
-//! To set a timer for each request and to remove it again takes two locks of the runtime's timers. So each connection has one
-//! timer, which is left as it is while it rings before the deadline, and is set anew when it does.
+//! Creating and removing a timer for each request takes two locks of the runtime's timers. So each connection has one
+//! timer. A later deadline leaves it unchanged until it fires, and then sets it again.
 
 use std::{
     pin::Pin,
@@ -11,7 +11,7 @@ use std::{
 
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// When a request without a deadline is given up: later than any program runs.
+/// The deadline of a request without one: later than any program runs.
 const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
 
 /// A moment that is so long after another.
@@ -19,7 +19,7 @@ pub(crate) fn after(start: Instant, time: Duration) -> Instant {
     start.checked_add(time).unwrap_or_else(|| start + NEVER)
 }
 
-/// A timer that one request after the other uses.
+/// A timer that the requests of a connection share.
 pub(crate) struct Alarm {
     timer: Pin<Box<Sleep>>,
     deadline: Instant,
@@ -63,7 +63,7 @@ mod tests {
         let second = |seconds| start + Duration::from_secs(seconds);
         let mut alarm = Alarm::at(second(10));
         for deadline in [10, 25, 12, 40] {
-            // Where one has passed already, it rings at once.
+            // If it has already passed, the timer fires at once.
             let rings = second(deadline).max(now());
             alarm.set(second(deadline));
             poll_fn(|context| alarm.poll(context)).await;

@@ -1,13 +1,12 @@
 //! The client for programs without async: the same calls and machines, and the calling thread waits.
 //!
-//! What it is: a [`Client`](crate::Client) together with one thread, on which tokio watches sockets and timers. The work
-//! itself is done on the thread that waits for it, so nothing has to be `'static`, and a store may block.
+//! It consists of a [`Client`](crate::Client) and one thread, on which tokio watches sockets and timers. The work
+//! itself is done on the calling thread, so no value has to be `'static`, and a store may block.
 //!
-//! What it is not: a second client. Deadline, pool, TLS, errors, throttle and drivers are those of the async one, and
-//! whatever that can do, [`Client::wait`] waits for.
+//! Deadline, pool, TLS, errors, throttle and drivers are those of the async client. [`Client::wait`] waits for anything
+//! that the async client can do.
 //!
-//! Limits: the thread ends when the last clone is gone. Called within an async task it works, but keeps the thread
-//! of that task from all else.
+//! Limits: the thread ends with the last clone. Calls within an async task work, but block the thread of that task.
 //!
 //! ```no_run
 //! use pg_hyper::{
@@ -52,45 +51,48 @@ pub use drive::Drive;
 
 use background::Background;
 
-/// Calls the service on behalf of one account, and waits. Clones share the account, the pool and the thread; any number
-/// of threads may call at once.
+/// Calls the service for one account, and waits. Clones share the account, the pool and the thread; any number of
+/// threads may call at once.
 pub struct Client<T = HyperTransport> {
     inner: crate::Client<T>,
     background: Arc<Background>,
 }
 
-/// Why there is no client.
+/// Why a client cannot be created.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
     /// An address of the account is neither https nor on this machine.
     #[error(transparent)]
     Insecure(#[from] InsecureAddress),
-    /// The system gives no thread, or nothing to watch sockets with.
+    /// The system cannot create the thread or its event queue.
     #[error("the system gives no thread to watch connections with: {0}")]
     System(#[from] io::Error),
 }
 
 impl Client {
-    /// A client over [`HyperTransport`] with its usual limits.
+    /// Creates a client over [`HyperTransport`] with its default limits.
     ///
     /// # Errors
-    /// When an address of the account is neither https nor on this machine, or the system gives no thread.
+    ///
+    /// [`StartError`] if an address of the account is neither https nor on this machine, or if the system cannot create
+    /// a thread.
     pub fn new(account: Account) -> Result<Self, StartError> {
         Ok(Self::over(crate::Client::new(account)?)?)
     }
 }
 
 impl<T: Transport> Client<T> {
-    /// Over an async client, which [a builder](crate::Client::builder) may have given another transport, deadline, clock or limits.
+    /// Wraps an async client, which [a builder](crate::Client::builder) may have configured.
     ///
     /// # Errors
-    /// When the system gives no thread.
+    ///
+    /// If the system cannot create a thread.
     pub fn over(client: crate::Client<T>) -> io::Result<Self> {
         Ok(Self { inner: client, background: Arc::new(Background::start()?) })
     }
 
-    /// The async client that does the work.
+    /// Returns the async client that does the work.
     #[must_use]
     pub const fn inner(&self) -> &crate::Client<T> {
         &self.inner
@@ -112,7 +114,8 @@ impl<T: Transport> Client<T> {
     /// Checks, signs and sends a request and reads its reply.
     ///
     /// # Errors
-    /// As [`crate::Client::call`]: sorted by fault.
+    ///
+    /// As for [`crate::Client::call`].
     pub fn call<M: ApiRequest>(&self, method: &M) -> Result<M::Output, Error> {
         self.wait(self.inner.call(method))
     }
@@ -123,7 +126,9 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// [run](Drive::run).
     ///
     /// # Errors
-    /// When the payment breaks a rule, carries no `uniqueMerchantReference`, or is of a method that can't be looked up.
+    ///
+    /// [`Misuse`] if the payment breaks a rule, has no `uniqueMerchantReference`, or uses a method that cannot be
+    /// looked up.
     pub fn charge<P>(&self, payment: P) -> Result<Drive<Charge<P>, T>, Misuse>
     where
         P: ApiRequest<Output = Outcome<Transaction>>,
@@ -131,10 +136,11 @@ impl<T: Transport + Clone + 'static> Client<T> {
         self.inner.charge(payment).map(|charge| self.drive(charge))
     }
 
-    /// Goes on with a charge from what was stored last; see [`crate::Client::resume_charge`].
+    /// Resumes a charge from the state that was saved last; see [`crate::Client::resume_charge`].
     ///
     /// # Errors
-    /// When that is no charge's state, or `payment` is another payment.
+    ///
+    /// [`ResumeError`] if `saved` is not the state of a charge, or `payment` is another payment.
     pub fn resume_charge<P>(&self, saved: &SavedState, payment: Option<P>) -> Result<Drive<Charge<P>, T>, ResumeError>
     where
         P: ApiRequest<Output = Outcome<Transaction>>,
@@ -142,7 +148,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
         self.inner.resume_charge(saved, payment).map(|charge| self.drive(charge))
     }
 
-    /// Any machine that the [async client](Self::inner) drives, such as a checkout, for a thread that waits.
+    /// Makes any machine of the [async client](Self::inner), such as a checkout, blocking.
     pub fn drive<M: Machine>(&self, drive: crate::Drive<M, T>) -> Drive<M, T> {
         Drive::new(drive, Arc::clone(&self.background))
     }

@@ -1,4 +1,4 @@
-//! The client: one account, one transport.
+//! The client of one account over one transport.
 
 use std::{borrow::Cow, pin::pin, sync::Arc};
 
@@ -19,41 +19,45 @@ use crate::{
     observation::Observation, reference,
 };
 
-/// Calls the service on behalf of one account. Clones share the account and, with [`HyperTransport`], the pool.
+/// Calls the service for one account. Clones share the account and, with [`HyperTransport`], the pool.
 ///
-/// A [call](Self::call) is sent at most once; whether to send it again is for the caller to say. A
-/// [charge](Self::charge) finds out by itself whether it may.
+/// A [call](Self::call) is sent at most once, and the caller decides whether to send it again. A [charge](Self::charge)
+/// decides this itself.
 ///
-/// Calls and machines of a client and its clones share one throttle: at most 100 requests a minute and 5 at a time, unless the
-/// [builder](ClientBuilder::limits) says otherwise, and none after the service has refused the credentials.
+/// Calls and machines of a client and its clones share one throttle: at most 100 requests a minute and 5 at a time,
+/// unless the [builder](ClientBuilder::limits) sets other limits, and none after the service has refused the
+/// credentials.
 #[derive(Clone, Debug)]
 pub struct Client<T = HyperTransport> {
     account: Arc<Account>,
     transport: T,
-    /// What all machines and calls of this client and its clones share.
+    /// Shared by all machines and calls of this client and its clones.
     scheduler: Arc<RequestScheduler>,
 }
 
 impl Client {
-    /// A client over [`HyperTransport`] with its usual limits. Needs a tokio runtime once it is called.
+    /// Creates a client over [`HyperTransport`] with its default limits. Calls need a tokio runtime.
     ///
     /// # Errors
-    /// When an address of the account is neither https nor on this machine.
+    ///
+    /// [`InsecureAddress`] if an address of the account is neither https nor on this machine.
     pub fn new(account: Account) -> Result<Self, InsecureAddress> {
         Ok(Self::builder(account)?.build())
     }
 
-    /// Chooses clock, limits, throttle, pool and deadline first; then [`build`](ClientBuilder::build).
+    /// Returns a builder for clock, limits, throttle, pool and deadline; finish with [`build`](ClientBuilder::build).
     ///
     /// # Errors
-    /// When an address of the account is neither https nor on this machine.
+    ///
+    /// [`InsecureAddress`] if an address of the account is neither https nor on this machine.
     pub fn builder(account: Account) -> Result<ClientBuilder, InsecureAddress> {
         ClientBuilder::new(account)
     }
 }
 
 impl<T: Transport> Client<T> {
-    /// A client over any transport. Addresses are the transport's to judge: [`HyperTransport`] refuses insecure ones here too.
+    /// Creates a client over any transport. The transport checks the addresses: [`HyperTransport`] refuses insecure
+    /// ones here too.
     pub fn with_transport(account: Account, transport: T) -> Self {
         ClientBuilder::with_transport(account, transport).build()
     }
@@ -62,23 +66,24 @@ impl<T: Transport> Client<T> {
         Self { account: Arc::new(account), transport, scheduler: Arc::new(scheduler) }
     }
 
-    /// Why nothing is sent at present, neither for machines nor for calls, if that is so.
+    /// Returns why calls and machines send nothing at present, if they are stopped.
     #[must_use]
     pub fn stopped(&self) -> Option<StopReason> {
         self.scheduler.stopped()
     }
 
-    /// Permits machines and calls to send again, after the credentials were checked. That is stored with the next request.
+    /// Permits machines and calls to send again, after the credentials were checked. The permission is saved with the
+    /// next request.
     pub fn resume_sending(&self) {
         self.scheduler.resume_sending();
     }
 
-    /// Waits until that time, by the client's clock.
+    /// Waits until this time on the client's clock.
     pub fn sleep_until(&self, moment: Moment) -> impl Future<Output = ()> + Send + use<T> {
         self.scheduler.sleep_until(moment)
     }
 
-    /// Drives a machine. Those of this crate's own have methods that make them too: [`charge`](Self::charge), for example.
+    /// Drives a machine. The machines of this crate have their own methods, such as [`charge`](Self::charge).
     pub fn drive<M: Machine>(&self, machine: M) -> Drive<M, T>
     where
         T: Clone + 'static,
@@ -94,23 +99,24 @@ impl<T: Transport> Client<T> {
         &self.account
     }
 
-    /// The account.
+    /// Returns the account.
     #[must_use]
     pub fn account(&self) -> &Account {
         &self.account
     }
 
-    /// The transport, for requests that are no calls: the card form that a browser posts, for example.
+    /// Returns the transport, for requests that are not calls, such as the card form that a browser posts.
     #[must_use]
     pub const fn transport(&self) -> &T {
         &self.transport
     }
 
-    /// Checks, signs and sends a request and reads its reply. If the rate limit is reached, waits before sending, no longer than
-    /// [`ClientBuilder::longest_wait`].
+    /// Checks, signs and sends a request and reads its reply. If the rate limit is reached, waits before sending, at
+    /// most for [`ClientBuilder::longest_wait`].
     ///
     /// # Errors
-    /// Sorted by fault, see [`Error`]. If it is unknown whether a payment was made, the error is an [`Error::Unknown`] with the
+    ///
+    /// [`Error`], sorted by cause. If it is unknown whether a payment was made, it is [`Error::Unknown`] with the
     /// lookup to make next.
     pub async fn call<M: ApiRequest>(&self, method: &M) -> Result<M::Output, Error> {
         let observation = Observation::begin(M::INFO.service.name, M::INFO.name);
@@ -127,16 +133,18 @@ impl<T: Transport> Client<T> {
     /// Signs and sends a raw request and reads its reply as a record of your choice.
     ///
     /// # Errors
-    /// As [`call`](Self::call). A method that no table knows counts as one that must not be executed twice.
+    ///
+    /// As for [`call`](Self::call). An unknown method counts as one that must not be executed twice.
     pub async fn call_raw<R: Record + Default>(&self, raw: &RawRequest) -> Result<R, Error> {
         self.raw_exchange(Cow::Borrowed(raw), |response| self.account.reply_as(&response)).await
     }
 
-    /// Signs and sends the parameters of a method that is known only at run time, and reads its reply as the record that
-    /// the method answers with. Parameters are not checked: [`MethodInfo::check_parameters`] does that.
+    /// Signs and sends the parameters of a method that is known only at run time, and reads its reply as the record of
+    /// that method. Parameters are not checked: use [`MethodInfo::check_parameters`].
     ///
     /// # Errors
-    /// As [`call`](Self::call).
+    ///
+    /// As for [`call`](Self::call).
     pub async fn call_by_name(
         &self,
         info: &'static MethodInfo,
@@ -155,7 +163,7 @@ impl<T: Transport> Client<T> {
         let may_repeat = raw.info().is_some_and(|info| info.retry == RetrySafety::Safe);
         let reference = raw.parameters().get(reference::NAME).filter(|text| !text.is_empty()).map(str::to_owned);
         let observation = Observation::begin(service.name, raw.method());
-        // It may hold a card number, which is not needed while the reply is awaited.
+        // It may contain a card number, which is not needed during the wait for the reply.
         drop(raw);
         let result = self
             .exchange(&observation, service, request, read)
@@ -172,7 +180,7 @@ impl<T: Transport> Client<T> {
         request: Result<Request<Bytes>, Misuse>,
         read: impl FnOnce(Response<Bytes>) -> Result<R, ReplyError>,
     ) -> Result<R, Error> {
-        // Pinned here, so that it is not moved into the span and from there into this future: it is some hundred bytes.
+        // Pinned here, so that its several hundred bytes are not moved into the span and from there into this future.
         let request = request?;
         let admission = self.scheduler.admit_call(service).await?;
         let sent = pin!(self.transport.send(request));

@@ -1,4 +1,4 @@
-//! What is chosen before a client exists.
+//! The settings of a client.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,11 +16,12 @@ use crate::{
     insecure,
 };
 
-/// Slots of the rate limit are free a minute after a reply, so two minutes serve some 200 waiting calls; lost requests hold theirs for
-/// three.
+/// A slot of the rate limit is free a minute after its reply, so two minutes serve about 200 waiting calls. Lost
+/// requests hold their slots for three.
 const LONGEST_WAIT: Duration = Duration::from_secs(120);
 
-/// Chooses clock, limits, throttle and connections of a [`Client`] before it exists, so that all its clones share them.
+/// Configures clock, limits, throttle and connections of a [`Client`] before it is created. All clones of the client
+/// share them.
 ///
 /// ```no_run
 /// use std::time::Duration;
@@ -51,28 +52,29 @@ pub struct ClientBuilder<T = HyperTransport> {
 }
 
 impl ClientBuilder {
-    /// Over [`HyperTransport`].
+    /// Starts a client over [`HyperTransport`].
     ///
     /// # Errors
-    /// If an address of the account is neither https nor on this machine.
+    ///
+    /// [`InsecureAddress`] if an address of the account is neither https nor on this machine.
     pub(crate) fn new(account: Account) -> Result<Self, InsecureAddress> {
         insecure::check_account(&account)?;
         Ok(Self::with_transport(account, HyperTransport::new()))
     }
 
-    /// The time for connecting, sending and receiving together. Default: 60 seconds.
+    /// Sets the time limit for connecting, sending and receiving together. Default: 60 seconds.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.transport = self.transport.deadline(deadline);
         self
     }
 
-    /// How many bytes the body of a reply may have. Default: 16 MiB.
+    /// Sets the maximum length of a reply body in bytes. Default: 16 MiB.
     pub fn body_limit(mut self, bytes: usize) -> Self {
         self.transport = self.transport.body_limit(bytes);
         self
     }
 
-    /// How many idle connections to keep for each host, and for how long. Default: 32 for 15 seconds.
+    /// Sets how many idle connections to keep per host, and for how long. Default: 32 for 15 seconds.
     pub fn pool(mut self, idle_connections: usize, idle_time: Duration) -> Self {
         self.transport = self.transport.pool(idle_connections, idle_time);
         self
@@ -80,7 +82,7 @@ impl ClientBuilder {
 }
 
 impl<T: Transport> ClientBuilder<T> {
-    /// Over any transport, which judges addresses itself.
+    /// Starts a client over any transport. The transport checks the addresses.
     pub fn with_transport(account: Account, transport: T) -> Self {
         Self {
             account,
@@ -94,49 +96,54 @@ impl<T: Transport> ClientBuilder<T> {
         }
     }
 
-    /// The clock of machines, calls and throttle. Default: [`SystemClock`].
+    /// Sets the clock of machines, calls and throttle. Default: [`SystemClock`].
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Arc::new(clock);
         self
     }
 
-    /// The seed of the random parts of pauses, for a test that has to fail in the same way again. Default: the system's randomness.
+    /// Sets the seed for the random parts of pauses, to make a test deterministic. Default: the system's randomness.
     pub fn seed(mut self, seed: u64) -> Self {
         self.dice = Dice::seeded(seed);
         self
     }
 
-    /// What the service permits this account. Default: [the usual limits](ThrottleLimits::default).
+    /// Sets the limits of the service for this account. Default: [`ThrottleLimits::default`].
     pub fn limits(mut self, limits: ThrottleLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// How long a call waits for the [limits](Self::limits) before it fails with [`Error::Throttled`](crate::Error::Throttled).
-    /// Machines wait as long as it takes. Default: two minutes.
+    /// Sets how long a call waits for the [limits](Self::limits) before it fails with
+    /// [`Error::Throttled`](crate::Error::Throttled). Machines wait without a limit. Default: two minutes.
     pub fn longest_wait(mut self, wait: Duration) -> Self {
         self.longest_wait = wait;
         self
     }
 
-    /// Resumes the throttle that was [stored](Self::store_throttle) last. Credentials that were refused stay stopped until
-    /// [`Client::resume_sending`]; other ones may send.
+    /// Resumes the throttle from the state that was [saved](Self::store_throttle) last. Refused credentials stay
+    /// stopped until [`Client::resume_sending`]; other credentials may send.
     ///
     /// # Errors
-    /// If that is not the state of a throttle.
+    ///
+    /// [`ResumeError`] if `saved` is not the state of a throttle.
     pub fn resume_throttle(mut self, saved: &SavedState) -> Result<Self, ResumeError> {
         self.throttle = Some(AccountThrottle::resume(saved, &self.account, self.limits)?);
         Ok(self)
     }
 
-    /// Stores the throttle of the client's machines and calls: before and after each request, and before each wait for the throttle.
-    /// Without it, a program that is restarted again and again with wrong credentials makes a failed request each time, and more than
-    /// five a day lock the address out (spec 1 §5). With it and with [`resume_throttle`](Self::resume_throttle) it makes one.
+    /// Saves the throttle of the client's machines and calls: before and after each request, and before each wait for the
+    /// throttle.
     ///
-    /// A later state replaces those before, and one is stored at a time. It holds no credentials, but 16 bits of a salted hash
-    /// of them; see [`AccountThrottle`]. If storing fails, an event of the target `pg.drive` says so, and requests are sent all the same.
+    /// A program that restarts repeatedly with wrong credentials would otherwise make a failed request each time, and
+    /// more than five a day lock the address out (spec 1 §5). With this and [`resume_throttle`](Self::resume_throttle)
+    /// it makes one.
     ///
-    /// Each process needs a state of its own.
+    /// A later state replaces earlier ones, and one is saved at a time. It contains no credentials, only 16 bits of a
+    /// salted hash of them; see [`AccountThrottle`]. If saving fails, an event of the target `pg.drive` reports it, and
+    /// requests are still sent.
+    ///
+    /// Each process needs its own state.
     pub fn store_throttle<F, Stored, E>(mut self, store: F) -> Self
     where
         F: Fn(SavedState) -> Stored + Send + Sync + 'static,
@@ -147,7 +154,7 @@ impl<T: Transport> ClientBuilder<T> {
         self
     }
 
-    /// The client.
+    /// Builds the client.
     #[must_use]
     pub fn build(self) -> Client<T> {
         let Self { account, transport, clock, dice, limits, throttle, longest_wait, store } = self;

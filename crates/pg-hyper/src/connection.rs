@@ -1,7 +1,7 @@
-//! One connection: opened, used by one request after the other, and driven by the task that waits for the reply.
+//! One connection: opened, used for one request after another, and driven by the task that waits for the reply.
 //!
-//! hyper leaves it to its user who drives a connection. To do it in the task that makes the call saves the two switches
-//! between tasks that a request costs otherwise, and lets a call that is dropped take its connection along.
+//! hyper leaves it to its user to drive a connection. Driving it in the calling task saves two task switches per
+//! request, and a dropped call closes its connection.
 
 use std::{
     future::poll_fn,
@@ -29,9 +29,9 @@ pub(crate) struct Connection {
     turns: Turns,
 }
 
-/// Why there is no reply.
+/// Why a request has no reply.
 pub(crate) enum NoReply {
-    /// The connection was closed before anything was written to it.
+    /// The connection was closed before any byte was written to it.
     Unsent(Box<Request<HeldBody>>, hyper::Error),
     /// The deadline passed.
     TimeUp,
@@ -43,13 +43,13 @@ struct TimeUp;
 
 impl Connection {
     pub(crate) async fn over(stream: Stream, deadline: Instant) -> Result<Self, hyper::Error> {
-        // A body holds card data. It is written from the buffer that it came in, which is wiped; one piece made of head and
-        // body would stay in hyper's buffer for as long as the connection is kept.
+        // A body contains card data. It is written from its own buffer, which is wiped. If head and body were joined,
+        // hyper's buffer would keep the data as long as the connection.
         let (sender, driver) = http1::Builder::new().writev(true).handshake(stream).await?;
         Ok(Self { sender, driver: Box::pin(driver), open: true, alarm: Alarm::at(deadline), turns: Turns::new() })
     }
 
-    /// Sends a request and waits for its reply, whose body may have so many bytes.
+    /// Sends a request and waits for its reply, with a limit for the length of its body.
     pub(crate) async fn exchange(
         &mut self,
         request: Request<HeldBody>,
@@ -66,7 +66,7 @@ impl Connection {
         Ok(Response::from_parts(head, self.collect(body, limit).await?))
     }
 
-    /// Whether the next request may go over it, as far as can be seen without waiting.
+    /// Whether the next request can use it, as far as can be checked without waiting.
     pub(crate) async fn is_ready(&mut self) -> bool {
         if !self.sender.is_ready() {
             let Self { driver, open, turns, .. } = self;
@@ -81,8 +81,7 @@ impl Connection {
         self.open && self.sender.is_ready()
     }
 
-    /// Reads the whole body of a reply, as long as it keeps to the limit. Most bodies come in one piece, which is not
-    /// copied.
+    /// Reads the complete body of a reply, up to the limit. Most bodies arrive in one piece, which is not copied.
     async fn collect(&mut self, mut body: Incoming, limit: usize) -> Result<Bytes, NoReply> {
         let too_large = || NoReply::Broken(TransportErrorKind::ReplyTooLarge(limit));
         if body.size_hint().lower() > limit as u64 {
@@ -108,18 +107,18 @@ impl Connection {
         Ok(if whole.is_empty() { first } else { whole.freeze() })
     }
 
-    /// Waits for something that the connection brings about, until the deadline.
+    /// Waits for a result of the connection, until the deadline.
     async fn driving<F: Future>(&mut self, awaited: F) -> Result<F::Output, TimeUp> {
         let mut awaited = pin!(awaited);
         let Self { driver, open, alarm, turns, .. } = self;
         poll_fn(|task| {
             turns.poll(task, |context| {
-                // Asks the connection for what it holds back until it is asked.
+                // Polls the connection, which may hold data back until then.
                 if let Poll::Ready(output) = awaited.as_mut().poll(context) {
                     return Poll::Ready(Ok(output));
                 }
                 drive(driver, open, context);
-                // When the connection has ended it has left word of how.
+                // A connection that has ended has stored its result.
                 if let Poll::Ready(output) = awaited.as_mut().poll(context) {
                     return Poll::Ready(Ok(output));
                 }

@@ -1,4 +1,4 @@
-//! Opens streams to servers: TCP, and TLS over it.
+//! Opens streams to servers: TCP, with or without TLS.
 
 use std::{error::Error, sync::Arc};
 
@@ -24,7 +24,7 @@ type Inner = HttpConnector;
 pub(crate) struct Connector(Arc<Inner>);
 
 impl Connector {
-    /// Over TLS the certificate authorities that Mozilla trusts are trusted.
+    /// TLS trusts the certificate authorities that Mozilla trusts.
     #[cfg(feature = "tls")]
     pub(crate) fn new() -> Self {
         use hyper_rustls::ConfigBuilderExt;
@@ -37,7 +37,7 @@ impl Connector {
 
     #[cfg(feature = "tls")]
     pub(crate) fn with_tls(mut tls: rustls::ClientConfig) -> Self {
-        // hyper-rustls insists on choosing them itself.
+        // hyper-rustls requires to set them itself.
         tls.alpn_protocols.clear();
         let https = hyper_rustls::HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1();
         Self(Arc::new(https.wrap_connector(tcp())))
@@ -54,7 +54,7 @@ impl Connector {
             return Err("pg-hyper was built without the feature tls, which https needs".into());
         }
         let mut connector = Inner::clone(&self.0);
-        // Without TLS its error is another.
+        // Without TLS the error has another type.
         let stream = connector.call(uri).await?;
         Ok(stream)
     }

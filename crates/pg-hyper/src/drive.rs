@@ -1,4 +1,4 @@
-//! Drives machines: sends what they ask for, waits until when they say, and stores them before each request and each wait.
+//! Drives machines: sends their requests, waits as they ask, and saves them before each request and each wait.
 
 use std::{
     collections::VecDeque,
@@ -50,11 +50,11 @@ pub(crate) type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// A machine driven by a client.
 ///
-/// Before each request the drive asks the throttle that all clones of a client share, and saves the machine, if there is a
-/// [`store`](Self::store). Then it sends the request, once.
+/// Before each request the drive asks the throttle that all clones of a client share, and saves the machine, if there
+/// is a [`store`](Self::store). Then it sends the request, once.
 ///
-/// Every future of a drive can be dropped at any time and requested again: work in progress, such as a sent request, is kept in
-/// the drive and continues. If the drive itself is dropped, resume from the last saved state, for example with
+/// Every future of a drive can be dropped at any time and requested again: work in progress, such as a sent request, is
+/// kept in the drive and continues. If the drive itself is dropped, resume from the last saved state, for example with
 /// [`Client::resume_charge`].
 ///
 /// A machine without demands can be awaited or spawned:
@@ -85,13 +85,14 @@ pub(crate) type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// # }
 /// ```
 ///
-/// All its requests and events are in one span, `pg.drive`, a child of the span in which it was created, with the fields `machine`,
+/// All its requests and events are in one span, `pg.drive`, a child of the span in which it was created, with the
+/// fields `machine`,
 /// `reference` and `outcome`.
 pub struct Drive<M: Machine, T = HyperTransport> {
     machine: M,
     client: Client<T>,
     store: Option<Store>,
-    /// Whether the machine is stored after each reply and input, not only before requests and waits.
+    /// Whether the machine is saved after each reply and input, too.
     eager: bool,
     inputs: VecDeque<(M::Input, Option<Held>)>,
     receipts: ReceiptHandles,
@@ -100,24 +101,24 @@ pub struct Drive<M: Machine, T = HyperTransport> {
     span: Span,
 }
 
-/// What a machine wants of its owner.
+/// What the owner of a machine has to do.
 #[derive(Debug)]
 #[must_use]
 pub enum DriveStep<D, O> {
-    /// Answer this with [`Drive::handle_input`], then ask again for what is next.
+    /// Answer this with [`Drive::handle_input`], then call [`Drive::next`] again.
     Ask(D),
-    /// It is over.
+    /// The machine has ended.
     Done(O),
 }
 
-/// Where a drive stands. Everything that takes time lives in here, so that it survives the future that waits for it.
+/// The position of a drive. Pending operations are stored here, so that they survive a dropped future.
 enum Position<D, O> {
     Begin,
-    /// The machine is waited for by its owner, or the other way round.
+    /// The machine waits for its owner, or the owner has not called yet.
     Idle,
     Exchanging(Pending<Exchanged>),
     Waiting(Pending<()>),
-    /// The machine has decided, and is stored before that comes true.
+    /// The machine has decided, and is saved before the decision takes effect.
     Keeping(Pending<Result<(), StoreError>>, Decided<D, O>),
 }
 
@@ -147,18 +148,18 @@ where
         }
     }
 
-    /// Stores the machine before each request, durably: the request leaves only when the future of `store` has ended
-    /// well. When it fails, nothing is sent, and the machine takes that for [`Failure::HeldBack`]; the reason is the
-    /// [`error`](Self::error).
+    /// Saves the machine durably before each request: the request is sent only after the future of `store` has
+    /// succeeded. If it fails, nothing is sent and the machine receives [`Failure::HeldBack`]; [`error`](Self::error)
+    /// has the reason.
     ///
-    /// It is stored before each wait that follows a reply, too, and when it fails then, it waits all the same: what the
-    /// service said last, and for how long it wants no request, survives a crash then.
+    /// The machine is also saved before each wait that follows a reply, so that a crash does not lose what the service
+    /// said last, such as for how long it wants no request. If that fails, the machine waits anyway.
     ///
-    /// The same state may be stored twice, and a later one replaces those before. Once the machine is over, note its
-    /// outcome durably, then throw away what was stored, and resume nothing of which an outcome was noted: a machine that
-    /// is resumed goes on, and may pay.
+    /// The same state may be saved twice, and a later one replaces earlier ones. When the machine has ended, record its
+    /// outcome durably, then delete the saved state. Never resume a machine whose outcome is recorded: it would
+    /// continue, and may pay.
     ///
-    /// Without a store a crash loses the machine, though never more than one payment's reference can tell.
+    /// Without a store, a crash loses the machine. Then only a lookup of the payment's reference can tell what happened.
     #[must_use]
     pub fn store<F, Stored, E>(mut self, store: F) -> Self
     where
@@ -170,33 +171,33 @@ where
         self
     }
 
-    /// [Stores](Self::store) the machine in this file: the file holds a complete state at any time, and it is on the disk
-    /// before the request is sent. The thread waits for the disk meanwhile.
+    /// [Saves](Self::store) the machine in this file. The file always contains a complete state, and it is on the disk
+    /// before the request is sent. The thread waits for the disk.
     #[must_use]
     pub fn store_in(self, file: DurableFile) -> Self {
         self.store(move |saved| ready(file.write(saved.text())))
     }
 
-    /// Stores the machine after every reply and input as well.
+    /// Saves the machine after every reply and input as well.
     fn eager(mut self) -> Self {
         self.eager = true;
         self
     }
 
-    /// What would be stored now.
+    /// Returns the state that would be saved now.
     #[must_use]
     pub fn saved(&self) -> SavedState {
         self.machine.save()
     }
 
-    /// The machine, to look at.
+    /// Returns the machine.
     pub const fn machine(&self) -> &M {
         &self.machine
     }
 
-    /// What went wrong last: why a request had no reply, or why it was held back. `None` as long as nothing did.
+    /// Returns the last error: why a request had no reply, or why it was held back. `None` if there was none.
     ///
-    /// It is for people. What follows from it the machine says.
+    /// It is for people. The machine decides what follows.
     #[must_use]
     pub const fn error(&self) -> Option<&DriveError> {
         self.error.as_ref()
@@ -208,23 +209,24 @@ where
         self
     }
 
-    /// Gives the machine an input. It takes it once it waits neither for a reply nor for being stored, and before its next
-    /// demand.
+    /// Gives the machine an input. The machine takes it once it waits neither for a reply nor for being saved, and
+    /// before its next demand.
     pub fn handle_input(&mut self, input: M::Input) {
         self.inputs.push_back((input, None));
     }
 
-    /// Gives the machine an input from a callback, and acknowledges the callback once the machine was stored with it, or has taken
-    /// it if there is no [`store`](Self::store). If the drive is dropped before, the service is asked to send it again.
+    /// Gives the machine an input from a callback. The callback is acknowledged once the machine was saved with it, or,
+    /// without a [`store`](Self::store), once the machine has taken it. If the drive is dropped earlier, the service is
+    /// asked to send the callback again.
     pub fn handle_received_input(&mut self, input: M::Input, receipt: ReceiptHandle) {
         self.inputs.push_back((input, Some(Held::new(receipt))));
     }
 
-    /// Goes on until the machine asks something or is over. Asked again before an answer was told, or after the end, the
-    /// machine repeats itself.
+    /// Runs until the machine has a demand or ends. If called again before an answer, or after the end, it returns the
+    /// same step.
     ///
-    /// The future may be dropped at any time, and nothing is lost: to wait for other things too, `select!` between this
-    /// and them, and call it again.
+    /// The future can be dropped at any time without loss: to wait for other events too, use `select!` and call it
+    /// again.
     pub async fn next(&mut self) -> DriveStep<M::Demand, M::Outcome> {
         loop {
             if let Some(next) = self.turn().await {
@@ -233,7 +235,7 @@ where
         }
     }
 
-    /// One step of the machine, and the wait before it.
+    /// Makes one step of the machine, and the wait before it.
     pub(crate) async fn turn(&mut self) -> Option<DriveStep<M::Demand, M::Outcome>> {
         if let Position::Keeping(keeping, _) = &mut self.position {
             let kept = keeping.as_mut().await;
@@ -246,7 +248,7 @@ where
             };
             self.note(DriveError::Store(error));
             if let Decided::Tell(DriveStep::Ask(_)) = decided {
-                // Whether that matters is for the machine to say: it asks again, or ends.
+                // The machine decides whether that matters: it asks again, or ends.
                 return self.step(Event::Failed(Failure::HeldBack), false);
             }
             return self.decided(decided);
@@ -256,7 +258,7 @@ where
         self.step(event, news)
     }
 
-    /// What happens next. Nothing is awaited after anything was taken out of `self`.
+    /// Returns the next event. Nothing is awaited after a value was taken out of `self`.
     async fn event(&mut self) -> Event<M::Input> {
         match &mut self.position {
             Position::Begin => Event::Begin,
@@ -285,7 +287,7 @@ where
         }
     }
 
-    /// `news`: worth storing.
+    /// `news`: worth saving.
     fn step(&mut self, event: Event<M::Input>, news: bool) -> Option<DriveStep<M::Demand, M::Outcome>> {
         let decided = match self.machine.step(event, self.client.scheduler().now(), self.client.scheduler().random()) {
             Action::Send(request) => {
@@ -321,7 +323,7 @@ where
             }
             Decided::Tell(next) => {
                 self.position = Position::Idle;
-                // A question to which an answer waits may be answered by it. If not, the machine asks again.
+                // A waiting answer may answer this demand. If not, the machine asks again.
                 Some(next).filter(|next| matches!(next, DriveStep::Done(_)) || self.inputs.is_empty())
             }
         }
@@ -338,8 +340,8 @@ where
     M: Machine<Demand = Never>,
     T: Transport + Clone + 'static,
 {
-    /// Goes on to the end. The future may be dropped at any time, and this called again; after the end the machine says
-    /// again how it ended.
+    /// Runs to the end. The future can be dropped at any time, and this called again. After the end, the machine
+    /// returns its outcome again.
     pub async fn run(&mut self) -> M::Outcome {
         match self.next().await {
             DriveStep::Done(outcome) => outcome,
@@ -348,10 +350,10 @@ where
     }
 }
 
-/// Nothing in it is pinned: what is polled lies in boxes.
+/// No field is pinned: polled futures are boxed.
 impl<M: Machine, T> Unpin for Drive<M, T> {}
 
-/// Goes on to the end. When it is dropped, what was stored last is what is left; a reference to it may be awaited as well.
+/// Runs to the end. If it is dropped, the last saved state remains. You can also await a `&mut` reference to it.
 ///
 /// ```
 /// use pg_hyper::{ChargeDrive, Client, proto::model::AuthCardKey};
@@ -371,7 +373,7 @@ where
     type Output = M::Outcome;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<M::Outcome> {
-        // Whatever is under way stays in the drive, so that this future may be made anew each time.
+        // Pending operations stay in the drive, so this future can be created again each time.
         pin!(self.get_mut().run()).poll(context)
     }
 }

@@ -1,4 +1,4 @@
-//! A file that is replaced as a whole, and on the disk before its writer goes on.
+//! A file that is replaced atomically, and is on the disk before its writer continues.
 
 use std::{
     ffi::OsString,
@@ -9,10 +9,10 @@ use std::{
 
 use pg_proto::machine::SavedState;
 
-/// A file with one text, for what has to survive a crash: a machine, an order.
+/// A file with one text that must survive a crash, such as a machine or an order.
 ///
-/// [`write`](Self::write) writes a second file, syncs it to the disk, and gives it the name of the first. So the file holds
-/// the text before or the text after, whole, whenever the process or the machine stops. One writer at a time.
+/// [`write`](Self::write) writes a second file, syncs it to the disk, and renames it to the first. So the file contains
+/// the complete old or new text, whenever the process or the computer stops. Only one writer at a time is allowed.
 ///
 /// ```no_run
 /// use pg_hyper::{Client, DurableFile, proto::{machine::charge::ChargeOutcome, model::AuthCardKey}};
@@ -33,21 +33,22 @@ use pg_proto::machine::SavedState;
 pub struct DurableFile(PathBuf);
 
 impl DurableFile {
-    /// The file at this path, which need not exist. Its folder has to.
+    /// Uses the file at this path. The file need not exist, but its folder must.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self(path.into())
     }
 
-    /// Where it is.
+    /// Returns the path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// What was written last; `None` if there is no file.
+    /// Returns the text that was written last; `None` if there is no file.
     ///
     /// # Errors
-    /// If the file exists and cannot be read. Do not begin anew then: it may say that a payment is under way.
+    ///
+    /// If the file exists and cannot be read. Do not start again then: the file may record a payment in progress.
     pub fn read(&self) -> io::Result<Option<String>> {
         match fs::read_to_string(&self.0) {
             Ok(text) => Ok(Some(text)),
@@ -56,10 +57,11 @@ impl DurableFile {
         }
     }
 
-    /// The same, as the state of a machine.
+    /// Returns the text as the state of a machine.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    ///
+    /// As for [`read`](Self::read).
     pub fn saved(&self) -> io::Result<Option<SavedState>> {
         Ok(self.read()?.map(SavedState::from_text))
     }
@@ -67,8 +69,9 @@ impl DurableFile {
     /// Replaces the text. Returns when the new text is on the disk.
     ///
     /// # Errors
-    /// If it cannot be written, synced or renamed. The file then holds the text before, or after a failed sync of its folder
-    /// perhaps the new one.
+    ///
+    /// If it cannot be written, synced or renamed. The file then contains the old text, or, after a failed sync of its
+    /// folder, perhaps the new one.
     pub fn write(&self, text: &str) -> io::Result<()> {
         let beside = self.beside();
         let mut options = OpenOptions::new();
@@ -81,9 +84,10 @@ impl DurableFile {
         self.sync_folder()
     }
 
-    /// Removes the file. It is no error if there is none.
+    /// Removes the file. A missing file is no error.
     ///
     /// # Errors
+    ///
     /// If it exists and cannot be removed.
     pub fn remove(&self) -> io::Result<()> {
         match fs::remove_file(&self.0) {
@@ -92,14 +96,15 @@ impl DurableFile {
         }
     }
 
-    /// In the same folder, so that it can be renamed; after the whole name, so that `a.json` and `a.txt` do not meet.
+    /// In the same folder, so that it can be renamed. It extends the whole name, so that `a.json` and `a.txt` do not
+    /// conflict.
     fn beside(&self) -> PathBuf {
         let mut name = OsString::from(self.0.as_os_str());
         name.push(".new");
         PathBuf::from(name)
     }
 
-    /// A name is on the disk once its folder is.
+    /// A name is on the disk once its folder is synced.
     fn sync_folder(&self) -> io::Result<()> {
         if cfg!(unix) {
             let folder = self.0.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -143,7 +148,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = DurableFile::new(folder.path().join("order-7.json"));
         file.write("before").unwrap();
-        // The process is killed before the rename: a half of the next text lies beside.
+        // The process was killed before the rename: half of the next text is in the second file.
         fs::write(folder.path().join("order-7.json.new"), "aft").unwrap();
         assert_eq!(file.read().unwrap().as_deref(), Some("before"));
         file.write("after").unwrap();

@@ -1,4 +1,4 @@
-//! Why a call has no result, sorted by fault. `Display` is one line that says what to do.
+//! Why a call has no result, sorted by cause. `Display` is one line that says what to do.
 
 use std::time::Duration;
 
@@ -10,15 +10,17 @@ use pg_proto::{
 
 use crate::{TransportError, TransportErrorKind};
 
-/// As long as the throttle closes after 121: a minute and a second.
+/// The throttle stops for this long after 121: a minute and a second.
 const ONE_MINUTE: Duration = Duration::from_secs(61);
 
 /// Why a call has no result.
 ///
-/// Every variant except [`Unknown`](Self::Unknown) means that a payment was not made. A method that only reads, or that can be repeated
-/// without harm, never ends as `Unknown`. [`remedy`](Self::remedy) says what to do; the message of `Display` says it in one line.
+/// Every variant except [`Unknown`](Self::Unknown) means that a payment was not made. A method that only reads, or that
+/// can be repeated without harm, never ends as `Unknown`. [`remedy`](Self::remedy) says what to do; the message of
+/// `Display` says it in one line.
 ///
-/// A payment is safer as [`Client::charge`](crate::Client::charge), which makes the lookups itself. With a single call, handle
+/// A payment is safer as [`Client::charge`](crate::Client::charge), which makes the lookups itself. With a single call,
+/// handle
 /// `Unknown` like this:
 ///
 /// ```no_run
@@ -38,15 +40,15 @@ const ONE_MINUTE: Duration = Duration::from_secs(61);
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The request is invalid: nothing was sent.
+    /// The request is invalid. Nothing was sent.
     #[error(transparent)]
     Misuse(#[from] Misuse),
-    /// The service has refused the account's credentials before: nothing was sent. More than five failed requests a day lock the address
-    /// out (spec 1 §5).
+    /// The service has refused the account's credentials earlier. Nothing was sent. More than five failed requests a
+    /// day lock the address out (spec 1 §5).
     #[error("not sent: {0}; put them right, then call `resume_sending` or make a client with the new ones")]
     Stopped(StopReason),
-    /// The rate limit of the account permits no request for longer than a call [waits](crate::ClientBuilder::longest_wait): nothing was
-    /// sent.
+    /// The rate limit would delay the request for longer than a call [waits](crate::ClientBuilder::longest_wait).
+    /// Nothing was sent.
     #[error("not sent: the account's limits permit the next request in {} s; call again then", wait.as_secs() + 1)]
     Throttled {
         /// When to call again.
@@ -61,21 +63,21 @@ pub enum Error {
     /// There is no reply.
     #[error(transparent)]
     Transport(TransportError),
-    /// It is not known whether it was executed, and sending it again could execute it twice.
+    /// It is unknown whether the request was executed, and sending it again could execute it twice.
     #[error("outcome unknown, {reconcile}: {cause}")]
     Unknown {
-        /// The call to make next: it finds the payment, if there is one. [`Reconcile::AskOperator`] when the request carried no
-        /// `uniqueMerchantReference`, without which no lookup finds out for certain.
+        /// The lookup to make next: it finds the payment, if there is one. [`Reconcile::AskOperator`] if the request
+        /// has no `uniqueMerchantReference`: then no lookup is conclusive.
         reconcile: Reconcile,
-        /// Why it is unknown: no reply, an unreadable one, or an error code after which anything is possible, such as that of a
-        /// reference that was used before.
+        /// Why it is unknown: no reply, an unreadable one, or an inconclusive error code, such as that of a reference
+        /// that was used before.
         #[source]
         cause: Box<Error>,
     },
 }
 
 impl Error {
-    /// What to do about it.
+    /// Returns what to do about it.
     #[must_use]
     pub fn remedy(&self) -> Remedy {
         match self {
@@ -84,7 +86,8 @@ impl Error {
             }
             Self::Stopped(_) => Remedy::FixCredentials,
             Self::Throttled { wait } if *wait <= ONE_MINUTE => Remedy::WaitOneMinute,
-            // At least five minutes if the service said so; a day after five failures, and then five minutes do no harm.
+            // At least five minutes if the service said so. After five failures it is a day, and waiting five minutes
+            // does no harm.
             Self::Throttled { .. } => Remedy::WaitFiveMinutes,
             Self::Refused(refused) => refused.remedy(),
             Self::Unreadable(_) | Self::Transport(_) => Remedy::Retry,
@@ -93,7 +96,7 @@ impl Error {
         }
     }
 
-    /// Whether it may have been executed all the same.
+    /// Whether the request may have been executed anyway.
     #[must_use]
     pub fn may_be_executed(&self) -> bool {
         match self {
@@ -104,9 +107,9 @@ impl Error {
         }
     }
 
-    /// This error, or [`Unknown`](Self::Unknown) where it leaves open whether something was executed that must not be
-    /// executed twice. That includes a payment whose reference was used before, and one that is refused with a code that no
-    /// table knows, which may say the same.
+    /// Returns this error, or [`Unknown`](Self::Unknown) if something that must not be executed twice may have been
+    /// executed. That includes a payment whose reference was used before, and a payment that is refused with an
+    /// unlisted code, which may mean the same.
     pub(crate) fn settled(self, may_repeat: bool, reference: impl FnOnce() -> Option<String>) -> Self {
         if may_repeat || !(self.may_be_executed() || self.remedy() == Remedy::LookUp) {
             return self;

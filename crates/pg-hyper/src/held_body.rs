@@ -1,9 +1,9 @@
-//! A request's body that knows whether the connection has asked for it.
+//! A request body that knows whether the connection has taken it.
 //!
-//! hyper writes the head of a request, and then asks the body for its bytes, before it writes either to the socket. A
-//! body that was never asked therefore proves that nothing left but, at most, a head whose body does not follow, which
-//! no server executes. A deadline that fires in that very moment is decided by one atomic exchange: either the
-//! connection has the body, or it is lost.
+//! hyper writes the head of a request and then takes the body, before it writes either to the socket. A body that was
+//! never taken therefore proves that at most a head without its body was sent, which no server executes. If a deadline
+//! fires at the same moment, one atomic exchange decides: either the connection has the body, or the request is
+//! withdrawn.
 
 use std::{
     pin::Pin,
@@ -20,19 +20,19 @@ use hyper::body::{Body, Frame, SizeHint};
 const HELD: u8 = 0;
 const TAKEN: u8 = 1;
 const WITHDRAWN: u8 = 2;
-/// No bytes: hyper never asks for them.
+/// No bytes: hyper never takes them.
 const EMPTY: u8 = 3;
 
-/// A body of known length that can be withdrawn until the connection asks for it. It is given out once.
+/// A body of known length that can be withdrawn until the connection takes it. It is given out once.
 pub(crate) struct HeldBody {
     bytes: Bytes,
     state: Arc<AtomicU8>,
 }
 
-/// The sender's end of a [`HeldBody`].
+/// The sender's side of a [`HeldBody`].
 pub(crate) struct Hold(Arc<AtomicU8>);
 
-/// The body was withdrawn before the connection asked for it.
+/// The body was withdrawn before the connection took it.
 #[derive(Debug, thiserror::Error)]
 #[error("the request was withdrawn before it was sent")]
 pub(crate) struct Withdrawn;
@@ -45,13 +45,14 @@ impl HeldBody {
 }
 
 impl Hold {
-    /// Takes the body back. `true` means that the connection never had it, and never will. For a body without bytes it is always
-    /// `false`: hyper sends the request without asking for it.
+    /// Withdraws the body. `true` means that the connection never had it, and never will. It is always `false` for a
+    /// body without bytes: hyper sends the request without taking it.
     pub(crate) fn withdraw(&self) -> bool {
         matches!(self.0.compare_exchange(HELD, WITHDRAWN, Ordering::AcqRel, Ordering::Acquire), Ok(_) | Err(WITHDRAWN))
     }
 
-    /// The same for a request that no connection was given, or that one has handed back whole: a body without bytes counts too.
+    /// The same for a request that no connection had, or that a connection returned unwritten: then it is also `true`
+    /// for a body without bytes.
     pub(crate) fn withdraw_unsent(&self) -> bool {
         self.withdraw() || self.0.load(Ordering::Acquire) == EMPTY
     }

@@ -1,4 +1,4 @@
-//! The transport over hyper: pooled connections, TLS, one deadline, a limit for replies.
+//! The transport over hyper: pooled connections, TLS, one deadline, and a limit for replies.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -15,22 +15,21 @@ use crate::{
     pool::{Pool, now},
 };
 
-/// Connecting, sending and receiving together.
+/// Time limit for connecting, sending and receiving together.
 const DEADLINE: Duration = Duration::from_secs(60);
 /// A batch of 5,000 cards has about 2 MB in its longer encoding.
 const REPLY_LIMIT: usize = 16 << 20;
 const IDLE_CONNECTIONS: usize = 32;
-/// Shorter than servers usually keep an idle connection, so that few requests meet one that is being closed.
+/// Shorter than the usual idle time of servers, so that few requests use a connection that is being closed.
 const IDLE_TIME: Duration = Duration::from_secs(15);
 
-/// HTTP/1.1 over a pool of connections, with TLS 1.2 or 1.3. Needs a tokio runtime. Clones share the pool.
+/// HTTP/1.1 over a pool of connections, with TLS 1.2 or 1.3. It needs a tokio runtime. Clones share the pool.
 ///
-/// It never sends a request twice. Only when a pooled connection turns out to be closed, and hyper hands the request back
-/// because nothing of it was written, does it go over another connection; a body that was given out once can't be given
-/// out again. Redirects are not followed.
+/// It never sends a request twice. It uses a second connection only if the pooled one was already closed and hyper
+/// returns the request unwritten; a body that was given out cannot be given out again. It does not follow redirects.
 ///
-/// Requests to addresses that are neither https nor on this machine are always refused; without the feature
-/// `tls`, those to https addresses too.
+/// It refuses requests to addresses that are neither https nor on this machine, and without the feature `tls` also
+/// those to https addresses.
 #[derive(Clone)]
 pub struct HyperTransport {
     connector: Connector,
@@ -40,15 +39,15 @@ pub struct HyperTransport {
 }
 
 impl HyperTransport {
-    /// Trusts the certificate authorities that Mozilla trusts; deadline 60 seconds, replies up to 16 MiB, up to 32 idle
-    /// connections a host for 15 seconds.
+    /// Creates a transport that trusts the certificate authorities of Mozilla. Its deadline is 60 seconds, its replies
+    /// have up to 16 MiB, and it keeps up to 32 idle connections per host for 15 seconds.
     #[must_use]
     pub fn new() -> Self {
         Self::over(Connector::new())
     }
 
-    /// With roots, a client certificate or protocol versions of one's own. Which protocol is spoken over TLS is not
-    /// negotiated: `alpn_protocols` is ignored.
+    /// Creates a transport with your own roots, client certificate or protocol versions. It does not negotiate the
+    /// protocol over TLS: `alpn_protocols` is ignored.
     #[cfg(feature = "tls")]
     #[must_use]
     pub fn with_tls(tls: rustls::ClientConfig) -> Self {
@@ -64,21 +63,21 @@ impl HyperTransport {
         }
     }
 
-    /// The time for connecting, sending and receiving together.
+    /// Sets the time limit for connecting, sending and receiving together.
     #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
         self
     }
 
-    /// How many bytes a reply's body may have.
+    /// Sets the maximum length of a reply body in bytes.
     #[must_use]
     pub fn body_limit(mut self, bytes: usize) -> Self {
         self.reply_limit = bytes;
         self
     }
 
-    /// How many idle connections to keep for each host, and for how long. Begins a pool of its own.
+    /// Sets how many idle connections to keep per host, and for how long. Starts a new pool.
     #[must_use]
     pub fn pool(mut self, idle_connections: usize, idle_time: Duration) -> Self {
         self.pool = Arc::new(Pool::new(idle_connections, idle_time));
@@ -92,7 +91,7 @@ impl HyperTransport {
             let (mut connection, fresh) = match self.pool.take(&uri, start) {
                 Some(connection) => (connection, false),
                 None => {
-                    // Rare and large: in a box, so that every other request does not carry the room for it around.
+                    // Rare and large: boxed, so that other requests do not carry space for it.
                     let connected = timeout_at(deadline, Box::pin(self.connect(uri.clone(), deadline))).await;
                     let connected = connected.unwrap_or(Err(TransportErrorKind::Deadline(self.deadline)));
                     (connected.map_err(Fault::Unsent)?, true)
@@ -151,7 +150,7 @@ impl fmt::Debug for HyperTransport {
     }
 }
 
-/// Where a request goes, and the request as it stands on the wire: path alone, and the host as a header.
+/// Returns the destination, and the request as it is sent: path only, with the host as a header.
 fn prepare(request: Request<Bytes>) -> (Uri, Request<HeldBody>, Hold) {
     let (mut head, body) = request.into_parts();
     let (body, hold) = HeldBody::new(body);
@@ -164,15 +163,16 @@ fn prepare(request: Request<Bytes>) -> (Uri, Request<HeldBody>, Hold) {
     (uri, Request::from_parts(head, body), hold)
 }
 
-/// What went wrong, and whether a connection had the request then.
+/// An error, and whether a connection had the request.
 enum Fault {
-    /// There was no connection, or it handed the request back.
+    /// There was no connection, or it returned the request unwritten.
     Unsent(TransportErrorKind),
     /// A connection had the request.
     UnderWay(TransportErrorKind),
 }
 
-/// A body that no connection asked for was not sent; nor was a request without a body that no connection had.
+/// Classifies an error. A body that no connection took was not sent; nor was a request without a body that no
+/// connection had.
 fn judge(fault: Fault, hold: &Hold) -> TransportError {
     let (unsent, fault) = match fault {
         Fault::Unsent(fault) => (hold.withdraw_unsent(), fault),

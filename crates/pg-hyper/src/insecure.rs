@@ -1,9 +1,9 @@
-//! Card data travels over TLS, or not at all.
+//! Refuses to send card data without TLS.
 
 use http::Uri;
 use pg_proto::{Account, is_private};
 
-/// An address to which card data may not travel: it is neither https nor on this machine.
+/// An address that card data must not be sent to: it is neither https nor on this machine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0} is neither https nor on this machine, and card data may not travel there")]
 pub struct InsecureAddress(String);
@@ -13,11 +13,11 @@ pub(crate) fn check_account(account: &Account) -> Result<(), InsecureAddress> {
     account.base_urls().find(|base| !base.is_private()).map_or(Ok(()), |base| Err(InsecureAddress(base.to_string())))
 }
 
-/// Checks where a request goes.
+/// Checks the destination of a request.
 pub(crate) fn check(uri: &Uri) -> Result<(), InsecureAddress> {
     if is_private(uri) {
         return Ok(());
     }
-    // The path and credentials before the host are not shown.
+    // The path, and credentials before the host, are not shown.
     Err(InsecureAddress(format!("{}://{}", uri.scheme_str().unwrap_or_default(), uri.host().unwrap_or_default())))
 }

@@ -1,24 +1,23 @@
 //! An async client of a card payment service, over hyper or any transport of your own.
 //!
-//! What this crate is: [`Client::call`] takes a typed request over the network and brings its typed reply back. It adds
-//! to [`proto`] what needs a socket: a pool of connections, TLS, one total deadline, a limit for replies; and it keeps
-//! *not sent*, *maybe sent* and *outcome unknown* apart. [`Client::charge`] and its like drive the machines of
-//! [`proto::machine`], which need more than one request; [`Receiver`] takes the callbacks and returns that they wait for.
+//! [`Client::call`] sends a typed request and returns its typed reply. It adds to [`proto`] what needs a socket: a pool
+//! of connections, TLS, a deadline and a limit for replies. Its errors distinguish *not sent*, *maybe sent* and
+//! *outcome unknown*. [`Client::charge`] and similar methods drive the machines of [`proto::machine`], which need more
+//! than one request. [`Receiver`] receives the callbacks and returns that they wait for. [`blocking`] has the same for
+//! programs without async.
 //!
-//! Programs without async have the same in [`blocking`].
+//! The client never sends a call twice and follows no redirect. Its only state is the pool and the throttle. Only
+//! machines send a request again, within their promises: a charge only under the same `uniqueMerchantReference`, which
+//! the service accepts once, and only after a lookup.
 //!
-//! What it is not: it sends no call a second time, follows no redirect, and holds no state but its pool and its throttle.
-//! Only machines send anything twice, each as far as its contract says: a charge only under the same
-//! `uniqueMerchantReference`, which the service takes once, and only after it has looked.
+//! Limits: it speaks HTTP/1.1 only. Addresses must be https, except on this machine. By default a call ends after 60
+//! seconds, a reply has at most 16 MiB, and the client sends 100 requests a minute, 5 at a time. [`HyperTransport`] and
+//! the [`Receiver`] need a tokio runtime with I/O and timers. A client over another transport needs none; its machines
+//! need one for the [`SystemClock`] only.
 //!
-//! Limits: HTTP/1.1 only. Addresses have to be https, except for this machine's own. By default a call ends after 60
-//! seconds, and a reply may have 16 MiB; machines send 100 requests a minute, 5 at a time. [`HyperTransport`] and the [`Receiver`]
-//! need a tokio runtime with its I/O and timers on; a client over another transport needs none, and its machines only
-//! one for the [`SystemClock`].
-//!
-//! The feature `tls`, on by default, brings https. A program that only talks to this machine, such as a test against a
-//! sandbox, or that brings a transport of its own, builds without it (`default-features = false`) and without the twelve crates
-//! below it; `docs/internals/performance.md` has both build times.
+//! The feature `tls`, on by default, provides https. Disable it (`default-features = false`) in a program that only calls
+//! this machine, such as a test against a sandbox, or that has its own transport. This saves twelve crates;
+//! `docs/internals/performance.md` has both build times.
 //!
 //! ```no_run
 //! use pg_hyper::{
@@ -51,19 +50,19 @@
 //!
 //! # Machines
 //!
-//! | | ends as | asks |
+//! | | outcome | demands |
 //! |---|---|---|
-//! | [`client.charge(payment)?`](Client::charge) | [`ChargeOutcome`](proto::machine::charge::ChargeOutcome) | nothing |
-//! | [`client.retry(request, bounds)?`](Client::retry) | [`RetryOutcome`](proto::machine::retry::RetryOutcome) | nothing |
-//! | [`client.three_d_secure(initiation, plan)?`](Client::three_d_secure) | [`ThreeDSecureOutcome`](proto::machine::three_d_secure::ThreeDSecureOutcome) | to lead the customer to the challenge; whether to pay without liability shift |
-//! | [`client.checkout(request, plan)?`](Client::checkout) | [`CheckoutOutcome`](proto::machine::checkout::CheckoutOutcome) | to lead the customer to the hosted page |
-//! | [`client.update_accounts(plan, keys)?`](Client::update_accounts) | [`UpdateEvent::Ended`] | to take its results |
+//! | [`client.charge(payment)?`](Client::charge) | [`ChargeOutcome`](proto::machine::charge::ChargeOutcome) | none |
+//! | [`client.retry(request, bounds)?`](Client::retry) | [`RetryOutcome`](proto::machine::retry::RetryOutcome) | none |
+//! | [`client.three_d_secure(initiation, plan)?`](Client::three_d_secure) | [`ThreeDSecureOutcome`](proto::machine::three_d_secure::ThreeDSecureOutcome) | send the customer to the challenge; decide whether to pay without liability shift |
+//! | [`client.checkout(request, plan)?`](Client::checkout) | [`CheckoutOutcome`](proto::machine::checkout::CheckoutOutcome) | send the customer to the hosted page |
+//! | [`client.update_accounts(plan, keys)?`](Client::update_accounts) | [`UpdateEvent::Ended`] | store its results |
 //!
-//! All are a [`Drive`], the last one with more around it. Nothing is sent before a drive is awaited. What asks nothing is
-//! awaited, or [run](Drive::run); what asks is taken from one [question](Drive::next) to the next, and
-//! [told](Drive::handle_input) the answers. Each future may be dropped and asked for again. With [`store`](Drive::store) a
-//! machine is stored before each request, and each has a method that resumes it: what was stored knows whether a request
-//! may have left, so that a process can be killed at any moment.
+//! Each is a [`Drive`]; the last one wraps it. Nothing is sent before a drive is awaited. Await or [run](Drive::run) a
+//! machine without demands. For a machine with demands, call [`next`](Drive::next) in a loop and
+//! [answer](Drive::handle_input) each demand. Each future can be dropped and requested again. With
+//! [`store`](Drive::store) a machine is saved before each request, and each has a method that resumes it. The saved
+//! state says whether a request may have left, so a process can be killed at any moment.
 //!
 //! In a test the network can be a closure:
 //!
@@ -105,7 +104,8 @@
 //! # Features
 //!
 //! - `tls` (default): https. Without it only addresses on this machine can be called.
-//! - `dialect-file`: `Dialect::from_toml`, which reads from a file what a service decides where the documents leave it open.
+//! - `dialect-file`: `Dialect::from_toml`, which reads from a file what a service decides where the documents leave it
+//!   open.
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

@@ -1,4 +1,4 @@
-//! The span of a call. It holds names, codes and times, and never a parameter, a body or a credential.
+//! The span of a call. It contains names, codes and times, never a parameter, a body or a credential.
 
 use std::time::Instant;
 
@@ -8,10 +8,10 @@ use tracing::{Span, field::Empty};
 
 use crate::{Error, TransportError};
 
-/// A call that is being made.
+/// A call in progress.
 pub(crate) struct Observation {
     span: Span,
-    /// Only where a subscriber is enabled.
+    /// Set only if a subscriber is enabled.
     start: Option<Instant>,
 }
 
@@ -52,7 +52,7 @@ impl Observation {
     fn codes(&self, error: &Error) {
         match error {
             Error::Refused(refused) => {
-                // They are the service's own text, so even they are masked.
+                // They are text of the service, so even they are masked.
                 self.span.record("error.code", mask::text(refused.code().as_str()));
                 self.span.record("trace.code", mask::text(refused.error.trace_code.as_str()));
             }

@@ -1,4 +1,4 @@
-//! Connections that wait for the next request to the same place.
+//! Idle connections for the next request to the same host.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
@@ -13,19 +13,19 @@ use tokio::{task::JoinHandle, time::Instant};
 
 use crate::connection::Connection;
 
-/// Idle connections, the one used last on top, by where they lead.
+/// Idle connections by destination, the one used last on top.
 pub(crate) struct Pool {
     places: Mutex<Places>,
-    /// How many connections to keep for each place.
+    /// Maximum number of idle connections per destination.
     limit: usize,
     idle_time: Duration,
 }
 
-/// An account leads to two places at most, so looking through all of them is quickest.
+/// An account has at most two destinations, so a linear search is fastest.
 #[derive(Default)]
 struct Places {
     all: Vec<Place>,
-    /// Closes connections whose time is up, as long as there are any.
+    /// Closes expired connections, as long as there are any.
     sweeper: Option<JoinHandle<()>>,
 }
 
@@ -45,7 +45,7 @@ impl Pool {
         Self { places: Mutex::default(), limit, idle_time }
     }
 
-    /// A connection that was still open when it was last looked at.
+    /// Returns a connection that was open when it was last checked.
     pub(crate) fn take(&self, uri: &Uri, now: Instant) -> Option<Connection> {
         let mut places = self.lock();
         let place = places.all.iter_mut().find(|place| place.leads_to(uri))?;
@@ -53,7 +53,7 @@ impl Pool {
         if now.duration_since(idle.since) < self.idle_time {
             return Some(idle.connection);
         }
-        // Those below have waited even longer.
+        // The connections below have been idle even longer.
         place.idle.clear();
         None
     }
@@ -75,7 +75,7 @@ impl Pool {
         }
     }
 
-    /// Closes what has waited for too long; whether anything is left.
+    /// Closes expired connections; returns whether any are left.
     fn close_old(&self, now: Instant) -> bool {
         let mut places = self.lock();
         for place in &mut places.all {
@@ -89,7 +89,7 @@ impl Pool {
     }
 
     fn lock(&self) -> MutexGuard<'_, Places> {
-        // Nothing that holds the lock can leave it in disorder.
+        // Code under the lock cannot leave it inconsistent.
         self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

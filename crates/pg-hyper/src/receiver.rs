@@ -1,7 +1,8 @@
 //! Receives callbacks of the service and customers who return, and hands them out as notifications.
 //!
-//! Requests are unsigned: anyone who knows a URL can send one. Each URL holds a token that cannot be guessed, a notification is a
-//! hint that a machine confirms and never proof, and the same notification may arrive any number of times.
+//! Requests are unsigned: anyone who knows a URL can send one. Each URL holds a token that cannot be guessed, a
+//! notification is a hint that a machine confirms and never proof, and the same notification may arrive any number of
+//! times.
 
 use std::{fmt, io, net::SocketAddr, time::Duration};
 
@@ -20,18 +21,18 @@ pub use notification::{Notification, Received};
 pub use receipt::ReceiptHandle;
 pub use service::ReceiverService;
 
-/// Takes callbacks and returns over HTTP, and hands out what they say.
+/// Receives callbacks and returning customers over HTTP, and hands them out as notifications.
 ///
-/// It listens on a port of its own ([`bind`](Self::bind)), or is a [tower service](ReceiverService) in a server that you
-/// have already ([`nested`](Self::nested)).
+/// It listens on its own port ([`bind`](Self::bind)), or is a [tower service](ReceiverService) in your existing server
+/// ([`nested`](Self::nested)).
 ///
-/// On its own port it speaks plain HTTP: where it is to be reached from outside, a proxy with a certificate stands before it, and
-/// [`public_url`](Self::public_url) says what its addresses begin with there. It answers with a few fixed words and never
-/// with anything that it was sent. Dropped, it stops.
+/// On its own port it speaks plain HTTP. For access from outside, put a proxy with a certificate in front, and set the
+/// proxy's address with [`public_url`](Self::public_url). It answers with a few fixed texts and never repeats its input.
+/// Dropping it stops it.
 ///
-/// A browser is answered at once. A callback is answered with 200 when its [`ReceiptHandle`] is dropped, since the service calls
-/// back once (spec 1 §6) and has to learn if that failed: if it is not taken in time, it is told to come again,
-/// with 503, and when the process is killed it hears nothing.
+/// A browser is answered at once. A callback is answered with 200 when its [`ReceiptHandle`] is dropped. The service
+/// calls back once (spec 1 §6), so it must learn of a failure: a callback that is not acknowledged in time is answered
+/// with 503, and after a kill of the process it gets no answer.
 ///
 /// ```no_run
 /// use pg_hyper::{Client, EndpointPurpose, Receiver, UpdateEvent, proto::machine::account_update::UpdatePlan};
@@ -60,55 +61,57 @@ pub struct Receiver {
     listening: Option<(SocketAddr, JoinHandle<()>)>,
 }
 
-/// How much a [`Receiver`] takes.
+/// Limits of a [`Receiver`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReceiverLimits {
-    /// Bytes of a body. Default: 4 MiB, twice a callback about 5,000 cards.
+    /// Maximum length of a body in bytes. Default: 4 MiB, twice a callback about 5,000 cards.
     pub body_bytes: usize,
-    /// The time for a request with its answer. Default: 30 seconds.
+    /// Time limit for a request and its answer. Default: 30 seconds.
     pub time: Duration,
-    /// Connections at a time; when there are as many, the one that has been silent for longest is closed in favour of a new
-    /// one. A connection brings one request. As a [service](ReceiverService), requests at a time; when there are as many, the one whose
-    /// body has been incomplete for longest is answered with 503 in favour of a new one. Default: 64.
+    /// Maximum number of connections, with one request each. At the limit, the connection that has been silent for
+    /// longest is closed in favour of a new one. For a [service](ReceiverService), the maximum number of requests: at
+    /// the limit, the one whose body has been incomplete for longest is answered with 503. Default: 64.
     pub connections: usize,
-    /// Notifications that wait to be taken; while there are so many, more are answered with 503. Default: 256.
+    /// Maximum number of notifications that wait for [`next`](Receiver::next). At the limit, further ones are answered
+    /// with 503. Default: 256.
     pub waiting: usize,
-    /// How long a callback waits for its receipt; past that it is answered with 503, and its notification is handed out all
-    /// the same. Default: 5 seconds.
+    /// How long a callback waits for its receipt. After that it is answered with 503, and its notification is still
+    /// handed out. Default: 5 seconds.
     pub receipt: Duration,
 }
 
 impl ReceiverLimits {
-    /// Bytes of a body.
+    /// Sets the maximum length of a body in bytes.
     #[must_use]
     pub const fn body_bytes(mut self, body_bytes: usize) -> Self {
         self.body_bytes = body_bytes;
         self
     }
 
-    /// The time for a request with its answer.
+    /// Sets the time limit for a request and its answer.
     #[must_use]
     pub const fn time(mut self, time: Duration) -> Self {
         self.time = time;
         self
     }
 
-    /// Connections at a time; when there are as many, the one that has been silent for longest is closed in favour of a new one.
+    /// Sets the maximum number of connections. At the limit, the one that has been silent for longest is closed in
+    /// favour of a new one.
     #[must_use]
     pub const fn connections(mut self, connections: usize) -> Self {
         self.connections = connections;
         self
     }
 
-    /// News that wait to be taken; while there are so many, more are answered with 503.
+    /// Sets the maximum number of waiting notifications. At the limit, further ones are answered with 503.
     #[must_use]
     pub const fn waiting(mut self, waiting: usize) -> Self {
         self.waiting = waiting;
         self
     }
 
-    /// How long a callback waits for its receipt.
+    /// Sets how long a callback waits for its receipt.
     #[must_use]
     pub const fn receipt(mut self, receipt: Duration) -> Self {
         self.receipt = receipt;
@@ -128,7 +131,7 @@ impl Default for ReceiverLimits {
     }
 }
 
-/// So many of the largest bodies may be held at the same time.
+/// Number of bodies of maximum length that can be in memory at the same time.
 const LARGEST_BODIES: usize = 4;
 
 impl ReceiverLimits {
@@ -142,18 +145,20 @@ impl ReceiverLimits {
 }
 
 impl Receiver {
-    /// Listens there, with the usual limits. Port 0 takes a free one.
+    /// Listens at this address with the default limits. Port 0 picks a free one.
     ///
     /// # Errors
-    /// When it can't listen there.
+    ///
+    /// If the address cannot be bound.
     pub async fn bind(address: SocketAddr) -> io::Result<Self> {
         Self::on(pg_connections::listen(address)?, ReceiverLimits::default())
     }
 
-    /// Takes a listener over. Needs the tokio runtime that the listener belongs to.
+    /// Uses an existing listener. Needs the tokio runtime that the listener belongs to.
     ///
     /// # Errors
-    /// When the listener has no address.
+    ///
+    /// If the listener has no address.
     pub fn on(listener: TcpListener, limits: ReceiverLimits) -> io::Result<Self> {
         let local = listener.local_addr()?;
         let mut receiver = Self::make(&format!("http://{local}"), limits);
@@ -162,8 +167,8 @@ impl Receiver {
         Ok(receiver)
     }
 
-    /// Listens nowhere: its [service](Self::service) is nested in a server that is reached at `base`, such as
-    /// `https://shop.example/pg`. Needs a tokio runtime with timers when requests come in.
+    /// Creates a receiver without a port: its [service](Self::service) is nested in a server at `base`, such as
+    /// `https://shop.example/pg`. Requests need a tokio runtime with timers.
     #[must_use]
     pub fn nested(base: &BaseUrl, limits: ReceiverLimits) -> Self {
         Self::make(base.as_str(), limits)
@@ -175,49 +180,51 @@ impl Receiver {
         Self { notifications, service, listening: None }
     }
 
-    /// The service that takes its requests, to be nested in another server, and that opens its addresses while another task
-    /// holds the receiver. After the receiver is dropped it answers callbacks with 503.
+    /// Returns the service for another server. It can also open addresses while another task holds the receiver. After
+    /// the receiver is dropped it answers callbacks with 503.
     #[must_use]
     pub fn service(&self) -> ReceiverService {
         self.service.clone()
     }
 
-    /// What its addresses begin with from outside, instead of where it listens.
+    /// Sets the start of its addresses as seen from outside, instead of the address where it listens.
     #[must_use]
     pub fn public_url(mut self, base: &BaseUrl) -> Self {
         self.service = self.service.clone().public_url(base.as_str());
         self
     }
 
-    /// Where it listens; `None` if it is [nested](Self::nested).
+    /// Returns where it listens; `None` if it is [nested](Self::nested).
     #[must_use]
     pub fn local_address(&self) -> Option<SocketAddr> {
         self.listening.as_ref().map(|(local, _)| *local)
     }
 
-    /// A new URL for this purpose, with a token that cannot be guessed.
+    /// Opens a new URL for this purpose, with a token that cannot be guessed.
     ///
     /// # Errors
-    /// When the system has no random bytes.
+    ///
+    /// If the system has no random bytes.
     pub fn open(&self, purpose: EndpointPurpose) -> io::Result<Endpoint> {
         self.service.open(purpose)
     }
 
-    /// An address that was opened before, perhaps by another process: callbacks may come a day later. `token` is
+    /// Opens an earlier URL again, perhaps in another process: callbacks may come a day later. `token` is from
     /// [`Endpoint::token`].
     ///
     /// # Errors
-    /// When that is no token.
+    ///
+    /// If `token` is malformed.
     pub fn reopen(&self, purpose: EndpointPurpose, token: &str) -> io::Result<Endpoint> {
         self.service.reopen(purpose, token)
     }
 
-    /// Nothing is taken at this address from now on.
+    /// Closes this URL: later requests are refused.
     pub fn close(&self, endpoint: &Endpoint) {
         self.service.close(endpoint);
     }
 
-    /// Waits for what comes in. Nothing is lost if the future is dropped.
+    /// Waits for the next notification. Dropping the future loses nothing.
     pub async fn next(&mut self) -> Option<Received> {
         self.notifications.recv().await
     }

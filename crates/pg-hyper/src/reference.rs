@@ -2,10 +2,10 @@
 
 use pg_model::{ApiRequest, ParameterSink, field::Field};
 
-/// Its name on the wire, the same in every method that has it (spec 2 §4.3).
+/// Its parameter name, the same in every method that has it (spec 2 §4.3).
 pub(crate) const NAME: &str = "uniqueMerchantReference";
 
-/// The `uniqueMerchantReference` of a request. Nothing else of it is copied.
+/// Returns the `uniqueMerchantReference` of a request. Nothing else is copied.
 pub(crate) fn of<M: ApiRequest>(method: &M) -> Option<String> {
     let mut found = Found(None);
     method.visit(&mut found);

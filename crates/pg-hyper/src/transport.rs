@@ -1,4 +1,4 @@
-//! What carries a request to the service and brings its reply back.
+//! Transports send a request to the service and return its reply.
 
 use std::{error::Error, fmt, future::poll_fn, pin::pin};
 
@@ -8,18 +8,19 @@ use tower_service::Service;
 
 use crate::TransportError;
 
-/// Carries requests: [`HyperTransport`](crate::HyperTransport), a closure, or a [`TowerTransport`].
+/// Sends requests: [`HyperTransport`](crate::HyperTransport), a closure, or a [`TowerTransport`].
 ///
-/// What a client relies on:
-/// - a request is sent at most once, and redirects are not followed;
-/// - [`TransportError::NotSent`] means that it *certainly* did not reach the service; in doubt it is `MaybeSent`;
-/// - it comes to an end: [`HyperTransport`](crate::HyperTransport) has a deadline and a limit for replies, any other transport has to
-///   bring its own, since a client adds none. Such a client needs no runtime of its own either.
+/// A client relies on this:
+/// - A request is sent at most once, and redirects are not followed.
+/// - [`TransportError::NotSent`] means that the request *certainly* did not reach the service. If in doubt, use
+///   `MaybeSent`.
+/// - Every request ends. [`HyperTransport`](crate::HyperTransport) has a deadline and a limit for replies. Any other
+///   transport needs its own: the client adds none, and needs no runtime of its own either.
 ///
-/// Machines are driven over transports that can be cloned, and forget a request only when they are dropped.
+/// Machines need a transport that can be cloned. They abandon a request only when they are dropped.
 ///
-/// Every closure from a request to a future of a reply is a transport; its error is a [`TransportError`], or an error
-/// that becomes one:
+/// Every closure from a request to a future of a reply is a transport. Its error is a [`TransportError`], or an error
+/// that converts to one:
 ///
 /// ```
 /// use std::convert::Infallible;
@@ -32,7 +33,7 @@ use crate::TransportError;
 /// });
 /// ```
 pub trait Transport: Send + Sync {
-    /// Sends a request and waits for the whole reply.
+    /// Sends a request and waits for the complete reply.
     fn send(&self, request: Request<Bytes>) -> impl Future<Output = Result<Response<Bytes>, TransportError>> + Send;
 }
 

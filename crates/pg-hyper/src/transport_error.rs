@@ -1,4 +1,4 @@
-//! Why no reply came: the request was certainly not sent, or maybe was.
+//! Why no reply arrived: the request was certainly not sent, or may have been.
 
 #[cfg(feature = "tls")]
 use std::io;
@@ -10,16 +10,16 @@ use crate::InsecureAddress;
 
 type Source = Box<dyn Error + Send + Sync>;
 
-/// Why no reply came. Which of the two it is decides what may be done next.
+/// Why no reply arrived. The variant decides what may be done next.
 #[derive(Debug)]
 pub enum TransportError {
-    /// Nothing of the request's body reached the service, so that it can't have been executed: it may be sent again.
+    /// No part of the request's body reached the service, so it was not executed: it may be sent again.
     NotSent(TransportErrorKind),
-    /// The request, or a part of it, left. It is unknown whether it was executed.
+    /// The request, or a part of it, was sent. It is unknown whether it was executed.
     MaybeSent(TransportErrorKind),
 }
 
-/// What went wrong on the way.
+/// The cause of a transport error.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum TransportErrorKind {
@@ -27,33 +27,33 @@ pub enum TransportErrorKind {
     Insecure(InsecureAddress),
     /// No connection: the name is unknown, no server listens there, or TLS could not be agreed on.
     Connect {
-        /// Host, and port where it is given.
+        /// The host, with the port if there is one.
         authority: String,
-        /// What the connector says.
+        /// The error of the connector.
         source: Source,
     },
-    /// The total deadline passed, connecting, sending and receiving counted together.
+    /// The deadline passed, which covers connecting, sending and receiving.
     Deadline(Duration),
-    /// The reply has more bytes than the limit.
+    /// The reply is longer than the limit, in bytes.
     ReplyTooLarge(usize),
-    /// The connection broke, or what came is no HTTP.
+    /// The connection broke, or the peer does not speak HTTP.
     Connection(Source),
-    /// An error of a transport that is not ours.
+    /// An error of another transport.
     Other(Source),
 }
 
 impl TransportError {
-    /// An error of a transport which knows that nothing was sent.
+    /// Creates an error of a transport that knows that nothing was sent.
     pub fn not_sent(source: impl Into<Source>) -> Self {
         Self::NotSent(TransportErrorKind::Other(source.into()))
     }
 
-    /// An error of a transport after which the request may have been sent.
+    /// Creates an error after which the request may have been sent.
     pub fn maybe_sent(source: impl Into<Source>) -> Self {
         Self::MaybeSent(TransportErrorKind::Other(source.into()))
     }
 
-    /// What went wrong.
+    /// Returns the cause.
     #[must_use]
     pub const fn kind(&self) -> &TransportErrorKind {
         match self {
@@ -75,7 +75,7 @@ impl From<Infallible> for TransportError {
 }
 
 impl From<Source> for TransportError {
-    /// In doubt an error is a [`MaybeSent`](Self::MaybeSent), unless it is a `TransportError` in a box.
+    /// An error is a [`MaybeSent`](Self::MaybeSent) by default, unless it is a boxed `TransportError`.
     fn from(source: Source) -> Self {
         source.downcast().map_or_else(Self::maybe_sent, |own| *own)
     }
@@ -91,7 +91,7 @@ impl fmt::Display for TransportError {
 }
 
 impl Error for TransportError {
-    /// What the [`TransportErrorKind`] rests on; the fault itself is part of this error's text.
+    /// Returns the source of the [`TransportErrorKind`]; its own text is part of this error's text.
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self.kind() {
             TransportErrorKind::Insecure(source) => Some(source),
@@ -131,7 +131,7 @@ impl fmt::Display for TransportErrorKind {
     }
 }
 
-/// The text of the innermost error, which is the one that says something. It is not ours, so whatever looks like a card
+/// Returns the text of the innermost error, which is the specific one. It is not ours, so text that looks like a card
 /// number is masked.
 fn root(outer: &(dyn Error + 'static)) -> String {
     let mut inner = outer;
@@ -141,7 +141,7 @@ fn root(outer: &(dyn Error + 'static)) -> String {
     mask::text(&inner.to_string())
 }
 
-/// Whether the first bytes that came in answer to the client's part of the TLS handshake were no TLS: HTTP, say.
+/// Whether the peer answered the TLS handshake with something else than TLS, such as HTTP.
 #[cfg(feature = "tls")]
 fn is_no_tls(outer: &(dyn Error + 'static)) -> bool {
     let mut error = Some(outer);
@@ -149,7 +149,7 @@ fn is_no_tls(outer: &(dyn Error + 'static)) -> bool {
         if let Some(tls) = this.downcast_ref() {
             return matches!(tls, rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType));
         }
-        // An I/O error's source is the source of what it wraps, not what it wraps.
+        // The source of an I/O error is the source of its inner error, not the inner error.
         error = match this.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
             Some(wrapped) => Some(wrapped),
             None => this.source(),

@@ -1,8 +1,8 @@
-//! Wakes the task that drives a connection, but not while that task is polling it.
+//! Wakes the task that drives a connection, unless that task is polling it.
 //!
-//! A connection and what its user waits for wake each other: the head of a reply wakes who reads the body, who asks for the
-//! body and wakes the connection. Where one task polls both, each of these is another turn of that task through the queue of
-//! the runtime. Here the task takes that turn at once.
+//! A connection and its user wake each other: the head of a reply wakes the reader of the body, which requests the body
+//! and wakes the connection. If one task polls both, each wake-up would pass the task through the runtime's queue
+//! again. Here the task polls again at once.
 
 use std::{
     sync::{
@@ -12,16 +12,16 @@ use std::{
     task::{Context, Poll, Wake, Waker},
 };
 
-/// The task polls, or has ended its wait: a wake is noted.
+/// The task polls, or has ended its wait: wake-ups are recorded.
 const POLLED: u8 = 0;
-/// The task waits: a wake goes on to it.
+/// The task waits: a wake-up is passed on to it.
 const WAITING: u8 = 1;
 /// Woken since the task began to poll, or since it began to wait.
 const WOKEN: u8 = 2;
-/// Turns that are taken at once; then other tasks have theirs. The third would be needed only where a reply comes in pieces.
+/// Number of polls in a row before other tasks have their turn. A third is needed only if a reply arrives in pieces.
 const AT_ONCE: usize = 4;
 
-/// What is polled again as long as polling it wakes it.
+/// Polls a future again as long as polling wakes it.
 pub(crate) struct Turns {
     gate: Arc<Gate>,
     waker: Waker,
@@ -42,7 +42,7 @@ impl Turns {
     pub(crate) fn poll<T>(&self, context: &Context<'_>, mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> Poll<T> {
         let gate = &self.gate;
         for _ in 0..AT_ONCE {
-            // Whatever it was woken for is seen now.
+            // The poll below handles all earlier wake-ups.
             gate.state.swap(POLLED, Ordering::AcqRel);
             if let Poll::Ready(value) = poll(&mut Context::from_waker(&self.waker)) {
                 return Poll::Ready(value);
@@ -59,7 +59,7 @@ impl Turns {
 
 impl Gate {
     fn task(&self) -> MutexGuard<'_, Waker> {
-        // A waker is whole whenever the lock is free.
+        // A waker is complete whenever the lock is free.
         self.task.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! The thread on which tokio watches sockets and timers, and the wait of another thread for what comes of it.
+//! The thread on which tokio watches sockets and timers, and the wait of other threads for a result.
 
 use std::{
     io,
@@ -13,13 +13,13 @@ use tokio::{
     sync::oneshot,
 };
 
-/// A runtime on a thread of its own, which ends when this is dropped.
+/// A runtime on its own thread. The thread ends when this is dropped.
 ///
-/// Without that thread idle connections would only be watched while a caller waits, and one that the other side has
-/// closed would be found out when a request has gone over it.
+/// Without it, idle connections would only be watched while a caller waits. A connection that the peer has closed would
+/// be noticed only after a request was sent over it.
 pub(super) struct Background {
     runtime: Handle,
-    /// Dropped along with this, it tells the thread to end.
+    /// Dropping it ends the thread.
     _stop: oneshot::Sender<()>,
 }
 
@@ -29,13 +29,13 @@ impl Background {
         let handle = runtime.handle().clone();
         let (stop, stopped) = oneshot::channel::<()>();
         thread::Builder::new().name("pg-hyper".to_owned()).spawn(move || {
-            // Whether it was told or the teller is gone is the same.
+            // A message and a dropped sender mean the same.
             let _ = runtime.block_on(stopped);
         })?;
         Ok(Self { runtime: handle, _stop: stop })
     }
 
-    /// Polls a future on this thread until it ends. tokio's own way would panic within an async task.
+    /// Polls a future on this thread until it ends. tokio's own function would panic within an async task.
     pub(super) fn wait<F: Future>(&self, future: F) -> F::Output {
         let _entered = self.runtime.enter();
         let waker = Waker::from(Arc::new(Unpark(thread::current())));
@@ -44,7 +44,7 @@ impl Background {
         loop {
             match future.as_mut().poll(&mut context) {
                 Poll::Ready(output) => return output,
-                // A wake that came meanwhile is not lost: then this returns at once.
+                // A wake-up that arrived in the meantime is not lost: then this returns at once.
                 Poll::Pending => thread::park(),
             }
         }

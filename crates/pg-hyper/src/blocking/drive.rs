@@ -1,4 +1,4 @@
-//! A machine in the hands of a client, for a thread that waits.
+//! A machine driven by a client, for a thread that waits.
 
 use std::{fmt, future::ready, sync::Arc};
 
@@ -26,8 +26,8 @@ where
         Self { inner, background }
     }
 
-    /// Stores the machine before each request and each wait, durably: the request leaves only when `store` has returned.
-    /// When it fails, nothing is sent; see [`crate::Drive::store`].
+    /// Saves the machine durably before each request and each wait: the request is sent only after `store` has
+    /// returned. If it fails, nothing is sent; see [`crate::Drive::store`].
     #[must_use]
     pub fn store<E: Into<StoreError>>(
         self,
@@ -36,36 +36,36 @@ where
         Self { inner: self.inner.store(move |saved| ready(store(saved).map_err(Into::into))), ..self }
     }
 
-    /// Stores the machine in this file; see [`crate::Drive::store_in`].
+    /// Saves the machine in this file; see [`crate::Drive::store_in`].
     #[must_use]
     pub fn store_in(self, file: DurableFile) -> Self {
         Self { inner: self.inner.store_in(file), ..self }
     }
 
-    /// What would be stored now.
+    /// Returns the state that would be saved now.
     #[must_use]
     pub fn saved(&self) -> SavedState {
         self.inner.saved()
     }
 
-    /// The machine, to look at.
+    /// Returns the machine.
     pub const fn machine(&self) -> &M {
         self.inner.machine()
     }
 
-    /// What went wrong last, for people; see [`crate::Drive::error`].
+    /// Returns the last error, for people; see [`crate::Drive::error`].
     #[must_use]
     pub const fn error(&self) -> Option<&DriveError> {
         self.inner.error()
     }
 
-    /// Tells the machine what its owner knows.
+    /// Gives the machine an input from its owner.
     pub fn handle_input(&mut self, input: M::Input) {
         self.inner.handle_input(input);
     }
 
-    /// Goes on until the machine asks something or is over. It waits for nothing else meanwhile; to hear of a return or
-    /// a callback at the same time takes the async client.
+    /// Runs until the machine has a demand or ends. To wait for a return or a callback at the same time, use the async
+    /// client.
     pub fn advance(&mut self) -> DriveStep<M::Demand, M::Outcome> {
         self.background.wait(self.inner.next())
     }
@@ -76,14 +76,14 @@ where
     M: Machine<Demand = Never>,
     T: Transport + Clone + 'static,
 {
-    /// Goes on to the end.
+    /// Runs to the end.
     pub fn run(&mut self) -> M::Outcome {
         self.background.wait(self.inner.run())
     }
 }
 
 impl<P: ApiRequest<Output = Outcome<Transaction>>, T: Transport + Clone + 'static> Drive<Charge<P>, T> {
-    /// How far it goes before it ends as unknown, instead of [the usual](ChargeBounds::default).
+    /// Sets the bounds of the charge, instead of [the default](ChargeBounds::default).
     #[must_use]
     pub fn bounds(self, bounds: ChargeBounds) -> Self {
         Self { inner: self.inner.bounds(bounds), ..self }

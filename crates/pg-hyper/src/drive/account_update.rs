@@ -14,14 +14,14 @@ use pg_proto::{
 use super::{Drive, DriveError, DriveStep, StoreError};
 use crate::{Client, DurableFile, HyperTransport, Notification, Received, Transport};
 
-/// Where the card keys of an account update come from. Every iterator of card keys is one.
+/// The source of the card keys of an account update. Every iterator of card keys is a source.
 ///
-/// After a crash it is read again from its beginning, and has to be the same as far as it was read.
+/// After a crash it is read again from its start. The part that was already read must be unchanged.
 pub trait KeySource: Send {
-    /// Why it can't be read.
+    /// Why it cannot be read.
     type Error;
 
-    /// The next keys, at most so many; none at its end. A future that is dropped before it has ended must not lose any.
+    /// Returns the next keys, at most `at_most`; none at its end. Dropping the future must not lose any keys.
     fn keys(&mut self, at_most: usize) -> impl Future<Output = Result<Vec<CardKey>, Self::Error>> + Send;
 }
 
@@ -36,35 +36,35 @@ where
     }
 }
 
-/// An account update on its way: a stream of [`UpdateEvent`]s, to be taken with [`next`](Self::next).
+/// An account update in progress: a stream of [`UpdateEvent`]s, read with [`next`](Self::next).
 #[must_use = "it does nothing until it is asked for what is next"]
 pub struct AccountUpdateDrive<S, T = HyperTransport> {
     drive: Drive<AccountUpdate, T>,
     source: S,
-    /// The keys that were read last, and their place: the machine may ask for them once more.
+    /// The keys that were read last, and their place: the machine may ask for them again.
     recent: (u64, Vec<CardKey>),
     /// Keys that the machine has asked for.
     wanted: Option<(u64, usize)>,
-    /// The result that was handed out last.
+    /// The result that was returned last.
     handed: Option<u64>,
     shown: Progress,
     ended: bool,
 }
 
-/// What an account update tells.
+/// An event of an account update.
 #[derive(Clone, Debug)]
 pub enum UpdateEvent {
-    /// How far it is.
+    /// The present progress.
     Progress(Progress),
-    /// The result of a batch. To ask for what is next says that it is in good hands, so store it durably before.
+    /// The result of a batch. The next call confirms that you have it, so store it durably first.
     Result(Arc<BatchResult>),
-    /// It is over: there will be no further update.
+    /// It has ended: this is the last event.
     Ended(Summary),
 }
 
 impl<T: Transport + Clone + 'static> Client<T> {
-    /// Refreshes any number of stored cards through the account updater, see
-    /// [`machine::account_update`](pg_proto::machine::account_update) for what it promises.
+    /// Refreshes any number of stored cards through the account updater. See
+    /// [`machine::account_update`](pg_proto::machine::account_update) for its promises.
     ///
     /// ```no_run
     /// use pg_hyper::{Client, DurableFile, UpdateEvent, proto::machine::account_update::UpdatePlan};
@@ -92,10 +92,12 @@ impl<T: Transport + Clone + 'static> Client<T> {
             .map(|machine| AccountUpdateDrive::new(self.drive(machine), keys))
     }
 
-    /// Goes on with an account update from what was stored last. `keys` begin at their beginning again.
+    /// Resumes an account update from the state that was saved last. `keys` start again from the beginning.
     ///
     /// # Errors
-    /// When that is no account update's state, was saved for another account, or the plan is wrong.
+    ///
+    /// [`ResumeError`] if `saved` is not the state of an account update or was saved for another account, or if the
+    /// plan is invalid.
     pub fn resume_update<S: KeySource>(
         &self,
         saved: &SavedState,
@@ -120,8 +122,8 @@ impl<S: KeySource, T: Transport + Clone + 'static> AccountUpdateDrive<S, T> {
         }
     }
 
-    /// Stores the machine before each request, see [`Drive::store`]; and after each reply, so that a crash leaves no doubt
-    /// about a batch whose submission was answered.
+    /// Saves the machine before each request, see [`Drive::store`]. It is also saved after each reply, so that a crash
+    /// causes no doubt about a batch whose submission was answered.
     pub fn store<F, Stored, E>(mut self, store: F) -> Self
     where
         F: Fn(SavedState) -> Stored + Send + Sync + 'static,
@@ -132,50 +134,51 @@ impl<S: KeySource, T: Transport + Clone + 'static> AccountUpdateDrive<S, T> {
         self
     }
 
-    /// [Stores](Self::store) the machine in this file; see [`Drive::store_in`].
+    /// [Saves](Self::store) the machine in this file; see [`Drive::store_in`].
     pub fn store_in(mut self, file: DurableFile) -> Self {
         self.drive = self.drive.store_in(file);
         self
     }
 
-    /// Takes what a [`Receiver`](crate::Receiver) received: a callback is a [hint](Self::hint), everything else is ignored. The
-    /// callback is acknowledged once the hint is stored.
+    /// Takes a notification of a [`Receiver`](crate::Receiver): a callback is a [hint](Self::hint), others are ignored.
+    /// The callback is acknowledged once the hint is saved.
     pub fn receive(&mut self, received: Received) {
         if let Notification::Updater(hint) = received.notification {
             self.drive.handle_received_input(UpdateInput::Hint(hint), received.receipt);
         }
     }
 
-    /// A callback came in. Nothing in it is believed: it is a reason to look.
+    /// Reports a callback. Its content is not trusted: it is a reason to retrieve a batch.
     pub fn hint(&mut self, hint: UpdaterHint) {
         self.drive.handle_input(UpdateInput::Hint(hint));
     }
 
-    /// How far it is.
+    /// Returns the present progress.
     #[must_use]
     pub fn progress(&self) -> Progress {
         self.drive.machine().progress()
     }
 
-    /// What went wrong last, see [`Drive::error`].
+    /// Returns the last error, see [`Drive::error`].
     #[must_use]
     pub const fn error(&self) -> Option<&DriveError> {
         self.drive.error()
     }
 
-    /// What would be stored now: worth storing once more when it has ended before its time.
+    /// Returns the state that would be saved now. Save it once more if the update has ended early.
     #[must_use]
     pub fn saved(&self) -> SavedState {
         self.drive.saved()
     }
 
-    /// Waits for the next update; none after the end. To call it says that the result that it brought before is stored.
+    /// Waits for the next event; `None` after the end. The call confirms that the previous result is stored.
     ///
-    /// The future may be dropped at any time, and nothing is lost: to take callbacks meanwhile, `select!` between this and
-    /// a [`Receiver`](crate::Receiver), and [pass them on](Self::receive).
+    /// The future can be dropped at any time without loss: to receive callbacks at the same time, `select!` between
+    /// this and a [`Receiver`](crate::Receiver), and [pass them on](Self::receive).
     ///
     /// # Errors
-    /// When the source can't be read. It may be called again.
+    ///
+    /// If the source cannot be read. You can call it again.
     pub async fn next(&mut self) -> Result<Option<UpdateEvent>, S::Error> {
         if let Some(number) = self.handed.take() {
             self.drive.handle_input(UpdateInput::Taken(number));
@@ -207,7 +210,8 @@ impl<S: KeySource, T: Transport + Clone + 'static> AccountUpdateDrive<S, T> {
         Ok(None)
     }
 
-    /// The keys of the source from there on. The machine goes forward, or asks once more for what it could not take.
+    /// Returns the keys of the source from this place. The machine goes forward, or asks again for keys that it could
+    /// not take.
     async fn keys(&mut self, from: u64, at_most: usize) -> Result<Vec<CardKey>, S::Error> {
         let (first, recent) = &self.recent;
         let passed = usize::try_from(from.saturating_sub(*first)).unwrap_or(usize::MAX);

@@ -14,13 +14,13 @@ use pg_proto::{
 use super::Drive;
 use crate::{Client, HyperTransport, Transport};
 
-/// A charge on its way; await it, or [run](Drive::run) it.
+/// A charge in progress: await it, or [run](Drive::run) it.
 pub type ChargeDrive<P, T = HyperTransport> = Drive<Charge<P>, T>;
 
 impl<T: Transport + Clone + 'static> Client<T> {
-    /// Charges once, whatever the network does: after a request that was maybe sent it looks the payment up, and sends it
-    /// again only when nothing was found, under the same `uniqueMerchantReference`, which the service takes once.
-    /// See [`machine::charge`](pg_proto::machine::charge) for what exactly it promises.
+    /// Charges once, whatever the network does. After a request that may have been sent, it looks the payment up. It
+    /// sends the payment again only if the lookup found nothing, under the same `uniqueMerchantReference`, which the
+    /// service accepts once. See [`machine::charge`](pg_proto::machine::charge) for its promises.
     ///
     /// Nothing is sent before it is awaited.
     ///
@@ -62,11 +62,13 @@ impl<T: Transport + Clone + 'static> Client<T> {
             .map(|charge| self.drive(charge))
     }
 
-    /// Goes on with a charge from what was stored last. `payment` is what it was made from, if that can be had again:
-    /// without it, it only looks up.
+    /// Resumes a charge from the state that was saved last. Pass the `payment` that it was created from, if you still
+    /// have it: without it, the charge only looks up.
     ///
     /// # Errors
-    /// When that is no charge's state, was saved for another account, or `payment` is another payment.
+    ///
+    /// [`ResumeError`] if `saved` is not the state of a charge or was saved for another account, or if `payment` is
+    /// another payment.
     pub fn resume_charge<P>(&self, saved: &SavedState, payment: Option<P>) -> Result<ChargeDrive<P, T>, ResumeError>
     where
         P: ApiRequest<Output = Outcome<Transaction>>,
@@ -76,7 +78,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
 }
 
 impl<P: ApiRequest<Output = Outcome<Transaction>>, T: Transport + Clone + 'static> ChargeDrive<P, T> {
-    /// How far it goes before it ends as unknown, instead of [the usual](ChargeBounds::default).
+    /// Sets the bounds of the charge, instead of [the default](ChargeBounds::default).
     #[must_use]
     pub fn bounds(self, bounds: ChargeBounds) -> Self {
         self.change(|charge| charge.bounds(bounds))

@@ -9,14 +9,14 @@ use pg_proto::machine::{
 use super::Drive;
 use crate::{Client, HyperTransport, Transport};
 
-/// A payment on the hosted pages on its way; it asks its owner to lead the customer there.
+/// A payment on the hosted pages in progress. It asks its owner to send the customer there.
 pub type CheckoutDrive<T = HyperTransport> = Drive<Checkout, T>;
 
 impl<T: Transport + Clone + 'static> Client<T> {
-    /// Takes a payment on the hosted pages: gets a token, has the customer led there, and finds out whether it was paid.
-    /// See [`machine::checkout`](pg_proto::machine::checkout) for what exactly it promises.
+    /// Takes a payment on the hosted pages: requests a token, asks you to send the customer there, and finds out
+    /// whether it was paid. See [`machine::checkout`](pg_proto::machine::checkout) for its promises.
     ///
-    /// It is [stored](Drive::store) before it hands out the address, too, so that no customer pays unseen.
+    /// It is also [saved](Drive::store) before it hands out the address, so that no customer can pay without a record.
     ///
     /// ```no_run
     /// use pg_hyper::{
@@ -52,10 +52,12 @@ impl<T: Transport + Clone + 'static> Client<T> {
         Checkout::new(self.account().clone(), request, plan).map(|machine| self.drive(machine).eager())
     }
 
-    /// Goes on with a checkout from what was stored last. One that waits for its customer asks to lead them there again.
+    /// Resumes a checkout from the state that was saved last. A checkout that waits for its customer asks to send them
+    /// there again.
     ///
     /// # Errors
-    /// When that is no checkout's state, or was saved for another account.
+    ///
+    /// [`ResumeError`] if `saved` is not the state of a checkout, or was saved for another account.
     pub fn resume_checkout(&self, saved: &SavedState, plan: CheckoutPlan) -> Result<CheckoutDrive<T>, ResumeError> {
         Checkout::resume(saved, self.account().clone(), plan).map(|machine| self.drive(machine).eager())
     }

@@ -1,4 +1,4 @@
-//! The time that drivers go by: the only clock of this crate that decides anything but deadlines.
+//! The clock of the drivers. It is the only clock of this crate except for deadlines.
 
 use std::{
     sync::OnceLock,
@@ -10,22 +10,22 @@ use tokio::time::Instant;
 
 use super::Pending;
 
-/// Tells the time, and waits.
+/// Returns the time, and waits.
 ///
-/// A client has the [`SystemClock`] unless it is given [another](crate::ClientBuilder::clock): of a test, or of a runtime that is
-/// not tokio.
+/// A client uses the [`SystemClock`] unless [another](crate::ClientBuilder::clock) is set: of a test, or of a runtime
+/// other than tokio.
 pub trait Clock: Send + Sync {
-    /// What time it is. Machines outlive processes, so this is the time of the wall clock.
+    /// Returns the wall-clock time: machines outlive processes.
     fn now(&self) -> Moment;
 
-    /// Ends at that time or later, when [`now`](Self::now) says so too.
+    /// Ends at that time or later, when [`now`](Self::now) has reached it.
     fn sleep_until(&self, moment: Moment) -> Pending<()>;
 }
 
-/// The wall clock when it was asked first, and since then the time that passed for tokio.
+/// The wall clock at the first call, plus the time that passed for tokio since then.
 ///
-/// So clocks that are set do not disturb machines at work, and in a test tokio's paused time passes for them too. Waiting
-/// needs tokio's timers.
+/// So setting the system clock does not disturb running machines, and tokio's paused time in tests applies to them.
+/// Waiting needs tokio's timers.
 #[derive(Debug, Default)]
 pub struct SystemClock {
     start: OnceLock<(Moment, Instant)>,
@@ -39,7 +39,7 @@ impl Clock for SystemClock {
 
     fn sleep_until(&self, moment: Moment) -> Pending<()> {
         let left = moment.since(self.now());
-        // Rounded up: a timer that counts milliseconds must not be back before its time.
+        // Rounded up: a timer that counts milliseconds must not fire early.
         Box::pin(sleep(left + Duration::from_millis(1)))
     }
 }

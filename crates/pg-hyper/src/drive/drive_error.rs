@@ -1,4 +1,4 @@
-//! What went wrong on the way of a machine.
+//! Errors of driven machines.
 
 use std::{error::Error, fmt};
 
@@ -8,13 +8,13 @@ use pg_proto::machine::{Failure, throttle::StopReason};
 use super::StoreError;
 use crate::TransportError;
 
-/// What went wrong with a request of a machine: why it had no reply, or why it was not sent.
+/// Why a request of a machine had no reply, or was not sent.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum DriveError {
-    /// No reply came.
+    /// No reply arrived.
     Transport(TransportError),
-    /// The machine could not be stored, so nothing was sent.
+    /// The machine could not be saved, so nothing was sent.
     Store(StoreError),
     /// Nothing is sent until the credentials were checked, see [`Client::resume_sending`].
     ///
@@ -23,7 +23,7 @@ pub enum DriveError {
 }
 
 impl DriveError {
-    /// What the machine hears of it.
+    /// Returns what the machine receives.
     pub(super) const fn failure(&self) -> Failure {
         match self {
             Self::Transport(TransportError::NotSent(_)) => Failure::NotSent,
@@ -37,7 +37,7 @@ impl fmt::Display for DriveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Transport(error) => error.fmt(f),
-            // Not our text, so whatever looks like a card number is masked.
+            // The text is not ours, so text that looks like a card number is masked.
             Self::Store(error) => {
                 write!(f, "held back, the machine could not be stored: {}", mask::text(&error.to_string()))
             }

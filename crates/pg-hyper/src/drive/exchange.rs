@@ -1,4 +1,4 @@
-//! One request of a machine: permitted, stored, sent.
+//! Permits, saves and sends one request of a machine.
 
 use bytes::Bytes;
 use http::{Request, Response};
@@ -9,7 +9,7 @@ use tracing::{Instrument, field::Empty};
 use super::{DriveError, receipts::ReceiptHandles, scheduler::CredentialSet, store::Store};
 use crate::{Client, Transport, TransportError};
 
-/// What came of it.
+/// The result of a request.
 pub(super) enum Exchanged {
     Reply(Response<Bytes>),
     Failed(DriveError),
@@ -27,7 +27,7 @@ pub(super) async fn exchange<T: Transport>(
     exchanged
 }
 
-/// In this order: a machine that was stored takes its request for sent, so nothing is waited for after that.
+/// In this order: a saved machine counts its request as sent, so no wait may follow.
 async fn permitted<T: Transport>(
     client: &Client<T>,
     store: Option<(Store, SavedState)>,

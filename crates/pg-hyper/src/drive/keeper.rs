@@ -1,11 +1,11 @@
-//! Stores the throttle, so that a restart does not forget what the service has refused.
+//! Saves the throttle, so that a restart remembers what the service has refused.
 
 use pg_proto::machine::SavedState;
 use tokio::sync::Mutex;
 
 use super::{Pending, StoreError, store::Store};
 
-/// What the throttle is stored with, and what is stored.
+/// The store of the throttle, and its last saved state.
 pub(super) struct Keeper {
     store: Store,
     kept: Mutex<Kept>,
@@ -22,11 +22,11 @@ impl Keeper {
         Self { store, kept: Mutex::default() }
     }
 
-    /// Stores the throttle as it is when all before are done, unless that is stored already. When it can't be stored, nothing
-    /// is held back: a lockout is a smaller harm than a shop that takes no money.
+    /// Saves the present state of the throttle after all earlier saves, unless it is saved already. A failure does not
+    /// stop requests: a lockout does less harm than a shop that accepts no payments.
     pub(super) async fn keep(&self, throttle: impl Fn() -> SavedState) {
         let mut kept = self.kept.lock().await;
-        // A wait that was dropped left this behind. Two at once could end in either order.
+        // A dropped wait left this behind. Two saves at once could end in either order.
         kept.finish().await;
         let saved = throttle();
         if kept.last.as_ref() != Some(&saved) {
@@ -37,7 +37,7 @@ impl Keeper {
 }
 
 impl Kept {
-    /// What is under way stays in here when the one who waits is dropped.
+    /// A pending save stays here when its caller is dropped.
     async fn finish(&mut self) {
         let Some((storing, _)) = &mut self.under_way else { return };
         let stored = storing.as_mut().await;

@@ -1,10 +1,10 @@
-//! The dice of the drivers.
+//! The random numbers of the drivers.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Where the numbers come from. Any keep every promise of a machine.
+/// The source of random numbers. Every sequence keeps the promises of a machine.
 pub(crate) enum Dice {
-    /// The system; one without random bytes is no failure.
+    /// The system's randomness; a system without any is no error.
     System,
     /// The same numbers each time, for tests.
     Seeded(AtomicU64),
@@ -18,7 +18,7 @@ impl Dice {
     pub(crate) fn number(&self) -> u64 {
         match self {
             Self::System => system(),
-            // SplitMix64: a counter, and each of its values scrambled.
+            // SplitMix64: a counter whose values are scrambled.
             Self::Seeded(state) => {
                 let mut mixed = state.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP);
                 mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,13 +1,13 @@
-//! The receipts of what a machine was told and is not stored with yet.
+//! Receipts of inputs that are not saved yet.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::ReceiptHandle;
 
-/// A receipt that is not to be given yet. Dropped, it refuses: what was told is lost with it.
+/// A receipt that is not given yet. Dropping it refuses the callback: its content is lost.
 pub(super) struct Held(Option<ReceiptHandle>);
 
-/// The receipts of what a machine has heard. Clones share them.
+/// The receipts of a machine's inputs. Clones share them.
 #[derive(Clone, Default)]
 pub(super) struct ReceiptHandles(Arc<Mutex<Vec<Held>>>);
 
@@ -30,12 +30,12 @@ impl Drop for Held {
 }
 
 impl ReceiptHandles {
-    /// The machine has heard.
+    /// Adds a receipt of an input that the machine has taken.
     pub(super) fn add(&self, held: Held) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(held);
     }
 
-    /// The machine is stored with its inputs: answers the callbacks.
+    /// Acknowledges the callbacks: the machine is saved with its inputs.
     pub(super) fn give(&self) {
         let heard = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         heard.into_iter().for_each(Held::give);

@@ -14,13 +14,13 @@ use pg_proto::{
 use super::Drive;
 use crate::{Client, HyperTransport, Transport};
 
-/// A request that is sent again as far as its method allows; await it, or [run](Drive::run) it.
+/// A retried request in progress: await it, or [run](Drive::run) it.
 pub type RetryDrive<M, T = HyperTransport> = Drive<Retry<M>, T>;
 
 impl<T: Transport + Clone + 'static> Client<T> {
-    /// Sends a request again as far as its method's retry class allows: one that only reads, or may be repeated without
-    /// harm, after any failure; every other one only when it certainly never left. See
-    /// [`machine::retry`](pg_proto::machine::retry).
+    /// Sends a request again if the retry class of its method allows that. A method that only reads, or that can be
+    /// repeated without harm, is sent again after any failure. Any other method is sent again only if it certainly
+    /// never left. See [`machine::retry`](pg_proto::machine::retry).
     ///
     /// ```no_run
     /// use pg_hyper::{
@@ -47,10 +47,11 @@ impl<T: Transport + Clone + 'static> Client<T> {
         Retry::new(Arc::clone(self.shared_account()), request, bounds).map(|machine| self.drive(machine))
     }
 
-    /// Goes on from what was stored last.
+    /// Resumes from the state that was saved last.
     ///
     /// # Errors
-    /// When that is not the state of such a request, or was saved for another account.
+    ///
+    /// [`ResumeError`] if `saved` is not the state of such a request, or was saved for another account.
     pub fn resume_retry<M: ApiRequest<Output: Clone>>(
         &self,
         saved: &SavedState,

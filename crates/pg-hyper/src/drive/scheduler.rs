@@ -1,4 +1,4 @@
-//! What all machines and calls of a client share: the clock, the random numbers, and the throttle of its account.
+//! Shared by all machines and calls of a client: the clock, the random numbers, and the throttle of its account.
 
 use std::{
     fmt,
@@ -24,7 +24,7 @@ use tokio::sync::Notify;
 use super::{Clock, keeper::Keeper, random::Dice, store::Store};
 use crate::Error;
 
-/// Which of an account's two sets of credentials a request bears. Each is throttled for itself.
+/// The set of an account's credentials that a request uses. Each has its own throttle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CredentialSet {
     /// Version 3.
@@ -33,7 +33,7 @@ pub(crate) enum CredentialSet {
     Enterprise,
 }
 
-/// The clock, the dice and the throttles.
+/// The clock, the random numbers and the throttles.
 pub(crate) struct RequestScheduler {
     clock: Arc<dyn Clock>,
     dice: Arc<Dice>,
@@ -46,8 +46,8 @@ pub(crate) struct RequestScheduler {
     landed: Notify,
 }
 
-/// The permission to send one request. If it is dropped before the request was [answered](Self::answered), the throttle counts the
-/// request as lost, or as unsent if it has not [departed](Self::depart).
+/// The permission to send one request. If it is dropped before the request was [answered](Self::answered), the throttle
+/// counts the request as lost, or as unsent if it has not [departed](Self::depart).
 pub(crate) struct Admission {
     scheduler: Arc<RequestScheduler>,
     credential_set: CredentialSet,
@@ -58,12 +58,12 @@ pub(crate) struct Admission {
 /// Why a request may not be sent now.
 enum NotAdmitted {
     Stopped(StopReason),
-    /// Not before this moment.
+    /// Wait until this moment.
     Later(Moment),
 }
 
 impl CredentialSet {
-    /// Those of a service, by its version.
+    /// Returns the credentials of a service, by its version.
     pub(super) const fn of(service: &ServiceInfo) -> Self {
         if service.version == 5 { Self::Enterprise } else { Self::Gateway }
     }
@@ -97,7 +97,7 @@ impl RequestScheduler {
         self.dice.number()
     }
 
-    /// Ends at that time or later.
+    /// Ends at this time or later.
     pub(crate) fn sleep_until(&self, moment: Moment) -> impl Future<Output = ()> + Send + use<> {
         let clock = Arc::clone(&self.clock);
         async move {
@@ -107,7 +107,7 @@ impl RequestScheduler {
         }
     }
 
-    /// Waits until a machine may send a request, however long that takes.
+    /// Waits without a limit until a machine may send a request.
     pub(super) async fn admit(self: &Arc<Self>, credential_set: CredentialSet) -> Result<Admission, StopReason> {
         let ever = Moment::from_millis(u64::MAX);
         loop {
@@ -119,7 +119,7 @@ impl RequestScheduler {
         }
     }
 
-    /// Waits until a call may be sent, but not longer than calls wait. The usual call does not wait, and gets by without a future.
+    /// Waits until a call may be sent, within the limit for calls. A call that need not wait uses no future.
     pub(crate) async fn admit_call(self: &Arc<Self>, service: &ServiceInfo) -> Result<Admission, Error> {
         let credential_set = CredentialSet::of(service);
         let start = self.now();
@@ -157,7 +157,7 @@ impl RequestScheduler {
     ) -> Result<Admission, NotAdmitted> {
         loop {
             let mut landed = pin!(self.landed.notified());
-            // From here on nothing that lands is missed.
+            // From here on no finished request is missed.
             landed.as_mut().enable();
             match self.ask(credential_set, self.now()) {
                 Ok(admission) => {
@@ -178,27 +178,27 @@ impl RequestScheduler {
         }
     }
 
-    /// Whether the throttle is stored.
+    /// Whether the throttle is saved.
     pub(crate) const fn stores(&self) -> bool {
         self.keeper.is_some()
     }
 
-    /// Stores the throttle, if there is a store: before each request and after each reply, so that it is exact; before each wait,
-    /// because a clock that was put right ends a closure that the next process would otherwise begin again.
+    /// Saves the throttle, if there is a store: before each request and after each reply, so that the state is exact.
+    /// Also before each wait: if the clock was corrected, the next process must not start the same wait again.
     pub(crate) async fn keep(&self) {
         if let Some(keeper) = &self.keeper {
             keeper.keep(|| self.lock().save()).await;
         }
     }
 
-    /// Why nothing is sent at present.
+    /// Returns why nothing is sent at present.
     pub(crate) fn stopped(&self) -> Option<StopReason> {
         [CredentialSet::Gateway, CredentialSet::Enterprise]
             .into_iter()
             .find_map(|credential_set| self.throttle(credential_set, |throttle| throttle.stopped().cloned()))
     }
 
-    /// Sends again with credentials that were refused.
+    /// Permits requests with credentials that were refused.
     pub(crate) fn resume_sending(&self) {
         let now = self.now();
         for credential_set in [CredentialSet::Gateway, CredentialSet::Enterprise] {
@@ -222,7 +222,7 @@ impl RequestScheduler {
 }
 
 impl Admission {
-    /// Checks once more that sending was not stopped. From here on the request counts as sent.
+    /// Checks again that sending was not stopped. From here on the request counts as sent.
     pub(super) fn depart(&mut self) -> Result<(), StopReason> {
         match self.scheduler.throttle(self.credential_set, |throttle| throttle.stopped().cloned()) {
             Some(stop) => Err(stop),
@@ -240,7 +240,7 @@ impl Admission {
         }
     }
 
-    /// The request was answered, and this was read.
+    /// Reports the reply to the request.
     pub(crate) fn answered_with<R>(mut self, reply: &Result<R, ReplyError>) {
         if let Some(ticket) = self.ticket.take() {
             let now = self.scheduler.now();

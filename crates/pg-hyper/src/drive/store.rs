@@ -1,4 +1,4 @@
-//! Where a machine is stored before each request, and the throttle.
+//! The stores of machines and of the throttle.
 
 use std::{error::Error, sync::Arc};
 
@@ -6,10 +6,10 @@ use pg_proto::machine::SavedState;
 
 use super::Pending;
 
-/// Why a machine, or the throttle, could not be stored.
+/// Why a machine, or the throttle, could not be saved.
 pub type StoreError = Box<dyn Error + Send + Sync>;
 
-/// What its owner stores it with.
+/// The function that saves a state.
 #[derive(Clone)]
 pub(crate) struct Store(Arc<dyn Fn(SavedState) -> Pending<Result<(), StoreError>> + Send + Sync>);
 

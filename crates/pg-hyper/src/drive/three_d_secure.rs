@@ -11,14 +11,15 @@ use pg_proto::{
 use super::Drive;
 use crate::{Client, HyperTransport, Transport};
 
-/// A 3-D Secure payment on its way; it asks its owner to lead the customer to the challenge.
+/// A 3-D Secure payment in progress. It asks its owner to send the customer to the challenge.
 pub type ThreeDSecureDrive<T = HyperTransport> = Drive<ThreeDSecure, T>;
 
 impl<T: Transport + Clone + 'static> Client<T> {
-    /// Pays with 3-D Secure: initiates, has the customer led to the challenge, asks how it went, and pays once. See
-    /// [`machine::three_d_secure`](pg_proto::machine::three_d_secure) for what exactly it promises.
+    /// Pays with 3-D Secure: initiates, asks you to send the customer to the challenge, requests its result, and pays
+    /// once. See [`machine::three_d_secure`](pg_proto::machine::three_d_secure) for its promises.
     ///
-    /// It is [stored](Drive::store) before it asks, too, so that another process can go on when the customer comes back.
+    /// It is also [saved](Drive::store) before each demand, so that another process can continue when the customer
+    /// returns.
     ///
     /// ```no_run
     /// use pg_hyper::{
@@ -61,14 +62,15 @@ impl<T: Transport + Clone + 'static> Client<T> {
         ThreeDSecure::new(self.account().clone(), initiation, plan).map(|machine| self.drive(machine).eager())
     }
 
-    /// Resumes a 3-D Secure payment from the state that was stored last. A payment that waits for its customer asks for the challenge
-    /// again; if the customer has returned already, [say so](Drive::handle_input) before.
+    /// Resumes a 3-D Secure payment from the state that was saved last. A payment that waits for its customer asks for
+    /// the challenge again. If the customer has already returned, [report it](Drive::handle_input) first.
     ///
-    /// A state that an earlier version saved has no amount. An event of the target `pg.drive` says so, and
-    /// [`compare_amount`](ThreeDSecureDrive::compare_amount) states it.
+    /// A state of an earlier version has no amount. An event of the target `pg.drive` reports that; set the amount with
+    /// [`compare_amount`](ThreeDSecureDrive::compare_amount).
     ///
     /// # Errors
-    /// If it is not the state of a 3-D Secure payment, or was saved for another account.
+    ///
+    /// [`ResumeError`] if `saved` is not the state of a 3-D Secure payment, or was saved for another account.
     pub fn resume_three_d_secure(&self, saved: &SavedState) -> Result<ThreeDSecureDrive<T>, ResumeError> {
         let drive = ThreeDSecure::resume(saved, self.account().clone()).map(|machine| self.drive(machine).eager())?;
         if drive.machine().amount().is_none() {
@@ -82,8 +84,8 @@ impl<T: Transport + Clone + 'static> Client<T> {
 }
 
 impl<T: Transport + Clone + 'static> ThreeDSecureDrive<T> {
-    /// States the amount, in minor units, of a payment that an earlier version saved without it: a transaction of another amount then
-    /// ends as unknown. An amount that the state has stays.
+    /// Sets the amount, in minor units, of a payment that an earlier version saved without it. A transaction with
+    /// another amount then ends as unknown. An amount in the state is kept.
     #[must_use]
     pub fn compare_amount(self, minor_units: u64) -> Self {
         self.change(|machine| machine.compare_amount(minor_units))

@@ -1,4 +1,4 @@
-//! Time for tests: a pause is over at once, and it is later.
+//! A clock for tests: a pause ends at once and advances the time.
 
 use std::{
     fmt,
@@ -10,31 +10,31 @@ use pg_proto::machine::Moment;
 
 use super::{Clock, Pending};
 
-/// A clock that stands still until a machine waits, and then shows the time that the machine waits for. Clones share it.
+/// A clock that stands still until a machine waits, and then advances to the end of the wait. Clones share it.
 ///
-/// No pause takes real time, so a test of a lost reply ends in milliseconds. With
-/// [`shared`](Self::shared) the client and an in-process sandbox have one clock, so that what expires in the service and
-/// what a machine waits for happen in the right order:
+/// No pause takes real time, so a test of a lost reply ends in milliseconds. With [`shared`](Self::shared) the client
+/// and an in-process sandbox have the same clock, so that expiries of the service and waits of a machine happen in the
+/// right order:
 ///
 /// ```ignore
 /// let clock = VirtualClock::shared(sandbox.clone(), InProcess::unix_time, InProcess::advance);
 /// let client = Client::with_transport(account, TowerTransport::new(sandbox.clone())).clock(clock).seed(1);
 /// ```
 ///
-/// Every wait ends at once, also that for a person: `select!` between a customer's return and
-/// [`Client::sleep_until`](crate::Client::sleep_until) lets the time run out. Tell the machine instead that the customer is back.
+/// Every wait ends at once, including a wait for a person: a `select!` between a customer's return and
+/// [`Client::sleep_until`](crate::Client::sleep_until) times out. Report the customer's return to the machine instead.
 #[derive(Clone)]
 pub struct VirtualClock(Arc<Time>);
 
 struct Time {
     now: Box<dyn Fn() -> Duration + Send + Sync>,
     advance: Box<dyn Fn(Duration) + Send + Sync>,
-    /// Two that wait at once must not both advance it.
+    /// Two waits at the same time must not both advance it.
     turn: Mutex<()>,
 }
 
 impl VirtualClock {
-    /// A clock of its own that shows this moment.
+    /// Creates a clock that shows this moment.
     #[must_use]
     pub fn at(moment: Moment) -> Self {
         let shown = Mutex::new(Duration::from_millis(moment.millis()));
@@ -46,8 +46,8 @@ impl VirtualClock {
         Self::shared(Arc::new(shown), move |shown| read(shown), move |shown, by| advance(shown, by))
     }
 
-    /// The clock of something else, such as a sandbox: `now` reads it as the time since 1970-01-01T00:00:00Z, `advance` puts
-    /// it forward. After `advance(d)`, `now` must be later by `d`, in whole milliseconds.
+    /// Uses the clock of something else, such as a sandbox: `now` returns the time since 1970-01-01T00:00:00Z,
+    /// `advance` moves it forward. After `advance(d)`, `now` must be later by `d`, in whole milliseconds.
     pub fn shared<H: Clone + Send + Sync + 'static>(
         held: H,
         now: impl Fn(&H) -> Duration + Send + Sync + 'static,
@@ -61,7 +61,7 @@ impl VirtualClock {
         }))
     }
 
-    /// Puts the clock forward to this moment; an earlier one changes nothing.
+    /// Moves the clock forward to this moment. An earlier moment changes nothing.
     pub fn leap(&self, moment: Moment) {
         let _turn = self.0.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let left = moment.since(self.now());
@@ -78,7 +78,7 @@ impl Clock for VirtualClock {
 
     fn sleep_until(&self, moment: Moment) -> Pending<()> {
         let clock = self.clone();
-        // Once it is polled: a wait that is dropped before moves no clock.
+        // Only once it is polled: a wait that is dropped earlier moves no clock.
         Box::pin(async move { clock.leap(moment) })
     }
 }

@@ -1,20 +1,20 @@
-//! What a receiver answers: a few fixed words, and nothing that it was sent.
+//! The answers of a receiver: a few fixed texts that never repeat the request.
 
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
 use http_body_util::Full;
 
-/// What it answers with.
+/// The answer to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// Its owner has it.
+    /// The owner has the notification.
     Taken,
     NotFound,
-    /// With the methods that are allowed.
+    /// Lists the allowed methods.
     WrongMethod(&'static str),
     Unreadable,
     TooLarge,
-    /// The notification is not taken at present, or not in time.
+    /// The notification cannot be accepted at present, or was not accepted in time.
     Busy,
 }
 
@@ -40,7 +40,7 @@ impl Answer {
             (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
             (header::CACHE_CONTROL, "no-store"),
             (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
-            // The address is as good as a password.
+            // The address is as secret as a password.
             (header::REFERRER_POLICY, "no-referrer"),
         ] {
             headers.insert(name, HeaderValue::from_static(value));

@@ -10,7 +10,7 @@ use std::{
 /// 128 bits.
 const TOKEN_BYTES: usize = 16;
 
-/// What an address is for: the parameter of a request that it is given as.
+/// The purpose of an address: the request parameter that contains it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EndpointPurpose {
@@ -18,7 +18,7 @@ pub enum EndpointPurpose {
     UpdaterCallback,
     /// `callback_url` of a checkout.
     CheckoutCallback,
-    /// `success_url` of a checkout, where the browser brings a `trans_key`.
+    /// `success_url` of a checkout, to which the browser brings a `trans_key`.
     CheckoutReturn,
     /// `cancel_url` of a checkout.
     CheckoutCancel,
@@ -28,7 +28,7 @@ pub enum EndpointPurpose {
     Challenge,
 }
 
-/// An address that a [`Receiver`](super::Receiver) takes something at. Its `Debug` does not show the token.
+/// An address of a [`Receiver`](super::Receiver). Its `Debug` does not show the token.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Endpoint {
     token: String,
@@ -37,19 +37,19 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// The address, to be given to the service.
+    /// Returns the address, to be given to the service.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// What [`Received::token`](super::Received::token) says of what came in here; 32 hexadecimal digits.
+    /// Returns the token, which [`Received::token`](super::Received::token) repeats; 32 hexadecimal digits.
     #[must_use]
     pub fn token(&self) -> &str {
         &self.token
     }
 
-    /// What it is for.
+    /// Returns its purpose.
     #[must_use]
     pub const fn purpose(&self) -> EndpointPurpose {
         self.purpose
@@ -62,7 +62,7 @@ impl fmt::Debug for Endpoint {
     }
 }
 
-/// The addresses that are open.
+/// The open addresses.
 #[derive(Default)]
 pub(super) struct Endpoints(Mutex<HashMap<String, EndpointPurpose>>);
 
@@ -76,19 +76,19 @@ impl Endpoints {
         self.lock().remove(token);
     }
 
-    /// The token that a path ends with, and its purpose. What comes before it a proxy may keep or cut off.
+    /// Returns the token at the end of a path, and its purpose. A proxy may keep or remove the part before it.
     pub(super) fn at(&self, path: &str) -> Option<(String, EndpointPurpose)> {
         let token = path.rsplit('/').next()?;
         self.lock().get_key_value(token).map(|(token, purpose)| (token.clone(), *purpose))
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, EndpointPurpose>> {
-        // Nothing that holds the lock can leave it in disorder.
+        // Code under the lock cannot leave it inconsistent.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A new token.
+/// Creates a new token.
 #[expect(clippy::disallowed_methods, reason = "the receiver is where addresses become unguessable")]
 pub(super) fn token() -> io::Result<String> {
     let mut bytes = [0; TOKEN_BYTES];

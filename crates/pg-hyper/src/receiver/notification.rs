@@ -1,4 +1,4 @@
-//! Notifications: what callbacks and returning customers say.
+//! Notifications: callbacks and returning customers.
 
 use std::fmt;
 
@@ -14,13 +14,13 @@ use super::{EndpointPurpose, ReceiptHandle};
 pub struct Received {
     /// The token of its [`Endpoint`](super::Endpoint).
     pub token: String,
-    /// What it says.
+    /// Its content.
     pub notification: Notification,
-    /// Acknowledges it when it is dropped.
+    /// Acknowledges it when dropped.
     pub receipt: ReceiptHandle,
 }
 
-/// What a callback or a browser says. It is unsigned: anyone who knows the URL can send it.
+/// The content of a callback or a return. It is unsigned: anyone who knows the URL can send it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Notification {
@@ -29,16 +29,16 @@ pub enum Notification {
     /// A payment on the hosted pages: its [key](CheckoutHint::trans_key) is for
     /// [`CheckoutInput::Reported`](pg_proto::machine::checkout::CheckoutInput::Reported).
     Paid(CheckoutHint),
-    /// The customer went back from the hosted pages. That is no reason to withdraw: another tab may be paying.
+    /// The customer left the hosted pages. Do not withdraw for this alone: another tab may be paying.
     CheckoutLeft,
-    /// The customer came back from the card form: for [`Redirect::open`].
+    /// The customer returned from the card form: for [`Redirect::open`].
     CardForm(Redirect),
-    /// The customer came back from the challenge: for
+    /// The customer returned from the challenge: for
     /// [`ThreeDSecureInput::Returned`](pg_proto::machine::three_d_secure::ThreeDSecureInput::Returned).
     Challenged,
 }
 
-/// Why a request holds no notification.
+/// Why a request is not a valid notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum InvalidNotification {
     WrongMethod,
@@ -46,8 +46,8 @@ pub(super) enum InvalidNotification {
 }
 
 impl EndpointPurpose {
-    /// The methods of its requests, as the header `Allow` lists them. Callbacks are posted; browsers follow redirects,
-    /// and some banks' pages post the customer back.
+    /// Returns the allowed methods, as in the header `Allow`. Callbacks are posted. Browsers follow redirects, and some
+    /// banks' pages return the customer with a POST.
     pub(super) const fn methods(self) -> &'static str {
         match self {
             Self::UpdaterCallback | Self::CheckoutCallback => "POST",
@@ -56,12 +56,12 @@ impl EndpointPurpose {
         }
     }
 
-    /// Whether the sender sends a notification again when it was not acknowledged: browsers do not.
+    /// Whether the sender repeats a notification that was not acknowledged: browsers do not.
     pub(super) const fn waits(self) -> bool {
         matches!(self, Self::UpdaterCallback | Self::CheckoutCallback)
     }
 
-    /// Reads a request that came in for it.
+    /// Reads a request for this purpose.
     pub(super) fn read(self, request: &Request<Bytes>) -> Result<Notification, InvalidNotification> {
         if !self.takes(request.method()) {
             return Err(InvalidNotification::WrongMethod);

@@ -1,4 +1,4 @@
-//! The response to a callback, which waits until the notification is safe.
+//! The response to a callback, which waits until the notification is stored.
 
 use std::{
     fmt,
@@ -10,38 +10,38 @@ use std::{
 
 use tokio::sync::oneshot;
 
-/// Acknowledges a callback when this and all its clones are dropped. Until then the service has no response, and may send the
-/// callback again.
+/// Acknowledges a callback when this and all its clones are dropped. Until then the service has no response, and may
+/// send the callback again.
 ///
-/// A drop says that the owner has seen the notification. To acknowledge it only when it is stored, pass the handle on:
-/// [`Drive::handle_received_input`](crate::Drive::handle_received_input),
+/// Dropping it means that the owner has seen the notification. To acknowledge it only once it is stored, pass the
+/// handle on: [`Drive::handle_received_input`](crate::Drive::handle_received_input),
 /// [`AccountUpdateDrive::receive`](crate::AccountUpdateDrive::receive).
 #[derive(Clone)]
 pub struct ReceiptHandle {
-    /// None if the request was answered at once.
+    /// `None` if the request was answered at once.
     waiting: Option<Arc<Waiting>>,
 }
 
-/// Sends the acknowledgement when it is dropped.
+/// Sends the acknowledgement when dropped.
 struct Waiting {
     refused: AtomicBool,
     answer: Option<oneshot::Sender<bool>>,
 }
 
 impl ReceiptHandle {
-    /// Refuses the callback: it was not kept, and the service is asked to send it again.
+    /// Refuses the callback: it was not stored, and the service is asked to send it again.
     pub fn refuse(self) {
         if let Some(waiting) = self.waiting {
             waiting.refused.store(true, Ordering::Release);
         }
     }
 
-    /// For a request that was answered at once.
+    /// Returns a handle for a request that was answered at once.
     pub(super) const fn none() -> Self {
         Self { waiting: None }
     }
 
-    /// A handle, and whether the callback was acknowledged.
+    /// Returns a handle, and a future that tells whether the callback was acknowledged.
     pub(super) fn awaited() -> (Self, impl Future<Output = bool>) {
         let (answer, received) = oneshot::channel();
         let waiting = Waiting { refused: AtomicBool::new(false), answer: Some(answer) };

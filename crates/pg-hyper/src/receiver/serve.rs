@@ -1,4 +1,4 @@
-//! A port of its own: so many connections at a time, one request each, so long and so large at most.
+//! The receiver's own port, with limits for connections, their time and their size, and one request per connection.
 
 use std::convert::Infallible;
 
@@ -9,14 +9,14 @@ use tokio::{net::TcpListener, task::JoinSet};
 
 use super::ReceiverService;
 
-/// Bytes of a request's head. The data of a card form stands in its address.
+/// Maximum length of a request head in bytes. The address contains the data of a card form.
 const HEAD_BYTES: usize = 64 << 10;
 
-/// Accepts connections until the receiver is dropped. When there are as many as allowed, the one that has been silent for
-/// longest is closed in favour of a new one: any stranger on the Internet may connect.
+/// Accepts connections until the receiver is dropped. At the limit, the one that has been silent for longest is closed
+/// in favour of a new one: anyone on the Internet can connect.
 pub(super) async fn listen(listener: TcpListener, service: ReceiverService) {
     let mut acceptor = Acceptor::new(listener, service.limits().of_connections());
-    // Connections are cut off with the task.
+    // Dropping the task closes its connections.
     let mut connections = JoinSet::new();
     while !service.is_over() {
         let accepted = acceptor.next().await;
@@ -34,11 +34,11 @@ async fn serve(accepted: Accepted, service: &ReceiverService) {
     let connection = http1::Builder::new()
         .keep_alive(false)
         .max_buf_size(HEAD_BYTES)
-        // A caller that has said everything may close its side and still wants its answer.
+        // A client may close its sending side and still wait for the answer.
         .half_close(true)
         .serve_connection(TokioIo::new(stream), answer);
     tokio::select! {
-        // Errors are the caller's: it went away, or sent what is no HTTP and was told so.
+        // Errors are the client's: it disconnected, or sent invalid HTTP and got an error response.
         _ = connection => {}
         () = place.closed() => {}
     }

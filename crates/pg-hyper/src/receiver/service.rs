@@ -1,4 +1,4 @@
-//! The receiver as a tower service: what it makes of one request, wherever that came in.
+//! The receiver as a tower service: handles one request, from any server.
 
 use std::{
     convert::Infallible,
@@ -26,19 +26,19 @@ use super::{
     notification::InvalidNotification,
 };
 
-/// The requests of a [`Receiver`](super::Receiver), for a server that you have already. It takes bodies of any kind, is always ready,
-/// and never fails. Clones belong to the same receiver.
+/// Handles the requests of a [`Receiver`](super::Receiver) within your existing server. It accepts bodies of any type,
+/// is always ready, and never fails. Clones belong to the same receiver.
 ///
-/// With axum it is `Router::new().nest_service("/pg", receiver.service())`. What the path begins with does not matter, kept
-/// or cut off: the token at its end decides.
+/// With axum: `Router::new().nest_service("/pg", receiver.service())`. Only the token at the end of the path counts, so
+/// the server may keep or remove the prefix.
 #[derive(Clone)]
 pub struct ReceiverService {
-    /// What its addresses begin with.
+    /// The start of its addresses.
     base: Arc<str>,
     limits: ReceiverLimits,
     endpoints: Arc<Endpoints>,
     notifications: Sender<Received>,
-    /// For requests that a server brings which is there already.
+    /// For requests from an existing server.
     places: ConnectionSlots,
 }
 
@@ -55,6 +55,7 @@ impl ReceiverService {
     /// As [`Receiver::open`](super::Receiver::open).
     ///
     /// # Errors
+    ///
     /// If the system has no random bytes.
     pub fn open(&self, purpose: EndpointPurpose) -> io::Result<Endpoint> {
         Ok(self.endpoints.open(endpoint::token()?, purpose, &self.base))
@@ -63,7 +64,8 @@ impl ReceiverService {
     /// As [`Receiver::reopen`](super::Receiver::reopen).
     ///
     /// # Errors
-    /// If that is no token.
+    ///
+    /// If `token` is malformed.
     pub fn reopen(&self, purpose: EndpointPurpose, token: &str) -> io::Result<Endpoint> {
         if endpoint::is_token(token) {
             Ok(self.endpoints.open(token.to_owned(), purpose, &self.base))
@@ -86,7 +88,7 @@ impl ReceiverService {
         self.notifications.is_closed()
     }
 
-    /// What is answered to a request that has this place. While its body comes in, the place may go to another one.
+    /// Answers a request that has this slot. While its body arrives, the slot may go to another request.
     pub(super) async fn answer_at<B: Body>(
         &self,
         place: &ConnectionSlot,
@@ -95,7 +97,7 @@ impl ReceiverService {
         let (head, body) = request.into_parts();
         let Some((token, purpose)) = self.endpoints.at(head.uri.path()) else { return Answer::NotFound.response() };
         let limit = self.limits.body_bytes;
-        // Why a body ended early does not matter, and the reason may belong to its thread.
+        // The reason for an early end does not matter, and may not be `Send`.
         let body = body.map_err(drop);
         let Ok(HeldBody { bytes, held, .. }) = pg_connections::read_body(place, body, limit, limit).await else {
             return Answer::TooLarge.response();
@@ -149,7 +151,7 @@ where
         let service = self.clone();
         Box::pin(async move {
             let answered = timeout(service.limits.time, async {
-                // The surrounding server knows the peers; together they may take all places.
+                // The surrounding server knows the peers; together they may take all slots.
                 let Some(place) = service.places.enter(IpAddr::V4(Ipv4Addr::UNSPECIFIED)).await else {
                     return Answer::Busy.response();
                 };
