@@ -6,6 +6,7 @@
 
 mod process;
 mod refused;
+mod tls;
 mod together;
 
 use pg_sandbox::{conformance, store::Postgres as Store};

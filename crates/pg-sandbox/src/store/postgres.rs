@@ -20,9 +20,11 @@ use self::{
 };
 use super::{Change, INDEX_COLUMNS, Kind, Query, Row, Store, StoreError, seal::Sealer};
 
+mod address;
 mod link;
 mod schema;
 mod table;
+mod tls;
 
 /// A store that several processes may have open.
 pub struct Postgres {
@@ -61,6 +63,10 @@ impl Held {
 impl Postgres {
     /// Opens the store in a database, or makes it, with the key that its rows are sealed with. The name tells this process
     /// from all others that are or were.
+    ///
+    /// Beyond this machine the connection is encrypted and the certificate is checked, against the authorities in the file
+    /// `sslrootcert` of the URL or those that Mozilla trusts. `sslmode=disable` in the URL switches TLS off; `require` and
+    /// `verify-full` demand it on this machine too.
     ///
     /// # Errors
     /// [`StoreError::Unreachable`], [`StoreError::ReadOnly`], [`StoreError::Foreign`], [`StoreError::Newer`],

@@ -12,12 +12,14 @@ use tokio::{
     time::timeout,
 };
 use tokio_postgres::{
-    Client, Config, Error, NoTls, Row, SimpleQueryMessage,
-    config::SslMode,
+    Client, Error, Row, SimpleQueryMessage,
     types::{ToSql, Type},
 };
 
-use super::super::StoreError;
+use super::{
+    super::StoreError,
+    address::{Address, causes},
+};
 
 /// How long the database may take to answer.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -76,19 +78,8 @@ impl Trouble {
     }
 }
 
-/// An error with its causes, without values.
-fn causes(error: &Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(next) = cause {
-        text.push_str(&format!(": {next}"));
-        cause = next.source();
-    }
-    text
-}
-
 pub(super) struct Link {
-    config: Config,
+    address: Address,
     /// Nothing while it is being dropped.
     runtime: Option<Runtime>,
     client: Option<Client>,
@@ -97,19 +88,14 @@ pub(super) struct Link {
 impl Link {
     /// Reads the URL; connects to nothing yet.
     pub(super) fn new(url: &str) -> Result<Self, StoreError> {
-        let mut config: Config = url.parse().map_err(|error: Error| StoreError::Unreachable(causes(&error)))?;
-        if config.get_ssl_mode() == SslMode::Require {
-            return Err(StoreError::Unreachable(
-                "sslmode=require: TLS to the database is not supported yet".to_owned(),
-            ));
-        }
-        config.connect_timeout(CONNECT).ssl_mode(SslMode::Disable);
-        if config.get_application_name().is_none() {
-            config.application_name("pg sandbox");
+        let mut address = Address::parse(url)?;
+        address.config.connect_timeout(CONNECT);
+        if address.config.get_application_name().is_none() {
+            address.config.application_name("pg sandbox");
         }
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| StoreError::Engine(format!("a runtime: {error}")))?;
-        Ok(Self { config, runtime: Some(runtime), client: None })
+        Ok(Self { address, runtime: Some(runtime), client: None })
     }
 
     /// Connects, unless it is connected.
@@ -117,14 +103,20 @@ impl Link {
         if self.client.as_ref().is_some_and(|client| !client.is_closed()) {
             return Ok(());
         }
-        let config = self.config.clone();
+        let (config, tls) = (self.address.config.clone(), self.address.tls.clone());
         let connecting = async move {
-            let (client, connection) = config.connect(NoTls).await?;
+            let (client, connection) = config.connect(tls).await?;
             // It ends with the client; an error shows in what was asked of it.
             tokio::spawn(async move { drop(connection.await) });
             Ok(client)
         };
-        self.client = Some(self.run(connecting)?);
+        let connected = self.run(connecting).map_err(|trouble| match trouble {
+            Trouble::Broken(why) if why.contains("server does not support TLS") => {
+                Trouble::Broken(why + self.address.advice)
+            }
+            other => other,
+        });
+        self.client = Some(connected?);
         Ok(())
     }
 
