@@ -15,6 +15,7 @@ pub(crate) mod callback;
 mod caller;
 mod context;
 mod control;
+mod cv2;
 mod diagram;
 mod enterprise;
 mod gate;

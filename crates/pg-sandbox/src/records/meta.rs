@@ -63,6 +63,18 @@ impl Meta {
         Self { key: Self::throttle_key(merchant), value }
     }
 
+    /// The name of the note that a session was given a CV2.
+    #[must_use]
+    pub fn cv2_key(session_key: &str) -> String {
+        format!("cv2:{session_key}")
+    }
+
+    /// Notes that a session was given a CV2, for processes that share a store. The CV2 itself is not stored.
+    #[must_use]
+    pub fn cv2(session_key: &str) -> Self {
+        Self { key: Self::cv2_key(session_key), value: Value::Bool(true) }
+    }
+
     /// The text that only the right key file opens.
     #[must_use]
     pub fn key_check(sealed: &Sealed) -> Self {

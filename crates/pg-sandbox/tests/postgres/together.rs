@@ -137,3 +137,51 @@ fn a_callback_is_sent_by_one_and_by_another_if_that_one_ends() {
     assert_eq!(listed[0]["status"], "delivered");
     assert!(other.sandbox.due(later.plus(Duration::from_secs(300))).is_empty());
 }
+
+// spec: 2 §1.1, A101: The CV2 is dropped with the first authorisation.
+#[test]
+fn a_cv2_counts_once_wherever_it_was_posted_and_is_stored_nowhere() {
+    let Some(server) = Postgres::for_tests() else { return };
+    let url = server.database().unwrap();
+    let (mut one, mut other) = (Process::open(&url, 1), Process::open(&url, 2));
+    let post = |process: &mut Process, cv2: &str| {
+        let (_, session) = process.call("main", "session/initiate", &SESSION);
+        let key = session["sessionKey"].as_str().unwrap().to_owned();
+        let form = serde_urlencoded::to_string([
+            ("sessionKey", &*key),
+            ("cardNumber", "4000000000001000"),
+            ("cardExpiryMonth", "12"),
+            ("cardExpiryYear", "2030"),
+            ("cardCV2", cv2),
+            ("nextPageUrl", "https://shop.example/next"),
+            ("currentPageUrl", "https://shop.example/card"),
+        ]);
+        let posted = request(Method::POST, "/v3/session/postform/json", &form.unwrap());
+        let response = process.sandbox.handle(process.now, posted);
+        assert!(response.headers()["location"].to_str().unwrap().starts_with("https://shop.example/next"));
+        key
+    };
+    let basis = |process: &mut Process, session: &str| {
+        let order = [("sessionKey", session), ("currency", "GBP"), ("itemName0", "Tea"), ("itemPrice0", "499")];
+        let body = process.signed("main", &order);
+        let paid = request(Method::POST, "/v3/transaction/authSessionKey/json", &body);
+        let response = process.sandbox.handle(process.now, paid);
+        assert_eq!(shown(&response).0, 200);
+        let basis = response.headers()["pg-basis"].to_str().unwrap().to_owned();
+        basis.split([',', ' ', ';']).any(|part| part == "A101")
+    };
+    let noted = || server.psql(&url, "SELECT count(*) FROM payment_sandbox.meta WHERE key LIKE 'cv2:%'").unwrap();
+    let session = post(&mut one, "917");
+    assert_eq!(noted(), "1");
+    assert!(basis(&mut other, &session));
+    assert_eq!(noted(), "0");
+    assert!(!basis(&mut one, &session));
+    let without = post(&mut one, "");
+    assert!(!basis(&mut other, &without));
+
+    // A session that ends takes its note along, whichever process notices.
+    post(&mut one, "917");
+    assert_eq!(noted(), "1");
+    assert!(other.sandbox.due(other.now.plus(Duration::from_secs(31 * 60))).is_empty());
+    assert_eq!(noted(), "0");
+}

@@ -3,6 +3,7 @@
 use super::Context;
 use crate::{
     records::Session,
+    service::cv2,
     store::{Query, StoreError},
     timestamp::Timestamp,
 };
@@ -24,7 +25,7 @@ pub(in super::super) fn ended(context: &mut Context<'_>) -> Result<(), StoreErro
 
 /// Erases what one session holds.
 pub(super) fn erase(context: &mut Context<'_>, session: &mut Session) -> Result<(), StoreError> {
-    drop(context.cv2.take(&session.key));
+    cv2::take(context, &session.key)?;
     session.erase();
     context.records.put(session)
 }

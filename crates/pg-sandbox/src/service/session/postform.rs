@@ -12,7 +12,7 @@ use crate::{
     merchants::Merchant,
     records::Session,
     secret::Secret,
-    service::{Basis, Call, Reply, page_url::PageUrl},
+    service::{Basis, Call, Reply, cv2, page_url::PageUrl},
 };
 
 mod entered;
@@ -146,10 +146,8 @@ fn process(
     }
     let location = redirect.to(context, &next_page, &data)?;
     stored::store(context, session, &form, collected)?;
-    match form.card_cv2.as_ref().filter(|cv2| !cv2.is_empty()) {
-        Some(cv2) => context.cv2.keep(&session.key, Secret::new(cv2.expose()), session.expires),
-        None => drop(context.cv2.take(&session.key)),
-    }
+    let cv2 = form.card_cv2.as_ref().filter(|cv2| !cv2.is_empty()).map(|cv2| Secret::new(cv2.expose()));
+    cv2::posted(context, session, cv2)?;
     Ok(location)
 }
 

@@ -16,7 +16,7 @@ use crate::{
     merchants::Merchant,
     records::{Payment, PaymentKind},
     secret::Secret,
-    service::unique_reference,
+    service::{cv2, unique_reference},
     vault::Sealed,
 };
 
@@ -70,8 +70,10 @@ impl<'a> Attempt<'a> {
     /// decides.
     pub(super) fn put_to_bank(self, context: &mut Context<'_>, verdict: &Verdict) -> Result<Payment, Refusal> {
         if let Some(session) = &self.card.session_key
-            && context.cv2.take(session).is_some()
+            && cv2::take(context, session)?
         {
+            // It is gone even if the bank does not answer.
+            context.records.keep()?;
             context.basis.assume(101);
         }
         bank::listen(context)?;

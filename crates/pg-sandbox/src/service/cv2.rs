@@ -1,0 +1,32 @@
+//! The CV2 of a session, until the first authorisation (assumption 101).
+//!
+//! No outcome depends on its digits. A sandbox that has its store for itself holds it in memory. Sandboxes that share a store
+//! share one fact, that the session was given a CV2, and drop the digits at once: what is not stored is in no backup.
+
+use super::Context;
+use crate::{
+    records::{Meta, Session},
+    secret::Secret,
+    store::StoreError,
+};
+
+/// Replaces the CV2 of a session by the one that its form was posted with, if any.
+pub(super) fn posted(context: &mut Context<'_>, session: &Session, cv2: Option<Secret>) -> Result<(), StoreError> {
+    match cv2 {
+        Some(_) if context.is_shared => context.records.put(&Meta::cv2(&session.key)),
+        Some(cv2) => {
+            context.cv2.keep(&session.key, cv2, session.expires);
+            Ok(())
+        }
+        None => take(context, &session.key).map(drop),
+    }
+}
+
+/// Drops the CV2 of a session and says whether there was one.
+pub(super) fn take(context: &mut Context<'_>, session_key: &str) -> Result<bool, StoreError> {
+    if context.is_shared {
+        context.records.remove::<Meta>(&Meta::cv2_key(session_key))
+    } else {
+        Ok(context.cv2.take(session_key).is_some())
+    }
+}
