@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod interrupted;
 mod process;
 mod refused;
 mod tls;

@@ -1,0 +1,148 @@
+//! Groups that the database undoes, and commits whose connection breaks: each request is carried out once.
+
+use std::{
+    io::{Read as _, Write as _},
+    net::{Ipv4Addr, Shutdown, TcpListener, TcpStream},
+    sync::{
+        Arc,
+        atomic::{AtomicU8, Ordering::SeqCst},
+    },
+    thread,
+};
+
+use http::Method;
+use pg_stores::Postgres;
+
+use super::process::{Process, payment, request, shown};
+
+const NOTHING: u8 = 0;
+/// Closes the connection in place of sending the next COMMIT.
+const BEFORE: u8 = 1;
+/// Sends the next COMMIT, and closes the connection once the server has answered it.
+const AFTER: u8 = 2;
+
+/// Stands before the server and closes a connection around a COMMIT.
+struct Proxy {
+    port: u16,
+    cut: Arc<AtomicU8>,
+}
+
+impl Proxy {
+    fn before(server: u16) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let cut = Arc::new(AtomicU8::new(NOTHING));
+        let shared = Arc::clone(&cut);
+        // Ends with the program.
+        thread::spawn(move || {
+            for client in listener.incoming() {
+                let (client, server) = (client.unwrap(), TcpStream::connect((Ipv4Addr::LOCALHOST, server)).unwrap());
+                let (cut, muted) = (Arc::clone(&shared), Arc::new(AtomicU8::new(NOTHING)));
+                let (answered, ends) = (Arc::clone(&muted), (server.try_clone().unwrap(), client.try_clone().unwrap()));
+                thread::spawn(move || {
+                    pass(client, server, |seen| {
+                        // Nothing but the end of a group asks for COMMIT alone.
+                        if !contains(seen, b"COMMIT\0") {
+                            return true;
+                        }
+                        muted.store(cut.swap(NOTHING, SeqCst), SeqCst);
+                        muted.load(SeqCst) != BEFORE
+                    })
+                });
+                thread::spawn(move || {
+                    pass(ends.0, ends.1, |seen| answered.load(SeqCst) != AFTER || !contains(seen, b"COMMIT\0"))
+                });
+            }
+        });
+        Self { port, cut }
+    }
+
+    /// Whether the connection was closed as it was told to.
+    fn has_cut(&self) -> bool {
+        self.cut.load(SeqCst) == NOTHING
+    }
+}
+
+fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
+    bytes.windows(wanted.len()).any(|window| window == wanted)
+}
+
+/// Passes bytes on while what is seen may pass, and closes both connections then.
+fn pass(mut from: TcpStream, mut to: TcpStream, mut may_pass: impl FnMut(&[u8]) -> bool) {
+    let mut buffer = vec![0; 1 << 18];
+    while let Ok(length @ 1..) = from.read(&mut buffer) {
+        if !may_pass(&buffer[..length]) || to.write_all(&buffer[..length]).is_err() {
+            break;
+        }
+    }
+    for stream in [from, to] {
+        // It may be closed already.
+        let _ = stream.shutdown(Shutdown::Both);
+    }
+}
+
+#[test]
+fn a_commit_whose_connection_breaks_is_done_once() {
+    let Some(server) = Postgres::for_tests() else { return };
+    let url = server.database().unwrap();
+    let proxy = Proxy::before(server.port());
+    let through = url.replace(&server.port().to_string(), &proxy.port.to_string());
+    let mut process = Process::open(&through, 1);
+    for (number, cut) in [AFTER, BEFORE, BEFORE, AFTER].into_iter().enumerate() {
+        proxy.cut.store(cut, SeqCst);
+        let (status, reply) = process.pay(&format!("order-{number}"));
+        assert_eq!((status, proxy.has_cut()), (200, true), "{reply}");
+        // What was answered is what the database holds.
+        let key = reply["transactionKey"].as_str().unwrap();
+        let held = format!("SELECT count(*) FROM payment_sandbox.transactions WHERE key = '{key}'");
+        assert_eq!(server.psql(&url, &held).unwrap(), "1", "{number}");
+    }
+    for table in ["transactions", "unique_references"] {
+        let held = format!("SELECT count(*) FROM payment_sandbox.{table}");
+        assert_eq!(server.psql(&url, &held).unwrap(), "4", "{table}");
+    }
+}
+
+/// Makes the database undo the next transactions that record a payment.
+fn plant_conflicts(server: &Postgres, url: &str, number: u32) {
+    let planted = format!(
+        "DROP SCHEMA IF EXISTS planted CASCADE; CREATE SCHEMA planted; CREATE SEQUENCE planted.met; \
+         CREATE FUNCTION planted.conflict() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+         IF nextval('planted.met') <= {number} THEN RAISE EXCEPTION 'planted' USING ERRCODE = '40001'; END IF; \
+         RETURN NULL; END $$; \
+         CREATE TRIGGER conflict AFTER INSERT ON payment_sandbox.transactions \
+         FOR EACH STATEMENT EXECUTE FUNCTION planted.conflict()"
+    );
+    server.psql(url, &planted).unwrap();
+}
+
+#[test]
+fn a_group_that_meets_conflicts_is_split_and_tried_again_a_bounded_number_of_times() {
+    let Some(server) = Postgres::for_tests() else { return };
+    let url = server.database().unwrap();
+    let mut process = Process::open(&url, 1);
+    let counted = || server.psql(&url, "SELECT count(*) FROM payment_sandbox.transactions").unwrap();
+    let met = || server.psql(&url, "SELECT last_value FROM planted.met").unwrap();
+
+    plant_conflicts(server, &url, 4);
+    // The third is paid under the reference of the first.
+    let group = ["order-1", "order-2", "order-1", "order-3"].map(|reference| {
+        let pairs = payment(reference);
+        let pairs: Vec<(&str, &str)> = pairs.iter().map(|(name, value)| (*name, &**value)).collect();
+        request(Method::POST, "/v3/transaction/auth/json", &process.signed("main", &pairs))
+    });
+    let replies: Vec<u16> =
+        process.sandbox.handle_group(process.now, group.into()).iter().map(|reply| shown(reply).0).collect();
+    assert_eq!(replies, [200, 200, 400, 200]);
+    // One for the group, three for the first payment, and three payments that were recorded.
+    assert_eq!((counted(), met()), ("3".to_owned(), "7".to_owned()));
+
+    plant_conflicts(server, &url, u32::MAX);
+    let (status, reply) = process.pay("order-4");
+    assert_eq!(status, 500);
+    assert!(reply["errorMessage"].as_str().unwrap().contains("send the request again"), "{reply}");
+    assert_eq!((counted(), met()), ("3".to_owned(), "9".to_owned()));
+    server.psql(&url, "DROP SCHEMA planted CASCADE").unwrap();
+    assert_eq!(process.pay("order-4").0, 200);
+    assert_eq!(counted(), "4");
+}
