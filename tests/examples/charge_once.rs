@@ -18,7 +18,7 @@ use pg_sandbox::{InProcess, Sandbox, Timestamp};
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
-    // While the machine waits, time passes in the sandbox, and nobody else has to wait.
+    // While the machine waits, the sandbox's clock advances, so the example takes no real time.
     let sandbox = InProcess::new(Sandbox::in_memory(), Timestamp::parse("2026-05-04T10:00:00Z")?);
     let shop = sandbox.merchant("main").ok_or("no such account")?;
     let credentials = Credentials::new(shop.api_key.expose(), shop.api_password.expose(), shop.sha_key.expose());
@@ -37,14 +37,14 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let stored = Arc::new(Mutex::new(None));
     let keep = Arc::clone(&stored);
     let charging = client.charge(payment())?.store(move |saved| {
-        *keep.lock().expect("nobody panics") = Some(saved);
+        *keep.lock().expect("no holder of the lock panics") = Some(saved);
         async { Ok::<_, std::io::Error>(()) }
     });
     let ChargeOutcome::Approved(paid) = charging.await else { return Err("not paid".into()) };
     println!("the reply was lost, and it is paid: {}", paid.transaction_key);
 
     // A process that starts anew with what was stored finds the same payment, and makes no other.
-    let saved = stored.lock().expect("nobody panics").take().ok_or("nothing was stored")?;
+    let saved = stored.lock().expect("no holder of the lock panics").take().ok_or("nothing was stored")?;
     let ChargeOutcome::Approved(again) = client.resume_charge(&saved, Some(payment()))?.await else {
         return Err("not found".into());
     };

@@ -322,7 +322,7 @@ impl Browser {
 
     /// A picture of the whole page, as a PNG file.
     pub async fn picture(&self) -> Vec<u8> {
-        // Nobody waits for a small file; packing it well takes longer than drawing it.
+        // File size does not matter: compressing the picture well takes longer than drawing it.
         let shot = json!({"format": "png", "captureBeyondViewport": true, "optimizeForSpeed": true});
         let picture = self.devtools("Page.captureScreenshot", &shot).await;
         STANDARD.decode(text(&picture["data"])).expect("Base64")

@@ -59,8 +59,8 @@ fn a_write_that_was_said_to_have_failed_and_was_kept_is_noticed() {
     assert!(kept.is_some_and(|operation| operation > 3), "{kept:?}");
 }
 
-/// The disk takes a write and then does not keep it: nobody knows, nothing more is acknowledged, and after the next start
-/// the reference still makes one payment.
+/// The disk accepts a write and then loses it. The outcome is unknown, nothing more is acknowledged, and after the next
+/// start the reference still makes one payment.
 #[cfg(unix)]
 #[test]
 fn what_the_disk_may_not_have_kept_is_settled_after_the_next_start() {

@@ -1,5 +1,5 @@
 //! A walk through all services of the sandbox, and what can be seen on its way: that every field of every reply which the
-//! tables know comes with a value, and that nobody is told of anything but batches and hosted payments.
+//! tables know comes with a value, and that callbacks are sent for batches and hosted payments only.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 

@@ -66,8 +66,8 @@ pub trait IntentStore: Send + Sync + 'static {
     /// Reads intents, those that changed last first.
     fn list(&self, filter: IntentFilter) -> impl Future<Output = Result<Vec<IntentRow>, StoreError>> + Send;
 
-    /// Does what an operator says, whoever owns the intent: the fencing number is raised, so its owner loses it. `false` if it has
-    /// ended, or does not exist.
+    /// Carries out an operator's directive, even if a worker owns the intent: raises the fencing number, so the owner loses
+    /// the intent. `false` if the intent has ended or does not exist.
     fn direct(&self, key: &IntentKey, directive: Directive) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
     /// The outbox: intents with an outcome that the application has not acknowledged, at most so many. They are not handed out

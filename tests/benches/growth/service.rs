@@ -57,7 +57,7 @@ fn callbacks() {
             assert!(!batch.batch_key.is_empty(), "{batch:?}");
             waiting += 1;
         }
-        // Their batches finish, and nobody takes them.
+        // Their batches finish, and are never retrieved.
         world.now = world.now.plus(std::time::Duration::from_secs(600));
         world.pay(1);
         callbacks.measure(size, || {

@@ -10,7 +10,7 @@ use crate::{
 
 /// The most parameters that the sandbox reads.
 const MOST: usize = 2_000;
-/// In the shape of a signature, and nobody's.
+/// Looks like a signature, but belongs to no request.
 const WRONG: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\
                      0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 

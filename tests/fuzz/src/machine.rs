@@ -1,4 +1,4 @@
-//! Machines that are stopped at any step, and states that somebody damaged.
+//! Machines that are stopped at any step, and damaged states.
 
 use bytes::Bytes;
 use http::Response;
@@ -14,10 +14,10 @@ use crate::{
     secrets::no_credentials,
 };
 
-/// What no machine needs so many of, whoever stops it and whatever it meets.
+/// More steps than any machine needs, however often it is stopped and whatever it receives.
 const MOST_STEPS: usize = 60;
 
-/// Any text as the state of any machine: it is refused, or lived with.
+/// Resumes any machine from any text: the text is refused, or the machine continues.
 pub fn saved(input: &[u8]) {
     let Some((first, text)) = input.split_first() else { return };
     let Ok(text) = std::str::from_utf8(text) else { return };
@@ -26,8 +26,7 @@ pub fn saved(input: &[u8]) {
     assert_eq!(lived, (kind.live)(text), "{} is resumed once and not twice", kind.name);
 }
 
-/// Leads a machine through any events, and stops it anywhere: its own states are resumed, and none is resumed into another
-/// payment.
+/// Sends a machine any events and stops it at any step. Its own states can be resumed, and no resumed state pays again.
 pub fn machines(input: &[u8]) {
     let mut dice = Dice::new(input);
     match dice.below(5) {

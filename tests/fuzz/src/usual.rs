@@ -1,4 +1,4 @@
-//! Requests with everything right, for whoever breaks one thing of them, and what their replies name.
+//! Valid requests, for tests that break one part of them, and the keys that their replies name.
 
 use std::{collections::HashMap, hash::BuildHasher};
 
@@ -8,7 +8,7 @@ use pg_model::method::{AuthScheme, MethodInfo};
 use pg_sandbox::merchants::Merchant;
 use serde_json::Value;
 
-/// Values that somebody thought about for too short a time.
+/// Values that integrations often get wrong.
 pub const VALUES: [&str; 18] = [
     "",
     "\0",

@@ -41,7 +41,7 @@ pub fn charge() -> Result<Charge<Auth>, Box<dyn Error>> {
     Ok(Charge::new(account()?, payment(), bounds())?)
 }
 
-/// The usual bounds, with short pauses, since the sandbox is near and nobody wants to wait for an example.
+/// The default bounds with short pauses: the sandbox is local, and an example should be quick.
 #[must_use]
 pub fn bounds() -> ChargeBounds {
     let pauses = Backoff::new(Duration::from_millis(40), Duration::from_secs(1));

@@ -71,7 +71,7 @@ fn store(file: &Path, saved: &SavedState) -> std::io::Result<()> {
 }
 
 fn say(line: &str) {
-    // Nobody who reads it is left when this fails.
+    // If this fails, the reader has ended.
     let _ = writeln!(stdout(), "{line}").and_then(|()| stdout().flush());
 }
 

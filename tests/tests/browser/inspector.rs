@@ -12,7 +12,7 @@ use crate::{gallery::judge, site::Site};
 
 mod looks;
 
-/// Where nobody listens.
+/// An address without a listener.
 const NOWHERE: &str = "http://127.0.0.1:9/callback";
 
 async fn visit(browser: &Browser, shop: &Shop, path: &str) {

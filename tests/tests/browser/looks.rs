@@ -124,7 +124,7 @@ async fn of_a_checkout_that_is_over() {
     look(&browser, &token(&shop, basket().token_start(YEAR_2096)).await, "checkout-not-begun").await;
     let base = shop.server.base_url();
     for (path, name) in [
-        ("/pay/nobody-has-made-this", "checkout-unknown"),
+        ("/pay/unknown-key", "checkout-unknown"),
         ("/pay/success", "checkout-success"),
         ("/pay/cancelled", "checkout-given-up"),
     ] {
@@ -154,7 +154,7 @@ async fn of_the_challenge() {
     browser.read("[role=alert]").await;
     assert_eq!(browser.title().await, "Error: Confirm it\u{2019}s you \u{2013} main");
     judge(&browser, "challenge-again").await;
-    browser.visit(&format!("{}/3ds/nobody-has-made-this", shop.server.base_url())).await;
+    browser.visit(&format!("{}/3ds/unknown-key", shop.server.base_url())).await;
     browser.read("h1").await;
     judge(&browser, "challenge-unknown").await;
 }

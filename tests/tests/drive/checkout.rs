@@ -54,7 +54,7 @@ async fn news_from_callback_and_browser_are_looked_up() {
         match checkout.next().await {
             DriveStep::Ask(CheckoutDemand::Redirect { url, .. }) => {
                 if told == 0 {
-                    // Somebody makes a payment up.
+                    // A forged report of a payment.
                     checkout.handle_input(CheckoutInput::Reported("0123456789abcdef0123456789abcdef".to_owned()));
                     assert_eq!(get(&pay(url.as_str()).await).await.status(), 200);
                 }

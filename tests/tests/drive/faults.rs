@@ -49,7 +49,7 @@ async fn without_a_socket_every_fault_leaves_one_payment() {
 #[tokio::test]
 async fn over_a_socket_every_fault_leaves_one_payment() {
     let shop = Shop::open(Encoding::Json).await;
-    // Real time for sockets, and a clock for the machine that waits for nobody.
+    // Real time for sockets, and a virtual clock for the machine.
     let client = ClientBuilder::with_transport(
         shop.client.account().clone(),
         HyperTransport::new().deadline(Duration::from_millis(250)),

@@ -62,7 +62,7 @@ async fn a_store_that_fails_after_the_payment_was_sent_leaves_it_unknown() {
     world.check("order-1", &charged, "not stored").await;
 }
 
-/// The customer could pay, and nobody would know after a crash.
+/// Otherwise, after a crash, the customer could pay without a record.
 #[tokio::test]
 async fn no_customer_is_led_to_a_checkout_that_cannot_be_stored() {
     let world = World::new();
@@ -165,12 +165,12 @@ async fn one_credential_error_stops_every_machine_of_the_client() {
         assert_eq!(charging.run().await, ChargeOutcome::NotSent);
         assert!(matches!(charging.error(), Some(DriveError::Stopped(StopReason::Credentials(_)))));
     }
-    // Whoever says that the credentials are right gets one more attempt.
+    // Confirming the credentials permits one more attempt.
     wrong.resume_sending();
     assert!(wrong.stopped().is_none());
     let charged = wrong.charge(payment(APPROVED, "order-3")).unwrap().await;
     assert!(matches!(charged, ChargeOutcome::Refused(_)), "{charged:?}");
-    // Nobody was locked out meanwhile.
+    // The address was not locked out in the meantime.
     let charged = world.client.charge(payment(APPROVED, "order-4")).unwrap().await;
     assert!(matches!(charged, ChargeOutcome::Approved(_)), "{charged:?}");
 }

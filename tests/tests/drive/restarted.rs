@@ -23,8 +23,8 @@ fn start(shop: &Shop, password: &str, file: Option<&Path>) -> Client {
     builder.store_throttle(move |saved| std::future::ready(fs::write(&file, saved.text()))).build()
 }
 
-/// Five starts with a wrong password, each to be the first to charge. Then one more request of somebody else behind the
-/// same address, as wrong: it is the sixth failure if all five were. What the address hears after that.
+/// Five starts with a wrong password, each to be the first to charge. Then another program behind the
+/// same address sends one more invalid request: the sixth failure if all five failed. Returns the next reply to the address.
 async fn after_five_starts(file: Option<&Path>) -> (Shop, u32, Result<(), Error>) {
     let shop = Shop::open(Encoding::Json).await;
     let mut sent = 0;

@@ -10,7 +10,7 @@ const PAN: &str = "4929000000000006";
 const CV2: &str = "7531";
 const CANARY: &str = "CANARY-9c1f";
 
-/// What a sensitive field is given, and the part of it that nobody may see.
+/// The test value of a sensitive field, and the part of it that must not be shown.
 fn secret(field: &Field) -> (&'static str, &'static str) {
     match field.format {
         Format::CardNumber => (PAN, "9290000"),

@@ -14,7 +14,7 @@ use pg_proto::{
 };
 use serde_json::{Value, json};
 
-/// A charge that somebody else drives.
+/// A charge that the host drives.
 #[derive(Debug)]
 pub struct Charging(Charge<Auth>);
 

@@ -51,8 +51,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A span around each request. Its path tells the method; headers and body hold credentials and cards, and are nobody's
-/// business.
+/// A span around each request. It records the path, which names the method. It omits headers and body, which contain
+/// credentials and cards.
 #[derive(Clone)]
 struct Traced<S>(S);
 

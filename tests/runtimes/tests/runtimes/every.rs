@@ -52,7 +52,7 @@ async fn a_certificate_of_nobody_means_not_sent() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_port_where_nobody_listens_means_not_sent() {
     let place = Place::new().await;
-    // Bound, so that nobody else gets the port, and not listening.
+    // Bound, so that the port stays reserved, but not listening.
     let silent = TcpSocket::new_v4().unwrap();
     silent.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let address = format!("http://{}", silent.local_addr().unwrap());

@@ -97,7 +97,7 @@ impl Place {
         self.client.call(&TransactionLookup::new().unique_merchant_reference(order)).await.unwrap().transactions
     }
 
-    /// The same sandbox behind TLS, for `localhost`, with an authority that nobody else knows.
+    /// The same sandbox behind TLS, for `localhost`, with a private certificate authority.
     pub(crate) async fn protected(&self) -> Protected {
         let mut params = CertificateParams::new([]).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);

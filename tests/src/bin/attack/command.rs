@@ -39,7 +39,7 @@ pub(crate) fn run(program: &Program, table: &mut Table<'_>) -> Result<()> {
     Ok(())
 }
 
-/// An account at an address where nobody listens.
+/// An account at an address without a listener.
 const ACCOUNT: [(&str, &str); 4] = [
     ("PG_BASE_URL", "http://127.0.0.1:1"),
     ("PG_API_KEY", "canaryKey00000000000000000000000"),
@@ -213,7 +213,7 @@ fn unmasked(program: &Program) -> Result<(usize, Vec<String>)> {
 
 fn linked(program: &Program) -> Result<(usize, Vec<String>)> {
     let mut through = Vec::new();
-    // A key file that is a link to a file of somebody else's must not be written through, nor believed when it is shared.
+    // A key file that is a link to another user's file must not be written through, nor trusted when it is shared.
     let folder = tempfile::tempdir()?;
     let victim = folder.path().join("victim");
     fs::write(&victim, "precious")?;

@@ -1,4 +1,4 @@
-//! Web pages that drive what is for servers and developers, through somebody's browser.
+//! Web pages that use a developer's browser to reach interfaces for servers and developers.
 
 use std::net::TcpListener;
 
