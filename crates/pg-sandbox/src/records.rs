@@ -1,4 +1,4 @@
-//! What the sandbox remembers: one kind of record a file.
+//! The records of the sandbox: one kind per file.
 
 mod authentication;
 mod batch;

@@ -1,9 +1,8 @@
-//! Card numbers at rest are sealed; CV2 never comes to rest.
+//! Card numbers are sealed before they are stored; CV2s are never stored.
 //!
-//! A card number is sealed with XChaCha20-Poly1305 under a key that lives in a file of its own
-//! beside the store, bound to the record that holds it: a sealed number moved to another record
-//! does not open. A CV2 is held in memory only, by session key, until the first authorisation
-//! takes it or the session ends; after a restart it is simply absent.
+//! A card number is sealed with XChaCha20-Poly1305 under a key in a separate file beside the store, and is bound to its
+//! record: a sealed number that is moved to another record cannot be opened. A CV2 is held in memory only, by session
+//! key, until the first authorisation takes it or the session ends. After a restart it is missing.
 
 use std::collections::HashMap;
 
@@ -28,7 +27,7 @@ pub(crate) use key_file::{create_key, mark_sealed};
 
 const NONCE_LENGTH: usize = 24;
 
-/// A sealed card number as a record holds it: Base64 of nonce and ciphertext.
+/// A sealed card number: Base64 of nonce and ciphertext.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Sealed(String);
@@ -46,17 +45,17 @@ pub struct Vault {
 }
 
 impl Vault {
-    /// A vault over a key of 32 bytes.
+    /// Creates a vault with a key of 32 bytes.
     #[must_use]
     pub fn new(key: &[u8; 32]) -> Self {
-        // The two uses get keys of their own, so that neither can help against the other.
+        // Each use has its own key, so that one cannot weaken the other.
         let sealing = derived(key, b"pg-sandbox seal");
         let identifying = derived(key, b"pg-sandbox card identifier");
         Self { cipher: XChaCha20Poly1305::new((&*sealing).into()), identifiers: keyed(&*identifying) }
     }
 
-    /// The `cardUniqueIdentifier` of a card (spec 1 §2.1): 15 digits, the same for every token of
-    /// one card at one merchant, and telling nothing about the card's number.
+    /// Returns the `cardUniqueIdentifier` of a card (spec 1 §2.1): 15 digits, the same for every token of one card at
+    /// one merchant. It reveals nothing about the card's number.
     #[must_use]
     pub fn card_identifier(&self, merchant: &str, number: &str) -> u64 {
         let mut mac = self.identifiers.clone();
@@ -83,10 +82,11 @@ impl Vault {
         Sealed(STANDARD_NO_PAD.encode(bytes))
     }
 
-    /// Opens what was sealed for the record with the key `owner`.
+    /// Opens a text that was sealed for the record with the key `owner`.
     ///
     /// # Errors
-    /// When the text was altered, belongs to another record, or was sealed under another key.
+    ///
+    /// If the text was altered, belongs to another record, or was sealed under another key.
     pub fn open(&self, owner: &str, sealed: &Sealed) -> Result<Secret, NotOurs> {
         let bytes = STANDARD_NO_PAD.decode(&sealed.0).map_err(|_| NotOurs)?;
         let (nonce, text) = bytes.split_first_chunk::<NONCE_LENGTH>().ok_or(NotOurs)?;
@@ -104,7 +104,7 @@ pub(crate) fn derived(key: &[u8; 32], purpose: &[u8]) -> Zeroizing<[u8; 32]> {
     Zeroizing::new(keyed(key).chain_update(purpose).finalize().into_bytes().into())
 }
 
-/// What was to be opened was altered, or sealed for another record or under another key.
+/// The text was altered, or sealed for another record or under another key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the sealed text was altered, or sealed for another record or under another key")]
 pub struct NotOurs;
@@ -113,7 +113,7 @@ pub struct NotOurs;
 #[derive(Default)]
 pub(crate) struct Cv2Memory {
     held: HashMap<String, (Secret, Timestamp)>,
-    /// What the requests of the group that is under way have taken.
+    /// CV2s that the requests of the present group have taken.
     taken: Vec<(String, Secret, Timestamp)>,
 }
 
@@ -123,26 +123,26 @@ impl Cv2Memory {
         self.held.insert(session_key.to_owned(), (cv2, until));
     }
 
-    /// Hands the CV2 out once; a second authorisation finds none.
+    /// Returns the CV2 once. A second authorisation gets none.
     pub(crate) fn take(&mut self, session_key: &str) -> Option<Secret> {
         let (cv2, until) = self.held.remove(session_key)?;
         self.taken.push((session_key.to_owned(), cv2.clone(), until));
         Some(cv2)
     }
 
-    /// What was taken is gone for good.
+    /// Drops taken CV2s for good.
     pub(crate) fn settle(&mut self) {
         self.taken.clear();
     }
 
-    /// The group was undone: what it has taken is there again.
+    /// Restores taken CV2s: the group was rolled back.
     pub(crate) fn restore(&mut self) {
         for (session_key, cv2, until) in self.taken.drain(..).rev() {
             self.held.entry(session_key).or_insert((cv2, until));
         }
     }
 
-    /// Forgets the CV2 of sessions that have ended.
+    /// Drops the CV2s of sessions that have ended.
     pub(crate) fn forget_ended(&mut self, now: Timestamp) {
         self.held.retain(|_, (_, until)| now < *until);
     }

@@ -10,31 +10,30 @@ use crate::{
     timestamp::Timestamp,
 };
 
-/// How long a customer may take to answer a challenge (assumption 107).
+/// Time limit for a customer to answer a challenge (assumption A107).
 pub const CHALLENGE_TIME: Duration = Duration::from_secs(15 * 60);
 
-/// A customer's authentication, from its initiation to the payment that it is good for.
+/// A customer's authentication, from its initiation to the payment that uses it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Authentication {
     /// `authenticationKey`.
     pub key: String,
     /// The merchant's name.
     pub merchant: String,
-    /// The service that asked for it, and through which alone it can be paid.
+    /// The service that initiated it. Only this service can use it for a payment.
     pub service: Service,
-    /// The key of its `3DSecureCheck` transaction, which holds the order and the card.
+    /// The key of its `3DSecureCheck` transaction, which contains the order and the card.
     pub check: String,
-    /// Where the customer goes afterwards, as a `Location` header says it; nothing when the merchant
-    /// gave no address.
+    /// Where the customer goes afterwards, as a `Location` header; `None` if the merchant gave no address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub return_to: Option<String>,
-    /// The session whose card it is; its CV2 is dropped with the payment.
+    /// The session that has the card. Its CV2 is dropped with the payment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_key: Option<String>,
-    /// How it ended, once it has; see [`Authentication::ended`] for the time.
+    /// How it ended, if it has; see [`Authentication::ended`] for timeouts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<AuthenticationEnd>,
-    /// The transaction that it was used up by.
+    /// The transaction that used it up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payment: Option<String>,
     /// When it was initiated.
@@ -44,9 +43,9 @@ pub struct Authentication {
 /// How an authentication ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AuthenticationEnd {
-    /// The customer is who they say.
+    /// The customer was authenticated.
     Authenticated,
-    /// The customer's bank says that they are not.
+    /// The customer's bank rejected the authentication.
     Failed,
     /// The customer came back without answering.
     Abandoned,
@@ -57,13 +56,13 @@ pub enum AuthenticationEnd {
 }
 
 impl Authentication {
-    /// The path of the page on which the customer authenticates (assumption 107).
+    /// Returns the path of the page on which the customer authenticates (assumption A107).
     #[must_use]
     pub fn page(&self) -> String {
         format!("/3ds/{}", self.key)
     }
 
-    /// How it has ended at this instant; nothing while the customer may still answer.
+    /// Returns how it has ended by now; `None` while the customer can still answer.
     #[must_use]
     pub fn ended(&self, now: Timestamp) -> Option<AuthenticationEnd> {
         let late = now.since(self.created) >= CHALLENGE_TIME;
@@ -105,7 +104,7 @@ mod tests {
         assert_eq!(pending.ended(created), None);
         assert_eq!(pending.ended(after(899)), None);
         assert_eq!(pending.ended(after(900)), Some(AuthenticationEnd::TimedOut));
-        // A clock that is set back gives the time back.
+        // Setting the clock back extends the time again.
         assert_eq!(pending.ended(Timestamp::MIN), None);
         let failed = Authentication { end: Some(AuthenticationEnd::Failed), ..pending };
         assert_eq!(failed.ended(after(9_000_000)), Some(AuthenticationEnd::Failed));

@@ -11,7 +11,7 @@ use crate::{
     timestamp::Timestamp,
 };
 
-/// How long the simulator takes for a batch (spec 1 §2.4).
+/// Time that the simulator takes for a batch (spec 1 §2.4).
 pub const BATCH_TIME: Duration = Duration::from_secs(2 * 60);
 
 /// A batch without its cards, which are [`BatchCards`] with the same key.
@@ -23,9 +23,9 @@ pub struct Batch {
     pub merchant: String,
     /// `createdOn`.
     pub created: Timestamp,
-    /// When it is worked off.
+    /// When it will be processed.
     pub due: Timestamp,
-    /// Whether it has been worked off.
+    /// Whether it was processed.
     pub finished: bool,
     /// Whether its results can no longer be read (error 181).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -33,11 +33,11 @@ pub struct Batch {
     /// `callbackUrl`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callback_url: Option<String>,
-    /// Whether the request asked for JSON, otherwise XML; the callback has the same.
+    /// Whether the request asked for JSON rather than XML. The callback uses the same encoding.
     pub in_json: bool,
-    /// How many cards it has.
+    /// Number of its cards.
     pub cards: usize,
-    /// How many cards got each response.
+    /// Number of cards with each response.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub responses: BTreeMap<String, u32>,
 }
@@ -46,13 +46,13 @@ impl Batch {
     /// The index column for [`crate::store::Query::at_most`]: when a pending batch is due.
     pub const DUE: &'static str = "due";
 
-    /// The encoding of the request.
+    /// Returns the encoding of the request.
     #[must_use]
     pub const fn encoding(&self) -> Encoding {
         if self.in_json { Encoding::Json } else { Encoding::Xml }
     }
 
-    /// The batch as the control interface shows it. What looks like a card number is masked.
+    /// Returns the batch as the control interface shows it. Text that looks like a card number is masked.
     #[must_use]
     pub fn view(&self) -> Value {
         json!({
@@ -86,14 +86,14 @@ impl StoredRecord for Batch {
     }
 }
 
-/// The cards of a batch, in the order in which they were submitted.
+/// The cards of a batch, in the order of submission.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BatchCards {
     /// `batchKey`.
     pub key: String,
     /// The merchant's name.
     pub merchant: String,
-    /// One entry a card.
+    /// One entry per card.
     pub entries: Vec<BatchEntry>,
 }
 
@@ -109,7 +109,7 @@ impl StoredRecord for BatchCards {
     }
 }
 
-/// A submitted card, and what became of it.
+/// A submitted card, and its result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BatchEntry {
     /// `oldCardKey`.
@@ -118,16 +118,16 @@ pub struct BatchEntry {
     /// `response`; empty while the batch is pending.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub response: String,
-    /// The new token as it was when the batch finished.
+    /// The new token when the batch finished.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new: Option<Box<NewToken>>,
 }
 
-/// What a finished batch shows of a new token (spec 1 §2.1); its number is masked.
+/// The part of a new token that a finished batch shows (spec 1 §2.1); its number is masked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the members have the names of the record's fields")]
 pub struct NewToken {
-    /// Absent in older records, whose new tokens were all enabled.
+    /// Missing in older records, whose new tokens were all enabled.
     #[serde(default = "enabled")]
     pub enabled: bool,
     pub card_key: String,

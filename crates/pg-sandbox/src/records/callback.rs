@@ -1,4 +1,4 @@
-//! What the sandbox posts to merchants by itself (spec 1 §6, spec 3 §6), and the journal of it.
+//! Callbacks to merchants (spec 1 §6, spec 3 §6), and their journal.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::{
     timestamp::Timestamp,
 };
 
-/// What a callback tells.
+/// The event that a callback reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CallbackKind {
@@ -21,15 +21,15 @@ pub enum CallbackKind {
     Checkout,
 }
 
-/// How far a callback is.
+/// The progress of a callback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CallbackStatus {
-    /// It waits for its time, or is on its way.
+    /// It waits for its time, or is being sent.
     Pending,
-    /// The last time it was sent, a 2xx came back.
+    /// The last attempt was answered with a 2xx status.
     Delivered,
-    /// The last time, something else came back, or nothing; or it was never sent.
+    /// The last attempt was answered with another status or failed, or it was never sent.
     Failed,
 }
 
@@ -38,24 +38,24 @@ pub enum CallbackStatus {
 pub struct Delivery {
     /// When it ended, on the sandbox's clock.
     pub at: Timestamp,
-    /// The HTTP status that came back.
+    /// The HTTP status of the response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// Why none came back.
+    /// Why there was no response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// A callback in the journal; what it says is a [`CallbackBody`] with the same key.
+/// A callback in the journal. Its body is a [`CallbackBody`] with the same key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Callback {
     /// Its number in the journal, time-ordered.
     pub key: String,
     /// The merchant's name.
     pub merchant: String,
-    /// What it tells.
+    /// The event that it reports.
     pub kind: CallbackKind,
-    /// The key of the batch or the transaction that it is about.
+    /// The key of its batch or transaction.
     pub about: String,
     /// Where it goes.
     pub url: String,
@@ -66,21 +66,21 @@ pub struct Callback {
     pub content_type: String,
     /// The length of its body.
     pub body_bytes: u64,
-    /// How far it is.
+    /// Its progress.
     pub status: CallbackStatus,
-    /// When it is to be sent next, or was last, on the sandbox's clock.
+    /// When it will be sent next, or was last sent, on the sandbox's clock.
     pub due: Timestamp,
-    /// How often it is still to be sent.
+    /// Remaining number of deliveries.
     pub deliveries_left: u32,
-    /// How often it is sent again if it is not acknowledged.
+    /// Remaining number of retries if it is not acknowledged.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub retries_left: u32,
-    /// How often it was sent.
+    /// Number of attempts so far.
     pub attempts: u32,
-    /// What came of the last attempt.
+    /// The result of the last attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<Delivery>,
-    /// Until when, on the real clock, a process of those that share the store has it to send.
+    /// Until when, on the real clock, one of the processes that share the store has claimed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claimed_until: Option<Timestamp>,
     /// When it was made.
@@ -90,9 +90,9 @@ pub struct Callback {
 impl Callback {
     /// The index column for [`crate::store::Query::at_most`]: when a pending callback is due.
     pub const DUE: &'static str = "due";
-    /// The most retries of a callback (assumption 345).
+    /// Maximum number of retries of a callback (assumption A345).
     pub const MOST_RETRIES: u32 = 9;
-    /// The pause before the first retry, on the sandbox's clock; each further pause is twice as long (assumption 345).
+    /// The pause before the first retry, on the sandbox's clock. Each further pause is twice as long (assumption A345).
     const FIRST_PAUSE: Duration = Duration::from_secs(10);
 
     /// Whether a process is sending it at this real time.
@@ -101,8 +101,8 @@ impl Callback {
         self.claimed_until.is_some_and(|until| real_now < until)
     }
 
-    /// Records the result of an attempt. A callback that is to be sent twice is sent again at once; one that was not acknowledged
-    /// is sent again after a pause, as long as it has retries left.
+    /// Records the result of an attempt. A callback with a second delivery is sent again at once. A callback that was
+    /// not acknowledged is sent again after a pause, while it has retries left.
     pub fn attempted(&mut self, now: Timestamp, result: Result<StatusCode, String>) {
         self.claimed_until = None;
         self.attempts = self.attempts.saturating_add(1);
@@ -127,7 +127,7 @@ impl Callback {
         });
     }
 
-    /// Gives it up without sending it.
+    /// Marks it as failed without sending it.
     pub fn give_up(&mut self, now: Timestamp, reason: &str) {
         self.status = CallbackStatus::Failed;
         self.deliveries_left = 0;
@@ -135,7 +135,7 @@ impl Callback {
         self.last = Some(Delivery { at: now, status: None, error: Some(reason.to_owned()) });
     }
 
-    /// The callback as the control interface shows it. What looks like a card number is masked.
+    /// Returns the callback as the control interface shows it. Text that looks like a card number is masked.
     #[must_use]
     pub fn view(&self) -> Value {
         let last = self.last.as_ref().map(|last| match (&last.status, &last.error) {
@@ -162,7 +162,7 @@ impl Callback {
     }
 }
 
-// serde gives a reference.
+// serde passes a reference.
 #[expect(clippy::trivially_copy_pass_by_ref)]
 const fn is_zero(number: &u32) -> bool {
     *number == 0
@@ -184,7 +184,7 @@ impl StoredRecord for Callback {
     }
 }
 
-/// What a callback says.
+/// The body of a callback.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallbackBody {
     /// The callback's number in the journal.

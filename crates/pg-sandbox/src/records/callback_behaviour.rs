@@ -1,18 +1,18 @@
-//! What the next callbacks were told to do instead of arriving once and in time.
+//! Configured misbehaviour of the next callbacks.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// What a callback does instead.
+/// How a callback misbehaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Misbehaviour {
     /// It is journaled and never sent.
     Fail,
-    /// It is sent later, by so many seconds of the sandbox's clock.
+    /// It is sent later, by this many seconds of the sandbox's clock.
     Late {
-        /// How much later.
+        /// The delay.
         seconds: u64,
     },
     /// It is sent twice, the second time right after the first.
@@ -20,7 +20,7 @@ pub enum Misbehaviour {
 }
 
 impl Misbehaviour {
-    /// How much later than usual it is due.
+    /// Returns the delay of the callback.
     #[must_use]
     pub const fn delay(self) -> Duration {
         match self {
@@ -29,7 +29,7 @@ impl Misbehaviour {
         }
     }
 
-    /// How often it is sent.
+    /// Returns the number of deliveries.
     #[must_use]
     pub const fn deliveries(self) -> u32 {
         match self {
@@ -43,9 +43,9 @@ impl Misbehaviour {
 /// The next callbacks that misbehave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallbackBehaviour {
-    /// What they do.
+    /// How they misbehave.
     #[serde(flatten)]
     pub misbehaviour: Misbehaviour,
-    /// How many of them are left.
+    /// How many callbacks are left.
     pub times: u32,
 }

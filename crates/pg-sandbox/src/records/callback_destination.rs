@@ -1,4 +1,4 @@
-//! Addresses that receive an account's callbacks in place of those that requests name.
+//! Registered addresses that receive an account's callbacks instead of the addresses in requests.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ pub struct CallbackDestination {
 }
 
 impl CallbackDestination {
-    /// The destination as the control interface shows it. What looks like a card number is masked.
+    /// Returns the destination as the control interface shows it. Text that looks like a card number is masked.
     #[must_use]
     pub fn view(&self) -> Value {
         json!({

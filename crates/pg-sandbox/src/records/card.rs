@@ -1,4 +1,4 @@
-//! A card as sessions, tokens and transactions hold it.
+//! A card as sessions, tokens and transactions store it.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ use crate::{
     vault::{NotOurs, Sealed, Vault},
 };
 
-/// Texts of a customer, an address or a card by their wire names; an absent one was never given.
+/// Texts of a customer, an address or a card by their wire names. A missing one was never sent.
 pub type Details = BTreeMap<String, String>;
 
-/// A card at rest: its number sealed for the record that holds it, and what may be shown of it.
+/// A stored card: its number sealed for its record, and the parts that may be shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeldCard {
-    /// The number, sealed for the key of the record that holds this.
+    /// The number, sealed for the key of its record.
     pub sealed: Sealed,
     /// The first six and last four digits (spec 2 §2.2).
     pub masked: String,
@@ -57,19 +57,20 @@ impl HeldCard {
         }
     }
 
-    /// The card's number, for the record with the key `owner`.
+    /// Returns the card's number, for the record with the key `owner`.
     ///
     /// # Errors
-    /// When this card was sealed for another record.
+    ///
+    /// If this card was sealed for another record.
     pub fn number(&self, vault: &Vault, owner: &str) -> Result<Secret, NotOurs> {
         vault.open(owner, &self.sealed)
     }
 
-    /// The same card sealed for another record: from a session to a transaction, from a transaction
-    /// to a token.
+    /// Seals the same card for another record: from a session to a transaction, or from a transaction to a token.
     ///
     /// # Errors
-    /// When this card was not sealed for `owner`.
+    ///
+    /// If this card was not sealed for `owner`.
     pub fn moved(
         &self,
         vault: &Vault,

@@ -1,4 +1,4 @@
-//! Card tokens (spec 1 §2.1). A deleted token is removed: it cannot be undone (spec 1 §3.1).
+//! Card tokens (spec 1 §2.1). A deleted token is removed: deletion cannot be undone (spec 1 §3.1).
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::{
     timestamp::Timestamp,
 };
 
-/// A stored card that a merchant pays with by its key.
+/// A stored card that a merchant charges by its key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CardToken {
     /// `cardKey`.
@@ -24,13 +24,13 @@ pub struct CardToken {
     pub enabled: bool,
     /// The card.
     pub card: HeldCard,
-    /// Card, customer and address texts by wire name; a cleared one is removed.
+    /// Card, customer and address texts by wire name. A cleared one is removed.
     #[serde(default, skip_serializing_if = "Details::is_empty")]
     pub details: Details,
-    /// The transaction that the token was made from.
+    /// The transaction that the token was created from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
-    /// When it was made.
+    /// When it was created.
     pub created: Timestamp,
 }
 

@@ -18,34 +18,34 @@ pub struct CheckoutToken {
     pub key: String,
     /// The merchant's name.
     pub merchant: String,
-    /// When it begins to work.
+    /// When it becomes valid.
     pub start: Timestamp,
-    /// When it stops working.
+    /// When it expires.
     pub expires: Timestamp,
-    /// Approved transactions that are left; [`UNLIMITED`] for any number.
+    /// Remaining number of approved transactions; [`UNLIMITED`] for any number.
     pub uses: i64,
-    /// Visits that are left; [`UNLIMITED`] for any number.
+    /// Remaining number of visits; [`UNLIMITED`] for any number.
     pub redemptions: i64,
     /// Whether a transaction was approved.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub paid: bool,
     /// Where the customer goes after approval.
     pub success_url: String,
-    /// Where a customer who gives up may go.
+    /// Where the customer can go without paying.
     pub cancel_url: String,
-    /// Who is told of an approval.
+    /// The address that is called after an approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callback_url: Option<String>,
-    /// Where the customer goes from the sandbox's own page.
+    /// Where the sandbox's own page sends the customer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redemption_redirect_url: Option<String>,
-    /// Whether the customer is sent on without a page of the sandbox.
+    /// Whether the customer is redirected without a page of the sandbox.
     pub auto_redirect: bool,
     /// ISO 4217.
     pub currency: String,
     /// The sum of the items in minor units.
     pub amount: u64,
-    /// What is sold, in its order.
+    /// The items, in order.
     pub items: Vec<CheckoutItem>,
     /// A payment or a reservation.
     pub kind: PaymentKind,
@@ -56,10 +56,10 @@ pub struct CheckoutToken {
     pub category: String,
     /// `applet`.
     pub applet: String,
-    /// `trans_class`, `payment_source` and `terminal_key`, by wire name, as far as they were sent.
+    /// `trans_class`, `payment_source` and `terminal_key` by wire name, if they were sent.
     #[serde(default, skip_serializing_if = "Details::is_empty")]
     pub options: Details,
-    /// Whether the customer has to pass 3-D Secure.
+    /// Whether the customer must pass 3-D Secure.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub three_d_secure: bool,
     /// Customer and billing address by wire name, without the date of birth.
@@ -68,27 +68,27 @@ pub struct CheckoutToken {
     /// When the merchant cancelled it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cancelled: Option<Timestamp>,
-    /// When it was made.
+    /// When it was created.
     pub created: Timestamp,
 }
 
 /// One item of a checkout as it was sent (spec 3 §4.1).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckoutItem {
-    /// What is sold.
+    /// The name of the item.
     pub name: String,
-    /// The price of one piece in currency units.
+    /// The price of one unit, in currency units.
     pub price: String,
-    /// How many pieces; 0 counts as 1.
+    /// The quantity; 0 counts as 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantity: Option<u64>,
-    /// The merchant's own reference of the item.
+    /// The merchant's reference for the item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
 }
 
 impl CheckoutItem {
-    /// How many pieces are sold (spec 3 §4.1).
+    /// Returns the quantity (spec 3 §4.1).
     #[must_use]
     pub fn pieces(&self) -> u64 {
         self.quantity.unwrap_or(1).max(1)
@@ -100,16 +100,16 @@ impl CheckoutItem {
 pub enum TokenEnd {
     /// The merchant cancelled it.
     Cancelled,
-    /// It does not work yet.
+    /// It is not valid yet.
     NotStarted,
-    /// Its time is over.
+    /// It has expired.
     Expired,
-    /// It was paid as often as it may be, which may be never.
+    /// Its number of payments is used up; the number may be zero.
     UsedUp,
 }
 
 impl CheckoutToken {
-    /// Why it cannot be paid at this instant; nothing while it can (spec 3 §3.1).
+    /// Returns why it cannot be paid now; `None` if it can (spec 3 §3.1).
     #[must_use]
     pub fn end(&self, now: Timestamp) -> Option<TokenEnd> {
         if self.cancelled.is_some() {
@@ -125,7 +125,7 @@ impl CheckoutToken {
         }
     }
 
-    /// Counts a visit, and says whether there was one left.
+    /// Counts a visit; returns whether one was left.
     pub fn visit(&mut self) -> bool {
         count_down(&mut self.redemptions)
     }
@@ -137,7 +137,7 @@ impl CheckoutToken {
     }
 }
 
-/// Takes one off what is left, which stops at 0 (assumption 117).
+/// Decrements a remaining number, down to 0 (assumption A117).
 fn count_down(left: &mut i64) -> bool {
     match *left {
         UNLIMITED => true,

@@ -1,4 +1,4 @@
-//! Visits of the hosted payment page: each form that was shown can be paid once.
+//! Visits of the hosted payment page. Each displayed form can be paid once.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,26 +8,26 @@ use crate::{
     timestamp::Timestamp,
 };
 
-/// A form that a customer was shown, and what became of it.
+/// A form that was displayed to a customer, and its result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckoutVisit {
-    /// The form's own key, which it posts back.
+    /// The key of the form, which it posts back.
     pub key: String,
     /// The merchant's name.
     pub merchant: String,
     /// The `tokenid` that was visited.
     pub token: String,
-    /// What came of posting it; nothing until it was posted with a card.
+    /// The result of posting it with a card; `None` before that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<FormOutcome>,
-    /// When the form was shown.
+    /// When the form was displayed.
     pub created: Timestamp,
 }
 
-/// What became of a form.
+/// The result of a form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FormOutcome {
-    /// The customer was sent to authenticate first (spec 3 §4.1), and has not come back.
+    /// The customer was sent to authenticate first (spec 3 §4.1), and has not returned.
     Challenged {
         /// The `authenticationKey`.
         authentication: String,
@@ -41,15 +41,15 @@ pub enum FormOutcome {
     Declined {
         /// The `trans_key`.
         transaction: String,
-        /// The visit whose form was shown next, for another attempt.
+        /// The visit whose form was displayed next, for another attempt.
         next: String,
-        /// How the challenge ended that came before the payment, if there was one (assumption 181).
+        /// How the challenge before the payment ended, if there was one (assumption A181).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         challenge: Option<AuthenticationEnd>,
     },
     /// The bank did not answer, and nothing was charged.
     Unanswered {
-        /// The visit whose form was shown next, for another attempt.
+        /// The visit whose form was displayed next, for another attempt.
         next: String,
     },
 }

@@ -1,4 +1,4 @@
-//! Failed credentials by address, and the lockouts that follow (spec 1 §5, spec 2 §5).
+//! Failed credentials by address, and the lockouts they cause (spec 1 §5, spec 2 §5).
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use crate::{
 };
 
 const WINDOW: Duration = Duration::from_secs(24 * 60 * 60);
-/// Failures of one window after which the address is refused for one minute: more than five.
+/// Number of failures in a window after which the address is refused for one minute: more than five.
 const SHORT_AFTER: usize = 6;
 const SHORT_BLOCK: Duration = Duration::from_secs(60);
-/// Failures of one window after which the address is blocked for five minutes.
+/// Number of failures in a window after which the address is blocked for five minutes.
 const LONG_AFTER: usize = 10;
 const LONG_BLOCK: Duration = Duration::from_secs(5 * 60);
 
@@ -21,12 +21,12 @@ const LONG_BLOCK: Duration = Duration::from_secs(5 * 60);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedAttempts {
     address: String,
-    /// When they happened, oldest first; no more than [`LONG_AFTER`].
+    /// When they happened, oldest first; at most [`LONG_AFTER`].
     times: Vec<Timestamp>,
     blocked_until: Timestamp,
 }
 
-/// Why an address is refused at the moment.
+/// Why an address is refused now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Block {
     /// For one minute: error 121.
@@ -42,7 +42,7 @@ impl FailedAttempts {
         Self { address: address.to_owned(), times: Vec::new(), blocked_until: Timestamp::MIN }
     }
 
-    /// Counts a failure; a request that was refused because of a block is not to be counted.
+    /// Counts a failure. Do not count a request that was refused because of a block.
     pub fn count(&mut self, now: Timestamp) {
         self.times.retain(|&time| time <= now && now.since(time) < WINDOW);
         if self.times.len() == LONG_AFTER {
@@ -56,10 +56,10 @@ impl FailedAttempts {
         };
     }
 
-    /// Whether and why the address is refused now.
+    /// Returns whether and why the address is refused now.
     #[must_use]
     pub fn block(&self, now: Timestamp) -> Option<Block> {
-        // A clock that was set back does not make a block longer than it was.
+        // Setting the clock back does not extend a block.
         let left = self.blocked_until.since(now);
         if left.is_zero() || left > LONG_BLOCK {
             None

@@ -1,4 +1,4 @@
-//! Faults that calls were told to meet.
+//! Configured faults of calls.
 
 use pg_model::method::MethodInfo;
 use serde::{Deserialize, Serialize};
@@ -9,27 +9,27 @@ use crate::{
     timestamp::Timestamp,
 };
 
-/// What goes wrong with a call.
+/// The effect of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum FaultKind {
-    /// The connection is closed; nothing is carried out.
+    /// The connection is closed; the call is not executed.
     DropRequest,
-    /// The call is carried out and what it changed is durable; then the connection is closed.
+    /// The call is executed and its changes are durable; then the connection is closed.
     DropReply,
-    /// The call is carried out; its reply comes late.
+    /// The call is executed; its reply is late.
     Delay {
-        /// How late, on the real clock.
+        /// The delay, on the real clock.
         milliseconds: u64,
     },
-    /// The reply is error 998 with this HTTP status; nothing is carried out.
+    /// The reply is error 998 with this HTTP status; the call is not executed.
     Status {
         /// The HTTP status, 400 to 599.
         status: u16,
     },
-    /// The call is carried out; the body of its reply is damaged.
+    /// The call is executed; the body of its reply is damaged.
     Garble,
-    /// The call is carried out twice, and the second reply is sent: a network that repeats.
+    /// The call is executed twice, and the second reply is sent, as by a network that repeats requests.
     Duplicate,
     /// The bank does not answer: error 119, nothing is charged.
     NoResponse,
@@ -37,21 +37,21 @@ pub enum FaultKind {
     NoResponseCharged,
 }
 
-/// What a bank that does not answer has done (error 119; assumption 93).
+/// What a bank that does not answer has done (error 119; assumption A93).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Silence {
     /// Nothing.
     NotCharged,
-    /// What it was asked to.
+    /// It executed the request.
     Charged,
 }
 
 impl FaultKind {
-    /// The names of all kinds, as the control interface spells them.
+    /// The names of all kinds, as in the control interface.
     pub const NAMES: [&'static str; 8] =
         ["drop-request", "drop-reply", "delay", "status", "garble", "duplicate", "no-response", "no-response-charged"];
 
-    /// The name, as the control interface spells it.
+    /// Returns the name, as in the control interface.
     #[must_use]
     pub const fn name(self) -> &'static str {
         let [drop_request, drop_reply, delay, status, garble, duplicate, no_response, charged] = Self::NAMES;
@@ -67,7 +67,8 @@ impl FaultKind {
         }
     }
 
-    /// What the bank has done, for the kinds in which it does not answer. Only calls that ask the bank meet these.
+    /// Returns what the bank has done, for kinds in which it does not answer. Only calls that ask the bank meet these
+    /// faults.
     #[must_use]
     pub const fn silence(self) -> Option<Silence> {
         match self {
@@ -78,31 +79,31 @@ impl FaultKind {
     }
 }
 
-/// A fault that the next calls of a method meet.
+/// A fault of the next calls of a method.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
     /// Its number, time-ordered.
     pub key: String,
     /// `service/method`, [`Fault::ANY`], or [`Fault::PAGE`].
     pub method: String,
-    /// What goes wrong.
+    /// Its effect.
     #[serde(flatten)]
     pub kind: FaultKind,
-    /// How many calls were to meet it.
+    /// Number of calls that it was created for.
     pub times: u32,
-    /// How many of them have not come yet.
+    /// Remaining number of calls.
     pub remaining: u32,
-    /// When it was asked for.
+    /// When it was created.
     pub created: Timestamp,
 }
 
 impl Fault {
-    /// Stands for every method.
+    /// Matches every method.
     pub const ANY: &'static str = "*";
-    /// Stands for a payment on the hosted page.
+    /// Matches a payment on the hosted page.
     pub const PAGE: &'static str = "page/pay";
 
-    /// Whether the next call of this method meets it.
+    /// Whether it applies to the next call of this method.
     #[must_use]
     pub fn meets(&self, info: &MethodInfo) -> bool {
         let named = || self.method.split_once('/') == Some((info.service.name, info.name));
@@ -110,14 +111,14 @@ impl Fault {
         self.remaining > 0 && possible && (self.method == Self::ANY || named())
     }
 
-    /// Whether the next payment on the hosted page meets it.
+    /// Whether it applies to the next payment on the hosted page.
     #[must_use]
     pub fn meets_page(&self) -> bool {
         let named = [Self::ANY, Self::PAGE].contains(&&*self.method);
         self.remaining > 0 && self.kind.silence().is_some() && named
     }
 
-    /// The fault as the control interface shows it.
+    /// Returns the fault as the control interface shows it.
     #[must_use]
     pub fn view(&self) -> Value {
         let mut view = json!({

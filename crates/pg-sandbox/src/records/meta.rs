@@ -1,4 +1,4 @@
-//! What the sandbox remembers about itself.
+//! The sandbox's own state.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -22,7 +22,7 @@ pub struct Meta {
 impl Meta {
     /// The name of the clock's state.
     pub const CLOCK: &'static str = "clock";
-    /// The name of the text that only the right key file opens.
+    /// The name of the text that only the correct key file opens.
     pub const KEY_CHECK: &'static str = "key-check";
     /// The name of the list of callbacks that misbehave.
     pub const CALLBACK_BEHAVIOUR: &'static str = "callback-behaviour";
@@ -75,7 +75,7 @@ impl Meta {
         Self { key: Self::cv2_key(session_key), value: Value::Bool(true) }
     }
 
-    /// The text that only the right key file opens.
+    /// The text that only the correct key file opens.
     #[must_use]
     pub fn key_check(sealed: &Sealed) -> Self {
         let value = serde_json::to_value(sealed).expect("a text is JSON");

@@ -1,6 +1,6 @@
 //! Transactions of both services (spec 2 §2.3, spec 3 §2.2).
 //!
-//! The type is called a payment so that it is not taken for a transaction of the store.
+//! The type is called a payment to distinguish it from a transaction of the store.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -16,7 +16,7 @@ use crate::{
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What a transaction did.
+/// The effect of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PaymentKind {
     /// Authorised and settled at once.
@@ -25,11 +25,11 @@ pub enum PaymentKind {
     PreAuth,
     /// Settled from a reservation.
     Capture,
-    /// Gave a reservation back.
+    /// Released a reservation.
     CancelPreAuth,
     /// Credited the card.
     Refund,
-    /// Asked whether the card takes part in 3-D Secure.
+    /// Checked whether the card supports 3-D Secure.
     ThreeDSecureCheck,
     /// Authenticated the customer without paying.
     ThreeDsAuthenticatedOnly,
@@ -51,12 +51,12 @@ impl PaymentKind {
     }
 }
 
-/// Which service a transaction was made through.
+/// The service of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Service {
     /// The payment gateway.
     V3,
-    /// The hosted checkout and its later operations.
+    /// The hosted checkout and its follow-up operations.
     V5,
 }
 
@@ -67,7 +67,7 @@ pub struct Payment {
     pub key: String,
     /// The merchant's name.
     pub merchant: String,
-    /// What it did.
+    /// Its effect.
     pub kind: PaymentKind,
     /// The service it was made through.
     pub service: Service,
@@ -75,7 +75,7 @@ pub struct Payment {
     pub status_code: String,
     /// `transactionStatus`.
     pub status: String,
-    /// How much it was for.
+    /// Its amount.
     pub amount: u64,
     /// ISO 4217.
     pub currency: String,
@@ -85,8 +85,8 @@ pub struct Payment {
     /// `merchantReference`, `trans_reference` in version 5.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merchant_reference: Option<String>,
-    /// Whether an update set the `merchantReference`, here or on the original that it was taken over from: lookups by it find
-    /// only what was created with it (spec 2 §4.4).
+    /// Whether an update set the `merchantReference`, here or on the original that it was copied from. Lookups only
+    /// find transactions that were created with it (spec 2 §4.4).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reference_added: bool,
     /// `uniqueMerchantReference`.
@@ -95,35 +95,35 @@ pub struct Payment {
     /// `merchantCustomerReference`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub customer_reference: Option<String>,
-    /// How much of a reservation was captured.
+    /// Captured amount of a reservation.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub captured: u64,
-    /// How much of a reservation was cancelled.
+    /// Cancelled amount of a reservation.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cancelled: u64,
-    /// Whether nothing of a reservation can be captured or cancelled any more, whatever is left of it.
+    /// Whether a reservation can no longer be captured or cancelled, even if an amount is left.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub closed: bool,
-    /// How much was refunded.
+    /// Refunded amount.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub refunded: u64,
-    /// The card that paid.
+    /// The card of the payment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub card: Option<HeldCard>,
-    /// The token that paid.
+    /// The token of the payment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub card_key: Option<String>,
     /// The `bank*` parameters in their order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bank: Vec<(String, String)>,
-    /// Items, cardholder and customer as they were sent, by wire name; nothing that is sensitive.
+    /// Items, cardholder and customer as they were sent, by wire name, without sensitive values.
     #[serde(default, skip_serializing_if = "Details::is_empty")]
     pub details: Details,
-    /// What merchants of category code 6012 send about the recipient (spec 2 §4.3), by wire name,
-    /// sealed for this record.
+    /// Data about the recipient from merchants of category code 6012 (spec 2 §4.3), by wire name, sealed for this
+    /// record.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub recipient: BTreeMap<String, Sealed>,
-    /// When it was made.
+    /// When it was created.
     pub created: Timestamp,
 }
 
@@ -138,25 +138,25 @@ impl Payment {
     /// The index column of the parent's key for [`crate::store::Query::equal`].
     pub const PARENT: &'static str = "parent";
 
-    /// The detail that describes one transaction in free words (spec 3 §2.2).
+    /// The detail that describes one transaction in free text (spec 3 §2.2).
     pub const TRANS_CLASS: &'static str = "trans_class";
     /// The detail that names the checkout token that was paid (spec 3 §4.8).
     pub const TOKEN_ID: &'static str = "tokenid";
 
-    /// Whether the bank accepted it.
+    /// Whether the bank approved it.
     #[must_use]
     pub fn approved(&self) -> bool {
         self.status_code == StatusCode::APPROVED.as_str()
     }
 
-    /// The `merchantReference` that it was made with, by which lookups find it (spec 2 §4.4).
+    /// Returns the `merchantReference` that it was created with, by which lookups find it (spec 2 §4.4).
     #[must_use]
     pub fn found_by(&self) -> Option<&str> {
         self.merchant_reference.as_deref().filter(|_| !self.reference_added)
     }
 
-    /// What operations on it and repeats of it take over of its details: its items may not be theirs,
-    /// and `trans_class` describes one transaction (spec 3 §2.2).
+    /// Returns the details that follow-up operations and repeats copy. They may have other items, and `trans_class`
+    /// describes one transaction (spec 3 §2.2).
     #[must_use]
     pub fn details_to_copy(&self) -> Details {
         let mut details = self.details.clone();
@@ -164,7 +164,7 @@ impl Payment {
         details
     }
 
-    /// When a reservation ends by itself (assumption 96).
+    /// Returns when a reservation expires (assumption A96).
     #[must_use]
     pub fn reserved_until(&self) -> Timestamp {
         let days = match self.service {
@@ -174,7 +174,7 @@ impl Payment {
         self.created.plus(DAY * days)
     }
 
-    /// What is left of a reservation to capture or cancel.
+    /// Returns the amount of a reservation that can still be captured or cancelled.
     #[must_use]
     pub fn reserved(&self) -> u64 {
         match self.kind {
@@ -185,14 +185,14 @@ impl Payment {
         }
     }
 
-    /// Whether a reservation was given back and nothing of it was captured.
+    /// Whether a reservation was cancelled without any capture.
     #[must_use]
     pub fn released(&self) -> bool {
         let ended = self.closed || self.cancelled == self.amount;
         self.kind == PaymentKind::PreAuth && ended && self.captured == 0
     }
 
-    /// How much was paid, or paid back: not what failed, was cancelled or is only reserved (spec 3 §4.8).
+    /// Returns the amount that was paid or paid back, without failed, cancelled or only reserved amounts (spec 3 §4.8).
     #[must_use]
     pub fn paid(&self) -> u64 {
         match self.kind {
@@ -202,7 +202,7 @@ impl Payment {
         }
     }
 
-    /// What is left of a debit to refund.
+    /// Returns the amount of a debit that can still be refunded.
     #[must_use]
     pub fn refundable(&self) -> u64 {
         match self.kind {

@@ -20,14 +20,14 @@ pub struct Session {
     pub key: String,
     /// The merchant's name.
     pub merchant: String,
-    /// Where the browser goes when a required field is missing.
+    /// Where the browser goes if a required field is missing.
     pub error_page_url: String,
     /// `merchantCustomerReference`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub customer_reference: Option<String>,
     /// When it was initiated.
     pub created: Timestamp,
-    /// When its key stops being valid.
+    /// When its key expires.
     pub expires: Timestamp,
     /// The card of the last valid post; its CV2 is in memory only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,23 +35,23 @@ pub struct Session {
     /// Card, customer and address texts of the posts by wire name.
     #[serde(default, skip_serializing_if = "Details::is_empty")]
     pub details: Details,
-    /// The inputs of the posts whose names begin with `collect`, in the order in which they first came.
+    /// Inputs of the posts with names that begin with `collect`, in the order of their first occurrence.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub collected: Vec<(String, String)>,
 }
 
 impl Session {
-    /// The index column for [`crate::store::Query::at_most`]: when the card has to be erased.
+    /// The index column for [`crate::store::Query::at_most`]: when the card must be erased.
     pub const CARD_UNTIL: &'static str = "card_until";
 
-    /// Forgets everything that was posted; the key is remembered (error 136).
+    /// Erases everything that was posted. The key is kept (error 136).
     pub fn erase(&mut self) {
         self.card = None;
         self.details.clear();
         self.collected.clear();
     }
 
-    /// Whether the session key is valid no more (error 136).
+    /// Whether the session key has expired (error 136).
     #[must_use]
     pub fn expired(&self, now: Timestamp) -> bool {
         now >= self.expires

@@ -1,4 +1,4 @@
-//! Text messages, which the sandbox only lists (spec 3 §4.6; assumption 127).
+//! Text messages, which the sandbox only lists (spec 3 §4.6; assumption A127).
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -8,26 +8,26 @@ use crate::{
     timestamp::Timestamp,
 };
 
-/// A text message that a merchant wanted to be sent.
+/// A text message from a merchant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TextMessage {
-    /// Its place in the list.
+    /// Its position in the list.
     pub key: String,
     /// The merchant's name.
     pub merchant: String,
-    /// The number in digits, with its country code.
+    /// The number in digits, with country code.
     pub msisdn: String,
-    /// What it says.
+    /// The text.
     pub message: String,
-    /// `messid`; nothing when it was not accepted.
+    /// `messid`; `None` if it was not accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,
-    /// When it came.
+    /// When it arrived.
     pub created: Timestamp,
 }
 
 impl TextMessage {
-    /// The message as `GET /_sandbox/sms` shows it. What looks like a card number is masked.
+    /// Returns the message as `GET /_sandbox/sms` shows it. Text that looks like a card number is masked.
     #[must_use]
     pub fn view(&self) -> Value {
         json!({

@@ -4,28 +4,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::store::{Kind, StoredRecord};
 
-/// A reference that a merchant has used up. There is one for nearly every payment, so it is kept short.
+/// A used reference of a merchant. Nearly every payment has one, so the record is short.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UniqueReference {
     #[serde(rename = "k", alias = "key")]
     key: String,
-    /// The transaction that was made with it; nothing when the bank did not answer.
+    /// The transaction that used it; `None` if the bank did not answer.
     #[serde(default, rename = "t", alias = "transaction", skip_serializing_if = "Option::is_none")]
     pub transaction: Option<String>,
-    /// The payment that followed, when that transaction is a 3-D Secure check.
+    /// The payment that followed, if that transaction is a 3-D Secure check.
     #[serde(default, rename = "p", alias = "payment", skip_serializing_if = "Option::is_none")]
     pub payment: Option<String>,
 }
 
 impl UniqueReference {
-    /// A merchant's reference and the transaction that used it up.
+    /// Creates the record of a reference and the transaction that used it.
     #[must_use]
     pub fn new(merchant: &str, reference: &str, transaction: Option<String>) -> Self {
         let key = Self::key_of(merchant, reference);
         Self { key, transaction, payment: None }
     }
 
-    /// The primary key. A merchant's name holds no slash, so two merchants never share one.
+    /// The primary key. A merchant's name contains no slash, so keys of two merchants differ.
     #[must_use]
     pub fn key_of(merchant: &str, reference: &str) -> String {
         format!("{merchant}/{reference}")

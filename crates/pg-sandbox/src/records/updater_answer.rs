@@ -1,4 +1,4 @@
-//! What the account updater was told to answer for a card.
+//! Configured answers of the account updater for cards.
 
 use pg_model::mask;
 use serde::{Deserialize, Serialize};
@@ -20,19 +20,19 @@ pub struct UpdaterAnswer {
 }
 
 impl UpdaterAnswer {
-    /// The answer for the card with this number, which is not kept.
+    /// Creates the answer for the card with this number, which is not stored.
     #[must_use]
     pub fn new(vault: &Vault, number: &str, response: &str) -> Self {
         Self { key: Self::key_of(vault, number), card: mask::card_number(number), response: response.to_owned() }
     }
 
-    /// The primary key: the card's identifier under no merchant, which no token shows.
+    /// The primary key: the card's identifier without a merchant, which no token shows.
     #[must_use]
     pub fn key_of(vault: &Vault, number: &str) -> String {
         vault.card_identifier("", number).to_string()
     }
 
-    /// The answer as the control interface shows it.
+    /// Returns the answer as the control interface shows it.
     #[must_use]
     pub fn view(&self) -> Value {
         json!({ "card": self.card, "response": self.response })

@@ -10,32 +10,32 @@ use zeroize::Zeroizing;
 
 use crate::private_file;
 
-/// The second line of the file of a key whose store is being made.
+/// The second line of the file of a key whose store is being created.
 const NEW: &str = "new";
 /// The second line of the file of a key whose store is sealed.
 const SEALED: &str = "sealed";
 
-/// A key, and what is known of the store that it belongs to.
+/// A key, and the known state of its store.
 pub struct KeyFile {
     /// The key.
     pub key: Zeroizing<[u8; 32]>,
-    /// How far the store is.
+    /// The state of the store.
     pub stage: Stage,
 }
 
-/// How far the store beside a key is. It keeps an empty store, or one of an earlier format, from being taken for the one
-/// that the key belongs to.
+/// The state of the store beside a key. It prevents an empty store, or one of an earlier format, from being accepted in
+/// place of the key's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// It may not be there yet.
+    /// It may not exist yet.
     New,
-    /// It is there, and may be of a format whose rows are in clear: an earlier version has made the key.
+    /// It exists, and may have an unencrypted format: an earlier version created the key.
     InClear,
-    /// It is there, and its rows are sealed.
+    /// It exists, and its rows are sealed.
     Sealed,
 }
 
-/// Where the key of a store file lives: beside it, with `.key` appended to its name.
+/// Returns the path of the key of a store file: beside it, with `.key` appended to its name.
 #[must_use]
 pub fn key_path(store: &Path) -> PathBuf {
     let mut name = store.as_os_str().to_owned();
@@ -43,9 +43,11 @@ pub fn key_path(store: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Reads a key file, readable by its owner only: 64 hexadecimal digits, and a line about the store. Nothing when there is none.
+/// Reads a key file that only its owner can read: 64 hexadecimal digits, and a line about the store. `None` if there is
+/// no file.
 ///
 /// # Errors
+///
 /// [`KeyFileError`] says what is wrong with the file and what to do.
 pub fn load_key(path: &Path) -> Result<Option<KeyFile>, KeyFileError> {
     match fs::read_to_string(path) {
@@ -61,24 +63,26 @@ pub fn load_key(path: &Path) -> Result<Option<KeyFile>, KeyFileError> {
     }
 }
 
-/// Makes a key file that is not there yet, for a store that is about to be made; durable before this returns.
+/// Creates a key file for a new store. It is durable before this returns.
 ///
 /// # Errors
-/// [`KeyFileError::Io`], also when the file is there.
+///
+/// [`KeyFileError::Io`], also if the file exists.
 pub(crate) fn create_key(path: &Path, key: &[u8; 32]) -> Result<(), KeyFileError> {
     write(path, key, NEW).map_err(|error| KeyFileError::Io(path.to_owned(), error))
 }
 
-/// Notes that the store beside the key is there and sealed; durable before this returns.
+/// Records that the store beside the key exists and is sealed. The record is durable before this returns.
 ///
 /// # Errors
-/// [`KeyFileError::Io`]; the file is as it was then.
+///
+/// [`KeyFileError::Io`]; the file is then unchanged.
 pub(crate) fn mark_sealed(path: &Path, key: &[u8; 32]) -> Result<(), KeyFileError> {
     let mut name = path.as_os_str().to_owned();
     name.push(".new");
     let fresh = PathBuf::from(name);
     let replace = || {
-        // One that a killed process has left.
+        // A killed process may have left one.
         match fs::remove_file(&fresh) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -101,7 +105,7 @@ fn write(path: &Path, key: &[u8; 32], stage: &str) -> io::Result<()> {
     text.push('\n');
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
-    // The name has to be as durable as the content: a lost key loses every record.
+    // The name must be as durable as the content: a lost key loses every record.
     private_file::sync_folder(path)
 }
 
@@ -127,7 +131,7 @@ fn parse(text: &str) -> Option<KeyFile> {
     Some(KeyFile { key: parse_key(digits)?, stage })
 }
 
-/// A key of 64 hexadecimal digits.
+/// Parses a key of 64 hexadecimal digits.
 pub(crate) fn parse_key(text: &str) -> Option<Zeroizing<[u8; 32]>> {
     let digits = text.as_bytes();
     if digits.len() != 64 {
@@ -146,13 +150,13 @@ pub(crate) fn parse_key(text: &str) -> Option<Zeroizing<[u8; 32]>> {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyFileError {
-    /// It cannot be read or made.
+    /// It cannot be read or created.
     #[error("cannot read or create the key file {path}: {problem}", path = .0.display(), problem = .1)]
     Io(PathBuf, #[source] io::Error),
     /// Its content is not 64 hexadecimal digits.
     #[error("the key file {path} does not hold 64 hexadecimal digits", path = .0.display())]
     Unreadable(PathBuf),
-    /// Others than its owner may read or write it.
+    /// Other users can read or write it.
     #[error("the key file is accessible to other users; run: chmod 600 {path}", path = .0.display())]
     Shared(PathBuf),
 }
