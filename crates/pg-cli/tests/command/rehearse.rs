@@ -196,11 +196,15 @@ fn page_works(language: &str, programs: &[&str]) {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let commands = commands(&guide(&format!("rehearsal/{language}.md")));
+    let mut commands = commands(&guide(&format!("rehearsal/{language}.md")));
     assert!(commands[0].ends_with(&format!("--language {language}")) && commands.len() >= 2, "{commands:?}");
+    // The tests of the adapters run all of these drills; here three of them show that the commands work.
+    let drills = "M01,M04,M08,M36,M39,C01,T01,T06,H02";
+    assert!(commands.iter().any(|command| command.contains(drills)), "{commands:?}");
+    commands.iter_mut().for_each(|command| *command = command.replace(drills, "M01,M04,T06"));
     let ended = shell(folder.path(), &commands);
     assert_eq!(ended.code, 0, "{}{}", ended.out, ended.err);
-    assert!(ended.out.contains("passed, 0 failed"), "{}", ended.out);
+    assert!(ended.out.contains("3 passed, 0 failed"), "{}", ended.out);
 }
 
 #[test]
@@ -220,7 +224,7 @@ fn the_guide_for_php_works_as_it_is_written() {
 
 #[test]
 fn the_guide_for_java_works_as_it_is_written() {
-    page_works("java", &["java"]);
+    page_works("java", &["java", "javac"]);
 }
 
 #[test]

@@ -220,6 +220,11 @@ impl Story {
         Order::new(Currency::GBP).item(Item::new(name, price)).unique_merchant_reference(self.reference.as_str())
     }
 
+    /// The same account over the same wire, with a throttle of its own.
+    pub(super) fn another_client(&self) -> Client<Wire> {
+        Client::with_transport(account_of(&self.base, &self.credentials, &self.dialect), self.wire.clone())
+    }
+
     /// The account with another password.
     pub(super) fn with_password(&self, password: &str) -> Client<Wire> {
         let [key, _, sha] = &self.credentials;
