@@ -20,7 +20,7 @@ const OTHERS: [&str; 5] = ["M01", "M48", "C01", "T02", "R01"];
 /// Drills of one fault that are run each time.
 const MOST: usize = 3;
 /// Faults that meet their drills at a time.
-const ROWS: usize = 4;
+const ROWS: usize = 3;
 
 struct Fault {
     program: String,
@@ -54,7 +54,7 @@ fn plan(fault: &Fault, log: &str) -> String {
     let samples = crate_folder().join("tests/samples");
     if fault.program == "python" {
         return format!(
-            "timeout_seconds = 12\n[jobs.charge]\ncommand = [\"env\", \"FAULT={}\", \"FAULT_LOG={log}\", \"PAY_TIMEOUT=2\", \
+            "timeout_seconds = 60\n[jobs.charge]\ncommand = [\"env\", \"FAULT={}\", \"FAULT_LOG={log}\", \"PAY_TIMEOUT=2\", \
              \"PAY_PATIENCE=5\", \"PAY_PAUSE=0.15\", \"python3\", \"{}\"]\nwith = [\"sessionKey\", \"card\"]\n[hygiene]\nlogs = [\"{log}\"]\n",
             fault.name,
             samples.join("faulty.py").display(),
@@ -63,7 +63,7 @@ fn plan(fault: &Fault, log: &str) -> String {
     let (service, shop) = (free_port(), free_port());
     let job = |name: &str, path: &str| format!("[jobs.{name}]\nurl = \"http://127.0.0.1:{shop}/{path}\"\n");
     format!(
-        "timeout_seconds = 12\n[service]\nlisten = \"127.0.0.1:{service}\"\n[shop]\ncommand = [\"env\", \"FAULT={}\", \"SHOP_PORT={shop}\", \
+        "timeout_seconds = 20\n[service]\nlisten = \"127.0.0.1:{service}\"\n[shop]\ncommand = [\"env\", \"FAULT={}\", \"SHOP_PORT={shop}\", \
          \"node\", \"{}\"]\nready = \"http://127.0.0.1:{shop}/\"\n{}{}{}{}{}{}{}{}",
         fault.name,
         samples.join("shop.mjs").display(),
