@@ -18,8 +18,8 @@
 use std::time::Duration;
 
 use crate::{
-    Begun, Claimed, Directive, IntentEnd, IntentFilter, IntentKey, IntentLease, IntentRow, IntentStatus, IntentStore,
-    NewIntent, ShareWish, StoreError,
+    Begun, Claimed, Directive, EVENTS, IntentEnd, IntentFilter, IntentKey, IntentKind, IntentLease, IntentRest,
+    IntentRow, IntentStatus, IntentStore, NewIntent, ShareWish, StoreError,
 };
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -44,6 +44,8 @@ pub async fn check<S: IntentStore>(store: &S, run: &str) {
     suite.shares_are_disjoint().await;
     suite.a_stop_is_seen_by_all().await;
     suite.odd_texts_come_back_as_they_went().await;
+    suite.unknown_kinds_and_later_versions_are_left_alone().await;
+    suite.events_wait_for_the_machine().await;
 }
 
 struct Suite<'a, S> {
@@ -63,6 +65,7 @@ impl<S: IntentStore> Suite<'_, S> {
             digest: "d1".to_owned(),
             request: Some("[]".to_owned()),
             state: "s0".to_owned(),
+            version: 1,
             owner: owner.map(str::to_owned),
             lease,
         }
@@ -80,7 +83,7 @@ impl<S: IntentStore> Suite<'_, S> {
     }
 
     async fn claim(&self, owner: &str, most: u32, lease: Duration) -> Vec<IntentRow> {
-        self.store.claim(&self.account, owner, most, lease).await.expect("claim answers")
+        self.store.claim(&self.account, owner, most, lease, &known()).await.expect("claim answers")
     }
 
     fn end(status: IntentStatus, outcome: &str, wake: Option<Duration>) -> IntentEnd {
@@ -171,7 +174,7 @@ impl<S: IntentStore> Suite<'_, S> {
         self.begun("single", "w1", HOUR).await;
         let taken = async |owner: &str, lease| match self
             .store
-            .claim_one(&self.key("single"), owner, lease)
+            .claim_one(&self.key("single"), owner, lease, &known())
             .await
             .expect("claim_one answers")
         {
@@ -185,7 +188,7 @@ impl<S: IntentStore> Suite<'_, S> {
         let hold = self.row("single").await.hold().expect("an owner");
         assert_eq!(self.store.release(&hold, HOUR).await, Ok(()));
         assert_eq!(taken("w1", HOUR).await, Some(4), "one without an owner is taken before its wake");
-        assert_eq!(self.store.claim_one(&self.key("nothing"), "w1", HOUR).await, Ok(None));
+        assert_eq!(self.store.claim_one(&self.key("nothing"), "w1", HOUR, &known()).await, Ok(None));
     }
 
     async fn ends_are_final_unless_unknown(&self) {
@@ -208,7 +211,7 @@ impl<S: IntentStore> Suite<'_, S> {
         assert_eq!((row.status, row.event, row.claims), (IntentStatus::Ended, 2, 0));
         assert_eq!(self.store.end(&hold, Self::end(IntentStatus::Ended, "else", None)).await, Err(StoreError::Lost));
         assert_eq!(self.store.save(&hold, "s", HOUR).await, Err(StoreError::Lost), "save after the end");
-        let Ok(Some(Claimed::Not(row))) = self.store.claim_one(&self.key("ends"), "w3", HOUR).await else {
+        let Ok(Some(Claimed::Not(row))) = self.store.claim_one(&self.key("ends"), "w3", HOUR, &known()).await else {
             panic!("an ended intent was claimed")
         };
         assert_eq!(row.outcome.as_deref(), Some("paid"));
@@ -228,7 +231,7 @@ impl<S: IntentStore> Suite<'_, S> {
         assert_eq!(told, [(1, Some("unknown".to_owned()))]);
         assert_eq!(untold(HOUR).await.len(), 1, "what was not acknowledged is told again");
         assert_eq!(untold(HOUR).await, [], "not while another consumer has it");
-        let claimed = self.store.claim(&account, "w2", 10, HOUR).await.expect("claim answers");
+        let claimed = self.store.claim(&account, "w2", 10, HOUR, &known()).await.expect("claim answers");
         let hold = claimed[0].hold().expect("an owner");
         assert_eq!(self.store.end(&hold, Self::end(IntentStatus::Ended, "paid", None)).await, Ok(()));
         assert_eq!(self.store.told(&key, 1).await, Ok(()), "the earlier outcome is acknowledged late");
@@ -246,7 +249,7 @@ impl<S: IntentStore> Suite<'_, S> {
         assert_eq!(self.store.direct(&key, Directive::Park).await, Ok(true));
         assert_eq!(self.store.save(&hold, "s", HOUR).await, Err(StoreError::Lost), "the worker loses a parked intent");
         assert!(self.claim("w2", 100, HOUR).await.iter().all(|intent| intent.key != key), "no worker takes it");
-        assert!(matches!(self.store.claim_one(&key, "w2", HOUR).await, Ok(Some(Claimed::Not(_)))));
+        assert!(matches!(self.store.claim_one(&key, "w2", HOUR, &known()).await, Ok(Some(Claimed::Not(_)))));
         assert_eq!(self.store.direct(&key, Directive::Reconcile).await, Ok(true));
         let claimed = self.claim("w2", 100, HOUR).await;
         let hold = claimed.iter().find(|intent| intent.key == key).and_then(IntentRow::hold).expect("it goes on");
@@ -260,7 +263,7 @@ impl<S: IntentStore> Suite<'_, S> {
     async fn histories_are_bounded(&self) {
         self.begun("long", "w1", OVER).await;
         for _ in 0..200 {
-            let claimed = self.store.claim_one(&self.key("long"), "w1", HOUR).await;
+            let claimed = self.store.claim_one(&self.key("long"), "w1", HOUR, &known()).await;
             assert!(matches!(claimed, Ok(Some(Claimed::Taken(_)))));
         }
         let history = self.row("long").await.history;
@@ -326,6 +329,60 @@ impl<S: IntentStore> Suite<'_, S> {
         assert_eq!(self.store.stopped(&self.account).await, Ok(None));
     }
 
+    async fn unknown_kinds_and_later_versions_are_left_alone(&self) {
+        let account = format!("{} kinds", self.account);
+        let key = IntentKey::new(&*account, "newer");
+        let new = NewIntent { key: key.clone(), version: 2, ..self.fresh("newer", None, OVER) };
+        assert_eq!(self.store.begin(new).await, Ok(Begun::New));
+        for other in [kinds("checkout", 9), known()] {
+            assert_eq!(self.store.claim(&account, "w1", 10, HOUR, &other).await, Ok(Vec::new()), "{other:?}");
+            let one = self.store.claim_one(&key, "w1", HOUR, &other).await;
+            assert!(matches!(one, Ok(Some(Claimed::Not(_)))), "{other:?}");
+        }
+        let row = self.store.find(&key).await.expect("find answers").expect("the intent is there");
+        assert_eq!((row.fence, row.claims, row.version), (1, 0, 2), "they change nothing of it");
+        let taken = self.store.claim(&account, "w2", 10, OVER, &kinds("charge authCardKey", 3)).await;
+        assert_eq!(taken.expect("claim answers")[0].version, 3, "what the claimer writes counts from then on");
+        let older = kinds("charge authCardKey", 2);
+        assert_eq!(self.store.claim(&account, "w1", 10, HOUR, &older).await, Ok(Vec::new()));
+    }
+
+    async fn events_wait_for_the_machine(&self) {
+        let hold = self.begun("hears", "w1", HOUR).await;
+        let key = self.key("hears");
+        let events = async |after| self.store.events(&key, after).await.expect("events answers");
+        assert_eq!(self.store.deliver(&key, "one").await, Ok(true), "also while a worker has it");
+        assert_eq!(events(0).await, [(1, "one".to_owned())]);
+        assert_eq!((self.row("hears").await.inbox, self.row("hears").await.is_due()), (1, false), "its lease holds");
+        let rest = |heard, wake| IntentRest { state: "rests".to_owned(), asks: "page".to_owned(), heard, wake };
+        assert_eq!(self.store.rest(&hold, rest(0, HOUR)).await, Ok(()));
+        let row = self.row("hears").await;
+        assert_eq!((&*row.state, row.asks.as_deref(), row.owner.as_deref()), ("rests", Some("page"), None));
+        assert!(row.is_due(), "an event came that the machine has not taken");
+        assert_eq!(self.store.rest(&hold, rest(9, HOUR)).await, Err(StoreError::Lost), "rest without the lease");
+        assert_eq!(events(0).await.len(), 1, "a worker without the lease drops no event");
+        let take = async || match self.store.claim_one(&key, "w2", HOUR, &known()).await {
+            Ok(Some(Claimed::Taken(intent))) => intent.hold().expect("an owner"),
+            other => panic!("a rested intent is claimed: {other:?}"),
+        };
+        let hold = take().await;
+        assert_eq!(self.row("hears").await.asks, None, "a claimed intent asks nothing");
+        assert_eq!(self.store.rest(&hold, rest(1, HOUR)).await, Ok(()));
+        let row = self.row("hears").await;
+        assert_eq!((events(0).await, row.is_due(), row.claims), (Vec::new(), false, 0), "it waits, and was no failure");
+        assert_eq!(self.store.deliver(&key, "two").await, Ok(true));
+        assert!(self.row("hears").await.is_due(), "an event wakes it");
+        assert_eq!(events(1).await, [(2, "two".to_owned())], "numbers are never used again");
+        for _ in 1..EVENTS {
+            assert_eq!(self.store.deliver(&key, "more").await, Ok(true));
+        }
+        assert_eq!(self.store.deliver(&key, "flood").await, Ok(false), "so many and no more");
+        let hold = take().await;
+        assert_eq!(self.store.end(&hold, Self::end(IntentStatus::Ended, "{}", None)).await, Ok(()));
+        assert_eq!(self.store.deliver(&key, "late").await, Ok(false), "what has ended hears nothing");
+        assert_eq!(self.store.deliver(&self.key("nothing"), "lost").await, Ok(false));
+    }
+
     async fn odd_texts_come_back_as_they_went(&self) {
         for odd in ["order'; DROP TABLE payment_intents; --", "日本語 \u{1F4B7}", "%_\\ \"\t", &"r".repeat(500)] {
             let new = NewIntent { state: format!("{{\"{odd}\":1}}"), ..self.fresh(odd, Some("w1"), HOUR) };
@@ -334,6 +391,15 @@ impl<S: IntentStore> Suite<'_, S> {
             assert_eq!((row.key.reference, row.state), (odd.to_owned(), new.state));
         }
     }
+}
+
+/// Kinds and versions of a worker.
+fn known() -> [IntentKind; 1] {
+    kinds("charge authCardKey", 1)
+}
+
+fn kinds(name: &str, version: i32) -> [IntentKind; 1] {
+    [IntentKind { name: name.to_owned(), version }]
 }
 
 trait ReadAt {

@@ -10,33 +10,41 @@ use std::{
 };
 
 use pg_hyper::{
-    Client, Drive, DriveStep, HyperTransport, Transport,
+    Client, HyperTransport, Transport,
     proto::{
         Account,
         machine::{
-            Machine, SavedState,
-            charge::{Charge, ChargeOutcome},
+            Machine as _, SavedState,
+            charge::Charge,
+            checkout::Checkout,
+            three_d_secure::{Initiation, ThreeDSecure, ThreeDSecurePlan},
         },
+        model::GetToken,
     },
 };
 use tokio::sync::Notify;
 
 use crate::{
-    Claimed, IntentEnd, IntentKey, IntentLease, IntentRow, IntentStatus, IntentStore, NewIntent, Payment,
-    PaymentOutcome, StoreError, terms::Terms,
+    FleetStep, IntentKey, IntentKind, IntentLease, IntentRow, IntentStore, NewIntent, Payment, PaymentOutcome,
+    StoreError,
+    machines::{self, Operation, Secured, StoredMachine},
+    terms::Terms,
 };
 
+mod driving;
 mod error;
+mod hearing;
 mod joining;
 mod keeper;
 mod plan;
+mod settling;
 mod stopping;
 mod working;
 
 pub use error::FleetError;
 pub use plan::FleetPlan;
 
-use keeper::{Keeper, Trouble};
+use settling::Worked;
 use stopping::LastStop;
 
 /// A worker of a fleet: a client of one account, and the store that all workers share. Clones are the same worker.
@@ -59,15 +67,10 @@ struct Inner<S, T> {
     ended: Notify,
     stopping: AtomicBool,
     stop: Notify,
+    /// What this program can go on with.
+    kinds: Vec<IntentKind>,
     /// What the store said last of a stop.
     stopped: Mutex<LastStop>,
-}
-
-/// How a machine left its drive.
-enum Ran<O> {
-    Done(O, SavedState),
-    Trouble(Trouble),
-    Stopping,
 }
 
 /// This process works on a reference, until this is dropped.
@@ -94,6 +97,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             ended: Notify::new(),
             stopping: AtomicBool::new(false),
             stop: Notify::new(),
+            kinds: machines::kinds(),
             stopped: Mutex::default(),
         })))
     }
@@ -109,19 +113,67 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     /// [`FleetError::OtherPayment`] and [`FleetError::Misuse`] of payments that were not sent; [`FleetError::Store`] and
     /// [`FleetError::Pending`] if there is no outcome within the plan's patience. Charge again under the same reference.
     pub async fn charge<P: Payment>(&self, payment: P) -> Result<PaymentOutcome, FleetError> {
-        let terms = self.terms(&payment)?;
+        let machine = self.machine::<Charge<P>>(payment.clone())?;
+        let terms = self.terms::<Charge<P>>(machine.reference(), &payment);
+        done(self.settle::<Charge<P>>(terms, payment).await?)
+    }
+
+    /// Pays with 3-D Secure, up to what needs the customer, in whichever process: then lead the customer to the page, and give
+    /// [`event`](Self::event) to any server when they come back. The payment waits in its row, and in no process.
+    ///
+    /// # Errors
+    /// As [`charge`](Self::charge).
+    pub async fn three_d_secure(
+        &self,
+        initiation: impl Into<Initiation>,
+        plan: ThreeDSecurePlan,
+    ) -> Result<FleetStep, FleetError> {
+        let secured = Secured { initiation: initiation.into(), plan };
+        let machine = self.machine::<ThreeDSecure>(secured.clone())?;
+        let terms = match &secured.initiation {
+            Initiation::SessionKey(request) => self.terms::<ThreeDSecure>(machine.reference(), request),
+            Initiation::CardKey(request) => self.terms::<ThreeDSecure>(machine.reference(), request),
+        };
+        self.settle::<ThreeDSecure>(Terms { request: None, ..terms }, secured).await
+    }
+
+    /// Opens a checkout under a name of yours, once, in whichever process: then lead the customer to the page, and give
+    /// [`event`](Self::event) to any server for each callback and return.
+    ///
+    /// # Errors
+    /// As [`charge`](Self::charge); [`FleetError::Checkout`] if it does not say what is to be paid.
+    pub async fn checkout(&self, name: &str, request: GetToken) -> Result<FleetStep, FleetError> {
+        self.machine::<Checkout>(request.clone())?;
+        let terms = Terms { request: None, ..self.terms::<Checkout>(name, &request) };
+        self.settle::<Checkout>(terms, request).await
+    }
+
+    /// Captures, cancels or refunds under a name of yours, once, in whichever process. It is sent again only if it certainly never
+    /// left; otherwise it ends as unknown.
+    ///
+    /// # Errors
+    /// As [`charge`](Self::charge), and as [`submit`](Self::submit) for a request that holds card data.
+    pub async fn operation<P: Payment>(&self, name: &str, request: P) -> Result<PaymentOutcome, FleetError> {
+        self.machine::<Operation<P>>(request.clone())?;
+        let terms = self.terms::<Operation<P>>(name, &request);
+        storable(&terms)?;
+        done(self.settle::<Operation<P>>(terms, request).await?)
+    }
+
+    /// The one way of every machine: begins it, or joins what was begun under its terms.
+    async fn settle<M: StoredMachine>(&self, terms: Terms, request: M::Request) -> Result<FleetStep, FleetError> {
         if self.is_stopping() {
             return Err(FleetError::ShuttingDown { reference: terms.key.reference });
         }
-        let Some(busy) = self.occupy(&terms.key.reference) else { return self.join(&terms, Some(payment)).await };
+        let Some(busy) = self.occupy(&terms.key.reference) else { return self.join::<M>(&terms, request).await };
         if let Some(reason) = self.why_stopped().await? {
             return self.told_while_stopped(&terms, reason).await;
         }
-        let settled = self.begin(&terms, payment.clone()).await;
+        let settled = self.begin::<M>(&terms, request.clone()).await;
         drop(busy);
         match settled {
             Some(settled) => settled,
-            None => self.join(&terms, Some(payment)).await,
+            None => self.join::<M>(&terms, request).await,
         }
     }
 
@@ -130,14 +182,10 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     /// # Errors
     /// As [`charge`](Self::charge); a payment with card data is [`FleetError::Store`] with [`StoreError::Unreadable`].
     pub async fn submit<P: Payment>(&self, payment: P) -> Result<(), FleetError> {
-        let terms = self.terms(&payment)?;
-        if terms.request.is_none() {
-            return Err(StoreError::Unreadable(
-                "a payment with card data is charged by the process that holds it".to_owned(),
-            )
-            .into());
-        }
-        let state = self.machine(payment)?.save();
+        let machine = self.machine::<Charge<P>>(payment.clone())?;
+        let terms = self.terms::<Charge<P>>(machine.reference(), &payment);
+        storable(&terms)?;
+        let state = machine.save();
         let new = self.new_intent(&terms, &state, None);
         match self.0.store.begin(new).await? {
             crate::Begun::New => {
@@ -195,174 +243,24 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         self.0.stopping.load(Ordering::SeqCst)
     }
 
-    fn machine<P: Payment>(&self, payment: P) -> Result<Charge<P>, FleetError> {
-        Ok(Charge::new(self.0.client.account().clone(), payment, self.0.plan.bounds)?)
+    fn machine<M: StoredMachine>(&self, request: M::Request) -> Result<M, FleetError> {
+        M::new(Arc::new(self.0.client.account().clone()), request, &self.0.plan.bounds)
     }
 
-    fn terms<P: Payment>(&self, payment: &P) -> Result<Terms, FleetError> {
-        let machine = self.machine(payment.clone())?;
-        Ok(Terms::of(&self.0.account, machine.reference(), payment))
+    fn terms<M: StoredMachine>(&self, reference: &str, request: &impl pg_hyper::proto::model::ApiRequest) -> Terms {
+        machines::terms::<M>(&self.0.account, reference, request)
     }
 
     fn new_intent(&self, terms: &Terms, state: &SavedState, owner: Option<String>) -> NewIntent {
         let Terms { key, kind, digest, request } = terms.clone();
-        NewIntent { key, kind, digest, request, state: state.text().to_owned(), owner, lease: self.0.plan.lease }
+        let (state, version) = (state.text().to_owned(), machines::VERSION);
+        NewIntent { key, kind, digest, request, state, version, owner, lease: self.0.plan.lease }
     }
 
     fn occupy(&self, reference: &str) -> Option<Busy<S, T>> {
         let mut busy = self.0.busy.lock().unwrap_or_else(PoisonError::into_inner);
         let free = busy.insert(reference.to_owned());
         free.then(|| Busy { fleet: self.clone(), reference: reference.to_owned() })
-    }
-
-    /// Begins a payment and works on it to its end; `None` if another worker has it.
-    async fn begin<P: Payment>(&self, terms: &Terms, payment: P) -> Option<Result<PaymentOutcome, FleetError>> {
-        let patience = self.0.plan.clock.now().after(self.0.plan.patience);
-        let machine = match self.machine(payment.clone()) {
-            Ok(machine) => machine,
-            Err(error) => return Some(Err(error)),
-        };
-        let new = self.new_intent(terms, &machine.save(), Some(self.0.owner.clone()));
-        let keeper = Keeper::unbegun(Arc::clone(&self.0.store), Arc::clone(&self.0.plan.clock), new);
-        let mut worked = self.work(machine, keeper, terms.key.reference.as_str()).await;
-        loop {
-            let error = match worked {
-                Worked::Ended(settled) => return Some(Ok(settled)),
-                Worked::Lost => return None,
-                Worked::Stopping => {
-                    return Some(Err(FleetError::ShuttingDown { reference: terms.key.reference.clone() }));
-                }
-                Worked::Failed(error) => return Some(Err(error)),
-                Worked::Store(error) => error,
-            };
-            if self.0.plan.clock.now() >= patience {
-                return Some(Err(error.into()));
-            }
-            self.sleep(self.pause()).await;
-            // What it did last is not known: the row tells.
-            worked = match self.0.store.claim_one(&terms.key, &self.0.owner, self.0.plan.lease).await {
-                Err(error) => Worked::Store(error),
-                Ok(Some(Claimed::Not(_))) => return None,
-                Ok(Some(Claimed::Taken(intent))) => match same_payment(terms, &intent) {
-                    Err(error) => {
-                        self.give_up(intent.hold(), Duration::ZERO).await;
-                        return Some(Err(error));
-                    }
-                    Ok(()) => self.resume(&intent, Some(payment.clone())).await,
-                },
-                Ok(None) => match self.machine(payment.clone()) {
-                    Err(error) => Worked::Failed(error),
-                    Ok(machine) => {
-                        let new = self.new_intent(terms, &machine.save(), Some(self.0.owner.clone()));
-                        let keeper = Keeper::unbegun(Arc::clone(&self.0.store), Arc::clone(&self.0.plan.clock), new);
-                        self.work(machine, keeper, &terms.key.reference).await
-                    }
-                },
-            };
-        }
-    }
-
-    /// Goes on with an intent that this worker has claimed.
-    async fn resume<P: Payment>(&self, intent: &IntentRow, payment: Option<P>) -> Worked {
-        let Some(hold) = intent.hold() else { return Worked::Lost };
-        // Once it has ended as unknown, only lookups follow.
-        let payment = payment.filter(|_| intent.status == IntentStatus::Open);
-        let saved = SavedState::from_text(&*intent.state);
-        let machine = match Charge::resume(&saved, self.0.client.account().clone(), payment) {
-            Ok(machine) => machine,
-            Err(why) => {
-                self.give_up(Some(hold), self.0.plan.lease).await;
-                return Worked::Failed(FleetError::Resume { reference: intent.key.reference.clone(), why });
-            }
-        };
-        let (store, clock) = (Arc::clone(&self.0.store), Arc::clone(&self.0.plan.clock));
-        let keeper = Keeper::held(store, clock, hold, self.0.plan.lease);
-        self.work_on(machine, keeper, &intent.key.reference, intent.claims).await
-    }
-
-    async fn work<P: Payment>(&self, machine: Charge<P>, keeper: Keeper<S>, reference: &str) -> Worked {
-        self.work_on(machine, keeper, reference, 0).await
-    }
-
-    /// Drives a charge to its end, and stores that before it is told.
-    async fn work_on<P: Payment>(&self, machine: Charge<P>, keeper: Keeper<S>, reference: &str, claims: i32) -> Worked {
-        let keeper = Arc::new(keeper);
-        let ran = self.drive(machine, &keeper).await;
-        self.share_stop().await;
-        let (outcome, saved) = match ran {
-            Ran::Done(outcome, saved) => (outcome, saved),
-            Ran::Trouble(trouble) => return trouble.into(),
-            Ran::Stopping => {
-                self.give_up(keeper.begun(), Duration::ZERO).await;
-                return Worked::Stopping;
-            }
-        };
-        self.end(&keeper, &outcome, &saved, reference, claims).await
-    }
-
-    async fn end(
-        &self,
-        keeper: &Keeper<S>,
-        outcome: &ChargeOutcome,
-        saved: &SavedState,
-        reference: &str,
-        claims: i32,
-    ) -> Worked {
-        let (text, status) = PaymentOutcome::stored(outcome);
-        let hold = match keeper.hold(saved).await {
-            Ok(hold) => hold,
-            Err(trouble) => return trouble.into(),
-        };
-        let at = usize::try_from(claims).unwrap_or(usize::MAX);
-        let wake = self.0.plan.lookups.get(at).copied().filter(|_| status == IntentStatus::Unknown);
-        let end = IntentEnd { status, state: saved.text().to_owned(), outcome: text.clone(), wake };
-        match self.0.store.end(&hold, end).await {
-            Ok(()) => {
-                self.0.ended.notify_waiters();
-                match self.read(&text, reference) {
-                    Ok(settled) => Worked::Ended(settled),
-                    Err(error) => Worked::Failed(error),
-                }
-            }
-            Err(error) => Trouble::from(error).into(),
-        }
-    }
-
-    /// Drives a machine that asks nothing, and renews its lease meanwhile.
-    async fn drive<M: Machine<Demand = pg_hyper::proto::machine::Never>>(
-        &self,
-        machine: M,
-        keeper: &Arc<Keeper<S>>,
-    ) -> Ran<M::Outcome> {
-        let saving = Arc::clone(keeper);
-        let mut drive: Drive<M, T> = self.0.client.drive(machine).store(move |saved| {
-            let keeper = Arc::clone(&saving);
-            async move { keeper.save(saved).await }
-        });
-        loop {
-            let beat = self.sleep(self.0.plan.lease / 3);
-            tokio::select! {
-                biased;
-                step = drive.next() => {
-                    if let Some(trouble) = keeper.trouble() {
-                        return Ran::Trouble(trouble);
-                    }
-                    match step {
-                        DriveStep::Done(outcome) => return Ran::Done(outcome, drive.saved()),
-                        DriveStep::Ask(never) => match never {},
-                    }
-                }
-                () = beat => {
-                    keeper.renew().await;
-                    if let Some(trouble) = keeper.trouble() {
-                        return Ran::Trouble(trouble);
-                    }
-                    if self.is_stopping() {
-                        return Ran::Stopping;
-                    }
-                }
-            }
-        }
     }
 
     /// Hands a lease over. If the store is away it ends by itself.
@@ -389,22 +287,22 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     }
 }
 
-/// What became of working on an intent.
-enum Worked {
-    Ended(PaymentOutcome),
-    /// Another worker has it.
-    Lost,
-    Store(StoreError),
-    Stopping,
-    Failed(FleetError),
+/// A payment that another process can send.
+fn storable(terms: &Terms) -> Result<(), FleetError> {
+    match terms.request {
+        Some(_) => Ok(()),
+        None => {
+            Err(StoreError::Unreadable("a payment with card data is charged by the process that holds it".to_owned())
+                .into())
+        }
+    }
 }
 
-impl From<Trouble> for Worked {
-    fn from(trouble: Trouble) -> Self {
-        match trouble {
-            Trouble::Exists | Trouble::Lost => Self::Lost,
-            Trouble::Store(error) => Self::Store(error),
-        }
+/// The end of a machine that asks nothing.
+fn done(step: FleetStep) -> Result<PaymentOutcome, FleetError> {
+    match step {
+        FleetStep::Done(settled) => Ok(settled),
+        FleetStep::Ask(_) => Err(StoreError::Unreadable("it waits for a customer".to_owned()).into()),
     }
 }
 

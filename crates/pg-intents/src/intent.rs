@@ -48,6 +48,8 @@ pub struct NewIntent {
     pub request: Option<String>,
     /// The machine's saved state.
     pub state: String,
+    /// The version of that state.
+    pub version: i32,
     /// Its first owner, or none: then a worker claims it.
     pub owner: Option<String>,
     /// How long the first owner's lease lasts.
@@ -67,6 +69,12 @@ pub struct IntentRow {
     pub request: Option<String>,
     /// The machine's saved state.
     pub state: String,
+    /// The version of that state: the newest that a worker which claimed it can have written.
+    pub version: i32,
+    /// What the machine waits for, as JSON, while it rests: a customer at a page, for example.
+    pub asks: Option<String>,
+    /// Counts the events that were delivered for it.
+    pub inbox: i32,
     /// What is known of its end.
     pub status: IntentStatus,
     /// Counts its claims.
@@ -104,6 +112,28 @@ pub struct IntentEnd {
     pub outcome: String,
     /// When a worker looks again; `None` for never.
     pub wake: Option<Duration>,
+}
+
+/// A kind of intent that a worker can go on with, and the newest version of its state that the worker reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IntentKind {
+    /// As in [`IntentRow::kind`].
+    pub name: String,
+    /// As in [`IntentRow::version`].
+    pub version: i32,
+}
+
+/// How a worker leaves an intent whose machine waits for its owner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IntentRest {
+    /// The machine's saved state.
+    pub state: String,
+    /// What it waits for, as JSON.
+    pub asks: String,
+    /// The number of the last event that the machine took.
+    pub heard: i32,
+    /// When the machine goes on without an event.
+    pub wake: Duration,
 }
 
 impl IntentKey {

@@ -42,22 +42,25 @@
 pub mod conformance;
 mod fleet;
 mod intent;
+mod machines;
 mod outcome;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+mod step;
 mod store;
 mod terms;
 
 pub use fleet::{Fleet, FleetError, FleetPlan};
-pub use intent::{IntentEnd, IntentKey, IntentLease, IntentRow, IntentStatus, NewIntent};
+pub use intent::{IntentEnd, IntentKey, IntentKind, IntentLease, IntentRest, IntentRow, IntentStatus, NewIntent};
 pub use outcome::PaymentOutcome;
 #[cfg(feature = "postgres")]
 pub use postgres::{POSTGRES_MIGRATIONS, PostgresStore};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{SQLITE_MIGRATIONS, SqliteStore};
-pub use store::{Begun, Claimed, Directive, IntentFilter, IntentStore, ShareWish, StoreError};
+pub use step::{FleetEvent, FleetQuestion, FleetStep};
+pub use store::{Begun, Claimed, Directive, EVENTS, IntentFilter, IntentStore, ShareWish, StoreError};
 pub use terms::Payment;
 
 #[cfg(doctest)]

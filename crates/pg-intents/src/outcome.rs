@@ -3,8 +3,14 @@
 use pg_hyper::proto::{
     Refused,
     http::StatusCode,
-    machine::{Reconcile, charge::ChargeOutcome},
-    model::{Dialect, Encoding, ServiceError, Transaction, decode, encode, mask},
+    machine::{
+        Reconcile,
+        charge::ChargeOutcome,
+        checkout::{CheckoutOutcome, NotOpenedReason},
+        retry::RetryOutcome,
+        three_d_secure::{NotSentReason, ThreeDSecureOutcome},
+    },
+    model::{Dialect, Encoding, Outcome, ServiceError, Transaction, decode, encode, mask},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -23,6 +29,17 @@ pub enum PaymentOutcome {
     Refused(Box<Refused>),
     /// Nothing left this side: nothing was charged and nothing ever will be.
     NotSent,
+    /// Paid, or reserved, on the hosted page: once.
+    PaidOnPage {
+        /// The transaction.
+        trans_key: String,
+    },
+    /// It ended before the payment was asked for: nothing was charged and nothing ever will be. The customer was not authenticated or
+    /// did not pay in time, for example.
+    NotPaid {
+        /// Why.
+        why: String,
+    },
     /// It is not known whether the payment was charged. Workers look it up again; a later outcome comes by the outbox.
     Unknown {
         /// The lookup that tells, once there is something to tell.
@@ -39,34 +56,83 @@ enum Stored {
     Declined { transaction: Value },
     Refused { http: u16, code: String, trace: String, message: String },
     NotSent,
+    PaidOnPage { trans_key: String },
+    NotPaid { why: String },
     Unknown { why: String },
 }
 
 impl PaymentOutcome {
     /// As it is stored: without what the tables do not know, and with everything masked that looks like a card number.
-    pub(crate) fn stored(outcome: &ChargeOutcome) -> (String, IntentStatus) {
-        let status = match outcome {
-            ChargeOutcome::Unknown { .. } => IntentStatus::Unknown,
-            _ => IntentStatus::Ended,
-        };
-        let stored = match outcome {
-            ChargeOutcome::Approved(transaction) => {
-                json(transaction).map(|transaction| Stored::Approved { transaction })
-            }
-            ChargeOutcome::Declined(transaction) => {
-                json(transaction).map(|transaction| Stored::Declined { transaction })
-            }
-            ChargeOutcome::Refused(refused) => Ok(Stored::Refused {
-                http: refused.http_status.as_u16(),
-                code: mask::text(refused.code().as_str()),
-                trace: mask::text(refused.error.trace_code.as_str()),
-                message: mask::text(&refused.error.error_message),
+    pub(crate) fn of_charge(outcome: &ChargeOutcome) -> (String, IntentStatus) {
+        Stored::text(&match outcome {
+            ChargeOutcome::Approved(transaction) => Stored::Approved { transaction: json(transaction) },
+            ChargeOutcome::Declined(transaction) => Stored::Declined { transaction: json(transaction) },
+            ChargeOutcome::Refused(refused) => Stored::refused(refused),
+            ChargeOutcome::NotSent => Stored::NotSent,
+            ChargeOutcome::Unknown { why, .. } => Stored::Unknown { why: mask::text(&why.to_string()) },
+        })
+    }
+
+    pub(crate) fn of_three_d_secure(outcome: &ThreeDSecureOutcome) -> (String, IntentStatus) {
+        let not_paid = |why: &str| Stored::NotPaid { why: mask::text(why) };
+        Stored::text(&match outcome {
+            ThreeDSecureOutcome::Approved(transaction) => Stored::Approved { transaction: json(transaction) },
+            ThreeDSecureOutcome::Declined(transaction) => Stored::Declined { transaction: json(transaction) },
+            ThreeDSecureOutcome::Refused(refused) => Stored::refused(refused),
+            ThreeDSecureOutcome::Unknown { why, .. } => Stored::Unknown { why: mask::text(&why.to_string()) },
+            ThreeDSecureOutcome::NotInitiated(_) => not_paid("the initiation of 3-D Secure failed"),
+            ThreeDSecureOutcome::Failed => not_paid("the customer failed the challenge"),
+            ThreeDSecureOutcome::Abandoned => not_paid("the customer left the challenge"),
+            ThreeDSecureOutcome::TimedOut => not_paid("the customer did not finish the challenge in time"),
+            ThreeDSecureOutcome::NotShifted(_) => not_paid("the liability was not shifted"),
+            ThreeDSecureOutcome::NotSent(why) => not_paid(match why {
+                NotSentReason::Unreachable => "the service could not be reached",
+                NotSentReason::HeldBack => "the request was held back",
+                NotSentReason::InitiationUnclear => {
+                    "the reply to the initiation was lost: begin anew under another reference"
+                }
+                _ => "it had ended without a payment",
             }),
-            ChargeOutcome::NotSent => Ok(Stored::NotSent),
-            ChargeOutcome::Unknown { why, .. } => Ok(Stored::Unknown { why: mask::text(&why.to_string()) }),
-        };
-        let text = stored.and_then(|stored| serde_json::to_string(&stored));
-        (text.expect("records are written as JSON, and texts have no failing parts"), status)
+            other => unlisted(other),
+        })
+    }
+
+    pub(crate) fn of_checkout(outcome: &CheckoutOutcome) -> (String, IntentStatus) {
+        Stored::text(&match outcome {
+            CheckoutOutcome::Paid { trans_key } => Stored::PaidOnPage { trans_key: trans_key.clone() },
+            CheckoutOutcome::NotOpened(NotOpenedReason::Refused(refused)) => Stored::refused(refused),
+            CheckoutOutcome::NotOpened(why) => Stored::NotPaid {
+                why: match why {
+                    NotOpenedReason::Unreachable => "the service could not be reached",
+                    NotOpenedReason::HeldBack => "the request was held back",
+                    NotOpenedReason::Withdrawn => "it was withdrawn",
+                    _ => "its process died before there was a page: begin anew under another name",
+                }
+                .to_owned(),
+            },
+            CheckoutOutcome::Lapsed { cancelled: true } => Stored::NotPaid { why: "it was cancelled".to_owned() },
+            CheckoutOutcome::Lapsed { cancelled: false } => Stored::NotPaid { why: "it has expired".to_owned() },
+            CheckoutOutcome::Unknown { why, .. } => Stored::Unknown { why: mask::text(&why.to_string()) },
+            other => unlisted(other),
+        })
+    }
+
+    pub(crate) fn of_operation(outcome: &RetryOutcome<Outcome<Transaction>>) -> (String, IntentStatus) {
+        Stored::text(&match outcome {
+            RetryOutcome::Answered(Outcome::Approved(transaction)) => {
+                Stored::Approved { transaction: json(transaction) }
+            }
+            RetryOutcome::Answered(Outcome::Declined(transaction)) => {
+                Stored::Declined { transaction: json(transaction) }
+            }
+            RetryOutcome::Answered(Outcome::Other(transaction)) => {
+                let status = mask::text(&transaction.transaction_status);
+                Stored::Unknown { why: format!("the status {status} is not listed") }
+            }
+            RetryOutcome::Refused(refused) => Stored::refused(refused),
+            RetryOutcome::NotSent => Stored::NotSent,
+            RetryOutcome::Unknown { why, .. } => Stored::Unknown { why: mask::text(&why.to_string()) },
+        })
     }
 
     /// An unknown outcome, as it is stored.
@@ -96,13 +162,15 @@ impl PaymentOutcome {
                 Self::Refused(Box::new(Refused::new(status, error, dialect)))
             }
             Stored::NotSent => Self::NotSent,
+            Stored::PaidOnPage { trans_key } => Self::PaidOnPage { trans_key },
+            Stored::NotPaid { why } => Self::NotPaid { why },
             Stored::Unknown { why } => {
                 Self::Unknown { reconcile: Reconcile::by_unique_reference(Some(reference)), why }
             }
         })
     }
 
-    /// One word: `approved`, `declined`, `refused`, `not-sent` or `unknown`.
+    /// One word: `approved`, `declined`, `refused`, `not-sent`, `paid-on-page`, `not-paid` or `unknown`.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -110,6 +178,8 @@ impl PaymentOutcome {
             Self::Declined(_) => "declined",
             Self::Refused(_) => "refused",
             Self::NotSent => "not-sent",
+            Self::PaidOnPage { .. } => "paid-on-page",
+            Self::NotPaid { .. } => "not-paid",
             Self::Unknown { .. } => "unknown",
         }
     }
@@ -119,16 +189,41 @@ impl PaymentOutcome {
     pub fn transaction(&self) -> Option<&Transaction> {
         match self {
             Self::Approved(transaction) | Self::Declined(transaction) => Some(transaction),
-            Self::Refused(_) | Self::NotSent | Self::Unknown { .. } => None,
+            Self::Refused(_)
+            | Self::NotSent
+            | Self::PaidOnPage { .. }
+            | Self::NotPaid { .. }
+            | Self::Unknown { .. } => None,
         }
     }
 }
 
-fn json(transaction: &Transaction) -> serde_json::Result<Value> {
+/// An outcome of a later version of the machine: unknown until this program is updated.
+fn unlisted(outcome: &impl std::fmt::Debug) -> Stored {
+    Stored::Unknown { why: mask::text(&format!("this program does not know the outcome {outcome:?}")) }
+}
+
+impl Stored {
+    fn refused(refused: &Refused) -> Self {
+        Self::Refused {
+            http: refused.http_status.as_u16(),
+            code: mask::text(refused.code().as_str()),
+            trace: mask::text(refused.error.trace_code.as_str()),
+            message: mask::text(&refused.error.error_message),
+        }
+    }
+
+    fn text(stored: &Self) -> (String, IntentStatus) {
+        let status = if matches!(stored, Self::Unknown { .. }) { IntentStatus::Unknown } else { IntentStatus::Ended };
+        (serde_json::to_string(stored).expect("texts and JSON have no failing parts"), status)
+    }
+}
+
+fn json(transaction: &Transaction) -> Value {
     let stored = transaction.clone().with(|record| {
         record.extra = Default::default();
         record.transaction_status = mask::text(&record.transaction_status);
         record.bank = record.bank.iter().map(|(name, value)| (name, mask::text(value))).collect();
     });
-    serde_json::from_str(&encode(&stored, Encoding::Json))
+    serde_json::from_str(&encode(&stored, Encoding::Json)).expect("records are written as JSON")
 }

@@ -14,8 +14,9 @@ use self::{
     tls::Tls,
 };
 use crate::{
-    Begun, Claimed, Directive, IntentEnd, IntentFilter, IntentKey, IntentLease, IntentRow, IntentStatus, IntentStore,
-    NewIntent, ShareWish, StoreError, store::millis,
+    Begun, Claimed, Directive, IntentEnd, IntentFilter, IntentKey, IntentKind, IntentLease, IntentRest, IntentRow,
+    IntentStatus, IntentStore, NewIntent, ShareWish, StoreError,
+    store::{EVENTS, millis},
 };
 
 mod listener;
@@ -25,7 +26,8 @@ mod tls;
 
 /// The migrations, in order: a database administrator can run them by hand. They need the right to create tables in the schema,
 /// and no extension.
-pub const POSTGRES_MIGRATIONS: &[&str] = &[include_str!("postgres/migration_1.sql")];
+pub const POSTGRES_MIGRATIONS: &[&str] =
+    &[include_str!("postgres/migration_1.sql"), include_str!("postgres/migration_2.sql")];
 /// Keeps two processes from running the migrations at once.
 const MIGRATION_LOCK: i64 = 0x7067_6931;
 /// Connections of one process.
@@ -181,7 +183,10 @@ fn intent(row: &Row) -> Result<IntentRow, StoreError> {
         created: get(row, 14)?,
         changed: get(row, 15)?,
         history: get(row, 16)?,
-        read_at: get(row, 17)?,
+        version: get(row, 17)?,
+        asks: get(row, 18)?,
+        inbox: get(row, 19)?,
+        read_at: get(row, 20)?,
     })
 }
 
@@ -201,6 +206,11 @@ fn small(value: &(dyn ToSql + Sync)) -> Value<'_> {
     (value, Type::INT2)
 }
 
+/// Kinds as two arrays.
+fn known(kinds: &[IntentKind]) -> (Vec<&str>, Vec<i32>) {
+    kinds.iter().map(|kind| (&*kind.name, kind.version)).unzip()
+}
+
 /// The first four values of a statement on a held row.
 fn held(hold: &IntentLease) -> [Value<'_>; 4] {
     [text(&hold.key.account), text(&hold.key.reference), big(&hold.fence), text(&hold.owner)]
@@ -215,7 +225,7 @@ impl IntentStore for PostgresStore {
 
     async fn begin(&self, new: NewIntent) -> Result<Begun, StoreError> {
         let lease = if new.owner.is_some() { millis(new.lease) } else { 0 };
-        let NewIntent { key, kind, digest, request, state, owner, .. } = &new;
+        let NewIntent { key, kind, digest, request, state, version, owner, .. } = &new;
         let values = [
             text(&key.account),
             text(&key.reference),
@@ -225,6 +235,7 @@ impl IntentStore for PostgresStore {
             text(state),
             text(owner),
             big(&lease),
+            int(version),
         ];
         // A row that is in the way and gone again a moment later: nothing deletes rows but an administrator.
         loop {
@@ -265,15 +276,41 @@ impl IntentStore for PostgresStore {
         owner: &str,
         most: u32,
         lease: Duration,
+        kinds: &[IntentKind],
     ) -> Result<Vec<IntentRow>, StoreError> {
-        let (lease, most) = (millis(lease), i64::from(most));
-        let values = [text(&owner), big(&lease), text(&account), big(&most)];
+        let (lease, most, (names, versions)) = (millis(lease), i64::from(most), known(kinds));
+        let (names, versions) = ((&names as _, Type::TEXT_ARRAY), (&versions as _, Type::INT4_ARRAY));
+        let values = [text(&owner), big(&lease), names, versions, text(&account), big(&most)];
         self.intents(&[sql::CLAIM, sql::COLUMNS].concat(), &values).await
     }
 
-    async fn claim_one(&self, key: &IntentKey, owner: &str, lease: Duration) -> Result<Option<Claimed>, StoreError> {
-        let lease = millis(lease);
-        let values = [text(&owner), big(&lease), text(&key.account), text(&key.reference)];
+    async fn rest(&self, hold: &IntentLease, rest: IntentRest) -> Result<(), StoreError> {
+        let [a, b, c, d] = held(hold);
+        let wake = millis(rest.wake);
+        let values = [a, b, c, d, text(&rest.state), text(&rest.asks), int(&rest.heard), big(&wake)];
+        self.changed_one(sql::REST, &values).await
+    }
+
+    async fn deliver(&self, key: &IntentKey, event: &str) -> Result<bool, StoreError> {
+        let values = [text(&key.account), text(&key.reference), text(&event), int(&EVENTS)];
+        Ok(!self.pool.query(sql::DELIVER, &values).await?.is_empty())
+    }
+
+    async fn events(&self, key: &IntentKey, after: i32) -> Result<Vec<(i32, String)>, StoreError> {
+        let rows = self.pool.query(sql::EVENTS, &[text(&key.account), text(&key.reference), int(&after)]).await?;
+        rows.iter().map(|row| Ok((get(row, 0)?, get(row, 1)?))).collect()
+    }
+
+    async fn claim_one(
+        &self,
+        key: &IntentKey,
+        owner: &str,
+        lease: Duration,
+        kinds: &[IntentKind],
+    ) -> Result<Option<Claimed>, StoreError> {
+        let (lease, (names, versions)) = (millis(lease), known(kinds));
+        let (names, versions) = ((&names as _, Type::TEXT_ARRAY), (&versions as _, Type::INT4_ARRAY));
+        let values = [text(&owner), big(&lease), names, versions, text(&key.account), text(&key.reference)];
         if let Some(taken) = self.intents(&[sql::CLAIM_ONE, sql::COLUMNS].concat(), &values).await?.pop() {
             return Ok(Some(Claimed::Taken(Box::new(taken))));
         }

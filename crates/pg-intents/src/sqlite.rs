@@ -5,10 +5,13 @@ use std::{path::Path, sync::Arc, time::Duration};
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::Notify;
 
-use self::executor::{Executor, StoreClock};
+use self::{
+    executor::{Executor, StoreClock},
+    operations::Claimer,
+};
 use crate::{
-    Begun, Claimed, Directive, IntentEnd, IntentFilter, IntentKey, IntentLease, IntentRow, IntentStore, NewIntent,
-    ShareWish, StoreError,
+    Begun, Claimed, Directive, IntentEnd, IntentFilter, IntentKey, IntentKind, IntentLease, IntentRest, IntentRow,
+    IntentStore, NewIntent, ShareWish, StoreError,
 };
 
 mod executor;
@@ -17,7 +20,8 @@ mod operations;
 /// Marks a file as a store of intents.
 const APPLICATION: i64 = 0x7067_6931;
 /// The migrations, in order; the version of a file is the number of those that were run.
-pub const SQLITE_MIGRATIONS: &[&str] = &[include_str!("sqlite/migration_1.sql")];
+pub const SQLITE_MIGRATIONS: &[&str] =
+    &[include_str!("sqlite/migration_1.sql"), include_str!("sqlite/migration_2.sql")];
 /// How long a change waits for another process's.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -163,16 +167,35 @@ impl IntentStore for SqliteStore {
         owner: &str,
         most: u32,
         lease: Duration,
+        kinds: &[IntentKind],
     ) -> Result<Vec<IntentRow>, StoreError> {
-        let (account, owner) = (account.to_owned(), owner.to_owned());
-        self.executor
-            .run(move |connection, now| operations::claim(connection, now, &account, &owner, most, lease))
-            .await
+        let (account, claimer) = (account.to_owned(), Claimer::new(owner, lease, kinds));
+        self.executor.run(move |connection, now| operations::claim(connection, now, &account, most, &claimer)).await
     }
 
-    async fn claim_one(&self, key: &IntentKey, owner: &str, lease: Duration) -> Result<Option<Claimed>, StoreError> {
-        let (key, owner) = (key.clone(), owner.to_owned());
-        self.executor.run(move |connection, now| operations::claim_one(connection, now, &key, &owner, lease)).await
+    async fn claim_one(
+        &self,
+        key: &IntentKey,
+        owner: &str,
+        lease: Duration,
+        kinds: &[IntentKind],
+    ) -> Result<Option<Claimed>, StoreError> {
+        let (key, claimer) = (key.clone(), Claimer::new(owner, lease, kinds));
+        self.executor.run(move |connection, now| operations::claim_one(connection, now, &key, &claimer)).await
+    }
+
+    async fn rest(&self, hold: &IntentLease, rest: IntentRest) -> Result<(), StoreError> {
+        self.held(hold, move |connection, now, hold| operations::rest(connection, now, hold, &rest)).await
+    }
+
+    async fn deliver(&self, key: &IntentKey, event: &str) -> Result<bool, StoreError> {
+        let (key, event) = (key.clone(), event.to_owned());
+        self.executor.run(move |connection, now| operations::deliver(connection, now, &key, &event)).await
+    }
+
+    async fn events(&self, key: &IntentKey, after: i32) -> Result<Vec<(i32, String)>, StoreError> {
+        let key = key.clone();
+        self.executor.run(move |connection, _| operations::events(connection, &key, after)).await
     }
 
     async fn find(&self, key: &IntentKey) -> Result<Option<IntentRow>, StoreError> {

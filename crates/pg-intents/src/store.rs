@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
-use crate::{IntentEnd, IntentKey, IntentLease, IntentRow, IntentStatus, NewIntent};
+use crate::{IntentEnd, IntentKey, IntentKind, IntentLease, IntentRest, IntentRow, IntentStatus, NewIntent};
 
 /// A year: the bound of every duration that it is given, so that no arithmetic overflows.
 pub(crate) const LONGEST: Duration = Duration::from_secs(366 * 24 * 60 * 60);
+
+/// So many events of one intent may wait. Callbacks are not signed: forged ones must not fill the database.
+pub const EVENTS: i32 = 64;
 
 /// Where intents are stored. [`conformance`](crate::conformance) is the test of this contract: run it against a store of your own.
 ///
@@ -41,23 +44,41 @@ pub trait IntentStore: Send + Sync + 'static {
     /// Stores how it ended. An outcome that differs from the one before raises `event`.
     fn end(&self, hold: &IntentLease, end: IntentEnd) -> impl Future<Output = Result<(), StoreError>> + Send;
 
+    /// Stores the machine's state and what it waits for, drops the events that it took, and gives the intent up until `wake`; at
+    /// once if there are later events.
+    fn rest(&self, hold: &IntentLease, rest: IntentRest) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Stores an event for an open or unknown intent under the next number, also while a worker owns it; one without an owner is due at once.
+    /// `false` if there is no such intent, it has ended or is parked, or [`EVENTS`](crate::EVENTS) of its events wait already.
+    fn deliver(&self, key: &IntentKey, event: &str) -> impl Future<Output = Result<bool, StoreError>> + Send;
+
+    /// The events of an intent after this number, the first delivered first.
+    fn events(
+        &self,
+        key: &IntentKey,
+        after: i32,
+    ) -> impl Future<Output = Result<Vec<(i32, String)>, StoreError>> + Send;
+
     /// Takes intents of an account that are due, the longest due first, at most so many, each under a new fencing number. Two
-    /// workers that claim at once never take the same one.
+    /// workers that claim at once never take the same one. Intents of other kinds, and of later versions, are left alone.
+    /// The version of a claimed intent becomes the one that the claimer writes.
     fn claim(
         &self,
         account: &str,
         owner: &str,
         most: u32,
         lease: Duration,
+        kinds: &[IntentKind],
     ) -> impl Future<Output = Result<Vec<IntentRow>, StoreError>> + Send;
 
-    /// Takes one intent if it is open or unknown and is due, has no owner, or is the claimer's own. In every case it returns the
+    /// Takes one intent of these kinds if it is open or unknown and is due, has no owner, or is the claimer's own. In every case it returns the
     /// row as it is then: whether it was taken shows in its owner and fencing number. `None` if there is none.
     fn claim_one(
         &self,
         key: &IntentKey,
         owner: &str,
         lease: Duration,
+        kinds: &[IntentKind],
     ) -> impl Future<Output = Result<Option<Claimed>, StoreError>> + Send;
 
     /// Reads an intent.

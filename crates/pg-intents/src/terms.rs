@@ -29,8 +29,8 @@ pub(crate) struct Terms {
 }
 
 impl Terms {
-    /// Those of a payment whose rules were checked; `reference` is what it is charged under.
-    pub(crate) fn of<P: Payment>(account: &str, reference: &str, payment: &P) -> Self {
+    /// Those of a request whose rules were checked, under the reference that its intent has.
+    pub(crate) fn of(account: &str, reference: &str, kind: String, payment: &impl ApiRequest) -> Self {
         let mut sink = Sink { stored: Some(Vec::new()), digest: Sha512::new() };
         payment.visit(&mut sink);
         let digest = sink.digest.finalize().iter().take(DIGEST_BYTES).fold(String::new(), |mut text, byte| {
@@ -39,17 +39,12 @@ impl Terms {
             text
         });
         let request = sink.stored.and_then(|pairs| serde_json::to_string(&pairs).ok());
-        Self { key: IntentKey::new(account, reference), kind: kind::<P>(), digest, request }
+        Self { key: IntentKey::new(account, reference), kind, digest, request }
     }
 }
 
-/// How a charge of this method is called in a row.
-pub(crate) fn kind<P: ApiRequest>() -> String {
-    format!("charge {}", P::INFO.name)
-}
-
-/// The payment that was stored.
-pub(crate) fn payment<P: Payment>(request: &str) -> Result<P, StoreError> {
+/// The request that was stored.
+pub(crate) fn request<P: ApiRequest>(request: &str) -> Result<P, StoreError> {
     let unreadable = |what: String| StoreError::Unreadable(format!("its payment: {what}"));
     let pairs: Vec<(String, String)> = serde_json::from_str(request).map_err(|error| unreadable(error.to_string()))?;
     let parameters: Parameters = pairs.into_iter().collect();
@@ -91,6 +86,10 @@ mod tests {
 
     use super::*;
 
+    fn terms_of(payment: &impl ApiRequest) -> Terms {
+        Terms::of("shop", "order-7", "charge".to_owned(), payment)
+    }
+
     fn order() -> Order {
         Order::new(Currency::GBP).item(Item::new("Tea", 499).quantity(2)).unique_merchant_reference("order-7")
     }
@@ -98,30 +97,28 @@ mod tests {
     #[test]
     fn a_payment_without_card_data_comes_back_as_it_went() {
         let paid = AuthCardKey::new("card-key", order());
-        let terms = Terms::of("shop", "order-7", &paid);
-        assert_eq!(terms.kind, "charge authCardKey");
-        assert_eq!(payment::<AuthCardKey>(&terms.request.unwrap()), Ok(paid));
+        assert_eq!(request::<AuthCardKey>(&terms_of(&paid).request.unwrap()), Ok(paid));
         let paid = AuthSessionKey::new("0123456789abcdef0123456789abcdef", order());
-        assert_eq!(payment(&Terms::of("shop", "order-7", &paid).request.unwrap()), Ok(paid));
+        assert_eq!(request(&terms_of(&paid).request.unwrap()), Ok(paid));
     }
 
     #[test]
     fn card_data_is_neither_stored_nor_told_apart() {
         let by_card = |number: &str, amount| {
             let order = Order::new(Currency::GBP).item(Item::new("Tea", amount)).unique_merchant_reference("order-7");
-            Terms::of("shop", "order-7", &Auth::new(CardDetails::new(number, "12", "49").cv2("123"), order))
+            terms_of(&Auth::new(CardDetails::new(number, "12", "49").cv2("123"), order))
         };
         let one = by_card("4000000000001000", 499);
         assert_eq!(one.request, None);
         assert_eq!(one.digest, by_card("4000000000002008", 499).digest);
         assert_ne!(one.digest, by_card("4000000000001000", 500).digest);
         let with_cv2 = AuthCardKey::new("card-key", order()).card_cv2("123");
-        assert_eq!(Terms::of("shop", "order-7", &with_cv2).request, None);
+        assert_eq!(terms_of(&with_cv2).request, None);
     }
 
     #[test]
     fn another_card_key_is_another_payment() {
-        let of = |key: &str| Terms::of("shop", "order-7", &AuthCardKey::new(key, order())).digest;
+        let of = |key: &str| terms_of(&AuthCardKey::new(key, order())).digest;
         assert_ne!(of("one"), of("other"));
         assert_eq!(of("one"), of("one"));
     }

@@ -87,13 +87,15 @@ async fn resumed(server: &Server) {
         digest: String::new(),
         request: None,
         state: String::new(),
+        version: 1,
         owner: Some("dead#1".to_owned()),
         lease,
     };
     store.begin(new).await.unwrap();
     store.save(&IntentLease { key, owner: "dead#1".to_owned(), fence: 1 }, "", lease).await.unwrap();
     let timer = clock();
-    while store.claim("figures", "alive#2", 1, lease).await.unwrap().is_empty() {
+    let kinds = [pg_intents::IntentKind { name: "charge authCardKey".to_owned(), version: 1 }];
+    while store.claim("figures", "alive#2", 1, lease, &kinds).await.unwrap().is_empty() {
         tokio::time::timeout(Duration::from_millis(100), std::future::pending::<()>()).await.unwrap_err();
     }
     println!(

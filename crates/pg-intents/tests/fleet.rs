@@ -7,8 +7,9 @@ use std::{
 
 use pg_hyper::proto::{Account, BaseUrl, Credentials};
 use pg_intents::{
-    Begun, Claimed, Directive, Fleet, FleetError, FleetPlan, IntentEnd, IntentFilter, IntentKey, IntentLease,
-    IntentRow, IntentStatus, IntentStore, NewIntent, PaymentOutcome, ShareWish, SqliteStore, StoreError,
+    Begun, Claimed, Directive, Fleet, FleetError, FleetPlan, IntentEnd, IntentFilter, IntentKey, IntentKind,
+    IntentLease, IntentRest, IntentRow, IntentStatus, IntentStore, NewIntent, PaymentOutcome, ShareWish, SqliteStore,
+    StoreError,
 };
 use pg_sandbox::InProcess;
 
@@ -16,6 +17,10 @@ use crate::world::{Fault, LEASE, Wire, World, by_card, by_key, order};
 
 async fn row(world: &World, fleet: &Fleet<SqliteStore, Wire>, reference: &str) -> IntentRow {
     world.store.find(&IntentKey::new(fleet.account(), reference)).await.unwrap().unwrap()
+}
+
+fn by_key_kind() -> [IntentKind; 1] {
+    [IntentKind { name: "charge authCardKey".to_owned(), version: 1 }]
 }
 
 /// The worker dies while its payment is on the way.
@@ -154,7 +159,7 @@ async fn a_worker_that_slept_past_its_lease_saves_nothing_and_sends_nothing() {
     let other = world.worker("other", &wire).await;
     other.submit(by_key(&key, "order-9")).await.unwrap();
     // Claimed by a worker that falls asleep at once; the other one ends it.
-    let claimed = world.store.claim(other.account(), "sleeper#9", 1, LEASE).await.unwrap();
+    let claimed = world.store.claim(other.account(), "sleeper#9", 1, LEASE, &by_key_kind()).await.unwrap();
     let hold = claimed[0].hold().unwrap();
     world.sandbox.advance(LEASE);
     other.work_once().await.unwrap();
@@ -223,7 +228,7 @@ async fn an_intent_on_which_workers_fail_again_and_again_is_parked() {
     let fleet = world.worker("one", &wire).await;
     fleet.submit(by_key(&key, "order-12")).await.unwrap();
     for _ in 0..20 {
-        world.store.claim(fleet.account(), "dies#1", 1, Duration::ZERO).await.unwrap();
+        world.store.claim(fleet.account(), "dies#1", 1, Duration::ZERO, &by_key_kind()).await.unwrap();
     }
     fleet.work_once().await.unwrap();
     let parked = row(&world, &fleet, "order-12").await;
@@ -288,7 +293,7 @@ impl IntentStore for Sleepy {
     /// The worker sleeps, and meanwhile another one claims.
     async fn save(&self, hold: &IntentLease, state: &str, lease: Duration) -> Result<(), StoreError> {
         self.sandbox.advance(LEASE * 2);
-        self.store.claim(&hold.key.account, "awake#1", 10, lease).await?;
+        self.store.claim(&hold.key.account, "awake#1", 10, lease, &by_key_kind()).await?;
         self.store.save(hold, state, lease).await
     }
 
@@ -310,12 +315,31 @@ impl IntentStore for Sleepy {
         owner: &str,
         most: u32,
         lease: Duration,
+        kinds: &[IntentKind],
     ) -> Result<Vec<IntentRow>, StoreError> {
-        self.store.claim(account, owner, most, lease).await
+        self.store.claim(account, owner, most, lease, kinds).await
     }
 
-    async fn claim_one(&self, key: &IntentKey, owner: &str, lease: Duration) -> Result<Option<Claimed>, StoreError> {
-        self.store.claim_one(key, owner, lease).await
+    async fn claim_one(
+        &self,
+        key: &IntentKey,
+        owner: &str,
+        lease: Duration,
+        kinds: &[IntentKind],
+    ) -> Result<Option<Claimed>, StoreError> {
+        self.store.claim_one(key, owner, lease, kinds).await
+    }
+
+    async fn rest(&self, hold: &IntentLease, rest: IntentRest) -> Result<(), StoreError> {
+        self.store.rest(hold, rest).await
+    }
+
+    async fn deliver(&self, key: &IntentKey, event: &str) -> Result<bool, StoreError> {
+        self.store.deliver(key, event).await
+    }
+
+    async fn events(&self, key: &IntentKey, after: i32) -> Result<Vec<(i32, String)>, StoreError> {
+        self.store.events(key, after).await
     }
 
     async fn find(&self, key: &IntentKey) -> Result<Option<IntentRow>, StoreError> {

@@ -4,6 +4,7 @@
 
 mod figures;
 mod fleet;
+mod machines;
 mod model;
 mod postgres;
 mod proof;

@@ -10,7 +10,7 @@ use crate::server::Server;
 async fn a_server_keeps_what_a_store_promises() {
     let Some(server) = Server::start() else { return };
     let refused = PostgresStore::connect(&server.url()).await.unwrap_err();
-    assert_eq!(refused, StoreError::Older { found: 0, known: 1 });
+    assert_eq!(refused, StoreError::Older { found: 0, known: 2 });
     // Two processes at once.
     let url = server.url();
     let (one, other) = tokio::join!(PostgresStore::migrate(&url), PostgresStore::migrate(&url));
@@ -32,7 +32,7 @@ async fn migrations_that_were_run_by_hand_serve_as_well() {
     assert_eq!(store.enlist("w").await.unwrap(), "w#1");
     server.psql("UPDATE payment_store SET version = 9");
     let newer = PostgresStore::connect(&server.url()).await.unwrap_err();
-    assert_eq!(newer, StoreError::Newer { found: 9, known: 1 });
+    assert_eq!(newer, StoreError::Newer { found: 9, known: 2 });
 }
 
 #[tokio::test]
@@ -74,6 +74,7 @@ async fn listeners_hear_of_what_is_submitted() {
         digest: String::new(),
         request: None,
         state: String::new(),
+        version: 1,
         owner: None,
         lease: Duration::ZERO,
     };
@@ -102,6 +103,7 @@ async fn what_was_acknowledged_is_there_after_a_crash_of_the_server() {
         digest: String::new(),
         request: None,
         state: "s".to_owned(),
+        version: 1,
         owner: Some("w".to_owned()),
         lease: Duration::from_secs(60),
     };

@@ -54,7 +54,7 @@ fn files_of_others_and_of_later_versions_are_refused_and_left_as_they_are() {
     drop(SqliteStore::open(&newer).unwrap());
     rusqlite::Connection::open(&newer).unwrap().execute_batch("PRAGMA user_version = 7").unwrap();
     let refused = SqliteStore::open(&newer).unwrap_err();
-    assert_eq!(refused, StoreError::Newer { found: 7, known: 1 });
+    assert_eq!(refused, StoreError::Newer { found: 7, known: 2 });
 
     let missing = SqliteStore::open(folder.path().join("no/such/folder.sqlite")).unwrap_err();
     assert!(matches!(&missing, StoreError::Unavailable(why) if why.contains("no/such")), "{missing}");

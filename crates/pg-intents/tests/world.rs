@@ -13,7 +13,7 @@ use http::{Request, Response};
 use pg_hyper::{
     Client, ClientBuilder, TowerTransport, Transport, TransportError, VirtualClock,
     proto::{
-        Account, BaseUrl, Credentials,
+        Account, BaseUrl, Credentials, EnterpriseCredentials,
         machine::throttle::ThrottleLimits,
         model::{
             Auth, AuthCardKey, CardDetails, CardKey, Currency, Item, Order, TokeniseTransactionKey, Transaction,
@@ -21,7 +21,7 @@ use pg_hyper::{
         },
     },
 };
-use pg_intents::{Fleet, FleetPlan, SqliteStore};
+use pg_intents::{Fleet, FleetPlan, IntentStore, SqliteStore};
 use pg_sandbox::{InProcess, Sandbox, Timestamp};
 use tokio::sync::Notify;
 
@@ -53,7 +53,7 @@ pub(crate) enum Fault {
 
 impl Transport for Wire {
     async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
-        let pays = request.uri().path().contains("/auth");
+        let pays = ["/auth", "/refund"].iter().any(|path| request.uri().path().contains(path));
         let fault = if pays { self.fault.lock().unwrap().take() } else { None };
         if pays {
             self.paid.fetch_add(1, Ordering::SeqCst);
@@ -73,7 +73,7 @@ impl Transport for Wire {
 
 impl World {
     pub(crate) fn new() -> Self {
-        let sandbox = InProcess::new(Sandbox::in_memory(), Timestamp::parse("2026-05-04T10:00:00Z").unwrap());
+        let sandbox = InProcess::new(Sandbox::in_memory(), Timestamp::parse("2046-05-04T10:00:00Z").unwrap());
         let clock = sandbox.clone();
         let store = SqliteStore::in_memory(move || i64::try_from(clock.unix_time().as_millis()).unwrap()).unwrap();
         Self { sandbox, store: Arc::new(store) }
@@ -87,8 +87,11 @@ impl World {
         let merchant = self.sandbox.merchant("main").unwrap();
         let [key, password, sha] =
             [&merchant.api_key, &merchant.api_password, &merchant.sha_key].map(|key| key.expose());
-        Account::new(BaseUrl::parse(InProcess::BASE_URL).unwrap(), Credentials::new(key, password, sha))
-            .with_dialect(pg_sandbox::dialect())
+        let account = Account::new(BaseUrl::parse(InProcess::BASE_URL).unwrap(), Credentials::new(key, password, sha))
+            .with_dialect(pg_sandbox::dialect());
+        let own = merchant.enterprise.as_ref().unwrap();
+        let own = EnterpriseCredentials::new(own.api_key.expose(), own.api_password.expose());
+        account.enterprise(BaseUrl::parse(InProcess::ENTERPRISE_BASE_URL).unwrap(), own)
     }
 
     pub(crate) fn wire(&self, fault: Option<Fault>) -> Wire {
@@ -113,9 +116,23 @@ impl World {
         Fleet::new(client, Arc::clone(&self.store), plan).await.unwrap()
     }
 
+    /// A worker over any store.
+    pub(crate) async fn worker_over<S: IntentStore>(&self, name: &str, store: &Arc<S>, wire: &Wire) -> Fleet<S, Wire> {
+        let limits = ThrottleLimits::default().per_minute(1_000_000);
+        let builder = ClientBuilder::with_transport(self.account(), wire.clone());
+        let client = builder.clock(self.clock()).limits(limits).seed(1).build();
+        let plan = FleetPlan::new(name).lease(LEASE).poll(Duration::from_millis(5)).patience(Duration::from_secs(10));
+        Fleet::new(client, Arc::clone(store), plan).await.unwrap()
+    }
+
     pub(crate) async fn card_key(&self) -> CardKey {
+        self.key_of(CARD).await
+    }
+
+    pub(crate) async fn key_of(&self, card: &str) -> CardKey {
         let client = Client::with_transport(self.account(), self.wire(None));
-        let paid = client.call(&by_card("first", 100)).await.unwrap();
+        let card = CardDetails::new(card, "12", "49").cv2("123");
+        let paid = client.call(&Auth::new(card, order("first", 100))).await.unwrap();
         let stored = client.call(&TokeniseTransactionKey::new(&paid.record().transaction_key)).await.unwrap();
         stored.card_key_details[0].card_key.clone()
     }

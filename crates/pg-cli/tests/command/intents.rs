@@ -16,6 +16,7 @@ async fn begun(store: &SqliteStore, account: &str, reference: &str) -> IntentLea
         digest: String::new(),
         request: Some("the payment".to_owned()),
         state: "the machine".to_owned(),
+        version: 1,
         owner: Some("shop-1#1".to_owned()),
         lease: Duration::from_secs(3600),
     };

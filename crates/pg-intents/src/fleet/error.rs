@@ -12,6 +12,15 @@ pub enum FleetError {
     /// sent and nothing was stored.
     #[error(transparent)]
     Misuse(#[from] Misuse),
+    /// The checkout says no amount, for example. Nothing was sent and nothing was stored.
+    #[error("{0}")]
+    Checkout(String),
+    /// No payment waits for events under this reference: none was begun, it is parked, or too many of its events wait already.
+    #[error("{reference}: no payment takes events under this reference")]
+    NotWaiting {
+        /// The reference.
+        reference: String,
+    },
     /// Another payment was begun under this reference. This one was not sent.
     #[error(
         "{reference}: another payment was begun under this uniqueMerchantReference ({found}): nothing was sent; a reference \

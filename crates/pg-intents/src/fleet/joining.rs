@@ -3,15 +3,17 @@
 use pg_hyper::Transport;
 
 use super::{Fleet, FleetError, Worked, same_payment};
-use crate::{Claimed, IntentRow, IntentStatus, IntentStore, Payment, PaymentOutcome, terms::Terms};
+use crate::{
+    Claimed, FleetStep, IntentRow, IntentStatus, IntentStore, StoreError, machines::StoredMachine, terms::Terms,
+};
 
 impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     /// The outcome of what was begun under these terms.
-    pub(super) async fn join<P: Payment>(
+    pub(super) async fn join<M: StoredMachine>(
         &self,
         terms: &Terms,
-        payment: Option<P>,
-    ) -> Result<PaymentOutcome, FleetError> {
+        request: M::Request,
+    ) -> Result<FleetStep, FleetError> {
         let reference = &terms.key.reference;
         let until = self.0.plan.clock.now().after(self.0.plan.patience);
         loop {
@@ -25,15 +27,15 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                     if let Some(settled) = self.told(&found)? {
                         return Ok(settled);
                     }
-                    if let Some(settled) = self.take_over(&found, payment.clone()).await? {
+                    if let Some(settled) = self.take_over::<M>(&found, request.clone()).await? {
                         return Ok(settled);
                     }
                     None
                 }
                 // Its first caller has not stored it yet, or never will.
                 Ok(None) => {
-                    if let (Some(payment), Some(busy)) = (&payment, self.occupy(reference)) {
-                        let settled = self.begin(terms, payment.clone()).await;
+                    if let Some(busy) = self.occupy(reference) {
+                        let settled = self.begin::<M>(terms, request.clone()).await;
                         drop(busy);
                         if let Some(settled) = settled {
                             return settled;
@@ -56,36 +58,41 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     }
 
     /// The outcome of a payment that was begun before nothing more could be sent.
-    pub(super) async fn told_while_stopped(&self, terms: &Terms, reason: String) -> Result<PaymentOutcome, FleetError> {
+    pub(super) async fn told_while_stopped(&self, terms: &Terms, reason: String) -> Result<FleetStep, FleetError> {
         let Some(found) = self.0.store.find(&terms.key).await? else { return Err(FleetError::Stopped(reason)) };
         same_payment(terms, &found)?;
         self.told(&found)?.ok_or(FleetError::Stopped(reason))
     }
 
     /// What a row says, if it says anything.
-    fn told(&self, found: &IntentRow) -> Result<Option<PaymentOutcome>, FleetError> {
+    pub(super) fn told(&self, found: &IntentRow) -> Result<Option<FleetStep>, FleetError> {
         let reference = &found.key.reference;
         match (found.status, &found.outcome) {
-            (IntentStatus::Open, _) => Ok(None),
-            (_, Some(outcome)) => self.read(outcome, reference).map(Some),
+            // With events that were not taken it is due, and asks something else next.
+            (IntentStatus::Open, _) => {
+                let asks = found.asks.as_deref().filter(|_| found.owner.is_none() && !found.is_due());
+                let unreadable = |error: serde_json::Error| StoreError::Unreadable(error.to_string());
+                Ok(asks.map(|asks| serde_json::from_str(asks).map_err(unreadable)).transpose()?.map(FleetStep::Ask))
+            }
+            (_, Some(outcome)) => Ok(Some(FleetStep::Done(self.read(outcome, reference)?))),
             (_, None) => Err(FleetError::Parked { reference: reference.clone() }),
         }
     }
 
     /// Goes on with a payment whose worker is gone.
-    async fn take_over<P: Payment>(
+    async fn take_over<M: StoredMachine>(
         &self,
         found: &IntentRow,
-        payment: Option<P>,
-    ) -> Result<Option<PaymentOutcome>, FleetError> {
+        request: M::Request,
+    ) -> Result<Option<FleetStep>, FleetError> {
         if !found.is_due() || self.is_stopping() {
             return Ok(None);
         }
         let Some(_busy) = self.occupy(&found.key.reference) else { return Ok(None) };
-        let claimed = self.0.store.claim_one(&found.key, &self.0.owner, self.0.plan.lease).await;
-        let Ok(Some(Claimed::Taken(intent))) = claimed else { return Ok(None) };
-        match self.resume(&intent, payment).await {
-            Worked::Ended(settled) => Ok(Some(settled)),
+        let Ok(Some(Claimed::Taken(intent))) = self.claim_one(&found.key).await else { return Ok(None) };
+        match self.resume::<M>(&intent, Some(request)).await {
+            Worked::Ended(settled) => Ok(Some(FleetStep::Done(settled))),
+            Worked::Asks(question) => Ok(Some(FleetStep::Ask(question))),
             Worked::Failed(error) => Err(error),
             Worked::Stopping => Err(FleetError::ShuttingDown { reference: found.key.reference.clone() }),
             Worked::Lost | Worked::Store(_) => Ok(None),

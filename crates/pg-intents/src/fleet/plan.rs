@@ -2,7 +2,12 @@
 
 use std::{sync::Arc, time::Duration};
 
-use pg_hyper::{Clock, SystemClock, proto::machine::charge::ChargeBounds};
+use pg_hyper::{
+    Clock, SystemClock,
+    proto::machine::{charge::ChargeBounds, checkout::CheckoutPlan},
+};
+
+use crate::machines::Bounds;
 
 /// How a worker of a fleet works.
 ///
@@ -22,7 +27,7 @@ pub struct FleetPlan {
     pub(crate) at_once: u32,
     pub(crate) claims: i32,
     pub(crate) lookups: Vec<Duration>,
-    pub(crate) bounds: ChargeBounds,
+    pub(crate) bounds: Bounds,
     pub(crate) clock: Arc<dyn Clock>,
 }
 
@@ -41,7 +46,7 @@ impl FleetPlan {
             at_once: 16,
             claims: 20,
             lookups: [MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 12 * HOUR].map(Duration::from_secs).to_vec(),
-            bounds: ChargeBounds::default(),
+            bounds: Bounds { charge: ChargeBounds::default(), checkout: CheckoutPlan::default() },
             clock: Arc::new(SystemClock::default()),
         }
     }
@@ -86,7 +91,13 @@ impl FleetPlan {
 
     /// How far each charge goes before it ends as unknown.
     pub fn bounds(mut self, bounds: ChargeBounds) -> Self {
-        self.bounds = bounds;
+        self.bounds.charge = bounds;
+        self
+    }
+
+    /// How long customers have for a checkout, and how often its requests are tried. Give every worker the same.
+    pub fn checkouts(mut self, plan: CheckoutPlan) -> Self {
+        self.bounds.checkout = plan;
         self
     }
 

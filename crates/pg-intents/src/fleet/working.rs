@@ -1,21 +1,29 @@
 //! Picks up what other workers have left behind.
 
-use std::sync::Arc;
+use std::{pin::Pin, sync::Arc};
 
-use pg_hyper::{
-    Transport,
-    proto::{
-        machine::SavedState,
-        model::{Auth, AuthCardKey, AuthSessionKey, Preauth},
-    },
-};
+use pg_hyper::{Transport, proto::machine::SavedState};
 use tokio::task::JoinSet;
 
 use super::{Busy, Fleet, Worked};
 use crate::{
-    IntentEnd, IntentRow, IntentStatus, IntentStore, Payment, StoreError,
-    terms::{self, kind},
+    IntentEnd, IntentRow, IntentStatus, IntentStore, StoreError,
+    machines::{ForMachine, StoredMachine, for_kind},
 };
+
+/// Goes on with an intent as the machine of its kind.
+struct GoOn<'a, S, T> {
+    fleet: &'a Fleet<S, T>,
+    intent: &'a IntentRow,
+}
+
+impl<'a, S: IntentStore, T: Transport + Clone + 'static> ForMachine for GoOn<'a, S, T> {
+    type Output = Pin<Box<dyn Future<Output = Worked> + Send + 'a>>;
+
+    fn call<M: StoredMachine>(self) -> Self::Output {
+        Box::pin(self.fleet.go_on_as::<M>(self.intent))
+    }
+}
 
 impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     /// Claims abandoned intents and ends them, until [`shut_down`](Self::shut_down). While the store is away it asks again and
@@ -74,7 +82,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         if self.why_stopped().await?.is_some() {
             return Ok(Vec::new());
         }
-        let claimed = self.0.store.claim(&self.0.account, &self.0.owner, most, plan.lease).await?;
+        let claimed = self.0.store.claim(&self.0.account, &self.0.owner, most, plan.lease, &self.0.kinds).await?;
         let mut taken = Vec::with_capacity(claimed.len());
         for intent in claimed {
             // A call of this process has it in hand, and has lost it by this claim: it joins again.
@@ -87,40 +95,33 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     }
 
     /// Goes on with a claimed intent, whatever it is.
-    async fn go_on(&self, intent: IntentRow) {
+    pub(super) async fn go_on(&self, intent: IntentRow) {
         if intent.claims > self.0.plan.claims {
             return self.park(&intent).await;
         }
-        let worked = match &intent.kind {
-            name if *name == kind::<AuthCardKey>() => self.go_on_as::<AuthCardKey>(&intent).await,
-            name if *name == kind::<AuthSessionKey>() => self.go_on_as::<AuthSessionKey>(&intent).await,
-            name if *name == kind::<Auth>() => self.go_on_as::<Auth>(&intent).await,
-            name if *name == kind::<Preauth>() => self.go_on_as::<Preauth>(&intent).await,
-            // A later version's: it waits for a worker that knows it.
-            _ => {
-                self.give_up(intent.hold(), self.0.plan.lease).await;
-                return;
-            }
+        // Only known kinds are claimed.
+        let Some(going_on) = for_kind(&intent.kind, GoOn { fleet: self, intent: &intent }) else {
+            return self.give_up(intent.hold(), self.0.plan.lease).await;
         };
-        match worked {
+        match going_on.await {
             Worked::Ended(settled) => {
                 tracing::info!(target: "pg.fleet", outcome = settled.name(), fence = intent.fence, "resumed");
             }
-            Worked::Lost | Worked::Stopping => {}
+            Worked::Lost | Worked::Stopping | Worked::Asks(_) => {}
             Worked::Store(error) => tracing::warn!(target: "pg.fleet", %error, "an intent waits for the store"),
             Worked::Failed(error) => tracing::error!(target: "pg.fleet", %error, "an intent cannot be resumed"),
         }
     }
 
-    async fn go_on_as<P: Payment>(&self, intent: &IntentRow) -> Worked {
-        let payment = match intent.request.as_deref().map(terms::payment::<P>).transpose() {
-            Ok(payment) => payment,
+    async fn go_on_as<M: StoredMachine>(&self, intent: &IntentRow) -> Worked {
+        let request = match intent.request.as_deref().map(M::request).transpose() {
+            Ok(request) => request,
             Err(error) => {
                 self.give_up(intent.hold(), self.0.plan.lease).await;
                 return Worked::Failed(error.into());
             }
         };
-        self.resume(intent, payment).await
+        self.resume::<M>(intent, request).await
     }
 
     /// Workers failed on it too often.

@@ -2,7 +2,7 @@
 
 /// The columns of an intent, and the time.
 pub(super) const COLUMNS: &str = "i.account, i.reference, i.kind, i.digest, i.request, i.state, i.status, i.fence, i.owner, i.due, \
-     i.claims, i.outcome, i.event, i.told, i.created, i.changed, i.history, \
+     i.claims, i.outcome, i.event, i.told, i.created, i.changed, i.history, i.version, i.asks, i.inbox, \
      (extract(epoch from clock_timestamp()) * 1000)::bigint";
 
 /// The time by the database, as it is now: not as it was when the statement began, before it waited for a row.
@@ -47,8 +47,8 @@ pub(super) const ENLIST: &str = "UPDATE payment_store SET workers = workers + 1 
 
 pub(super) const BEGIN: &str = concat!(
     "INSERT INTO payment_intents (account, reference, kind, digest, request, state, status, fence, owner, due, claims, event, told, \
-     tell_due, created, changed, history) SELECT $1, $2, $3, $4, $5, $6, 0, 1, $7, now + $8, 0, 0, 0, 0, now, now, \
-     now || ' ' || coalesce($7, '-') || ' 1 begun' || chr(10) FROM (SELECT ",
+     tell_due, created, changed, history, version) SELECT $1, $2, $3, $4, $5, $6, 0, 1, $7, now + $8, 0, 0, 0, 0, now, now, \
+     now || ' ' || coalesce($7, '-') || ' 1 begun' || chr(10), $9 FROM (SELECT ",
     now!(),
     " AS now) clock \
      ON CONFLICT DO NOTHING RETURNING CASE WHEN owner IS NULL THEN pg_notify('payment_intents', '')::text END"
@@ -84,13 +84,43 @@ pub(super) const END: &str = concat!(
     held!()
 );
 
-/// What a claim sets: $1 the owner, $2 the lease.
+/// The state first, then the events that are in it: both or neither.
+pub(super) const REST: &str = concat!(
+    "WITH rested AS (UPDATE payment_intents SET state = $5, asks = $6, owner = NULL, \
+     claims = CASE WHEN status = 0 THEN 0 ELSE claims END, changed = ",
+    now!(),
+    ", due = ",
+    now!(),
+    " + CASE WHEN inbox > $7 THEN 0 ELSE $8 END, ",
+    history!("$4", "$3", "'rests'"),
+    " WHERE account = $1 AND reference = $2 AND fence = $3 AND owner = $4 AND status < 2 \
+     RETURNING pg_notify('payment_intents', '')::text), \
+     taken AS (DELETE FROM payment_events WHERE account = $1 AND reference = $2 AND number <= $7 AND EXISTS (SELECT 1 FROM rested)) \
+     SELECT * FROM rested"
+);
+
+/// The number is given under the lock of the intent's row.
+pub(super) const DELIVER: &str = concat!(
+    "WITH counted AS (UPDATE payment_intents SET inbox = inbox + 1, changed = ",
+    now!(),
+    ", due = CASE WHEN owner IS NULL THEN least(due, ",
+    now!(),
+    ") ELSE due END WHERE account = $1 AND reference = $2 AND status < 2 AND $4 > \
+     (SELECT count(*) FROM payment_events WHERE account = $1 AND reference = $2) RETURNING inbox) \
+     INSERT INTO payment_events (account, reference, number, event) SELECT $1, $2, inbox, $3 FROM counted \
+     RETURNING pg_notify('payment_intents', '')::text"
+);
+
+pub(super) const EVENTS: &str =
+    "SELECT number, event FROM payment_events WHERE account = $1 AND reference = $2 AND number > $3 ORDER BY number";
+
+/// What a claim sets: $1 the owner, $2 the lease, $3 and $4 the kinds and versions that the owner knows.
 macro_rules! claim {
     () => {
         concat!(
             "UPDATE payment_intents AS i SET fence = i.fence + 1, owner = $1, due = ",
             now!(),
-            " + $2, \
+            " + $2, asks = NULL, version = (SELECT k.version FROM unnest($3, $4) AS k(name, version) WHERE k.name = i.kind), \
              claims = i.claims + 1, changed = ",
             now!(),
             ", ",
@@ -101,18 +131,28 @@ macro_rules! claim {
     };
 }
 
+/// Of a kind and version that the claimer knows.
+macro_rules! known {
+    () => {
+        " AND EXISTS (SELECT 1 FROM unnest($3, $4) AS k(name, version) WHERE k.name = i.kind AND i.version <= k.version)"
+    };
+}
+
 pub(super) const CLAIM: &str = concat!(
     claim!(),
-    "FROM (SELECT account, reference FROM payment_intents WHERE account = $3 AND status < 2 AND due <= ",
+    "FROM (SELECT i.account, i.reference FROM payment_intents AS i WHERE i.account = $5 AND i.status < 2 AND i.due <= ",
     began!(),
-    " ORDER BY due LIMIT $4 FOR UPDATE SKIP LOCKED) AS d WHERE i.account = d.account AND i.reference = d.reference RETURNING "
+    known!(),
+    " ORDER BY i.due LIMIT $6 FOR UPDATE SKIP LOCKED) AS d WHERE i.account = d.account AND i.reference = d.reference RETURNING "
 );
 
 pub(super) const CLAIM_ONE: &str = concat!(
     claim!(),
-    "WHERE i.account = $3 AND i.reference = $4 AND i.status < 2 AND (i.owner IS NULL OR i.owner = $1 OR i.due <= ",
+    "WHERE i.account = $5 AND i.reference = $6 AND i.status < 2 AND (i.owner IS NULL OR i.owner = $1 OR i.due <= ",
     now!(),
-    ") RETURNING "
+    ")",
+    known!(),
+    " RETURNING "
 );
 
 pub(super) const FIND: &str = " FROM payment_intents AS i WHERE i.account = $1 AND i.reference = $2";

@@ -5,12 +5,13 @@ use std::time::Duration;
 use rusqlite::{Connection, OptionalExtension as _, Result, Row, ToSql, params, params_from_iter};
 
 use crate::{
-    Begun, Claimed, Directive, IntentEnd, IntentFilter, IntentKey, IntentLease, IntentRow, IntentStatus, NewIntent,
-    ShareWish, StoreError, store::millis,
+    Begun, Claimed, Directive, IntentEnd, IntentFilter, IntentKey, IntentKind, IntentLease, IntentRest, IntentRow,
+    IntentStatus, NewIntent, ShareWish, StoreError,
+    store::{EVENTS, millis},
 };
 
 const COLUMNS: &str = "account, reference, kind, digest, request, state, status, fence, owner, due, claims, outcome, event, told, \
-                       created, changed, history";
+                       created, changed, history, version, asks, inbox";
 /// So many characters of history are kept.
 const HISTORY: i64 = 4096;
 /// Never.
@@ -46,6 +47,9 @@ fn intent(row: &Row<'_>, read_at: i64) -> Result<IntentRow> {
         created: row.get(14)?,
         changed: row.get(15)?,
         history: row.get(16)?,
+        version: row.get(17)?,
+        asks: row.get(18)?,
+        inbox: row.get(19)?,
         read_at,
     })
 }
@@ -58,8 +62,8 @@ pub(super) fn enlist(connection: &Connection, name: &str) -> Result<String> {
 
 pub(super) fn begin(connection: &Connection, now: i64, new: &NewIntent) -> Result<Begun> {
     let sql = "INSERT INTO payment_intents (account, reference, kind, digest, request, state, status, fence, owner, due, claims, \
-               event, told, tell_due, created, changed, history) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, 1, ?7, ?8, 0, 0, 0, 0, ?9, ?9, ?10) ON CONFLICT DO NOTHING";
+               event, told, tell_due, created, changed, history, version) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, 1, ?7, ?8, 0, 0, 0, 0, ?9, ?9, ?10, ?11) ON CONFLICT DO NOTHING";
     let due = if new.owner.is_some() { later(now, new.lease) } else { now };
     let history = line(now, new.owner.as_deref().unwrap_or("-"), 1, "begun");
     let stored = connection.prepare_cached(sql)?.execute(params![
@@ -72,7 +76,8 @@ pub(super) fn begin(connection: &Connection, now: i64, new: &NewIntent) -> Resul
         new.owner,
         due,
         now,
-        history
+        history,
+        new.version
     ])?;
     if stored == 1 {
         return Ok(Begun::New);
@@ -125,7 +130,59 @@ pub(super) fn end(connection: &Connection, now: i64, hold: &IntentLease, end: &I
     held(connection, &set, hold, &[&end.status.code(), &end.state, &end.outcome, &due, &now, &history])
 }
 
-const CLAIM: &str = "fence = fence + 1, owner = ?1, due = ?2, claims = claims + 1, changed = ?3";
+pub(super) fn rest(connection: &Connection, now: i64, hold: &IntentLease, rest: &IntentRest) -> Result<Option<()>> {
+    let set = format!(
+        "state = ?5, asks = ?6, owner = NULL, claims = iif(status = 0, 0, claims), due = iif(inbox > ?7, ?8, ?9), changed = ?8, \
+         history = substr(history || ?10, -{HISTORY})"
+    );
+    let (due, history) = (later(now, rest.wake), line(now, &hold.owner, hold.fence, "rests"));
+    let rested = held(connection, &set, hold, &[&rest.state, &rest.asks, &rest.heard, &now, &due, &history])?;
+    if rested.is_some() {
+        let drop = "DELETE FROM payment_events WHERE account = ?1 AND reference = ?2 AND number <= ?3";
+        connection.prepare_cached(drop)?.execute(params![hold.key.account, hold.key.reference, rest.heard])?;
+    }
+    Ok(rested)
+}
+
+pub(super) fn deliver(connection: &Connection, now: i64, key: &IntentKey, event: &str) -> Result<bool> {
+    let sql = "UPDATE payment_intents SET inbox = inbox + 1, changed = ?3, due = iif(owner IS NULL, min(due, ?3), due) \
+               WHERE account = ?1 AND reference = ?2 AND status < 2 AND ?4 > \
+               (SELECT count(*) FROM payment_events WHERE account = ?1 AND reference = ?2) RETURNING inbox";
+    let number = connection
+        .prepare_cached(sql)?
+        .query_row(params![key.account, key.reference, now, EVENTS], |row| row.get::<_, i32>(0));
+    let Some(number) = number.optional()? else { return Ok(false) };
+    let sql = "INSERT INTO payment_events (account, reference, number, event) VALUES (?1, ?2, ?3, ?4)";
+    connection.prepare_cached(sql)?.execute(params![key.account, key.reference, number, event])?;
+    Ok(true)
+}
+
+pub(super) fn events(connection: &Connection, key: &IntentKey, after: i32) -> Result<Vec<(i32, String)>> {
+    let sql = "SELECT number, event FROM payment_events WHERE account = ?1 AND reference = ?2 AND number > ?3 ORDER BY number";
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map(params![key.account, key.reference, after], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    rows.collect()
+}
+
+/// Who claims, and what it knows.
+pub(super) struct Claimer {
+    owner: String,
+    lease: Duration,
+    /// The kinds with their versions: a JSON object.
+    kinds: String,
+}
+
+impl Claimer {
+    pub(super) fn new(owner: &str, lease: Duration, kinds: &[IntentKind]) -> Self {
+        let kinds: serde_json::Map<_, _> = kinds.iter().map(|kind| (kind.name.clone(), kind.version.into())).collect();
+        Self { owner: owner.to_owned(), lease, kinds: serde_json::Value::from(kinds).to_string() }
+    }
+}
+
+const CLAIM: &str = "fence = fence + 1, owner = ?1, due = ?2, claims = claims + 1, changed = ?3, asks = NULL, \
+                     version = (SELECT k.value FROM json_each(?6) AS k WHERE k.key = kind)";
+/// Of a kind and version that the claimer knows.
+const KNOWN: &str = "EXISTS (SELECT 1 FROM json_each(?6) AS k WHERE k.key = kind AND version <= k.value)";
 
 fn claiming(condition: &str) -> String {
     format!(
@@ -139,16 +196,17 @@ pub(super) fn claim(
     connection: &Connection,
     now: i64,
     account: &str,
-    owner: &str,
     most: u32,
-    lease: Duration,
+    claimer: &Claimer,
 ) -> Result<Vec<IntentRow>> {
-    let sql = claiming(
+    let sql = claiming(&format!(
         "(account, reference) IN (SELECT account, reference FROM payment_intents \
-         WHERE account = ?4 AND status < 2 AND due <= ?3 ORDER BY due LIMIT ?5)",
-    );
+         WHERE account = ?4 AND status < 2 AND due <= ?3 AND {KNOWN} ORDER BY due LIMIT ?5)"
+    ));
+    let Claimer { owner, lease, kinds } = claimer;
     let mut statement = connection.prepare_cached(&sql)?;
-    let rows = statement.query_map(params![owner, later(now, lease), now, account, most], |row| intent(row, now))?;
+    let values = params![owner, later(now, *lease), now, account, most, kinds];
+    let rows = statement.query_map(values, |row| intent(row, now))?;
     rows.collect()
 }
 
@@ -156,11 +214,13 @@ pub(super) fn claim_one(
     connection: &Connection,
     now: i64,
     key: &IntentKey,
-    owner: &str,
-    lease: Duration,
+    claimer: &Claimer,
 ) -> Result<Option<Claimed>> {
-    let sql = claiming("account = ?4 AND reference = ?5 AND status < 2 AND (owner IS NULL OR owner = ?1 OR due <= ?3)");
-    let values = params![owner, later(now, lease), now, key.account, key.reference];
+    let sql = claiming(&format!(
+        "account = ?4 AND reference = ?5 AND status < 2 AND (owner IS NULL OR owner = ?1 OR due <= ?3) AND {KNOWN}"
+    ));
+    let Claimer { owner, lease, kinds } = claimer;
+    let values = params![owner, later(now, *lease), now, key.account, key.reference, kinds];
     let taken = connection.prepare_cached(&sql)?.query_row(values, |row| intent(row, now)).optional()?;
     if let Some(taken) = taken {
         return Ok(Some(Claimed::Taken(Box::new(taken))));

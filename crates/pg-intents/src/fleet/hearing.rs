@@ -1,0 +1,77 @@
+//! Events that reach any server, and the steps that follow them.
+
+use pg_hyper::Transport;
+
+use super::{Fleet, FleetError};
+use crate::{Claimed, FleetEvent, FleetStep, IntentKey, IntentStore, StoreError};
+
+impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
+    /// Stores what happened, for the payment under this reference: whichever worker has it, or claims it next, tells its machine.
+    /// Acknowledge a callback after this. The same event may come again.
+    ///
+    /// # Errors
+    /// [`FleetError::NotWaiting`] if no payment takes events under this reference, and none that ended did; [`FleetError::Store`] if
+    /// it is not stored.
+    pub async fn event(&self, reference: &str, event: &FleetEvent) -> Result<(), FleetError> {
+        let key = IntentKey::new(&*self.0.account, reference);
+        let text = serde_json::to_string(event).map_err(|error| StoreError::Unreadable(error.to_string()))?;
+        if self.0.store.deliver(&key, &text).await? {
+            self.0.ended.notify_waiters();
+            return Ok(());
+        }
+        match self.0.store.find(&key).await? {
+            // Another tab, or a second callback.
+            Some(found) if found.status == crate::IntentStatus::Ended => Ok(()),
+            _ => Err(FleetError::NotWaiting { reference: reference.to_owned() }),
+        }
+    }
+
+    /// What the payment under this reference asks, or how it ended, once its events were taken; this process goes on with it if no
+    /// other one does.
+    ///
+    /// # Errors
+    /// [`FleetError::NotWaiting`] if there is none, and as [`charge`](Self::charge).
+    pub async fn step(&self, reference: &str) -> Result<FleetStep, FleetError> {
+        let key = IntentKey::new(&*self.0.account, reference);
+        let until = self.0.plan.clock.now().after(self.0.plan.patience);
+        loop {
+            let mut ended = std::pin::pin!(self.0.ended.notified());
+            ended.as_mut().enable();
+            let failed = match self.0.store.find(&key).await {
+                Err(error) => Some(error),
+                Ok(None) => return Err(FleetError::NotWaiting { reference: reference.to_owned() }),
+                Ok(Some(found)) => {
+                    if let Some(step) = self.told(&found)? {
+                        return Ok(step);
+                    }
+                    if found.is_due() && !self.is_stopping() {
+                        self.go_on_with(&key).await;
+                        continue;
+                    }
+                    None
+                }
+            };
+            if self.0.plan.clock.now() >= until {
+                let pending = || FleetError::Pending { reference: reference.to_owned() };
+                return Err(failed.map_or_else(pending, FleetError::Store));
+            }
+            tokio::select! {
+                () = ended => {}
+                () = self.0.store.changed() => {}
+                () = self.sleep(self.0.plan.poll) => {}
+            }
+        }
+    }
+
+    async fn go_on_with(&self, key: &IntentKey) {
+        let Some(busy) = self.occupy(&key.reference) else { return self.sleep(self.0.plan.poll).await };
+        if matches!(self.why_stopped().await, Ok(None))
+            && let Ok(Some(Claimed::Taken(intent))) = self.claim_one(key).await
+        {
+            self.go_on(*intent).await;
+        } else {
+            self.sleep(self.0.plan.poll).await;
+        }
+        drop(busy);
+    }
+}

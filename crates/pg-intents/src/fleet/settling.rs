@@ -1,0 +1,178 @@
+//! Works on an intent until it ends, waits for its customer, or is lost; the same for every machine.
+
+use std::{sync::Arc, time::Duration};
+
+use pg_hyper::{Transport, proto::machine::SavedState};
+
+use super::{
+    Fleet, FleetError,
+    driving::Ran,
+    keeper::{Keeper, Trouble},
+    same_payment,
+};
+use crate::{
+    Claimed, FleetQuestion, FleetStep, IntentEnd, IntentKey, IntentRest, IntentRow, IntentStatus, IntentStore,
+    PaymentOutcome, StoreError, machines::StoredMachine, terms::Terms,
+};
+
+/// What became of working on an intent.
+pub(super) enum Worked {
+    Ended(PaymentOutcome),
+    /// It waits for its customer, in its row.
+    Asks(FleetQuestion),
+    /// Another worker has it.
+    Lost,
+    Store(StoreError),
+    Stopping,
+    Failed(FleetError),
+}
+
+impl From<Trouble> for Worked {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Exists | Trouble::Lost => Self::Lost,
+            Trouble::Store(error) => Self::Store(error),
+        }
+    }
+}
+
+impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
+    /// Begins an intent and works on it to its end, or until it waits; `None` if another worker has it.
+    pub(super) async fn begin<M: StoredMachine>(
+        &self,
+        terms: &Terms,
+        request: M::Request,
+    ) -> Option<Result<FleetStep, FleetError>> {
+        let patience = self.0.plan.clock.now().after(self.0.plan.patience);
+        let mut worked = self.work_anew::<M>(terms, request.clone()).await;
+        loop {
+            let error = match worked {
+                Worked::Ended(settled) => return Some(Ok(FleetStep::Done(settled))),
+                Worked::Asks(question) => return Some(Ok(FleetStep::Ask(question))),
+                Worked::Lost => return None,
+                Worked::Stopping => {
+                    return Some(Err(FleetError::ShuttingDown { reference: terms.key.reference.clone() }));
+                }
+                Worked::Failed(error) => return Some(Err(error)),
+                Worked::Store(error) => error,
+            };
+            if self.0.plan.clock.now() >= patience {
+                return Some(Err(error.into()));
+            }
+            self.sleep(self.pause()).await;
+            // What it did last is not known: the row tells.
+            worked = match self.claim_one(&terms.key).await {
+                Err(error) => Worked::Store(error),
+                Ok(Some(Claimed::Not(_))) => return None,
+                Ok(Some(Claimed::Taken(intent))) => match same_payment(terms, &intent) {
+                    Err(error) => {
+                        self.give_up(intent.hold(), Duration::ZERO).await;
+                        return Some(Err(error));
+                    }
+                    Ok(()) => self.resume::<M>(&intent, Some(request.clone())).await,
+                },
+                Ok(None) => self.work_anew::<M>(terms, request.clone()).await,
+            };
+        }
+    }
+
+    async fn work_anew<M: StoredMachine>(&self, terms: &Terms, request: M::Request) -> Worked {
+        let machine = match self.machine::<M>(request) {
+            Ok(machine) => machine,
+            Err(error) => return Worked::Failed(error),
+        };
+        let new = self.new_intent(terms, &machine.save(), Some(self.0.owner.clone()));
+        let keeper = Keeper::unbegun(Arc::clone(&self.0.store), Arc::clone(&self.0.plan.clock), new);
+        self.work_on(machine, keeper, &terms.key, 0).await
+    }
+
+    pub(super) async fn claim_one(&self, key: &IntentKey) -> Result<Option<Claimed>, StoreError> {
+        self.0.store.claim_one(key, &self.0.owner, self.0.plan.lease, &self.0.kinds).await
+    }
+
+    /// Goes on with an intent that this worker has claimed.
+    pub(super) async fn resume<M: StoredMachine>(&self, intent: &IntentRow, request: Option<M::Request>) -> Worked {
+        let Some(hold) = intent.hold() else { return Worked::Lost };
+        let saved = SavedState::from_text(&*intent.state);
+        let account = Arc::new(self.0.client.account().clone());
+        let ended = intent.status != IntentStatus::Open;
+        let machine = match M::resume(&saved, account, request, &self.0.plan.bounds, ended) {
+            Ok(machine) => machine,
+            Err(why) => {
+                self.give_up(Some(hold), self.0.plan.lease).await;
+                return Worked::Failed(FleetError::Resume { reference: intent.key.reference.clone(), why });
+            }
+        };
+        let (store, clock) = (Arc::clone(&self.0.store), Arc::clone(&self.0.plan.clock));
+        let keeper = Keeper::held(store, clock, hold, self.0.plan.lease);
+        self.work_on(machine, keeper, &intent.key, intent.claims).await
+    }
+
+    /// Drives a machine until it ends or asks, and stores that before it is told.
+    async fn work_on<M: StoredMachine>(&self, machine: M, keeper: Keeper<S>, key: &IntentKey, claims: i32) -> Worked {
+        let keeper = Arc::new(keeper);
+        let ran = self.drive(machine, &keeper, key).await;
+        self.share_stop().await;
+        match ran {
+            Ran::Done(outcome, saved) => {
+                let lookup = usize::try_from(claims).ok().filter(|_| M::LOOKS_UP);
+                self.end(&keeper, M::outcome(&outcome), &saved, &key.reference, lookup).await
+            }
+            Ran::Asks(demand, saved, heard) => self.rest(&keeper, M::question(demand), &saved, heard).await,
+            Ran::Trouble(trouble) => trouble.into(),
+            Ran::Stopping => {
+                self.give_up(keeper.begun(), Duration::ZERO).await;
+                Worked::Stopping
+            }
+        }
+    }
+
+    /// `lookup`: how often it was looked up before, if that is of use.
+    async fn end(
+        &self,
+        keeper: &Keeper<S>,
+        (text, status): (String, IntentStatus),
+        saved: &SavedState,
+        reference: &str,
+        lookup: Option<usize>,
+    ) -> Worked {
+        let hold = match keeper.hold(saved).await {
+            Ok(hold) => hold,
+            Err(trouble) => return trouble.into(),
+        };
+        let wake = lookup.and_then(|at| self.0.plan.lookups.get(at).copied());
+        let wake = wake.filter(|_| status == IntentStatus::Unknown);
+        let end = IntentEnd { status, state: saved.text().to_owned(), outcome: text.clone(), wake };
+        match self.0.store.end(&hold, end).await {
+            Ok(()) => {
+                self.0.ended.notify_waiters();
+                match self.read(&text, reference) {
+                    Ok(settled) => Worked::Ended(settled),
+                    Err(error) => Worked::Failed(error),
+                }
+            }
+            Err(error) => Trouble::from(error).into(),
+        }
+    }
+
+    /// The machine waits for its customer in the row. No page is shown before it is stored.
+    async fn rest(&self, keeper: &Keeper<S>, question: FleetQuestion, saved: &SavedState, heard: i32) -> Worked {
+        let hold = match keeper.hold(saved).await {
+            Ok(hold) => hold,
+            Err(trouble) => return trouble.into(),
+        };
+        let asks = match serde_json::to_string(&question) {
+            Ok(asks) => asks,
+            Err(error) => return Worked::Store(StoreError::Unreadable(error.to_string())),
+        };
+        let wake = question.deadline().since(self.0.plan.clock.now());
+        let rest = IntentRest { state: saved.text().to_owned(), asks, heard, wake };
+        match self.0.store.rest(&hold, rest).await {
+            Ok(()) => {
+                self.0.ended.notify_waiters();
+                Worked::Asks(question)
+            }
+            Err(error) => Trouble::from(error).into(),
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! How each machine lives in a row: how it is made, resumed, told of events, and how its end is stored. Everything else is the same for
+//! all of them, and in [`fleet`](crate::fleet).
+
+use std::sync::Arc;
+
+use pg_hyper::proto::{
+    Account,
+    machine::{
+        Machine, ResumeError, SavedState,
+        charge::{Charge, ChargeBounds},
+        checkout::CheckoutPlan,
+    },
+    model::{ApiRequest, Auth, AuthCardKey, AuthSessionKey, CancelPreauth, CapturePreauth, Preauth, Refund},
+};
+
+use crate::{FleetError, FleetEvent, FleetQuestion, IntentKind, IntentStatus, Payment, PaymentOutcome, terms::Terms};
+
+mod checkout;
+mod operation;
+mod three_d_secure;
+
+pub(crate) use checkout::HostedCheckout;
+pub(crate) use operation::Operation;
+pub(crate) use three_d_secure::{Secured, SecuredPayment};
+
+/// The version of the states that this program writes, and the newest that it reads.
+pub(crate) const VERSION: i32 = 1;
+
+/// What every worker of a fleet makes machines with.
+#[derive(Clone, Copy)]
+pub(crate) struct Bounds {
+    pub(crate) charge: ChargeBounds,
+    pub(crate) checkout: CheckoutPlan,
+}
+
+/// A machine that a fleet can store, resume and work on.
+pub(crate) trait StoredMachine:
+    Machine<Input: Send, Demand: Send, Outcome: Send> + Sized + Send + 'static
+{
+    /// What the machine is made from, and what only the process that began it may hold.
+    type Request: Clone + Send + Sync + 'static;
+    /// Whether an unknown end is looked up again.
+    const LOOKS_UP: bool;
+    /// Whether it takes events, which may reach any server while this one works.
+    const HEARS: bool;
+
+    fn kind() -> String;
+
+    fn new(account: Arc<Account>, request: Self::Request, bounds: &Bounds) -> Result<Self, FleetError>;
+
+    /// `ended`: it ended before, as unknown.
+    fn resume(
+        saved: &SavedState,
+        account: Arc<Account>,
+        request: Option<Self::Request>,
+        bounds: &Bounds,
+        ended: bool,
+    ) -> Result<Self, ResumeError>;
+
+    /// The request as it was stored, if it was.
+    fn request(stored: &str) -> Result<Self::Request, crate::StoreError>;
+
+    fn outcome(outcome: &Self::Outcome) -> (String, IntentStatus);
+
+    /// An event for this machine; others are not for it.
+    fn input(event: FleetEvent) -> Option<Self::Input>;
+
+    fn question(demand: Self::Demand) -> FleetQuestion;
+}
+
+impl<P: Payment> StoredMachine for Charge<P> {
+    type Request = P;
+    const LOOKS_UP: bool = true;
+    const HEARS: bool = false;
+
+    fn kind() -> String {
+        format!("charge {}", P::INFO.name)
+    }
+
+    fn new(account: Arc<Account>, payment: P, bounds: &Bounds) -> Result<Self, FleetError> {
+        Ok(Self::new(account, payment, bounds.charge)?)
+    }
+
+    /// Once it has ended as unknown, only lookups follow.
+    fn resume(
+        saved: &SavedState,
+        account: Arc<Account>,
+        payment: Option<P>,
+        _: &Bounds,
+        ended: bool,
+    ) -> Result<Self, ResumeError> {
+        Self::resume(saved, account, payment.filter(|_| !ended))
+    }
+
+    fn request(stored: &str) -> Result<P, crate::StoreError> {
+        crate::terms::request(stored)
+    }
+
+    fn outcome(outcome: &Self::Outcome) -> (String, IntentStatus) {
+        PaymentOutcome::of_charge(outcome)
+    }
+
+    fn input(_: FleetEvent) -> Option<Self::Input> {
+        None
+    }
+
+    fn question(demand: Self::Demand) -> FleetQuestion {
+        match demand {}
+    }
+}
+
+/// A function for the machine of each kind that this program knows.
+pub(crate) trait ForMachine {
+    type Output;
+
+    fn call<M: StoredMachine>(self) -> Self::Output;
+}
+
+/// Calls `action` for the machine of this kind; `None` if this program knows no such kind.
+pub(crate) fn for_kind<A: ForMachine>(kind: &str, action: A) -> Option<A::Output> {
+    macro_rules! among {
+        ($($machine:ty),* $(,)?) => {
+            $(if kind == <$machine>::kind() {
+                return Some(action.call::<$machine>());
+            })*
+        };
+    }
+    among!(
+        Charge<AuthCardKey>,
+        Charge<AuthSessionKey>,
+        Charge<Auth>,
+        Charge<Preauth>,
+        SecuredPayment,
+        HostedCheckout,
+        Operation<CapturePreauth>,
+        Operation<CancelPreauth>,
+        Operation<Refund>,
+    );
+    None
+}
+
+/// All kinds that this program can go on with.
+pub(crate) fn kinds() -> Vec<IntentKind> {
+    let charges = [AuthCardKey::INFO, AuthSessionKey::INFO, Auth::INFO, Preauth::INFO];
+    let operations = [CapturePreauth::INFO, CancelPreauth::INFO, Refund::INFO];
+    let charges = charges.map(|method| format!("charge {}", method.name));
+    let operations = operations.map(|method| format!("operation {}", method.name));
+    let others = [SecuredPayment::kind(), HostedCheckout::kind()];
+    let all = charges.into_iter().chain(operations).chain(others);
+    all.map(|name| IntentKind { name, version: VERSION }).collect()
+}
+
+/// What is stored of a payment that was not begun.
+pub(crate) fn terms<M: StoredMachine>(account: &str, reference: &str, request: &impl ApiRequest) -> Terms {
+    Terms::of(account, reference, M::kind(), request)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Kind;
+
+    impl ForMachine for Kind {
+        type Output = String;
+
+        fn call<M: StoredMachine>(self) -> String {
+            M::kind()
+        }
+    }
+
+    #[test]
+    fn every_kind_that_is_claimed_has_a_machine() {
+        for kind in kinds() {
+            assert_eq!(for_kind(&kind.name, Kind), Some(kind.name));
+        }
+        assert_eq!(for_kind("charge barter", Kind), None);
+    }
+}
