@@ -1,11 +1,11 @@
-//! What will happen, in the order of time; what happens at the same time, in the order in which it was planned.
+//! Future events in order of time; events at the same time are in the order in which they were planned.
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
 /// Milliseconds of virtual time since 1970.
 pub(crate) type Millis = u64;
 
-/// What is done to a stored card.
+/// A change of a stored card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum CardKeyChange {
     Disable,
@@ -13,15 +13,15 @@ pub(crate) enum CardKeyChange {
     Delete,
 }
 
-/// Something that will happen.
+/// A future event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum SimulatedEvent {
-    /// A copy of a call's request reaches the service; the number tells the copies apart.
+    /// A copy of a call's request reaches the service; the number distinguishes the copies.
     Arrive {
         call: usize,
         copy: u32,
     },
-    /// The service takes what has arrived.
+    /// The service handles the requests that have arrived.
     Serve,
     /// A reply reaches the caller.
     Reply {
@@ -33,12 +33,12 @@ pub(crate) enum SimulatedEvent {
         call: usize,
         sent: bool,
     },
-    /// A task's time has come, unless something else has happened to it since.
+    /// The wait of a task is over, unless something else has happened to it since.
     Wake {
         task: usize,
         turn: u32,
     },
-    /// A machine that had to stop goes on.
+    /// A stopped machine continues.
     GoOn {
         task: usize,
         turn: u32,
@@ -48,7 +48,7 @@ pub(crate) enum SimulatedEvent {
         task: usize,
         turn: u32,
     },
-    /// A task begins.
+    /// A task starts.
     Begin {
         task: usize,
     },
@@ -57,7 +57,7 @@ pub(crate) enum SimulatedEvent {
         task: usize,
         attempt: u32,
     },
-    /// The service will crash at one of its next operations on the store.
+    /// The service will crash during one of its next operations on the store.
     ServerCrash {
         operations: u32,
     },
@@ -73,14 +73,14 @@ pub(crate) enum SimulatedEvent {
         forwards: bool,
         by: Millis,
     },
-    /// A wrong configuration is rolled out.
+    /// A wrong configuration is deployed.
     CredentialsBreak {
         client: usize,
     },
     CredentialsMend {
         client: usize,
     },
-    /// A stranger behind the client's address tries credentials that are wrong.
+    /// A stranger behind the client's address tries wrong credentials.
     Stranger {
         client: usize,
     },
@@ -106,21 +106,21 @@ pub(crate) enum SimulatedEvent {
     Browse {
         tab: usize,
     },
-    /// Something about a checkout reaches its merchant.
+    /// A report about a checkout reaches its merchant.
     News {
         news: usize,
     },
-    /// The service looks after the callbacks that are due.
+    /// The service checks for due callbacks.
     Due,
     /// A callback reaches the merchant.
     Callback {
         callback: usize,
     },
-    /// A stranger makes a callback up.
+    /// A stranger forges a callback.
     Forge {
         client: usize,
     },
-    /// From now on nothing fails any more.
+    /// From now on no fault occurs.
     Heal,
 }
 

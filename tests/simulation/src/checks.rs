@@ -1,4 +1,4 @@
-//! What has to be true, after every step and at the end of a world. Each check stands in a file of its own.
+//! The conditions that must hold after every step and at the end of a world, one file each.
 
 use crate::world::World;
 

@@ -1,4 +1,4 @@
-//! A merchant's server: its account, its clock, its throttle, and the one thing that survives its crashes, its disk.
+//! A merchant's server: its account, its clock, its throttle, and its disk, which alone survives a crash.
 
 use std::{net::IpAddr, sync::Arc};
 
@@ -20,20 +20,20 @@ use crate::{
 pub(crate) struct Client {
     account: Arc<Account>,
     wrong_account: Arc<Account>,
-    /// A wrong configuration is in use.
+    /// Whether a wrong configuration is in use.
     pub(crate) misconfigured: bool,
-    /// Both services in one lane: what holds for all requests holds for each.
+    /// Both services share one lane: a limit for all requests holds for each service.
     throttle: AccountThrottle,
     limits: ThrottleLimits,
-    /// The throttle as it is stored.
+    /// The saved throttle.
     disk: String,
     pub(crate) up: bool,
     /// How far its clock is ahead.
     pub(crate) ahead: i64,
-    /// It has jumped at least once.
+    /// Whether it has jumped at least once.
     pub(crate) jumped: bool,
     pub(crate) address: IpAddr,
-    /// Requests a minute, if there is a limit.
+    /// Maximum number of requests per minute, if there is a limit.
     pub(crate) limit: Option<u32>,
 }
 
@@ -80,7 +80,7 @@ impl Client {
         }
     }
 
-    /// The account as it is configured at the moment.
+    /// Returns the account with its present configuration.
     pub(crate) fn account(&self) -> Arc<Account> {
         Arc::clone(if self.misconfigured { &self.wrong_account } else { &self.account })
     }
@@ -93,7 +93,7 @@ impl Client {
         &self.wrong_account
     }
 
-    /// What its clock shows.
+    /// Returns the time of its clock.
     pub(crate) fn clock(&self, now: Millis) -> Moment {
         Moment::from_millis(now.saturating_add_signed(self.ahead))
     }
@@ -107,7 +107,7 @@ impl Client {
         &self.disk
     }
 
-    /// It comes back with what was stored.
+    /// Starts again with its saved state.
     pub(crate) fn start(&mut self) {
         self.up = true;
         let saved = SavedState::from_text(self.disk.as_str());

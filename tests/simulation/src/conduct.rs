@@ -1,4 +1,4 @@
-//! How merchants and the service behave, where a planted bug may make them behave otherwise.
+//! The behaviour of merchants and of the service, which a planted bug can change.
 
 use std::sync::Arc;
 
@@ -7,20 +7,20 @@ use pg_sandbox::store::Store;
 
 use crate::{job::Job, run::Run};
 
-/// Everything that a planted bug can get wrong. What stands here is right.
+/// Everything that a planted bug can do wrong. The defaults are correct.
 pub(crate) trait ClientBehaviour: Sync {
-    /// The machine for a job.
+    /// Creates the machine for a job.
     fn begin(&self, job: &Job, account: Arc<Account>) -> Box<dyn Run> {
         self.drive(job, job.begin(account))
     }
 
-    /// The machine for a job that was begun before a crash.
+    /// Resumes the machine of a job after a crash.
     fn resume(&self, job: &Job, saved: &str, account: Arc<Account>, with_request: bool) -> Box<dyn Run> {
         self.drive(job, job.resume(saved, account, with_request))
     }
 
-    /// The machine for such a job when the server was started with the configuration of another merchant: none, since
-    /// it was saved for its own.
+    /// Resumes such a machine on a server with another merchant's configuration: none, since the machine was saved for
+    /// its own account.
     fn resume_elsewhere(
         &self,
         job: &Job,
@@ -31,17 +31,17 @@ pub(crate) trait ClientBehaviour: Sync {
         job.try_resume(&SavedState::from_text(saved), other, with_request).ok().map(|run| self.drive(job, run))
     }
 
-    /// What is driven in a machine's place, new or resumed.
+    /// Wraps a new or resumed machine.
     fn drive(&self, _: &Job, run: Box<dyn Run>) -> Box<dyn Run> {
         run
     }
 
-    /// Whether a machine is stored before what it wants sent is sent.
+    /// Whether a machine is saved before its request is sent.
     fn stores_first(&self) -> bool {
         true
     }
 
-    /// Whether a machine is stored before a customer is led where it says.
+    /// Whether a machine is saved before its customer is sent to a page.
     fn stores_before_leading(&self) -> bool {
         self.stores_first()
     }
@@ -51,7 +51,7 @@ pub(crate) trait ClientBehaviour: Sync {
         true
     }
 
-    /// Whether nothing is sent while the throttle has stopped.
+    /// Whether sending stops while the throttle is stopped.
     fn heeds_stops(&self) -> bool {
         true
     }
@@ -61,13 +61,13 @@ pub(crate) trait ClientBehaviour: Sync {
         sqlite
     }
 
-    /// What is written into the world's log besides what happened.
+    /// Returns text for the world's log, in addition to the events.
     fn also_logs(&self, _: &Job) -> Option<String> {
         None
     }
 }
 
-/// Everything as it should be.
+/// Correct behaviour.
 pub(crate) struct Right;
 
 impl ClientBehaviour for Right {}

@@ -1,12 +1,12 @@
-//! The dice of one world: everything that happens by chance follows from its seed.
+//! The random numbers of one world: its seed determines everything that is random.
 
 use chacha20::{
     ChaCha8Rng,
     rand_core::{Rng as _, SeedableRng as _},
 };
 
-/// One stream of chance. Each part of a world has a stream of its own, so that a part that is switched off leaves the
-/// others as they were.
+/// One stream of random numbers. Each part of a world has its own stream, so that switching a part off does not change
+/// the others.
 pub(crate) struct Dice(ChaCha8Rng);
 
 impl Dice {
@@ -30,12 +30,12 @@ impl Dice {
         least + self.below(most - least + 1)
     }
 
-    /// True so many times in a thousand.
+    /// True `times` in a thousand.
     pub(crate) fn per_mille(&mut self, times: u64) -> bool {
         self.below(1_000) < times
     }
 
-    /// One of several, which are not none.
+    /// Picks one of a non-empty slice.
     pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         let at = self.below(from.len() as u64);
         from[usize::try_from(at).unwrap_or_default()]

@@ -1,4 +1,4 @@
-//! A checkout on the hosted pages as merchants set it up, and the machine that does it.
+//! A checkout on the hosted pages as merchants configure it, and its machine.
 
 use std::time::Duration;
 
@@ -14,11 +14,11 @@ use crate::{
     run::{Claim, OwnerEvent, Run, Step, variant, without_input},
 };
 
-/// Where customers come back to who have paid.
+/// The page to which customers return after payment.
 const THANKS_PAGE: &str = "https://shop.example/thanks";
-/// Where customers come back to who press the button for that.
+/// The page to which customers return with the cancel button.
 const CANCEL_PAGE: &str = "https://shop.example/cart";
-/// Where the service tells of payments.
+/// The address that the service calls after a payment.
 pub(crate) const PAID_PAGE: &str = "https://shop.example/paid";
 
 /// The request for a token: some merchants name no reference, or the same one for many orders.
@@ -48,12 +48,12 @@ pub(crate) fn token(job: &Job) -> GetToken {
     request
 }
 
-/// How many payments its token is good for.
+/// Returns how many payments its token allows.
 pub(crate) const fn payments(job: &Job) -> usize {
     if job.pence.is_multiple_of(11) { 2 } else { 1 }
 }
 
-/// How long customers have, where the token does not expire before.
+/// Returns the time for customers, if the token does not expire earlier.
 pub(crate) fn plan(job: &Job) -> CheckoutPlan {
     let minute = Duration::from_secs(60);
     let wait = match job.pence % 3 {
@@ -100,7 +100,7 @@ fn next(action: Action<CheckoutDemand, CheckoutOutcome>) -> Step {
         CheckoutOutcome::Lapsed { .. } => Claim::Lapsed,
         CheckoutOutcome::NotOpened(why) => Claim::NotOpened { why: variant(&why) },
         CheckoutOutcome::Unknown { why, .. } => Claim::Unknown { reconcile: None, why: variant(&why) },
-        // The type may grow; what it grows by has to be sorted here.
+        // The type may grow: classify new variants here.
         other => Claim::Unknown { reconcile: None, why: variant(&other) },
     })
 }

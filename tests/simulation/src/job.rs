@@ -1,4 +1,4 @@
-//! What merchants want done: an order that is to be paid, or what follows a payment.
+//! Jobs of merchants: an order to pay, or a follow-up of a payment.
 
 use std::{sync::Arc, time::Duration};
 
@@ -25,7 +25,7 @@ use crate::{
     run::{Once, Run, Updating},
 };
 
-/// How an order is paid, or what is done with a payment.
+/// How an order is paid, or which follow-up is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Auth,
@@ -35,9 +35,9 @@ pub(crate) enum Kind {
     Capture,
     Cancel,
     Refund,
-    /// By a stored card whose customer is asked by its bank.
+    /// With a stored card and an authentication by its bank.
     ThreeDSecure,
-    /// Stored cards are to be refreshed.
+    /// Refreshes stored cards.
     Update,
     /// On the hosted payment page.
     Checkout,
@@ -62,17 +62,17 @@ pub(crate) struct Card {
     pub(crate) year: &'static str,
 }
 
-/// No amount and no time is written with a nought before it.
+/// No amount and no time is written with a leading zero.
 pub(crate) const CV2: &str = "0357";
-/// Where the account updater tells that a batch has finished.
+/// The address that the account updater calls when a batch has finished.
 pub(crate) const CALLBACK_PAGE: &str = "https://shop.example/updates";
 /// The account updater key of every merchant.
 pub(crate) const UPDATER_KEY: &str = "simulation-updater-key";
-/// Where customers come back to from their bank.
+/// The page to which customers return from their bank.
 pub(crate) const RETURN_PAGE: &str = "https://shop.example/back";
 const ERROR_PAGE: &str = "https://shop.example/error";
 
-/// One thing to be done, as the merchant's own records know it.
+/// One job, as in the merchant's own records.
 #[derive(Clone)]
 pub(crate) struct Job {
     pub(crate) kind: Kind,
@@ -80,10 +80,10 @@ pub(crate) struct Job {
     pub(crate) name: String,
     pub(crate) pence: u64,
     pub(crate) card: Card,
-    /// The session, the card key, or the payment that it is about; of an account update, the first card key.
+    /// The session, the card key, or the payment of the job; for an account update, the first card key.
     pub(crate) key: String,
     pub(crate) bounds: ChargeBounds,
-    /// The stored cards that are to be refreshed, some of them named twice.
+    /// The stored cards to refresh, some of them twice.
     pub(crate) source: Vec<CardKey>,
     /// Card keys of one batch.
     pub(crate) batch_size: usize,
@@ -92,12 +92,12 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    /// Whether an amount is reserved, to be captured later.
+    /// Whether it only reserves an amount, to be captured later.
     pub(crate) fn reserves(&self) -> bool {
         self.kind == Kind::Preauth || (self.kind == Kind::Checkout && self.pence.is_multiple_of(4))
     }
 
-    /// A payment of another amount under the same reference.
+    /// Returns a payment with another amount under the same reference.
     pub(crate) fn foreign(&self) -> Self {
         Self { pence: self.pence + 7, ..self.clone() }
     }
@@ -131,7 +131,7 @@ impl Job {
         AuthSessionKey::new(self.key.as_str(), self.order())
     }
 
-    /// The machine that does it.
+    /// Creates its machine.
     pub(crate) fn begin(&self, account: Arc<Account>) -> Box<dyn Run> {
         let right = "the simulation makes valid requests";
         match self.kind {
@@ -159,13 +159,13 @@ impl Job {
         }
     }
 
-    /// The same machine from what was stored; a payment may come without the request that it was made from.
+    /// Resumes its machine from a saved state, for a payment perhaps without the original request.
     pub(crate) fn resume(&self, saved: &str, account: Arc<Account>, with_request: bool) -> Box<dyn Run> {
         let resumed = self.try_resume(&SavedState::from_text(saved), account, with_request);
         resumed.expect("what was stored of a machine can be read")
     }
 
-    /// The same, when it was stored for this account.
+    /// Resumes it, if it was saved for this account.
     pub(crate) fn try_resume(
         &self,
         saved: &SavedState,

@@ -1,4 +1,4 @@
-//! What the service has committed, as far as checks need it: seen in its store, not told by it.
+//! The data that the service has committed, as far as checks need it. It is read from the store, not from replies.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use pg_sandbox::{
 pub(crate) struct Ledger {
     pub(crate) payments: BTreeMap<String, Payment>,
     pub(crate) failures: BTreeMap<String, FailedAttempts>,
-    /// Stored cards, and whether they are enabled. One that is deleted is not there.
+    /// Stored cards, and whether they are enabled. A deleted one is missing.
     pub(crate) card_keys: BTreeMap<String, bool>,
     /// Payments whose stored card was disabled or deleted when they were made.
     pub(crate) without_card: BTreeSet<String>,
@@ -20,16 +20,16 @@ pub(crate) struct Ledger {
     pub(crate) sessions: BTreeMap<String, Timestamp>,
     /// Keys of payments by unique reference.
     by_reference: BTreeMap<String, BTreeSet<String>>,
-    /// Keys of payments by the payment that they belong to.
+    /// Keys of payments by the payment that they follow.
     by_parent: BTreeMap<String, BTreeSet<String>>,
     /// Keys of payments by the checkout token that was paid.
     by_token: BTreeMap<String, BTreeSet<String>>,
-    /// What was committed since the last look.
+    /// Payments that were committed since the last check.
     pub(crate) fresh: Vec<String>,
 }
 
 impl Ledger {
-    /// Takes a payment as it was written.
+    /// Adds a payment when it is written.
     pub(crate) fn take(&mut self, payment: Payment) {
         let key = payment.key.clone();
         if let Some(reference) = &payment.unique_reference {
@@ -38,7 +38,7 @@ impl Ledger {
         if let Some(parent) = &payment.parent {
             self.by_parent.entry(parent.clone()).or_default().insert(key.clone());
         }
-        // What follows a payment takes its details over.
+        // Follow-ups copy the details of their payment.
         if let (None, Some(token)) = (&payment.parent, payment.details.get(Payment::TOKEN_ID)) {
             self.by_token.entry(token.clone()).or_default().insert(key.clone());
         }
@@ -50,7 +50,7 @@ impl Ledger {
         self.fresh.push(key);
     }
 
-    /// Takes a session as it was written; what is written of it later opens it no more.
+    /// Adds a session when it is first written.
     pub(crate) fn opened(&mut self, session: Session) {
         self.sessions.entry(session.key).or_insert(session.created);
     }
@@ -62,7 +62,7 @@ impl Ledger {
         found.filter(|payment| matches!(payment.kind, PaymentKind::Auth | PaymentKind::PreAuth))
     }
 
-    /// The approved one, if any.
+    /// Returns the approved one, if any.
     pub(crate) fn paid(&self, reference: &str) -> Option<&Payment> {
         self.charges(reference).find(|payment| payment.approved())
     }
@@ -73,7 +73,7 @@ impl Ledger {
         found.filter(|payment| matches!(payment.kind, PaymentKind::Auth | PaymentKind::PreAuth) && payment.approved())
     }
 
-    /// What captures, cancels or refunds a payment.
+    /// Returns the captures, cancellations and refunds of a payment.
     pub(crate) fn children(&self, parent: &str) -> impl Iterator<Item = &Payment> {
         self.by_parent.get(parent).into_iter().flatten().filter_map(|key| self.payments.get(key))
     }
@@ -84,7 +84,8 @@ impl Ledger {
     }
 }
 
-/// A reference names the intent to pay; a client that makes up another one for the same intent puts it behind a tilde.
+/// Returns the intent of a reference. A client that invents another reference for the same intent appends it after a
+/// tilde.
 fn intent(reference: &str) -> &str {
     reference.split('~').next().unwrap_or(reference)
 }

@@ -1,4 +1,4 @@
-//! What happened in a world, one line each, for people; equal worlds have equal logs.
+//! The events of a world, one line each, for people. Equal worlds have equal logs.
 
 use std::fmt::{self, Write as _};
 
@@ -14,7 +14,7 @@ impl Log {
         Self { text: String::new(), begin }
     }
 
-    /// Adds a line: the time since the world's begin, and what happened.
+    /// Adds a line: the time since the start of the world, and the event.
     pub(crate) fn note(&mut self, now: Millis, what: fmt::Arguments<'_>) {
         let since = now.saturating_sub(self.begin);
         let (hours, minutes, seconds, millis) =

@@ -1,4 +1,4 @@
-//! `cargo xtask simulate`: lives many worlds and says what came of them.
+//! `cargo xtask simulate`: runs many worlds and prints the results.
 
 use std::{
     env,
@@ -71,7 +71,7 @@ fn all(first: u64, count: u64) -> ExitCode {
     let begin = Instant::now();
     let on_terminal = stderr().is_terminal();
     let progress = |over: u64| {
-        // A tenth at a time in a log; a terminal shows progress more often.
+        // Prints every tenth in a log; a terminal shows progress more often.
         let step = if on_terminal { (count / 200).max(1) } else { (count / 10).max(1) };
         if over.is_multiple_of(step) {
             let (end, percent) = (if on_terminal { "\r" } else { "\n" }, over * 100 / count);

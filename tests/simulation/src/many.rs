@@ -1,4 +1,4 @@
-//! Many worlds, on as many threads as there are processors, with one sum.
+//! Runs many worlds on all processors, and adds up the results.
 
 use std::{
     num::NonZero,
@@ -16,25 +16,25 @@ use crate::{
     world,
 };
 
-/// What became of many worlds.
+/// The result of many worlds.
 #[derive(Debug, Default)]
 pub struct Many {
-    /// How many were lived to their end.
+    /// Number of worlds that ran to their end.
     pub seeds: u64,
-    /// Everything that there was to count.
+    /// All counts.
     pub tally: Tally,
-    /// The failing one with the smallest seed among those that were found, made as small as it gets.
+    /// The failing world with the smallest seed, shrunk as far as possible.
     pub failing: Option<Played>,
 }
 
-/// Lives the worlds of these seeds, until one violates a check. `progress` is told now and then how many are over.
+/// Runs the worlds of these seeds until one violates a check. Calls `progress` with the number of finished worlds.
 pub fn many(first: u64, count: u64, progress: &(dyn Fn(u64) + Sync)) -> Many {
     let mut many = run(first, count, &Right, progress);
     many.failing = many.failing.map(|failing| shrink(failing, &Right));
     many
 }
 
-/// The same with planted conduct, and without making the failing world small.
+/// The same with planted behaviour, and without shrinking the failing world.
 pub(crate) fn run(first: u64, count: u64, conduct: &dyn ClientBehaviour, progress: &(dyn Fn(u64) + Sync)) -> Many {
     let (next, stop, sum) = (AtomicU64::new(0), AtomicBool::new(false), Mutex::new(Many::default()));
     let work = || {

@@ -1,4 +1,4 @@
-//! The network between everybody and the service: each request becomes any number of copies, and each copy has a fate.
+//! The network between clients and the service: each request becomes any number of copies, each with its own fate.
 
 use std::net::IpAddr;
 
@@ -12,7 +12,7 @@ use crate::{
     weather::NetworkConditions,
 };
 
-/// A request on its way, and the caller that waits for the reply.
+/// A request in flight, and the caller that waits for the reply.
 pub(crate) struct Call {
     pub(crate) caller: Caller,
     pub(crate) request: Request<Bytes>,
@@ -21,9 +21,9 @@ pub(crate) struct Call {
     pub(crate) open: bool,
     pub(crate) ticket: Option<Ticket>,
     pub(crate) sent: Millis,
-    /// The network made more than one copy of it.
+    /// Whether the network made more than one copy of it.
     pub(crate) doubled: bool,
-    /// A copy was executed; what follows is the network's doing.
+    /// Whether a copy was executed; later executions are caused by the network.
     pub(crate) executed: bool,
     pub(crate) replies: Vec<Response<Bytes>>,
 }
@@ -65,11 +65,11 @@ impl Call {
     }
 }
 
-/// What becomes of a request.
+/// The fate of a request.
 pub(crate) struct Fate {
     /// How many copies the network makes of it.
     pub(crate) copies: u64,
-    /// The same in a few words for the log.
+    /// A short description for the log.
     pub(crate) told: String,
 }
 
@@ -83,7 +83,7 @@ impl Network {
         Self { weather, dice: Dice::new(seed, "network") }
     }
 
-    /// Decides what becomes of a request.
+    /// Decides the fate of a request.
     pub(crate) fn carry(&mut self, now: Millis, call: usize, service_is_up: bool, agenda: &mut EventQueue) -> Fate {
         let (weather, dice) = (self.weather, &mut self.dice);
         if !service_is_up || dice.per_mille(weather.refused) {
@@ -111,7 +111,7 @@ impl Network {
         Fate { copies, told }
     }
 
-    /// When a callback arrives, once for each of its copies.
+    /// Returns when each copy of a callback arrives.
     pub(crate) fn carry_callback(&mut self) -> Vec<Millis> {
         let (weather, dice) = (self.weather, &mut self.dice);
         let copies = if dice.per_mille(weather.duplicate) { 2 } else { 1 };
@@ -119,7 +119,7 @@ impl Network {
         all.into_iter().filter(|(lost, _)| !lost).map(|(_, delay)| delay).collect()
     }
 
-    /// Decides what becomes of a reply: how long it takes, or nothing when it is lost.
+    /// Decides the delay of a reply; `None` if it is lost.
     pub(crate) fn bring(&mut self, reply: &mut Response<Bytes>) -> Option<Millis> {
         let (weather, dice) = (self.weather, &mut self.dice);
         let (lost, garbled, delay) =
@@ -147,7 +147,7 @@ fn delay(dice: &mut Dice, weather: NetworkConditions) -> Millis {
     if long { long_one } else { short }
 }
 
-/// Half of a reply, or a gateway's page in place of it.
+/// Truncates a reply, or replaces it by a proxy's page.
 fn garble(reply: &mut Response<Bytes>, dice: &mut Dice) {
     if dice.per_mille(500) {
         let half = reply.body().len() / 2;

@@ -1,4 +1,4 @@
-//! How a world begins: the orders that will be placed, and the troubles that will come.
+//! The start of a world: its future orders and faults.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::{
     world::{BEGIN, OTHER_CARDS, TROUBLED, World},
 };
 
-/// An order that will be placed.
+/// A future order.
 pub(crate) struct Order {
     number: usize,
     client: usize,
@@ -39,10 +39,10 @@ const CARDS: [Card; 10] = [
     card("4000000000011009"),
     Card { number: "4000000000001000", year: "25" },
 ];
-/// Cards that are stored: the account updater has something to say of most of them.
+/// Stored cards. The account updater has an update for most of them.
 const STORED: [Card; 4] =
     [card("4000000000001000"), card("4000000000008005"), card("4000000000009003"), card("4000000000010001")];
-/// Cards whose bank asks: it believes the customer, never does, or does not take part.
+/// Cards with an authentication by the bank: it accepts the customer, never does, or does not support it.
 const ASKED: [Card; 5] = [
     card("4000000000005001"),
     card("5200000000005006"),
@@ -50,7 +50,7 @@ const ASKED: [Card; 5] = [
     card("4000000000006009"),
     card("4000000000007007"),
 ];
-/// Fails the check of its digits.
+/// Has an invalid check digit.
 const MISTYPED: Card = card("4000000000001001");
 
 const fn card(number: &'static str) -> Card {
@@ -97,12 +97,12 @@ pub(crate) fn orders(scenario: Scenario) -> Vec<Order> {
         let job = Job { expires: lives.map(|seconds| at / 1_000 + seconds), ..job };
         Order { number, client, at, job }
     });
-    // All of the dice are thrown, so that the orders that are left stay what they were.
+    // All random numbers are drawn, so that leaving an order out does not change the others.
     let all: Vec<Order> = all.collect();
     all.into_iter().filter(|order| scenario.places(order.number)).collect()
 }
 
-/// What of the orders must appear nowhere.
+/// Adds the secrets of the orders, which no output may contain.
 pub(crate) fn hide(orders: &[Order], secrets: &mut Secrets) {
     secrets.add_code(CV2);
     for card in STORED.iter().chain(&ASKED) {
@@ -116,11 +116,11 @@ pub(crate) fn hide(orders: &[Order], secrets: &mut Secrets) {
     }
 }
 
-/// Plans the orders, and stores the cards that are to be paid with by card key.
+/// Plans the orders, and stores the cards that are charged by card key.
 pub(crate) fn place(world: &mut World<'_>, orders: Vec<Order>) {
     let mut dice = Dice::new(world.scenario.seed, "foreign payments");
     for Order { number, client, at, mut job } in orders {
-        // Sooner or later than the order, so that either may be first.
+        // Earlier or later than the order, so that either may come first.
         let foreign = (dice.per_mille(80), (at + dice.below(20_000)).saturating_sub(5_000).max(BEGIN));
         if foreign.0 && job.kind.pays() && world.scenario.has(Disturbance::SharedReferences) {
             world.agenda.plan(foreign.1, SimulatedEvent::ForeignPayment { task: world.tasks.len() });
@@ -130,7 +130,7 @@ pub(crate) fn place(world: &mut World<'_>, orders: Vec<Order>) {
         }
         if job.kind == Kind::Update {
             job.source = stored_cards(world, client, &job);
-            // The one that something may be done to.
+            // The card that may be changed.
             job.key = job.source[0].as_str().to_owned();
         }
         world.agenda.plan(at, SimulatedEvent::Begin { task: world.tasks.len() });
@@ -138,7 +138,7 @@ pub(crate) fn place(world: &mut World<'_>, orders: Vec<Order>) {
     }
 }
 
-/// Keys of cards that were stored long ago: two to six, and some of them once more.
+/// Returns two to six keys of cards that were stored long ago, some of them twice.
 fn stored_cards(world: &mut World<'_>, client: usize, job: &Job) -> Vec<CardKey> {
     let named = |number| Job { name: format!("{}-{number}", job.name), ..job.clone() };
     let mut keys: Vec<CardKey> =
@@ -154,7 +154,7 @@ fn stored_card(world: &mut World<'_>, client: usize, job: &Job) -> String {
     let account = world.clients[client].right_account().clone();
     let mut earlier = Job { name: format!("{}-earlier", job.name), pence: 100, ..job.clone() };
     earlier.card = STORED[usize::try_from(world.stored_cards).unwrap_or_default() % STORED.len()];
-    // Long before and one after the other, so that it counts for no limit.
+    // Long ago and one after the other, so that it counts towards no limit.
     if job.kind == Kind::ThreeDSecure {
         earlier.card = ASKED[usize::try_from(world.stored_cards).unwrap_or_default() % ASKED.len()];
     }
@@ -172,7 +172,7 @@ fn read<M: ApiRequest>(account: &pg_proto::Account, reply: Response<Bytes>) -> M
     account.reply::<M>(reply).expect("the service answers what is asked of it before anything fails")
 }
 
-/// Plans crashes, jumps of clocks, wrong credentials and strangers, and the end of all troubles.
+/// Plans crashes, clock jumps, wrong credentials and strangers, and the end of all faults.
 pub(crate) fn plan_troubles(world: &mut World<'_>) {
     let scenario = world.scenario;
     let mut dice = Dice::new(scenario.seed, "troubles");
@@ -180,7 +180,7 @@ pub(crate) fn plan_troubles(world: &mut World<'_>) {
         |world: &mut World<'_>, trouble, present: u64, most: u64, what: &dyn Fn(&mut Dice) -> SimulatedEvent| {
             let times = if dice.per_mille(present) { dice.between(1, most) } else { 0 };
             for _ in 0..times {
-                // Most orders are placed early; troubles are where they are.
+                // Most orders are placed early; faults occur at the same time.
                 let span = dice.pick(&[60_000, 600_000, TROUBLED]);
                 let (at, what) = (BEGIN + dice.below(span), what(&mut dice));
                 if scenario.has(trouble) {
@@ -209,8 +209,8 @@ pub(crate) fn plan_troubles(world: &mut World<'_>) {
     world.agenda.plan(BEGIN + TROUBLED, SimulatedEvent::Heal);
 }
 
-/// Some stored cards are disabled or deleted about when they are paid with or refreshed; most of the disabled ones are enabled
-/// again.
+/// Plans changes of stored cards at about the time when they are used: some are disabled or deleted, and most disabled
+/// ones are enabled again.
 fn change_card_keys(world: &mut World<'_>) {
     let mut dice = Dice::new(world.scenario.seed, "card keys");
     for task in 0..world.tasks.len() {

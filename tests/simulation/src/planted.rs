@@ -1,5 +1,5 @@
-//! Bugs that are planted to see whether the checks find them. They are in this crate only: wrong clients
-//! in `client`, `naive` and `twist`, a wrong service in `tamper`.
+//! Planted bugs, to test whether the checks find them. They are in this crate only: wrong clients in `client`, `naive`
+//! and `twist`, a wrong service in `tamper`.
 
 use crate::{Played, Scenario, conduct::ClientBehaviour, scenario::Disturbance, shrink::shrink, world};
 
@@ -8,17 +8,17 @@ mod naive;
 mod tamper;
 mod twist;
 
-/// A bug that is planted.
+/// A planted bug.
 pub struct Planted {
-    /// What it gets wrong.
+    /// The wrong behaviour.
     pub name: &'static str,
     /// The check that finds it.
     pub check: &'static str,
-    /// Within so many seeds, counted from 1.
+    /// The number of seeds, counted from 1, within which it is found.
     pub within: u64,
-    /// The trouble without which nothing shows it, if there is one.
+    /// The disturbance that it needs to have an effect, if any.
     needs: Option<Disturbance>,
-    /// Whether it takes a service that does not speak the sandbox's dialect to show it.
+    /// Whether it needs a service with a dialect that differs from the sandbox's.
     differs: bool,
     conduct: &'static dyn ClientBehaviour,
 }
@@ -67,7 +67,7 @@ pub const ALL: &[&Planted] = &[
     &tamper::REFUNDS_UNCHECKED,
 ];
 
-/// What is promised of each of them, as a table of the page about reliability.
+/// Returns the bugs as a table for the page about reliability.
 #[must_use]
 pub fn table() -> String {
     let rows = ALL.iter().map(|bug| format!("| {} | {} | {} |\n", bug.name, bug.check, bug.within));
@@ -87,25 +87,25 @@ impl Planted {
         Self { differs: true, ..self }
     }
 
-    /// The first world from seed 1 on in which its check finds it, if one among so many is.
+    /// Returns the first world from seed 1 in which its check finds it.
     #[must_use]
     pub fn first(&self, seeds: u64) -> Option<Played> {
         (1..=seeds).map(|seed| self.play(seed)).find(|played| violated(played) == Some(self.check))
     }
 
-    /// How many of so many worlds violate any check.
+    /// Returns how many of this many worlds violate any check.
     #[must_use]
     pub fn count(&self, seeds: u64) -> usize {
         (1..=seeds).filter(|seed| self.play(*seed).violation.is_some()).count()
     }
 
-    /// A world as small as it gets.
+    /// Shrinks a failing world as far as possible.
     #[must_use]
     pub fn smallest(&self, failing: Played) -> Played {
         shrink(failing, self.conduct)
     }
 
-    /// The same world without the trouble that the bug needs, if it needs one.
+    /// Returns the same world without the disturbance that the bug needs, if it needs one.
     #[must_use]
     pub fn spared(&self, found: &Played) -> Option<Played> {
         self.needs.map(|trouble| world::play(found.scenario.without(trouble), self.conduct))

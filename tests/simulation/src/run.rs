@@ -1,4 +1,4 @@
-//! One face for the machines of all kinds, so that one driver drives them all.
+//! A common interface of the machines of all kinds, so that one driver drives them all.
 
 use std::{fmt, sync::Arc};
 
@@ -16,75 +16,75 @@ use pg_proto::{
     },
 };
 
-/// A machine that is being driven.
+/// A machine in progress.
 pub(crate) trait Run {
     fn step(&mut self, event: Event, now: Moment, random: u64) -> Step;
-    /// Tells it what its owner knows; nothing when that is none of its business.
+    /// Passes an input of its owner; `None` if the machine does not take it.
     fn told(&mut self, _: &OwnerEvent, _: Moment, _: u64) -> Option<Step> {
         None
     }
-    /// What is stored of it.
+    /// Returns its saved state.
     fn save(&self) -> String;
-    /// What its `Debug` shows.
+    /// Returns its `Debug` output.
     fn shown(&self) -> String;
 }
 
-/// What the owner of a machine may know.
+/// An input from the owner of a machine.
 #[derive(Clone, Debug)]
 pub(crate) enum OwnerEvent {
-    /// A callback of the account updater came in.
+    /// A callback of the account updater arrived.
     Hint(UpdaterHint),
-    /// The result with this number was stored.
+    /// The result with this number is stored.
     Taken(u64),
-    /// The customer is back from the bank, or a stranger opened the address.
+    /// The customer returned from the bank, or a stranger opened the address.
     Returned,
     /// The customer has left.
     Closed,
-    /// The payment is to be made without liability shift.
+    /// Pay without liability shift.
     Proceed,
-    /// It is not to be made.
+    /// Do not pay.
     Stop,
     /// A callback or a customer's browser names this payment of a checkout.
     Paid(String),
-    /// A checkout is not to be paid any more.
+    /// The checkout is withdrawn.
     Withdrawn,
 }
 
-/// What a machine wants.
+/// The next step of a machine.
 pub(crate) enum Step {
     Send(Request<Bytes>),
     WaitUntil(Moment),
-    /// Store this result, then say that it was taken.
+    /// Store this result, then confirm it.
     Take(Arc<BatchResult>),
-    /// Lead the customer there, until then.
+    /// Send the customer to this address, until that time.
     Challenge(String, Moment),
-    /// Store the machine, and lead the customer to this page, until then.
+    /// Save the machine, and send the customer to this page, until that time.
     Redirect(String, Moment),
-    /// Decide whether to pay without liability shift, until then.
+    /// Decide whether to pay without liability shift, until that time.
     Decide(Moment),
     Ended(Claim),
 }
 
-/// What a machine says became of what it was for.
+/// The outcome that a machine claims.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Claim {
     /// There is one payment, with this key.
     Approved { key: String },
-    /// The bank said no.
+    /// The bank declined it.
     Declined,
     /// The service refused it. `for_good`: no copy of the request will ever be accepted.
     Refused { for_good: bool },
-    /// Nothing left.
+    /// No request left.
     NotSent,
-    /// No customer was given an address to pay at.
+    /// No customer received an address.
     NotOpened { why: String },
-    /// It was not paid, and cannot be any more.
+    /// It was not paid and can no longer be.
     Lapsed,
-    /// The outcome is unknown; the lookup that will tell.
+    /// The outcome is unknown; with the lookup to make later.
     Unknown { reconcile: Option<TransactionLookup>, why: String },
-    /// A step before or after a payment is done, or a batch job; what it brought.
+    /// A step before or after a payment, or a batch job, is done; with its result.
     Done { brought: String },
-    /// It has to stop for now, and can go on later.
+    /// It has stopped for now, and can continue later.
     Stopped,
 }
 
@@ -138,13 +138,13 @@ fn claim(outcome: ChargeOutcome) -> Claim {
     }
 }
 
-/// The name of a variant, without what it holds.
+/// Returns the name of a variant without its fields.
 pub(crate) fn variant(value: &impl fmt::Debug) -> String {
     let shown = format!("{value:?}");
     shown.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned()
 }
 
-/// A request of another class than payments, and what to take from its reply.
+/// A request other than a payment, and what to read from its reply.
 pub(crate) struct Once<M: ApiRequest> {
     pub(crate) retry: Retry<M>,
     pub(crate) brought: fn(M::Output) -> String,
@@ -284,7 +284,7 @@ fn secured(action: Action<ThreeDSecureDemand, ThreeDSecureOutcome>) -> Step {
         ThreeDSecureOutcome::Unknown { reconcile, why } => {
             Claim::Unknown { reconcile: reconcile.transaction().cloned(), why: variant(&why) }
         }
-        // Whatever else there is: the payment was never asked for.
+        // In all other cases no request for the payment was sent.
         _ => Claim::NotSent,
     })
 }

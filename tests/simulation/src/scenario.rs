@@ -1,14 +1,14 @@
-//! Which world is made: its seed, and what of it is switched off.
+//! The choice of a world: its seed, and the parts that are switched off.
 
 use std::fmt;
 
-/// What may go wrong in a world.
+/// A fault that may occur in a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Disturbance {
-    /// Requests get lost on the way to the service.
+    /// Requests are lost.
     LostRequests,
-    /// Replies get lost on the way back.
+    /// Replies are lost.
     LostReplies,
     /// Requests and replies take seconds to hours.
     LongDelays,
@@ -16,27 +16,27 @@ pub(crate) enum Disturbance {
     Duplicates,
     /// Connections are refused.
     Refusals,
-    /// Connections break while a reply is awaited.
+    /// Connections break during the wait for a reply.
     Cuts,
-    /// Replies come damaged, or from a gateway that knows nothing.
+    /// Replies are damaged, or come from a proxy.
     Garbling,
-    /// The service crashes, and forgets what it had not committed.
+    /// The service crashes, and loses uncommitted data.
     ServerCrashes,
-    /// Merchants' servers crash, and go on from what they stored.
+    /// Merchants' servers crash, and continue from their saved state.
     ClientCrashes,
     /// Merchants' clocks jump.
     ClockJumps,
-    /// Merchants roll out wrong credentials, and notice later.
+    /// Merchants deploy wrong credentials, and notice later.
     WrongCredentials,
     /// A stranger behind a merchant's address locks it out.
     Strangers,
-    /// A stranger posts callbacks that the service never sent.
+    /// A stranger sends forged callbacks.
     Forgeries,
     /// Customers think too long, post twice, or in two tabs.
     Customers,
     /// Stored cards are disabled, enabled and deleted while they are paid with or refreshed.
     CardKeys,
-    /// A restarted server is given the configuration of another merchant for a while.
+    /// A restarted server has another merchant's configuration for a while.
     OtherAccounts,
     /// Another program of the merchant pays another amount under the same reference.
     SharedReferences,
@@ -64,27 +64,27 @@ impl Disturbance {
     ];
 }
 
-/// A world: the same scenario is the same world to the last byte of its log.
+/// A world. The same scenario gives the same world, to the last byte of its log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scenario {
-    /// The number that everything follows from.
+    /// The number that determines everything.
     pub seed: u64,
-    /// One bit for each kind of trouble that may happen.
+    /// One bit for each kind of fault that may occur.
     troubles: u32,
     /// One bit for each order that is placed.
     orders: u32,
-    /// Whether the service may speak another dialect than the sandbox's own.
+    /// Whether the service may use another dialect than the sandbox's.
     differs: bool,
 }
 
 impl Scenario {
-    /// The whole world of a seed.
+    /// Returns the complete world of a seed.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self { seed, troubles: u32::MAX, orders: u32::MAX, differs: true }
     }
 
-    /// The same with a service that speaks the sandbox's own dialect.
+    /// Returns the same world with the sandbox's own dialect.
     #[must_use]
     pub const fn of_the_sandbox(seed: u64) -> Self {
         Self { differs: false, ..Self::new(seed) }
@@ -106,7 +106,7 @@ impl Scenario {
         self.orders & (1 << (order % 32)) != 0
     }
 
-    /// The same world with one thing less, in every way.
+    /// Returns all worlds that have one part less.
     pub(crate) fn smaller(self) -> impl Iterator<Item = Self> {
         let orders = (0..8).map(move |order| Self { orders: self.orders & !(1 << order), ..self });
         let troubles = Disturbance::ALL.into_iter().map(move |one| self.without(one));
@@ -114,7 +114,7 @@ impl Scenario {
     }
 }
 
-/// The seed, the orders that are left out, and the troubles that are left.
+/// Shows the seed, the orders that are left out, and the remaining faults.
 impl fmt::Display for Scenario {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "seed {}", self.seed)?;

@@ -1,9 +1,9 @@
-//! What must appear nowhere: the card numbers, security codes, credentials and session keys of a world.
+//! Texts that no output may contain: the card numbers, security codes, credentials and session keys of a world.
 
 /// The kind of secret that a session's key is.
 pub(crate) const SESSION_KEY: &str = "a session key";
 
-/// The canaries. They are looked for as texts.
+/// The canaries, which are searched for as texts.
 #[derive(Clone, Default)]
 pub(crate) struct Secrets(Vec<(&'static str, String)>);
 
@@ -14,21 +14,21 @@ impl Secrets {
         }
     }
 
-    /// A security code is too short to look for alone: only where it stands as a value of its own.
+    /// Adds a security code. It is too short to search for alone: it counts only as a complete value.
     pub(crate) fn add_code(&mut self, code: &str) {
         for [before, after] in [["\"", "\""], ["=", "&"], [">", "<"], ["(", ")"]] {
             self.add("a CV2", &format!("{before}{code}{after}"));
         }
     }
 
-    /// The same without session keys, which the sandbox shows on purpose: they tell entries of its journal apart, and end by
-    /// themselves.
+    /// The same without session keys, which the journal shows on purpose: they distinguish its entries, and they
+    /// expire.
     pub(crate) fn found_in_journal(&self, text: &str) -> Option<&'static str> {
         let secrets = self.0.iter().filter(|(what, _)| *what != SESSION_KEY);
         secrets.into_iter().find(|(_, secret)| text.contains(secret.as_str())).map(|(what, _)| *what)
     }
 
-    /// What kind of secret the text holds.
+    /// Returns the kind of secret that the text contains.
     pub(crate) fn found_in(&self, text: &str) -> Option<&'static str> {
         self.0.iter().find(|(_, secret)| text.contains(secret.as_str())).map(|(what, _)| *what)
     }

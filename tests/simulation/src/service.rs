@@ -25,7 +25,7 @@ pub(crate) const PER_MINUTE: u32 = 12;
 pub(crate) const MERCHANTS: [&str; 2] = ["shop-0", "shop-1"];
 
 pub(crate) struct Service {
-    /// Nothing while it is down.
+    /// `None` while it is down.
     sandbox: Option<Sandbox>,
     pub(crate) store: CrashingStore,
     seed: u64,
@@ -46,7 +46,7 @@ impl Service {
         self.sandbox.is_some()
     }
 
-    /// Starts over the store as a crash has left it.
+    /// Starts with the store as the crash left it.
     pub(crate) fn start(&mut self) {
         self.starts += 1;
         let key = dice::bytes(self.seed, "key of the cards");
@@ -57,13 +57,13 @@ impl Service {
         self.sandbox = Some(opened.expect("a store without faults opens"));
     }
 
-    /// The process ends at once.
+    /// Ends the process at once.
     pub(crate) fn crash(&mut self) {
         self.sandbox = None;
         self.store.restart();
     }
 
-    /// Answers requests that came together; nothing when it crashed over them.
+    /// Answers requests that arrived together; `None` if it crashed.
     pub(crate) fn serve(&mut self, now: Millis, requests: Vec<Request<Bytes>>) -> Option<Vec<Response<Bytes>>> {
         let responses = self.sandbox.as_mut()?.handle_group(timestamp(now), requests);
         if self.store.has_crashed() {
@@ -77,7 +77,7 @@ impl Service {
         Some(self.store.ledger(said))
     }
 
-    /// The callbacks that are to be sent now; nothing when it is down, or crashed over them.
+    /// Returns the callbacks to send now; `None` if it is down or crashed.
     pub(crate) fn due(&mut self, now: Millis) -> Option<Vec<Outgoing>> {
         let due = self.sandbox.as_mut()?.due(timestamp(now));
         if self.store.has_crashed() {
@@ -87,7 +87,7 @@ impl Service {
         Some(due)
     }
 
-    /// A callback arrived, or did not.
+    /// Reports whether a callback arrived.
     pub(crate) fn delivered(&mut self, now: Millis, id: &str, arrived: bool) {
         let result = if arrived { Ok(StatusCode::OK) } else { Err("no answer".to_owned()) };
         if let Some(sandbox) = &mut self.sandbox {
@@ -98,20 +98,20 @@ impl Service {
         }
     }
 
-    /// When it may have callbacks to send.
+    /// Returns when callbacks may be due.
     pub(crate) fn next_due(&self) -> Option<Millis> {
         let next = self.sandbox.as_ref()?.next_due()?;
         u64::try_from(next.millis()).ok()
     }
 
-    /// Answers a request that no network carries.
+    /// Answers a request directly, without the network.
     pub(crate) fn serve_at_once(&mut self, now: Millis, request: Request<Bytes>) -> Response<Bytes> {
         let request = received(request, IpAddr::from([127, 0, 0, 1]));
         self.sandbox.as_mut().map(|sandbox| sandbox.handle(timestamp(now), request)).unwrap_or_default()
     }
 }
 
-/// A request as a server gets it: a path, with the host in a header, and where it came from.
+/// Converts a request to the form that a server receives: a path, the host in a header, and the peer's address.
 pub(crate) fn received(request: Request<Bytes>, from: IpAddr) -> Request<Bytes> {
     let (mut parts, body) = request.into_parts();
     if let Some(host) = parts.uri.authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok()) {

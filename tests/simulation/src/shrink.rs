@@ -1,8 +1,8 @@
-//! Makes a failing world smaller: orders and troubles are left out one after the other, as long as the same check fails.
+//! Shrinks a failing world: leaves out orders and faults one by one, as long as the same check fails.
 
 use crate::{conduct::ClientBehaviour, world, world::Played};
 
-/// The smallest world found that violates the same check; the given one if it violates none.
+/// Returns the smallest world found that violates the same check, or the given one if it violates none.
 pub(crate) fn shrink(failing: Played, conduct: &dyn ClientBehaviour) -> Played {
     let Some(check) = failing.violation.as_ref().map(|violation| violation.check) else { return failing };
     let mut smallest = failing;

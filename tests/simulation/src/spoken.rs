@@ -1,4 +1,4 @@
-//! What the service of a world decides where the documents leave something open, and what its clients know of that.
+//! The dialect of a world's service, and what its clients know of it.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,25 +16,25 @@ use crate::{dice::Dice, ledger::Ledger, scenario::Scenario, world::values};
 /// The dialects of a world.
 #[derive(Clone, Debug)]
 pub(crate) struct DialectPair {
-    /// What the service speaks.
+    /// The dialect of the service.
     pub(crate) service: Arc<Dialect>,
-    /// What its clients read it by: the same, or what the documents say and no more.
+    /// The dialect of its clients: the same, or the documents alone.
     pub(crate) client: Arc<Dialect>,
-    /// The status that it gives what it has approved, in place of 600: one that no client knows.
+    /// A status that it uses in place of 600 for approved payments, unknown to every client.
     odd: Option<String>,
-    /// For how long it shows a payment as pending, with the status [`PENDING`].
+    /// How long it shows a payment as pending, with the status [`PENDING`].
     pending: Option<Duration>,
 }
 
-/// The status of a payment that a service of a world is still processing.
+/// The status of a payment that is still being processed.
 pub(crate) const PENDING: &str = "649";
 
 /// HTTP statuses of errors: those of the documents more often than others.
 const STATUSES: [u16; 10] = [400, 400, 400, 400, 401, 403, 403, 404, 409, 422];
 
 impl DialectPair {
-    /// Half of the worlds are the sandbox's own. In the others the service decides at random, and half of their clients
-    /// assume nothing.
+    /// Half of the worlds have the sandbox's dialect. In the others the service decides at random, and half of the
+    /// clients assume nothing.
     pub(crate) fn of(scenario: Scenario) -> Self {
         let mut dice = Dice::new(scenario.seed, "dialect");
         let which = dice.below(4);
@@ -49,12 +49,12 @@ impl DialectPair {
         }
         let service = Arc::new(service);
         let client = if which == 2 { Arc::clone(&service) } else { Arc::new(Dialect::documented()) };
-        // Of three digits like 600, so that no length changes.
+        // Three digits like 600, so that no length changes.
         let odd = dice.per_mille(150).then(|| "650".to_owned());
         Self { service, client, odd, pending }
     }
 
-    /// The reply as the service gives it.
+    /// Returns the reply as the service sends it.
     pub(crate) fn said(&self, reply: Response<Bytes>, ledger: &Ledger, now: Timestamp) -> Response<Bytes> {
         if self.names_pending(&reply, ledger, now) {
             let decided = self.service.declined.iter().map(|entry| entry.code.as_str()).chain(["600"]);
@@ -78,8 +78,8 @@ impl DialectPair {
         })
     }
 
-    /// Whether the service says that the credentials are wrong, which counts towards a lockout. A status alone does not: it may
-    /// be how this service says that it found nothing.
+    /// Whether the service rejects the credentials, which counts towards a lockout. A status alone does not: it may be
+    /// this service's status for an empty lookup.
     pub(crate) fn refuses_credentials(&self, reply: &Response<Bytes>) -> bool {
         let mut error = ServiceError::default();
         let readable = !reply.status().is_success() && decode_into(reply.body(), &mut error).is_ok();
@@ -87,7 +87,7 @@ impl DialectPair {
         readable && self.service.error_meaning(&error.error_code, status).remedy == Remedy::FixCredentials
     }
 
-    /// Whether a reply is this service's way to say that a lookup found nothing: its status, or its code, and no other error.
+    /// Whether a reply is this service's answer to an empty lookup: its status or its code, and no other error.
     pub(crate) fn says_nothing_found(&self, status: StatusCode, error: &ReplyError) -> bool {
         match self.service.lookup.nothing {
             Some(EmptyLookup::NotFound) => status == StatusCode::NOT_FOUND,
@@ -100,7 +100,7 @@ impl DialectPair {
     }
 }
 
-/// A reply with another status in place of one; both have three digits.
+/// Replaces the status of a reply; both have three digits.
 fn with_status(reply: Response<Bytes>, code: &str, instead: &str) -> Response<Bytes> {
     reply.map(|body| {
         let text = String::from_utf8_lossy(&body);
@@ -110,7 +110,7 @@ fn with_status(reply: Response<Bytes>, code: &str, instead: &str) -> Response<By
     })
 }
 
-/// The dialect that the service of a world speaks where it decides at random.
+/// Returns the dialect of a service that decides at random.
 pub(crate) fn random_dialect(seed: u64) -> Dialect {
     random(&mut Dice::new(seed, "dialect"))
 }
@@ -128,7 +128,7 @@ fn random(dice: &mut Dice) -> Dialect {
     data.padding = Some(dice.pick(&[PaddingForm::Pkcs7, PaddingForm::Zero]));
     data.text = Some(dice.pick(&[TextForm::Base64, TextForm::Base64Url, TextForm::Hex]));
     "No".clone_into(&mut dialect.checkout.failed[0]);
-    // Statuses are 6xx, as the documents' are.
+    // Statuses are 6xx, as in the documents.
     let mut statuses = vec![600, 607, 608, 649, 650];
     let mut status = |dice: &mut Dice| fresh(dice, &mut statuses, 601, 699).to_string();
     for entry in &mut dialect.declined {
@@ -147,7 +147,7 @@ fn random(dice: &mut Dice) -> Dialect {
             entry.code = ErrorCode::INVALID_MERCHANT_REFERENCE;
             continue;
         }
-        // A service that breaks down says so with its status.
+        // A service that fails reports it by its HTTP status.
         let breaks_down = entry.http.is_some_and(|http| http >= 500);
         entry.code = code.into();
         entry.http = if breaks_down { entry.http } else { Some(http) };
@@ -155,7 +155,7 @@ fn random(dice: &mut Dice) -> Dialect {
     dialect
 }
 
-/// A number that was not taken before.
+/// Returns an unused number.
 fn fresh(dice: &mut Dice, taken: &mut Vec<u64>, least: u64, most: u64) -> u64 {
     loop {
         let number = dice.between(least, most);

@@ -1,4 +1,5 @@
-//! The service's store: SQLite in memory behind a wrapper that can crash at any operation and that sees what is committed.
+//! The service's store: SQLite in memory behind a wrapper that can crash at any operation and that sees what is
+//! committed.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,19 +10,19 @@ use pg_sandbox::{
 
 use crate::{ledger::Ledger, secrets::Secrets};
 
-/// A handle; clones share the store. What outlives a crash of the service lives behind it.
+/// A handle; clones share the store. It survives a crash of the service.
 #[derive(Clone)]
 pub(crate) struct CrashingStore(Arc<Mutex<Shared>>);
 
 struct Shared {
     engine: Box<dyn Store>,
-    /// Crashes when that many operations are over.
+    /// Crashes after this many operations.
     crash_in: Option<u32>,
     crashed: bool,
-    /// What was written since the transaction began.
+    /// Data that was written since the transaction began.
     written: Vec<Written>,
     ledger: Ledger,
-    /// Secrets that must not be stored, and the first that was.
+    /// Secrets that must not be stored, and the first one found.
     secrets: Secrets,
     leak: Option<String>,
 }
@@ -36,7 +37,7 @@ enum Written {
 }
 
 impl Written {
-    /// What checks want to know of a row.
+    /// Returns what checks need of a row.
     fn of(kind: &'static Kind, body: &str) -> Option<Self> {
         let table = kind.table;
         if table == Payment::KIND.table {
@@ -66,7 +67,7 @@ impl CrashingStore {
         })))
     }
 
-    /// From now on it crashes after that many operations.
+    /// Makes it crash after this many operations.
     pub(crate) fn crash_in(&self, operations: u32) {
         self.lock().crash_in = Some(operations);
     }
@@ -75,7 +76,7 @@ impl CrashingStore {
         self.lock().crashed
     }
 
-    /// The process is gone: what was not committed is, too.
+    /// Ends the process: uncommitted data is lost.
     pub(crate) fn restart(&self) {
         let mut shared = self.lock();
         shared.engine.rollback();
@@ -84,7 +85,7 @@ impl CrashingStore {
         shared.crashed = false;
     }
 
-    /// Looks at what was committed.
+    /// Reads the committed data.
     pub(crate) fn ledger<T>(&self, look: impl FnOnce(&mut Ledger) -> T) -> T {
         look(&mut self.lock().ledger)
     }

@@ -1,4 +1,4 @@
-//! A job that a merchant's server works on.
+//! A job in progress on a merchant's server.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -11,7 +11,7 @@ use crate::{
     run::{Claim, OwnerEvent, Run},
 };
 
-/// How far a task is; the merchant's own records say so.
+/// The stage of a task, in the merchant's own records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     Waiting,
@@ -21,7 +21,7 @@ pub(crate) enum Stage {
     Form,
     Working,
     Ended,
-    /// The customer never came back.
+    /// The customer never returned.
     Abandoned,
 }
 
@@ -31,29 +31,29 @@ pub(crate) struct Task {
     pub(crate) order: usize,
     pub(crate) job: Job,
     pub(crate) stage: Stage,
-    /// What is stored of its machine.
+    /// The saved state of its machine.
     pub(crate) disk: Option<String>,
     /// The machine, while its server is up.
     pub(crate) run: Option<Box<dyn Run>>,
-    /// Counts what has happened to it, so that what was meant for an earlier state passes it by.
+    /// Counts its changes, so that events for an earlier state are ignored.
     pub(crate) turn: u32,
-    /// What waits for the throttle.
+    /// A request that waits for the throttle.
     pub(crate) parked: Option<Request<Bytes>>,
     pub(crate) claim: Option<Claim>,
     /// How often its payment was sent.
     pub(crate) payments_sent: u32,
     pub(crate) steps: u32,
-    /// A request of it is on its way, or waits for the throttle.
+    /// Whether a request of it is in flight, or waits for the throttle.
     pub(crate) busy: bool,
-    /// What it is to be told when it is busy no more.
+    /// Inputs for it once it is no longer busy.
     pub(crate) inbox: VecDeque<OwnerEvent>,
-    /// The results that it has delivered, as its owner stored them.
+    /// Its results, as its owner stored them.
     pub(crate) results: Vec<Arc<BatchResult>>,
-    /// The network has doubled one of its requests.
+    /// Whether the network has doubled one of its requests.
     pub(crate) doubled: bool,
-    /// Where its customer's bank asks.
+    /// The page of its customer's bank.
     pub(crate) challenge: Option<String>,
-    /// The payment pages that its customer was led to.
+    /// The payment pages that its customer was sent to.
     pub(crate) pages: Vec<String>,
     /// How often its customer has posted the card form.
     pub(crate) posts: u32,

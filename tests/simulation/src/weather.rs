@@ -1,11 +1,11 @@
-//! How bad it is in one world: which troubles it has, and how often.
+//! The conditions of one world: which faults occur, and how often.
 
 use crate::{
     dice::Dice,
     scenario::{Disturbance, Scenario},
 };
 
-/// Chances in a thousand; 0 for what this world is spared.
+/// Chances in a thousand; 0 for a fault that does not occur.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct NetworkConditions {
     pub(crate) lost_request: u64,
@@ -18,7 +18,7 @@ pub(crate) struct NetworkConditions {
 }
 
 impl NetworkConditions {
-    /// Each world has about half of the troubles, each lightly or heavily, so that they meet in all combinations.
+    /// Each world has about half of the faults, each lightly or heavily, so that all combinations occur.
     pub(crate) fn of(scenario: Scenario) -> Self {
         let mut dice = Dice::new(scenario.seed, "weather");
         let mut chance = |trouble| {

@@ -1,4 +1,4 @@
-//! One world: merchants, customers, the network, the service, and the time that they live in.
+//! One world: merchants, customers, the network, the service, and their time.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -38,21 +38,21 @@ pub(crate) use serving::values;
 
 /// 2026-05-04T10:00:00Z.
 pub(crate) const BEGIN: Millis = 1_777_888_800_000;
-/// After so long nothing fails any more; what is on its way still arrives.
+/// After this time no new fault occurs; messages in flight still arrive.
 pub(crate) const TROUBLED: Millis = 2 * 3_600_000;
-/// No world needs as many events.
+/// More events than any world needs.
 const MOST_EVENTS: u32 = 20_000;
 
-/// What became of a world.
+/// The result of a world.
 #[derive(Debug)]
 pub struct Played {
     /// The world.
     pub scenario: Scenario,
-    /// What happened, line by line.
+    /// Its events, one per line.
     pub log: String,
     /// The first check that it violated, if any.
     pub violation: Option<Violation>,
-    /// What there was to count.
+    /// Its counts.
     pub tally: Tally,
 }
 
@@ -61,7 +61,7 @@ pub struct Played {
 pub struct Violation {
     /// The name of the check.
     pub check: &'static str,
-    /// What was found.
+    /// The violation that it found.
     pub what: String,
 }
 
@@ -111,45 +111,45 @@ pub(crate) struct World<'a> {
     pub(crate) calls: Vec<Call>,
     /// Copies of requests that the service has not taken yet.
     waiting: Vec<(usize, u32)>,
-    /// Callbacks on their way, and for whom.
+    /// Callbacks in flight, with their receivers.
     callbacks: Vec<Sent>,
     /// Tabs of customers on the payment page.
     tabs: Vec<Tab>,
-    /// What will reach merchants of their checkouts.
+    /// Reports about checkouts that will reach their merchants.
     news: Vec<(usize, OwnerEvent)>,
-    /// When the service looks after callbacks next.
+    /// When the service next checks for due callbacks.
     looks_at: Option<Millis>,
     /// Cards that were stored before the world began.
     pub(crate) stored_cards: u64,
-    /// The service crashes after its next commit, before it replies.
+    /// Whether the service crashes after its next commit, before it replies.
     mute: bool,
     /// Whether a server may crash at any send.
     crashes_at_sends: bool,
     /// Stores after each step, not only before each send.
     stores_eagerly: bool,
     pub(crate) healed: bool,
-    /// What machines and the throttle are given.
+    /// Random numbers for machines and the throttle.
     random: Dice,
     chance: Dice,
-    /// The same for customers.
+    /// Random numbers for customers.
     customers: Dice,
-    /// And for configurations that are mixed up.
+    /// Random numbers for wrong configurations.
     mixups: Dice,
     /// Keys of payments that were committed at this step.
     pub(crate) fresh: Vec<String>,
     /// Tasks that ended at this step.
     pub(crate) ended: Vec<usize>,
-    /// What the service has named in a reply or a callback that went out.
+    /// Records that the service has named in a reply or a callback that was sent.
     pub(crate) acknowledged: Vec<(&'static Kind, String)>,
-    /// For each client, when requests of its own were executed that it sent at most two minutes before.
+    /// For each client, when its requests were executed, if at most two minutes after sending.
     pub(crate) executed: Vec<Vec<Millis>>,
-    /// For each client, when its own requests were refused for their credentials.
+    /// For each client, when its requests were refused for their credentials.
     pub(crate) refused: Vec<Vec<Millis>>,
     pub(crate) violation: Option<Violation>,
     pub(crate) tally: Tally,
 }
 
-/// Lives a world to its end, or to its first violation.
+/// Runs a world to its end, or to its first violation.
 pub(crate) fn play(scenario: Scenario, conduct: &dyn ClientBehaviour) -> Played {
     let mut world = World::new(scenario, conduct);
     world.live();

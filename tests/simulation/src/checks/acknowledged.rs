@@ -1,5 +1,5 @@
-//! Nothing that was acknowledged is lost: each transaction, session, batch and checkout token that a reply named, and each
-//! transaction that was committed, is in the store at the end, whatever crashed in between.
+//! Acknowledged data is never lost: each transaction, session, batch and checkout token that a reply named, and each
+//! committed transaction, is in the store at the end, whatever crashed in between.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! What a checkout claims is what the ledger holds of its tokens, then and ever after; and no token is paid more often than
-//! it may be.
+//! The claim of a checkout matches the ledger, at the end of the machine and later; and no token is paid more often
+//! than it allows.
 
 use pg_sandbox::records::{Payment, Service};
 
@@ -19,7 +19,7 @@ pub(crate) fn at_the_end(world: &mut World<'_>) -> Result<(), String> {
     world.tasks.iter().filter(|task| task.stage == Stage::Ended).try_for_each(|task| check(world, task))
 }
 
-/// A token is good for so many approved payments.
+/// A token is valid for a limited number of approved payments.
 pub(crate) fn paid_once(world: &mut World<'_>) -> Result<(), String> {
     let (fresh, tasks) = (&world.fresh, &world.tasks);
     world.service.store.ledger(|ledger| {

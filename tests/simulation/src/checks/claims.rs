@@ -1,4 +1,4 @@
-//! What a machine claims is what the ledger holds: when it claims it, and still when every stray copy has arrived.
+//! The claim of a machine matches the ledger: when the machine makes it, and after every late copy has arrived.
 
 use crate::{
     job::Kind,
@@ -14,7 +14,7 @@ pub(crate) fn after_each(world: &mut World<'_>) -> Result<(), String> {
 pub(crate) fn at_the_end(world: &mut World<'_>) -> Result<(), String> {
     for task in world.tasks.iter().filter(|task| task.job.kind.pays()) {
         match (&task.stage, &task.claim) {
-            // A refusal whose reason may pass rests on the network sending nothing twice.
+            // A refusal for a temporary reason assumes that the network sends nothing twice.
             (Stage::Ended, Some(Claim::Refused { for_good: false })) if task.doubled => {}
             (Stage::Ended, Some(_)) => check(world, task)?,
             (Stage::Abandoned, _) if paid(world, task).is_some() => {
@@ -27,7 +27,7 @@ pub(crate) fn at_the_end(world: &mut World<'_>) -> Result<(), String> {
 }
 
 fn check(world: &World<'_>, task: &Task) -> Result<(), String> {
-    // Its payments are found by its token, and have a check of their own.
+    // Its payments are found by its token, and have their own check.
     if task.job.kind == Kind::Checkout {
         return Ok(());
     }
@@ -58,7 +58,7 @@ fn check(world: &World<'_>, task: &Task) -> Result<(), String> {
     }
 }
 
-/// The key of the approved payment of a task.
+/// Returns the key of the approved payment of a task.
 fn paid(world: &World<'_>, task: &Task) -> Option<String> {
     if !task.job.kind.pays() {
         return None;

@@ -1,4 +1,4 @@
-//! Every machine ends, and sends no payment more often than it may.
+//! Every machine ends, and sends a payment at most as often as its bounds allow.
 
 use crate::{
     task::{Stage, Task},

@@ -1,4 +1,5 @@
-//! A capture, a cancellation or a refund is what its machine claims, and was done once unless the network doubled it.
+//! A capture, a cancellation or a refund matches the claim of its machine, and was executed once unless the network
+//! doubled it.
 
 use pg_sandbox::records::PaymentKind;
 

@@ -1,4 +1,4 @@
-//! Every Unknown can be cleared up: at the end of the world its lookup says what the ledger holds.
+//! Every Unknown can be resolved: at the end of the world, its lookup agrees with the ledger.
 
 use pg_model::TransactionLookup;
 use pg_sandbox::records::PaymentKind;
@@ -15,7 +15,7 @@ pub(crate) fn at_the_end(world: &mut World<'_>) -> Result<(), String> {
             _ => None,
         })
         .collect();
-    // A minute after everything else, so that no limit is in the way.
+    // A minute after everything else, so that no rate limit applies.
     let mut now = world.now;
     for (number, lookup) in unknown {
         now += 301_000;

@@ -1,6 +1,6 @@
-//! No card number, security code, password or key in a log, a record of the store or the journal; stored states and `Debug`
-//! outputs are looked at where they arise. Session keys are looked for in logs, stored states and `Debug` outputs alone: the
-//! sandbox keeps its sessions by them, and its journal shows them on purpose.
+//! No log, record of the store or journal contains a card number, security code, password or key; saved states and
+//! `Debug` outputs are checked where they are made. Session keys are only searched for in logs, saved states and
+//! `Debug` outputs: the sandbox stores sessions under them, and shows them in its journal on purpose.
 
 use http::Request;
 

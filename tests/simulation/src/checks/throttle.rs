@@ -1,4 +1,4 @@
-//! The limit of requests in a minute holds as the service sees it, for clients whose clock does not jump.
+//! The rate limit per minute holds as the service counts it, for clients whose clock does not jump.
 
 use crate::world::World;
 

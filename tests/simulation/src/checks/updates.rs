@@ -1,5 +1,5 @@
-//! An account update names every key of its source once, with what the service answered, and submits no batch twice unless
-//! it says so.
+//! An account update lists every key of its source once, with the answer of the service, and submits no batch twice
+//! unless it says so.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ pub(crate) fn at_the_end(world: &mut World<'_>) -> Result<(), String> {
 }
 
 fn check(task: &Task, batches: &[BatchCards]) -> Result<(), String> {
-    // A result may come twice after a crash, and counts once.
+    // After a crash a result may arrive twice, and counts once.
     let results: BTreeMap<u64, &BatchResult> = task.results.iter().map(|result| (result.number, &**result)).collect();
     let mut seen = BTreeSet::new();
     for result in results.values() {
@@ -41,7 +41,7 @@ fn keys_of(result: &BatchResult) -> impl Iterator<Item = &str> {
     answered.chain(result.unanswered.iter().map(|key| key.as_str()))
 }
 
-/// What it says of a finished batch is what the service holds of it.
+/// Compares the result of a finished batch with the service's.
 fn answered(result: &BatchResult, batches: &[BatchCards]) -> Result<(), String> {
     if result.how != BatchEnd::Finished {
         return Ok(());
@@ -57,7 +57,7 @@ fn answered(result: &BatchResult, batches: &[BatchCards]) -> Result<(), String> 
     Ok(())
 }
 
-/// The service has the keys of a batch once, or the result says so, or the network doubled it.
+/// The service has the keys of a batch once, unless the result says otherwise or the network doubled the submission.
 fn submitted_once(task: &Task, result: &BatchResult, batches: &[BatchCards]) -> Result<(), String> {
     if task.doubled || result.submitted_again > 0 {
         return Ok(());

@@ -1,5 +1,5 @@
-//! A stored card that is disabled or deleted pays nothing, nor does a session half an hour after it was opened (spec 1 §3.1,
-//! spec 2 §3.1).
+//! A disabled or deleted card does not pay, nor does a session later than half an hour after it was opened (spec 1
+//! §3.1, spec 2 §3.1).
 
 use std::time::Duration;
 
@@ -17,10 +17,10 @@ pub(crate) fn after_each(world: &mut World<'_>) -> Result<(), String> {
             let is_its = |name: &String| payment.unique_reference.as_ref() == Some(name);
             let Some(task) = tasks.iter().find(|task| is_its(&task.job.name)) else { continue };
             match task.job.kind {
-                // Paid by another program, under the same reference.
+                // Another program paid under the same reference.
                 _ if payment.kind == PaymentKind::Auth && !task.job.is_paid_by(payment) => {}
                 Kind::Session => session(ledger, payment, &task.job.key)?,
-                // What was checked while the card was there may be paid afterwards.
+                // After a check with a valid card, the payment may follow later.
                 Kind::ThreeDSecure if payment.kind != PaymentKind::ThreeDSecureCheck => {}
                 _ if ledger.without_card.contains(&payment.key) => {
                     return Err(format!("{} was paid with a card that is disabled or deleted", task.job.name));
@@ -32,7 +32,7 @@ pub(crate) fn after_each(world: &mut World<'_>) -> Result<(), String> {
     })
 }
 
-/// What follows a payment needs no card any more.
+/// Follow-ups of a payment need no card.
 fn asks_the_bank(payment: &Payment) -> bool {
     payment.parent.is_none()
 }

@@ -1,4 +1,4 @@
-//! Clients that keep, resume, log or ask for something they should not, or the other way round.
+//! Clients that save, resume, log or skip the wrong things.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ impl ClientBehaviour for StoresAfterSending {
     }
 }
 
-/// After a crash everything begins anew.
+/// After a crash everything starts again.
 pub(super) const ASSUMES_NOTHING_WAS_SENT: Planted =
     Planted::new("a machine is resumed as if nothing had been sent", "claims are true", 300, &AssumesNothingWasSent);
 
@@ -74,7 +74,8 @@ fn rebound(saved: &str, account: &Account) -> SavedState {
     SavedState::from_text(saved).rebind(account).expect("what was stored of a machine can be read")
 }
 
-/// Captures, cancellations and refunds without a reply are sent again, though nothing tells the second from the first.
+/// Captures, cancellations and refunds without a reply are sent again, although the service cannot recognise the
+/// repetition.
 pub(super) const REPEATS_CAPTURES: Planted =
     Planted::new("a capture without a reply is sent again", "follow-ups are what they claim", 500, &RepeatsCaptures);
 
@@ -118,7 +119,7 @@ impl Run for Repeating {
     }
 }
 
-/// A customer is led to the payment page before the machine is stored: a crash in between forgets the token.
+/// A customer is sent to the payment page before the machine is saved: a crash in between loses the token.
 pub(super) const LEADS_UNSTORED: Planted = Planted::new(
     "a customer is led to pay before the machine is stored",
     "checkouts stay what they claim",
@@ -146,7 +147,7 @@ impl ClientBehaviour for IgnoresTheThrottle {
     }
 }
 
-/// After a credential error everybody goes on as before.
+/// After a credential error all clients continue.
 pub(super) const IGNORES_STOPS: Planted =
     Planted::new("a credential error does not stop the others", "no client is locked out", 1000, &IgnoresStops);
 
@@ -158,7 +159,7 @@ impl ClientBehaviour for IgnoresStops {
     }
 }
 
-/// What a shop logs of a payment holds the card.
+/// The shop's log of a payment contains the card.
 pub(super) const LOGS_THE_CARD: Planted = Planted::new("the card is logged", "secrets stay secret", 20, &LogsTheCard);
 
 struct LogsTheCard;

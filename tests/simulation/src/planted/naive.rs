@@ -1,4 +1,4 @@
-//! A charge as it is often written: send, and decide by itself what to do when no reply comes.
+//! A charge as it is often implemented: send, and decide alone what to do without a reply.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::{
 /// What to do without a reply, or with an unreadable one.
 pub(super) type Lost = fn(&mut Naive) -> Step;
 
-/// Every charge is done so, and from the beginning after a crash.
+/// Makes every charge in this way, and starts it again after a crash.
 pub(super) struct Naively(pub(super) Lost);
 
 impl ClientBehaviour for Naively {
@@ -129,7 +129,7 @@ impl Run for Naive {
     }
 }
 
-/// A lost payment is sent again under its reference without a look, and its refusal is believed.
+/// A lost payment is sent again under its reference without a lookup, and its refusal is trusted.
 pub(super) const RESENDS_BLINDLY: Planted = Planted::new(
     "a lost payment is sent again without looking it up",
     "claims are true",
@@ -166,7 +166,7 @@ pub(super) const UNKNOWN_STATUS_IS_A_DECLINE: Planted =
     Planted::new("an unlisted status is taken for a decline", "claims are true", 600, &Naively(give_up))
         .in_other_dialects();
 
-/// What it makes of a status stands in [`Naive`]; of a lost reply it makes nothing.
+/// [`Naive`] interprets a status; a lost reply gets no interpretation.
 fn give_up(naive: &mut Naive) -> Step {
     naive.unknown()
 }

@@ -1,4 +1,4 @@
-//! A service whose store does one thing wrong.
+//! A service whose store has one fault.
 
 use pg_sandbox::{
     Timestamp,
@@ -9,7 +9,7 @@ use pg_sandbox::{
 use super::Planted;
 use crate::{conduct::ClientBehaviour, scenario::Disturbance};
 
-/// What may be wrong with a store; what is not overridden is right.
+/// Possible faults of a store. The defaults are correct.
 pub(super) trait Tamper: Send {
     fn begin(&mut self, store: &mut dyn Store) -> Result<(), StoreError> {
         store.begin()
@@ -36,7 +36,7 @@ pub(super) trait Tamper: Send {
     }
 }
 
-/// Records of this kind are read as something else, or as if they were not there.
+/// Reads records of this kind as something else, or as missing.
 #[derive(Clone, Copy)]
 pub(super) struct Misread {
     pub(super) kind: &'static Kind,
@@ -50,7 +50,7 @@ impl Tamper for Misread {
     }
 }
 
-/// The service has a store with which this is wrong.
+/// The service has a store with this fault.
 pub(super) struct Tampered<T>(pub(super) T);
 
 impl<T: Tamper + Copy + Sync + 'static> ClientBehaviour for Tampered<T> {
@@ -111,7 +111,7 @@ pub(super) fn with_number(body: &str, member: &str, number: u64) -> String {
     record.to_string()
 }
 
-/// A commit is put off until the next request.
+/// A commit is delayed until the next request.
 pub(super) const REPLIES_BEFORE_COMMIT: Planted = Planted::new(
     "replies go out before the commit",
     "what is acknowledged stays",
@@ -119,7 +119,7 @@ pub(super) const REPLIES_BEFORE_COMMIT: Planted = Planted::new(
     &Tampered(RepliesBeforeCommit { open: false }),
 );
 
-/// The transaction that was said to be committed is still open.
+/// The transaction is still open although its commit was reported.
 #[derive(Clone, Copy)]
 struct RepliesBeforeCommit {
     open: bool,
@@ -144,7 +144,7 @@ impl Tamper for RepliesBeforeCommit {
     }
 }
 
-/// What is rolled back is committed instead.
+/// A rollback commits instead.
 pub(super) const COMMITS_HALF: Planted = Planted::new(
     "a crash leaves half of what a request has written",
     "what is acknowledged stays",
@@ -188,7 +188,7 @@ impl Tamper for CountsApprovedReferencesOnly {
     }
 }
 
-/// A reference is accepted as often as it comes.
+/// A reference is accepted any number of times.
 pub(super) const FORGETS_REFERENCES: Planted =
     Planted::new("references are not remembered", "one payment an intent", 200, &Tampered(ForgetsReferences));
 
@@ -209,7 +209,7 @@ pub(super) const FINDS_NOTHING: Planted = Planted::new(
     &Tampered(Misread { kind: UniqueReference::KIND, read: |_| None }),
 );
 
-/// A card key is read as enabled, whatever was done to it.
+/// A card key is read as enabled in every case.
 pub(super) const DISABLED_CARDS_PAY: Planted = Planted::new(
     "a card that is disabled still pays",
     "only what is valid pays",
@@ -221,7 +221,7 @@ pub(super) const DISABLED_CARDS_PAY: Planted = Planted::new(
 )
 .needs(Disturbance::CardKeys);
 
-/// A card key that is deleted stays where it was.
+/// A deleted card key is kept.
 pub(super) const DELETED_CARDS_PAY: Planted =
     Planted::new("a card that is deleted still pays", "only what is valid pays", 1_000, &Tampered(DeletedCardsPay))
         .needs(Disturbance::CardKeys);

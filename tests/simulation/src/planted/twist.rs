@@ -1,4 +1,4 @@
-//! Machines of some kinds with one thing about them that is wrong.
+//! Machines of some kinds with one fault.
 
 use std::{ops::ControlFlow, sync::Arc, time::Duration};
 
@@ -17,23 +17,23 @@ use crate::{
     spoken::PENDING,
 };
 
-/// What is wrong; what is not said is right.
+/// The fault. The defaults are correct.
 #[derive(Clone, Copy)]
 pub(super) struct Twist {
     /// The machines that have it.
     pub(super) of: fn(Kind) -> bool,
-    /// What they take an event for, or what they do at once instead.
+    /// How they misread an event, or what they do at once instead.
     pub(super) hears: fn(Event) -> ControlFlow<Step, Event>,
-    /// What they do at once when they are told something.
+    /// What they do at once when they get an input.
     pub(super) told: fn(&Job, &OwnerEvent) -> Option<Step>,
-    /// What they do in place of what they should.
+    /// What they do instead of the correct step.
     pub(super) does: fn(&Job, Step, Moment) -> Step,
-    /// What is stored behind their state.
+    /// What they save in addition to their state.
     pub(super) stores: fn(&Job) -> String,
 }
 
 impl Twist {
-    /// Nothing is wrong.
+    /// No fault.
     pub(super) const NONE: Self = Self {
         of: |_| false,
         hears: ControlFlow::Continue,
@@ -80,7 +80,7 @@ impl Run for Twisted {
     }
 }
 
-/// Ends at once with a claim, where an event is a reply with this error; goes on as it should otherwise.
+/// Ends at once with a claim if an event is a reply with this error; otherwise continues correctly.
 pub(super) fn ends_when_refused_with(event: Event, code: &str, claim: Claim) -> ControlFlow<Step, Event> {
     let refused = matches!(&event, Event::Reply(reply) if {
         let body = String::from_utf8_lossy(reply.body());
@@ -89,7 +89,7 @@ pub(super) fn ends_when_refused_with(event: Event, code: &str, claim: Claim) -> 
     if refused { ControlFlow::Break(Step::Ended(claim)) } else { ControlFlow::Continue(event) }
 }
 
-/// A request without a reply is taken for one that never left.
+/// A request without a reply counts as one that never left.
 pub(super) const TAKES_LOST_FOR_UNSENT: Planted = Planted::new(
     "a request that may have arrived is taken for one that never left",
     "claims are true",
@@ -104,7 +104,7 @@ fn lost_is_unsent(event: Event) -> Event {
     }
 }
 
-/// The refusal of a reference that is used up is taken for the refusal of the payment that has used it up.
+/// The refusal of a used reference counts as a refusal of the payment that used it.
 pub(super) const USED_UP_IS_REFUSED: Planted = Planted::new(
     "a reference that is used up is taken for a payment that was refused",
     "claims are true",
@@ -116,7 +116,7 @@ pub(super) const USED_UP_IS_REFUSED: Planted = Planted::new(
     },
 );
 
-/// When the bank does not answer, it is taken to have said no.
+/// A bank that does not answer counts as a decline.
 pub(super) const NO_RESPONSE_IS_A_DECLINE: Planted = Planted::new(
     "a bank that does not answer is taken for one that declines",
     "claims are true",
@@ -124,7 +124,7 @@ pub(super) const NO_RESPONSE_IS_A_DECLINE: Planted = Planted::new(
     &Twist { of: Kind::charges, hears: |event| ends_when_refused_with(event, "119", Claim::Declined), ..Twist::NONE },
 );
 
-/// When the bank does not answer, it is taken to have charged nothing, though it may have.
+/// A bank that does not answer counts as one that charged nothing.
 pub(super) const NO_RESPONSE_IS_NOT_CHARGED: Planted = Planted::new(
     "a bank that does not answer is taken for one that has not charged",
     "claims are true",
@@ -136,7 +136,7 @@ pub(super) const NO_RESPONSE_IS_NOT_CHARGED: Planted = Planted::new(
     },
 );
 
-/// A page of a gateway on the way is taken for a refusal of the service.
+/// A proxy's page counts as a refusal of the service.
 pub(super) const UNREADABLE_IS_A_DECLINE: Planted = Planted::new(
     "a reply that cannot be read is taken for a refusal",
     "claims are true",
@@ -149,7 +149,7 @@ fn believes_a_page(event: Event) -> ControlFlow<Step, Event> {
     if page { ControlFlow::Break(Step::Ended(Claim::Refused { for_good: true })) } else { ControlFlow::Continue(event) }
 }
 
-/// An error code that neither the documents nor the dialect list is believed: the payment is taken for refused.
+/// An error code that neither the documents nor the dialect list is trusted: the payment counts as refused.
 pub(super) const UNKNOWN_REFUSAL_IS_TRUSTED: Planted = Planted::new(
     "an unlisted error code is believed",
     "claims are true",
@@ -172,7 +172,7 @@ fn believes_any_code(event: Event) -> ControlFlow<Step, Event> {
     }
 }
 
-/// A status that the dialect lists as pending is taken for the end of the payment.
+/// A status that the dialect lists as pending counts as final.
 pub(super) const PENDING_IS_FINAL: Planted = Planted::new(
     "a pending status is taken for the final one",
     "claims are true",
@@ -190,7 +190,7 @@ fn no_more_lookups(event: Event) -> ControlFlow<Step, Event> {
     if pending { ControlFlow::Break(Step::Ended(Claim::Declined)) } else { ControlFlow::Continue(event) }
 }
 
-/// A charge takes any approved payment under its reference for its own, whatever the amount.
+/// A charge accepts any approved payment under its reference, whatever the amount.
 pub(super) const TAKES_ANOTHER_AMOUNT: Planted = Planted::new(
     "an approved payment of another amount under the reference is taken for the charge",
     "claims are true",
@@ -211,7 +211,7 @@ fn any_approved_payment(event: Event) -> ControlFlow<Step, Event> {
     }
 }
 
-/// A machine whose end is unknown waits for ever.
+/// A machine with an unknown outcome waits for ever.
 pub(super) const NEVER_GIVES_UP: Planted = Planted::new(
     "what is unknown is waited for without end",
     "every world ends",
@@ -226,7 +226,7 @@ pub(super) const NEVER_GIVES_UP: Planted = Planted::new(
     },
 );
 
-/// What a callback says of a batch is taken over without fetching the batch.
+/// The content of a callback about a batch is trusted without retrieving the batch.
 pub(super) const BELIEVES_A_CALLBACK: Planted = Planted::new(
     "what a callback says is believed",
     "updates are what the service answered",
@@ -244,7 +244,7 @@ fn takes_over(job: &Job, what: &OwnerEvent) -> Option<Step> {
     Some(Step::Take(Arc::new(result)))
 }
 
-/// A customer who comes back from the bank is taken for one who has paid.
+/// A customer's return from the bank counts as a payment.
 pub(super) const BELIEVES_A_RETURN: Planted = Planted::new(
     "a customer who comes back is taken for one who has paid",
     "claims are true",
@@ -259,7 +259,7 @@ pub(super) const BELIEVES_A_RETURN: Planted = Planted::new(
     },
 );
 
-/// A callback or a browser that names a payment is taken for one, without looking it up.
+/// A callback or a browser that names a payment is trusted without a lookup.
 pub(super) const BELIEVES_A_SUCCESS_PAGE: Planted = Planted::new(
     "a callback or a success page that names a payment is believed",
     "checkouts are what they claim",
@@ -274,7 +274,7 @@ pub(super) const BELIEVES_A_SUCCESS_PAGE: Planted = Planted::new(
     },
 );
 
-/// A checkout lapses when its time is over or it is withdrawn, and its token stays open.
+/// A checkout lapses when its time is over or it is withdrawn, but its token stays valid.
 pub(super) const LEAVES_A_TOKEN_OPEN: Planted = Planted::new(
     "a checkout lapses without its token being cancelled",
     "checkouts stay what they claim",
@@ -282,7 +282,7 @@ pub(super) const LEAVES_A_TOKEN_OPEN: Planted = Planted::new(
     &Twist { of: |kind| kind == Kind::Checkout, does: |_, step, _| leaves_out("/canceltoken", step), ..Twist::NONE },
 );
 
-/// A checkout lapses when its token is cancelled; a payment that no hint named is not searched for.
+/// A checkout lapses when its token is cancelled, without a search for an unreported payment.
 pub(super) const SEARCHES_FOR_NOTHING: Planted = Planted::new(
     "a checkout lapses without a search for its payment",
     "checkouts are what they claim",
@@ -294,7 +294,7 @@ pub(super) const SEARCHES_FOR_NOTHING: Planted = Planted::new(
     },
 );
 
-/// A checkout whose token has expired by the shop's own clock ends as lapsed, without a question to the service.
+/// A checkout whose token has expired by the shop's own clock ends as lapsed, without asking the service.
 pub(super) const TRUSTS_ITS_CLOCK: Planted = Planted::new(
     "a token is taken to have expired when the shop's own clock says so",
     "checkouts stay what they claim",
@@ -322,7 +322,7 @@ pub(super) const SUBMITS_A_BATCH_AGAIN: Planted = Planted::new(
     },
 );
 
-/// What is stored of a machine holds the card.
+/// The saved state of a machine contains the card.
 pub(super) const STORES_THE_CARD: Planted = Planted::new(
     "the card is stored with the machine",
     "secrets stay secret",

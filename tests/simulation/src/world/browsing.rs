@@ -1,5 +1,5 @@
-//! Customers on the hosted payment page: they open it, pay, try another card, press the button twice, use two tabs, come
-//! late, go back after they have paid, or give up.
+//! Customers on the hosted payment page: they open it, pay, try another card, press the button twice, use two tabs,
+//! come late, go back after payment, or give up.
 
 use std::net::IpAddr;
 
@@ -19,9 +19,9 @@ use crate::{
 
 /// Where the pages are.
 const HOST: &str = "http://localhost";
-/// A tab asks no more often.
+/// Maximum number of requests of a tab.
 const MOST_REQUESTS: u32 = 12;
-/// A customer fills in no more forms.
+/// Maximum number of forms that a customer fills in.
 const MOST_FORMS: u32 = 3;
 /// Pays, is declined, and pays: what customers try next.
 pub(crate) const OTHER_CARDS: [Card; 3] = [
@@ -36,7 +36,7 @@ pub(super) struct Tab {
     /// The payment page.
     page: String,
     wants: Wants,
-    /// The call whose answer it will show. Others that are on their way are forgotten, as browsers do.
+    /// The call whose answer it will show. Browsers ignore answers to earlier ones.
     awaits: Option<usize>,
     requests: u32,
     forms: u32,
@@ -45,7 +45,7 @@ pub(super) struct Tab {
     gives_up: bool,
 }
 
-/// What a tab asks for.
+/// The next request of a tab.
 #[derive(Clone)]
 enum Wants {
     Page(String),
@@ -59,7 +59,7 @@ enum Wants {
 }
 
 impl World<'_> {
-    /// The machine is stored, then the customer is led to the page; asked again it is the same page.
+    /// Saves the machine, then sends the customer to the page. If asked again, the page is the same.
     pub(super) fn lead(&mut self, task: usize, url: String, now: Moment, until: Moment) {
         let client = self.tasks[task].client;
         let stores_first = self.conduct.stores_before_leading();
@@ -82,7 +82,7 @@ impl World<'_> {
         self.sleep(task, now, until);
     }
 
-    /// A customer has the address, and does with it what customers do.
+    /// The customer has the address, and uses it.
     fn arrives(&mut self, task: usize, page: String) {
         let name = self.tasks[task].job.name.clone();
         self.note(format_args!("the customer of {name} gets the address of the payment page"));
@@ -146,7 +146,7 @@ impl World<'_> {
         self.agenda.plan(self.now + pause, SimulatedEvent::Browse { tab });
     }
 
-    /// A tab shows no answer: most customers try again.
+    /// A tab gets no answer: most customers try again.
     pub(super) fn shows_nothing(&mut self, tab: usize, call: usize) {
         if self.tabs[tab].awaits == Some(call) {
             self.tabs[tab].awaits = None;
@@ -156,7 +156,7 @@ impl World<'_> {
         }
     }
 
-    /// A tab has an answer.
+    /// A tab gets an answer.
     pub(super) fn shows(&mut self, tab: usize, call: usize, response: &Response<Bytes>) {
         if self.tabs[tab].awaits != Some(call) {
             return;
@@ -177,7 +177,7 @@ impl World<'_> {
             // A page that cannot be read.
             return self.shows_nothing(tab, call);
         }
-        // Anything else says that nothing can be paid here.
+        // Any other answer means that nothing can be paid here.
         self.tabs[tab].awaits = None;
     }
 
@@ -193,7 +193,7 @@ impl World<'_> {
         self.soon(tab, 3_000, 90_000);
     }
 
-    /// The customer goes back to the shop without having paid; some shops withdraw the order then.
+    /// The customer returns to the shop without payment. Some shops then withdraw the order.
     fn gives_up(&mut self, task: usize) {
         let name = self.tasks[task].job.name.clone();
         self.note(format_args!("the customer of {name} gives up"));
@@ -204,7 +204,7 @@ impl World<'_> {
         }
     }
 
-    /// The page leads back to the shop, with the key; a customer who is satisfied need not follow.
+    /// The page redirects to the shop, with the key. The customer need not follow.
     fn has_paid(&mut self, tab: usize, key: &str) {
         let task = self.tabs[tab].task;
         let name = self.tasks[task].job.name.clone();
@@ -226,7 +226,7 @@ impl World<'_> {
         }
     }
 
-    /// Something about a checkout that will reach its merchant.
+    /// Plans a report about a checkout for its merchant.
     pub(super) fn bring(&mut self, task: usize, what: OwnerEvent, delay: Millis) {
         self.news.push((task, what));
         self.agenda.plan(self.now + delay, SimulatedEvent::News { news: self.news.len() - 1 });

@@ -1,4 +1,4 @@
-//! Callbacks of the account updater: the network treats them as badly as requests, and any stranger may make one up.
+//! Callbacks of the account updater. The network treats them like requests, and strangers can forge them.
 
 use bytes::Bytes;
 use http::Request;
@@ -19,9 +19,9 @@ use crate::{
     task::Task,
 };
 
-/// A callback on its way.
+/// A callback in flight.
 pub(super) struct Sent {
-    /// The service's name of it; a forged one has none.
+    /// The service's number of it; `None` for a forged one.
     id: Option<String>,
     request: Request<Bytes>,
     /// The merchant that it goes to.
@@ -29,7 +29,7 @@ pub(super) struct Sent {
 }
 
 impl World<'_> {
-    /// The service looks after callbacks when it says that some are due.
+    /// Lets the service send its due callbacks.
     pub(super) fn look_for_due(&mut self) {
         let Some(at) = self.service.next_due() else { return };
         let at = at.max(self.now + 1);
@@ -89,7 +89,7 @@ impl World<'_> {
         MERCHANTS.iter().position(|name| *name == merchant)
     }
 
-    /// A callback reaches the merchant's server, which tells every account update of it.
+    /// Delivers a callback to the merchant's server, which passes it to every account update.
     pub(super) fn callback(&mut self, callback: usize) {
         let Sent { id, client, .. } = &self.callbacks[callback];
         let (id, client, up) = (id.clone(), *client, self.clients[*client].up);
@@ -114,7 +114,7 @@ impl World<'_> {
         }
     }
 
-    /// A callback names a payment; the client takes the key and nothing else.
+    /// Passes on a callback that names a payment. The client uses only the key.
     fn tell_of_payment(&mut self, task: usize, callback: usize) {
         let body = self.callbacks[callback].request.body();
         let key = form_urlencoded::parse(body).find(|(name, _)| name == "trans_key");
@@ -124,7 +124,7 @@ impl World<'_> {
         }
     }
 
-    /// A callback that the service never sent, of a payment that is not, or is another one's.
+    /// Forges a callback of an unknown payment, or of another merchant's.
     fn forge_payment(&mut self, client: usize, task: usize) {
         let keys: Vec<String> = self.service.store.ledger(|ledger| ledger.payments.keys().cloned().collect());
         let key = if keys.is_empty() || self.chance.per_mille(300) {
@@ -139,7 +139,7 @@ impl World<'_> {
         self.agenda.plan(self.now, SimulatedEvent::Callback { callback: self.callbacks.len() - 1 });
     }
 
-    /// A callback that the service never sent: of a batch that is not, or with a result that is not.
+    /// Forges a callback of an unknown batch, or with a wrong result.
     pub(super) fn forge(&mut self, client: usize) {
         if self.healed {
             return;

@@ -1,4 +1,4 @@
-//! Customers at their bank: they prove who they are, fail, give up, answer in two tabs, come back twice or never.
+//! Customers at their bank: they authenticate, fail, give up, answer in two tabs, return twice or never.
 
 use std::net::IpAddr;
 
@@ -16,7 +16,7 @@ use crate::{
 };
 
 impl World<'_> {
-    /// The customer is led to the bank, once; the machine says so each time that it is asked.
+    /// Sends the customer to the bank once, although the machine asks for it each time.
     pub(super) fn challenge(&mut self, task: usize, url: String, until: Moment) {
         let now = self.clients[self.tasks[task].client].clock(self.now);
         if self.tasks[task].challenge.is_none() {
@@ -27,7 +27,7 @@ impl World<'_> {
             let dithering = self.customers.per_mille(400) && self.scenario.has(Disturbance::Customers);
             let (think, how) = (self.customers.between(2_000, 240_000), self.customers.below(4));
             match (dithering, how) {
-                // Never arrives.
+                // The customer never arrives.
                 (true, 0) => {}
                 // Opens the merchant's page by hand, and answers in two tabs.
                 (true, 1) => {
@@ -60,7 +60,7 @@ impl World<'_> {
         self.send(Call::new(caller, request, from, self.now));
     }
 
-    /// The browser has an answer of the bank, which leads back to the shop, or none.
+    /// The browser gets the bank's answer, which redirects to the shop, or none.
     pub(super) fn answered(&mut self, task: usize, to: &str) {
         let name = self.tasks[task].job.name.clone();
         if to.starts_with(RETURN_PAGE) {

@@ -1,4 +1,4 @@
-//! Processes crash and start again, clocks jump, configurations are wrong for a while, and at last all is well.
+//! Processes crash and restart, clocks jump, configurations are wrong for a while, and finally no fault occurs.
 
 use bytes::Bytes;
 use http::Request;
@@ -15,7 +15,7 @@ use crate::{
 };
 
 impl World<'_> {
-    /// The service will crash: at one of its next operations on the store, or between a commit and the replies.
+    /// Plans a crash of the service: at one of its next operations on the store, or between a commit and the replies.
     pub(super) fn plan_crash(&mut self, operations: u32) {
         if self.service.is_up() && !self.healed {
             if operations == 0 {
@@ -26,7 +26,7 @@ impl World<'_> {
         }
     }
 
-    /// The service is down: connections break, and it is started again.
+    /// Handles a crash of the service: connections break, and it is restarted.
     pub(super) fn after_crash(&mut self) {
         self.tally.crashes += 1;
         self.mute = false;
@@ -84,7 +84,7 @@ impl World<'_> {
         }
     }
 
-    /// The server was started with the configuration of another merchant: a machine, should one resume with that.
+    /// Resumes a machine on a server that was started with another merchant's configuration, if it resumes.
     pub(super) fn resume_elsewhere(&mut self, task: usize, with_request: bool) -> Option<Box<dyn Run>> {
         let mixed_up = self.mixups.per_mille(250) && self.scenario.has(Disturbance::OtherAccounts) && !self.healed;
         let Task { client, job, disk: Some(saved), stage: Stage::Working, .. } = &self.tasks[task] else { return None };
@@ -109,7 +109,7 @@ impl World<'_> {
         self.note(format_args!("the clock of client {client} jumps: it is {ahead} ms ahead"));
     }
 
-    /// A wrong configuration is rolled out: the server starts again with it.
+    /// Deploys a wrong configuration: the server restarts with it.
     pub(super) fn break_credentials(&mut self, client: usize) {
         if !self.healed {
             self.configure(client, true);
@@ -123,7 +123,7 @@ impl World<'_> {
         }
     }
 
-    /// Other credentials the throttle notices by itself. An operator who finds the right ones says so.
+    /// The throttle notices changed credentials itself. An operator who corrects them confirms it.
     fn configure(&mut self, client: usize, wrong: bool) {
         self.note(format_args!(
             "client {client} is configured with {} password",
@@ -138,7 +138,7 @@ impl World<'_> {
         self.crash_client(client);
     }
 
-    /// A program behind the client's address that knows no password.
+    /// A program behind the client's address with wrong credentials.
     pub(super) fn stranger(&mut self, client: usize) {
         let account = self.clients[client].wrong_account().clone().encoding(Encoding::Json);
         let lookup = TransactionLookup::new().merchant_reference("x");
@@ -147,7 +147,7 @@ impl World<'_> {
         self.send(Call { open: false, ..Call::new(Caller::Stranger, request, from, self.now) });
     }
 
-    /// Another program of the merchant changes what may be paid with, and does not wait for the answer.
+    /// Another program of the merchant changes a stored card, and does not wait for the answer.
     pub(super) fn change_card_key(&mut self, task: usize, what: CardKeyChange) {
         let Task { client, job, .. } = &self.tasks[task];
         let (client, key) = (&self.clients[*client], job.key.as_str());
@@ -174,7 +174,7 @@ impl World<'_> {
         self.send(call);
     }
 
-    /// From now on nothing fails any more. What is on its way still arrives.
+    /// Ends all faults. Messages in flight still arrive.
     pub(super) fn heal(&mut self) {
         self.healed = true;
         self.network.weather = NetworkConditions::default();

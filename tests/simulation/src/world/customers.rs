@@ -1,4 +1,4 @@
-//! Customers with a card form: they think, post, post again, or never come back.
+//! Customers with a card form: they think, post, post again, or never return.
 
 use std::net::IpAddr;
 
@@ -21,7 +21,7 @@ const CARD_PAGE: &str = "https://shop.example/card";
 pub(super) const MOST_POSTS: u32 = 3;
 
 impl World<'_> {
-    /// The session is there, or never will be.
+    /// Handles the end of the session's machine.
     pub(super) fn session_opened(&mut self, task: usize, claim: Claim) {
         let dithering = self.customers.per_mille(250) && self.scenario.has(Disturbance::Customers);
         let (think, tabs, gone) =
@@ -69,7 +69,7 @@ impl World<'_> {
         self.send(Call::new(caller, request, from, self.now));
     }
 
-    /// The browser has an answer. Whatever it is, the merchant goes on when the customer comes back or gives up.
+    /// The browser gets an answer. In any case, the merchant goes on when the customer returns or gives up.
     pub(super) fn posted(&mut self, task: usize, response: &Response<Bytes>) {
         let to = response.headers().get(header::LOCATION).and_then(|to| to.to_str().ok()).unwrap_or_default();
         if self.tasks[task].challenge.is_some() {
@@ -93,7 +93,7 @@ impl World<'_> {
         }
     }
 
-    /// The customer is back at the shop. A second return changes nothing.
+    /// The customer returns to the shop. A second return changes nothing.
     fn come_back(&mut self, task: usize) {
         let name = self.tasks[task].job.name.clone();
         self.note(format_args!("the customer of {name} is back at the shop"));

@@ -1,4 +1,4 @@
-//! Merchants' servers drive machines as their contract says: throttle, disk, network, and back.
+//! Merchants' servers drive machines as required: throttle, disk, network, and back.
 
 use std::sync::Arc;
 
@@ -15,11 +15,11 @@ use crate::{
     task::Stage,
 };
 
-/// A machine that wants to sleep longer does not wake in this world.
+/// A machine with a longer wait does not wake in this world.
 const LONGEST_SLEEP: u64 = 40 * 24 * 3_600_000;
 
 impl World<'_> {
-    /// A task begins, when its server is up and may send.
+    /// Starts a task when its server is up and may send.
     pub(super) fn begin(&mut self, task: usize) {
         let client = self.tasks[task].client;
         let stopped = self.clients[client].throttle().stopped().is_some() && self.chance.per_mille(500);
@@ -47,7 +47,7 @@ impl World<'_> {
         self.feed(task, turn, Event::Begin);
     }
 
-    /// A machine that had to stop goes on.
+    /// Continues a stopped machine.
     pub(super) fn go_on(&mut self, task: usize, turn: u32) {
         let one = &self.tasks[task];
         let client = one.client;
@@ -55,13 +55,13 @@ impl World<'_> {
             return;
         }
         if self.healed && self.clients[client].throttle().stopped().is_some() {
-            // An operator starts the server again, and everything on it goes on.
+            // An operator restarts the server, and everything on it continues.
             return self.mend_credentials(client);
         }
         self.resume(task);
     }
 
-    /// After a crash: from what was stored, or from the beginning if nothing was.
+    /// Resumes a task after a crash from its saved state, or starts it again if there is none.
     pub(super) fn resume(&mut self, task: usize) {
         let client = self.tasks[task].client;
         let account = self.clients[client].account();
@@ -86,7 +86,7 @@ impl World<'_> {
         self.feed(task, turn, Event::Begin);
     }
 
-    /// Tells a machine what happened, and does what it says.
+    /// Passes an event to a machine, and follows its answer.
     pub(super) fn feed(&mut self, task: usize, turn: u32, event: Event) {
         let client = self.tasks[task].client;
         if self.tasks[task].turn != turn || !self.clients[client].up {
@@ -101,9 +101,9 @@ impl World<'_> {
         self.empty_inbox(task);
     }
 
-    /// Tells a machine what its owner knows, as soon as it may be told.
+    /// Passes an input to a machine as soon as possible.
     pub(super) fn tell(&mut self, task: usize, what: OwnerEvent) {
-        // No machine can be told while the server is down, or before and after the machine.
+        // No machine takes inputs while the server is down, or before and after it runs.
         if self.tasks[task].run.is_some() {
             self.tasks[task].inbox.push_back(what);
             self.empty_inbox(task);
@@ -121,7 +121,7 @@ impl World<'_> {
         }
     }
 
-    /// Does what a machine says.
+    /// Follows a step of a machine.
     fn follow(&mut self, task: usize, step: Step) {
         let now = self.clients[self.tasks[task].client].clock(self.now);
         let one = &mut self.tasks[task];
@@ -149,7 +149,7 @@ impl World<'_> {
         }
     }
 
-    /// The merchant stores a result, and says so; a crash in between brings it once more.
+    /// Stores a result and confirms it. After a crash in between, it is offered again.
     fn take(&mut self, task: usize, result: Arc<BatchResult>) {
         let number = result.number;
         let name = self.tasks[task].job.name.clone();
@@ -175,7 +175,7 @@ impl World<'_> {
         self.feed(task, turn, Event::Woken);
     }
 
-    /// A machine wants something sent.
+    /// Sends a request of a machine.
     fn submit(&mut self, task: usize, request: Request<Bytes>) {
         let client = self.tasks[task].client;
         self.tasks[task].busy = true;
@@ -221,7 +221,7 @@ impl World<'_> {
         one.parked = Some(request);
         let (turn, name) = (one.turn, one.job.name.clone());
         self.note(format_args!("the throttle lets {name} wait {pause} ms"));
-        // A machine may be let through earlier by another one's reply; none has to be.
+        // A reply to another machine may free it earlier, but need not.
         self.agenda.plan(self.now + pause, SimulatedEvent::AskAgain { task, turn });
     }
 
@@ -235,7 +235,7 @@ impl World<'_> {
         }
     }
 
-    /// Whether the server crashes here, so many times in a thousand.
+    /// Whether the server crashes here, with this chance in a thousand.
     pub(super) fn may_crash(&mut self, times: u64) -> bool {
         self.crashes_at_sends && !self.healed && self.chance.per_mille(times)
     }
@@ -265,7 +265,7 @@ impl World<'_> {
         }
         one.inbox.clear();
         if claim == Claim::Stopped {
-            // Its state is stored once more, and it goes on later.
+            // Its state is saved once more, and it continues later.
             let turn = one.turn;
             self.note(format_args!("{name} stops for now"));
             self.agenda.plan(self.now + 600_000, SimulatedEvent::GoOn { task, turn });

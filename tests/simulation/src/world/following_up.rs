@@ -1,4 +1,4 @@
-//! What merchants do with a payment: capture, cancel and refund it, in parts and in any order.
+//! Follow-ups of a payment: captures, cancellations and refunds, in parts and in any order.
 
 use super::World;
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 };
 
 impl World<'_> {
-    /// Plans what follows an approved payment.
+    /// Plans the follow-ups of an approved payment.
     pub(super) fn follow_up(&mut self, task: usize, key: &str) {
         let Task { client, order, job, .. } = &self.tasks[task];
         let (client, order, job) = (*client, *order, job.clone());
@@ -17,7 +17,7 @@ impl World<'_> {
         let times = self.chance.below(4);
         for number in 0..times {
             let kind = self.chance.pick(kinds);
-            // Each amount of a payment is another one, so that the ledger tells what was done.
+            // Each amount of a payment is different, so that the ledger shows which one was executed.
             let pence = self.chance.between(1, job.pence / 4) * 4 + number;
             let name = format!("{}-{number}", job.name);
             let follow_up = Job { kind, name, pence, key: key.to_owned(), ..job.clone() };

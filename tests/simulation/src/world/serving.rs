@@ -1,4 +1,4 @@
-//! Requests arrive at the service, replies leave it.
+//! Requests reach the service, and replies leave it.
 
 use bytes::Bytes;
 use http::{Response, header};
@@ -15,13 +15,13 @@ use crate::{
     service::received,
 };
 
-/// The service takes what arrives within this time together.
+/// The service handles requests that arrive within this time together.
 const GROUPED: u64 = 20;
-/// A request that is executed later than this after it was sent counts for no limit of its sender.
+/// A request that is executed later than this after it was sent counts towards no limit of its sender.
 const LONGEST_WAY: u64 = 120_000;
 
 impl World<'_> {
-    /// Gives a request to the network.
+    /// Passes a request to the network.
     pub(super) fn send(&mut self, mut call: Call) {
         let number = self.calls.len();
         let fate = self.network.carry(self.now, number, self.service.is_up(), &mut self.agenda);
@@ -81,7 +81,7 @@ impl World<'_> {
         }
     }
 
-    /// A reply goes out: from now on what it says has to stay true.
+    /// Sends a reply: from now on its content must remain true.
     fn release(&mut self, call: usize, copy: u32, mut response: Response<Bytes>) {
         let said = summary(&response);
         self.acknowledge(&response);
@@ -102,7 +102,7 @@ impl World<'_> {
         self.note(format_args!("the service answers call {call}.{copy} with {said}, which comes{fate}"));
     }
 
-    /// Everything that a reply says is there.
+    /// Records everything that a reply names.
     fn acknowledge(&mut self, response: &Response<Bytes>) {
         let body = String::from_utf8_lossy(response.body());
         for (kind, name) in [
@@ -119,7 +119,7 @@ impl World<'_> {
         }
     }
 
-    /// Whether it is the first copy that is executed: only these count for the limits of their sender.
+    /// Whether it is the first copy to be executed: only first copies count towards the limits of their sender.
     fn is_first(&mut self, call: usize) -> bool {
         let first = !std::mem::replace(&mut self.calls[call].executed, true);
         if first
@@ -162,7 +162,7 @@ impl World<'_> {
         }
     }
 
-    /// The caller learns that no reply comes.
+    /// Tells the caller that no reply will arrive.
     pub(super) fn no_reply(&mut self, call: usize, sent: bool) {
         if !std::mem::take(&mut self.calls[call].open) {
             return;
