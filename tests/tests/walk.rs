@@ -8,12 +8,13 @@ mod shapes;
 use std::{collections::BTreeSet, time::Duration};
 
 use bytes::Bytes;
-use http::{Method, Request, Response, header};
-use pg_crypto::{SessionCipher, ShaKey, sign};
+use http::{Method, Response};
+use pg_crypto::SessionCipher;
 use pg_model::{
     Encoding, EnterpriseError, METHODS, Record, RedirectData, ServiceError, decode_into, encode, method::AuthScheme,
 };
 use pg_sandbox::{Sandbox, Settings, Timestamp};
+use pg_support::body_of;
 use serde_json::Value;
 
 use crate::walk::shapes::Shapes;
@@ -44,9 +45,7 @@ impl Shop {
     }
 
     fn send(&mut self, method: Method, path: &str, body: String) -> Response<Bytes> {
-        let kind = "application/x-www-form-urlencoded";
-        let request = Request::builder().method(method).uri(path).header(header::CONTENT_TYPE, kind);
-        self.sandbox.handle(self.now, request.body(body.into()).unwrap())
+        self.sandbox.handle(self.now, pg_support::request(method, path, body))
     }
 
     fn look(&mut self, record: &str, value: &dyn Record) -> Value {
@@ -61,20 +60,8 @@ impl Shop {
         let method = METHODS.iter().find(|one| one.service.name == service && one.name == method).unwrap();
         let settings = Settings::default();
         let merchant = settings.merchants.by_name("main").unwrap();
-        let mut all = pairs.to_vec();
-        let (path, signature);
-        if method.credentials == AuthScheme::Enterprise {
-            let own = merchant.enterprise.as_ref().unwrap();
-            all.extend([("api_key", own.api_key.expose()), ("api_password", own.api_password.expose())]);
-            all.push(("version", "5"));
-            path = format!("/enterprise/{}", method.name);
-        } else {
-            all.extend([("apiKey", merchant.api_key.expose()), ("apiPassword", merchant.api_password.expose())]);
-            signature = sign(&all, &ShaKey::new(merchant.sha_key.expose())).to_string();
-            all.push(("shaSignature", &signature));
-            path = format!("{}{}", method.service.prefix, method.name);
-        }
-        let response = self.send(Method::POST, &path, form(&all));
+        let (path, body) = pg_support::call(method, merchant, pairs);
+        let response = self.send(Method::POST, &path, body);
         if response.status() != 200 {
             let (record, mut error): (_, Box<dyn Record>) = match method.credentials {
                 AuthScheme::Enterprise => ("EnterpriseError", Box::new(EnterpriseError::default())),
@@ -90,7 +77,7 @@ impl Shop {
 
     /// What the card form is told, in the redirect of the browser.
     fn post_form(&mut self, pairs: &[(&str, &str)]) {
-        let response = self.send(Method::POST, "/v3/session/postform/json", form(pairs));
+        let response = self.send(Method::POST, "/v3/session/postform/json", body_of(pairs));
         let location = response.headers()["location"].to_str().unwrap().to_owned();
         let (_, query) = location.split_once('?').unwrap();
         let of = |name: &str| form_urlencoded::parse(query.as_bytes()).find(|(key, _)| key == name).unwrap().1;
@@ -131,10 +118,6 @@ impl Shop {
         self.post_form(&filled);
         key
     }
-}
-
-fn form(pairs: &[(&str, &str)]) -> String {
-    form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
 }
 
 fn text(value: &Value, name: &str) -> String {
@@ -204,7 +187,7 @@ fn checkout(shop: &mut Shop) {
     let id = text(&token["token"], "tokenid");
     let page = format!("/pay/{id}");
     shop.send(Method::GET, &page, String::new());
-    let entered = form(&[
+    let entered = body_of(&[
         ("cardNumber", CARD),
         ("cardExpiryMonth", "12"),
         ("cardExpiryYear", "2030"),

@@ -2,10 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use bytes::Bytes;
-use http::Request;
-use pg_crypto::{ShaKey, sign};
+use http::Method;
 use pg_sandbox::{Settings, Timestamp, config_file::merchants_from_toml, merchants::Merchants};
+use pg_support::{request, signed_form};
 
 /// How often an account with these lines in its configuration is let in within a minute.
 fn admitted(more: &str) -> usize {
@@ -15,21 +14,12 @@ fn admitted(more: &str) -> usize {
     );
     let merchants = Merchants::with(merchants_from_toml(&account).unwrap()).unwrap();
     let settings = Settings::default().merchants(merchants);
+    let body =
+        signed_form(settings.merchants.by_name("shop").unwrap(), &[("errorPageUrl", "https://shop.example/error")]);
     let mut sandbox = pg_stores::sandbox_with(settings, [0; 32]);
-    let pairs = [
-        ("apiKey", "0123456789abcdef0123456789ABCDEF"),
-        ("apiPassword", "password"),
-        ("errorPageUrl", "https://shop.example/error"),
-    ];
-    let signature = sign(&pairs, &ShaKey::new("secret")).to_string();
-    let body = serde_urlencoded::to_string([&pairs[..], &[("shaSignature", &signature)]].concat()).unwrap();
     let now = Timestamp::parse("2026-05-04T10:00:00Z").unwrap();
     let calls = (0..250).map(|_| {
-        let request = Request::post("/v3/session/initiate/json")
-            .header("content-type", "application/x-www-form-urlencoded")
-            .body(Bytes::from(body.clone()))
-            .unwrap();
-        let response = sandbox.handle(now, request);
+        let response = sandbox.handle(now, request(Method::POST, "/v3/session/initiate/json", body.clone()));
         assert!(response.status() == 200 || response.body().windows(5).any(|text| text == b"\"936\""), "{response:?}");
         response.status()
     });

@@ -3,8 +3,6 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-use bytes::Bytes;
-use pg_crypto::{ShaKey, sign};
 use pg_model::{
     METHODS, ServiceError, decode_into,
     field::{Field, Length},
@@ -106,29 +104,12 @@ fn expected(method: &MethodInfo, name: &str, missing: bool) -> &'static str {
 fn call(sandbox: &mut Sandbox, method: &MethodInfo, parameters: &[(String, String)]) -> (u16, ServiceError, String) {
     let settings = Settings::default();
     let merchant = settings.merchants.by_name("main").unwrap();
-    let mut pairs: Vec<(&str, &str)> = parameters.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    let (path, signature);
-    if method.credentials == AuthScheme::Enterprise {
-        let own = merchant.enterprise.as_ref().unwrap();
-        pairs.extend([
-            ("api_key", own.api_key.expose()),
-            ("api_password", own.api_password.expose()),
-            ("version", "5"),
-        ]);
-        path = format!("/enterprise/{}", method.name);
-    } else {
-        pairs.extend([("apiKey", merchant.api_key.expose()), ("apiPassword", merchant.api_password.expose())]);
-        signature = sign(&pairs, &ShaKey::new(merchant.sha_key.expose())).to_string();
-        pairs.push(("shaSignature", &signature));
-        path = format!("{}{}/json", method.service.prefix, method.name);
-    }
-    let request = http::Request::post(path)
-        .header("content-type", "application/x-www-form-urlencoded")
-        .body(Bytes::from(serde_urlencoded::to_string(&pairs).unwrap()))
-        .unwrap();
+    let pairs: Vec<(&str, &str)> = parameters.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let (path, body) = pg_support::call(method, merchant, &pairs);
+    let path = if method.credentials == AuthScheme::Signed { path + "/json" } else { path };
+    let request = pg_support::request(http::Method::POST, &path, body);
     let response = sandbox.handle(Timestamp::parse("2026-05-04T10:00:00Z").unwrap(), request);
-    let basis =
-        String::from_utf8_lossy(response.headers().get("pg-basis").map_or(b"", |value| value.as_bytes())).into_owned();
+    let basis = pg_support::header(&response, "pg-basis");
     let mut error = ServiceError::default();
     decode_into(response.body(), &mut error).unwrap();
     (response.status().as_u16(), error, basis)

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Method, Response};
-use pg_crypto::{SessionCipher, ShaKey};
+use pg_crypto::SessionCipher;
 use pg_sandbox::{Sandbox, Settings, Timestamp, merchants::Merchant};
+use pg_support::{body_of, enterprise_form, signed_form};
 use pg_tests::failing_store::FailingStore;
 use serde_json::Value;
 
@@ -53,9 +54,8 @@ impl Shop {
     }
 
     pub(crate) fn send(&mut self, request: &Request) -> Response<Bytes> {
-        let form = "application/x-www-form-urlencoded";
-        let built = http::Request::builder().method(&request.method).uri(&request.path).header("content-type", form);
-        let response = self.sandbox.handle(self.now, built.body(Bytes::from(request.body.clone())).unwrap());
+        let sent = pg_support::request(request.method.clone(), &request.path, request.body.clone());
+        let response = self.sandbox.handle(self.now, sent);
         let shown = format!("{:?} {}", response.headers(), String::from_utf8_lossy(response.body()));
         for secret in &request.secrets {
             assert!(!shown.contains(secret.as_str()), "{}: {secret} in {shown}", request.path);
@@ -68,24 +68,15 @@ impl Shop {
 
     /// A signed call of version 3.
     pub(crate) fn version_3(&self, path: &str, pairs: &[(&str, &str)]) -> Request {
-        let (key, password) = (self.merchant.api_key.expose(), self.merchant.api_password.expose());
-        let mut all = vec![("apiKey", key), ("apiPassword", password)];
-        all.extend_from_slice(pairs);
-        let signature = pg_crypto::sign(&all, &ShaKey::new(self.merchant.sha_key.expose())).hex();
-        all.push(("shaSignature", signature.as_str()));
-        self.post(&format!("/v3/{path}"), &all)
+        self.request(Method::POST, &format!("/v3/{path}"), signed_form(&self.merchant, pairs))
     }
 
     pub(crate) fn version_5(&self, method: &str, pairs: &[(&str, &str)]) -> Request {
-        let own = self.merchant.enterprise.clone().unwrap();
-        let (key, password) = (own.api_key.expose(), own.api_password.expose());
-        let own = [("api_key", key), ("api_password", password), ("version", "5")];
-        self.post(&format!("/enterprise/{method}"), &[&own, pairs].concat())
+        self.request(Method::POST, &format!("/enterprise/{method}"), enterprise_form(&self.merchant, pairs))
     }
 
     pub(crate) fn post(&self, path: &str, pairs: &[(&str, &str)]) -> Request {
-        let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
-        self.request(Method::POST, path, body)
+        self.request(Method::POST, path, body_of(pairs))
     }
 
     pub(crate) fn request(&self, method: Method, path: &str, body: String) -> Request {

@@ -33,6 +33,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("xtask", &[]),
     (BENCHMARKS, &[]),
     (STORES, &["pg-sandbox"]),
+    (SUPPORT, &["pg-sandbox"]),
     // The examples of runtimes and HTTP libraries that are not ours, run against the sandbox.
     ("pg-runtimes", &["pg-hyper", "pg-sandbox"]),
     // A charge compiled for bare wasm32.
@@ -48,6 +49,9 @@ const BENCHMARKS: &str = "pg-measure";
 
 /// The member with stores for tests; any other may have it as a dev-dependency.
 const STORES: &str = "pg-stores";
+
+/// The member with what tests of the sandbox share; any other may have it as a dev-dependency.
+const SUPPORT: &str = "pg-support";
 
 /// The member that may depend on every other, and on which none may depend.
 const JOURNEYS: &str = "pg-tests";
@@ -70,7 +74,9 @@ pub(super) fn members(metadata: &Metadata) -> Vec<Member> {
             names: package
                 .dependencies
                 .iter()
-                .filter(|edge| ![BENCHMARKS, STORES].contains(&&*edge.name) || edge.kind != DependencyKind::Development)
+                .filter(|edge| {
+                    ![BENCHMARKS, STORES, SUPPORT].contains(&&*edge.name) || edge.kind != DependencyKind::Development
+                })
                 .map(|edge| edge.name.clone())
                 // A crate names itself to have its tests with a feature that is off by default.
                 .filter(|name| ours.contains(name) && **name != *package.name)

@@ -79,9 +79,9 @@ fn one_that_is_on_its_way_is_not_handed_out_again_and_a_failure_is_final() {
     let due = desk.due();
     assert_eq!(due.len(), 1);
     assert!(desk.due().is_empty());
-    desk.sandbox.delivered(desk.now, "another", Ok(StatusCode::OK));
-    desk.sandbox.delivered(desk.now, &due[0].id, Err("no connection: refused".to_owned()));
-    desk.sandbox.delivered(desk.now, &due[0].id, Ok(StatusCode::OK));
+    desk.delivered("another", Ok(StatusCode::OK));
+    desk.delivered(&due[0].id, Err("no connection: refused".to_owned()));
+    desk.delivered(&due[0].id, Ok(StatusCode::OK));
     desk.wait(86_400);
     assert!(desk.due().is_empty());
     let newest = desk.newest();
@@ -120,7 +120,7 @@ fn it_can_be_sent_again() {
     let under_way = desk.due();
     desk.tell(&path, "");
     assert!(desk.due().is_empty());
-    desk.sandbox.delivered(desk.now, &under_way[0].id, Ok(StatusCode::OK));
+    desk.delivered(&under_way[0].id, Ok(StatusCode::OK));
     desk.deliver(200);
     assert!(desk.due().is_empty());
     let missing = desk.control(Method::POST, "callbacks/none/redeliver", "");
@@ -198,7 +198,7 @@ fn only_so_many_are_on_their_way_at_a_time() {
         assert!(under_way.len() < 32);
         let said: Value = serde_json::from_str(body(&outgoing)).unwrap();
         told.push(said["batchKey"].as_str().unwrap().to_owned());
-        desk.sandbox.delivered(desk.now, &outgoing.id, Ok(StatusCode::OK));
+        desk.delivered(&outgoing.id, Ok(StatusCode::OK));
         under_way.extend(desk.due());
     }
     told.sort();

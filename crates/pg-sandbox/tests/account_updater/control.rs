@@ -82,6 +82,6 @@ fn a_callback_cannot_turn_the_sandboxs_own_switches() {
     desk.request(&[&key], "http://127.0.0.1:8480/_sandbox/clock");
     desk.wait(120);
     let outgoing = desk.due().remove(0);
-    let response = desk.sandbox.handle(desk.now, outgoing.request);
+    let response = desk.handle(outgoing.request);
     assert_eq!(response.status(), 403);
 }

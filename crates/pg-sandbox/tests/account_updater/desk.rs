@@ -1,14 +1,17 @@
 //! A merchant's server and the sandbox's control interface, over a sandbox without a socket.
 
-use std::{path::Path, time::Duration};
+use std::{
+    ops::{Deref, DerefMut},
+    path::Path,
+};
 
 use bytes::Bytes;
-use http::{Method, Request, Response, StatusCode};
-use pg_crypto::ShaKey;
+use http::{Method, Response, StatusCode};
 use pg_sandbox::{
-    Outgoing, Sandbox, Settings, Timestamp,
+    Outgoing, Sandbox, Settings,
     merchants::{Merchant, Merchants},
 };
+use pg_support::{MerchantDesk, body_of, request, signed_form};
 use serde_json::Value;
 
 /// The pair that get each other's number, the card that gets a month, and two that stay.
@@ -20,10 +23,20 @@ pub(crate) const OTHER: &str = "5200000000001005";
 
 pub(crate) const HOOK: &str = "http://127.0.0.1:9/hook";
 
-pub(crate) struct Desk {
-    pub(crate) sandbox: Sandbox,
-    merchant: Merchant,
-    pub(crate) now: Timestamp,
+pub(crate) struct Desk(MerchantDesk);
+
+impl Deref for Desk {
+    type Target = MerchantDesk;
+
+    fn deref(&self) -> &MerchantDesk {
+        &self.0
+    }
+}
+
+impl DerefMut for Desk {
+    fn deref_mut(&mut self) -> &mut MerchantDesk {
+        &mut self.0
+    }
 }
 
 impl Desk {
@@ -49,44 +62,24 @@ impl Desk {
     }
 
     fn over(sandbox: Sandbox) -> Self {
-        let merchant = sandbox.settings().merchants.by_name("main").unwrap().clone();
-        Self { sandbox, merchant, now: Timestamp::parse("2026-05-04T10:00:00Z").unwrap() }
-    }
-
-    /// From now on another account calls.
-    pub(crate) fn become_merchant(&mut self, name: &str) {
-        self.merchant = self.sandbox.settings().merchants.by_name(name).unwrap().clone();
-    }
-
-    pub(crate) fn wait(&mut self, seconds: u64) {
-        self.now = self.now.plus(Duration::from_secs(seconds));
+        Self(MerchantDesk::at(sandbox))
     }
 
     fn send(&mut self, method: Method, path: &str, body: impl Into<Bytes>) -> Response<Bytes> {
-        let form = "application/x-www-form-urlencoded";
-        let request = Request::builder().method(method).uri(path).header("content-type", form);
-        self.sandbox.handle(self.now, request.body(body.into()).unwrap())
+        self.handle(request(method, path, body))
     }
 
     /// A call with its answer as text.
     pub(crate) fn call(&mut self, path: &str, pairs: &[(&str, &str)], sign: bool) -> (StatusCode, String) {
-        let (key, password) = (self.merchant.api_key.expose(), self.merchant.api_password.expose());
-        let mut all = vec![("apiKey", key), ("apiPassword", password)];
-        all.extend_from_slice(pairs);
-        let signature = pg_crypto::sign(&all, &ShaKey::new(self.merchant.sha_key.expose())).hex();
-        if sign {
-            all.push(("shaSignature", signature.as_str()));
-        }
-        let body = serde_urlencoded::to_string(all).unwrap();
+        let body = if sign {
+            signed_form(&self.merchant, pairs)
+        } else {
+            let own =
+                [("apiKey", self.merchant.api_key.expose()), ("apiPassword", self.merchant.api_password.expose())];
+            body_of(&[&own, pairs].concat())
+        };
         let response = self.send(Method::POST, &format!("/v3/{path}"), body);
         (response.status(), String::from_utf8(response.body().to_vec()).unwrap())
-    }
-
-    /// A signed call that succeeds.
-    pub(crate) fn done(&mut self, method: &str, pairs: &[(&str, &str)]) -> Value {
-        let (status, text) = self.call(&format!("{method}/json"), pairs, true);
-        assert_eq!(status, 200, "{method} {text}");
-        serde_json::from_str(&text).unwrap()
     }
 
     /// A signed call that fails: code and message.
@@ -164,17 +157,13 @@ impl Desk {
         answer
     }
 
-    pub(crate) fn due(&mut self) -> Vec<Outgoing> {
-        self.sandbox.due(self.now)
-    }
-
     /// The one callback that is due, reported as answered with this status.
     pub(crate) fn deliver(&mut self, status: u16) -> Outgoing {
         let mut due = self.due();
         assert_eq!(due.len(), 1, "{due:?}");
         let outgoing = due.remove(0);
         let status = StatusCode::from_u16(status).unwrap();
-        self.sandbox.delivered(self.now, &outgoing.id, Ok(status));
+        self.delivered(&outgoing.id, Ok(status));
         outgoing
     }
 

@@ -1,12 +1,13 @@
 //! Faults as they arrive at a client: over a socket.
 
 use pg_sandbox::{Config, Server, Settings};
+use pg_support::signed_form;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
 };
 
-use crate::control::shop::{order, signed};
+use crate::control::shop::order;
 
 async fn exchange(server: &Server, bytes: &[u8]) -> Vec<u8> {
     let mut stream = TcpStream::connect(server.address()).await.unwrap();
@@ -25,7 +26,11 @@ fn post(path: &str, body: &str, more: &str) -> String {
 }
 
 fn pay(reference: &str) -> String {
-    post("/v3/transaction/auth/json", &signed(&Settings::default(), "main", &order("100", reference)), LAST)
+    post(
+        "/v3/transaction/auth/json",
+        &signed_form(Settings::default().merchants.by_name("main").unwrap(), &order("100", reference)),
+        LAST,
+    )
 }
 
 const LAST: &str = "Connection: close\r\n";
@@ -36,7 +41,7 @@ async fn fault(server: &Server, body: &str) {
 }
 
 async fn paid(server: &Server, reference: &str) -> usize {
-    let body = signed(&Settings::default(), "main", &[("merchantReference", reference)]);
+    let body = signed_form(Settings::default().merchants.by_name("main").unwrap(), &[("merchantReference", reference)]);
     let answer = exchange(server, post("/v3/transaction/lookup/json", &body, LAST).as_bytes()).await;
     String::from_utf8(answer).unwrap().matches("\"transactionKey\"").count()
 }

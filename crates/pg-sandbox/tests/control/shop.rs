@@ -1,19 +1,33 @@
 //! A merchant and a developer at a sandbox without a socket.
 
-use std::path::Path;
+use std::{
+    ops::{Deref, DerefMut},
+    path::Path,
+};
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, Response};
-use pg_crypto::ShaKey;
-use pg_sandbox::{ResponseDelivery, Sandbox, Settings, Timestamp};
+use pg_sandbox::{ResponseDelivery, Sandbox, Settings};
+use pg_support::{MerchantDesk, request, signed_form};
 use serde_json::Value;
 
 pub(crate) const PAN: &str = "4000000000001000";
 pub(crate) const CV2: &str = "9173";
 
-pub(crate) struct Shop {
-    sandbox: Sandbox,
-    pub(crate) now: Timestamp,
+pub(crate) struct Shop(MerchantDesk);
+
+impl Deref for Shop {
+    type Target = MerchantDesk;
+
+    fn deref(&self) -> &MerchantDesk {
+        &self.0
+    }
+}
+
+impl DerefMut for Shop {
+    fn deref_mut(&mut self) -> &mut MerchantDesk {
+        &mut self.0
+    }
 }
 
 /// What came back.
@@ -50,7 +64,7 @@ impl Shop {
     }
 
     fn over(sandbox: Sandbox) -> Self {
-        Self { sandbox, now: Timestamp::parse("2026-05-04T10:00:00Z").unwrap() }
+        Self(MerchantDesk::at(sandbox))
     }
 
     /// A signed call of the account `main`, answered in JSON.
@@ -59,7 +73,7 @@ impl Shop {
     }
 
     pub(crate) fn call_as(&mut self, merchant: &str, method: &str, pairs: &[(&str, &str)]) -> Answer {
-        let body = signed(self.sandbox.settings(), merchant, pairs);
+        let body = signed_form(&self.account(merchant), pairs);
         self.ask(Method::POST, &format!("/v3/{method}/json"), body)
     }
 
@@ -89,13 +103,11 @@ impl Shop {
     }
 
     pub(crate) fn ask(&mut self, method: Method, path: &str, body: impl Into<Bytes>) -> Answer {
-        let form = "application/x-www-form-urlencoded";
-        let request = Request::builder().method(method).uri(path).header("content-type", form);
-        self.send(request.body(body.into()).unwrap())
+        self.send(request(method, path, body))
     }
 
     pub(crate) fn send(&mut self, request: Request<Bytes>) -> Answer {
-        let answer = Answer::of(&self.sandbox.handle(self.now, request));
+        let answer = Answer::of(&self.handle(request));
         assert!(!answer.text.contains(PAN) && !answer.text.contains(CV2), "{}", answer.text);
         answer
     }
@@ -114,14 +126,4 @@ pub(crate) fn order<'a>(price: &'a str, reference: &'a str) -> [(&'a str, &'a st
         ("itemQuantity0", "1"),
         ("merchantReference", reference),
     ]
-}
-
-/// A signed form of an account.
-pub(crate) fn signed(settings: &Settings, merchant: &str, pairs: &[(&str, &str)]) -> String {
-    let merchant = settings.merchants.by_name(merchant).unwrap();
-    let mut all = vec![("apiKey", merchant.api_key.expose()), ("apiPassword", merchant.api_password.expose())];
-    all.extend_from_slice(pairs);
-    let signature = pg_crypto::sign(&all, &ShaKey::new(merchant.sha_key.expose())).hex();
-    all.push(("shaSignature", signature.as_str()));
-    serde_urlencoded::to_string(all).unwrap()
 }

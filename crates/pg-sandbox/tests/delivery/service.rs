@@ -1,6 +1,5 @@
 //! A sandbox server, and a merchant that calls it with plain sockets.
 
-use pg_crypto::ShaKey;
 use pg_sandbox::{Config, Server, Settings};
 use serde_json::Value;
 use tokio::{
@@ -39,11 +38,7 @@ impl Service {
     async fn call(&self, method: &str, pairs: &[(&str, &str)]) -> Value {
         let settings = Settings::default();
         let merchant = settings.merchants.by_name("main").unwrap();
-        let mut all = vec![("apiKey", merchant.api_key.expose()), ("apiPassword", merchant.api_password.expose())];
-        all.extend_from_slice(pairs);
-        let signature = pg_crypto::sign(&all, &ShaKey::new(merchant.sha_key.expose())).hex();
-        all.push(("shaSignature", signature.as_str()));
-        self.send("POST", &format!("/v3/{method}/json"), &serde_urlencoded::to_string(all).unwrap()).await
+        self.send("POST", &format!("/v3/{method}/json"), &pg_support::signed_form(merchant, pairs)).await
     }
 
     pub(crate) async fn control(&self, path: &str, body: &str) -> Value {

@@ -8,13 +8,13 @@ const CALLBACK: (&str, &str) = ("callback_url", "http://127.0.0.1:7000/paid?shop
 
 /// What is sent to the merchant now: the address and the pairs of the form.
 fn sent(shop: &mut Shop) -> Vec<(String, Vec<(String, String)>)> {
-    let outgoing = shop.sandbox.due(shop.now);
+    let outgoing = shop.due();
     let mut all = Vec::new();
     for one in outgoing {
         assert_eq!(one.request.headers()["content-type"], "application/x-www-form-urlencoded");
         let pairs = serde_urlencoded::from_bytes(one.request.body()).unwrap();
         all.push((one.request.uri().to_string(), pairs));
-        shop.sandbox.delivered(shop.now, &one.id, Ok(StatusCode::NO_CONTENT));
+        shop.delivered(&one.id, Ok(StatusCode::NO_CONTENT));
     }
     all
 }

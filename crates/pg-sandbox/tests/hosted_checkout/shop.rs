@@ -1,13 +1,18 @@
 //! A merchant's server and its customer's browser, over a sandbox without a socket.
 
-use std::{path::Path, time::Duration};
+use std::{
+    ops::{Deref, DerefMut},
+    path::Path,
+};
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, Response};
-use pg_crypto::ShaKey;
 use pg_model::{Record, decode_into};
-use pg_sandbox::{Sandbox, Settings, Timestamp, merchants::Merchant};
+use pg_sandbox::{Sandbox, Settings};
+use pg_support::{MerchantDesk, body_of, element, enterprise_form, header, request};
 use serde_json::Value;
+
+pub(crate) use pg_support::with;
 
 /// A number that occurs in no test but as a card number: it must never come back whole.
 pub(crate) const PAN: &str = "4000000000001000";
@@ -39,10 +44,20 @@ pub(crate) const CARD: &[(&str, &str)] = &[
     ("cardholderName", "A Customer"),
 ];
 
-pub(crate) struct Shop {
-    pub(crate) sandbox: Sandbox,
-    merchant: Merchant,
-    pub(crate) now: Timestamp,
+pub(crate) struct Shop(MerchantDesk);
+
+impl Deref for Shop {
+    type Target = MerchantDesk;
+
+    fn deref(&self) -> &MerchantDesk {
+        &self.0
+    }
+}
+
+impl DerefMut for Shop {
+    fn deref_mut(&mut self) -> &mut MerchantDesk {
+        &mut self.0
+    }
 }
 
 /// An answer of the service: XML.
@@ -75,33 +90,18 @@ impl Shop {
     }
 
     fn over(sandbox: Sandbox) -> Self {
-        let merchant = sandbox.settings().merchants.by_name("main").unwrap().clone();
-        Self { sandbox, merchant, now: Timestamp::parse("2026-05-04T10:00:00Z").unwrap() }
-    }
-
-    /// From now on another account calls.
-    pub(crate) fn become_merchant(&mut self, name: &str) {
-        self.merchant = self.sandbox.settings().merchants.by_name(name).unwrap().clone();
-    }
-
-    pub(crate) fn wait(&mut self, seconds: u64) {
-        self.now = self.now.plus(Duration::from_secs(seconds));
+        Self(MerchantDesk::at(sandbox).hiding(&[PAN, "4000 0000 0000 1000", "\"9173\"", "9173<", ">9173"]))
     }
 
     /// A call with the right credentials.
     pub(crate) fn call(&mut self, method: &str, pairs: &[(&str, &str)]) -> Answer {
-        let enterprise = self.merchant.enterprise.clone().unwrap();
-        let own = [
-            ("api_key", enterprise.api_key.expose()),
-            ("api_password", enterprise.api_password.expose()),
-            ("version", "5"),
-        ];
-        self.call_bare(method, &[&own, pairs].concat())
+        let body = enterprise_form(&self.merchant, pairs);
+        self.call_raw(method, body)
     }
 
     /// A call with these parameters and no other.
     pub(crate) fn call_bare(&mut self, method: &str, pairs: &[(&str, &str)]) -> Answer {
-        self.call_raw(method, serde_urlencoded::to_string(pairs).unwrap())
+        self.call_raw(method, body_of(pairs))
     }
 
     pub(crate) fn call_raw(&mut self, method: &str, body: impl Into<Bytes>) -> Answer {
@@ -133,8 +133,7 @@ impl Shop {
 
     /// Posts a form as it is.
     pub(crate) fn post(&mut self, token: &str, pairs: &[(&str, &str)]) -> Page {
-        let body = serde_urlencoded::to_string(pairs).unwrap();
-        Page::of(self.ask(Method::POST, &format!("/pay/{token}"), body))
+        Page::of(self.ask(Method::POST, &format!("/pay/{token}"), body_of(pairs)))
     }
 
     /// Posts the form of a page that was shown.
@@ -158,13 +157,7 @@ impl Shop {
 
     /// A signed call of version 3 and its answer in JSON.
     pub(crate) fn version_3(&mut self, method: &str, pairs: &[(&str, &str)]) -> Value {
-        let (key, password) = (self.merchant.api_key.expose(), self.merchant.api_password.expose());
-        let mut all = vec![("apiKey", key), ("apiPassword", password)];
-        all.extend_from_slice(pairs);
-        let signature = pg_crypto::sign(&all, &ShaKey::new(self.merchant.sha_key.expose())).hex();
-        all.push(("shaSignature", signature.as_str()));
-        let body = serde_urlencoded::to_string(all).unwrap();
-        serde_json::from_slice(self.ask(Method::POST, &format!("/v3/{method}/json"), body).body()).unwrap()
+        self.0.call(method, pairs).1
     }
 
     /// What the control interface answers.
@@ -178,19 +171,13 @@ impl Shop {
     }
 
     pub(crate) fn ask(&mut self, method: Method, path: &str, body: impl Into<Bytes>) -> Response<Bytes> {
-        let form = "application/x-www-form-urlencoded";
-        let request = Request::builder().method(method).uri(path).header("content-type", form);
-        self.send(request.body(body.into()).unwrap())
+        self.send(request(method, path, body))
     }
 
     /// Sends any request. Nothing that comes back holds the card's number or its CV2.
     pub(crate) fn send(&mut self, request: Request<Bytes>) -> Response<Bytes> {
-        let response = self.sandbox.handle(self.now, request);
-        let shown = format!("{:?} {}", response.headers(), String::from_utf8_lossy(response.body()));
-        for canary in [PAN, "4000 0000 0000 1000", "\"9173\"", "9173<", ">9173"] {
-            assert!(!shown.contains(canary), "{shown}");
-        }
-        assert!(response.headers()["cache-control"] == "no-store", "{shown}");
+        let response = self.handle(request);
+        assert!(response.headers()["cache-control"] == "no-store", "{response:?}");
         response
     }
 }
@@ -198,19 +185,16 @@ impl Shop {
 impl Answer {
     fn of(response: &Response<Bytes>) -> Self {
         assert_eq!(response.headers()["content-type"], "application/xml; charset=utf-8");
-        let basis = response.headers().get("pg-basis").map(|basis| basis.as_bytes().to_vec());
         Self {
             status: response.status().as_u16(),
             xml: String::from_utf8(response.body().to_vec()).unwrap(),
-            basis: String::from_utf8(basis.unwrap_or_default()).unwrap(),
+            basis: header(response, "pg-basis"),
         }
     }
 
     /// The text of an element without children; empty when it is not there.
     pub(crate) fn text(&self, name: &str) -> String {
-        let (open, close) = (format!("<{name}>"), format!("</{name}>"));
-        let rest = self.xml.split_once(&open).map(|(_, rest)| rest);
-        rest.and_then(|rest| rest.split_once(&close)).map(|(text, _)| text.to_owned()).unwrap_or_default()
+        element(&self.xml, name)
     }
 
     /// The names of the elements in their order.
@@ -295,11 +279,4 @@ impl Page {
         let (_, rest) = self.html.split_once(&format!("name=\"{name}\" type=\"text\" value=\"")).unwrap();
         rest.split('"').next().unwrap()
     }
-}
-
-/// Pairs with some values replaced, added, or, with an empty value, left out.
-pub(crate) fn with<'a>(pairs: &[(&'a str, &'a str)], changes: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
-    let changed = |name: &str| changes.iter().any(|change| change.0 == name);
-    let kept = pairs.iter().filter(|pair| !changed(pair.0));
-    kept.chain(changes.iter().filter(|change| !change.1.is_empty())).copied().collect()
 }

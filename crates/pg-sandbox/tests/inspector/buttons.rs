@@ -121,7 +121,7 @@ fn callbacks_are_told_what_to_do_and_sent_again() {
     shop.wait(121);
     let sent = shop.due();
     assert_eq!(sent.len(), 1);
-    shop.sandbox.delivered(shop.now, &sent[0].id, Ok(http::StatusCode::OK));
+    shop.delivered(&sent[0].id, Ok(http::StatusCode::OK));
     let entry = format!("{path}/{}", sent[0].id);
     assert!(shop.shown(&entry).says("State delivered"), "{}", shop.shown(&entry).text());
     let page = shop.done(&format!("{entry}/redeliver"), &[]);

@@ -1,11 +1,11 @@
 //! A merchant, a customer and a developer at a sandbox without a socket.
 
-use std::time::Duration;
+use std::ops::{Deref, DerefMut};
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, Response};
-use pg_crypto::ShaKey;
-use pg_sandbox::{Outgoing, Sandbox, Settings, Timestamp};
+use pg_sandbox::Settings;
+use pg_support::{FORM, MerchantDesk, body_of, request as form, signed_form};
 use serde_json::Value;
 
 /// A number that occurs in no test but as a card number: it must never come back whole.
@@ -15,9 +15,20 @@ pub(crate) const CV2: &str = "9173";
 /// Where the sandbox's tests say it is.
 pub(crate) const HOST: &str = "127.0.0.1:8480";
 
-pub(crate) struct Shop {
-    pub(crate) sandbox: Sandbox,
-    pub(crate) now: Timestamp,
+pub(crate) struct Shop(MerchantDesk);
+
+impl Deref for Shop {
+    type Target = MerchantDesk;
+
+    fn deref(&self) -> &MerchantDesk {
+        &self.0
+    }
+}
+
+impl DerefMut for Shop {
+    fn deref_mut(&mut self) -> &mut MerchantDesk {
+        &mut self.0
+    }
 }
 
 /// A page, or a redirect to one.
@@ -68,12 +79,7 @@ impl Shop {
     }
 
     pub(crate) fn with(settings: Settings) -> Self {
-        let sandbox = pg_stores::sandbox_with(settings, [0; 32]);
-        Self { sandbox, now: Timestamp::parse("2026-05-04T10:00:00Z").unwrap() }
-    }
-
-    pub(crate) fn wait(&mut self, seconds: u64) {
-        self.now = self.now.plus(Duration::from_secs(seconds));
+        Self(MerchantDesk::at(pg_stores::sandbox_with(settings, [0; 32])))
     }
 
     /// A page of the inspector, as a link or an address line asks for it.
@@ -105,14 +111,7 @@ impl Shop {
     pub(crate) fn post(&mut self, path: &str, pairs: &[(&str, &str)], headers: &[(&str, &str)]) -> Page {
         let request = Request::post(format!("/_sandbox/{path}"));
         let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
-        let request = request.header("content-type", "application/x-www-form-urlencoded");
-        self.send(request.body(serde_urlencoded::to_string(pairs).unwrap().into()).unwrap())
-    }
-
-    /// What the control interface says.
-    pub(crate) fn control(&mut self, path: &str) -> Value {
-        let request = Request::get(format!("/_sandbox/{path}")).body(Bytes::new()).unwrap();
-        serde_json::from_slice(self.sandbox.handle(self.now, request).body()).unwrap()
+        self.send(request.header("content-type", FORM).body(body_of(pairs).into()).unwrap())
     }
 
     /// Sends any request. Nothing that comes back holds the card's number, which is published with the test cards, or
@@ -120,7 +119,7 @@ impl Shop {
     pub(crate) fn send(&mut self, request: Request<Bytes>) -> Page {
         let published =
             matches!(request.uri().path(), "/_sandbox/" | "/_sandbox" | "/_sandbox/pages" | "/_sandbox/pages/");
-        let page = Page::of(&self.sandbox.handle(self.now, request));
+        let page = Page::of(&self.handle(request));
         let shown = format!("{:?} {}", page.headers, page.html);
         let secrets = [PAN, "4000 0000 0000 2008", "4000-0000-0000-2008", CV2];
         assert!(published || secrets.iter().all(|secret| !shown.contains(secret)), "{shown}");
@@ -139,12 +138,8 @@ impl Shop {
 
     /// The same call, whatever comes back.
     pub(crate) fn send_as(&mut self, merchant: &str, method: &str, pairs: &[(&str, &str)]) -> Response<Bytes> {
-        let merchant = self.sandbox.settings().merchants.by_name(merchant).unwrap().clone();
-        let mut all = vec![("apiKey", merchant.api_key.expose()), ("apiPassword", merchant.api_password.expose())];
-        all.extend_from_slice(pairs);
-        let signature = pg_crypto::sign(&all, &ShaKey::new(merchant.sha_key.expose())).hex();
-        all.push(("shaSignature", signature.as_str()));
-        self.ask(Method::POST, &format!("/v3/{method}/json"), &all)
+        let body = signed_form(&self.account(merchant), pairs);
+        self.handle(form(Method::POST, &format!("/v3/{method}/json"), body))
     }
 
     /// A call of version 5 of the account `main`, and the text of an element of its answer.
@@ -157,19 +152,11 @@ impl Shop {
 
     /// The same call, whatever comes back.
     pub(crate) fn send_enterprise(&mut self, method: &str, pairs: &[(&str, &str)]) -> Response<Bytes> {
-        let merchant = self.sandbox.settings().merchants.by_name("main").unwrap().clone();
-        let own = merchant.enterprise.unwrap();
-        let mut all =
-            vec![("api_key", own.api_key.expose()), ("api_password", own.api_password.expose()), ("version", "5")];
-        all.extend_from_slice(pairs);
-        self.ask(Method::POST, &format!("/enterprise/{method}"), &all)
+        self.version_5(method, pairs)
     }
 
     pub(crate) fn ask(&mut self, method: Method, path: &str, pairs: &[(&str, &str)]) -> Response<Bytes> {
-        let form = "application/x-www-form-urlencoded";
-        let body = serde_urlencoded::to_string(pairs).unwrap();
-        let request = Request::builder().method(method).uri(path).header("content-type", form);
-        self.sandbox.handle(self.now, request.body(body.into()).unwrap())
+        self.handle(form(method, path, body_of(pairs)))
     }
 
     /// A payment of so many pence; gives the transaction's key.
@@ -218,11 +205,6 @@ impl Shop {
             ],
         );
         made["batchKey"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned()
-    }
-
-    /// The callbacks that are due; they are not sent.
-    pub(crate) fn due(&mut self) -> Vec<Outgoing> {
-        self.sandbox.due(self.now)
     }
 }
 

@@ -1,11 +1,9 @@
 //! Two merchants and their customers' browsers at one sandbox.
 
-use std::time::Duration;
-
 use bytes::Bytes;
-use http::{Method, Request, Response};
-use pg_crypto::ShaKey;
-use pg_sandbox::{Sandbox, Timestamp, merchants::Merchant};
+use http::{Method, Response};
+use pg_sandbox::merchants::Merchant;
+use pg_support::{MerchantDesk, element, enterprise_form, header, request, signed_form};
 use serde_json::Value;
 
 use super::run;
@@ -51,16 +49,14 @@ pub(crate) fn before_newest(length: usize, before: usize) -> usize {
 pub(crate) type Pairs = Vec<(&'static str, String)>;
 
 pub(crate) struct Service {
-    sandbox: Sandbox,
-    now: Timestamp,
+    desk: MerchantDesk,
     /// What the last answer rests on.
     basis: String,
 }
 
 impl Service {
     pub(crate) fn open() -> Self {
-        let now = Timestamp::parse("2026-05-04T10:00:00Z").unwrap();
-        Self { sandbox: run::sandbox(), now, basis: String::new() }
+        Self { desk: MerchantDesk::at(run::sandbox()), basis: String::new() }
     }
 
     /// Whether the last answer rests on this assumption.
@@ -69,19 +65,13 @@ impl Service {
     }
 
     pub(crate) fn wait(&mut self, seconds: u64) {
-        self.now = self.now.plus(Duration::from_secs(seconds));
+        self.desk.wait(seconds);
     }
 
     /// A signed call of version 3: the reply, or the code of the error.
     pub(crate) fn version_3(&mut self, who: Who, method: &str, pairs: Pairs) -> Result<Value, String> {
-        let merchant = self.merchant(who);
-        let own = [("apiKey", &merchant.api_key), ("apiPassword", &merchant.api_password)];
-        let mut all: Pairs = own.map(|(name, secret)| (name, secret.expose().to_owned())).into();
-        all.extend(pairs);
-        let texts: Vec<(&str, &str)> = all.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        let signature = pg_crypto::sign(&texts, &ShaKey::new(merchant.sha_key.expose())).hex().to_string();
-        all.push(("shaSignature", signature));
-        let response = self.send(Method::POST, &format!("/v3/{method}/json"), &all);
+        let body = signed_form(&self.merchant(who), &texts(&pairs));
+        let response = self.send_body(Method::POST, &format!("/v3/{method}/json"), &body, 1).remove(0);
         let body: Value = serde_json::from_slice(response.body()).unwrap();
         match response.status().as_u16() {
             200 => Ok(body),
@@ -92,14 +82,8 @@ impl Service {
 
     /// A call of version 5: the reply, or the code of the error.
     pub(crate) fn version_5(&mut self, who: Who, method: &str, pairs: Pairs) -> Result<Xml, String> {
-        let own = self.merchant(who).enterprise.unwrap();
-        let mut all: Pairs = vec![
-            ("api_key", own.api_key.expose().to_owned()),
-            ("api_password", own.api_password.expose().to_owned()),
-            ("version", "5".to_owned()),
-        ];
-        all.extend(pairs);
-        let response = self.send(Method::POST, &format!("/enterprise/{method}"), &all);
+        let body = enterprise_form(&self.merchant(who), &texts(&pairs));
+        let response = self.send_body(Method::POST, &format!("/enterprise/{method}"), &body, 1).remove(0);
         let xml = Xml(String::from_utf8(response.body().to_vec()).unwrap());
         match response.status().as_u16() {
             200 => Ok(xml),
@@ -129,24 +113,22 @@ impl Service {
         pairs: &Pairs,
         times: usize,
     ) -> Vec<Response<Bytes>> {
-        let body = serde_urlencoded::to_string(pairs).unwrap();
-        let request = || {
-            let form = "application/x-www-form-urlencoded";
-            let request = Request::builder().method(&method).uri(path).header("content-type", form);
-            request.body(Bytes::from(body.clone())).unwrap()
-        };
-        let responses = self.sandbox.handle_group(self.now, (0..times).map(|_| request()).collect());
+        self.send_body(method, path, &pg_support::body_of(&texts(pairs)), times)
+    }
+
+    fn send_body(&mut self, method: Method, path: &str, body: &str, times: usize) -> Vec<Response<Bytes>> {
+        let group = (0..times).map(|_| request(method.clone(), path, body.to_owned())).collect();
+        let responses = self.desk.handle_group(group);
         for response in &responses {
             let shown = format!("{:?} {}", response.headers(), String::from_utf8_lossy(response.body()));
             assert!(NUMBERS.iter().all(|number| !shown.contains(number)), "{shown}");
-            let basis = response.headers().get("pg-basis").map_or(&[][..], |basis| basis.as_bytes());
-            self.basis = String::from_utf8_lossy(basis).into_owned();
+            self.basis = header(response, "pg-basis");
         }
         responses
     }
 
     pub(crate) fn merchant(&self, who: Who) -> Merchant {
-        self.sandbox.settings().merchants.by_name(who.name()).unwrap().clone()
+        self.desk.account(who.name())
     }
 }
 
@@ -157,10 +139,12 @@ pub(crate) struct Xml(String);
 impl Xml {
     /// The text of an element without children; empty when it is not there.
     pub(crate) fn text(&self, name: &str) -> String {
-        let rest = self.0.split_once(&format!("<{name}>")).map(|(_, rest)| rest);
-        let text = rest.and_then(|rest| rest.split_once(&format!("</{name}>")));
-        text.map(|(text, _)| text.to_owned()).unwrap_or_default()
+        element(&self.0, name)
     }
+}
+
+fn texts(pairs: &Pairs) -> Vec<(&str, &str)> {
+    pairs.iter().map(|(name, value)| (*name, value.as_str())).collect()
 }
 
 /// The text of a member; empty when it is not there or null.

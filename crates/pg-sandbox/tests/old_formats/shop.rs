@@ -7,8 +7,8 @@ use std::{
 
 use bytes::Bytes;
 use http::{Method, Request, Response};
-use pg_crypto::{ShaKey, sign};
 use pg_sandbox::{OpenError, Sandbox, Settings, Timestamp, merchants::Merchants};
+use pg_support::{request, signed_form};
 use rusqlite::Connection;
 use serde_json::Value;
 
@@ -94,14 +94,7 @@ pub(crate) fn call(sandbox: &mut Sandbox, method: &str, parameters: &[(&str, &st
 pub(crate) fn ask(sandbox: &mut Sandbox, method: &str, parameters: &[(&str, &str)]) -> Response<Bytes> {
     let merchants = Merchants::default();
     let main = merchants.by_name("main").unwrap();
-    let mut pairs = vec![("apiKey", main.api_key.expose()), ("apiPassword", main.api_password.expose())];
-    pairs.extend_from_slice(parameters);
-    let signature = sign(&pairs, &ShaKey::new(main.sha_key.expose()));
-    let mut body = form_urlencoded::Serializer::new(String::new());
-    body.extend_pairs(&pairs).append_pair("shaSignature", signature.hex().as_str());
-    let form = "application/x-www-form-urlencoded";
-    let request = Request::builder().method(Method::POST).uri(format!("/v3/{method}/json"));
-    respond(sandbox, request.header(http::header::CONTENT_TYPE, form), body.finish())
+    sandbox.handle(Timestamp::MIN, request(Method::POST, &format!("/v3/{method}/json"), signed_form(main, parameters)))
 }
 
 /// A payment of so much with a card key that `rows/` holds.

@@ -2,7 +2,6 @@
 
 use bytes::Bytes;
 use http::{Method, Request, Response};
-use pg_crypto::{ShaKey, sign};
 use pg_sandbox::{Sandbox, Settings, StoreKey, Timestamp};
 use serde_json::Value;
 
@@ -33,11 +32,7 @@ impl Process {
 
     pub(super) fn signed(&self, account: &str, pairs: &[(&str, &str)]) -> String {
         let merchant = self.sandbox.settings().merchants.by_name(account).unwrap();
-        let mut all = vec![("apiKey", merchant.api_key.expose()), ("apiPassword", merchant.api_password.expose())];
-        all.extend_from_slice(pairs);
-        let signature = sign(&all, &ShaKey::new(merchant.sha_key.expose())).to_string();
-        all.push(("shaSignature", &signature));
-        serde_urlencoded::to_string(all).unwrap()
+        pg_support::signed_form(merchant, pairs)
     }
 
     /// Charges an approved card under a reference, and gives the reply.

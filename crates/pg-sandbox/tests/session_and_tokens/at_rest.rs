@@ -58,12 +58,11 @@ fn the_card_goes_when_its_time_is_over_though_nobody_calls() {
     let mut shop = Shop::new();
     let session = shop.initiate();
     shop.post(&session, GOOD);
-    let sandbox = &mut shop.sandbox;
-    assert!(sandbox.due(shop.now).is_empty());
-    let end = sandbox.next_due().unwrap();
+    assert!(shop.due().is_empty());
+    let end = shop.sandbox.next_due().unwrap();
     assert_eq!(end.since(shop.now), Duration::from_secs(30 * 60));
-    assert!(sandbox.due(end).is_empty());
-    assert_eq!(sandbox.next_due(), None, "the store holds no card any more");
+    assert!(shop.sandbox.due(end).is_empty());
+    assert_eq!(shop.sandbox.next_due(), None, "the store holds no card any more");
 }
 
 #[test]
@@ -75,7 +74,7 @@ fn the_card_goes_with_its_session_and_the_key_is_remembered() {
     for session in [&told, &untold] {
         shop.post(session, &with(GOOD, &[("customerSurname", "Other"), ("collectSize", "M")]));
     }
-    shop.wait(Duration::from_secs(30 * 60));
+    shop.pass(Duration::from_secs(30 * 60));
     assert_eq!(shop.post(&told, GOOD).error(), "136");
     drop(shop);
     let key = vault::load_key(&vault::key_path(&path)).unwrap().unwrap().key;

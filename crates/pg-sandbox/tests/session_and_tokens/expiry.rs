@@ -12,7 +12,7 @@ fn a_session_ends_after_30_minutes() {
         let mut shop = Shop::new();
         let session = shop.initiate();
         assert_eq!(shop.post(&session, GOOD).page(), NEXT);
-        shop.wait(Duration::from_secs(seconds));
+        shop.pass(Duration::from_secs(seconds));
         for (form, page) in [(GOOD.to_vec(), NEXT), (with(GOOD, &[("cardNumber", "1")]), CURRENT)] {
             let landing = shop.post(&session, &form);
             assert_eq!(landing.page(), if over { ERROR_PAGE } else { page }, "{seconds}");
@@ -28,9 +28,9 @@ fn a_session_ends_after_30_minutes() {
 fn a_millisecond_decides() {
     let mut shop = Shop::new();
     let session = shop.initiate();
-    shop.wait(Duration::from_millis(30 * 60_000 - 1));
+    shop.pass(Duration::from_millis(30 * 60_000 - 1));
     assert_eq!(shop.post(&session, GOOD).page(), NEXT);
-    shop.wait(Duration::from_millis(1));
+    shop.pass(Duration::from_millis(1));
     assert_eq!(shop.post(&session, GOOD).error(), "136");
     // Even a form that lacks everything else is told that the session is over.
     assert_eq!(shop.post(&session, &[]).error(), "136");
@@ -42,10 +42,10 @@ fn posting_does_not_lengthen_a_session() {
     let mut shop = Shop::new();
     let session = shop.initiate();
     for _ in 0..5 {
-        shop.wait(Duration::from_secs(359));
+        shop.pass(Duration::from_secs(359));
         assert_eq!(shop.post(&session, GOOD).page(), NEXT);
     }
-    shop.wait(Duration::from_secs(5));
+    shop.pass(Duration::from_secs(5));
     assert_eq!(shop.post(&session, GOOD).error(), "136");
 }
 
@@ -56,8 +56,8 @@ fn paying_ends_with_the_session() {
     let order = [("sessionKey", session.as_str()), ("currency", "GBP"), ("itemName0", "Tea"), ("itemPrice0", "499")];
     assert_eq!(shop.refused("transaction/authSessionKey", &order), "956");
     shop.post(&session, GOOD);
-    shop.wait(Duration::from_secs(30 * 60 - 1));
+    shop.pass(Duration::from_secs(30 * 60 - 1));
     assert_eq!(shop.done("transaction/authSessionKey", &order)["transactionStatusCode"], "600");
-    shop.wait(Duration::from_secs(1));
+    shop.pass(Duration::from_secs(1));
     assert_eq!(shop.refused("transaction/authSessionKey", &order), "136");
 }

@@ -1,13 +1,19 @@
 //! A merchant and its customer's browser, over a sandbox without a socket.
 
-use std::{path::Path, time::Duration};
+use std::{
+    ops::{Deref, DerefMut},
+    path::Path,
+};
 
 use bytes::Bytes;
-use http::{Method, Request, Response};
-use pg_crypto::{SessionCipher, ShaKey};
+use http::{Method, Response};
+use pg_crypto::SessionCipher;
 use pg_model::{RedirectData, ServiceError, decode_into};
-use pg_sandbox::{Sandbox, Settings, Timestamp, merchants::Merchant};
+use pg_sandbox::{Sandbox, Settings};
+use pg_support::{MerchantDesk, body_of, header, request};
 use serde_json::Value;
+
+pub(crate) use pg_support::with;
 
 /// A number that occurs in no test but as a card number: it must never come back whole.
 pub(crate) const PAN: &str = "4000000000001000";
@@ -24,10 +30,20 @@ pub(crate) const GOOD: &[(&str, &str)] = &[
     ("currentPageUrl", CURRENT),
 ];
 
-pub(crate) struct Shop {
-    pub(crate) sandbox: Sandbox,
-    merchant: Merchant,
-    pub(crate) now: Timestamp,
+pub(crate) struct Shop(MerchantDesk);
+
+impl Deref for Shop {
+    type Target = MerchantDesk;
+
+    fn deref(&self) -> &MerchantDesk {
+        &self.0
+    }
+}
+
+impl DerefMut for Shop {
+    fn deref_mut(&mut self) -> &mut MerchantDesk {
+        &mut self.0
+    }
 }
 
 impl Shop {
@@ -40,35 +56,11 @@ impl Shop {
     }
 
     fn over(sandbox: Sandbox) -> Self {
-        let merchant = sandbox.settings().merchants.by_name("main").unwrap().clone();
-        Self { sandbox, merchant, now: Timestamp::parse("2026-05-04T10:00:00Z").unwrap() }
-    }
-
-    /// From now on another account calls.
-    pub(crate) fn become_merchant(&mut self, name: &str) {
-        self.merchant = self.sandbox.settings().merchants.by_name(name).unwrap().clone();
+        Self(MerchantDesk::at(sandbox).hiding(&[PAN]))
     }
 
     pub(crate) fn api_key(&self) -> &str {
         self.merchant.api_key.expose()
-    }
-
-    pub(crate) fn wait(&mut self, time: Duration) {
-        self.now = self.now.plus(time);
-    }
-
-    /// A signed call and its answer as JSON, with the status.
-    pub(crate) fn call(&mut self, method: &str, pairs: &[(&str, &str)]) -> (u16, Value) {
-        let body = self.signed(pairs);
-        let response = self.send(&format!("/v3/{method}/json"), body);
-        (response.status().as_u16(), serde_json::from_slice(response.body()).unwrap())
-    }
-
-    /// A signed call that succeeds.
-    pub(crate) fn done(&mut self, method: &str, pairs: &[(&str, &str)]) -> Value {
-        let (status, answer) = self.call(method, pairs);
-        assert_eq!(status, 200, "{method} {answer}");
-        answer
     }
 
     /// A signed call that fails, and its error code.
@@ -80,15 +72,12 @@ impl Shop {
 
     /// A signed call and its answer as text, in XML.
     pub(crate) fn xml(&mut self, method: &str, pairs: &[(&str, &str)]) -> String {
-        let body = self.signed(pairs);
-        String::from_utf8(self.send(&format!("/v3/{method}"), body).body().to_vec()).unwrap()
+        String::from_utf8(self.version_3(method, pairs).body().to_vec()).unwrap()
     }
 
     /// What the answer to a signed call rests on.
     pub(crate) fn basis(&mut self, method: &str, pairs: &[(&str, &str)]) -> String {
-        let body = self.signed(pairs);
-        let response = self.send(&format!("/v3/{method}"), body);
-        String::from_utf8(response.headers()["pg-basis"].as_bytes().to_vec()).unwrap()
+        header(&self.version_3(method, pairs), "pg-basis")
     }
 
     pub(crate) fn initiate(&mut self) -> String {
@@ -103,7 +92,7 @@ impl Shop {
     /// What the browser is told after posting a form to a session, in JSON.
     pub(crate) fn post(&mut self, session: &str, pairs: &[(&str, &str)]) -> Landing {
         let pairs: Vec<_> = [("sessionKey", session)].into_iter().chain(pairs.iter().copied()).collect();
-        self.post_raw("/v3/session/postform/json", serde_urlencoded::to_string(pairs).unwrap())
+        self.post_raw("/v3/session/postform/json", body_of(&pairs))
     }
 
     /// The same with any path and body.
@@ -119,21 +108,7 @@ impl Shop {
     }
 
     pub(crate) fn ask(&mut self, method: Method, path: &str, body: impl Into<Bytes>) -> Response<Bytes> {
-        let form = "application/x-www-form-urlencoded";
-        let request = Request::builder().method(method).uri(path).header("content-type", form);
-        let response = self.sandbox.handle(self.now, request.body(body.into()).unwrap());
-        let shown = format!("{:?} {}", response.headers(), String::from_utf8_lossy(response.body()));
-        assert!(!shown.contains(PAN), "{shown}");
-        response
-    }
-
-    fn signed(&self, pairs: &[(&str, &str)]) -> String {
-        let (key, password) = (self.merchant.api_key.expose(), self.merchant.api_password.expose());
-        let mut all = vec![("apiKey", key), ("apiPassword", password)];
-        all.extend_from_slice(pairs);
-        let signature = pg_crypto::sign(&all, &ShaKey::new(self.merchant.sha_key.expose())).hex();
-        all.push(("shaSignature", signature.as_str()));
-        serde_urlencoded::to_string(all).unwrap()
+        self.handle(request(method, path, body))
     }
 }
 
@@ -171,7 +146,7 @@ impl Landing {
             data,
             iv,
             text,
-            basis: String::from_utf8(response.headers()["pg-basis"].as_bytes().to_vec()).unwrap(),
+            basis: header(response, "pg-basis"),
             location,
         }
     }
@@ -206,11 +181,4 @@ impl Landing {
         let errors = self.shown().errors;
         errors.iter().map(|(name, error)| (name.to_owned(), error.error_code.as_str().to_owned())).collect()
     }
-}
-
-/// The form with some values replaced, added, or, with an empty value, left out.
-pub(crate) fn with<'a>(form: &[(&'a str, &'a str)], changes: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
-    let changed = |name: &str| changes.iter().any(|change| change.0 == name);
-    let kept = form.iter().filter(|pair| !changed(pair.0));
-    kept.chain(changes.iter().filter(|change| !change.1.is_empty())).copied().collect()
 }

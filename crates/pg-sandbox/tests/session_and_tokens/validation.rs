@@ -114,7 +114,7 @@ fn the_sandboxs_clock_decides_and_not_the_real_one() {
     shop.send("/_sandbox/clock", r#"{"set":"2026-06-01T00:00:00Z"}"#);
     let session = shop.initiate();
     assert_eq!(shop.post(&session, &may).page(), CURRENT);
-    shop.wait(Duration::from_secs(1));
+    shop.pass(Duration::from_secs(1));
     assert_eq!(shop.post(&session, &may).faults(), [owned(("cardExpiryYear", "109"))]);
 }
 

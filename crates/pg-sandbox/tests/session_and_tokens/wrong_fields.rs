@@ -13,7 +13,7 @@ fn told(shop: &mut Shop, session: &str) -> String {
         .iter()
         .map(|path| {
             let request = Request::get(path.as_str()).body(bytes::Bytes::new()).unwrap();
-            String::from_utf8(shop.sandbox.handle(shop.now, request).body().to_vec()).unwrap()
+            String::from_utf8(shop.handle(request).body().to_vec()).unwrap()
         })
         .collect()
 }
@@ -158,7 +158,7 @@ fn a_readable_form_is_read_whatever_its_content_type() {
         if !content_type.is_empty() {
             request = request.header("content-type", content_type);
         }
-        let response = shop.sandbox.handle(shop.now, request.body(body.into()).unwrap());
+        let response = shop.handle(request.body(body.into()).unwrap());
         let location = response.headers()["location"].to_str().unwrap();
         assert!(location.starts_with(NEXT), "{content_type}: {location}");
     }
@@ -173,7 +173,7 @@ fn a_form_in_parts_leads_to_the_error_page_of_its_session() {
          name=\"sessionKey\"\r\n\r\n{session}\r\n--b--\r\n"
     );
     let request = Request::post("/v3/session/postform/json").header("content-type", "multipart/form-data; boundary=b");
-    let response = shop.sandbox.handle(shop.now, request.body(body.into()).unwrap());
+    let response = shop.handle(request.body(body.into()).unwrap());
     let location = response.headers()["location"].to_str().unwrap();
     assert!(location.starts_with(crate::session_and_tokens::shop::ERROR_PAGE), "{location}");
 }
