@@ -17,12 +17,12 @@ mod tests;
 mod text;
 mod wiped;
 
-pub use cipher::{MAX_DATA_BYTES, MAX_PLAINTEXT_BYTES, SessionCipher};
+pub use cipher::{MAX_PLAINTEXT_BYTES, SessionCipher};
 pub use derivation::KeyDerivation;
 pub use error::{DecryptError, EncryptError, KeyError};
 pub use iv::IvFormat;
 pub use padding::Padding;
 pub use plaintext::Plaintext;
-pub use problem::DecryptProblem;
+pub use problem::{DecryptProblem, MAX_DATA_BYTES};
 pub use text::TextEncoding;
 pub use wiped::Wiped;

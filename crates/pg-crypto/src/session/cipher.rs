@@ -13,18 +13,12 @@ use super::derivation::KeyDerivation;
 use super::error::{DecryptError, EncryptError, KeyError};
 use super::gate;
 use super::iv::IvFormat;
-use super::padding::Padding;
+use super::padding::{BLOCK, Padding};
 use super::plaintext::Plaintext;
-use super::problem::DecryptProblem;
+use super::problem::{DecryptProblem, MAX_DATA_BYTES};
 use super::text::{self, TextEncoding};
 use super::wiped::Wiped;
 use crate::stack::{CIPHERS, wipe_dead_frames};
-
-/// Bytes of an AES block.
-pub(crate) const BLOCK: usize = 16;
-
-/// Maximum length of `data` to decrypt, in bytes: 1 MiB, far more than a browser puts into a URL.
-pub const MAX_DATA_BYTES: usize = 1 << 20;
 
 /// Maximum length of a text to encrypt, in bytes: 256 KiB, so that its hexadecimal form can be decrypted.
 pub const MAX_PLAINTEXT_BYTES: usize = 256 << 10;

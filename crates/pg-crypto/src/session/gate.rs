@@ -6,8 +6,7 @@
 
 use subtle::ConstantTimeEq;
 
-use super::cipher::BLOCK;
-use super::padding::Verdict;
+use super::padding::{BLOCK, Verdict};
 
 /// Whether the bytes are UTF-8 with valid padding.
 pub(super) fn is_text(bytes: &[u8], padding: Verdict) -> bool {

@@ -2,7 +2,8 @@
 
 use alloc::vec::Vec;
 
-use super::cipher::BLOCK;
+/// Bytes of an AES block.
+pub(super) const BLOCK: usize = 16;
 
 /// How the last block of the plaintext is filled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

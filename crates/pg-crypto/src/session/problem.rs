@@ -2,7 +2,8 @@
 
 use core::fmt;
 
-use super::cipher::MAX_DATA_BYTES;
+/// Maximum length of `data` to decrypt, in bytes: 1 MiB, far more than a browser puts into a URL.
+pub const MAX_DATA_BYTES: usize = 1 << 20;
 
 /// Why session data cannot be decrypted, from [`explain_locally`](super::SessionCipher::explain_locally).
 ///
