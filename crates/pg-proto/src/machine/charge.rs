@@ -4,8 +4,8 @@
 //! its reply or the fact that there is none, with the time and a random number.
 //!
 //! **Output:** requests to send, times to wait until, and finally a [`ChargeOutcome`]. [`Charge`] has an example; any
-//! loop over [`Machine::step`](super::Machine) can drive it, such as the one in the documentation of
-//! [`Machine`](super::Machine).
+//! loop over [`Machine::step`] can drive it, such as the one in the documentation of
+//! [`Machine`].
 //!
 //! ```text
 //!            Begin                        a transaction came back
