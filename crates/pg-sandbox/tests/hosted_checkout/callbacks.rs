@@ -80,3 +80,25 @@ fn a_card_number_in_a_wrong_place_is_told_to_its_merchant_only() {
         assert!(shown.contains("trans_class=4000") && !digits.contains(PAN), "{shown}");
     }
 }
+
+// spec: 3 §2, A346: A token whose request names no callback_url gets the registered destination as its default.
+#[test]
+fn a_registered_destination_is_the_default_of_a_token() {
+    let mut shop = Shop::new();
+    let url = "http://127.0.0.1:8490/registered";
+    let asked = format!(r#"{{"merchant": "main", "kind": "checkout", "url": "{url}"}}"#);
+    let registered = shop.ask(http::Method::POST, "/_sandbox/callbacks/destinations", asked);
+    assert_eq!(registered.status(), 200);
+    let order = crate::hosted_checkout::shop::ORDER;
+    let answer = shop.done("gettoken", order);
+    assert_eq!(answer.text("callback_url"), url);
+    assert!(answer.basis.contains("A346"), "{}", answer.basis);
+    let named = shop.token(&[CALLBACK]);
+    let own = answer.text("tokenid");
+    for (token, requested) in [(own, None), (named, Some(CALLBACK.1))] {
+        let key = shop.pay(&token, PAN).trans_key();
+        let told = sent(&mut shop);
+        assert_eq!((told.len(), told[0].0.as_str(), &told[0].1[1].1), (1, url, &key));
+        assert_eq!(shop.control("callbacks")[0]["requestedUrl"].as_str(), requested);
+    }
+}
