@@ -76,6 +76,7 @@ mod journal;
 #[doc(hidden)]
 pub mod key;
 pub mod merchants;
+mod metrics;
 mod outgoing;
 mod private_file;
 #[doc(hidden)]

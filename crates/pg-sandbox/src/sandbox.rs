@@ -17,6 +17,7 @@ use crate::{
     inbound::Inbound,
     journal::Journal,
     key::{Keys, RandomSource as _, SeededRandom},
+    metrics::Metrics,
     records::Meta,
     schedule::Schedule,
     service::Throttle,
@@ -57,6 +58,7 @@ pub struct Sandbox {
     throttle: Throttle,
     faults: Faults,
     journal: Journal,
+    metrics: Metrics,
     schedule: Schedule,
     /// The real time before which a store that has failed is not asked what is due.
     not_before: Timestamp,
@@ -150,6 +152,7 @@ impl Sandbox {
             throttle: Throttle::default(),
             faults: Faults::default(),
             journal: Journal::default(),
+            metrics: Metrics::default(),
             schedule: Schedule::default(),
             not_before: Timestamp::MIN,
             last_sweep: Timestamp::MIN,

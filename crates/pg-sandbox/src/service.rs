@@ -43,6 +43,7 @@ mod warning;
 pub(crate) use answer::Answer;
 pub(crate) use basis::Basis;
 pub(crate) use context::Context;
+pub(crate) use control::LIVE;
 pub(crate) use diagram::drawn as sequence_diagram;
 pub(crate) use method::Call;
 pub(crate) use refusal::Refusal;

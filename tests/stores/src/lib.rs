@@ -5,7 +5,7 @@
 mod ordered_map;
 mod postgres;
 
-use pg_sandbox::{Sandbox, Settings, StoreKey};
+use pg_sandbox::{Sandbox, Settings, StoreKey, Timestamp};
 
 pub use ordered_map::OrderedMap;
 pub use postgres::Postgres;
@@ -73,6 +73,16 @@ pub fn sandbox() -> Sandbox {
 #[must_use]
 pub fn sandbox_with(settings: Settings, seed: [u8; 32]) -> Sandbox {
     Choice::from_environment().sandbox(settings, seed)
+}
+
+/// Whether nothing comes due unless a request comes. A sandbox over a shared store asks the store again every 5 seconds, for what
+/// other processes have left.
+#[must_use]
+pub fn rests(sandbox: &Sandbox, now: Timestamp) -> bool {
+    match sandbox.next_due() {
+        None => true,
+        Some(look) => Choice::from_environment() == Choice::Postgres && look.millis() - now.millis() <= 5_000,
+    }
 }
 
 #[expect(clippy::panic, reason = "a test with a misspelt choice must not run over the default")]

@@ -33,6 +33,20 @@ impl Sandbox {
         more: &mut dyn FnMut(&mut Vec<Inbound>),
     ) -> Vec<Response<Bytes>> {
         self.sweep(real_now);
+        let responses = self.answer_or_split(real_now, requests, more);
+        for (inbound, response) in requests.iter().zip(&responses) {
+            self.metrics.request(&inbound.route, response.status());
+        }
+        responses
+    }
+
+    /// Answers a group in one transaction; if that is undone and may be tried again, each request in one of its own.
+    fn answer_or_split(
+        &mut self,
+        real_now: Timestamp,
+        requests: &mut Vec<Inbound>,
+        more: &mut dyn FnMut(&mut Vec<Inbound>),
+    ) -> Vec<Response<Bytes>> {
         match self.in_transaction(real_now, requests, more) {
             Ok(responses) => responses,
             Err(undone) if undone.may_try_again => {
@@ -75,9 +89,11 @@ impl Sandbox {
         match answered.and_then(|responses| self.store.commit().map(|()| responses)) {
             Ok(responses) => {
                 self.cv2.settle();
+                self.metrics.committed();
                 Ok(responses)
             }
             Err(error) => {
+                self.metrics.undone();
                 let may_try_again = self.store.may_try_again();
                 self.forget_group(journaled);
                 Err(Undone { error, may_try_again })

@@ -136,6 +136,7 @@ impl Sandbox {
             throttle: &mut self.throttle,
             faults: &mut self.faults,
             journal: &self.journal,
+            metrics: &self.metrics,
             schedule: &mut self.schedule,
             unique_reference: None,
             stray_currency: None,

@@ -198,3 +198,14 @@ async fn incomplete_bodies_share_a_budget_and_make_room_for_complete_ones() {
     drop(waiting);
     server.shutdown().await;
 }
+
+#[tokio::test]
+async fn a_probe_is_answered() {
+    let server = server().await;
+    for path in ["live", "ready"] {
+        let answer = exchange(&server, head("GET", &format!("/_sandbox/health/{path}"), "").as_bytes()).await;
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+        assert_eq!(json(&answer)["status"], path);
+    }
+    server.shutdown().await;
+}

@@ -12,6 +12,7 @@ use crate::{
     journal::Journal,
     key::Keys,
     merchants::Merchants,
+    metrics::Metrics,
     records::{Silence, UniqueReference},
     schedule::Schedule,
     settings::Settings,
@@ -50,6 +51,8 @@ pub(crate) struct Context<'a> {
     pub(crate) faults: &'a mut Faults,
     /// The newest requests and their replies.
     pub(crate) journal: &'a Journal,
+    /// What this process has done since its start.
+    pub(crate) metrics: &'a Metrics,
     /// What the sandbox has to do by itself.
     pub(crate) schedule: &'a mut Schedule,
     /// The unique reference that the request uses up, and the transaction that is found by it.

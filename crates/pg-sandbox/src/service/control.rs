@@ -14,23 +14,30 @@ mod callbacks;
 mod clock;
 mod destinations;
 mod faults;
+mod health;
 mod listing;
 mod lists;
 mod requests;
 mod updater;
 
 pub(super) use access::{Denied, check};
+pub(crate) use health::LIVE;
 pub(super) use listing::Listing;
 pub(super) use lists::List;
 
 /// Answers a call of the control interface; `path` is the part after `/_sandbox/`. The changes of a refused call
 /// are undone.
 pub(super) fn answer(context: &mut Context<'_>, path: &str, request: &Request<Bytes>) -> Result<Reply, Refusal> {
-    let answer = match check(context, request) {
-        Ok(()) => call(context, path, request)?,
-        Err(denied) => return Ok(refuse(denied)),
-    };
-    Ok(answer.into_reply())
+    if let Some(reply) = health::answer(path, request) {
+        return Ok(reply);
+    }
+    if let Err(denied) = check(context, request) {
+        return Ok(refuse(denied));
+    }
+    if path == "metrics" && request.method() == Method::GET {
+        return Ok(Reply::text(StatusCode::OK, &context.metrics.text()));
+    }
+    Ok(call(context, path, request)?.into_reply())
 }
 
 fn refuse(denied: Denied) -> Reply {
@@ -125,7 +132,7 @@ fn accepted(segments: &[&str]) -> Option<(&'static str, &'static str)> {
         ["faults"] | ["cards", "updater"] | ["callbacks", "behaviour" | "destinations"] => {
             ("only GET, POST and DELETE are accepted here", "GET, HEAD, POST, DELETE")
         }
-        ["merchants" | "cards" | "addresses"] => READ,
+        ["merchants" | "cards" | "addresses" | "metrics"] | ["health", "live" | "ready"] => READ,
         [list] | [list, _] if List::named(list).is_some() => READ,
         ["batches", _, "spoil"] | ["callbacks", _, "redeliver"] => ("only POST is accepted here", "POST"),
         _ => return None,

@@ -1,0 +1,101 @@
+//! Counters of one process, in the text format of Prometheus. A restart begins them anew.
+
+use std::{
+    collections::BTreeMap,
+    fmt::{self, Write as _},
+};
+
+use http::StatusCode;
+
+use crate::service::Route;
+
+/// What a process has done since its start.
+#[derive(Debug, Default)]
+pub(crate) struct Metrics {
+    /// By service, method and status. Both names are of the sandbox's own tables, so that callers cannot add to them.
+    requests: BTreeMap<(&'static str, &'static str, u16), u64>,
+    committed: u64,
+    undone: u64,
+}
+
+impl Metrics {
+    /// Counts an answered request.
+    pub(crate) fn request(&mut self, route: &Route, status: StatusCode) {
+        let (service, method) = match route {
+            Route::Method(info, _) => (info.service.name, info.name),
+            Route::NoMethod(_) => ("unknown", ""),
+            Route::Control(_) => ("control", ""),
+            Route::Inspector(_) => ("inspector", ""),
+            Route::Pay(_) | Route::Challenge(_) | Route::SessionError => ("page", ""),
+            Route::Root | Route::Nowhere => ("none", ""),
+        };
+        *self.requests.entry((service, method, status.as_u16())).or_default() += 1;
+    }
+
+    /// Counts a group of requests that was committed.
+    pub(crate) fn committed(&mut self) {
+        self.committed += 1;
+    }
+
+    /// Counts a group of requests that the store undid, or could not commit.
+    pub(crate) fn undone(&mut self) {
+        self.undone += 1;
+    }
+
+    /// The counters, one a line.
+    pub(crate) fn text(&self) -> String {
+        let mut text = String::new();
+        // Writing to a text does not fail.
+        let _ = self.write(&mut text);
+        text
+    }
+
+    fn write(&self, text: &mut String) -> fmt::Result {
+        let heading =
+            |text: &mut String, name: &str, help: &str| writeln!(text, "# HELP {name} {help}\n# TYPE {name} counter");
+        heading(text, "pg_sandbox_requests_total", "Requests that were answered.")?;
+        for ((service, method, status), count) in &self.requests {
+            let slash = if method.is_empty() { "" } else { "/" };
+            writeln!(
+                text,
+                "pg_sandbox_requests_total{{method=\"{service}{slash}{method}\",status=\"{status}\"}} {count}"
+            )?;
+        }
+        heading(text, "pg_sandbox_groups_committed_total", "Groups of requests that were committed together.")?;
+        writeln!(text, "pg_sandbox_groups_committed_total {}", self.committed)?;
+        heading(
+            text,
+            "pg_sandbox_groups_undone_total",
+            "Groups of requests that the store undid or could not commit.",
+        )?;
+        writeln!(text, "pg_sandbox_groups_undone_total {}", self.undone)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_of_a_caller_is_no_label() {
+        let mut metrics = Metrics::default();
+        for path in ["/v3/transaction/auth/json", "/v3/transaction/auth", "/v3/token/\"x", "/_sandbox/clock", "/y\"x"] {
+            metrics.request(&Route::of(path), StatusCode::OK);
+        }
+        metrics.request(&Route::of("/v3/transaction/auth"), StatusCode::BAD_REQUEST);
+        metrics.committed();
+        let lines: Vec<_> = metrics.text().lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect();
+        assert_eq!(
+            lines,
+            [
+                "pg_sandbox_requests_total{method=\"control\",status=\"200\"} 1",
+                "pg_sandbox_requests_total{method=\"none\",status=\"200\"} 1",
+                "pg_sandbox_requests_total{method=\"transaction/auth\",status=\"200\"} 2",
+                "pg_sandbox_requests_total{method=\"transaction/auth\",status=\"400\"} 1",
+                "pg_sandbox_requests_total{method=\"unknown\",status=\"200\"} 1",
+                "pg_sandbox_groups_committed_total 1",
+                "pg_sandbox_groups_undone_total 0",
+            ]
+        );
+    }
+}
