@@ -25,7 +25,6 @@ mod refund;
 mod repeat;
 mod result;
 mod sms;
-mod stored_user;
 mod transaction_lookup;
 
 pub(super) use checkout::{open_authentication, pay, pay_authenticated};

@@ -6,12 +6,10 @@ mod challenge;
 mod failure;
 pub(super) mod html;
 mod pay;
-mod session_error;
 
 pub(super) use challenge::challenge;
-pub(super) use failure::{failure, wrong_method};
+pub(super) use failure::{failure, session_error, wrong_method};
 pub(super) use pay::pay;
-pub(super) use session_error::session_error;
 
 /// How a content security policy names the style of the pages.
 pub(super) fn style_source() -> &'static str {

@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use http::{HeaderValue, Request, StatusCode};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{
     Answer, Context, Refusal, batches, callbacks, error,
@@ -20,8 +20,6 @@ use crate::{
 
 mod authentications;
 mod checkouts;
-mod sessions;
-mod tokens;
 mod transactions;
 
 /// The most operations shown of one transaction.
@@ -80,8 +78,8 @@ impl List {
         match self {
             Self::Requests => Ok(requests::page(context.journal, listing)),
             Self::Transactions => page(context, listing, transactions::view),
-            Self::Tokens => page(context, listing, tokens::view),
-            Self::Sessions => page(context, listing, sessions::view),
+            Self::Tokens => page(context, listing, token),
+            Self::Sessions => page(context, listing, session),
             Self::Authentications => page(context, listing, authentications::view),
             Self::Checkouts => page(context, listing, checkouts::view),
             Self::Batches => page(context, listing, |batch: &Batch, _| batch.view()),
@@ -95,8 +93,8 @@ impl List {
         match self {
             Self::Requests => Ok(requests::entry(context.journal, key)),
             Self::Transactions => entry(context, key, transactions::view),
-            Self::Tokens => entry(context, key, tokens::view),
-            Self::Sessions => entry(context, key, sessions::view),
+            Self::Tokens => entry(context, key, token),
+            Self::Sessions => entry(context, key, session),
             Self::Authentications => entry(context, key, authentications::view),
             Self::Checkouts => entry(context, key, checkouts::view),
             Self::Batches => batches::whole(context, key),
@@ -185,5 +183,34 @@ fn card(card: &HeldCard) -> Value {
         "cardType": card.card_type,
         "cardScheme": card.scheme,
         "cardBank": card.bank,
+    })
+}
+
+fn session(session: &Session, now: Timestamp) -> Value {
+    json!({
+        "sessionKey": session.key,
+        "merchant": session.merchant,
+        "expired": session.expired(now),
+        "expires": session.expires.to_string(),
+        "errorPageUrl": text(&session.error_page_url),
+        "merchantCustomerReference": optional(session.customer_reference.as_ref()),
+        "card": session.card.as_ref().map(card),
+        "details": details(&session.details),
+        "collected": texts(session.collected.iter().map(|(name, value)| (name, value))),
+        "created": session.created.to_string(),
+    })
+}
+
+fn token(token: &CardToken, _: Timestamp) -> Value {
+    json!({
+        "cardKey": token.key,
+        "merchant": token.merchant,
+        "enabled": token.enabled,
+        "cardUniqueIdentifier": token.unique_identifier,
+        "merchantCustomerReference": optional(token.customer_reference.as_ref()),
+        "card": card(&token.card),
+        "details": details(&token.details),
+        "parent": token.parent,
+        "created": token.created.to_string(),
     })
 }

@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
-use pg_model::{CheckoutToken as Reply, EnterpriseTransactionType, ErrorCode, Flag, GetToken, TransactionCategory};
+use pg_model::{
+    BillingAddress, CheckoutCustomer, CheckoutToken as Reply, EnterpriseTransactionType, ErrorCode, Flag, GetToken,
+    TransactionCategory,
+};
 
-use super::{Context, Refusal, Serve, amount, checkout_reply, country, repeat, stored_user};
+use super::{Context, Refusal, Serve, amount, checkout_reply, country, repeat};
 use crate::codes::SandboxErrorCode;
 use crate::{
     merchants::Merchant,
@@ -78,7 +81,7 @@ impl Serve for GetToken {
             applet,
             options,
             three_d_secure: self.three_d_secure == Some(Flag::YES),
-            user: stored_user::of(&self.checkout_customer, &self.billing_address),
+            user: stored_user(&self.checkout_customer, &self.billing_address),
             cancelled: None,
             created: context.now,
         };
@@ -200,4 +203,26 @@ fn options(request: &GetToken, merchant: &Merchant) -> Result<Details, Refusal> 
         ("terminal_key", terminal),
     ];
     Ok(all.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text?))).collect())
+}
+
+/// What a token keeps of its customer (spec 3 §4.1): customer and billing address by wire name, without what is empty. The date of birth is echoed and
+/// not kept: nothing needs it later.
+fn stored_user(customer: &CheckoutCustomer, address: &BillingAddress) -> Details {
+    let all = [
+        ("salutation", &customer.salutation),
+        ("first_name", &customer.first_name),
+        ("surname", &customer.surname),
+        ("email", &customer.email),
+        ("mobile_phone", &customer.mobile_phone),
+        ("home_phone", &customer.home_phone),
+        ("property_name", &address.property_name),
+        ("address_1", &address.address_1),
+        ("address_2", &address.address_2),
+        ("town", &address.town),
+        ("county", &address.county),
+        ("postcode", &address.postcode),
+        ("country", &address.country),
+    ];
+    let given = all.into_iter().filter_map(|(name, text)| Some((name, text.as_ref()?)));
+    given.filter(|(_, text)| !text.is_empty()).map(|(name, text)| (name.to_owned(), text.clone())).collect()
 }

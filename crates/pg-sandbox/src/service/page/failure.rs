@@ -1,9 +1,14 @@
-//! The page for what went wrong with a page.
+//! The pages that report an error to a browser.
 
-use http::StatusCode;
+use bytes::Bytes;
+use http::{Request, StatusCode};
+use pg_model::ErrorCode;
 
-use super::Reply;
-use crate::codes::SandboxErrorCode;
+use super::{Basis, Context, Refusal, Reply, html};
+use crate::{
+    codes::SandboxErrorCode,
+    form::{Form, FormLimits},
+};
 
 /// The answer to a browser that asks for a page with an HTTP method that the page does not take.
 pub(in super::super) fn wrong_method(allowed: &'static str) -> Reply {
@@ -18,8 +23,28 @@ pub(in super::super) fn failure(code: &str, message: &str) -> String {
         "<h1>This page cannot be shown</h1>\n\
          <p>What your browser sent could not be processed. Please go back and try again.</p>\n\
          <dl><dt>Error</dt><dd>{}</dd><dt>Message</dt><dd>{}</dd></dl>",
-        super::html::text(code),
-        super::html::text(message),
+        html::text(code),
+        html::text(message),
     );
-    super::html::page("Error", &body)
+    html::page("Error", &body)
+}
+
+/// Where a browser lands whose session is unknown, so that no page of a merchant is known (spec 2 §4.2; assumption 79): the
+/// page for the code in the query; without a known one, for an invalid session key.
+pub(in super::super) fn session_error(context: &mut Context<'_>, request: &Request<Bytes>) -> Reply {
+    let query = request.uri().query().unwrap_or_default();
+    let form = Form::parse(query.as_bytes(), &FormLimits::default()).unwrap_or_default();
+    let asked = form.get("errorCode").unwrap_or_default();
+    let known = ErrorCode::KNOWN.iter().find(|code| code.as_str() == asked);
+    let refusal = Refusal::from(known.unwrap_or(&ErrorCode::INVALID_SESSION_KEY).clone());
+    let body = format!(
+        "<h1>This page cannot be shown</h1>\n\
+         <p>The shop's payment form could not be processed. Please go back to the shop and try again.</p>\n\
+         <dl><dt>Error</dt><dd>{}</dd><dt>Message</dt><dd>{}</dd><dt>Trace</dt><dd>{}</dd></dl>",
+        html::text(refusal.code()),
+        html::text(refusal.message()),
+        context.trace_code(),
+    );
+    context.basis = Basis::assuming("2 §4.2", 79);
+    Reply::page(StatusCode::BAD_REQUEST, html::page("Payment error", &body))
 }
