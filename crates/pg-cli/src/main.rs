@@ -22,6 +22,8 @@ mod argument;
 mod cli_reference;
 mod command;
 mod control;
+#[cfg(test)]
+mod deployment;
 mod duration;
 mod failure;
 mod indented;

@@ -1,9 +1,10 @@
 //! The store for many machines: PostgreSQL, and databases that speak its protocol.
 
-use std::time::Duration;
+use std::{net::IpAddr, time::Duration};
 
 use tokio_postgres::{
     Config, Row,
+    config::{Host, SslMode},
     types::{ToSql, Type},
 };
 
@@ -44,7 +45,8 @@ pub struct PostgresStore {
 
 impl PostgresStore {
     /// Connects to `postgres://user:password@host:port/database?sslmode=require&sslrootcert=FILE`. With TLS the certificate is
-    /// always checked: against the authorities in `sslrootcert`, or without it those that Mozilla trusts.
+    /// always checked: against the authorities in `sslrootcert`, or without it those that Mozilla trusts. Beyond this machine
+    /// TLS is required unless the address says `sslmode=disable`.
     ///
     /// # Errors
     /// [`StoreError::Older`] if the migrations were not run, [`StoreError::Newer`] if a later version made the tables,
@@ -149,8 +151,25 @@ fn address(url: &str) -> Result<(Config, Tls), StoreError> {
     let (kept, authorities) = without_root_certificate(url);
     let mut config: Config = kept.parse().map_err(|error: tokio_postgres::Error| invalid(pool::words(&error)))?;
     config.application_name("pg-intents").connect_timeout(Duration::from_secs(5));
+    // The driver's default goes on in clear when the server has no TLS.
+    if config.get_ssl_mode() == SslMode::Prefer && !is_on_this_machine(&config) {
+        config.ssl_mode(SslMode::Require);
+    }
     let tls = Tls::trusting(authorities.as_deref()).map_err(|error| invalid(error.to_string()))?;
     Ok((config, tls))
+}
+
+/// Whether nothing leaves this machine. A name other than `localhost` may resolve to anything.
+fn is_on_this_machine(config: &Config) -> bool {
+    let hosts = config.get_hosts().iter().all(|host| match host {
+        Host::Tcp(name) => {
+            let name = name.trim_start_matches('[').trim_end_matches(']');
+            name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+        }
+        #[cfg(unix)]
+        Host::Unix(_) => true,
+    });
+    hosts && config.get_hostaddrs().iter().all(IpAddr::is_loopback)
 }
 
 /// `sslrootcert` is ours to read: the driver does not know it.
@@ -397,5 +416,30 @@ impl IntentStore for PostgresStore {
 impl std::fmt::Debug for PostgresStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("PostgresStore")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_this_machine_is_connected_to_in_clear_unless_the_address_says_so() {
+        let mode = |url: &str| address(url).map_err(|error| error.to_string()).unwrap().0.get_ssl_mode();
+        for url in
+            ["postgres://pg@127.0.0.1/db", "postgres://pg@localhost:5433/db", "postgres://pg@%2Frun%2Fpostgresql/db"]
+        {
+            assert_eq!(mode(url), SslMode::Prefer, "{url}");
+        }
+        for url in [
+            "postgres://pg@db.example/db",
+            "postgres://pg@10.0.0.1/db?sslmode=prefer",
+            "postgres://pg@localhost.evil.example/db",
+            "postgres://pg@127.0.0.1,db.example/db",
+            "postgres://pg@127.0.0.1/db?sslmode=require",
+        ] {
+            assert_eq!(mode(url), SslMode::Require, "{url}");
+        }
+        assert_eq!(mode("postgres://pg@db.example/db?sslmode=disable"), SslMode::Disable);
     }
 }

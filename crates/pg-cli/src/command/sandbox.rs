@@ -70,7 +70,8 @@ pub(crate) struct Arguments {
     /// The store: a SQLite file with a key file beside it, memory, or a PostgreSQL database that several sandboxes may share
     #[arg(long, value_name = "FILE|memory|URL", default_value = "memory")]
     store: PathBuf,
-    /// The key file of a PostgreSQL store, the same for every sandbox; without it, PG_STORE_KEY holds the key as 64 hexadecimal digits
+    /// The key file of a PostgreSQL store, the same for every sandbox; without it, PG_STORE_KEY holds the key as 64 hexadecimal
+    /// digits, or PG_STORE_KEY_COMMAND holds a command that prints them
     #[arg(long, value_name = "FILE")]
     store_key: Option<PathBuf>,
     /// A file of accounts, which are added to the built-in ones or replace those of the same name

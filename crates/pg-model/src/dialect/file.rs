@@ -284,7 +284,7 @@ impl Checker<'_> {
         let text = code.get_ref();
         let plain = (1..=16).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric());
         if !plain {
-            self.wrong(code, format!("{text:?} is not a code; write 1 to 16 letters and digits, such as \"901\""));
+            self.wrong(code, format!("{text:?} is not a code; write 1 to 16 letters and digits, such as \"123\""));
         }
     }
 
@@ -369,7 +369,7 @@ mod tests {
             ("[[declined]]\ncode = \"651\"", "line 1, column 1: missing field `assumption`"),
             (
                 "[[declined]]\ncode = \"6 1\"\nassumption = 11",
-                "line 2, column 8: \"6 1\" is not a code; write 1 to 16 letters and digits, such as \"901\"",
+                "line 2, column 8: \"6 1\" is not a code; write 1 to 16 letters and digits, such as \"123\"",
             ),
             (
                 "[[error]]\ncode = \"7\"\nassumption = 92\n[[error]]\ncode = \"7\"\nassumption = 92",

@@ -34,17 +34,52 @@ fn database(url: &str, key: Option<&Path>) -> Result<(StoreChoice, String), Fail
 
     /// Where the key is when it is in no file.
     const KEY: &str = "PG_STORE_KEY";
-    let key = match (key, std::env::var(KEY)) {
-        (Some(file), _) => StoreKey::File(file.to_owned()),
-        (None, Ok(digits)) => StoreKey::from_hex(&digits)
-            .ok_or_else(|| Failure::misuse(format!("{KEY} does not hold 64 hexadecimal digits")))?,
-        (None, Err(_)) => {
+    /// The command that prints it.
+    const COMMAND: &str = "PG_STORE_KEY_COMMAND";
+    let from_hex = |digits: &str, from: &str| {
+        StoreKey::from_hex(digits).ok_or_else(|| Failure::misuse(format!("{from} does not give 64 hexadecimal digits")))
+    };
+    let key = match (key, std::env::var(KEY), std::env::var(COMMAND)) {
+        (Some(file), _, _) => StoreKey::File(file.to_owned()),
+        (None, Ok(digits), _) => from_hex(&digits, KEY)?,
+        (None, Err(_), Ok(command)) => {
+            let printed = printed_by(&command).map_err(|why| Failure::misuse(format!("{COMMAND}: {why}")))?;
+            from_hex(&printed, COMMAND)?
+        }
+        (None, Err(_), Err(_)) => {
             return Err(Failure::misuse(format!(
-                "a PostgreSQL store needs a key: give --store-key FILE, or {KEY} with 64 hexadecimal digits"
+                "a PostgreSQL store needs a key: give --store-key FILE, {KEY} with 64 hexadecimal digits, or {COMMAND} with a \
+                 command that prints them"
             )));
         }
     };
     let shared = SharedStore::new(url, key);
     let words = format!("in {}", output::harmless(&shared.shown()));
     Ok((StoreChoice::Postgres(shared), words))
+}
+
+/// What a command of the user's shell prints. Its errors go where those of this program go.
+#[cfg(any(feature = "postgres", test))]
+fn printed_by(command: &str) -> Result<String, String> {
+    use std::process::{Command, Stdio};
+
+    let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
+    let output = Command::new(shell).args([flag, command]).stdin(Stdio::null()).stderr(Stdio::inherit()).output();
+    let output = output.map_err(|error| format!("cannot start {shell}: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("the command failed: {}", output.status));
+    }
+    String::from_utf8(output.stdout).map_err(|_| "the command prints bytes that are not UTF-8".to_owned())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_what_a_command_prints_if_it_succeeds() {
+        assert_eq!(printed_by("printf abc").unwrap(), "abc");
+        assert!(printed_by("printf abc; exit 3").unwrap_err().contains("exit status: 3"));
+        assert!(printed_by("printf '\\377'").unwrap_err().contains("UTF-8"));
+    }
 }
