@@ -16,6 +16,7 @@ use crate::{
     shop::{self, Call},
     stage::{Setting, Stage, Troupe},
     story,
+    wire::Seat,
 };
 
 /// How long the preparation may take: a build fetches its libraries.
@@ -91,7 +92,8 @@ pub async fn run(
     let authority = Authority::new().map_err(RunError::Machine)?;
     let run = base36(u64::try_from(clock::unix_millis()).unwrap_or_default());
     let guard = Arc::new(Guard::start().map_err(RunError::Machine)?);
-    let mut troupe = Troupe { plan, authority, guard, seed: options.seed, run, ways: vec![Way::SessionKey] };
+    let seat = plan.is_shop().then(|| Seat::take(plan.listen));
+    let mut troupe = Troupe { plan, seat, authority, guard, seed: options.seed, run, ways: vec![Way::SessionKey] };
     let mut report = Report {
         seed: options.seed,
         threshold: options.threshold,

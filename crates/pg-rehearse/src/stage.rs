@@ -1,10 +1,6 @@
 //! The stage of one drill: its service, its wire, the folder of its order, and the integration that is called upon it.
 
-use std::{
-    net::{Ipv4Addr, SocketAddr},
-    sync::Arc,
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -20,12 +16,14 @@ use crate::{
     plan::{Job, Means, Plan, Way},
     report::{Lane, Outcome},
     shop::{self, Call, Seen, Silent},
-    wire::{Door, Exchange, Laid, LateAt, Rule, Wire},
+    wire::{Door, Exchange, Laid, LateAt, Rule, Seat, Wire},
 };
 
 /// What all drills of a run share.
 pub(crate) struct Troupe {
     pub(crate) plan: Plan,
+    /// Where a shop finds the service.
+    pub(crate) seat: Option<Seat>,
     pub(crate) authority: Authority,
     pub(crate) guard: Arc<Guard>,
     pub(crate) seed: u64,
@@ -83,12 +81,11 @@ impl Stage {
         let clock = Clock::start();
         let shop = troupe.plan.is_shop() && !matches!(troupe.plan.jobs.get(&drill.job()), Some(Means::Command(_)));
         let house = House::open(&mut dice, shop)?;
-        let free = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let listen = if shop { troupe.plan.listen } else { free };
-        let laid = match Wire::lay(house.clone(), setting.rules.clone(), setting.door.clone(), listen, clock).await {
+        let seat = if shop { troupe.seat.as_ref() } else { None };
+        let laid = match Wire::lay(house.clone(), setting.rules.clone(), setting.door.clone(), seat, clock).await {
             // A page may do without the service.
             Err(_) if shop && drill.job() == Job::OpenRedirect => {
-                Wire::lay(house.clone(), setting.rules, setting.door, free, clock).await?
+                Wire::lay(house.clone(), setting.rules, setting.door, None, clock).await?
             }
             laid => laid?,
         };

@@ -7,7 +7,7 @@ mod exchange;
 mod serve;
 
 use std::{
-    net::SocketAddr,
+    net::{Ipv4Addr, SocketAddr, TcpListener as StdListener},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -52,6 +52,24 @@ struct State {
     starts: u64,
 }
 
+/// The address that a shop knows as the service's, held for the whole run: between two drills, no other program can take it.
+pub(crate) struct Seat(Result<StdListener, String>);
+
+impl Seat {
+    pub(crate) fn take(listen: SocketAddr) -> Self {
+        let taken = StdListener::bind(listen).and_then(|listener| {
+            listener.set_nonblocking(true)?;
+            Ok(listener)
+        });
+        Self(taken.map_err(|error| format!("cannot listen on {listen}: {error}; set [service] listen in the plan")))
+    }
+
+    fn listener(&self) -> Result<TcpListener, SetupError> {
+        let held = self.0.as_ref().map_err(Clone::clone)?;
+        held.try_clone().and_then(TcpListener::from_std).map_err(|error| error.to_string())
+    }
+}
+
 /// A wire with its listener, which ends with it.
 pub(crate) struct Laid {
     pub(crate) wire: Arc<Wire>,
@@ -67,17 +85,18 @@ impl Drop for Laid {
 }
 
 impl Wire {
-    /// Lays a wire to the house.
+    /// Lays a wire to the house: at this address, or at one of its own.
     pub(crate) async fn lay(
         house: House,
         rules: Vec<Rule>,
         door: Door,
-        listen: SocketAddr,
+        seat: Option<&Seat>,
         clock: Clock,
     ) -> Result<Laid, SetupError> {
-        let listener = TcpListener::bind(listen)
-            .await
-            .map_err(|error| format!("cannot listen on {listen}: {error}; set [service] listen in the plan"))?;
+        let listener = match seat {
+            Some(seat) => seat.listener()?,
+            None => TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(|error| error.to_string())?,
+        };
         let address = listener.local_addr().map_err(|error| error.to_string())?;
         let trap = TcpListener::bind(("127.0.0.1", 0)).await.map_err(|error| error.to_string())?;
         let trap_address = trap.local_addr().map_err(|error| error.to_string())?;
@@ -152,5 +171,29 @@ impl Wire {
             }
         }
         masked
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, TcpListener};
+
+    use super::*;
+    use crate::dice::Dice;
+
+    #[tokio::test]
+    async fn no_other_program_takes_the_address_of_the_service_between_two_drills() {
+        let seat = Seat::take((Ipv4Addr::LOCALHOST, pg_support::free_port()).into());
+        let mut bases = Vec::new();
+        for drill in ["K01", "K04"] {
+            let house = House::open(&mut Dice::new(1, drill, 0), true).unwrap();
+            let laid = Wire::lay(house, Vec::new(), Door::Plain, Some(&seat), Clock::start()).await.unwrap();
+            bases.push(laid.base.clone());
+            drop(laid);
+            tokio::task::yield_now().await;
+            let address = bases[0].strip_prefix("http://").unwrap();
+            TcpListener::bind(address).expect_err("the run holds it");
+        }
+        assert_eq!(bases[0], bases[1]);
     }
 }

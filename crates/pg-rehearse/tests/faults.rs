@@ -12,8 +12,9 @@ use std::{
 };
 
 use pg_rehearse::{Options, Verdict};
+use pg_support::free_port;
 
-use crate::samples::{crate_folder, each, free_port, only, rehearse, there, with};
+use crate::samples::{crate_folder, each, only, rehearse, there, with};
 
 /// Drills that a fault may not touch unless it is listed for them.
 const OTHERS: [&str; 5] = ["M01", "M48", "C01", "T02", "R01"];

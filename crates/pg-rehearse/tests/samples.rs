@@ -1,10 +1,9 @@
 //! Sample integrations, and how they are rehearsed.
 
 use std::{
-    net::TcpListener,
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    sync::atomic::{AtomicU16, AtomicUsize, Ordering},
+    sync::atomic::{AtomicUsize, Ordering},
 };
 
 use pg_rehearse::{Options, Plan, Report, RunError, Verdict};
@@ -23,18 +22,6 @@ pub(crate) fn there(program: &str, what: &str) -> bool {
         eprintln!("left out, because {program} is not installed: {what}");
     }
     there
-}
-
-/// A port on which no program listens. It is below those that systems choose for connections: a rehearsal listens on the port of the
-/// service again for each drill, and a connection that had taken it meanwhile would fail the drill.
-pub(crate) fn free_port() -> u16 {
-    static NEXT: AtomicU16 = AtomicU16::new(0);
-    const FIRST: u16 = 20_000;
-    const COUNT: u16 = 12_000;
-    // Programs that run at the same time begin elsewhere.
-    let begin = u16::try_from(std::process::id() % u32::from(COUNT)).expect("it is less");
-    let mut ports = std::iter::repeat_with(|| FIRST + (begin + NEXT.fetch_add(1, Ordering::Relaxed) % COUNT) % COUNT);
-    ports.find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok()).expect("one of them is free")
 }
 
 /// Does something with each row, some rows at a time: they share nothing, and wait for timeouts most of the time.

@@ -4,7 +4,6 @@
 use std::{
     fs,
     io::{self, BufRead as _, BufReader, Write as _},
-    net::{Ipv4Addr, TcpListener},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     sync::{
@@ -89,7 +88,7 @@ impl Postgres {
     pub fn start(options: &[&str]) -> io::Result<Self> {
         let bin = Self::installed().ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, MISSING))?;
         let folder = tempfile::Builder::new().prefix("pg-test-").tempdir()?.keep();
-        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
+        let port = pg_support::free_port();
         let mut command = Command::new("sh");
         command.args(["-c", SUPERVISOR, "supervisor"]).args([&bin, &folder]).arg(port.to_string()).args(options);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).current_dir("/");

@@ -1,7 +1,9 @@
-//! What tests of the sandbox share: signed forms, and a merchant at a sandbox without a socket.
+//! What tests share: signed forms, a merchant at a sandbox without a socket, and free ports.
 
 mod form;
 mod merchant_desk;
+mod port;
 
 pub use form::{FORM, body_of, call, enterprise_form, request, signed_form, with};
 pub use merchant_desk::{MerchantDesk, element, header};
+pub use port::free_port;

@@ -28,11 +28,6 @@ impl Cards {
     }
 }
 
-/// A port that was free a moment ago.
-fn free_port() -> String {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
-}
-
 /// Reads what it says until this is in a line; the rest can be read from what is returned.
 fn until_it_says(child: &mut Child, text: &str) -> BufReader<std::process::ChildStderr> {
     let mut said = BufReader::new(child.stderr.take().unwrap());
@@ -48,7 +43,7 @@ fn until_it_says(child: &mut Child, text: &str) -> BufReader<std::process::Child
 fn killed_after_any_request_it_goes_on_without_doubt_where_callbacks_come() {
     for at in 1..=6 {
         let cards = Cards::new(CARDS);
-        let flags = format!("{ELSEWHERE} --listen {}", free_port());
+        let flags = format!("{ELSEWHERE} --listen 127.0.0.1:{}", pg_support::free_port());
         if at <= 3 {
             // No batch finishes until the command listens again: the service calls back once.
             cards.shop.control("clock", r#"{"speed": 0}"#);
@@ -104,7 +99,7 @@ fn killed_before_a_request_arrives_it_names_what_is_in_doubt() {
 #[cfg(unix)]
 fn a_wait_for_a_callback_that_may_never_come_is_told_and_can_be_ended() {
     let cards = Cards::new(CARDS);
-    let flags = format!("{ELSEWHERE} --listen {}", free_port());
+    let flags = format!("{ELSEWHERE} --listen 127.0.0.1:{}", pg_support::free_port());
     cards.kill_at(2, Stop::BeforeRequest, &flags);
     let mut child = cards.update(&flags).start();
     let said = until_it_says(&mut child, "1 batch is in doubt: its callback is waited for, 26 hours at most");
