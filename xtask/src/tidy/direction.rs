@@ -32,7 +32,7 @@ const EDGES: &[(&str, &[&str])] = &[
     // It generates and checks the others, so it must build when they do not.
     ("xtask", &[]),
     (BENCHMARKS, &[]),
-    (STORES, &["pg-sandbox"]),
+    (STORES, &["pg-sandbox", SUPPORT]),
     (SUPPORT, &["pg-sandbox"]),
     // The examples of runtimes and HTTP libraries that are not ours, run against the sandbox.
     ("pg-runtimes", &["pg-hyper", "pg-sandbox"]),
@@ -50,7 +50,7 @@ const BENCHMARKS: &str = "pg-measure";
 /// The member with stores for tests; any other may have it as a dev-dependency.
 const STORES: &str = "pg-stores";
 
-/// The member with what tests of the sandbox share; any other may have it as a dev-dependency.
+/// The member with what tests share; any other may have it as a dev-dependency.
 const SUPPORT: &str = "pg-support";
 
 /// The member that may depend on every other, and on which none may depend.
