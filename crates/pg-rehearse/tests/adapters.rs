@@ -46,6 +46,15 @@ fn the_java_adapter_is_careful() {
     passes(Language::Java, "javac", &FEWER);
 }
 
+#[test]
+fn the_bash_adapter_names_a_program_that_is_missing() {
+    let folder = tempfile::tempdir().expect("it works");
+    pg_rehearse::init(folder.path(), Language::Bash).expect("it works");
+    let plan = "[jobs.charge]\ncommand = [\"env\", \"PG=/missing/pg\", \"bash\", \"pay.sh\"]\n";
+    let error = rehearse(plan, folder.path(), &only(&["M01"])).expect_err("nothing can be signed").to_string();
+    assert!(error.contains("/missing/pg is not installed, or not on PATH"), "{error}");
+}
+
 /// The mistake whose verdicts are of every kind.
 fn verdicts(seed: u64, jobs: usize) -> Vec<(&'static str, Verdict, Vec<&'static str>)> {
     let samples = crate_folder().join("tests/samples/faulty.py");

@@ -15,6 +15,10 @@ approved=600
 declined=' 901 902 903 907 '            # what your operator answers to a decline; these are the sandbox's
 stop=' 102 105 106 121 122 123 '        # credentials, permissions, lockouts: nothing was executed
 
+for program in "$PG" curl jq; do
+  command -v "$program" >/dev/null || { echo "$program is not installed, or not on PATH; PG=/path/to/pg names the pg command" >&2; exit 1; }
+done
+
 read -r job
 field() { jq -r "$1 // empty" <<<"$job"; }
 [ "$(field .job)" = charge ] || { echo 'this adapter charges only' >&2; exit 1; }
