@@ -37,6 +37,7 @@ mod hearing;
 mod joining;
 mod keeper;
 mod plan;
+mod probing;
 mod settling;
 mod stopping;
 mod working;
@@ -67,6 +68,10 @@ struct Inner<S, T> {
     ended: Notify,
     stopping: AtomicBool,
     stop: Notify,
+    /// Whether the service has accepted the credentials of this process.
+    proven: AtomicBool,
+    /// Held by the intent of this process that sends by the probe share.
+    probing: tokio::sync::Mutex<()>,
     /// What this program can go on with.
     kinds: Vec<IntentKind>,
     /// What the store said last of a stop.
@@ -97,6 +102,8 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             ended: Notify::new(),
             stopping: AtomicBool::new(false),
             stop: Notify::new(),
+            proven: AtomicBool::new(false),
+            probing: tokio::sync::Mutex::default(),
             kinds: machines::kinds(),
             stopped: Mutex::default(),
         })))

@@ -222,6 +222,34 @@ async fn after_wrong_credentials_no_worker_sends_until_told() {
 }
 
 #[tokio::test]
+async fn wrong_credentials_fail_once_whatever_the_number_of_processes_that_begin() {
+    let world = World::new();
+    let (wire, key) = (world.wire(None), world.card_key().await);
+    let merchant = world.sandbox.merchant("main").unwrap();
+    let base = BaseUrl::parse(InProcess::BASE_URL).unwrap();
+    wire.yields.store(50, Ordering::SeqCst);
+    let wrong = Account::new(base, Credentials::new(merchant.api_key.expose(), "wrong", merchant.sha_key.expose()));
+    let mut calls = tokio::task::JoinSet::new();
+    for process in 0..5 {
+        let fleet =
+            world.worker_for(&format!("p{process}"), &wire, wrong.clone().with_dialect(pg_sandbox::dialect())).await;
+        for number in 0..4 {
+            let (fleet, payment) = (fleet.clone(), by_key(&key, &format!("wrong-{process}-{number}")));
+            calls.spawn(async move { fleet.charge(payment).await });
+        }
+    }
+    let (mut refused, mut stopped) = (0, 0);
+    while let Some(settled) = calls.join_next().await {
+        match settled.unwrap() {
+            Ok(PaymentOutcome::Refused(_)) => refused += 1,
+            Err(FleetError::Stopped(_)) => stopped += 1,
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!((refused, stopped, wire.paid.load(Ordering::SeqCst)), (1, 19, 1));
+}
+
+#[tokio::test]
 async fn an_intent_on_which_workers_fail_again_and_again_is_parked() {
     let world = World::new();
     let (wire, key) = (world.wire(None), world.card_key().await);
@@ -261,6 +289,8 @@ async fn no_row_holds_a_card_a_password_or_a_key() {
 async fn workers_that_run_pick_up_what_is_submitted_and_stop_when_told() {
     let world = World::new();
     let (wire, key) = (world.wire(None), world.card_key().await);
+    // Many requests are in flight at once, as over a network.
+    wire.yields.store(50, Ordering::SeqCst);
     let fleet = world.worker("one", &wire).await;
     let running = tokio::spawn({
         let fleet = fleet.clone();

@@ -40,6 +40,8 @@ pub(crate) struct Wire {
     pub(crate) paid: Arc<AtomicUsize>,
     pub(crate) fault: Arc<Mutex<Option<Fault>>>,
     pub(crate) hanging: Arc<Notify>,
+    /// How often each request lets other tasks run before its reply arrives.
+    pub(crate) yields: Arc<AtomicUsize>,
 }
 
 /// What becomes of the next payment: its future never ends.
@@ -63,6 +65,9 @@ impl Transport for Wire {
             std::future::pending::<()>().await;
         }
         let reply = self.inner.send(request).await;
+        for _ in 0..self.yields.load(Ordering::SeqCst) {
+            tokio::task::yield_now().await;
+        }
         if fault == Some(Fault::After) {
             self.hanging.notify_one();
             std::future::pending::<()>().await;
@@ -100,6 +105,7 @@ impl World {
             paid: Arc::default(),
             fault: Arc::new(Mutex::new(fault)),
             hanging: Arc::default(),
+            yields: Arc::default(),
         }
     }
 
@@ -108,7 +114,8 @@ impl World {
     }
 
     pub(crate) async fn worker_for(&self, name: &str, wire: &Wire, account: Account) -> Fleet<SqliteStore, Wire> {
-        let limits = ThrottleLimits::default().per_minute(1_000_000);
+        // A wait for the client's throttle would move the shared clock past every lease.
+        let limits = ThrottleLimits::unlimited();
         let client =
             ClientBuilder::with_transport(account, wire.clone()).clock(self.clock()).limits(limits).seed(1).build();
         // The worker's own clock is real: a request that hangs lets no time pass.
@@ -118,7 +125,8 @@ impl World {
 
     /// A worker over any store.
     pub(crate) async fn worker_over<S: IntentStore>(&self, name: &str, store: &Arc<S>, wire: &Wire) -> Fleet<S, Wire> {
-        let limits = ThrottleLimits::default().per_minute(1_000_000);
+        // A wait for the client's throttle would move the shared clock past every lease.
+        let limits = ThrottleLimits::unlimited();
         let builder = ClientBuilder::with_transport(self.account(), wire.clone());
         let client = builder.clock(self.clock()).limits(limits).seed(1).build();
         let plan = FleetPlan::new(name).lease(LEASE).poll(Duration::from_millis(5)).patience(Duration::from_secs(10));

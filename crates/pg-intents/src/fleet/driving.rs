@@ -61,6 +61,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                 }
             }
             keeper.renew().await;
+            self.keep_probing().await;
             if let Some(trouble) = keeper.trouble() {
                 return Ran::Trouble(trouble);
             }

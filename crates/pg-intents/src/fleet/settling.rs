@@ -111,14 +111,38 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     /// Drives a machine until it ends or asks, and stores that before it is told.
     async fn work_on<M: StoredMachine>(&self, machine: M, keeper: Keeper<S>, key: &IntentKey, claims: i32) -> Worked {
         let keeper = Arc::new(keeper);
+        let probe = match self.probe(&keeper, &key.reference).await {
+            Ok(probe) => probe,
+            Err(worked) => return worked,
+        };
         let ran = self.drive(machine, &keeper, key).await;
         self.share_stop().await;
+        let worked = self.ran::<M>(ran, &keeper, key, claims).await;
+        self.probed(probe).await;
+        worked
+    }
+
+    /// Stores what became of a machine.
+    async fn ran<M: StoredMachine>(
+        &self,
+        ran: Ran<M::Demand, M::Outcome>,
+        keeper: &Keeper<S>,
+        key: &IntentKey,
+        claims: i32,
+    ) -> Worked {
         match ran {
             Ran::Done(outcome, saved) => {
                 let lookup = usize::try_from(claims).ok().filter(|_| M::LOOKS_UP);
-                self.end(&keeper, M::outcome(&outcome), &saved, &key.reference, lookup).await
+                self.end(keeper, M::outcome(&outcome), &saved, &key.reference, lookup).await
             }
-            Ran::Asks(demand, saved, heard) => self.rest(&keeper, M::question(demand), &saved, heard).await,
+            Ran::Asks(demand, saved, heard) => {
+                let worked = self.rest(keeper, M::question(demand), &saved, heard).await;
+                // A new machine asks only after a reply. A resumed one can ask the same again without a request.
+                if claims == 0 && matches!(worked, Worked::Asks(_)) {
+                    self.note_accepted();
+                }
+                worked
+            }
             Ran::Trouble(trouble) => trouble.into(),
             Ran::Stopping => {
                 self.give_up(keeper.begun(), Duration::ZERO).await;
@@ -147,7 +171,12 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             Ok(()) => {
                 self.0.ended.notify_waiters();
                 match self.read(&text, reference) {
-                    Ok(settled) => Worked::Ended(settled),
+                    Ok(settled) => {
+                        if settled.shows_accepted_credentials() {
+                            self.note_accepted();
+                        }
+                        Worked::Ended(settled)
+                    }
                     Err(error) => Worked::Failed(error),
                 }
             }
