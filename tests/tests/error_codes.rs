@@ -4,7 +4,7 @@ use pg_model::ErrorCode;
 use pg_sandbox::codes::SandboxErrorCode;
 
 /// The texts of the documents (spec 1 §7, 2 §7, 3 §7). Of the statuses they give two: 133 comes with 400 and invalid
-/// credentials with 401; the rest is assumption 40. Both are written down a second time.
+/// credentials with 401; the rest is A40. Both are written down a second time.
 const DOCUMENTED: [(&str, u16, &str); 29] = [
     ("1", 400, "No data sent"),
     ("3", 401, "No merchant key sent (or invalid key)"),

@@ -226,7 +226,7 @@ fn every_field_of_every_reply_is_given() {
     assert!(missing.is_empty() && all.len() > 120, "of {} fields, never given: {missing:?}", all.len());
 }
 
-/// No other event is shown than the end of a batch and a hosted payment (spec 1 §6, 2 §6, 3 §6; assumption 138).
+/// No other event is shown than the end of a batch and a hosted payment (spec 1 §6, 2 §6, 3 §6; A138).
 // spec: 1 §6, A138: The token service tells of nothing else.
 // spec: 2 §6, A138: The gateway sends no notifications.
 #[test]
@@ -244,7 +244,7 @@ fn only_batches_and_hosted_payments_are_told_of() {
     assert_eq!(told(&mut shop), ["checkout"]);
 }
 
-/// In every method (assumption 55); the signature is over it too, or the call would be refused.
+/// In every method (A55); the signature is over it too, or the call would be refused.
 // spec: 1 §4.1, A55, A29: Parameters that a method does not know are signed and ignored.
 // spec: 2 §4.3, A55
 #[test]
@@ -262,7 +262,7 @@ fn a_parameter_that_nobody_knows_is_signed_and_ignored() {
     assert_eq!(shop.call("transaction/auth", &[ORDER, &paid].concat())["transactionStatusCode"], "600");
 }
 
-/// The number to quote to the operator (spec 2 §7; assumption 20).
+/// The number to quote to the operator (spec 2 §7; A20).
 // spec: 2 §7, A20: The trace code tells errors apart; it is the one to quote.
 #[test]
 fn every_error_has_a_trace_code_of_its_own() {

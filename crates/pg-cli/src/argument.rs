@@ -10,14 +10,13 @@ use crate::{failure::Failure, output};
 
 /// How arguments are written, for `--help`.
 pub(crate) const HELP: &str = "\
-Values: name=VALUE as it is, name=@FILE from a file, name=- from standard input, name=@@x for a value that begins \
-with @. One line break at the end of a file or of standard input is not part of the value.";
+Values: name=VALUE as given, name=@FILE from a file, name=- from standard input, name=@@x for a value that begins with @. One line break at the end of a file or of standard input is removed.";
 
 /// What was given.
 pub(crate) struct Given {
     /// Names and values in order.
     pub(crate) parameters: Parameters,
-    /// Names whose values stand on the command line.
+    /// Names whose values are on the command line.
     inline: Vec<String>,
 }
 
@@ -25,7 +24,7 @@ impl Given {
     /// Reads the arguments.
     ///
     /// # Errors
-    /// When one is no `name=value`, a file can't be read, or standard input is asked for twice.
+    /// If an argument is not `name=value`, a file cannot be read, or standard input is used twice.
     pub(crate) fn read(arguments: &[String]) -> Result<Self, Failure> {
         let mut given = Self { parameters: Parameters::new(), inline: Vec::new() };
         let mut input = None;
@@ -39,15 +38,15 @@ impl Given {
                 None if value == "-" => {
                     if let Some(first) = input.replace(name) {
                         return Err(Failure::misuse(format!(
-                            "{first} and {name} can't both come from standard input: use {name}=@FILE"
+                            "{first} and {name} cannot both be read from standard input; use {name}=@FILE"
                         )));
                     }
                     read_value(&mut io::stdin().lock())
-                        .map_err(|error| Failure::misuse(format!("{name}: standard input can't be read: {error}")))?
+                        .map_err(|error| Failure::misuse(format!("{name}: cannot read standard input: {error}")))?
                 }
                 Some(rest) if !rest.starts_with('@') => {
                     std::fs::File::open(rest).and_then(|mut file| read_value(&mut file)).map_err(|error| {
-                        Failure::misuse(format!("{name}: the file {:?} can't be read: {error}", mask::text(rest)))
+                        Failure::misuse(format!("{name}: cannot read the file {:?}: {error}", mask::text(rest)))
                     })?
                 }
                 escaped => {
@@ -60,27 +59,26 @@ impl Given {
         Ok(given)
     }
 
-    /// Warns of values on the command line that should not be seen by others.
+    /// Warns of secret values on the command line.
     pub(crate) fn warn_of_secrets(&self) {
         let mut names: Vec<&str> = self.inline.iter().map(String::as_str).filter(|name| is_secret(name)).collect();
         names.dedup();
         if !names.is_empty() {
             output::warn(&format!(
-                "{} on the command line can be seen by other users and stays in the shell's history; \
-                 use name=@FILE or name=-",
+                "{} on the command line is visible to other users and stays in the shell's history; use name=@FILE or \
+                name=-",
                 names.join(", "),
             ));
         }
     }
 
-    /// Whether the card is one of those that every sandbox publishes, or there is none: then nothing given is anybody's secret at a
-    /// sandbox.
+    /// Whether the card is a published test card or absent: then no argument for a sandbox is secret.
     pub(crate) fn is_test_data(&self) -> bool {
         let numbers = self.parameters.iter().filter(|(name, _)| name.eq_ignore_ascii_case("cardNumber"));
         numbers.map(|(_, number)| number).all(|number| number.is_empty() || is_published(number))
     }
 
-    /// Names and values, as signing takes them.
+    /// Names and values for signing.
     pub(crate) fn pairs(&self) -> Vec<(&str, &str)> {
         self.parameters.iter().collect()
     }
@@ -110,8 +108,8 @@ fn is_published(text: &str) -> bool {
     cards::CARDS.iter().any(|card| card.number == digits)
 }
 
-/// Whether a parameter's value must not be seen by others: a sensitive one of any method, or a credential. A name that
-/// is only nearly such a one counts too, since it may be mistyped.
+/// Whether a parameter's value is secret: a sensitive parameter of any method, or a credential. A similar name counts
+/// too, since it may be a typing error.
 pub(crate) fn is_secret(name: &str) -> bool {
     let sensitive = pg_model::METHODS.iter().flat_map(|info| info.fields).filter(|field| field.sensitive);
     let credentials = ["apiPassword", "api_password", "apiKey", "api_key"];
@@ -120,23 +118,23 @@ pub(crate) fn is_secret(name: &str) -> bool {
     known.chain(&credentials).any(|secret| secret.eq_ignore_ascii_case(&typed))
 }
 
-/// The longest text that is read from a file or from standard input.
+/// Maximum length of a text from a file or from standard input.
 const LONGEST: u64 = 1 << 20;
 
-/// All of a text, which is no longer than anything that the service takes.
+/// Reads a whole text; the limit is above every limit of the service.
 ///
 /// # Errors
-/// When it is longer than 1 MiB, is no UTF-8, or can't be read.
+/// If it is longer than 1 MiB, is not valid UTF-8, or cannot be read.
 pub(crate) fn read_text(from: &mut dyn Read) -> io::Result<String> {
     let mut bytes = Vec::new();
     from.take(LONGEST + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LONGEST {
-        return Err(io::Error::other("there is more than 1 MiB of it"));
+        return Err(io::Error::other("longer than 1 MiB"));
     }
-    String::from_utf8(bytes).map_err(|_| io::Error::other("it is no UTF-8 text"))
+    String::from_utf8(bytes).map_err(|_| io::Error::other("not valid UTF-8"))
 }
 
-/// A value without the line break that editors and `echo` put behind it.
+/// A value without the trailing line break that editors and `echo` add.
 fn read_value(from: &mut dyn Read) -> io::Result<String> {
     let mut value = read_text(from)?;
     if value.ends_with('\n') {

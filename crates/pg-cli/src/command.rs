@@ -72,10 +72,10 @@ pub(crate) fn run(command: Command, json: bool) -> Result<Exit, Failure> {
     }
 }
 
-/// A runtime for one command: nothing but its network and its timers.
+/// A runtime for one command, with network and timers.
 fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| Failure::new(Exit::NotReachable, format!("the system gives no event loop: {error}")))
+        .map_err(|error| Failure::new(Exit::NotReachable, format!("cannot start the event loop: {error}")))
 }

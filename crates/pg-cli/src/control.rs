@@ -13,13 +13,13 @@ use serde_json::Value;
 
 use crate::{failure::Failure, output::Exit};
 
-/// Where a sandbox listens unless it is told otherwise.
+/// The default address of a sandbox.
 pub(crate) const USUAL: &str = "http://127.0.0.1:8480";
 /// The environment variable with the address.
 const ADDRESS: &str = "PG_SANDBOX_URL";
 /// The environment variable with the token: arguments are visible in process lists.
 pub(crate) const TOKEN: &str = "PG_CONTROL_TOKEN";
-/// The time for connecting, sending and receiving together.
+/// The time limit for connecting, sending and receiving together.
 const DEADLINE: Duration = Duration::from_secs(10);
 /// Characters of a foreign reply's content type that are shown.
 const SHOWN: usize = 60;
@@ -32,7 +32,7 @@ pub(crate) struct SandboxFlags {
     /// If the sandbox requires a control token, set it in PG_CONTROL_TOKEN.
     #[arg(long, value_name = "URL", global = true)]
     sandbox: Option<String>,
-    /// Allows plain HTTP to a sandbox on another machine: networks in between can read the control token and what is shown
+    /// Allows plain HTTP to a sandbox on another machine: networks in between can read the control token and the output
     #[arg(long, global = true)]
     plain_http: bool,
 }
@@ -44,7 +44,7 @@ pub(crate) struct Control {
     http: Http,
 }
 
-/// What requests are sent over.
+/// The transport of requests.
 enum Http {
     /// https, and plain HTTP to this machine.
     Guarded(HyperTransport),
@@ -129,8 +129,12 @@ impl Control {
         let mut request =
             Request::builder().method(method).uri(self.url(path)).header(header::ACCEPT, "application/json");
         if let Some(token) = &self.token {
-            let mut value = HeaderValue::from_str(&format!("Bearer {}", token.expose()))
-                .map_err(|_| Failure::misuse(format!("{TOKEN} contains characters that no HTTP header can carry")))?;
+            let mut value = HeaderValue::from_str(&format!("Bearer {}", token.expose())).map_err(|_| {
+                Failure::misuse(format!(
+                    "{TOKEN} contains characters that are not allowed in an HTTP \
+                header"
+                ))
+            })?;
             value.set_sensitive(true);
             request = request.header(header::AUTHORIZATION, value);
         }
@@ -162,7 +166,7 @@ impl Control {
         Failure::new(Exit::NotReachable, message)
     }
 
-    /// Tells a sandbox's reply from that of another service.
+    /// Distinguishes a sandbox's reply from that of another service.
     fn read(&self, path: &str, response: &Response<Bytes>) -> Result<Value, Failure> {
         let (base, status) = (self.base.as_str(), response.status());
         let json: Option<Value> = serde_json::from_slice(response.body()).ok();
@@ -205,7 +209,8 @@ impl Control {
     }
 }
 
-/// Whether the path or its method is unknown, and not what the path names. Sandboxes that give no code are older than this `pg`.
+/// Whether the path or its method is unknown, rather than the entry that the path names. Sandboxes that send no code
+/// are older than this `pg`.
 fn is_unknown_call(status: StatusCode, code: Option<&str>) -> bool {
     status == StatusCode::METHOD_NOT_ALLOWED || matches!(code, None | Some("no-such-call"))
 }

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 /// Units with their milliseconds; `ms` comes first because `m` is its beginning.
 const UNITS: [(&str, f64); 5] = [("ms", 1.0), ("s", 1000.0), ("m", 60_000.0), ("h", 3_600_000.0), ("d", 86_400_000.0)];
-/// More than any clock is turned by: a thousand years.
+/// The maximum: a thousand years.
 const LONGEST: f64 = 31_556_952_000_000.0;
 
-const FORM: &str = "expected a duration such as 90s, 31m, 2h30m, 1d or 250ms; a number alone is seconds";
+const FORM: &str = "expected a duration such as 90s, 31m, 2h30m, 1d or 250ms; a bare number means seconds";
 
-/// Reads a duration; a number alone is seconds.
+/// Reads a duration; a bare number means seconds.
 ///
 /// # Errors
 /// If the text is not a duration, or it is negative or longer than a thousand years.

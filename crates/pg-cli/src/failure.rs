@@ -1,4 +1,4 @@
-//! Why a command could not do what was asked for: one line of what, where and what to do, and the exit code.
+//! Why a command failed: one line with the cause, the place and the remedy, and the exit code.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use crate::{
     refusal::Refusal,
 };
 
-/// What a command ends with when it does not end well.
+/// The error of a command.
 #[derive(Debug)]
 pub(crate) struct Failure {
     exit: Exit,
@@ -18,7 +18,7 @@ pub(crate) struct Failure {
     report: Box<Report>,
 }
 
-/// The same for programs; members that say nothing are left out.
+/// The same for programs, without empty members.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Report {
@@ -27,7 +27,7 @@ struct Report {
     violations: Vec<Broken>,
     #[serde(skip_serializing_if = "Option::is_none")]
     refusal: Option<Refusal>,
-    /// The command that finds out what became of it.
+    /// The command that looks up the outcome.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
 }
@@ -58,12 +58,12 @@ impl Failure {
         Self { exit, report: Box::new(Report { message: message.into(), ..Report::default() }) }
     }
 
-    /// The result was there and could not be handed over.
+    /// The result could not be written.
     pub(crate) fn output(error: &io::Error) -> Self {
-        Self::new(Exit::Unknown, format!("the result can't be written to standard output: {error}"))
+        Self::new(Exit::Unknown, format!("cannot write the result to standard output: {error}"))
     }
 
-    /// Adds a broken rule, and the name that may have been meant.
+    /// Adds a broken rule, with a suggested name.
     pub(crate) fn violation(mut self, violation: &Violation, did_you_mean: Option<String>) -> Self {
         self.report.violations.push(Broken {
             line: violation.to_string(),
@@ -76,19 +76,19 @@ impl Failure {
         self
     }
 
-    /// Adds what the service said, if it refused.
+    /// Adds the service's message, if it refused.
     pub(crate) fn refusal(mut self, refusal: Option<Refusal>) -> Self {
         self.report.refusal = refusal;
         self
     }
 
-    /// Adds the command that finds out what became of it.
+    /// Adds the command that looks up the outcome.
     pub(crate) fn next(mut self, command: Option<String>) -> Self {
         self.report.next = command;
         self
     }
 
-    /// The same, with more words at the end of its message.
+    /// Appends to the message.
     pub(crate) fn with(mut self, more: &str) -> Self {
         self.report.message.push_str(more);
         self
@@ -99,7 +99,7 @@ impl Failure {
         &self.report.message
     }
 
-    /// Tells people, and with `--json` programs too.
+    /// Prints the error for people, and with `--json` for programs too.
     pub(crate) fn report(&self, json: bool) -> Exit {
         output::say(&format!("pg: {}", self.report.message));
         for broken in &self.report.violations {

@@ -1,6 +1,6 @@
-//! JSON for people: the same text on several lines. Values are not parsed, so their order and their numbers stay.
+//! JSON for people: the same text on several lines. Values are not parsed, so their order and numbers do not change.
 
-/// Breaks lines and indents by two blanks. The text has to be valid JSON without white space between its tokens.
+/// Breaks lines and indents by two spaces. The text must be valid JSON without white space between tokens.
 pub(crate) fn indented(json: &str) -> String {
     let mut out = String::with_capacity(json.len() * 2);
     let mut depth = 0_usize;

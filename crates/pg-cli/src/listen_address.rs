@@ -2,25 +2,24 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// An address with a port, a port alone, or a port of `localhost`: the last two are this machine only.
+/// Parses an address with a port, or a port alone, which listens on this machine only.
 ///
 /// # Errors
-/// When it is none of these; says how they look. What was typed is told by others.
+/// If the text has another form; the message shows the expected forms.
 pub(crate) fn parse(text: &str) -> Result<SocketAddr, String> {
     let port = text.strip_prefix("localhost").map_or(text, |rest| rest.strip_prefix(':').unwrap_or_default());
     let here = || port.parse().map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
     text.parse().or_else(|_| here()).map_err(|_| {
-        "an address has a number and a port, as in 127.0.0.1:8480, or a port alone: 8480, and 0 takes a free one"
-            .to_owned()
+        "expected IP:PORT such as 127.0.0.1:8480, or a port alone such as 8480; port 0 picks a free one".to_owned()
     })
 }
 
-/// An address of the web as this machine reaches it, when the one who `listens` calls it by the address that it listens at.
+/// The URL by which this machine reaches a server, given the address that the server listens on.
 pub(crate) fn from_here(url: &str, listens: SocketAddr) -> String {
     url.replacen(&listens.to_string(), &reachable(listens).to_string(), 1)
 }
 
-/// The address by which this machine reaches who listens there: who listens everywhere is reached at none in particular.
+/// The address by which this machine reaches a server that listens there; 0.0.0.0 becomes the loopback address.
 fn reachable(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),

@@ -46,13 +46,13 @@ use zeroizing_alloc::ZeroAlloc;
 
 use crate::{failure::Failure, output::Exit};
 
-/// Works with one card payment service: reference, calls, signatures, session data, and a sandbox of the service.
+/// Client for one card payment service: reference, calls, signatures, session data, and a sandbox of the service.
 ///
 /// Results go to stdout, diagnostics to stderr.
 #[derive(Parser)]
 #[command(name = "pg", version, max_term_width = 100, after_help = AFTER_HELP)]
 struct Arguments {
-    /// Prints JSON for programs to read; errors too
+    /// Prints JSON for programs, also for errors
     #[arg(long, global = true)]
     json: bool,
     #[command(subcommand)]
@@ -72,11 +72,11 @@ Examples:
   pg sign --with-credentials cardKey=4F2C-91  128 hexadecimal digits
   pg update-cards cards.txt                   new card keys for stored cards
   pg listen --forward-to http://localhost:8000/callbacks
-  pg trigger lost-reply --standalone          a whole story, step by step
+  pg trigger lost-reply --standalone          a complete scenario, step by step
   pg sandbox faults add transaction/auth drop-reply
   pg config show                              which account applies, and where it comes from
-  pg survey --plan                            what a staging environment would be asked
-  pg rehearse init --language python          put your own integration through lost replies and worse";
+  pg survey --plan                            the requests to a staging environment
+  pg rehearse init --language python          test your own integration against lost replies";
 
 /// Memory is wiped before it is freed, also by hyper, serde, clap and other crates that handle secrets. The allocator below
 /// is made for threads: one thread of the sandbox reads requests, another frees what the first has allocated.

@@ -1,8 +1,8 @@
-//! What others may see of this process's memory, which holds keys and card numbers.
+//! Protection of this process's memory, which contains keys and card numbers.
 
 /// Writes no core dumps, and lets no other process of the same user read memory, environment or open files.
 ///
-/// The limit alone would not do: a system that pipes core dumps into a program does not look at it. A debug build stays
+/// The limit alone is not enough: a system that pipes core dumps into a program ignores it. A debug build stays
 /// readable, since debuggers attach to it in the same way.
 #[cfg(unix)]
 pub(crate) fn keep_to_itself() {

@@ -1,10 +1,10 @@
-//! How many files this process may have open: each connection is one.
+//! The limit of open files of this process; each connection is one.
 
-/// More than a server here ever needs.
+/// More than any server of this program needs.
 #[cfg(unix)]
 const ENOUGH: u64 = 8_192;
 
-/// Allows as many as the system lets this process allow itself. A server that gets fewer accepts fewer connections.
+/// Raises the limit to the maximum for this process. A server with a lower limit accepts fewer connections.
 #[cfg(unix)]
 pub(crate) fn allow_many() {
     use rustix::process::{Resource, getrlimit, setrlimit};

@@ -14,15 +14,15 @@ use crate::failure::Failure;
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// It did what was asked for.
+    /// Success.
     Done = 0,
     /// The service refused, or the payment was declined.
     Refused = 1,
-    /// What was asked for makes no sense; nothing was sent.
+    /// Misuse; nothing was sent.
     Misuse = 2,
     /// The service could not be reached; nothing was executed.
     NotReachable = 3,
-    /// Whether it was executed is not known.
+    /// It is unknown whether the request was executed.
     Unknown = 4,
 }
 
@@ -32,16 +32,16 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Prints data, with a line break behind it. On a terminal, characters that play tricks are spelt out; files and pipes get the
-/// text as it is. A reader that went away has read enough: that is no failure.
+/// Prints data and a line break. On a terminal, invisible characters are escaped; files and pipes get the text
+/// unchanged. A closed pipe is not an error.
 ///
 /// # Errors
-/// When standard output takes nothing, for example because a disk is full.
+/// If standard output cannot be written, for example because a disk is full.
 pub(crate) fn data(text: &str) -> Result<(), Failure> {
     page(&for_stdout(text))
 }
 
-/// The same for a text that holds nothing from outside, or only what is [`harmless`]: it may have colours.
+/// Prints a text from this program, or one that is [`harmless`]: it may contain colours.
 ///
 /// # Errors
 /// As [`data`].
@@ -52,7 +52,7 @@ pub(crate) fn page(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// The same for data that comes once only: a reader that went away would miss it.
+/// Prints data that is delivered only once: a reader that went away would miss it.
 ///
 /// # Errors
 /// If stdout cannot be written to, or its reader is gone.
@@ -60,7 +60,7 @@ pub(crate) fn news(text: &str) -> Result<(), Failure> {
     write(&for_stdout(text)).map_err(|error| Failure::output(&error))
 }
 
-/// A text of several lines for standard output, harmless if that is a terminal.
+/// A text of several lines for standard output, [`harmless`] if that is a terminal.
 pub(crate) fn for_stdout(text: &str) -> Cow<'_, str> {
     if io::stdout().is_terminal() { harmless_lines(text) } else { text.into() }
 }
@@ -81,26 +81,26 @@ pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
 /// A value as JSON on one line.
 ///
 /// # Errors
-/// When it has no such form.
+/// If it cannot be serialized.
 pub(crate) fn to_json(value: &impl Serialize) -> Result<String, Failure> {
     let text = serde_json::to_string(value).map_err(|error| Failure::output(&error.into()))?;
     Ok(json::escape_invisible(&text).into_owned())
 }
 
-/// Says something to the person who watches: one line, whatever a service put into it.
+/// Prints one line to standard error. Line breaks in the text are escaped.
 pub(crate) fn say(text: &str) {
     // A failure to write to stderr cannot be reported anywhere.
     drop(writeln!(io::stderr(), "{}", harmless(text)));
 }
 
-/// Says something that holds nothing from outside, or only what is harmless: it may have colours.
+/// Prints a harmless text to standard error: it may contain colours.
 pub(crate) fn talk(text: &str) {
     // A failure to write to stderr cannot be reported anywhere.
     drop(writeln!(io::stderr(), "{text}"));
 }
 
-/// A text on one line whose invisible characters are spelt out, so that no reply can play tricks on a terminal: control characters, and
-/// those that turn text around or have no width.
+/// A text on one line with escaped invisible characters, so that no reply can manipulate a terminal: control
+/// characters, direction marks and characters without width.
 pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     replaced(text, is_invisible, spell)
 }
@@ -125,7 +125,7 @@ fn replaced(text: &str, is_meant: impl Fn(char) -> bool, by: impl Fn(char, &mut 
     out.into()
 }
 
-/// Says that something is risky.
+/// Prints a warning.
 pub(crate) fn warn(text: &str) {
     say(&format!("pg: warning: {text}"));
 }
@@ -142,32 +142,32 @@ impl Paint {
         Self { on: io::stdout().is_terminal() && wanted() }
     }
 
-    /// Stands out.
+    /// Emphasized text.
     pub(crate) fn bold(self, text: &str) -> String {
         self.with("1", text)
     }
 
-    /// Steps back.
+    /// Dimmed text.
     pub(crate) fn dim(self, text: &str) -> String {
         self.with("2", text)
     }
 
-    /// What leaves.
+    /// Outgoing messages.
     pub(crate) fn out(self, text: &str) -> String {
         self.with("36", text)
     }
 
-    /// What comes back.
+    /// Incoming messages.
     pub(crate) fn back(self, text: &str) -> String {
         self.with("35", text)
     }
 
-    /// As it should be.
+    /// A good result.
     pub(crate) fn good(self, text: &str) -> String {
         self.with("32", text)
     }
 
-    /// Not as it should be.
+    /// A bad result.
     pub(crate) fn bad(self, text: &str) -> String {
         self.with("31", text)
     }

@@ -1,4 +1,4 @@
-//! Methods by the names that people type.
+//! Finds methods by name.
 
 use pg_model::{METHODS, mask, method::MethodInfo};
 
@@ -12,7 +12,7 @@ pub(crate) fn path(info: &MethodInfo) -> String {
 /// Finds a method.
 ///
 /// # Errors
-/// When there is none of that name; names the nearest.
+/// If the name is unknown; suggests the nearest.
 pub(crate) fn method(typed: &str) -> Result<&'static MethodInfo, Failure> {
     if let Some(info) = pg_model::method::method(typed) {
         return Ok(info);

@@ -1,11 +1,11 @@
-//! What the service said when it refused, with what the documents and the account's dialect know of the code.
+//! A refusal of the service, with the meaning of its code by the documents and the account's dialect.
 
 use pg_hyper::Error;
 use pg_model::{Dialect, StatusCode};
 use pg_proto::Refused;
 use serde::Serialize;
 
-/// A refusal, for programs: what came as it came, and what is known of it.
+/// A refusal for programs: the received fields and the known meaning.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Refusal {
@@ -38,7 +38,7 @@ impl From<&Refused> for Refusal {
 }
 
 impl Refusal {
-    /// The refusal that an error rests on, if it does.
+    /// The refusal behind an error, if any.
     pub(crate) fn in_error(error: &Error) -> Option<Self> {
         match error {
             Error::Refused(refused) => Some(refused.into()),
@@ -48,14 +48,14 @@ impl Refusal {
     }
 }
 
-/// The same refusal whose message, for people, says what is known: version 5 sends codes alone (spec 3 §7).
+/// The same refusal with an explanatory message for people: version 5 sends codes only (spec 3 §7).
 pub(crate) fn explained(refused: &Refused) -> Refused {
     let mut explained = refused.clone();
     let said = &refused.error.error_message;
     let mut notes = Vec::new();
     let text = match refused.meaning() {
         Some(meaning) if said.is_empty() => {
-            notes.push("pg's own text, the reply has none".to_owned());
+            notes.push("text from pg, since the reply has none".to_owned());
             meaning
         }
         _ => said,
@@ -67,7 +67,7 @@ pub(crate) fn explained(refused: &Refused) -> Refused {
     explained
 }
 
-/// The same error, with its refusal explained if it rests on one.
+/// The same error, with its refusal explained if there is one.
 pub(crate) fn explained_in(error: Error) -> Error {
     match error {
         Error::Refused(refused) => Error::Refused(explained(&refused)),
@@ -76,8 +76,7 @@ pub(crate) fn explained_in(error: Error) -> Error {
     }
 }
 
-/// What is to be known of the status of a reply, in brackets, when the dialect has it and the documents do not; nothing
-/// otherwise.
+/// A note in brackets about a status that only the dialect lists; otherwise empty.
 pub(crate) fn note_of_status(code: &str, dialect: &Dialect) -> String {
     let code = StatusCode::from(code);
     if code.message().is_some() {
@@ -95,10 +94,10 @@ fn assumption(refused: &Refused) -> Option<u16> {
 }
 
 fn of_the_dialect(assumption: u16) -> String {
-    format!("this code is the dialect's, assumption {}", number(assumption))
+    format!("this code comes from the dialect, {}", number(assumption))
 }
 
-/// As it stands in `docs/reference/assumptions.md`.
+/// As `docs/reference/assumptions.md` writes it.
 fn number(assumption: u16) -> String {
     format!("A{assumption:02}")
 }

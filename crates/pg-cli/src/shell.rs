@@ -1,6 +1,6 @@
 //! Words of a POSIX shell, for commands that people copy.
 
-/// A word, quoted where it has to be.
+/// Quotes a word if necessary.
 pub(crate) fn word(text: &str) -> String {
     let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'=' | b'-' | b'_' | b'.' | b'/' | b':' | b',');
     if !text.is_empty() && text.bytes().all(plain) { text.to_owned() } else { quoted(text) }

@@ -1,8 +1,8 @@
-//! Rows for people: columns side by side, as wide as their longest cell.
+//! Tables for people: columns as wide as their longest cell.
 
 use crate::output::{self, Paint};
 
-/// Rows under a header, without blanks at the ends of lines. Invisible characters of cells are spelt out.
+/// Rows under a header, without trailing spaces. Invisible characters in cells are escaped.
 pub(crate) fn table<const N: usize>(header: [&str; N], rows: &[[String; N]]) -> String {
     let paint = Paint::of_stdout();
     let rows: Vec<[String; N]> =

@@ -95,7 +95,7 @@ pub enum AuthScheme {
     Enterprise,
 }
 
-/// Whether a request may be sent again if it is unknown whether it was executed (assumption 22).
+/// Whether a request may be sent again if it is unknown whether it was executed (A22).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetrySafety {
     /// Sending it twice has the same effect as sending it once.

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// What to do about an error reply of the service (assumption 132).
+/// What to do about an error reply of the service (A132).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Remedy {

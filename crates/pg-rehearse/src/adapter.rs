@@ -1,4 +1,4 @@
-//! Has the integration do a job: as a command or by a request to a running shop, bounded in time and output.
+//! Runs a job of the integration: as a command or by a request to a running shop, with limits on time and output.
 
 mod guard;
 mod process;
@@ -13,7 +13,7 @@ use crate::{
     shop::{self, Call},
 };
 
-/// What an integration says about an order.
+/// An integration's claim about an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Claim {
     Paid,
@@ -46,7 +46,7 @@ impl Claim {
 /// How a job ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum End {
-    /// By itself, with this exit code or HTTP status.
+    /// Normally, with this exit code or HTTP status.
     Done(Option<i32>),
     /// It took too long and was killed.
     TimedOut,
@@ -58,12 +58,12 @@ pub(crate) enum End {
     NotStarted(String),
 }
 
-/// A job that was done, or was not.
+/// The result of a job.
 #[derive(Debug, Clone)]
 pub(crate) struct Ran {
     pub(crate) end: End,
     pub(crate) claim: Option<Claim>,
-    /// The line that the claim stands in.
+    /// The line with the claim.
     pub(crate) answer: Map<String, Value>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
@@ -77,12 +77,12 @@ impl Ran {
         Self { end, claim, answer, stdout, stderr }
     }
 
-    /// A member of the answer.
+    /// A member of the output.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.answer.get(name).and_then(Value::as_str)
     }
 
-    /// What is wrong with the adapter, if it said nothing that can be judged.
+    /// The adapter's error, if it made no claim.
     pub(crate) fn trouble(&self) -> String {
         let last = |text: &str| text.trim().lines().last().unwrap_or_default().chars().take(200).collect::<String>();
         let said = match (self.stderr.trim(), self.stdout.trim()) {
@@ -94,11 +94,11 @@ impl Ran {
             End::Done(_) if self.answer.get("claim").is_some() => {
                 let claim = self.text("claim").unwrap_or("no text").chars().take(40).collect::<String>();
                 let meant = did_you_mean(&claim, ["paid", "declined", "not-charged", "unknown"]);
-                format!("its claim {claim} is none of paid, declined, not-charged and unknown{meant}")
+                format!("the claim {claim} is not paid, declined, not-charged or unknown{meant}")
             }
             End::Done(code) => {
                 let code = code.map_or_else(|| "a signal".to_owned(), |code| format!("code {code}"));
-                format!("the adapter ended with {code} and without a claim{said}")
+                format!("the adapter exited with {code} and without a claim{said}")
             }
             End::TimedOut => format!("the adapter made no claim in time and was killed{said}"),
             End::Killed => "the drill killed the adapter".to_owned(),
@@ -108,7 +108,7 @@ impl Ran {
     }
 }
 
-/// Does a job. `killed` ends when the drill wants the adapter killed.
+/// Runs a job. `killed` completes when the drill wants the adapter killed.
 pub(crate) async fn run(
     means: &Means,
     environment: &Environment,
@@ -119,7 +119,7 @@ pub(crate) async fn run(
         Means::Command(command) => process::run(command, environment, &input.to_string(), killed).await,
         Means::Url(url) => {
             let mut input = input.clone();
-            // A running shop may take the account from here; one that is configured ignores it.
+            // A running shop may take the account from here; a configured shop ignores it.
             input["environment"] = environment.as_json();
             let call = Call::json(url, &input.to_string());
             tokio::select! {

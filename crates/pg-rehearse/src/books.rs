@@ -1,4 +1,4 @@
-//! The ledger of the service: what has really happened to the money.
+//! The ledger of the service: the real movements of money.
 
 use pg_model::{Amount, Currency};
 use serde_json::Value;
@@ -36,19 +36,19 @@ impl Entry {
         self.approved && matches!(self.kind.as_str(), "Auth" | "PreAuth")
     }
 
-    /// For a time line.
+    /// A short text for the time line.
     pub(crate) fn told(&self) -> String {
         let state = if self.approved { "approved" } else { "not approved" };
         format!("{} of {} {state} ({})", self.kind, self.money(), self.status)
     }
 
-    /// The amount as people write it: `9.98 GBP`.
+    /// The amount as text: `9.98 GBP`.
     pub(crate) fn money(&self) -> String {
         money(self.amount, &self.currency)
     }
 }
 
-/// Whole minor units as people write them.
+/// Minor units as a decimal text.
 pub(crate) fn money(minor: u64, currency: &str) -> String {
     Amount::new(minor, Currency::from(currency)).to_string()
 }
@@ -60,11 +60,11 @@ pub(crate) struct Books(Vec<Entry>);
 impl Books {
     pub(crate) fn read(house: &House) -> Result<Self, SetupError> {
         let list = house.control("transactions?limit=1000", None)?;
-        let list = list.as_array().ok_or_else(|| format!("the ledger is no list: {list}"))?;
+        let list = list.as_array().ok_or_else(|| format!("the ledger is not a list: {list}"))?;
         Ok(Self(list.iter().rev().map(Entry::of).collect()))
     }
 
-    /// What was added since an earlier moment.
+    /// The entries added since an earlier moment.
     pub(crate) fn since(&self, earlier: &Self) -> Vec<Entry> {
         self.0.iter().filter(|entry| earlier.0.iter().all(|known| known.key != entry.key)).cloned().collect()
     }

@@ -1,4 +1,4 @@
-//! Certificates for the TLS drills: one that is right, and those that an integration has to refuse.
+//! Certificates for the TLS drills: a valid one, and those that an integration must reject.
 
 use std::{io::Write as _, sync::Arc};
 
@@ -23,7 +23,7 @@ pub(crate) enum Certificate {
     UnknownAuthority,
 }
 
-/// The authority that integrations are told to trust, for one run.
+/// The certificate authority that integrations trust during one run.
 pub(crate) struct Authority {
     trusted: CertifiedIssuer<'static, KeyPair>,
     stranger: CertifiedIssuer<'static, KeyPair>,
@@ -40,7 +40,7 @@ impl Authority {
         Ok(Self { trusted, stranger, file })
     }
 
-    /// What a server with that certificate is configured with.
+    /// The server configuration for that certificate.
     pub(crate) fn server(&self, certificate: Certificate) -> Result<Arc<ServerConfig>, SetupError> {
         let key = KeyPair::generate().map_err(text)?;
         let mut params = if certificate == Certificate::WrongHost {

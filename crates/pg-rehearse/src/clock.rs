@@ -1,4 +1,4 @@
-//! The edge where real time comes in: adapters are other processes, and live on the real clock.
+//! Access to real time: adapters are other processes, and use the real clock.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -9,7 +9,7 @@ pub(crate) fn unix_millis() -> i64 {
     since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
-/// Measures from the moment it is made.
+/// Measures the time since its creation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clock(std::time::Instant);
 
@@ -30,7 +30,7 @@ impl Clock {
     }
 }
 
-/// Waits: a slow service is slow on the real clock.
+/// Waits on the real clock, for delayed replies.
 pub(crate) async fn pause(duration: Duration) {
     #[expect(clippy::disallowed_methods, reason = "a slow service is slow on the real clock")]
     tokio::time::sleep(duration).await;

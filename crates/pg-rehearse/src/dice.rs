@@ -1,4 +1,4 @@
-//! Everything random in a drill, from the seed and the drill's number.
+//! The random values of a drill, derived from the seed and the drill's number.
 
 /// `SplitMix64`: the same seed, the same values, on every machine.
 #[derive(Debug, Clone)]
@@ -8,7 +8,7 @@ const LETTERS: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 
 impl Dice {
     pub(crate) fn new(seed: u64, drill: &str, round: u32) -> Self {
-        // FNV-1a of what tells one drill from another.
+        // FNV-1a of the drill's id.
         let mut state = seed ^ 0xcbf2_9ce4_8422_2325;
         for byte in drill.bytes().chain(round.to_le_bytes()) {
             state = (state ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
@@ -32,7 +32,7 @@ impl Dice {
         std::array::from_fn(|_| self.next().to_le_bytes()[0])
     }
 
-    /// Letters and digits, as keys are.
+    /// Letters and digits, as in keys.
     pub(crate) fn letters(&mut self, count: usize) -> String {
         (0..count).map(|_| char::from(LETTERS[usize::from(self.next().to_le_bytes()[1] & 31)])).collect()
     }
@@ -46,7 +46,7 @@ impl Dice {
     }
 }
 
-/// The share of a digit, counted from the right of a number that lacks its check digit.
+/// The contribution of a digit to the Luhn sum, counted from the right of a number without its check digit.
 fn luhn(at: usize, digit: u32) -> u32 {
     match digit * 2 {
         doubled if at.is_multiple_of(2) => doubled / 10 + doubled % 10,

@@ -1,4 +1,4 @@
-//! What a drill is: its number, what it imitates, what it rests on, how to mend what it finds, and its story.
+//! A drill: its number, scenario, basis, remedy and story.
 
 use std::{fmt, str::FromStr};
 
@@ -6,23 +6,23 @@ use serde::{Serialize, Serializer};
 
 use crate::{plan::Job, story::Story};
 
-/// One rehearsal of one thing that goes wrong.
+/// The rehearsal of one fault.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Drill {
-    /// Its number, as `M04`.
+    /// Its number, such as `M04`.
     pub id: &'static str,
-    /// Which drills it belongs to.
+    /// Its family.
     pub family: Family,
-    /// What happens, in a few words.
+    /// The title.
     pub title: &'static str,
-    /// How bad it is to fail it.
+    /// The severity of a failure.
     pub severity: Severity,
-    /// The clause of the documents, or the assumption.
+    /// The section of the documents, or the assumption.
     pub basis: &'static str,
-    /// What it imitates, in plain words.
+    /// A description of the scenario.
     pub imitates: &'static str,
-    /// How to mend what it finds.
+    /// How to fix a failure.
     pub mend: &'static str,
     pub(crate) story: Story,
 }
@@ -67,13 +67,13 @@ impl Serialize for Drill {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Family {
-    /// What may be charged twice, or not, or unnoticed.
+    /// Double, missing and unnoticed charges.
     Money,
     /// Refused credentials, lockouts, the throttle.
     Credentials,
-    /// What a browser brings back from the card form.
+    /// Redirect data of the card form.
     Redirect,
-    /// What is posted to the shop.
+    /// Callbacks to the shop.
     Callbacks,
     /// The hosted checkout.
     Checkout,
@@ -81,7 +81,7 @@ pub enum Family {
     ThreeDSecure,
     /// The account updater.
     StoredCards,
-    /// Who is spoken to.
+    /// TLS certificates.
     Tls,
     /// Secrets where they do not belong.
     Hygiene,
@@ -117,7 +117,7 @@ impl Family {
         }
     }
 
-    /// What it is about, as a heading.
+    /// The title of the family.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {
@@ -134,16 +134,16 @@ impl Family {
     }
 }
 
-/// How bad a failure is.
+/// The severity of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// A nuisance.
     Low,
     /// Costs sales or support.
     Medium,
-    /// Costs money or leaks something, under conditions.
+    /// Costs money or leaks data, under conditions.
     High,
-    /// Costs money, or gives cards or keys away.
+    /// Costs money, or exposes cards or keys.
     Critical,
 }
 

@@ -1,4 +1,4 @@
-//! The service of one drill: a sandbox in memory with accounts of its own, and what a customer's browser does there.
+//! The service of one drill: a sandbox in memory with separate accounts, and the actions of a customer's browser.
 
 use std::sync::{
     Arc, Mutex, PoisonError,
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::{clock, clock::Clock, dice::Dice};
 
-/// The account that an integration works with.
+/// The account of the integration.
 #[derive(Clone)]
 pub(crate) struct Account {
     pub(crate) api_key: String,
@@ -26,7 +26,7 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// Credentials that occur nowhere else, so that whatever shows them can be found.
+    /// Unique credentials, so that every occurrence can be found.
     fn random(dice: &mut Dice) -> Self {
         let mut next = || dice.letters(32);
         Self {
@@ -39,7 +39,7 @@ impl Account {
         }
     }
 
-    /// What a running shop is configured with: the published account of every sandbox.
+    /// The account of a running shop: the published account of every sandbox.
     fn published() -> Option<Self> {
         let merchants = Merchants::default();
         let main = merchants.by_name(MERCHANT)?;
@@ -54,7 +54,7 @@ impl Account {
         })
     }
 
-    /// The credentials with what they are called in findings.
+    /// The credentials with their names in findings.
     pub(crate) fn secrets(&self) -> [(&'static str, &str); 6] {
         [
             ("API key", &self.api_key),
@@ -93,14 +93,14 @@ pub(crate) struct House {
     sandbox: InProcess,
     pub(crate) account: Account,
     clock: Clock,
-    /// How far the sandbox was moved with the real clock.
+    /// The real time up to which the sandbox's clock was advanced.
     moved: Arc<Mutex<Duration>>,
-    /// By how many seconds the service's clock goes on each time that a batch is asked for.
+    /// The number of seconds by which each retrieval advances the service's clock.
     haste: Arc<AtomicU64>,
 }
 
 impl House {
-    /// A service with credentials that only this drill has, or with the published ones.
+    /// A service with credentials of this drill only, or with the published ones.
     pub(crate) fn open(dice: &mut Dice, published: bool) -> Result<Self, SetupError> {
         let random = Account::random(dice);
         let account = if published { Account::published().ok_or("the sandbox has no account main")? } else { random };
@@ -122,7 +122,7 @@ impl House {
         })
     }
 
-    /// What the service answers. Its clock goes with the real one.
+    /// Executes a request. The sandbox's clock follows the real one.
     pub(crate) fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, NoReply> {
         let elapsed = self.clock.elapsed();
         let mut moved = self.moved.lock().unwrap_or_else(PoisonError::into_inner);
@@ -132,12 +132,13 @@ impl House {
         self.sandbox.send(request)
     }
 
-    /// Lets time pass for the service alone.
+    /// Advances the clock of the service only.
     pub(crate) fn advance(&self, duration: Duration) {
         self.sandbox.advance(duration);
     }
 
-    /// From now on the service's clock goes on by so many seconds each time that a batch is asked for: no drill waits for a day.
+    /// From now on each retrieval of a batch advances the service's clock by this number of seconds, so that no drill
+    /// waits for a day.
     pub(crate) fn hurry(&self, seconds: u64) {
         self.haste.store(seconds, Ordering::Relaxed);
     }
@@ -158,14 +159,14 @@ impl House {
         serde_json::from_slice(response.body()).map_err(|error| format!("control interface, {path}: {error}"))
     }
 
-    /// A signed call of version 3 by the runner itself, answered in JSON.
+    /// A signed call of version 3 by the runner, with a reply in JSON.
     pub(crate) fn call(&self, method: &str, parameters: &[(&str, &str)]) -> Result<Value, SetupError> {
         let response = self.raw(method, "json", parameters)?;
         let value: Value = serde_json::from_slice(response.body()).map_err(text)?;
         if response.status().is_success() { Ok(value) } else { Err(format!("{method}: {value}")) }
     }
 
-    /// The same with the reply as it is.
+    /// The same with the raw reply.
     pub(crate) fn raw(
         &self,
         method: &str,
@@ -199,10 +200,10 @@ impl House {
         let request = form(&format!("http://localhost/v3/session/postform/{encoding}"), &form_fields)?;
         let response = self.send(request).map_err(text)?;
         let location = response.headers().get(header::LOCATION).and_then(|location| location.to_str().ok());
-        Ok((key, location.ok_or("the card form led nowhere")?.to_owned()))
+        Ok((key, location.ok_or("the card form did not redirect")?.to_owned()))
     }
 
-    /// A stored card, and the payment that it was stored from.
+    /// A stored card, and the payment from which it was stored.
     pub(crate) fn card_key(&self, card: &Card) -> Result<String, SetupError> {
         let (session, _) = self.session(card, "json")?;
         let order = [("sessionKey", &*session), ("currency", "GBP"), ("itemName0", "Card check"), ("itemPrice0", "1")];
@@ -215,13 +216,13 @@ impl House {
         found.and_then(Value::as_str).map(ToOwned::to_owned).ok_or_else(|| format!("no card key in {stored}"))
     }
 
-    /// The next payment of this method meets that bank.
+    /// Sets the bank's behaviour for the next payment of this method.
     pub(crate) fn silence(&self, method: &str, kind: &str) -> Result<(), SetupError> {
         self.control("faults", Some(&json!({"method": method, "kind": kind}))).map(drop)
     }
 }
 
-/// A card that a customer types.
+/// A card that a customer enters.
 #[derive(Debug, Clone)]
 pub(crate) struct Card {
     pub(crate) number: String,

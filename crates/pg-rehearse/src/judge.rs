@@ -7,33 +7,33 @@ use crate::{
     wire::{Exchange, On},
 };
 
-/// What a drill leaves for the judge.
+/// The evidence of a drill.
 pub(crate) struct Evidence<'a> {
-    /// The times that the integration was run, those without a claim too.
+    /// The runs of the integration, including those without a claim.
     pub(crate) ran: &'a [Ran],
-    /// Whether they ran at the same time: then none of them is the last.
+    /// Whether they ran concurrently: then none of them is the last.
     pub(crate) together: bool,
-    /// What was added to the ledger.
+    /// The entries added to the ledger.
     pub(crate) entries: &'a [Entry],
     pub(crate) exchanges: &'a [Exchange],
     pub(crate) amount: u64,
     pub(crate) currency: &'a str,
 }
 
-/// What is to come of a charge.
+/// The expected result of a charge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Expect {
-    /// Nothing stands in the way of the sale.
+    /// No fault: the sale succeeds.
     Sale,
-    /// Something was lost: one charge at most, and a claim that is true.
+    /// A message was lost: at most one charge, and a true claim.
     Settled,
-    /// As settled, and nothing that the integration sent can be seen.
+    /// The same, without visible requests of the integration.
     Unseen,
     /// The card is declined.
     Decline,
-    /// The answer has a meaning that only the operator knows.
+    /// Only the operator knows the meaning of the reply.
     Undocumented,
-    /// The service refused everything: so many requests are fine for each start.
+    /// The service refused everything; the maximum number of requests for each start.
     Refused(usize),
 }
 
@@ -56,9 +56,9 @@ pub(crate) fn charge(expect: Expect, evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut findings = books(evidence, &charges);
     findings.extend(references(evidence));
     let Some(&last) = claims.last().filter(|_| evidence.ran.last().is_some_and(|ran| ran.claim.is_some())) else {
-        let why = evidence.ran.last().map_or_else(|| "the adapter never ran".to_owned(), Ran::trouble);
-        let held = format!("the books hold {} for this order", count(charges.len(), "charge"));
-        // What it did to the money is still true, whatever became of the adapter.
+        let why = evidence.ran.last().map_or_else(|| "the adapter did not run".to_owned(), Ran::trouble);
+        let held = format!("the ledger has {} for this order", count(charges.len(), "charge"));
+        // Its charges count even if the adapter failed.
         findings.push(broken(format!("{why}; {held}")));
         return findings;
     };
@@ -68,7 +68,7 @@ pub(crate) fn charge(expect: Expect, evidence: &Evidence<'_>) -> Vec<Finding> {
     findings
 }
 
-/// What the ledger says by itself.
+/// Findings from the ledger alone.
 fn books(evidence: &Evidence<'_>, charges: &[&Entry]) -> Vec<Finding> {
     let mut findings = Vec::new();
     if charges.len() > 1 {
@@ -89,7 +89,7 @@ fn books(evidence: &Evidence<'_>, charges: &[&Entry]) -> Vec<Finding> {
     findings
 }
 
-/// One order is paid under one reference, whatever happens.
+/// One order must be paid under one reference.
 fn references(evidence: &Evidence<'_>) -> Vec<Finding> {
     let payments: Vec<&Exchange> = evidence.exchanges.iter().filter(|one| one.is(On::Payment)).collect();
     let mut references: Vec<&str> = payments
@@ -116,18 +116,18 @@ fn references(evidence: &Evidence<'_>) -> Vec<Finding> {
     findings
 }
 
-/// What was claimed against what is.
+/// Compares the claim with the ledger.
 fn truth(claims: &[Claim], charges: &[&Entry], together: bool) -> Vec<Finding> {
     let mut findings = Vec::new();
     let last = claims.last().copied();
     if charges.is_empty() && claims.contains(&Claim::Paid) {
-        findings.push(failed("unpaid-but-said-paid", "it claims paid, and the books hold no charge"));
+        findings.push(failed("unpaid-but-said-paid", "it claims paid, but the ledger has no charge"));
     }
     let denied = claims.iter().find(|claim| matches!(claim, Claim::Declined | Claim::NotCharged));
     if let (Some(denied), false) = (denied, charges.is_empty()) {
         findings.push(failed(
             "charged-but-said-unpaid",
-            format!("it claims {}, and the books hold {}", denied.name(), count(charges.len(), "charge")),
+            format!("it claims {}, but the ledger has {}", denied.name(), count(charges.len(), "charge")),
         ));
     } else if !together && claims.len() > 1 && last == Some(Claim::Unknown) && claims.contains(&Claim::Paid) {
         findings.push(warning("forgot", "it claimed paid before and unknown later"));
@@ -135,13 +135,21 @@ fn truth(claims: &[Claim], charges: &[&Entry], together: bool) -> Vec<Finding> {
     findings
 }
 
-/// The transaction that a claim names has to be one.
+/// The transaction in a claim must exist.
 fn keys(evidence: &Evidence<'_>, charges: &[&Entry]) -> Vec<Finding> {
     let paid = evidence.ran.iter().filter(|ran| ran.claim == Some(Claim::Paid));
     let named = paid.filter_map(|ran| ran.text("transactionKey")).filter(|key| !key.is_empty());
     let wrong = named.filter(|key| !charges.is_empty() && charges.iter().all(|entry| entry.key != *key));
     wrong
-        .map(|key| warning("wrong-key", format!("its claim names the transaction {key}, which is none of this order")))
+        .map(|key| {
+            warning(
+                "wrong-key",
+                format!(
+                    "its claim names the transaction {key}, which does not belong to this \
+        order"
+                ),
+            )
+        })
         .collect()
 }
 
@@ -152,24 +160,24 @@ fn expected(expect: Expect, last: Claim, charges: &[&Entry], evidence: &Evidence
         Expect::Sale if !charged && last != Claim::Paid => {
             findings.push(failed(
                 "sale-lost",
-                format!("nothing stood in the way, and it claims {} without a charge", last.name()),
+                format!("nothing went wrong, but it claims {} without a charge", last.name()),
             ));
         }
         Expect::Sale if last == Claim::Unknown => {
             findings.push(failed(
                 "outcome-not-read",
-                "the service said that the payment is approved, and it claims unknown",
+                "the service replied that the payment is approved, but it claims unknown",
             ));
         }
         Expect::Settled | Expect::Sale => findings.extend(unknown(last, charged, evidence, true)),
         Expect::Unseen => findings.extend(unknown(last, charged, evidence, false)),
         Expect::Decline if last == Claim::Unknown => {
-            findings.push(warning("decline-not-read", "the card was declined, and it claims unknown"));
+            findings.push(warning("decline-not-read", "the card was declined, but it claims unknown"));
         }
         Expect::Decline => {}
         Expect::Undocumented if last != Claim::Unknown => findings.push(failed(
             "undocumented-status",
-            format!("the reply has a status code that no document knows, and it claims {}", last.name()),
+            format!("the reply has an undocumented status code, but it claims {}", last.name()),
         )),
         Expect::Undocumented => {}
         Expect::Refused(most) => {
@@ -178,13 +186,16 @@ fn expected(expect: Expect, last: Claim, charges: &[&Entry], evidence: &Evidence
             if sent > allowed {
                 findings.push(failed(
                     "went-on-after-refusal",
-                    format!("{sent} requests were sent where {allowed} would do: more than five wrong ones lock the address out"),
+                    format!(
+                        "{sent} requests were sent, at most {allowed} expected: more than five wrong ones lock \
+                    the address out"
+                    ),
                 ));
             }
             if last == Claim::Declined {
                 findings.push(warning(
                     "not-a-decline",
-                    "the service refused the caller, and it claims that the card was declined",
+                    "the service refused the caller, but it claims that the card was declined",
                 ));
             }
         }
@@ -201,10 +212,10 @@ fn unknown(last: Claim, charged: bool, evidence: &Evidence<'_>, needs_lookup: bo
     let later = payment.map_or(&[][..], |at| &evidence.exchanges[at + 1..]);
     let looked_up = later.iter().any(|one| one.is(On::Lookup));
     if payment.is_some() && !looked_up && needs_lookup {
-        return vec![failed("never-looked-up", "it claims unknown, and never looked the payment up by its reference")];
+        return vec![failed("never-looked-up", "it claims unknown without looking the payment up by its reference")];
     }
     if charged && later.iter().any(|one| one.showed_payment) {
-        return vec![warning("found-and-unknown", "a lookup showed the payment, and it still claims unknown")];
+        return vec![warning("found-and-unknown", "a lookup showed the payment, but it still claims unknown")];
     }
     Vec::new()
 }
@@ -217,12 +228,12 @@ pub(crate) fn count(number: usize, what: &str) -> String {
     }
 }
 
-/// For stories that judge by themselves.
+/// For stories with their own checks.
 pub(crate) fn fault(kind: &'static str, text: impl Into<String>) -> Finding {
     failed(kind, text)
 }
 
-/// For stories that judge by themselves.
+/// For stories with their own checks.
 pub(crate) fn doubt(kind: &'static str, text: impl Into<String>) -> Finding {
     warning(kind, text)
 }

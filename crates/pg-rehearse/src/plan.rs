@@ -1,4 +1,4 @@
-//! The plan: how the integration is made to do its jobs.
+//! The plan: how to run the jobs of the integration.
 
 mod read;
 
@@ -12,7 +12,7 @@ use std::{
 
 use crate::nearest::nearest;
 
-/// How an integration is made to do its jobs, from `rehearse.toml`.
+/// How to run the jobs of an integration, from `rehearse.toml`.
 ///
 /// ```
 /// use pg_rehearse::{Job, Plan};
@@ -32,20 +32,20 @@ pub struct Plan {
     /// Run once before the drills, for example a compiler.
     pub(crate) prepare: Option<Vec<String>>,
     pub(crate) jobs: BTreeMap<Job, Means>,
-    /// The forms of a charge that the integration takes; without it, they are tried.
+    /// The forms of a charge that the integration supports; without it, all are tried.
     pub(crate) with: Option<Vec<Way>>,
     /// The encoding of redirect data; without it, both are tried.
     pub(crate) encoding: Option<String>,
     pub(crate) logs: Vec<String>,
-    /// Prints what else is to be searched for secrets, for example a database.
+    /// A command whose output is also searched for secrets, for example a database dump.
     pub(crate) dump: Option<Vec<String>>,
-    /// Where a running shop finds the service.
+    /// The address of the service for a running shop.
     pub(crate) listen: SocketAddr,
-    /// Starts the shop, and the address that answers when it is up.
+    /// The command that starts the shop, and the URL that replies once it is ready.
     pub(crate) shop: Option<(Vec<String>, Option<String>)>,
 }
 
-/// How a job is done.
+/// How a job is run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Means {
     /// By a program.
@@ -54,7 +54,7 @@ pub(crate) enum Means {
     Url(String),
 }
 
-/// What a card is given as.
+/// The form of a card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Way {
     SessionKey,
@@ -74,7 +74,7 @@ impl Way {
     }
 }
 
-/// Something that an integration can do.
+/// A job of an integration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Job {
@@ -138,14 +138,14 @@ impl Job {
         Self::ALL.into_iter().find(|job| job.name() == alias)
     }
 
-    /// The name of a job that was probably meant.
+    /// The suggested name for an unknown job.
     fn meant(name: &str) -> Option<&'static str> {
         nearest(name, Self::ALL.map(Self::name))
     }
 }
 
 impl Plan {
-    /// Reads a plan file. What is relative in it is relative to its folder.
+    /// Reads a plan file. Relative paths in it are relative to its folder.
     ///
     /// # Errors
     /// [`PlanError`] has the line, the column, and what was probably meant.
@@ -164,19 +164,19 @@ impl Plan {
         read::plan(text, folder)
     }
 
-    /// Whether the integration does this job.
+    /// Whether the integration has this job.
     #[must_use]
     pub fn has(&self, job: Job) -> bool {
         self.jobs.contains_key(&job)
     }
 
-    /// Whether a running shop does any of it, which knows one service and one account.
+    /// Whether a running shop, which has one service and one account, does any job.
     pub(crate) fn is_shop(&self) -> bool {
         self.shop.is_some() || self.jobs.values().any(|means| matches!(means, Means::Url(_)))
     }
 }
 
-/// What is wrong with a plan.
+/// An error in a plan.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum PlanError {
@@ -194,7 +194,7 @@ pub struct Mistake {
     pub line: usize,
     /// From 1.
     pub column: usize,
-    /// What is wrong, and what was probably meant.
+    /// The mistake and a suggestion.
     pub problem: String,
 }
 
@@ -231,15 +231,12 @@ mod tests {
             ("timeout_second = 3\n", "line 1, column 1: timeout_second is unknown; did you mean timeout_seconds?"),
             ("timeout_seconds = \"3\"\n", "line 1, column 19: timeout_seconds must be a whole number from 1 to 600"),
             ("timeout_seconds = 0\n", "line 1, column 19: timeout_seconds must be a whole number from 1 to 600"),
-            ("[jobs.charge]\n", "line 1, column 7: job charge needs a command or an url"),
-            (
-                "[jobs.charge]\ncommand = []\n",
-                "line 2, column 11: command is empty; give the program and its arguments",
-            ),
+            ("[jobs.charge]\n", "line 1, column 7: job charge needs a command or a url"),
+            ("[jobs.charge]\ncommand = []\n", "line 2, column 11: command is empty; set the program and its arguments"),
             ("[jobs.charge]\ncomand = [\"a\"]\n", "line 2, column 1: comand is unknown; did you mean command?"),
             (
                 "[jobs.charge]\ncommand = \"a\"\n",
-                "line 2, column 11: command must be a list of texts, as [\"python3\", \"pay.py\"]",
+                "line 2, column 11: command must be a list of strings, such as [\"python3\", \"pay.py\"]",
             ),
             ("[jobs.charge]\nurl = \"ftp://x\"\n", "line 2, column 7: url must begin with http:// and name a host"),
             (
@@ -248,11 +245,11 @@ mod tests {
             ),
             (
                 "prepare = \"javac\"\n[jobs.charge]\ncommand = [\"a\"]\n",
-                "line 1, column 11: prepare must be a list of texts, as [\"python3\", \"pay.py\"]",
+                "line 1, column 11: prepare must be a list of strings, such as [\"python3\", \"pay.py\"]",
             ),
             (
                 "prepare = []\n[jobs.charge]\ncommand = [\"a\"]\n",
-                "line 1, column 11: prepare is empty; give the program and its arguments",
+                "line 1, column 11: prepare is empty; set the program and its arguments",
             ),
             ("prepar = [\"a\"]\n", "line 1, column 1: prepar is unknown; did you mean prepare?"),
             ("[hygiene]\nlog = []\n", "line 2, column 1: log is unknown; did you mean logs?"),
@@ -263,7 +260,7 @@ mod tests {
         assert!(mistakes("jobs = [").starts_with("line 1, column "));
         assert_eq!(
             mistakes("").lines().next().unwrap(),
-            "line 1, column 1: the plan has no job; give [jobs.charge] a command or an url"
+            "line 1, column 1: the plan has no job; add [jobs.charge] with a command or a url"
         );
     }
 

@@ -1,4 +1,4 @@
-//! What a rehearsal found, and the forms that it is told in.
+//! The results of a rehearsal, and their output formats.
 
 mod html;
 mod junit;
@@ -16,20 +16,20 @@ use crate::drill::{Drill, Family, Severity};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// As it should be.
+    /// Correct.
     Passed,
     /// The integration does not do this job.
     NotApplicable,
-    /// It works, and could be better.
+    /// It works, but could be better.
     Warning,
-    /// The adapter itself did not work; that says nothing about payments.
+    /// The adapter itself failed; the drill proves nothing about payments.
     Broken,
     /// Money or secrets would have been lost.
     Failed,
 }
 
 impl Verdict {
-    /// As the contract spells it.
+    /// Its name in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -85,13 +85,13 @@ pub struct Event {
     pub at_ms: u64,
     /// Who acts.
     pub from: Lane,
-    /// Towards whom; itself for what just happens there.
+    /// The other party; the same party for a local event.
     pub to: Lane,
     /// What.
     pub text: String,
 }
 
-/// Something that the judge found.
+/// A finding of the judge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Finding {
@@ -119,7 +119,7 @@ pub struct Outcome {
     pub claims: Vec<String>,
     /// The ledger at the end.
     pub ledger: Vec<String>,
-    /// What happened when.
+    /// The time line.
     pub events: Vec<Event>,
     /// How long it took.
     pub milliseconds: u64,
@@ -144,7 +144,7 @@ impl Outcome {
         }
     }
 
-    /// The verdict that the worst finding gives.
+    /// The verdict of the worst finding.
     pub(crate) fn judged(mut self, mut findings: Vec<Finding>) -> Self {
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.verdict));
         self.verdict = findings.first().map_or(Verdict::Passed, |worst| worst.verdict);
@@ -172,7 +172,7 @@ impl Outcome {
     }
 }
 
-/// What a whole run found.
+/// The result of a run.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Report {
@@ -186,11 +186,11 @@ pub struct Report {
     pub interrupted: bool,
     /// How long it took.
     pub milliseconds: u64,
-    /// The form of charge that was rehearsed.
+    /// The form of a charge that was used.
     pub charged_by: Vec<&'static str>,
 }
 
-/// How many drills ended how.
+/// The number of drills by verdict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -208,7 +208,7 @@ pub struct Summary {
 }
 
 impl Report {
-    /// How many drills ended how.
+    /// The number of drills by verdict.
     #[must_use]
     pub fn summary(&self) -> Summary {
         let mut summary = Summary::default();
@@ -224,7 +224,7 @@ impl Report {
         summary
     }
 
-    /// 0: nothing failed at or above the threshold; 1: something did; 3: nothing failed, and an adapter did not work.
+    /// 0: no failure at or above the threshold; 1: failures; 3: no failure, but an adapter did not work.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         let counts = |outcome: &&Outcome| outcome.drill.severity >= self.threshold && !outcome.known;
@@ -237,7 +237,7 @@ impl Report {
         }
     }
 
-    /// The whole as JSON.
+    /// The report as JSON.
     #[must_use]
     pub fn json(&self) -> Value {
         json!({

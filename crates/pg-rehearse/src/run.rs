@@ -19,10 +19,10 @@ use crate::{
     wire::Seat,
 };
 
-/// How long the preparation may take: a build fetches its libraries.
+/// The time limit of the preparation: a build may download its libraries.
 const PREPARATION: std::time::Duration = std::time::Duration::from_secs(600);
 
-/// What to run, and how.
+/// The options of a run.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Options {
@@ -56,31 +56,31 @@ impl Default for Options {
     }
 }
 
-/// Why nothing was run.
+/// Why no drill ran.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
     /// An option names a drill or a family that does not exist.
     #[error("{0}")]
     UnknownDrill(String),
-    /// The integration could not be started, or never made a claim.
+    /// The integration could not be started, or made no claim.
     #[error("the integration could not be run: {0}")]
     NotRunnable(String),
-    /// This machine does not give what is needed.
+    /// A resource of this machine is missing.
     #[error("{0}")]
     Machine(String),
 }
 
-/// What ends a run early: everything that ends, for example when Ctrl-C is pressed.
+/// Ends a run early: any future, for example one that waits for Ctrl-C.
 pub trait Cancelled: Future<Output = ()> + Send {}
 
 impl<F: Future<Output = ()> + Send> Cancelled for F {}
 
-/// Runs the drills. Each is told to `progress` when it has ended. When `cancelled` ends first, what ran is reported, and no
-/// process is left behind.
+/// Runs the drills, and passes each outcome to `progress`. If `cancelled` completes first, the report has the drills
+/// that ran, and no process is left running.
 ///
 /// # Errors
-/// [`RunError`] when nothing could be run.
+/// [`RunError`] if no drill could run.
 pub async fn run(
     plan: Plan,
     options: &Options,
@@ -138,7 +138,7 @@ pub async fn run(
                 progress(&outcome);
                 report.outcomes.push(outcome);
             }
-            Some(Err(error)) => return Err(RunError::Machine(format!("a drill of ours failed: {error}"))),
+            Some(Err(error)) => return Err(RunError::Machine(format!("internal error in a drill: {error}"))),
         }
     }
     report.outcomes.sort_by_key(|outcome| (outcome.drill.family, outcome.drill.id));
@@ -146,7 +146,7 @@ pub async fn run(
     Ok(report)
 }
 
-/// Starts all drills; as many as are wanted run at a time, and one at a time where a shop has one address for the service.
+/// Starts all drills, with the given concurrency, and one at a time if a shop has one address for the service.
 fn play_all(troupe: Arc<Troupe>, drills: &[&'static Drill], options: &Options) -> JoinSet<Outcome> {
     let places = Arc::new(Semaphore::new(options.jobs.max(1)));
     let shop = Arc::new(Semaphore::new(1));
@@ -155,7 +155,7 @@ fn play_all(troupe: Arc<Troupe>, drills: &[&'static Drill], options: &Options) -
     for drill in drills.iter().copied() {
         let (troupe, places, shop) = (Arc::clone(&troupe), Arc::clone(&places), Arc::clone(&shop));
         playing.spawn(async move {
-            // A semaphore that is never closed gives a place in the end.
+            // The semaphore is never closed.
             let by_shop = troupe.plan.is_shop()
                 && troupe.plan.jobs.get(&drill.job()).is_some_and(|means| matches!(means, Means::Url(_)));
             let _alone = if by_shop { shop.acquire().await.ok() } else { None };
@@ -196,14 +196,14 @@ fn named(names: &[String], option: &str) -> Result<BTreeSet<&'static str>, RunEr
                 catalogue::drills().map(|drill| drill.id).chain(catalogue::drills().map(|drill| drill.family.name()));
             let meant = crate::nearest::did_you_mean(name, known);
             return Err(RunError::UnknownDrill(format!(
-                "{option} names {name}, which is no drill and no family{meant}; `pg rehearse drills` lists them"
+                "{option}: there is no drill or family {name}{meant}; `pg rehearse drills` lists them"
             )));
         }
     }
     Ok(found)
 }
 
-/// Charges once in each form, with nothing in the way, to see which ones the integration takes.
+/// Charges once in each form, without faults, to find out which forms the integration supports.
 async fn try_ways(mut troupe: Troupe) -> Result<Troupe, RunError> {
     if let Some(ways) = troupe.plan.with.clone().filter(|ways| !ways.is_empty()) {
         troupe.ways = ways;
@@ -231,7 +231,7 @@ async fn try_ways(mut troupe: Troupe) -> Result<Troupe, RunError> {
     if taken.is_empty() && claimed.is_empty() {
         return Err(RunError::NotRunnable(trouble));
     }
-    // One that claims and never charges is judged, and not believed.
+    // An integration that claims without charging is judged, not trusted.
     let ways = if taken.is_empty() { claimed } else { taken };
     let mut troupe =
         Arc::into_inner(troupe).ok_or_else(|| RunError::Machine("a trial is still going on".to_owned()))?;
@@ -239,13 +239,13 @@ async fn try_ways(mut troupe: Troupe) -> Result<Troupe, RunError> {
     Ok(troupe)
 }
 
-/// Does what goes before all drills.
+/// Prepares a run.
 async fn set_up(troupe: &Troupe) -> Result<Option<adapter::Group>, RunError> {
     prepare(troupe).await?;
     start_shop(troupe).await
 }
 
-/// What a command finds around it that belongs to no drill.
+/// The environment of a command outside of drills.
 fn surroundings(troupe: &Troupe) -> Result<Environment, RunError> {
     let mut dice = crate::dice::Dice::new(troupe.seed, "shop", 0);
     let house = crate::house::House::open(&mut dice, true).map_err(RunError::Machine)?;
@@ -260,7 +260,7 @@ fn surroundings(troupe: &Troupe) -> Result<Environment, RunError> {
     })
 }
 
-/// Runs the command of the plan that goes before all drills.
+/// Runs the plan's preparing command.
 async fn prepare(troupe: &Troupe) -> Result<(), RunError> {
     let Some(command) = &troupe.plan.prepare else { return Ok(()) };
     let environment = Environment { timeout: PREPARATION, ..surroundings(troupe)? };
@@ -268,7 +268,7 @@ async fn prepare(troupe: &Troupe) -> Result<(), RunError> {
     prepared.map_err(|why| RunError::NotRunnable(format!("prepare ({}): {why}", command.join(" "))))
 }
 
-/// Starts the shop of the plan, and waits until it answers.
+/// Starts the shop of the plan, and waits until it is ready.
 async fn start_shop(troupe: &Troupe) -> Result<Option<adapter::Group>, RunError> {
     let Some((command, ready)) = &troupe.plan.shop else { return Ok(None) };
     let environment = surroundings(troupe)?;
@@ -277,7 +277,7 @@ async fn start_shop(troupe: &Troupe) -> Result<Option<adapter::Group>, RunError>
     let clock = Clock::start();
     while shop::send(Call::raw_page(ready, ""), troupe.plan.timeout).await.is_err() {
         if let Some(status) = shop.ended() {
-            let why = format!("the shop ended before it answered at {ready}: {status}; start it by hand to see why");
+            let why = format!("the shop ended before it answered at {ready}: {status}; start it manually to see why");
             return Err(RunError::NotRunnable(why));
         }
         if clock.elapsed() > troupe.plan.timeout {
@@ -297,7 +297,7 @@ fn base36(mut number: u64) -> String {
     text.iter().rev().map(|&letter| char::from(letter)).collect()
 }
 
-/// Whether a verdict is worth a second look on a terminal.
+/// Whether a terminal shows details of a verdict.
 pub(crate) const fn is_bad(verdict: Verdict) -> bool {
     matches!(verdict, Verdict::Failed | Verdict::Broken)
 }

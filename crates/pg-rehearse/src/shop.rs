@@ -1,4 +1,4 @@
-//! Calls a shop: as a browser that opens its pages, as the service that posts to it, or with the JSON line of a job.
+//! Calls a shop: as a browser, as the service that posts callbacks, or with the JSON line of a job.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use tokio::{io::AsyncWriteExt as _, net::TcpStream};
 
 use crate::clock;
 
-/// The most bytes of an answer.
+/// The maximum size of a response.
 const MOST: usize = 4 << 20;
 
 /// A request to a shop.
@@ -38,7 +38,7 @@ impl Call {
         Self::raw_page(url, &query)
     }
 
-    /// A page with this query as it is.
+    /// A page with this query unchanged.
     pub(crate) fn raw_page(url: &str, query: &str) -> Self {
         let separator = if url.contains('?') { "&" } else { "?" };
         let url = if query.is_empty() { url.to_owned() } else { format!("{url}{separator}{query}") };
@@ -46,7 +46,7 @@ impl Call {
     }
 }
 
-/// What a shop answered.
+/// The response of a shop.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Seen {
     pub(crate) status: u16,
@@ -74,7 +74,7 @@ pub(crate) enum Silent {
     Closed(String),
 }
 
-/// Sends a request to a shop and waits so long for the answer. No redirect is followed.
+/// Sends a request to a shop and waits for the response until the time limit. Does not follow redirects.
 pub(crate) async fn send(call: Call, timeout: Duration) -> Result<Seen, Silent> {
     match tokio::time::timeout(timeout, exchange(call)).await {
         Ok(Ok(seen)) => Ok(seen),
@@ -83,7 +83,7 @@ pub(crate) async fn send(call: Call, timeout: Duration) -> Result<Seen, Silent> 
     }
 }
 
-/// Posts a body that comes byte by byte, until the shop closes the connection.
+/// Posts a body byte by byte, until the shop closes the connection.
 pub(crate) async fn trickle(url: &str, content_type: &str, every: Duration) -> Result<(), String> {
     let uri: http::Uri = url.parse().map_err(|error| format!("{url}: {error}"))?;
     let host = uri.host().ok_or_else(|| format!("{url} names no host"))?.to_owned();

@@ -1,4 +1,4 @@
-//! The stage of one drill: its service, its wire, the folder of its order, and the integration that is called upon it.
+//! The environment of one drill: its service, its wire, the folder of its order, and the integration.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,21 +19,21 @@ use crate::{
     wire::{Door, Exchange, Laid, LateAt, Rule, Seat, Wire},
 };
 
-/// What all drills of a run share.
+/// Shared by all drills of a run.
 pub(crate) struct Troupe {
     pub(crate) plan: Plan,
-    /// Where a shop finds the service.
+    /// The address of the service for a shop.
     pub(crate) seat: Option<Seat>,
     pub(crate) authority: Authority,
     pub(crate) guard: Arc<Guard>,
     pub(crate) seed: u64,
-    /// Tells this run's orders from those of every other run: an integration may remember them.
+    /// Distinguishes this run's orders from those of other runs: an integration may remember them.
     pub(crate) run: String,
-    /// How the integration is charged, the first one unless a drill asks for another.
+    /// The forms of a charge; the first one is used unless a drill requires another.
     pub(crate) ways: Vec<Way>,
 }
 
-/// Account details that the integration is given instead of its own.
+/// Account settings that replace those of the integration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Credentials {
     Right,
@@ -57,7 +57,7 @@ pub(crate) struct Stage {
     ran: Vec<Ran>,
 }
 
-/// What a stage is set up with.
+/// The parameters of a stage.
 pub(crate) struct Setting {
     pub(crate) rules: Vec<Rule>,
     pub(crate) door: Door,
@@ -128,25 +128,25 @@ impl Stage {
         self.troupe.plan.timeout
     }
 
-    /// What the drill has added to the ledger.
+    /// The entries that the drill has added to the ledger.
     pub(crate) fn entries(&self) -> Result<Vec<Entry>, SetupError> {
         Ok(Books::read(&self.house)?.since(&self.before))
     }
 
-    /// What is in the ledger by now belongs to the preparation.
+    /// Marks the current ledger entries as part of the preparation.
     pub(crate) fn prepared(&mut self) -> Result<(), SetupError> {
         self.before = Books::read(&self.house)?;
         Ok(())
     }
 
-    /// The integration has lost what it knew of the order.
+    /// Deletes the integration's state of the order.
     pub(crate) fn forget(&mut self) -> Result<(), SetupError> {
         self.directory = folder()?;
-        self.wire().note(Lane::Integration, Lane::Integration, "its folder is lost");
+        self.wire().note(Lane::Integration, Lane::Integration, "its folder is deleted");
         Ok(())
     }
 
-    /// The form of charge that the drill asks for, if the integration takes it.
+    /// The form of a charge that the drill requires, if the integration supports it.
     pub(crate) fn way(&self, wanted: Option<Way>) -> Option<Way> {
         match wanted {
             None => self.troupe.ways.first().copied().or(Some(Way::SessionKey)),
@@ -154,7 +154,7 @@ impl Stage {
         }
     }
 
-    /// What a customer has left for a charge: a session with a card, a stored card, or the card itself.
+    /// The card for a charge: a session with a card, a stored card, or the card itself.
     pub(crate) fn source(&mut self, way: Way, card: &Card) -> Result<(&'static str, Value), SetupError> {
         let source = match way {
             Way::SessionKey => json!(self.house.session(card, "json")?.0),
@@ -190,14 +190,14 @@ impl Stage {
         }
     }
 
-    /// Has the integration do a job.
+    /// Runs a job of the integration.
     pub(crate) async fn run(&mut self, job: Job, input: &Value) -> Ran {
         let ran = self.run_once(job, input).await;
         self.ran.push(ran.clone());
         ran
     }
 
-    /// Two workers do the same job at once.
+    /// Runs the same job in two workers at once.
     pub(crate) async fn run_together(&mut self, job: Job, input: &Value) {
         let (one, other) = tokio::join!(self.run_once(job, input), self.run_once(job, input));
         self.ran.extend([one, other]);
@@ -222,12 +222,12 @@ impl Stage {
         ran
     }
 
-    /// What was kept back arrives now.
+    /// Delivers the delayed requests now.
     pub(crate) fn arrive_late(&self) {
         self.wire().arrive_late(LateAt::AfterClaim);
     }
 
-    /// Calls a page of the shop, or the command that stands for it.
+    /// Calls a page of the shop, or the command in its place.
     pub(crate) async fn visit(&self, job: Job, call: Call) -> Result<Seen, Silent> {
         match self.troupe.plan.jobs.get(&job) {
             Some(Means::Command(_)) => {
@@ -263,7 +263,7 @@ impl Stage {
         }
     }
 
-    /// An outcome with everything that was seen, not yet judged.
+    /// An outcome with all observations, not yet judged.
     pub(crate) fn outcome(&self) -> Outcome {
         let mut outcome = Outcome::empty(self.drill, crate::report::Verdict::Passed);
         outcome.claims = self

@@ -1,4 +1,4 @@
-//! The stories of drills: what is prepared, what goes wrong, what is looked at in the end.
+//! The stories of drills: preparation, fault, and final checks.
 
 pub(crate) mod callback;
 pub(crate) mod charge;
@@ -26,7 +26,7 @@ use crate::{
     stage::Troupe,
 };
 
-/// What happens in a drill.
+/// The story of a drill.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Story {
     Charge(Charge),
@@ -71,8 +71,8 @@ pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32
 
 /// The drill itself could not be set up.
 fn not_prepared(drill: &'static Drill, trouble: &str) -> Outcome {
-    Outcome::empty(drill, Verdict::Passed).judged(vec![judge::broken(format!("the drill could not be run: {trouble}"))])
+    Outcome::empty(drill, Verdict::Passed).judged(vec![judge::broken(format!("cannot run the drill: {trouble}"))])
 }
 
-/// A drill's result, or why it could not be prepared.
+/// The result of a drill, or why its preparation failed.
 pub(crate) type Played = Result<Outcome, SetupError>;

@@ -1,4 +1,4 @@
-//! The wire between the integration and the service: every request is written down here, and here it meets its faults.
+//! The wire between the integration and the service: records every request and applies the faults.
 
 mod act;
 mod body;
@@ -32,27 +32,27 @@ pub(crate) struct Wire {
     rules: Vec<Rule>,
     state: Mutex<State>,
     clock: Clock,
-    /// Told when the integration is to be killed.
+    /// Notified when the integration must be killed.
     pub(crate) kill: Notify,
-    /// Where an answer that redirects leads: a place that must never get credentials.
+    /// The target of redirecting replies, which must never receive credentials.
     trap: String,
 }
 
 #[derive(Default)]
 struct State {
-    /// How many requests each rule has seen.
+    /// The number of requests that each rule has seen.
     seen: Vec<u32>,
     exchanges: Vec<Exchange>,
     late: Vec<(LateAt, usize, Request<Bytes>)>,
     events: Vec<Event>,
-    /// What was sent to the trap, its path, headers and body.
+    /// The requests to the trap: path, headers and body.
     trapped: Vec<String>,
     connections: u32,
-    /// How often the integration was started.
+    /// The number of starts of the integration.
     starts: u64,
 }
 
-/// The address that a shop knows as the service's, held for the whole run: between two drills, no other program can take it.
+/// The service's address for a shop, held for the whole run, so that no other program can take it between two drills.
 pub(crate) struct Seat(Result<StdListener, String>);
 
 impl Seat {
@@ -70,10 +70,10 @@ impl Seat {
     }
 }
 
-/// A wire with its listener, which ends with it.
+/// A wire with its listener; dropping it ends both.
 pub(crate) struct Laid {
     pub(crate) wire: Arc<Wire>,
-    /// The base address that the integration is given.
+    /// The base URL for the integration.
     pub(crate) base: String,
     tasks: Vec<JoinHandle<()>>,
 }
@@ -85,7 +85,7 @@ impl Drop for Laid {
 }
 
 impl Wire {
-    /// Lays a wire to the house: at this address, or at one of its own.
+    /// Opens a wire to the service, at this address or at a free one.
     pub(crate) async fn lay(
         house: House,
         rules: Vec<Rule>,
@@ -122,13 +122,13 @@ impl Wire {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes something into the time line.
+    /// Adds an entry to the time line.
     pub(crate) fn note(&self, from: Lane, to: Lane, text: impl Into<String>) {
         let event = Event { at_ms: self.clock.millis(), from, to, text: self.masked(&text.into()) };
         self.state().events.push(event);
     }
 
-    /// The integration is started: a kill that was meant for an earlier start is not for this one.
+    /// Records a start of the integration; a kill for an earlier start does not apply to this one.
     pub(crate) fn start(&self) {
         self.state().starts += 1;
     }
@@ -143,12 +143,12 @@ impl Wire {
         self.state().exchanges.clone()
     }
 
-    /// What reached the place that a redirect led to.
+    /// The requests that reached the target of a redirect.
     pub(crate) fn trapped(&self) -> Vec<String> {
         self.state().trapped.clone()
     }
 
-    /// Executes what was kept back until now.
+    /// Executes the delayed requests.
     pub(crate) fn arrive_late(&self, at: LateAt) {
         let due: Vec<_> = {
             let mut state = self.state();

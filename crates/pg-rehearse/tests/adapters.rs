@@ -87,7 +87,7 @@ fn the_same_seed_gives_the_same_verdicts_and_findings_however_many_run_at_a_time
 fn adapters_that_crash_hang_or_babble_are_broken_and_no_payment_failure() {
     // A shell starts at once also on a busy machine: only the one that hangs may meet the timeout.
     for (code, seconds, end) in [
-        ("read line; exit 3", 60, "ended with code 3"),
+        ("read line; exit 3", 60, "exited with code 3"),
         ("sleep 600", 1, "in time"),
         ("head -c 3000000 /dev/zero", 60, "more than 1 MiB"),
         ("echo 'paid!'", 60, "without a claim"),
@@ -105,7 +105,7 @@ fn adapters_that_crash_hang_or_babble_are_broken_and_no_payment_failure() {
         rehearse(&plan, &std::env::temp_dir(), &only(&["M01"])).unwrap_err().to_string()
     };
     for (prepare, end) in [
-        (r#"["sh", "-c", "echo 'line 3: ;'; exit 3"]"#, "ended with code 3; it said: line 3: ;"),
+        (r#"["sh", "-c", "echo 'line 3: ;'; exit 3"]"#, "ended with code 3; its output begins: line 3: ;"),
         (r#"["no-such-compiler"]"#, "prepare (no-such-compiler): it could not be started"),
         // What is prepared is used after it: here the charge cannot be started.
         (r#"["true"]"#, "no-such-program"),

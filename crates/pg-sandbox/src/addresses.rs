@@ -1,4 +1,4 @@
-//! The invented properties that the address lookup knows (spec 3 §4.7; assumption 128).
+//! The invented properties that the address lookup knows (spec 3 §4.7; A128).
 
 use serde_json::{Value, json};
 

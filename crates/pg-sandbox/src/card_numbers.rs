@@ -1,5 +1,5 @@
 //! Card numbers and CV2s entered in the wrong field: masked before they are returned, stored or journaled
-//! (spec 2 §1.1; assumption 82).
+//! (spec 2 §1.1; A82).
 
 use std::{borrow::Cow, collections::BTreeSet, ops::RangeInclusive};
 

@@ -35,7 +35,7 @@ pub const READY: &[(&str, &str)] = &[
     ("terse", include_str!("../dialects/terse.toml")),
 ];
 
-/// The cipher of redirects, from a dialect (assumptions 30 to 33).
+/// The cipher of redirects, from a dialect (A30 to A33).
 pub(crate) fn cipher(dialect: &Dialect, api_key: &str) -> Result<SessionCipher, KeyError> {
     let form = dialect.session_data;
     let derivation = match form.key {

@@ -1,4 +1,4 @@
-//! When a card expires (assumption 10).
+//! When a card expires (A10).
 
 use crate::timestamp::Timestamp;
 
@@ -16,7 +16,7 @@ pub(crate) fn is_past(month: &str, year: &str, now: Timestamp) -> bool {
     }
 }
 
-/// The most years ahead of a card's expiry on the payment page (assumption 180).
+/// The most years ahead of a card's expiry on the payment page (A180).
 const FURTHEST: u16 = 50;
 
 /// Whether a year of four digits is later than any card's: probably a typing mistake.

@@ -67,7 +67,7 @@ impl Form {
     }
 
     /// Reads the card form of a browser: with any content type, unless the body is not a form, and with
-    /// values of one name joined by commas where `joins` is true, as for check boxes (assumption 48).
+    /// values of one name joined by commas where `joins` is true, as for check boxes (A48).
     ///
     /// # Errors
     /// Like [`Form::read`].
@@ -157,9 +157,9 @@ impl Form {
 /// How values of the same name are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Repeated {
-    /// Error (assumption 48).
+    /// Error (A48).
     Refused,
-    /// Array members (assumption 26).
+    /// Array members (A26).
     Kept,
     /// One value, joined by commas.
     Joined,

@@ -32,22 +32,22 @@ pub struct Merchant {
     /// The most requests a minute (spec 1 §8), if there is a limit.
     pub requests_per_minute: Option<u32>,
     /// Whether a preauth can be captured and cancelled in parts, any number of times; by default its first capture ends
-    /// it, as does a cancellation through version 5 (assumption 96).
+    /// it, as does a cancellation through version 5 (A96).
     pub divisible_preauths: bool,
     /// Whether the results of account updater batches may be fetched without a signature; otherwise error 123
-    /// (assumption 28).
+    /// (A28).
     pub unsigned_retrieval: bool,
-    /// Whether an account updater request with duplicated cards gives error 945; otherwise `result=ERROR` (assumption 70).
+    /// Whether an account updater request with duplicated cards gives error 945; otherwise `result=ERROR` (A70).
     pub duplicates_as_error: bool,
     /// The terminals that `terminalKey` can select; empty if the account has only one.
     pub terminals: Vec<String>,
     /// The applets that `applet` of version 5 can select; the first is the default (spec 3 §4.1).
     pub applets: Vec<String>,
-    /// When a token with a `redemption_redirect_url` is redeemed (spec 3 §6; assumption 120).
+    /// When a token with a `redemption_redirect_url` is redeemed (spec 3 §6; A120).
     pub redemption: Redemption,
 }
 
-/// When a customer is sent to `redemption_redirect_url` (assumption 120).
+/// When a customer is sent to `redemption_redirect_url` (A120).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]

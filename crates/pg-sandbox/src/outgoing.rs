@@ -27,7 +27,7 @@ pub(crate) const CALLBACK_HEADER: HeaderName = HeaderName::from_static("pg-callb
 ///
 /// The sender resolves the host once, asks [`Outgoing::admits`] about each address, connects only to
 /// an admitted one, follows no redirect, waits at most ten seconds, reads at most
-/// 64 KiB of the response (assumption 76), and reports the result to [`crate::Sandbox::delivered`].
+/// 64 KiB of the response (A76), and reports the result to [`crate::Sandbox::delivered`].
 #[derive(Debug)]
 pub struct Outgoing {
     /// The callback's number in the journal.

@@ -35,7 +35,7 @@ pub(crate) use system::random_seed;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Config {
-    /// The address to bind; port 0 takes a free one.
+    /// The address to bind; port 0 picks a free one.
     pub listen: SocketAddr,
     /// Where the records are stored.
     pub store: StoreChoice,
@@ -44,7 +44,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// Sets the address to bind; port 0 takes a free one.
+    /// Sets the address to bind; port 0 picks a free one.
     #[must_use]
     pub fn listen(mut self, listen: SocketAddr) -> Self {
         self.listen = listen;

@@ -176,7 +176,7 @@ fn a_right_value_of_every_parameter_is_not_refused_for_its_form() {
     }
 }
 
-/// Lengths are counted in characters (assumption 1); one more is refused, above.
+/// Lengths are counted in characters (A01); one more is refused, above.
 // spec: 1 §8
 #[test]
 fn a_text_may_have_as_many_characters_as_its_table_says() {

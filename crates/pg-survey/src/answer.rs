@@ -1,4 +1,4 @@
-//! What a reply says, whatever its form.
+//! A reply in any encoding.
 
 use bytes::Bytes;
 use http::header::LOCATION;
@@ -11,7 +11,7 @@ use crate::point::Seen;
 
 /// The longest excerpt of a message, in characters.
 const EXCERPT: usize = 100;
-/// A shorter text is no secret, and would be found everywhere.
+/// A shorter text is not treated as secret, since it would match everywhere.
 const SHORTEST_SECRET: usize = 4;
 
 /// A reply.
@@ -22,7 +22,7 @@ pub(crate) struct Answer {
     pub(crate) code: String,
     /// Masked.
     pub(crate) message: String,
-    /// Where it leads a browser.
+    /// The redirect target.
     pub(crate) location: Option<String>,
     body: Bytes,
 }
@@ -31,7 +31,7 @@ impl Answer {
     /// Reads a reply to the request with this body.
     pub(crate) fn of(response: &http::Response<Bytes>, request: &Bytes) -> Self {
         let mut error = ServiceError::default();
-        // A page of a proxy is neither, and names no code.
+        // A page of a proxy is neither, and has no code.
         let readable = decode_into(response.body(), &mut error).is_ok();
         let code = if readable { error.error_code.as_str().to_owned() } else { String::new() };
         let location = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
@@ -44,12 +44,12 @@ impl Answer {
         }
     }
 
-    /// Whether the service did what it was asked for.
+    /// Whether the request succeeded.
     pub(crate) fn is_success(&self) -> bool {
         (200..300).contains(&self.http) && self.code.is_empty() && Encoding::of(&self.body).is_some()
     }
 
-    /// What it says about a request that was to be refused.
+    /// The observation about a request that should be refused.
     pub(crate) fn seen(&self) -> Seen {
         if self.is_success() {
             Seen::Accepted
@@ -88,7 +88,7 @@ impl Answer {
     }
 }
 
-/// A text of the service without card numbers, and without what the request held that is secret, should the service repeat it.
+/// A text of the service without card numbers, and without secrets of the request that the service repeats.
 fn masked(text: &str, request: &Bytes) -> String {
     let mut text = text.to_owned();
     for (name, value) in form_urlencoded::parse(request) {

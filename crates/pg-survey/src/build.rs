@@ -23,7 +23,7 @@ const LONG: usize = 1_100_000;
 /// Builds a probe's request.
 ///
 /// # Errors
-/// Says what is missing, if an earlier probe did not bring what this one needs.
+/// If an earlier probe did not return a value that this one needs.
 pub(crate) fn request(
     account: &Account,
     request: &Request,
@@ -69,7 +69,7 @@ fn filled(
     Ok(raw)
 }
 
-/// A value as text; `None` if it is not to be sent.
+/// A value as text; `None` if it is not sent.
 fn text(value: Value, notes: &mut Notes, options: &Options) -> Result<Option<String>, String> {
     let card = |role: Role| options.cards.of(role).ok_or_else(|| format!("needs the test card {:?}", role.name()));
     Ok(Some(match value {
@@ -130,7 +130,7 @@ fn form(account: &Account, session: &str, card: Option<&Card>) -> Result<http::R
         .map_err(|error| error.to_string())
 }
 
-/// A page of the service itself: no other host is called.
+/// Accepts only a page of the service itself: no other host is called.
 fn visit(account: &Account, page: &str) -> Result<http::Request<Bytes>, String> {
     let host = |address: &str| address.parse::<http::Uri>().ok().and_then(|uri| uri.authority().cloned());
     let own =

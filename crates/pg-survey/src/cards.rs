@@ -2,7 +2,7 @@
 
 use pg_proto::model::{CardNumber, Cv2};
 
-/// What a test card does, as the operator says.
+/// The behaviour of a test card, as described by the operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Role {
@@ -12,7 +12,7 @@ pub enum Role {
     Declined,
     /// Payments are declined for lack of funds.
     InsufficientFunds,
-    /// 3-D Secure asks the customer.
+    /// 3-D Secure requires a challenge.
     Challenge,
     /// The card has no 3-D Secure; payments are approved.
     NotEnrolled,
@@ -35,7 +35,7 @@ impl Role {
         }
     }
 
-    /// The role of that name.
+    /// The role with that name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|role| role.name() == name)
@@ -56,7 +56,7 @@ pub struct Card {
 #[derive(Clone, Debug, Default)]
 pub struct Cards(Vec<(Role, Card)>);
 
-/// Why a text is no test card. It repeats nothing of the text.
+/// Why a text is not a test card. The message does not repeat the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "not a test card: write the number, the expiry as MM/YY, and the CV2 if the card needs one, with blanks between them"
@@ -75,7 +75,7 @@ impl Card {
     /// ```
     ///
     /// # Errors
-    /// When the text has another form.
+    /// If the text has another form.
     pub fn parse(text: &str) -> Result<Self, CardError> {
         let mut words = text.split_ascii_whitespace();
         let digits = |word: &str, least: usize, most: usize| {
@@ -98,7 +98,7 @@ impl Card {
 }
 
 impl Cards {
-    /// Gives a role its card; a later one replaces an earlier one.
+    /// Sets the card of a role; a later one replaces an earlier one.
     #[must_use]
     pub fn with(mut self, role: Role, card: Card) -> Self {
         self.0.retain(|(other, _)| *other != role);

@@ -1,4 +1,4 @@
-//! Notes → the dialect that says the same.
+//! Converts notes to a dialect.
 
 use pg_proto::model::{
     Dialect, ErrorCode, Remedy, StatusCode,
@@ -13,7 +13,7 @@ use crate::{
     point::{Point, Seen},
 };
 
-/// Situations that say that an earlier request may have done it. A code that is one of these, or may be, is looked up.
+/// Situations in which an earlier request may have been executed. A code that is one of these, or may be, is looked up.
 const DONE: [&str; 5] = [
     "duplicate-unique-reference",
     "preauth-closed",
@@ -22,7 +22,7 @@ const DONE: [&str; 5] = [
     "authentication-already-used",
 ];
 
-/// The dialect that says what was seen, and no more.
+/// The dialect of the observations, and no more.
 pub(crate) fn written(name: &str, notes: &Notes) -> Dialect {
     let mut dialect = Dialect::documented();
     name.clone_into(&mut dialect.name);
@@ -51,7 +51,7 @@ pub(crate) fn written(name: &str, notes: &Notes) -> Dialect {
     for entry in &mut dialect.errors {
         entry.remedy = remedy(entry, all_seen);
     }
-    // A dialect file is refused whose lookup says an error without a code.
+    // A dialect file must name the code of a lookup error.
     let has = |situation: &str, dialect: &Dialect| dialect.error_for(situation).is_some();
     if dialect.lookup.nothing == Some(EmptyLookup::Error) && !has("unknown-transaction-key", &dialect) {
         dialect.lookup.nothing = None;
@@ -71,7 +71,7 @@ fn form(word: &str) -> Option<EmptyLookup> {
     }
 }
 
-/// Whether a dialect file can hold a code. 119 leaves open whether the bank has charged, and no entry changes that.
+/// Whether a dialect file can contain a code. 119 leaves open whether the bank has charged, and no entry changes that.
 fn is_writable(code: &str) -> bool {
     let plain = (1..=16).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_alphanumeric());
     plain && code != ErrorCode::NO_RESPONSE_FROM_BANK.as_str()
@@ -116,13 +116,13 @@ fn error(dialect: &mut Dialect, situation: &str, code: &str, http: Option<u16>, 
     let mut entry = ErrorEntry::new(code, Point::named(situation).map_or(0, |point| point.assumption));
     entry.situations.push(situation.to_owned());
     entry.http = http;
-    // What stands behind a colon is about the one request.
+    // The text after a colon is about this request only.
     sighting.message.split(':').next().unwrap_or_default().trim().clone_into(&mut entry.message);
     dialect.errors.push(entry);
 }
 
-/// The remedy that is safe. That a request is to be put right is said only when it is known that the code is none of those that say
-/// that an earlier request may have done it; anything else is looked up.
+/// The safe remedy: "fix the request" only if the code is known not to mean that an earlier request may have been
+/// executed; otherwise a lookup.
 fn remedy(entry: &ErrorEntry, all_seen: bool) -> Option<Remedy> {
     let is = |name: &&str| entry.situations.iter().any(|situation| situation == *name);
     let only = |name: &str| entry.situations.iter().all(|situation| situation == name);
@@ -131,7 +131,7 @@ fn remedy(entry: &ErrorEntry, all_seen: bool) -> Option<Remedy> {
     } else if only("rate-limit-exceeded") {
         Some(Remedy::WaitOneMinute)
     } else if entry.code.message().is_some() {
-        // The documents say it.
+        // The documents define it.
         None
     } else if !all_seen {
         Some(Remedy::LookUp)

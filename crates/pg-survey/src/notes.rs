@@ -1,4 +1,4 @@
-//! What a survey has found out so far.
+//! The findings of a survey so far.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,22 +6,22 @@ use pg_proto::model::dialect::SessionData;
 
 use crate::{answer::Answer, point::Seen, report::Evidence};
 
-/// What a survey has found out so far.
+/// The findings of a survey so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Notes {
     seed: u64,
     texts: BTreeMap<String, String>,
-    /// Status and code of the answers to probes, by name.
+    /// Status and code of the replies to probes, by name.
     answers: BTreeMap<&'static str, (u16, String)>,
     sightings: BTreeMap<&'static str, Sighting>,
     /// Why points were not decided.
     reasons: BTreeMap<&'static str, String>,
-    /// Codes that are about requests, not about the account or the service.
+    /// Codes that concern requests, not the account or the service.
     believed: BTreeSet<String>,
     pub(crate) session_data: SessionData,
 }
 
-/// What was seen of a point.
+/// The observation of a point.
 #[derive(Clone, Debug)]
 pub(crate) struct Sighting {
     pub(crate) seen: Seen,
@@ -62,16 +62,16 @@ impl Notes {
     /// What was noted under a name.
     ///
     /// # Errors
-    /// Says so, if nothing was.
+    /// If nothing was noted.
     pub(crate) fn text(&self, name: &str) -> Result<&str, String> {
-        self.texts.get(name).map(String::as_str).ok_or_else(|| format!("an earlier request did not bring: {name}"))
+        self.texts.get(name).map(String::as_str).ok_or_else(|| format!("an earlier request did not return: {name}"))
     }
 
     pub(crate) fn answered(&mut self, probe: &'static str, answer: &Answer) {
         self.answers.insert(probe, (answer.http, answer.code.clone()));
     }
 
-    /// Whether the probe of that name was answered in the same way.
+    /// Whether the probe with that name got the same reply.
     pub(crate) fn is_same(&self, probe: &str, answer: &Answer) -> bool {
         self.answers.get(probe).is_some_and(|(http, code)| *http == answer.http && *code == answer.code)
     }

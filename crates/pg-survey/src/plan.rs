@@ -1,4 +1,4 @@
-//! What a survey is going to send.
+//! The planned requests of a survey.
 
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ use crate::{
     probes::CONTROL,
 };
 
-/// What a survey is going to send, before anything is sent.
+/// The planned requests of a survey, before anything is sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Plan {

@@ -1,4 +1,4 @@
-//! The open points: what the documents leave open and a client can see.
+//! The open points: questions that the documents leave open and a client can observe.
 
 use std::{fmt, sync::LazyLock};
 
@@ -9,7 +9,7 @@ use pg_proto::model::{
     },
 };
 
-/// Something that the documents leave open and a client can see.
+/// A question that the documents leave open and a client can observe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Point {
@@ -17,15 +17,15 @@ pub struct Point {
     pub name: &'static str,
     /// The number of its assumption in `docs/reference/assumptions.md`.
     pub assumption: u16,
-    /// What a dialect file calls it; empty if no dialect has it.
+    /// Its entry in a dialect file; empty if there is none.
     pub entry: &'static str,
     /// The number of the assumption whose question asks the operator, or 0.
     pub question: u16,
-    /// Why no request can decide it, if none can.
+    /// Why no request can decide it, if so.
     pub undecidable: Option<&'static str>,
 }
 
-/// What a service was seen to do, or what a dialect says that it does.
+/// An observed behaviour of a service, or the behaviour that a dialect describes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Seen {
@@ -36,18 +36,18 @@ pub enum Seen {
         /// The HTTP status; `None` if a dialect does not say.
         http: Option<u16>,
     },
-    /// It refuses with an HTTP status and names no error code.
+    /// It refuses with an HTTP status and no error code.
     Page(u16),
-    /// It does not refuse.
+    /// It accepts the request.
     Accepted,
-    /// It says this `transactionStatusCode`.
+    /// It returns this `transactionStatusCode`.
     Status(String),
     /// One of a few words, as dialect files write them.
     Word(&'static str),
 }
 
 impl Seen {
-    /// Whether both are the same, as far as both say something.
+    /// Whether both agree where both are defined.
     #[must_use]
     pub fn agrees(&self, other: &Self) -> bool {
         match (self, other) {
@@ -79,7 +79,7 @@ pub fn points() -> impl Iterator<Item = &'static Point> {
     ALL.iter()
 }
 
-const CUSTOMER: &str = "only a customer at the challenge page can bring it about";
+const CUSTOMER: &str = "only a customer on the challenge page can cause it";
 
 const OWN: &[Point] = &[
     point("lookup.nothing", 43, "nothing in [lookup]", 43),
@@ -91,7 +91,7 @@ const OWN: &[Point] = &[
         "one payment that is found at once does not prove that every one is",
     ),
     point("refused_reference", 92, "refused_reference", 92),
-    never("checkout.failed", 125, "failed in [checkout]", "only a customer at the payment page can bring it about"),
+    never("checkout.failed", 125, "failed in [checkout]", "only a customer on the payment page can cause it"),
     never(
         "checkout.refused_cancel_means_ended",
         126,
@@ -106,7 +106,7 @@ const OWN: &[Point] = &[
     point("authentication.not-enrolled", 106, "[[authentication]] means = \"not-enrolled\"", 106),
     never("authentication.abandoned", 106, "[[authentication]] means = \"abandoned\"", CUSTOMER),
     never("authentication.timed-out", 106, "[[authentication]] means = \"timed-out\"", CUSTOMER),
-    never("declined.other", 11, "[[declined]]", "there may be statuses that no test card brings about"),
+    never("declined.other", 11, "[[declined]]", "there may be statuses that no test card produces"),
     never(
         "error.scope",
         141,
@@ -117,7 +117,7 @@ const OWN: &[Point] = &[
     point("preauth.captures", 96, "", 96),
     point("refund.above", 97, "", 0),
     point("wrong-password", 52, "", 0),
-    never("no-response", 93, "", "whether the bank has charged, the service itself does not know"),
+    never("no-response", 93, "", "the service itself does not know whether the bank has charged"),
     never("longest-way", 142, "", "a request that was not delayed shows nothing about those that are"),
 ];
 
@@ -136,9 +136,9 @@ fn of_situation(situation: &Situation) -> Option<Point> {
         "card-expired" => Some("a stored card would have to be kept until it expires"),
         "authentication-declined" => Some(CUSTOMER),
         "rate-limit-exceeded" => {
-            Some("the survey keeps to the limit; the code is learnt if another program exceeds it meanwhile")
+            Some("the survey stays within the limit; it sees the code only if another program exceeds it")
         }
-        "duplicate-card-keys" | "too-many-card-keys" => Some("a service that accepts the request would begin a batch"),
+        "duplicate-card-keys" | "too-many-card-keys" => Some("a service that accepts the request would start a batch"),
         _ => None,
     };
     let question = match situation.name {
@@ -162,7 +162,7 @@ impl Point {
         points().find(|point| point.name == name)
     }
 
-    /// What a dialect says about it; `None` if it says nothing.
+    /// The dialect's entry for it, if any.
     #[must_use]
     pub fn said_by(&self, dialect: &Dialect) -> Option<Seen> {
         let word = Seen::Word;

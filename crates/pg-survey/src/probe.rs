@@ -8,12 +8,12 @@ use crate::cards::Role;
 pub(crate) struct Probe {
     /// Its name, for other probes that compare with its answer.
     pub(crate) name: &'static str,
-    /// What it does, for people.
+    /// A description for people.
     pub(crate) what: &'static str,
     pub(crate) request: Request,
     pub(crate) reads: Reads,
     pub(crate) cost: Cost,
-    /// A service may fail to read its credentials, and count it as a failure.
+    /// A service may be unable to read its credentials, and count a failed login.
     pub(crate) unreadable: bool,
     /// Left out once this point is decided.
     pub(crate) unless: Option<&'static str>,
@@ -24,15 +24,15 @@ pub(crate) struct Probe {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Cost {
-    /// Nothing is made or changed.
+    /// Nothing is created or changed.
     Nothing,
     /// A session is opened, which expires by itself.
     Session,
     /// A request with a wrong password, which counts towards a lockout.
     FailedLogin,
-    /// Something is stored that is not money: a card, a token, a reference; or an address is looked up.
+    /// A card, a token or a reference is stored, or an address is looked up; no money moves.
     Record,
-    /// A payment with a test card, or money back.
+    /// A payment or refund with a test card.
     Payment,
 }
 
@@ -43,7 +43,7 @@ impl Cost {
         matches!(self, Self::Record | Self::Payment)
     }
 
-    /// In words.
+    /// Its name.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -65,11 +65,11 @@ pub(crate) enum Service {
     Enterprise,
 }
 
-/// What is sent. A parameter without a name is not sent: the probe only needs what it is to hold.
+/// The content of a request. A parameter without a name is not sent, but its value must exist.
 pub(crate) enum Request {
     /// A signed request.
     Call(Service, &'static str, &'static [(&'static str, Value)]),
-    /// A signed request that is then spoilt.
+    /// A signed request that is then damaged.
     Spoilt(Spoil, Service, &'static str, &'static [(&'static str, Value)]),
     /// The card form of the session of that name, with the card of a role, or with a number that is no card's.
     Form(&'static str, Option<Role>),
@@ -95,12 +95,12 @@ pub(crate) enum Value {
     Cv2(Role),
 }
 
-/// How a request is spoilt.
+/// How a request is damaged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Spoil {
     /// GET, without a body.
     Get,
-    /// A percent sign that begins no escape.
+    /// An invalid percent-encoding.
     PercentEncoding,
     /// Declared to be plain text.
     ContentType,
@@ -115,17 +115,17 @@ pub(crate) enum Spoil {
 /// How the reply is read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reads {
-    /// It only has to succeed; what it made is noted under this name.
+    /// It must succeed; its result is noted under this name.
     Made(What, &'static str),
     /// Nothing: it cleans up.
     Ignored,
     /// Its refusal is that of a situation.
     Situation(&'static str),
-    /// The same, unless the answer is that of another probe.
+    /// The same, unless another probe got the same reply.
     UnlessAs(&'static str, &'static str),
     /// The form of a lookup's reply that finds nothing; the probe whose refusal names the code; its situation.
     Nothing { point: &'static str, code_of: &'static str },
-    /// The address that the card form leads to, encrypted in an unknown way.
+    /// The card form's redirect, encrypted in an unknown way.
     SessionData,
     /// The card form has to be accepted; otherwise the session of this name is forgotten.
     CardTaken(&'static str),
@@ -143,7 +143,7 @@ pub(crate) enum Reads {
     Immediate,
 }
 
-/// What a request makes.
+/// The result of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What {
     Session,

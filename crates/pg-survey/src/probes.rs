@@ -1,5 +1,5 @@
-//! The probes of a survey, in their order: harmless ones, those of version 5, those whose credentials a service may fail to
-//! read, and those that pay.
+//! The probes of a survey, in their order: harmless ones, those of version 5, those whose credentials a service may be
+//! unable to read, and those that pay.
 
 use crate::{
     cards::Role,
@@ -34,7 +34,7 @@ use payments::{DECLINED, INSUFFICIENT, PAYMENTS};
 
 /// A page that exists nowhere (RFC 2606): no browser and no service reaches it.
 pub(crate) const NEXT_PAGE: &str = "https://survey.invalid/next";
-/// The page that a card form leads back to.
+/// The return page of a card form.
 pub(crate) const CURRENT_PAGE: &str = "https://survey.invalid/again";
 
 /// The request that works as long as the account and the service do. Its session is that of the first probes.
@@ -63,7 +63,7 @@ pub(crate) fn chosen(options: &Options, version_5: bool) -> Vec<&'static Probe> 
     GROUPS.into_iter().filter(|(role, _)| has_card(*role)).flat_map(|(_, probes)| probes).filter(wanted).collect()
 }
 
-/// Every probe there is.
+/// All probes.
 #[cfg(test)]
 pub(crate) fn all() -> impl Iterator<Item = &'static Probe> {
     GROUPS.into_iter().flat_map(|(_, probes)| probes)
@@ -79,7 +79,7 @@ const fn probe(name: &'static str, what: &'static str, request: Request, reads: 
     Probe { name, what, request, reads, cost: Cost::Nothing, unreadable: false, unless: None }
 }
 
-/// A request that refuses for one situation.
+/// A request that is refused for one situation.
 const fn refusal(situation: &'static str, what: &'static str, request: Request) -> Probe {
     probe(situation, what, request, Reads::Situation(situation))
 }
@@ -312,7 +312,7 @@ mod tests {
     #[test]
     fn what_moves_money_is_among_the_payments() {
         let harmless: Vec<&Probe> = chosen(&Options::default(), true);
-        // The one payment of a survey without payments has no card to be made with.
+        // The only payment of a survey without payments has no card.
         let moves = ["auth", "preauth", "capturepreauth", "refund", "authCardKey", "auth3DSecure", "initiate3DSecure"];
         for probe in harmless {
             if let Request::Call(_, method, _) | Request::Spoilt(_, _, method, _) = probe.request {

@@ -1,4 +1,4 @@
-//! What the answer to a probe decides.
+//! What the reply to a probe decides.
 
 use pg_proto::{
     Account,
@@ -18,7 +18,7 @@ use crate::{
     session_data,
 };
 
-/// Reads the answer to a probe.
+/// Reads the reply to a probe.
 pub(crate) fn read(probe: &Probe, answer: &Answer, account: &Account, notes: &mut Notes) {
     let evidence = Evidence::of(probe, answer);
     match probe.reads {
@@ -80,7 +80,7 @@ fn made(what: What, name: &'static str, answer: &Answer, notes: &mut Notes) {
     }
 }
 
-/// HTTP 404 is the form of its own unless the service gives every such refusal this status.
+/// HTTP 404 is a separate form unless the service gives every such refusal this status.
 fn nothing(point: &'static str, code_of: &'static str, answer: &Answer, evidence: &Evidence, notes: &mut Notes) {
     use pg_proto::model::dialect::EmptyLookup::{EmptyList, Error, NotFound};
 
@@ -90,7 +90,7 @@ fn nothing(point: &'static str, code_of: &'static str, answer: &Answer, evidence
         404 if answer.code.is_empty() || !same => NotFound,
         _ if !answer.code.is_empty() => Error,
         _ => {
-            notes.undecided(&[point], "the reply was neither a list nor an error that can be read");
+            notes.undecided(&[point], "the reply was neither a list nor a readable error");
             return;
         }
     };
@@ -109,7 +109,7 @@ fn nothing(point: &'static str, code_of: &'static str, answer: &Answer, evidence
 
 fn decrypted(account: &Account, answer: &Answer, evidence: &Evidence, notes: &mut Notes) {
     const POINTS: &[&str] = &["session_data.key", "session_data.iv", "session_data.padding", "session_data.text"];
-    let address = answer.location.as_deref().ok_or_else(|| "the card form led nowhere".to_owned());
+    let address = answer.location.as_deref().ok_or_else(|| "the card form did not redirect".to_owned());
     let form = match address.and_then(|address| session_data::of(account, address)) {
         Ok(form) => form,
         Err(why) => return notes.undecided(POINTS, &why),
@@ -124,12 +124,12 @@ fn decrypted(account: &Account, answer: &Answer, evidence: &Evidence, notes: &mu
     for (name, word) in words {
         match word {
             Some(word) => notes.sight(name, Seen::Word(word), evidence),
-            None => notes.undecided(&[name], "the data held none of the signs by which the forms differ"),
+            None => notes.undecided(&[name], "the data does not show which of the forms it has"),
         }
     }
 }
 
-/// A status that the documents do not explain, of a payment or of an authentication.
+/// An undocumented status of a payment or an authentication.
 fn status(probe: &Probe, answer: &Answer, evidence: &Evidence, notes: &mut Notes) {
     let (code, text, known) = match answer.record::<AuthenticationStatus>() {
         Some(said) if matches!(probe.reads, Reads::Authentication(..)) => {
@@ -159,8 +159,11 @@ fn refused_reference(answer: &Answer, evidence: &Evidence, notes: &mut Notes) {
     } else if !answer.code.is_empty() && notes.is_same("duplicate-unique-reference", answer) {
         UsedUp
     } else {
-        let why =
-            format!("the reply was {}, which is neither an approval nor what a used reference gets", answer.seen());
+        let why = format!(
+            "the reply was {}, which is neither an approval nor the refusal of a used \
+            reference",
+            answer.seen()
+        );
         return notes.undecided(&["refused_reference"], &why);
     };
     notes.sight("refused_reference", Seen::Word(point::reference(refused)), evidence);

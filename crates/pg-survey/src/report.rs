@@ -1,4 +1,4 @@
-//! What a survey has found.
+//! The result of a survey.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use crate::{
     probes,
 };
 
-/// What a survey has found: one finding for every open point.
+/// The result of a survey: one finding for every open point.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Report {
@@ -44,7 +44,7 @@ pub enum Ending {
     Interrupted,
 }
 
-/// What was found of one open point.
+/// The finding about one open point.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -54,15 +54,15 @@ pub struct Finding {
     pub point: &'static Point,
     /// The number of its assumption.
     pub assumption: u16,
-    /// What the dialect says that the survey compares with.
+    /// The entry of the dialect used for comparison.
     #[serde(serialize_with = "shown")]
     pub ours: Option<Seen>,
-    /// What was seen.
+    /// The observation.
     #[serde(serialize_with = "shown")]
     pub seen: Option<Seen>,
-    /// What follows.
+    /// The conclusion.
     pub conclusion: Conclusion,
-    /// How certain it is; `None` if nothing was seen.
+    /// The confidence; `None` without an observation.
     pub confidence: Option<Confidence>,
     /// The request that shows it.
     pub evidence: Option<Evidence>,
@@ -70,7 +70,7 @@ pub struct Finding {
     pub remark: String,
 }
 
-/// What follows from what was seen.
+/// The conclusion from an observation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -79,26 +79,26 @@ pub enum Conclusion {
     Agrees,
     /// It does something else.
     Differs,
-    /// It was seen, and no dialect has an entry for it.
+    /// It was observed, but dialects have no entry for it.
     Seen,
-    /// The survey did not look, or could not see it.
+    /// The survey did not check it, or could not observe it.
     NotDecided,
     /// No request can decide it: ask the operator.
     Undecidable,
 }
 
-/// How certain a finding is.
+/// The confidence of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Confidence {
-    /// The answer fits this point alone.
+    /// The reply fits only this point.
     High,
-    /// The same error code answers other points as well: an earlier check of the service may have answered.
+    /// Other points have the same error code: an earlier check of the service may have replied.
     Medium,
 }
 
-/// One request and its answer, masked.
+/// One request and its reply, masked.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize)]
 #[non_exhaustive]
 pub struct Evidence {
@@ -162,7 +162,7 @@ fn finding(point: &'static Point, ending: &Ending, notes: &Notes, ours: &Dialect
     finding.evidence = Some(sighting.evidence.clone());
     finding.confidence = Some(if shared == 0 { Confidence::High } else { Confidence::Medium });
     if shared > 0 {
-        finding.remark = format!("the code answers {shared} other points as well: an earlier check may have answered");
+        finding.remark = format!("{shared} other points have the same code: an earlier check may have replied");
     }
     finding.conclusion = match (&sighting.seen, said) {
         _ if point.entry.is_empty() => Conclusion::Seen,
@@ -181,10 +181,10 @@ fn shared_with(point: &Point, seen: &Seen, notes: &Notes) -> usize {
     notes.sightings().filter(|(name, other)| *name != point.name && same(&other.seen)).count()
 }
 
-/// Why no request has looked at a point.
+/// Why no request has checked a point.
 fn not_looked(point: &Point, ending: &Ending) -> String {
     if *ending != Ending::Complete {
-        return "the survey ended before".to_owned();
+        return "the survey ended before this point".to_owned();
     }
     match probes::deciding(point.name) {
         Some((_, probe)) if probe.request.is_of_version_5() && !probe.cost.is_money() => {
@@ -194,7 +194,7 @@ fn not_looked(point: &Point, ending: &Ending) -> String {
         Some((None, probe)) if probe.cost.is_money() && probe.request.is_of_version_5() => {
             "needs payments and the credentials of version 5".to_owned()
         }
-        _ => "was not asked for".to_owned(),
+        _ => "was not requested".to_owned(),
     }
 }
 
@@ -218,7 +218,7 @@ impl fmt::Display for Ending {
             }
             Self::Unavailable(what) => write!(f, "session/initiate does not work: {what}"),
             Self::NotReachable => f.write_str("the service could not be reached"),
-            Self::Interrupted => f.write_str("interrupted; what was found until then is reported"),
+            Self::Interrupted => f.write_str("interrupted; the report covers what was found until then"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How the data of a redirect is encrypted and written (spec 2 §4.2).
+//! The cipher and encoding of redirect data (spec 2 §4.2).
 
 use pg_proto::{
     Account, Redirect,
@@ -8,10 +8,11 @@ use pg_proto::{
     },
 };
 
-/// What the address of one redirect shows. The text form may stay open, since Base64 and its form for URLs differ in few signs.
+/// Reads the parameters of the cipher from one redirect. The text form may stay open, since Base64 and Base64url differ
+/// in only two characters.
 ///
 /// # Errors
-/// Says why, if the address is none, or no way of decryption that is known fits.
+/// If the URL is invalid, or no known cipher parameters fit.
 pub(crate) fn of(account: &Account, address: &str) -> Result<SessionData, String> {
     let redirect = Redirect::parse(address).map_err(|error| error.to_string())?;
     let (data, iv) = (parameter(address, "data"), parameter(address, "iv"));
@@ -34,7 +35,7 @@ pub(crate) fn of(account: &Account, address: &str) -> Result<SessionData, String
             }
         }
     }
-    Err("the data of the redirect could not be decrypted in any of the known ways".to_owned())
+    Err("the redirect's data could not be decrypted with any known key, iv and padding".to_owned())
 }
 
 fn parameter(address: &str, name: &str) -> String {
@@ -43,7 +44,7 @@ fn parameter(address: &str, name: &str) -> String {
     found.map(|(_, value)| value.into_owned()).unwrap_or_default()
 }
 
-/// Whether both alphabets fit is a matter of chance: 2 of their 64 signs differ.
+/// Both alphabets may fit by chance, since only 2 of their 64 characters differ.
 fn text_form(data: &str) -> Option<TextForm> {
     if !data.is_empty() && data.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         Some(TextForm::Hex)

@@ -1,4 +1,4 @@
-//! The survey: one request at a time, to its end.
+//! The survey: one request at a time.
 
 use std::{sync::Arc, time::Duration};
 
@@ -25,14 +25,14 @@ use crate::{
     report::{Ending, Evidence, Report},
 };
 
-/// How long the service is left alone after a control request has failed: a minute as it counts it, and a second.
+/// The pause after a failed control request: a minute as the service counts it, and a second.
 const REST: Duration = Duration::from_secs(61);
-/// How often it is left alone one after the other.
+/// The maximum number of consecutive pauses.
 const RESTS: u32 = 3;
-/// How often a request that has no reply is sent again, if it does no harm.
+/// How many times a harmless request without a reply is resent.
 const AGAIN: u32 = 2;
 
-/// What a survey may do.
+/// The options of a survey.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
@@ -44,7 +44,8 @@ pub struct Options {
     pub cards: Cards,
     /// The currency of payments. Default: GBP.
     pub currency: String,
-    /// Requests a minute. Default: 100, the limit of the documents (spec 1 §8). Take fewer where other programs use the account.
+    /// Requests a minute. Default: 100, the limit of the documents (spec 1 §8). Use fewer if other programs use the
+    /// account.
     pub per_minute: u32,
 }
 
@@ -55,21 +56,21 @@ impl Default for Options {
     }
 }
 
-/// How far a survey is.
+/// The progress of a survey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// Probes that are over.
+    /// Finished probes.
     pub done: usize,
     /// All probes.
     pub total: usize,
-    /// What it is doing.
+    /// The current request.
     pub doing: &'static str,
 }
 
 /// A survey of one account; see [the crate](crate).
 ///
-/// Drive it as a machine of [`pg_proto::machine`]: send what it says, bring the reply, come back when it wants to wait.
+/// Drive it as a machine of [`pg_proto::machine`]: send its requests, pass the replies, and wait when it asks to.
 pub struct Survey {
     account: Account,
     options: Options,
@@ -81,33 +82,33 @@ pub struct Survey {
     flight: Option<Flight>,
     /// A refusal whose code is new, until the control request has worked.
     held: Option<Answer>,
-    /// What the control request was refused with at first.
+    /// The first refusal of the control request.
     limit: Option<Answer>,
-    /// Whether the control request has worked since it was asked for.
+    /// Whether the control request has succeeded since it became necessary.
     proved: bool,
     rest: Option<Moment>,
     rests: u32,
     tries: u32,
-    /// A request whose credentials may be unreadable was refused for them: there is not to be another one.
+    /// A request with unreadable credentials was refused for them: no other such request is sent.
     refused: bool,
     requests: usize,
     ended: Option<Ending>,
 }
 
-/// A request whose reply is awaited.
+/// The request in flight.
 struct Flight {
     ticket: Ticket,
     is_control: bool,
     version_5: bool,
-    /// Its body, to find in the reply what is secret.
+    /// Its body, to mask its secrets in the reply.
     body: Bytes,
 }
 
 impl Survey {
-    /// A survey that has sent nothing yet. `seed` makes unused references and keys; take a random one.
+    /// A survey that has sent nothing yet. `seed` generates unused references and keys; use a random one.
     #[must_use]
     pub fn new(account: &Account, options: Options, seed: u64) -> Self {
-        // It assumes nothing, so that it finds the same whatever dialect the account speaks.
+        // It makes no assumptions, so the account's dialect does not affect the result.
         let account = account.clone().with_dialect(Dialect::documented()).encoding(Encoding::Json);
         let probes = probes::chosen(&options, account.base_urls().count() > 1);
         Self {
@@ -140,14 +141,14 @@ impl Survey {
         Ok(self)
     }
 
-    /// The throttle, to be stored before each request is sent and at the end. It holds no credentials.
+    /// The throttle, which must be stored before each request is sent and at the end. It contains no credentials.
     #[must_use]
     pub fn saved_throttle(&self) -> SavedState {
         self.throttle.save()
     }
 
-    /// Ends the survey before its time. [`report`](Self::report) and [`dialect`](Self::dialect) hold what was found until now; a request
-    /// without a reply decides nothing.
+    /// Ends the survey early. [`report`](Self::report) and [`dialect`](Self::dialect) return the findings so far; a
+    /// request without a reply decides nothing.
     pub fn interrupt(&mut self, now: Moment) {
         if let Some(flight) = self.flight.take() {
             self.lane(flight.version_5).lost(flight.ticket, now);
@@ -155,7 +156,7 @@ impl Survey {
         self.ended.get_or_insert(Ending::Interrupted);
     }
 
-    /// What it is going to send.
+    /// The requests that it will send.
     #[must_use]
     pub fn plan(&self) -> Plan {
         Plan::of(&self.probes)
@@ -168,19 +169,19 @@ impl Survey {
         Progress { done: self.at, total: self.probes.len(), doing }
     }
 
-    /// What it has found so far, compared with a dialect.
+    /// The findings so far, compared with a dialect.
     #[must_use]
     pub fn report(&self, ours: &Dialect) -> Report {
         Report::of(self.ended.clone().unwrap_or(Ending::Complete), self.requests, &self.notes, ours)
     }
 
-    /// The dialect that says what was seen, and no more.
+    /// The dialect of the observations, and no more.
     #[must_use]
     pub fn dialect(&self, name: &str) -> Arc<Dialect> {
         Arc::new(dialect::written(name, &self.notes))
     }
 
-    /// Takes what happened and says what to do next. An event that does not fit changes nothing.
+    /// Handles an event and returns the next action. An unexpected event changes nothing.
     pub fn step(&mut self, event: Event, now: Moment) -> Action<Never, Ending> {
         match event {
             Event::Reply(response) => self.answered(&response, now),
@@ -229,7 +230,7 @@ impl Survey {
         if self.refused && probe.unreadable {
             self.notes.undecided(
                 &probe.decides(),
-                "an earlier request was refused for its credentials, and none more was risked",
+                "the credentials of an earlier request were refused, so no further requests were sent",
             );
             return true;
         }
@@ -271,7 +272,7 @@ impl Survey {
         if answer.refuses_credentials() || answer.says_locked_out() || (flight.is_control && answer.is_success()) {
             self.lane(flight.version_5).answered(flight.ticket, response, now);
         } else {
-            // What an unknown code says of the account, the control request will tell; the throttle would have to guess.
+            // The control request shows whether an unknown code concerns the account; the throttle would have to guess.
             self.lane(flight.version_5).answered(flight.ticket, &says_nothing(), now);
         }
         if answer.says_locked_out() {
@@ -283,7 +284,7 @@ impl Survey {
         }
     }
 
-    /// The control request was answered.
+    /// Handles the reply to the control request.
     fn controlled(&mut self, answer: Answer, now: Moment) {
         if answer.refuses_credentials() {
             self.ended = Some(Ending::CredentialsRefused(answer.code));
@@ -311,14 +312,14 @@ impl Survey {
             self.notes.sight("rate-limit-exceeded", limit.seen(), &Evidence::of(&CONTROL, limit));
         }
         let Some(held) = self.held.take() else { return };
-        // A refusal that was about the account says nothing about the probe, which is sent again.
+        // A refusal that concerns the account proves nothing about the probe, which is resent.
         if limit.is_none_or(|limit| limit.code != held.code) {
             self.notes.believe(&held.code);
             self.decide(&held);
         }
     }
 
-    /// A probe was answered.
+    /// Handles the reply to a probe.
     fn probed(&mut self, answer: Answer, now: Moment) {
         let Some(probe) = self.probes.get(self.at) else { return };
         if answer.refuses_credentials() {
@@ -326,7 +327,7 @@ impl Survey {
                 self.ended = Some(Ending::CredentialsRefused(answer.code));
                 return;
             }
-            // One failure, and no second one. Whether the good credentials still work, the control request will tell.
+            // Only one failure. The control request shows whether the valid credentials still work.
             self.refused = true;
             self.lane(false).resume_sending(now);
             self.proved = false;
@@ -339,7 +340,7 @@ impl Survey {
         }
     }
 
-    /// A redirect and a page of a browser are not refusals; a code is believed once the control request has worked after it.
+    /// Redirects and pages are not refusals; a code is trusted after the next successful control request.
     fn is_believed(&self, probe: &Probe, answer: &Answer) -> bool {
         let is_page = matches!(probe.reads, Reads::SessionData | Reads::CardTaken(_) | Reads::Ignored);
         (is_page && answer.http < 400) || (!answer.code.is_empty() && self.notes.believes(&answer.code))
@@ -352,7 +353,7 @@ impl Survey {
         self.at += 1;
     }
 
-    /// There is no reply. What may have paid is never sent again.
+    /// Handles a missing reply. A request that may have paid is never resent.
     fn failed(&mut self, failure: Failure, now: Moment) {
         let Some(flight) = self.flight.take() else { return };
         let lane = self.lane(flight.version_5);
@@ -367,7 +368,7 @@ impl Survey {
         if self.tries > AGAIN {
             self.ended = Some(Ending::NotReachable);
         } else if let Some(probe) = probe.filter(|_| once) {
-            self.notes.undecided(&probe.decides(), "the request had no reply");
+            self.notes.undecided(&probe.decides(), "no reply to the request");
             self.at += 1;
         }
     }
@@ -378,7 +379,7 @@ fn limits(options: &Options) -> ThrottleLimits {
     ThrottleLimits::default().per_minute(options.per_minute).in_flight(1)
 }
 
-/// An answer that says nothing about the account.
+/// A reply that does not concern the account.
 fn says_nothing() -> http::Response<Bytes> {
     let mut response = http::Response::new(Bytes::from_static(br#"{"errorCode":"0"}"#));
     *response.status_mut() = http::StatusCode::BAD_REQUEST;
@@ -386,7 +387,7 @@ fn says_nothing() -> http::Response<Bytes> {
 }
 
 impl std::fmt::Debug for Survey {
-    /// No references and no keys.
+    /// Generates no references and no keys.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Survey").field("progress", &self.progress()).field("ended", &self.ended).finish_non_exhaustive()
     }

@@ -11,7 +11,7 @@ use rustls::{
 /// TLS with the authorities of the file `PG_CA_FILE`, or with Mozilla's when there is none.
 ///
 /// # Errors
-/// When the file holds no certificates.
+/// When the file contains no certificates.
 pub fn config() -> Result<ClientConfig, Box<dyn Error>> {
     let mut trusted = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
     if let Some(own) = authorities()? {
@@ -30,7 +30,7 @@ pub fn config() -> Result<ClientConfig, Box<dyn Error>> {
 /// The authorities of the file `PG_CA_FILE`, if there is one.
 ///
 /// # Errors
-/// When the file holds no certificates.
+/// When the file contains no certificates.
 pub fn authorities() -> Result<Option<Vec<CertificateDer<'static>>>, Box<dyn Error>> {
     let Some(file) = env::var_os("PG_CA_FILE") else { return Ok(None) };
     Ok(Some(CertificateDer::pem_file_iter(file)?.collect::<Result<_, _>>()?))

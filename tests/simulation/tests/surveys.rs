@@ -199,7 +199,7 @@ fn nothing_is_charged_or_stored_without_payments() {
         }
         assert!(decided.len() >= 20, "{seed}: {}", decided.len());
         for finding in report.with(Conclusion::NotDecided) {
-            let why = ["needs payments", "was not asked for"].iter().any(|why| finding.remark.starts_with(why));
+            let why = ["needs payments", "was not requested"].iter().any(|why| finding.remark.starts_with(why));
             assert!(why, "{}: {}", finding.point.name, finding.remark);
         }
         for records in ["transactions", "tokens", "batches", "sms"] {
@@ -335,7 +335,7 @@ fn spoilt_requests_cost_one_failure_at_most() {
     assert_eq!((ending, refused), (Ending::Complete, 1));
     let report = survey.report(&pg_sandbox::dialect());
     let left_out = report.finding("malformed-body").expect("a finding");
-    assert!(left_out.remark.contains("none more was risked"), "{}", left_out.remark);
+    assert!(left_out.remark.contains("no further requests were sent"), "{}", left_out.remark);
 }
 
 /// Another program uses up the account's requests: what the service says then is no answer to a probe.

@@ -16,7 +16,7 @@ const ASKS: &str = "4000000000005001";
 const ASKS_AND_FAILS: &str = "4000000000006009";
 const DOES_NOT_ASK: &str = "4000000000007007";
 
-/// How long a challenge waits, in seconds (assumption 107).
+/// How long a challenge waits, in seconds (A107).
 const PATIENCE: u64 = 15 * 60;
 
 /// A payment whose customer has not answered yet.
@@ -84,7 +84,7 @@ impl Payment {
     }
 }
 
-/// Presses one of the buttons, then pays: the merchant decides whether to (assumption 108).
+/// Presses one of the buttons, then pays: the merchant decides whether to (A108).
 async fn answered(card: &'static str, button: &str, scripts: Scripts, status: [&str; 3], paid: &str) {
     let Some(browser) = Browser::open(scripts).await else { return };
     let payment = Payment::begin(card).await;

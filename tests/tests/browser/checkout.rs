@@ -20,7 +20,7 @@ const ASKS: [(&str, &str); 5] = card("4000000000005001");
 
 const REFERENCE: &str = "basket 7";
 
-/// A day longer than tokens usually last, in seconds (assumption 114).
+/// A day longer than tokens usually last, in seconds (A114).
 const EIGHT_DAYS: u64 = 8 * 24 * 60 * 60;
 
 const fn card(number: &'static str) -> [(&'static str, &'static str); 5] {

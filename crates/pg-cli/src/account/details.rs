@@ -1,4 +1,4 @@
-//! What is known of the account, whichever place it came from.
+//! The account settings from all sources.
 
 use std::{env::VarError, path::PathBuf, sync::Arc};
 
@@ -18,15 +18,15 @@ use crate::{failure::Failure, output, shell};
 pub(crate) struct AccountFlags {
     #[command(flatten)]
     values: Values,
-    /// Profile to take the rest from; `default` if there is one [env: PG_PROFILE]
+    /// Profile that supplies missing settings; `default` if it exists [env: PG_PROFILE]
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
-    /// File of profiles [env: PG_PROFILE_FILE] [default: pg/profiles.toml in the folder of settings]
+    /// File of profiles [env: PG_PROFILE_FILE] [default: pg/profiles.toml in the settings folder]
     #[arg(long, value_name = "FILE")]
     profile_file: Option<PathBuf>,
 }
 
-/// What is known of the account.
+/// The account settings.
 pub(crate) struct Details {
     values: [Option<Secret>; Setting::ALL.len()],
     /// Where profiles are read from, for errors.
@@ -34,7 +34,7 @@ pub(crate) struct Details {
 }
 
 impl AccountFlags {
-    /// Flags that hold no secret, for a further command to the same account; each with a blank in front.
+    /// Flags without secrets for another command to the same account; each begins with a space.
     pub(crate) fn to_repeat(&self) -> String {
         let profile_file = self.profile_file.as_ref().map(|file| file.display().to_string());
         [
@@ -51,10 +51,10 @@ impl AccountFlags {
 }
 
 impl Details {
-    /// Gathers what flags, environment and profile say, in this order of precedence.
+    /// Merges flags, environment and profile, in this order of precedence.
     ///
     /// # Errors
-    /// When a profile was asked for that can't be had, or the profile file is not fit to be read.
+    /// If a requested profile is missing, or the profile file is invalid.
     pub(crate) fn gather(mut flags: AccountFlags) -> Result<Self, Failure> {
         let file_of_environment = || std::env::var_os("PG_PROFILE_FILE").filter(|file| !file.is_empty());
         let file_named = flags.profile_file.take().or_else(|| file_of_environment().map(PathBuf::from));
@@ -67,7 +67,12 @@ impl Details {
         let file = file_named.or_else(profile::usual_file);
         let mut profile = match (&file, &asked) {
             (Some(file), asked) => profile::read(file, asked.as_deref(), named)?,
-            (None, Some(_)) => return Err(Failure::misuse("no folder of settings is known: name --profile-file")),
+            (None, Some(_)) => {
+                return Err(Failure::misuse(
+                    "the settings folder is unknown: set HOME or use \
+            --profile-file",
+                ));
+            }
             (None, None) => Profile::default(),
         };
         let mut values = [const { None }; Setting::ALL.len()];
@@ -77,20 +82,20 @@ impl Details {
         Ok(Self { values, file })
     }
 
-    /// What is known of a setting.
+    /// The value of a setting.
     pub(crate) fn get(&self, setting: Setting) -> Option<&str> {
         self.values[setting as usize].as_ref().map(Secret::expose)
     }
 
-    /// A setting that there is no going on without.
+    /// A required setting.
     ///
     /// # Errors
-    /// When it is not known; says where it can be set.
+    /// If it is missing; says where to set it.
     pub(crate) fn require(&self, setting: Setting) -> Result<&str, Failure> {
         self.get(setting).ok_or_else(|| self.missing(&[setting]))
     }
 
-    /// Fills with visible placeholders what requests of a kind need and is not known; returns which.
+    /// Replaces missing settings that requests of a kind need with visible placeholders; returns their names.
     pub(crate) fn fill_in(&mut self, kind: Kind) -> Vec<Setting> {
         let missing = self.unknown(kind);
         for setting in &missing {
@@ -99,10 +104,10 @@ impl Details {
         missing
     }
 
-    /// The account, as far as requests of a kind need it.
+    /// The account with the settings that requests of a kind need.
     ///
     /// # Errors
-    /// When something is missing, all of it at once, or an address is none.
+    /// If settings are missing (lists all of them) or an address is invalid.
     pub(crate) fn account(&self, kind: Kind, encoding: Encoding) -> Result<Account, Failure> {
         let missing = self.unknown(kind);
         if !missing.is_empty() {
@@ -124,17 +129,17 @@ impl Details {
         Ok(account.enterprise(base, enterprise))
     }
 
-    /// The account with version 5, whose details are all known.
+    /// The account with version 5, whose settings are complete.
     ///
     /// # Errors
-    /// When its address is none.
+    /// If its address is invalid.
     pub(crate) fn with_enterprise(&self, account: Account) -> Result<Account, Failure> {
         let base = self.base(Setting::EnterpriseBaseUrl)?;
         let (key, password) = (self.require(Setting::EnterpriseApiKey)?, self.require(Setting::EnterpriseApiPassword)?);
         Ok(account.enterprise(base, EnterpriseCredentials::new(key, password)))
     }
 
-    /// The dialect that replies from an address are read by.
+    /// The dialect for replies from an address.
     fn dialect(&self, base: &BaseUrl) -> Result<Arc<Dialect>, Failure> {
         self.get(Setting::Dialect).map_or_else(|| Ok(dialect::of_address(base)), dialect::named)
     }
@@ -144,7 +149,7 @@ impl Details {
         let places = format!("({} or {})", setting.variable(), setting.flag());
         // An address with a password in it is not repeated.
         if text.contains('@') {
-            return Err(Failure::misuse(format!("the base address has credentials in it; take them out {places}")));
+            return Err(Failure::misuse(format!("the base URL contains credentials; remove them {places}")));
         }
         BaseUrl::parse(text).map_err(|error| Failure::misuse(format!("{error} {places}")))
     }
@@ -164,7 +169,7 @@ impl Details {
         let list = |name: fn(Setting) -> &'static str| settings.iter().map(|s| name(*s)).collect::<Vec<_>>().join(", ");
         let file = self.file.as_ref().map_or_else(String::new, |file| format!(" of {}", file.display()));
         Failure::misuse(format!(
-            "the account is not known: set {} in the environment, or {} in a profile{file}; \
+            "no account is configured: set {} in the environment, or {} in a profile{file}; \
              `pg sandbox` shows an account to try",
             list(Setting::variable),
             list(Setting::member),
@@ -181,7 +186,7 @@ fn choose(
     if let Some(value) = flags.values.take(setting) {
         if setting.is_secret() {
             output::warn(&format!(
-                "{} on the command line can be seen by other users and stays in the shell's history; use {}",
+                "{} on the command line is visible to other users and stays in the shell's history; use {}",
                 setting.flag(),
                 setting.variable(),
             ));
@@ -200,29 +205,29 @@ fn choose(
         && of_profile.is_some_and(|other| other.expose() != value.expose())
     {
         let (variable, member) = (setting.variable(), setting.member());
-        output::warn(&format!("{variable} of the environment is used, not {member} of the profile {name}"));
+        output::warn(&format!("the environment variable {variable} overrides {member} of the profile {name}"));
     }
     warn_of_blanks(setting, setting.variable(), &value);
     Ok(Some(value))
 }
 
-/// A line break that came along with a secret looks like a wrong secret to the service.
+/// A line break at the end of a secret makes it wrong for the service.
 fn warn_of_blanks(setting: Setting, name: &str, value: &Secret) {
     if setting.is_secret() && value.expose().trim() != value.expose() {
-        output::warn(&format!("{name} begins or ends with white space, which counts as part of it"));
+        output::warn(&format!("{name} begins or ends with white space, which is part of the value"));
     }
 }
 
-/// A variable of the environment; an empty one counts as not set.
+/// An environment variable; an empty one counts as unset.
 ///
 /// # Errors
-/// When it is no text.
+/// If it is not valid UTF-8.
 pub(crate) fn variable(name: &str) -> Result<Option<String>, Failure> {
     match std::env::var(name) {
         Ok(value) => Ok(Some(value).filter(|value| !value.is_empty())),
         Err(VarError::NotPresent) => Ok(None),
         Err(VarError::NotUnicode(_)) => {
-            Err(Failure::misuse(format!("{name} of the environment is no UTF-8 text; set it anew")))
+            Err(Failure::misuse(format!("the environment variable {name} is not valid UTF-8; set it again")))
         }
     }
 }

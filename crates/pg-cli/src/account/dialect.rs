@@ -7,15 +7,15 @@ use pg_proto::BaseUrl;
 
 use crate::{argument, failure::Failure};
 
-/// The dialect that adds nothing to the documents.
+/// The dialect without assumptions.
 pub(super) const DOCUMENTED: &str = "documented";
-/// What `pg sandbox` speaks.
+/// The dialect of `pg sandbox`.
 const SANDBOX: &str = "sandbox";
 
-/// The dialect of that name, or of the file of that name.
+/// Loads a dialect by name or from a file.
 ///
 /// # Errors
-/// When the file can't be read, or something in it is wrong: every mistake with its line.
+/// If the file cannot be read or is invalid: lists every mistake with its line.
 pub(crate) fn named(name: &str) -> Result<Arc<Dialect>, Failure> {
     match name {
         DOCUMENTED => Ok(Arc::new(Dialect::documented())),
@@ -27,8 +27,8 @@ pub(crate) fn named(name: &str) -> Result<Arc<Dialect>, Failure> {
     }
 }
 
-/// The dialect that an address gets by default. Plain HTTP on this machine is how a sandbox is called, and never how a
-/// payment service is; nothing is assumed of any other address.
+/// The default dialect of an address: the sandbox's for plain HTTP on this machine, which a payment service never uses;
+/// the documented one for any other address.
 pub(super) fn of_address(base: &BaseUrl) -> Arc<Dialect> {
     let is_local = base.as_str().get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http://"));
     if is_local && base.is_private() { pg_sandbox::dialect() } else { Arc::new(Dialect::documented()) }
@@ -40,7 +40,7 @@ fn read(path: &Path) -> Result<Arc<Dialect>, Failure> {
         let ready: Vec<&str> = pg_sandbox::READY.iter().map(|(name, _)| *name).collect();
         let names = ready.join(", ");
         Failure::misuse(format!(
-            "the dialect {shown} is neither documented, sandbox nor one of {names}, nor a file that can be read: {error}"
+            "the dialect {shown} is not built in (documented, sandbox, {names}), and the file cannot be read: {error}"
         ))
     })?;
     parsed(&text, &shown)
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn a_name_that_is_none_and_a_file_that_is_wrong_are_told() {
         let said = |name: &str| named(name).map(|_| ()).unwrap_err().message().to_owned();
-        assert!(said("no such file").contains("is neither documented, sandbox nor one of six-hundreds"));
+        assert!(said("no such file").contains("is not built in (documented, sandbox, six-hundreds"));
         assert_eq!(named("terse").unwrap().shown_name(), "terse");
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("own.toml");

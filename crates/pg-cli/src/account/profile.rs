@@ -34,11 +34,11 @@ pub(crate) fn usual_file() -> Option<PathBuf> {
     Some(config.join("pg").join("profiles.toml"))
 }
 
-/// Reads a profile. `asked` is the name that was asked for, `named` tells whether the file was. What was asked for has
-/// to be there; what was not may be missing.
+/// Reads a profile. `asked` is the requested name; `named` says whether the file was named. Only a requested profile or
+/// file must exist.
 ///
 /// # Errors
-/// When the file can't be read, others may read it, it is no list of profiles, or has none of that name.
+/// If the file cannot be read, is readable by every user, is not a list of profiles, or lacks the requested one.
 pub(super) fn read(path: &Path, asked: Option<&str>, named: bool) -> Result<Profile, Failure> {
     let shown = mask::text(&path.display().to_string());
     let mut file = match File::open(path) {
@@ -46,17 +46,18 @@ pub(super) fn read(path: &Path, asked: Option<&str>, named: bool) -> Result<Prof
         Err(error) if error.kind() == ErrorKind::NotFound && !named => {
             return match asked {
                 Some(name) => Err(Failure::misuse(format!(
-                    "no profile {:?}: there is no file {shown}; make it, or name another with --profile-file",
+                    "no profile {:?}: the file {shown} does not exist; create it with `pg config new`, or choose \
+                    another with --profile-file",
                     mask::text(name)
                 ))),
                 None => Ok(Profile::default()),
             };
         }
-        Err(error) => return Err(Failure::misuse(format!("the profile file {shown} can't be read: {error}"))),
+        Err(error) => return Err(Failure::misuse(format!("cannot read the profile file {shown}: {error}"))),
     };
     guard(&file, path)?;
     let text = argument::read_text(&mut file)
-        .map_err(|error| Failure::misuse(format!("the profile file {shown} can't be read: {error}")))?;
+        .map_err(|error| Failure::misuse(format!("cannot read the profile file {shown}: {error}")))?;
     let mut profiles = parse(&text).map_err(|mistakes| {
         let list: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
         Failure::misuse(format!("the profile file {shown}, {}", list.join("; ")))
@@ -91,7 +92,7 @@ pub(crate) struct Entry {
 /// The settings of each profile, by its name.
 pub(crate) type Profiles = BTreeMap<String, Vec<Entry>>;
 
-/// What is wrong with a profile file, and where. It quotes no value, which may be a secret.
+/// A mistake in a profile file, with its place. It quotes no value, which may be a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mistake {
     line: usize,
@@ -115,7 +116,7 @@ impl std::fmt::Display for Mistake {
     }
 }
 
-/// The profiles of a text, or everything that is wrong with it.
+/// Parses profiles, or returns every mistake.
 pub(crate) fn parse(text: &str) -> Result<Profiles, Vec<Mistake>> {
     let table = DeTable::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
@@ -138,7 +139,7 @@ pub(crate) fn parse(text: &str) -> Result<Profiles, Vec<Mistake>> {
                     entries.push(Entry { setting, value: value_text.to_string(), at: value.span().start });
                 }
                 _ => {
-                    let problem = format!("{} must be a string in quotation marks", setting.member());
+                    let problem = format!("{} must be a quoted string", setting.member());
                     mistakes.push(Mistake::at(text, value.span().start, problem));
                 }
             }
@@ -147,9 +148,9 @@ pub(crate) fn parse(text: &str) -> Result<Profiles, Vec<Mistake>> {
     if mistakes.is_empty() { Ok(profiles) } else { Err(mistakes) }
 }
 
-const OUTSIDE: &str = "expected a profile such as [staging]; settings belong below such a line";
+const OUTSIDE: &str = "expected a profile such as [staging] before the first setting";
 
-/// What to say about a setting that does not exist.
+/// The message for an unknown setting.
 pub(crate) fn unknown(member: &str) -> String {
     let known = || Setting::ALL.into_iter().map(Setting::member);
     let meant = suggestion::nearest(member, known()).map_or_else(
@@ -159,7 +160,8 @@ pub(crate) fn unknown(member: &str) -> String {
     format!("unknown setting {}; {meant}", mask::text(member))
 }
 
-/// What the parser says about a value of the wrong type, without the value: a key that lost its quotation marks is still a secret.
+/// The parser's message about a value of the wrong type, without the value: a key without quotation marks is still a
+/// secret.
 fn without_value(problem: &str) -> String {
     match problem.split_once("expected ") {
         Some((before, expected)) if before.starts_with("invalid ") => format!("expected {expected}"),
@@ -167,7 +169,7 @@ fn without_value(problem: &str) -> String {
     }
 }
 
-/// Refuses a file that every user may read, and warns of one that its group may read.
+/// Rejects a file that every user can read, and warns of one that its group can read.
 ///
 /// # Errors
 /// If it is not a file, or every user may read or write it.
@@ -177,24 +179,24 @@ pub(crate) fn guard(file: &File, path: &Path) -> Result<(), Failure> {
 
     let shown = mask::text(&path.display().to_string());
     let found =
-        file.metadata().map_err(|error| Failure::misuse(format!("the profile file {shown} can't be read: {error}")))?;
+        file.metadata().map_err(|error| Failure::misuse(format!("cannot read the profile file {shown}: {error}")))?;
     // A pipe is one, as a shell makes it of the output of a command that keeps secrets.
     if !found.is_file() && !found.file_type().is_fifo() {
-        return Err(Failure::misuse(format!("the profile file {shown} is no file that profiles could be in")));
+        return Err(Failure::misuse(format!("the profile file {shown} is not a regular file")));
     }
     let mode = found.permissions().mode();
     if mode & 0o006 != 0 {
         return Err(Failure::misuse(format!(
-            "the profile file {shown} may be read or written by every user of this machine: chmod 600 {shown}"
+            "the profile file {shown} is readable or writable by every user of this machine; run chmod 600 {shown}"
         )));
     }
     if mode & 0o060 != 0 {
-        output::warn(&format!("the profile file {shown} may be read by its group: chmod 600 {shown}"));
+        output::warn(&format!("the profile file {shown} is readable by its group; run chmod 600 {shown}"));
     }
     Ok(())
 }
 
-/// Other systems have no such mode.
+/// Other systems have no file modes.
 #[cfg(not(unix))]
 pub(crate) fn guard(_: &File, _: &Path) -> Result<(), Failure> {
     Ok(())
@@ -225,7 +227,7 @@ mod tests {
                 "[a]\napiKey = \"k\"\napikey = \"canary\"\n",
                 "line 3, column 1: unknown setting apikey; did you mean apiKey?",
             ),
-            ("[a]\napiKey = 5\n", "line 2, column 10: apiKey must be a string in quotation marks"),
+            ("[a]\napiKey = 5\n", "line 2, column 10: apiKey must be a quoted string"),
             ("[a]\napiKey = 4111111111111111\n", "line 2"),
             (
                 "[a]\ncolour = \"canary\"\n",

@@ -1,4 +1,4 @@
-//! The details that an account has, and what they are called in each place that they can come from.
+//! The settings of an account, and their names in each source.
 
 use super::dialect;
 
@@ -13,7 +13,7 @@ pub(crate) enum Setting {
     ApiKey,
     /// `apiPassword`.
     ApiPassword,
-    /// What requests are signed with (spec 1 §5).
+    /// The key that signs requests (spec 1 §5).
     ShaKey,
     /// `api_key` of version 5 (spec 3 §4).
     EnterpriseApiKey,
@@ -21,7 +21,7 @@ pub(crate) enum Setting {
     EnterpriseApiPassword,
     /// `accountUpdaterKey` (spec 1 §4.8).
     AccountUpdaterKey,
-    /// The dialect that replies are read by: `documented`, `sandbox`, or a file.
+    /// The dialect for replies: `documented`, `sandbox`, or a file.
     Dialect,
 }
 
@@ -84,7 +84,7 @@ impl Setting {
         }
     }
 
-    /// Whether it must not be seen by others.
+    /// Whether it is secret.
     pub(crate) const fn is_secret(self) -> bool {
         !matches!(self, Self::BaseUrl | Self::EnterpriseBaseUrl | Self::Dialect)
     }

@@ -4,7 +4,7 @@ use pg_model::Secret;
 
 use super::Setting;
 
-/// What one place says of an account.
+/// The account settings from one source.
 #[derive(Default, clap::Args)]
 #[command(next_help_heading = super::HEADING)]
 pub(super) struct Values {
@@ -32,15 +32,14 @@ pub(super) struct Values {
     /// Key of the account updater; prefer the environment [env: PG_ACCOUNT_UPDATER_KEY]
     #[arg(long, value_name = "KEY")]
     account_updater_key: Option<String>,
-    /// How replies are read where the documents leave something open: documented (nothing is assumed), sandbox, or a file.
-    /// Without it, sandbox for an address that begins with http and is on this machine, documented for any other
-    /// [env: PG_DIALECT]
+    /// How replies are read where the documents leave something open: documented (no assumptions), sandbox, or a file.
+    /// Default: sandbox for an http address on this machine, documented for any other [env: PG_DIALECT]
     #[arg(long, value_name = "NAME|FILE")]
     pub(super) dialect: Option<String>,
 }
 
 impl Values {
-    /// The value of a setting; nothing that is empty.
+    /// The value of a setting; an empty value counts as missing.
     pub(super) fn take(&mut self, setting: Setting) -> Option<Secret> {
         self.place(setting).take().filter(|value| !value.is_empty()).map(Secret::from)
     }

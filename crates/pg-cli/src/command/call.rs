@@ -28,7 +28,7 @@ use crate::{
 
 /// Calls a method and prints its reply as JSON
 ///
-/// The parameters are checked first, all at once; nothing is sent when one is wrong.
+/// All parameters are checked first; nothing is sent if one is invalid.
 #[derive(clap::Args)]
 #[command(after_help = format!("\
 Examples:
@@ -48,29 +48,29 @@ pub(crate) struct Arguments {
     /// Its parameters, not URL-encoded; credentials and signature are added
     #[arg(value_name = "name=value")]
     parameters: Vec<String>,
-    /// Asks the service for XML instead of JSON; what is printed is JSON all the same
+    /// Asks the service for XML instead of JSON; the output is still JSON
     #[arg(long)]
     xml: bool,
-    /// Prints the request with everything secret masked, and sends nothing
+    /// Prints the request with all secrets masked, and sends nothing
     #[arg(long)]
     dry_run: bool,
     /// Prints a curl command with the real credentials, and sends nothing; masked with --dry-run
     #[arg(long)]
     curl: bool,
-    /// Does not check the parameters: the way round rules that the service has changed
+    /// Skips the check of the parameters, for rules that the service has changed
     #[arg(long)]
     unchecked: bool,
     /// Prints status, headers and basis of each request and reply on stderr, masked
     #[arg(long, short)]
     verbose: bool,
-    /// Gives up after so long, connecting, sending and receiving together
+    /// Time limit for connecting, sending and receiving together
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: u64,
     #[command(flatten)]
     account: AccountFlags,
 }
 
-/// One road for sending and for showing: what `--dry-run` shows is what would be sent.
+/// Sending and previewing share this code: `--dry-run` shows exactly the request that would be sent.
 pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     let info = reference::method(&arguments.method)?;
     let mut given = Given::read(&arguments.parameters)?;
@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         .map_err(|misuse| Failure::misuse(misuse.to_string()))?;
     if !placeholders.is_empty() {
         let variables: Vec<_> = placeholders.iter().map(|setting| setting.variable()).collect();
-        output::say(&format!("pg: no account is known ({}): placeholders stand in", variables.join(", ")));
+        output::say(&format!("pg: no account is configured ({}): using placeholders", variables.join(", ")));
     }
     if !(on_this_machine(&request) && given.is_test_data()) {
         given.warn_of_secrets();
@@ -128,7 +128,7 @@ fn on_this_machine(request: &http::Request<Bytes>) -> bool {
     host == "localhost" || host.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
 }
 
-/// The key of the account updater belongs to the account, so it need not be given with every request.
+/// The account updater key belongs to the account, so it is added to requests.
 fn add_updater_key(info: &MethodInfo, given: &mut Given, details: &Details) {
     const NAME: &str = "accountUpdaterKey";
     if let (Some(_), None, Some(key)) =
@@ -143,7 +143,7 @@ fn form(request: &http::Request<Bytes>) -> impl Iterator<Item = (String, String)
     form_urlencoded::parse(request.body()).map(|(name, value)| (name.into_owned(), value.into_owned()))
 }
 
-/// A value as it may be shown. A name that no method knows may be a mistyped one whose value is secret.
+/// A masked value for display. An unknown name may be a mistyped one whose value is secret.
 fn shown(name: &str, value: &str) -> String {
     if argument::is_secret(name) && !pg_model::METHODS.iter().any(|info| info.field(name).is_some()) {
         return "***".to_owned();

@@ -52,7 +52,7 @@ enum What {
     /// Shows the settings that apply and where each comes from, or one profile; secrets are masked
     #[command(after_help = "Examples:\n  pg config show\n  pg config show staging\n  pg config show --json")]
     Show {
-        /// The profile; without it, what applies now
+        /// The profile; without it, the settings that apply now
         #[arg(value_name = "PROFILE")]
         profile: Option<String>,
     },
@@ -79,7 +79,7 @@ Examples:
         /// The profile; `default` is used if no profile is named
         #[arg(value_name = "PROFILE")]
         profile: String,
-        /// Takes address and credentials from the running sandbox
+        /// Takes addresses and credentials from the running sandbox
         #[arg(long)]
         from_sandbox: bool,
         /// The sandbox's account
@@ -150,7 +150,7 @@ fn told(line: &str, file: &std::path::Path, profile: &str, json: bool) -> Result
     }
 }
 
-/// What is to be set, or removed.
+/// Settings to set or remove.
 fn changes(settings: &[String]) -> Result<Vec<(Setting, Option<String>)>, Failure> {
     let mut inline = Vec::new();
     for argument in settings {
@@ -184,10 +184,10 @@ fn change(setting: Setting, value: &str) -> Result<(Setting, Option<String>), Fa
     Ok((setting, Some(value.to_owned())))
 }
 
-/// Whether a value can be used for a setting.
+/// Checks a value for a setting.
 ///
 /// # Errors
-/// Says what is wrong, without the value if it is secret.
+/// If it is invalid; the message omits a secret value.
 fn valid(setting: Setting, value: &str) -> Result<(), String> {
     let member = setting.member();
     if value.chars().any(char::is_control) {

@@ -14,7 +14,7 @@ use crate::{
 
 /// Decrypts session data: prints the plaintext of a redirect, or of its data and iv
 ///
-/// The data carries no authentication code: what comes out may have been altered, and is never proof of a payment.
+/// The data has no authentication code: the plaintext may have been altered, and is never proof of a payment.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -25,13 +25,13 @@ Examples:
 
 The key is the account's API key (PG_API_KEY).")]
 pub(crate) struct Arguments {
-    /// An address with data and iv in its query; with --iv, the data itself; - reads it from standard input
+    /// A URL with data and iv in its query; with --iv, the data itself; - reads it from standard input
     #[arg(value_name = "URL|DATA")]
     data: String,
-    /// The initialisation vector, when the data is given by itself
+    /// The initialisation vector, if the data is given alone
     #[arg(long)]
     iv: Option<String>,
-    /// If it cannot be decrypted, say why. On your own machine only: what answers so to others decrypts for them
+    /// Says why decryption fails. Use it on your own machine only: a server that tells others why decrypts for them
     #[arg(long)]
     explain: bool,
     #[command(flatten)]
@@ -44,16 +44,16 @@ pub(crate) struct Arguments {
 #[derive(clap::Args)]
 #[command(next_help_heading = "Cipher (not documented, so every choice can be changed)")]
 struct Choices {
-    /// How the API key becomes the key
+    /// How the key is derived from the API key
     #[arg(long, value_enum, default_value = "verbatim")]
     key_derivation: Derivation,
-    /// How the iv is spelt
+    /// The text form of the iv
     #[arg(long, value_enum, default_value = "detect")]
     iv_format: Spelling,
     /// The text form of the data
     #[arg(long, value_enum, default_value = "detect")]
     encoding: Form,
-    /// How the last block is filled
+    /// The padding of the last block
     #[arg(long, value_enum, default_value = "pkcs7")]
     padding: Filling,
 }
@@ -131,9 +131,9 @@ fn decrypt(cipher: &SessionCipher, given: &str, iv: Option<&str>, explain: bool)
 fn decrypt_exactly(cipher: &SessionCipher, data: &str, iv: Option<&str>, explain: bool) -> Result<Plaintext, Failure> {
     let redirect = match iv {
         Some(_) => None,
-        None => Some(
-            Redirect::parse(data).map_err(|error| Failure::misuse(format!("{error}; data by itself needs --iv")))?,
-        ),
+        None => {
+            Some(Redirect::parse(data).map_err(|error| Failure::misuse(format!("{error}; data alone needs --iv")))?)
+        }
     };
     let iv = iv.unwrap_or_default();
     redirect.as_ref().map_or_else(|| cipher.decrypt(data, iv), |redirect| redirect.decrypt(cipher)).map_err(|error| {
@@ -142,7 +142,15 @@ fn decrypt_exactly(cipher: &SessionCipher, data: &str, iv: Option<&str>, explain
             Some(redirect) => redirect.explain_locally(cipher).map(|problem| problem.to_string()),
             None => cipher.explain_locally(data, iv).map(|problem| problem.to_string()),
         };
-        let problem = problem.map_or_else(|| "--explain says more".to_owned(), |problem| format!("namely {problem}"));
+        let problem = problem.map_or_else(
+            || "--explain shows details".to_owned(),
+            |problem| {
+                format!(
+                    "namely \
+        {problem}"
+                )
+            },
+        );
         Failure::new(Exit::Refused, format!("{error}; the key is PG_API_KEY; {problem}"))
     })
 }
@@ -163,7 +171,7 @@ impl Choices {
         };
         let cipher = SessionCipher::with_derivation(api_key, derivation)
             .map_err(|error| {
-                Failure::misuse(format!("{error} (PG_API_KEY; --key-derivation changes what is asked for)"))
+                Failure::misuse(format!("{error} (PG_API_KEY; --key-derivation changes which key is needed)"))
             })?
             .iv_format(match self.iv_format {
                 Spelling::Detect => IvFormat::Detect,

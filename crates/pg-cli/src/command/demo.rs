@@ -15,17 +15,18 @@ use crate::{
     shell,
 };
 
-/// Tours the whole service, over HTTP, with a sandbox that it starts itself
+/// Tours the whole service over HTTP, with a sandbox of its own
 ///
-/// Payments, what goes wrong, the account updater with its callback, 3-D Secure, the hosted checkout. Every step shows what was sent, masked, and what came back. Exit code 0 only when every step went as expected.
+/// Payments, failures, the account updater with its callback, 3-D Secure, the hosted checkout. Each step shows the
+/// request, masked, and the reply. Exit code 0 only if every step went as expected.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   pg demo
   pg demo --json | jq '.steps[] | {chapter, title, ok}'
-  pg demo --keep                       keeps the sandbox's records, to look at them with pg sandbox")]
+  pg demo --keep                       keeps the sandbox's records; pg sandbox --store shows them")]
 pub(crate) struct Arguments {
-    /// Where the sandbox listens; port 0 takes a free one
+    /// Where the sandbox listens; port 0 picks a free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0", value_parser = listen_address::parse)]
     listen: SocketAddr,
     /// Keeps the temporary folder with the sandbox's records
@@ -40,7 +41,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
     let folder = folder
         .tempdir()
         .or_else(|_| folder.tempdir_in("."))
-        .map_err(|error| Failure::misuse(format!("no temporary folder can be made: {error}")))?;
+        .map_err(|error| Failure::misuse(format!("cannot create a temporary folder: {error}")))?;
     let store = folder.path().join("sandbox.sqlite");
     let settings = Settings::default();
     let merchants = settings.merchants.clone();

@@ -1,4 +1,4 @@
-//! `pg explain`: how a signature comes about, and which mistake leads to another one.
+//! `pg explain`: how a signature is computed, and which mistake produces a different one.
 
 use pg_crypto::{Explanation, diagnose, explain};
 use serde::Serialize;
@@ -9,9 +9,9 @@ use crate::{
     output::{self, Exit},
 };
 
-/// Shows how a signature comes about, with the key and everything secret masked
+/// Shows how a signature is computed, with the key and all secrets masked
 ///
-/// Given a shaSignature that differs, it also says which usual mistake leads to that one.
+/// If a different shaSignature is given, it also names the common mistake that produces it.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         output::json(&Explained::of(&explanation, diagnosis.as_deref()))?;
     } else {
         let diagnosis =
-            diagnosis.map_or_else(String::new, |diagnosis| format!("\nThe one that was given:\n  {diagnosis}"));
+            diagnosis.map_or_else(String::new, |diagnosis| format!("\nThe given signature:\n  {diagnosis}"));
         output::data(&format!("{explanation}{diagnosis}"))?;
     }
     Ok(Exit::Done)

@@ -1,15 +1,14 @@
-//! Being told to stop.
+//! Interruption by signals.
 
 use crate::failure::Failure;
 
-/// Ctrl-C, or the signal that service managers end a process with. Listened for
-/// from the moment that this is made.
+/// Ctrl-C, or the signal with which service managers end a process. Listens from its creation.
 #[cfg(unix)]
 pub(super) struct Interrupted {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
-    /// Never waited for. A file that has reached its quota ends a process which does not listen for this; one that
-    /// does gets an error from the write, as from a full disk.
+    /// Not awaited. A file beyond its quota ends a process that does not handle this signal; a process that handles it
+    /// gets an error from the write, as from a full disk.
     _quota: Option<tokio::signal::unix::Signal>,
 }
 
@@ -23,7 +22,7 @@ impl Interrupted {
         use tokio::signal::unix::{SignalKind, signal};
 
         let listen =
-            |kind| signal(kind).map_err(|error| Failure::misuse(format!("the system gives no signals: {error}")));
+            |kind| signal(kind).map_err(|error| Failure::misuse(format!("cannot listen for signals: {error}")));
         Ok(Self {
             interrupt: listen(SignalKind::interrupt())?,
             terminate: listen(SignalKind::terminate())?,

@@ -33,40 +33,41 @@ use crate::{
 
 /// Receives callbacks and redirects, confirms them, and forwards callbacks to your shop
 ///
-/// Callbacks are unsigned, so each is confirmed: a batch by retrieving its result, a payment by looking it up. What the card
-/// form brings is decrypted and marked as unauthenticated. Each address ends in a token that cannot be guessed; pass it as
-/// the callback URL of a request, or let --register tell a running sandbox, whose callbacks then come here whatever the requests
-/// name; it sends those that are not acknowledged again. With --forward-to each callback is sent on with its headers and body, and the service
-/// gets the status that your shop returned: a failed forward is not acknowledged. Runs until it is interrupted. It speaks
-/// plain HTTP; put a proxy with a certificate before it if the service is on another machine.
+/// Callbacks are unsigned, so each is confirmed: a batch by retrieving its result, a payment by looking it up. Data of
+/// the card form is decrypted and marked as unauthenticated. Each address ends in a token that cannot be guessed; pass
+/// it as the callback URL of a request, or use --register: a running sandbox then sends its callbacks here whatever URL
+/// a request names, and resends those that are not acknowledged. With --forward-to each callback is sent on with its
+/// headers and body, and the service gets the status that your shop returned: a failed forward is not acknowledged.
+/// Runs until it is interrupted. It accepts plain HTTP only; put a proxy with a certificate in front of it if the
+/// service is on another machine.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   pg listen                                                     on port 8490 of this machine
   pg listen --bind 0.0.0.0 --public-url https://shop.example/pg
-  pg listen --token 0123456789abcdef0123456789abcdef            the addresses of an earlier run
+  pg listen --token 0123456789abcdef0123456789abcdef            the URLs of an earlier run
   pg listen --forward-to http://localhost:8000/callbacks        your shop gets each callback
   pg listen --register --forward-to http://localhost:8000/callbacks
   pg listen --json | jq .confirmed
 
-An end by Ctrl-C is exit code 0.")]
+Ctrl-C ends it with exit code 0.")]
 pub(crate) struct Arguments {
-    /// The port; 0 takes a free one
+    /// The port; 0 picks a free one
     #[arg(long, value_name = "PORT", default_value_t = 8490)]
     port: u16,
-    /// The address of this machine that it listens at
+    /// The address of this machine to listen on
     #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     bind: IpAddr,
-    /// What its addresses begin with for the service and for browsers
+    /// The beginning of its URLs for the service and for browsers
     #[arg(long, value_name = "URL", value_parser = |text: &str| BaseUrl::parse(text).map_err(|error| error.to_string()))]
     public_url: Option<BaseUrl>,
-    /// 32 hexadecimal digits that all addresses are made of: an earlier run has told them
+    /// 32 hexadecimal digits from which all URLs are derived; an earlier run printed them
     #[arg(long, value_name = "TOKEN")]
     token: Option<String>,
     /// Sends each callback on to this address; the service gets the status that it returns
     #[arg(long, value_name = "URL", value_parser = Target::parse)]
     forward_to: Option<Target>,
-    /// Registers its callback addresses for an account of a running sandbox, main if none is named, until it ends
+    /// Registers its callback URLs for an account of a running sandbox (default: main) until it ends
     #[arg(long, value_name = "ACCOUNT", num_args = 0..=1, default_missing_value = "main")]
     register: Option<String>,
     /// How often the sandbox sends a callback again that is not acknowledged; with --register only
@@ -74,7 +75,7 @@ pub(crate) struct Arguments {
     retries: u32,
     #[command(flatten)]
     at: SandboxFlags,
-    /// Gives up on a request that confirms something after so long
+    /// Time limit of a confirming request
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: u64,
     #[command(flatten)]
@@ -197,7 +198,7 @@ async fn listen(
 }
 
 fn no_connections() -> Failure {
-    Failure::new(Exit::NotReachable, "the system accepts no more connections")
+    Failure::new(Exit::NotReachable, "the operating system refuses more connections")
 }
 
 fn show(event: &Event, json: bool) -> Result<(), Failure> {
@@ -210,5 +211,5 @@ fn show(event: &Event, json: bool) -> Result<(), Failure> {
         event.headline() + &record
     };
     // It was taken, and does not come again.
-    output::news(&text).inspect_err(|_| output::say(&format!("pg: not handed over: {}", event.headline())))
+    output::news(&text).inspect_err(|_| output::say(&format!("pg: not printed: {}", event.headline())))
 }

@@ -9,7 +9,7 @@ use crate::{
     output::{self, Exit},
 };
 
-/// Writes a manual page of each command into a folder
+/// Writes a manual page for each command into a folder
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let folder = &arguments.folder;
     fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(crate::Arguments::command(), folder)).map_err(
         |error| {
-            let remedy = "choose a folder that can be written to";
+            let remedy = "choose a writable folder";
             Failure::misuse(format!("cannot write manual pages to {}: {error}; {remedy}", folder.display()))
         },
     )?;

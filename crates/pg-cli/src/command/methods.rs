@@ -18,7 +18,7 @@ use crate::{
 #[command(after_help = "\
 Examples:
   pg methods                             all methods, by service
-  pg methods transaction/authSessionKey  what one takes, with lengths, defaults and sources
+  pg methods transaction/authSessionKey  the parameters of one, with lengths, defaults and sources
   pg methods --json                      the whole reference for programs")]
 pub(crate) struct Arguments {
     /// The method, such as token/lookup

@@ -17,8 +17,9 @@ use crate::{
 
 /// Tests an integration in any language against lost replies, double deliveries, forged redirects and bad certificates
 ///
-/// A plan says how the integration charges an order; `pg rehearse init` writes one. Each drill starts its own sandbox and compares its
-/// books with what the integration claims: charged twice, charged but reported as unpaid, unpaid but reported as paid.
+/// A plan says how the integration charges an order; `pg rehearse init` writes one. Each drill starts its own sandbox
+/// and compares its ledger with the integration's claim: charged twice, charged but reported as unpaid, unpaid but
+/// reported as paid.
 #[derive(clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -31,7 +32,7 @@ Examples:
   pg rehearse --write-baseline known.txt      records today's failures; then --baseline known.txt
   pg rehearse drills                          lists the drills
 
-Exit codes: 0 nothing failed at or above the threshold, 1 something did, 2 the plan is wrong, 3 the integration could not be run."
+Exit codes: 0 no failure at or above the threshold, 1 failures, 2 invalid plan, 3 the integration could not be run."
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -89,7 +90,7 @@ enum What {
     Drills,
 }
 
-/// `pg rehearse --json FILE` writes a file, where `--json` alone means the same as everywhere else.
+/// `pg rehearse --json FILE` writes a file; `--json` without a file works as in other commands.
 pub(crate) fn with_json_file(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = arguments.collect();
     let word =
@@ -195,7 +196,7 @@ fn rehearse(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
     })
 }
 
-/// The first word of each line that is no comment.
+/// The first word of each line except comments.
 fn baseline(path: &Path) -> Result<Vec<String>, Failure> {
     let text = fs::read_to_string(path).map_err(|error| {
         Failure::misuse(format!("{} cannot be read: {error}; --write-baseline writes one", path.display()))
@@ -210,7 +211,7 @@ fn writable(arguments: &Arguments) -> Result<(), Failure> {
     for path in files.into_iter().flatten() {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let why = if !folder.is_dir() {
-            format!("{} is no folder", folder.display())
+            format!("{} is not a folder", folder.display())
         } else if path.is_dir() {
             "it is a folder".to_owned()
         } else {

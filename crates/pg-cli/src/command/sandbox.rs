@@ -45,7 +45,7 @@ Examples:
   pg sandbox --config merchants.toml              more accounts
   pg sandbox --public-url https://pay.shop.test   customers come through a proxy
   pg sandbox --certificate-authority ca.pem       callbacks trust your own authority
-  pg sandbox --dialect operator.toml              speaks like your operator's service
+  pg sandbox --dialect operator.toml              replies like your operator's service
 
 Control a sandbox that runs:
   pg sandbox faults add transaction/auth drop-reply
@@ -74,7 +74,7 @@ pub(crate) struct Arguments {
     /// digits, or PG_STORE_KEY_COMMAND holds a command that prints them
     #[arg(long, value_name = "FILE")]
     store_key: Option<PathBuf>,
-    /// A file of accounts, which are added to the built-in ones or replace those of the same name
+    /// A file of accounts; they are added to the built-in ones or replace those of the same name
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Allows other machines and proxies to use the control interface, which shows credentials and changes the clock. They send the
@@ -109,7 +109,7 @@ pub(crate) struct Arguments {
     wasm_package: Option<PathBuf>,
 }
 
-/// A name as it stands in a Host header, without the port.
+/// A name as in a Host header, without the port.
 fn host_name(text: &str) -> Result<String, String> {
     let is_alone = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_'));
     if is_alone && !text.is_empty() {
@@ -119,7 +119,7 @@ fn host_name(text: &str) -> Result<String, String> {
     }
 }
 
-/// An address without a path: the pages name each other by theirs.
+/// A URL without a path, because links between pages have no base path.
 fn public_url(text: &str) -> Result<String, String> {
     let base = BaseUrl::parse(text).map_err(|error| error.to_string())?;
     let path = base.as_str().split_once("://").and_then(|(_, rest)| rest.split_once('/'));
@@ -130,7 +130,7 @@ fn public_url(text: &str) -> Result<String, String> {
 }
 
 impl Arguments {
-    /// Everything that the sandbox is told, but where it listens and where its records are.
+    /// The settings of the sandbox, except its address and store.
     fn settings(&self, merchants: Merchants) -> Result<Settings, Failure> {
         let authorities = self.certificate_authority.iter().map(|path| certificates::read(path));
         let authorities = authorities.collect::<Result<Vec<_>, _>>()?.concat();
@@ -148,11 +148,11 @@ impl Arguments {
     }
 }
 
-/// Characters of a token; fewer can be guessed.
+/// The minimum length of a token; shorter ones can be guessed.
 const SHORTEST_TOKEN: usize = 16;
 
 impl Arguments {
-    /// The token that lets others in, if they are to be let in.
+    /// The token for other machines, if they are allowed.
     fn control_token(&self) -> Result<Option<Secret>, Failure> {
         if !self.control_from_anywhere {
             return Ok(None);
@@ -180,7 +180,7 @@ impl Arguments {
             return Ok(beside.and_then(|folder| DecoderPackage::read(&folder).ok()));
         };
         let read = DecoderPackage::read(folder).map(Some);
-        read.map_err(|error| Failure::misuse(format!("{} holds no decoder: {error}", folder.display())))
+        read.map_err(|error| Failure::misuse(format!("{} contains no decoder: {error}", folder.display())))
     }
 }
 
@@ -223,16 +223,16 @@ fn serve(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
             output::page(&up.page(Paint::of_stdout()))?;
         }
         interrupted.wait().await;
-        output::say("pg: stopping: answering what is there, then closing the store");
+        output::say("pg: stopping: answering pending requests, then closing the store");
         server.shutdown().await;
         Ok(Exit::Done)
     })
 }
 
-/// What to do about a sandbox that does not start.
+/// The remedy for a sandbox that does not start.
 pub(super) fn failure(error: &StartError) -> Failure {
     let advice = match error {
-        StartError::Address(..) => "; choose another with --listen, port 0 takes a free one",
+        StartError::Address(..) => "; choose another with --listen, port 0 picks a free one",
         StartError::Store(..) => "; choose another with --store",
         #[cfg(feature = "postgres")]
         StartError::Database(..) => "",
@@ -247,25 +247,25 @@ struct Up<'a> {
     merchants: &'a Merchants,
     /// The file that has accounts of its own.
     config: Option<&'a Path>,
-    /// Where the records are, in words.
+    /// A description of the store.
     records: &'a str,
     public_url: Option<&'a str>,
 }
 
-/// What a program needs to use the sandbox.
+/// The details that a program needs to use the sandbox.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Facts<'a> {
     base_url: String,
     enterprise_base_url: String,
-    /// Where customers' browsers go, when that is elsewhere.
+    /// The URL for customers' browsers, if it differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     public_url: Option<&'a str>,
     merchants: Value,
 }
 
 impl Up<'_> {
-    /// As this machine reaches it, also when it listens everywhere.
+    /// The URL by which this machine reaches it, also when bound to 0.0.0.0.
     fn base_url(&self) -> String {
         listen_address::from_here(&self.server.base_url(), self.server.address())
     }
@@ -283,8 +283,7 @@ impl Up<'_> {
         }
     }
 
-    /// Everything is a comment or an export, so that the whole page can be pasted into a shell; it takes the first
-    /// account.
+    /// The output consists of comments and exports of the first account, so that it can be pasted into a shell.
     fn page(&self, paint: Paint) -> String {
         let base = self.base_url();
         let mut lines = vec![
@@ -319,7 +318,7 @@ impl Up<'_> {
     }
 }
 
-/// What an account may do, in a few words.
+/// A short list of an account's permissions.
 pub(crate) fn abilities(merchant: &Value) -> String {
     let mut said: Vec<String> =
         vec![merchant["currencies"].as_array().into_iter().flatten().map(text).collect::<Vec<_>>().join(" ")];

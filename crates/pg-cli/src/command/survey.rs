@@ -42,7 +42,7 @@ Roles: approved, declined, insufficient-funds, challenge, not-enrolled.
 minute, stops when the service refuses the credentials, and sends a wrong password only with --with-wrong-password. \
 Ctrl-C ends it with a partial report: exit code 3, or 4 with --with-payments. Guide: docs/guide/survey.md.")]
 pub(crate) struct Arguments {
-    /// Confirms that an address is a staging environment: host, host:port or the whole base address; repeatable
+    /// Confirms that an address is a staging environment: host, host:port or the whole base URL; repeatable
     #[arg(long, value_name = "ADDRESS")]
     staging: Vec<String>,
     /// Prints the planned requests, and sends none
@@ -72,8 +72,8 @@ pub(crate) struct Arguments {
     /// Writes the dialect of the service to this file, and overwrites it
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
-    /// File that remembers requests and failed logins between surveys, so that a second one keeps to the limit too [default: beside the
-    /// file of --write, with .throttle at its end]
+    /// File that remembers requests and failed logins between surveys, so that a second one stays within the limit too
+    /// [default: beside the file of --write, with .throttle at its end]
     #[arg(long, value_name = "FILE")]
     throttle: Option<PathBuf>,
     /// Name of the written dialect
@@ -134,7 +134,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     }
 }
 
-/// Where requests and failed logins are remembered: the file of `--throttle`, or one beside the file of `--write`.
+/// The file with requests and failed logins: that of `--throttle`, or one beside the file of `--write`.
 fn throttle_file(chosen: Option<PathBuf>, write: Option<&Path>) -> Option<(DurableFile, PathBuf)> {
     let beside = |path: &Path| {
         let mut name = path.as_os_str().to_owned();
@@ -163,7 +163,7 @@ fn announce(survey: &Survey, account: &Account) {
     let costs: Vec<String> =
         costs.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} × {what}")).collect();
     output::say(&format!(
-        "pg: {} requests to {address}, and at most {} more to make sure that the account still works; they cost {}; \
+        "pg: {} requests to {address}, and at most {} more to check that the account still works; they cost {}; \
          `--plan` lists them",
         plan.probes.len(),
         plan.most_controls,

@@ -1,4 +1,4 @@
-//! `pg trigger`: whole stories at a sandbox, step by step, and the books at their end.
+//! `pg trigger`: complete scenarios at a sandbox, step by step, and the ledger at the end.
 
 mod books;
 mod charges;
@@ -26,11 +26,11 @@ use crate::{
 
 pub(in crate::command) use scenario::ALL;
 
-/// Plays a whole story at a sandbox: a decline, a lost reply, a 3-D Secure challenge, an updater batch
+/// Plays a complete scenario at a sandbox: a decline, a lost reply, a 3-D Secure challenge, an updater batch
 ///
-/// Prints each step with its requests, their status and basis, and ends with the books. It plays at the running sandbox, so
-/// that you can look at the result there; some stories add a fault or advance its clock, and say so. With --standalone it
-/// starts a sandbox for this story alone. Exit code 0 if every step went as expected, 1 if not.
+/// Prints each step with its requests, their status and basis, and ends with the ledger. It uses the running sandbox,
+/// where you can inspect the result; some scenarios add a fault or advance the clock, and say so. With --standalone it
+/// starts a separate sandbox. Exit code 0 if every step went as expected, 1 if not.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -40,16 +40,16 @@ Examples:
   pg trigger checkout --callback-url http://127.0.0.1:8490/…    an address of `pg listen`
   pg trigger partial-refund --json | jq .books")]
 pub(crate) struct Arguments {
-    /// The story; `pg trigger --list` explains them
+    /// The scenario; `pg trigger --list` explains them
     #[arg(value_name = "SCENARIO", value_enum, hide_possible_values = true, required_unless_present = "list")]
     scenario: Option<Scenario>,
     /// Lists the scenarios
     #[arg(long)]
     list: bool,
-    /// The account that pays; it needs raw card numbers for most stories
+    /// The account that pays; most scenarios need raw card numbers
     #[arg(long, value_name = "ACCOUNT", default_value = "main")]
     merchant: String,
-    /// The order's reference; made up if not given
+    /// The order's reference; generated if not given
     #[arg(long, value_name = "REFERENCE")]
     reference: Option<String>,
     /// Where the sandbox sends callbacks, instead of to this command
@@ -58,7 +58,7 @@ pub(crate) struct Arguments {
     /// How replies are read: the dialect that the sandbox was started with
     #[arg(long, value_name = "NAME|FILE", default_value = "sandbox")]
     dialect: String,
-    /// Starts a sandbox for this story alone, in memory on a free port
+    /// Starts a separate sandbox, in memory on a free port
     #[arg(long, conflicts_with = "sandbox")]
     standalone: bool,
     #[command(flatten)]
@@ -102,7 +102,7 @@ async fn play(scenario: Scenario, arguments: &Arguments, control: Control, json:
         if arguments.standalone {
             failure
         } else {
-            failure.with("; or run the story at a sandbox of its own with --standalone")
+            failure.with("; or run the scenario in a separate sandbox with --standalone")
         }
     })?;
     let account = super::sandbox::remote::account(&accounts, &arguments.merchant)?;
@@ -115,7 +115,7 @@ async fn play(scenario: Scenario, arguments: &Arguments, control: Control, json:
     story.end().await
 }
 
-/// A reference that no earlier story has used.
+/// A reference that no earlier scenario has used.
 #[expect(clippy::disallowed_methods, reason = "the command is where randomness comes in")]
 fn made_up() -> String {
     use std::hash::BuildHasher as _;

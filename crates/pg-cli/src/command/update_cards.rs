@@ -44,12 +44,12 @@ use crate::{
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
-/// Refreshes the stored cards of a file through the account updater
+/// Updates the stored cards of a file through the account updater
 ///
-/// Duplicates are skipped, the rest is submitted in batches within the throttle, and each card key gets a row with the service's
-/// answer. The state is kept in FILE.pg-state: stop the command at any moment, even by force, and the same command resumes
-/// without submitting anything twice. A batch that the service may or may not have accepted is reported at the end; with
-/// --listen the service's callback settles it.
+/// Duplicates are skipped, the rest is submitted in batches within the throttle, and each card key gets a row with the
+/// service's result. The state is kept in FILE.pg-state: stop the command at any moment, even by force, and the same
+/// command resumes without submitting anything twice. A batch that the service may or may not have accepted is reported
+/// at the end; with --listen the service's callback settles it.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -58,8 +58,8 @@ Examples:
   pg update-cards cards.txt --listen 0.0.0.0:8490 --public-url https://shop.example/updated
   psql -qtAc 'select card_key from cards' | pg update-cards - > results.csv
 
-Exit codes: 0 every card was answered for or is listed as unanswered, 1 batches were refused, or all requests are,
-2 misuse, 3 not reachable, 4 the end of something is not known: batches in doubt, or an interruption.")]
+Exit codes: 0 every card is answered or listed as unanswered, 1 some batches or all requests were refused,
+2 misuse, 3 not reachable, 4 an outcome is unknown: batches in doubt, or an interruption.")]
 pub(crate) struct Arguments {
     /// One card key per line, or a CSV with a column cardKey; empty lines and lines that begin with # are skipped; - reads
     /// stdin, and such a run cannot be resumed
@@ -74,13 +74,13 @@ pub(crate) struct Arguments {
     /// Receives callbacks here, so that batches are retrieved sooner and doubts are settled
     #[arg(long, value_name = "ADDRESS", conflicts_with = "callback_url", value_parser = listen_address::parse)]
     listen: Option<SocketAddr>,
-    /// The address by which the service reaches --listen: a proxy with a certificate before it
+    /// The URL by which the service reaches --listen, usually of a proxy with a certificate
     #[arg(long, value_name = "URL", requires = "listen", value_parser = base_url)]
     public_url: Option<BaseUrl>,
-    /// Where the service calls back instead: something of yours, or `pg listen`
+    /// Another URL for callbacks: your own program, or `pg listen`
     #[arg(long, value_name = "URL")]
     callback_url: Option<String>,
-    /// Requests that the service allows in a minute
+    /// Requests per minute that the service allows
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     per_minute: u32,
     /// Resubmits batches that the service may have accepted already; it may then have them twice
@@ -89,29 +89,29 @@ pub(crate) struct Arguments {
     /// Discards the stored state and starts again, overwriting earlier results
     #[arg(long)]
     restart: bool,
-    /// States that the earlier run was for this account, although the service's address has changed since; a run is not gone on
-    /// with under another account, which would not find its batches
+    /// States that the earlier run was for this account, although the service's address has changed since; a run cannot
+    /// be resumed under another account, which would not find its batches
     #[arg(long)]
     same_account: bool,
-    /// Card keys of a batch; a single unknown key makes the service refuse all of its batch
+    /// Card keys per batch; one unknown key makes the service refuse its whole batch
     #[arg(long, value_name = "N", default_value_t = MAX_CARD_KEYS, value_parser = batch_size)]
     batch_size: usize,
-    /// Batches that are at the service at once
+    /// Batches that the service processes at the same time
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u16).range(1..))]
     batches: u16,
-    /// When a batch is looked for first after it was submitted; then less and less often
+    /// Delay between the submission of a batch and the first retrieval; later retrievals are less frequent
     #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     poll: u64,
     /// How long a batch may take before it counts as lost
     #[arg(long, value_name = "HOURS", default_value_t = 72, value_parser = clap::value_parser!(u32).range(1..=8_760))]
     patience: u32,
-    /// How long a callback is waited for that settles a batch in doubt; the service takes about a day
+    /// How long to wait for a callback that settles a doubtful batch; the service takes about a day
     #[arg(long, value_name = "HOURS", default_value_t = 26, requires = "listen", value_parser = clap::value_parser!(u32).range(..=8_760))]
     doubt: u32,
-    /// How often in a row the service may be out of reach before the run ends; it can be gone on with
+    /// How many times in a row the service may be unreachable before the run ends; it can be resumed
     #[arg(long, value_name = "N", default_value_t = 30)]
     attempts: u32,
-    /// Gives up on a request after so long
+    /// Time limit of a request
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: u64,
     #[command(flatten)]
@@ -182,8 +182,8 @@ impl Arguments {
         let keeper = Keeper::new(input.path().map(state::path_beside), state.clone());
         keeper.keep_as_it_is().map_err(|error| {
             Failure::misuse(format!(
-                "{error}; without it a run could not be gone on with: make room, or copy the file to a folder that you \
-                 may write to"
+                "{error}; without it an interrupted run cannot be resumed: free disk space, or copy the file to a \
+                writable folder"
             ))
         })?;
         let results = Results::begin(target, state.format, state.written)?;
@@ -239,6 +239,6 @@ fn base_url(text: &str) -> Result<BaseUrl, String> {
 fn batch_size(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(size @ 1..=MAX_CARD_KEYS) => Ok(size),
-        _ => Err(format!("1 to {MAX_CARD_KEYS}, as the service takes them")),
+        _ => Err(format!("expected 1 to {MAX_CARD_KEYS}, the service's limit")),
     }
 }

@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     let signature = given
         .parameters
         .get("shaSignature")
-        .ok_or_else(|| Failure::misuse("there is no signature to check: give it as shaSignature=…"))?;
+        .ok_or_else(|| Failure::misuse("no signature to check; pass it as shaSignature=…"))?;
     let pairs = given.pairs();
     let valid = verify(&pairs, &key, signature).is_ok();
     let diagnosis = diagnose(&pairs, &key, signature).to_string();

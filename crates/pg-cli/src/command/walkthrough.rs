@@ -1,4 +1,4 @@
-//! Steps over real HTTP, shown as they happen: what `pg demo` and `pg trigger` have in common.
+//! Steps over real HTTP, shown as they happen, shared by `pg demo` and `pg trigger`.
 
 pub(super) mod browser;
 pub(super) mod fields;

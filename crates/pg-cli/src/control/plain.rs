@@ -1,4 +1,4 @@
-//! Plain HTTP to a sandbox on another machine, which `pg-hyper` refuses: it is made for requests that hold card data.
+//! Plain HTTP to a sandbox on another machine. `pg-hyper` refuses it, because its requests may contain card data.
 
 use std::{io, time::Duration};
 
@@ -10,7 +10,7 @@ use hyper_util::rt::TokioIo;
 use pg_hyper::{TransportError, TransportErrorKind};
 use tokio::net::TcpStream;
 
-/// As much as `pg-hyper` reads of a reply.
+/// The size limit of a reply, as in `pg-hyper`.
 const REPLY_LIMIT: usize = 16 << 20;
 
 /// Sends a request over a connection of its own, within the deadline.
@@ -41,7 +41,7 @@ async fn exchange(request: Request<Bytes>) -> Result<Response<Bytes>, TransportE
     Ok(Response::from_parts(head, body.to_bytes()))
 }
 
-/// The request as it stands on the wire: path and query, and the host as a header.
+/// The request on the wire: path and query, and the host as a header.
 fn in_origin_form(request: Request<Bytes>, uri: &Uri, authority: &str) -> Result<Request<Full<Bytes>>, http::Error> {
     let (mut head, body) = request.into_parts();
     head.headers.insert(header::HOST, HeaderValue::from_str(authority)?);

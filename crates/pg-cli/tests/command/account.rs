@@ -43,7 +43,7 @@ fn an_environment_that_wins_over_a_named_profile_is_told() {
         .env("PG_BASE_URL", "https://environment.example")
         .run()
         .ends(0)
-        .says("PG_BASE_URL of the environment is used, not baseUrl of the profile staging");
+        .says("the environment variable PG_BASE_URL overrides baseUrl of the profile staging");
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn errors_of_profiles_name_file_and_place() {
         .ends(2)
         .says("no profile \"stagin\"; did you mean staging?");
     words(&format!("{CALL} --profile x")).run().ends(2).says("profiles.toml").says("--profile-file");
-    words(&format!("{CALL} --profile-file none.toml")).run().ends(2).says("none.toml can't be read");
+    words(&format!("{CALL} --profile-file none.toml")).run().ends(2).says("cannot read the profile file none.toml");
 }
 
 #[test]
@@ -113,12 +113,13 @@ fn addresses_that_are_none_or_insecure_are_misuse() {
 fn what_is_no_profile_file_is_named_without_advice_about_permissions() {
     let folder = tempfile::tempdir().unwrap();
     for place in [folder.path().to_str().unwrap(), "/dev/zero"] {
-        let ended = pg(CALL.split(' ')).env("PG_PROFILE_FILE", place).run().ends(2).says(place).says("no file");
+        let ended =
+            pg(CALL.split(' ')).env("PG_PROFILE_FILE", place).run().ends(2).says(place).says("not a regular file");
         assert!(!ended.err.contains("chmod"), "{}", ended.err);
     }
     let path = folder.path().join("long.toml");
     write_private(&path, &"# long\n".repeat(200_000));
-    pg(CALL.split(' ')).env("PG_PROFILE_FILE", path.to_str().unwrap()).run().ends(2).says("more than 1 MiB");
+    pg(CALL.split(' ')).env("PG_PROFILE_FILE", path.to_str().unwrap()).run().ends(2).says("longer than 1 MiB");
 }
 
 #[test]

@@ -57,12 +57,12 @@ fn values_come_from_files_and_from_standard_input() {
         .prints("= @odd\n")
         .hides(&["9876"]);
     words("call token/lookup cardKey=- merchantCustomerReference=-").run().ends(2).says("standard input");
-    words("call token/lookup cardKey=@none").run().ends(2).says("\"none\" can't be read");
+    words("call token/lookup cardKey=@none").run().ends(2).says("cannot read the file \"none\"");
     write_private(&file, &"k".repeat(2 << 20));
     let long = format!("cardKey=@{}", file.display());
-    pg(["call", "token/lookup", &long, "--dry-run"]).run().ends(2).says("more than 1 MiB");
+    pg(["call", "token/lookup", &long, "--dry-run"]).run().ends(2).says("longer than 1 MiB");
     #[cfg(unix)]
-    words("call token/lookup cardKey=@/dev/zero --dry-run").run().ends(2).says("more than 1 MiB");
+    words("call token/lookup cardKey=@/dev/zero --dry-run").run().ends(2).says("longer than 1 MiB");
 }
 
 #[test]

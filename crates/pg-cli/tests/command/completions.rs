@@ -70,7 +70,7 @@ fn every_command_gets_a_manual_page() {
     }
     let file = folder.path().join("file");
     std::fs::write(&file, "").unwrap();
-    pg(["man", file.to_str().unwrap()]).run().ends(2).says("choose a folder that can be written to");
+    pg(["man", file.to_str().unwrap()]).run().ends(2).says("choose a writable folder");
 }
 
 /// What bash offers for a line, asked as readline asks: through the function that `complete` has registered.

@@ -114,7 +114,7 @@ fn wrong_entries_are_told_with_their_place_and_left_alone() {
         use std::os::unix::fs::PermissionsExt;
         write_private(&file, "[a]\n");
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
-        run(&file, "check").ends(2).prints("may be read or written by every user");
+        run(&file, "check").ends(2).prints("is readable or writable by every user");
         // Writing makes it private again.
         run(&file, "set a dialect=terse").ends(0);
         run(&file, "check").ends(0);

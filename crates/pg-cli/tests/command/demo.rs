@@ -72,7 +72,7 @@ fn the_tour_is_there_for_programs() {
     };
     assert_eq!(step("Post the card")["exchanges"][0]["status"], 303);
     assert_eq!(step("Misuse a method")["exchanges"], Value::Array(Vec::new()));
-    assert_eq!(step("Sign badly")["exchanges"][0]["status"], 401);
+    assert_eq!(step("Send a wrong signature")["exchanges"][0]["status"], 401);
     let callbacks = steps.iter().flat_map(|step| step["exchanges"].as_array().unwrap());
     let callbacks: Vec<&Value> = callbacks.filter(|exchange| exchange["callback"] == true).collect();
     assert_eq!(callbacks.len(), 2);

@@ -60,7 +60,7 @@ fn arguments(info: &MethodInfo, flags: &[&str]) -> Vec<String> {
 #[test]
 fn every_method_can_be_rehearsed_without_an_account() {
     for info in METHODS {
-        let ended = pg(arguments(info, &["--dry-run"])).run().ends(0).hides(&HIDDEN).says("placeholders stand in");
+        let ended = pg(arguments(info, &["--dry-run"])).run().ends(0).hides(&HIDDEN).says("using placeholders");
         let (host, encoding) = match info.credentials {
             AuthScheme::Enterprise => ("https://enterprise.invalid", ""),
             _ => ("https://gateway.invalid", "/json"),
@@ -126,7 +126,7 @@ fn curl_holds_the_real_values_and_says_so() {
         .account("https://gateway.example")
         .run()
         .ends(0)
-        .says("keep it to yourself")
+        .says("keep it private")
         .prints("curl ")
         .prints("'https://gateway.example/enterprise/address'")
         .prints(r"'property_name=O'\''Neill'\''s'")

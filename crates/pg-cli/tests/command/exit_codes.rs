@@ -139,8 +139,8 @@ fn a_refusal_without_a_message_gets_the_text_of_the_tables() {
         reply("400 Bad Request", "text/xml", &xml)
     };
     let ended = pay_as(&format!("{address} --json"), &refusal("970", "")).ends(1).says(
-        "pg: refused: 970 Address not found [pg's own text, the reply has none; this code is the dialect's, \
-         assumption A128] (HTTP 400): fix the request\n",
+        "pg: refused: 970 Address not found [text from pg, since the reply has none; this code comes from the \
+        dialect, A128] (HTTP 400): fix the request\n",
     );
     let report: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
     let told = &report["error"]["refusal"];
@@ -148,7 +148,7 @@ fn a_refusal_without_a_message_gets_the_text_of_the_tables() {
     assert_eq!(told["assumption"], "A128");
     // Codes of the service are not shared with the other version, and an unknown code has no text.
     let ended = pay_as(&format!("{address} --json"), &refusal("3", "")).ends(1).says(
-        "refused: 3 No merchant key sent (or invalid key) [pg's own text, the reply has none] (HTTP 400): fix the \
+        "refused: 3 No merchant key sent (or invalid key) [text from pg, since the reply has none] (HTTP 400): fix the \
          credentials",
     );
     let report: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
@@ -158,7 +158,7 @@ fn a_refusal_without_a_message_gets_the_text_of_the_tables() {
     let said = r#"{"errorCode":"950","traceCode":"1","errorMessage":"Used"}"#;
     pay(&reply("400 Bad Request", JSON, said))
         .ends(4)
-        .says("refused: 950 Used [this code is the dialect's, assumption A92] (trace code 1, HTTP 400)")
+        .says("refused: 950 Used [this code comes from the dialect, A92] (trace code 1, HTTP 400)")
         .says("pg call transaction/lookup uniqueMerchantReference=order-7");
 }
 
@@ -166,7 +166,7 @@ fn a_refusal_without_a_message_gets_the_text_of_the_tables() {
 fn a_decline_that_only_the_sandbox_knows_is_told_as_that() {
     pay(&transaction("901"))
         .ends(1)
-        .says("pg: declined: status 901 As it is [this code is the dialect's, assumption A87]\n");
+        .says("pg: declined: status 901 As it is [this code comes from the dialect, A87]\n");
     let authenticated = "call transaction/initiate3DSecureCardKey cardKey=4F2C-91 currency=GBP itemName0=Tea \
                          itemPrice0=499 returnUrl=https://shop.example/done";
     let failed = pay_as(authenticated, &transaction("608")).ends(1);

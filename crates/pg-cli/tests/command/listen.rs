@@ -173,7 +173,7 @@ fn without_an_account_it_tells_what_comes_and_ends_on_demand() {
 fn addresses_that_cannot_be_called_are_warned_of() {
     let mut child = words("listen --port 0 --bind 0.0.0.0").start();
     let said = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
-    let said: Vec<String> = said.take_while(|line| !line.contains("the same addresses next time")).collect();
+    let said: Vec<String> = said.take_while(|line| !line.contains("the same URLs next time")).collect();
     assert!(
         said[0].contains("warning: these addresses contain 0.0.0.0") && said[0].contains("--public-url"),
         "{said:?}"
@@ -188,7 +188,8 @@ fn callbacks_are_not_swallowed_when_the_reader_is_gone() {
     drop(out);
     let form = facts["addresses"]["cardForm"].as_str().unwrap();
     assert_eq!(get(&shop, &format!("{form}?formId=4929420573595709&data=AAAA&iv=0123456789abcdef")), 200);
-    let ended = child.ended().ends(4).says("cardForm: a customer came back from the form").says("can't be written");
+    let ended =
+        child.ended().ends(4).says("cardForm: a customer came back from the form").says("cannot write the result");
     ended.hides(&["4929420573595709"]);
 }
 
@@ -259,7 +260,7 @@ fn callbacks_are_forwarded_and_acknowledged_as_the_shop_answers() {
     let post = |url: &str| shop.send(Request::post(url).body(Bytes::from("x")).unwrap()).status().as_u16();
     assert_eq!(post(&format!("{callback}0")), 404);
     assert_eq!(post(&callback), 502);
-    assert_eq!(listening.next()["claims"], "a callback that can't be read");
+    assert_eq!(listening.next()["claims"], "an unreadable callback");
 }
 
 /// The requests name another address: the listener has registered its own, and gets each callback again until its shop takes it.

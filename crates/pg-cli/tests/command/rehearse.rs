@@ -51,9 +51,9 @@ fn a_wrong_plan_is_told_with_its_places_before_anything_runs() {
         (format!("[jobs.charge]\n{command}with = [\"sesionKey\"]\n"), "did you mean sessionKey?"),
         (
             format!("[jobs.charge]\n{command}url = \"http://127.0.0.1:1/\"\n"),
-            "has a command and an url; give one of them",
+            "has both a command and a url; keep one of them",
         ),
-        (format!("[jobs.charge]\n{command}[hygiene]\nlogs = \"a.log\"\n"), "logs must be a list of texts"),
+        (format!("[jobs.charge]\n{command}[hygiene]\nlogs = \"a.log\"\n"), "logs must be a list of strings"),
         (format!("[jobs.charge\n{command}"), "line 1, column 13"),
         (format!("[jobs.charge]\n{command}[service]\nlisten = \"8480\"\n"), "listen must be"),
         (format!("[jobs.charge]\n{command}[jobs.charge]\n{command}"), "line 3, column 7"),
@@ -75,14 +75,14 @@ fn what_cannot_be_run_is_told_with_its_reason() {
     let typed = rehearse(&plan(folder.path(), charge), &["--only", "M01"]).run();
     assert_eq!(typed.code, 3);
     assert!(
-        typed.out.contains("its claim payed is none of paid") && typed.out.contains("did you mean paid?"),
+        typed.out.contains("the claim payed is not paid") && typed.out.contains("did you mean paid?"),
         "{}",
         typed.out
     );
 
     let nowhere = rehearse(&plan(folder.path(), charge), &["--html", "/no-such-folder/report.html"]).run();
     assert_eq!(nowhere.code, 2);
-    assert!(nowhere.err.contains("/no-such-folder is no folder"), "{}", nowhere.err);
+    assert!(nowhere.err.contains("/no-such-folder is not a folder"), "{}", nowhere.err);
     assert!(!nowhere.err.contains("M01"), "nothing ran");
 
     let shop = "[shop]\ncommand = [\"false\"]\nready = \"http://127.0.0.1:9/\"\n[jobs.callback]\nurl = \"http://127.0.0.1:9/\"\n";

@@ -236,7 +236,7 @@ fn an_address_may_be_a_port_or_a_name() {
         assert!(sandbox.facts["baseUrl"].as_str().unwrap().starts_with("http://127.0.0.1:"), "{address}");
     }
     for wrong in ["nowhere", "127.0.0.1", "70000", "localhost:x", "example.com:80"] {
-        words(&format!("sandbox --listen {wrong}")).run().ends(2).says("as in 127.0.0.1:8480, or a port alone");
+        words(&format!("sandbox --listen {wrong}")).run().ends(2).says("such as 127.0.0.1:8480, or a port alone");
     }
 }
 

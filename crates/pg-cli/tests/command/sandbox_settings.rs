@@ -129,7 +129,7 @@ fn an_authority_that_is_none_is_named() {
         || pg(["sandbox", "--listen", "127.0.0.1:0", "--certificate-authority", file.to_str().unwrap()]).run();
     sandbox().ends(2).says("ca.pem");
     std::fs::write(&file, "no certificate").unwrap();
-    sandbox().ends(2).says("ca.pem: it holds no certificate");
+    sandbox().ends(2).says("ca.pem: it contains no certificate");
     std::fs::write(&file, "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n").unwrap();
     sandbox().ends(2).says("is invalid").says("--certificate-authority");
 }
@@ -138,7 +138,7 @@ fn an_authority_that_is_none_is_named() {
 fn a_decoder_for_javascript_that_is_none_is_named_and_one_that_is_there_is_run_by_the_inspector() {
     let folder = tempfile::tempdir().unwrap();
     let package = folder.path().to_str().unwrap();
-    pg(["sandbox", "--listen", "127.0.0.1:0", "--wasm-package", package]).run().ends(2).says("holds no decoder");
+    pg(["sandbox", "--listen", "127.0.0.1:0", "--wasm-package", package]).run().ends(2).says("contains no decoder");
     for file in ["web.js", "decoder.js", "pg_wasm.wasm"] {
         std::fs::write(folder.path().join(file), file).unwrap();
     }

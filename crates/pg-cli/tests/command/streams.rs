@@ -23,8 +23,8 @@ fn a_closed_pipe_is_no_failure() {
 #[cfg(target_os = "linux")]
 fn a_result_that_cannot_be_written_is_told() {
     let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    words("methods").run_into(full()).ends(4).says("can't be written to standard output");
-    words("demo --json").run_into(full()).ends(4).says("can't be written to standard output");
+    words("methods").run_into(full()).ends(4).says("cannot write the result to standard output");
+    words("demo --json").run_into(full()).ends(4).says("cannot write the result to standard output");
 }
 
 #[test]

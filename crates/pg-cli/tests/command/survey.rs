@@ -43,7 +43,7 @@ fn three_dialects_are_found_written_and_agree_with_a_second_survey() {
         assert!(throttle.contains("account throttle"), "{throttle}");
 
         let again = format!("--with-payments --cards {cards} --against {own}");
-        let second = survey(&sandbox, "main", &again).ends(0).prints("As the dialect \"surveyed\" says (41)");
+        let second = survey(&sandbox, "main", &again).ends(0).prints("Agrees with the dialect \"surveyed\" (41)");
         assert!(!second.out.contains("Differs from"), "{dialect}: {}", second.out);
         printed.push_str(&second.out);
         let copy = Running::start(&["--dialect", &own]);
@@ -90,8 +90,8 @@ fn the_strict_account_works_after_a_survey_and_wrong_credentials_cost_one_reques
 
 #[test]
 fn an_address_that_is_not_listed_as_staging_gets_nothing() {
-    let refused = "https://gateway.example was not called a staging environment, and nothing was sent: if it is one, add \
-                   --staging gateway.example";
+    let refused = "https://gateway.example is not confirmed as a staging environment; nothing was sent; if it is \
+    one, add --staging gateway.example";
     for flags in ["", "--staging staging.example", "--staging https://example", "--with-wrong-password"] {
         words(&format!("survey {flags}")).account("https://gateway.example").run().ends(2).says(refused);
     }
@@ -124,7 +124,7 @@ fn a_card_on_the_command_line_draws_a_warning() {
     warned
         .run()
         .ends(0)
-        .says("warning: --card on the command line can be seen by other users")
+        .says("warning: --card on the command line is visible to other users")
         .hides(&["4111111111111111"]);
     let wrong = words("survey --plan").arg("--card").arg("4111111111111111=12/49");
     wrong.run().ends(2).says("no such role").hides(&["4111111111111111"]);
@@ -139,7 +139,7 @@ fn until_it_waits(sandbox: &Running, flags: &str) -> (Started, String) {
     let mut running = sandbox.with_account(command, "main").start();
     let mut said = BufReader::new(running.stderr.take().unwrap());
     let mut lines = String::new();
-    while !lines.contains("to keep to the limit of requests") {
+    while !lines.contains("to stay within the request limit") {
         assert_ne!(said.read_line(&mut lines).unwrap(), 0, "{lines}");
     }
     assert!(std::process::Command::new("kill").args(["-INT", &running.id().to_string()]).status().unwrap().success());
@@ -158,7 +158,7 @@ fn ctrl_c_reports_what_was_found_until_then() {
     let sandbox = Running::start(&["--dialect", "six-hundreds"]);
     let paying = format!("--with-payments --cards {} --write {}", cards.display(), own.display());
     for (flags, code, says) in [
-        (format!("--write {}", own.display()), 3, "interrupted: nothing was charged, and the report is partial"),
+        (format!("--write {}", own.display()), 3, "interrupted: nothing was charged; the report is partial"),
         (paying, 4, "interrupted: the report is partial, and the last test payment may have been made"),
     ] {
         let (running, said) = until_it_waits(&sandbox, &flags);

@@ -130,7 +130,7 @@ fn a_file_is_read_and_every_card_gets_its_row() {
     cards.were_submitted_once();
     // Nothing is left to do, and nothing is sent.
     let requests = cards.requests();
-    let again = cards.update("--json").run().ends(0).says("an earlier run has done all of it");
+    let again = cards.update("--json").run().ends(0).says("an earlier run finished all card keys");
     let told = summary(&again);
     assert_eq!((&told["answered"], &told["updated"], &told["duplicates"]), (&5.into(), &2.into(), &1.into()));
     assert_eq!(cards.requests(), requests);
@@ -175,7 +175,7 @@ fn standard_input_goes_to_standard_output() {
     let mut first = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
     cards.shop.control("clock", r#"{"speed": 600}"#);
-    let ended = child.ended().ends(4).says("standard output can't be written").says("can't be gone on with");
+    let ended = child.ended().ends(4).says("cannot write standard output").says("cannot be resumed");
     assert!(!ended.err.contains("nothing is lost"), "{}", ended.err);
 }
 
@@ -184,7 +184,7 @@ fn callbacks_bring_batches_forward() {
     let cards = Cards::new(3);
     // Without the callbacks it would look after an hour.
     let flags = "--batch-size 2 --poll 3600 --listen 127.0.0.1:0";
-    cards.update_as(flags).run().ends(0).says("callbacks come to http://127.0.0.1:");
+    cards.update_as(flags).run().ends(0).says("receiving callbacks at http://127.0.0.1:");
     cards.are_exact();
 }
 

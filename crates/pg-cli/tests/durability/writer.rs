@@ -9,7 +9,7 @@ use crate::durability::{
 
 const APPROVED_CARD: &str = "4000000000001000";
 const DECLINED_CARD: &str = "4000000000002008";
-/// The sandbox's code of a unique reference that was used before (assumption 92).
+/// The sandbox's code of a unique reference that was used before (A92).
 const REFERENCE_USED: &str = "950";
 
 /// One request that changes what the sandbox holds.

@@ -1,5 +1,5 @@
 //! Writes a record as JSON: one object, in the order of the tables. Every value is a string, except the one that the
-//! tables call a number (assumption 131).
+//! tables call a number (A131).
 
 use alloc::string::String;
 

@@ -1,10 +1,10 @@
-//! Ends what a rehearsal has started when the rehearsal itself is killed and can no longer do it.
+//! Ends the processes of a rehearsal if the rehearsal itself is killed.
 
-/// A process that waits for the end of this one. It knows the process groups that run, and kills them when this process
-/// ends without having ended them itself, for example by `kill -9`.
+/// A process that waits for the end of this one. It knows the running process groups, and kills them if this process
+/// ends without ending them, for example by `kill -9`.
 ///
-/// It is told of groups through a pipe, which the system closes with this process. Between the start of a group and that
-/// message lies a moment in which a kill leaves the group behind. Elsewhere than on Unix there is none.
+/// It learns of groups through a pipe, which the operating system closes with this process. A kill between the start of
+/// a group and that message leaves the group running. There is no guard on systems other than Unix.
 pub(crate) struct Guard {
     #[cfg(unix)]
     running: std::sync::Mutex<Option<(std::process::Child, std::process::ChildStdin)>>,
@@ -41,12 +41,12 @@ impl Guard {
         Ok(Self { running: Mutex::new(Some((child, input))) })
     }
 
-    /// This group runs.
+    /// Reports that this group runs.
     pub(super) fn add(&self, group: i32) {
         self.tell('+', group);
     }
 
-    /// It has ended, so that its number may be another group's.
+    /// Reports that it has ended, so its number may be reused.
     pub(super) fn remove(&self, group: i32) {
         self.tell('-', group);
     }
@@ -55,7 +55,7 @@ impl Guard {
         use std::{io::Write as _, sync::PoisonError};
 
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        // Without its guard a rehearsal goes on as before: only a kill of it would leave something behind.
+        // Without its guard a rehearsal continues: only a kill of it would leave processes running.
         if let Some((_, input)) = running.as_mut()
             && writeln!(input, "{what} {group}").is_err()
         {
@@ -70,7 +70,7 @@ impl Drop for Guard {
         let running = self.running.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         if let Some((mut child, input)) = running {
             drop(input);
-            // It ends as its input does.
+            // It ends when its input ends.
             drop(child.wait());
         }
     }

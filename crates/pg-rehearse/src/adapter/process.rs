@@ -1,4 +1,4 @@
-//! A command: its environment, its input, its output, and its end with everything that it started.
+//! Runs a command with its environment, input and output, and ends it with all processes that it started.
 
 use std::{
     path::{Path, PathBuf},
@@ -18,18 +18,18 @@ use tokio::{
 use super::{End, Guard, Ran};
 use crate::house::Account;
 
-/// The most bytes that an adapter may print on one stream.
+/// The maximum output of an adapter on one stream.
 const MOST: usize = 1 << 20;
-/// How long the streams of an ended adapter may stay open: something that it started may hold them.
+/// How long the streams of an ended adapter may stay open, since its child processes may hold them.
 const STREAMS: Duration = Duration::from_millis(500);
 
-/// What an adapter finds around it.
+/// The environment of an adapter.
 #[derive(Clone)]
 pub(crate) struct Environment {
     pub(crate) base: String,
     pub(crate) account: Account,
     pub(crate) certificates: PathBuf,
-    /// Lasts over the attempts of one drill.
+    /// Persists between the attempts of one drill.
     pub(crate) directory: PathBuf,
     /// Where the plan is.
     pub(crate) folder: PathBuf,
@@ -53,7 +53,7 @@ impl Environment {
             ("PG_REHEARSE_DIR", self.directory.display().to_string()),
             ("PG_REHEARSE_TIMEOUT_SECONDS", self.timeout.as_secs().to_string()),
             ("SSL_CERT_FILE", certificates.clone()),
-            // The names by which other tools know the same file.
+            // The names of the same file for other tools.
             ("CURL_CA_BUNDLE", certificates.clone()),
             ("REQUESTS_CA_BUNDLE", certificates.clone()),
             ("NODE_EXTRA_CA_CERTS", certificates),
@@ -71,7 +71,7 @@ impl Environment {
     }
 }
 
-/// A process that ends with everything that it started.
+/// A process that is ended together with its child processes.
 pub(crate) struct Group {
     child: Child,
     #[cfg(unix)]
@@ -103,7 +103,7 @@ impl Group {
         })
     }
 
-    /// How it ended, if it has.
+    /// How it ended, if it has ended.
     pub(crate) fn ended(&mut self) -> Option<std::process::ExitStatus> {
         self.child.try_wait().ok().flatten()
     }
@@ -111,7 +111,7 @@ impl Group {
     fn kill(&mut self) {
         #[cfg(unix)]
         if let Some(group) = self.group {
-            // A group that has ended already is what is wanted.
+            // The group may have ended already.
             let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
         }
         // The same.
@@ -141,7 +141,7 @@ fn found(program: &str, folder: &Path) -> PathBuf {
     if program.contains('/') { folder.join(program) } else { PathBuf::from(program) }
 }
 
-/// Starts something that goes on, for example a shop.
+/// Starts a process that keeps running, for example a shop.
 pub(crate) fn start(words: &[String], environment: &Environment) -> Result<Group, String> {
     let mut command = command(words, environment).ok_or("the command is empty")?;
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -154,14 +154,14 @@ pub(crate) async fn prepare(words: &[String], environment: &Environment) -> Resu
     let ended = match ran.end {
         End::Done(Some(0)) => return Ok(()),
         End::Done(Some(code)) => format!("ended with code {code}"),
-        End::Done(None) | End::Killed => "was ended by a signal".to_owned(),
+        End::Done(None) | End::Killed => "was killed by a signal".to_owned(),
         End::TimedOut => format!("took more than {} seconds and was killed", environment.timeout.as_secs()),
         End::TooMuch => "printed more than 1 MiB and was killed".to_owned(),
         End::NotStarted(why) => return Err(format!("it could not be started: {why}")),
     };
     let said = if ran.stderr.trim().is_empty() { ran.stdout } else { ran.stderr };
     let first: String = said.trim().lines().next().unwrap_or_default().chars().take(200).collect();
-    Err(if first.is_empty() { ended } else { format!("{ended}; it said: {first}") })
+    Err(if first.is_empty() { ended } else { format!("{ended}; its output begins: {first}") })
 }
 
 pub(super) async fn run(
@@ -180,7 +180,7 @@ pub(super) async fn run(
     if let Some(mut input) = group.child.stdin.take() {
         let line = format!("{line}\n");
         tokio::spawn(async move {
-            // A command that does not read its input may do without.
+            // A command may ignore its input.
             drop(input.write_all(line.as_bytes()).await);
         });
     }
@@ -194,13 +194,13 @@ pub(super) async fn run(
         () = flooded.notified() => End::TooMuch,
     };
     group.kill();
-    // Reaped, so that nothing is left behind; what kept it from ending is gone.
+    // Reaps the process, whose group was killed.
     let _ = tokio::time::timeout(STREAMS, group.child.wait()).await;
     let (out, err) = (out.text().await, err.text().await);
     Ran::new(end, out, err)
 }
 
-/// What a command prints, for example a database dump.
+/// The output of a command, for example a database dump.
 pub(crate) async fn output_of(words: &[String], environment: &Environment) -> String {
     let ran = run(words, environment, "", std::future::pending()).await;
     ran.stdout + &ran.stderr
@@ -213,7 +213,7 @@ struct Stream {
 }
 
 impl Stream {
-    /// Reads until the stream ends, or until it has brought too much, which is told.
+    /// Reads until the stream ends or exceeds the limit, which is reported.
     fn read(stream: Option<impl AsyncRead + Unpin + Send + 'static>, flooded: Arc<Notify>) -> Self {
         let bytes = Arc::new(Mutex::new(Vec::new()));
         let read = Arc::clone(&bytes);
@@ -232,7 +232,7 @@ impl Stream {
         Self { bytes, task }
     }
 
-    /// What has come. Something that the process started may hold the stream open: it is not waited for.
+    /// The output so far. Does not wait for child processes that hold the stream open.
     async fn text(mut self) -> String {
         if tokio::time::timeout(STREAMS, &mut self.task).await.is_err() {
             self.task.abort();

@@ -1,4 +1,4 @@
-//! What is posted to the shop.
+//! Callbacks to the shop.
 
 use super::Text;
 use crate::{
@@ -13,7 +13,8 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::Medium,
         basis: "1 §6",
         imitates: "The account updater reports a finished batch.",
-        mend: "A callback is not signed, so it is only a hint: look the payment or the batch up, and believe that.",
+        mend: "A callback is not signed, so it is only a hint: look up the payment or the batch, and trust only the \
+        result.",
     }
     .told(Family::Callbacks, Story::Callback(Callback::GenuineBatch)),
     Text {
@@ -22,7 +23,8 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::Critical,
         basis: "1 §6",
         imitates: "An attacker posts a batch that is not this merchant’s, with card keys of their own.",
-        mend: "A callback is not signed, so it is only a hint: look the payment or the batch up, and believe that.",
+        mend: "A callback is not signed, so it is only a hint: look up the payment or the batch, and trust only the \
+        result.",
     }
     .told(Family::Callbacks, Story::Callback(Callback::ForgedBatch)),
     Text {
@@ -31,25 +33,28 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::Medium,
         basis: "3 §6",
         imitates: "The service reports that a customer has paid.",
-        mend: "A callback is not signed, so it is only a hint: look the payment or the batch up, and believe that.",
+        mend: "A callback is not signed, so it is only a hint: look up the payment or the batch, and trust only the \
+        result.",
     }
     .told(Family::Callbacks, Story::Callback(Callback::GenuinePayment)),
     Text {
         id: "B04",
-        title: "A payment that never was",
+        title: "A forged payment",
         severity: Severity::Critical,
         basis: "3 §6",
         imitates: "An attacker posts that an order is paid.",
-        mend: "A callback is not signed, so it is only a hint: look the payment or the batch up, and believe that.",
+        mend: "A callback is not signed, so it is only a hint: look up the payment or the batch, and trust only the \
+        result.",
     }
     .told(Family::Callbacks, Story::Callback(Callback::ForgedPayment)),
     Text {
         id: "B05",
-        title: "The key of a cheaper payment",
+        title: "Key of a cheaper payment",
         severity: Severity::Critical,
         basis: "3 §6",
         imitates: "A customer pays one penny, and posts that key for a larger order.",
-        mend: "A callback is not signed, so it is only a hint: look the payment or the batch up, and believe that. Compare amount, currency and order.",
+        mend: "A callback is not signed, so it is only a hint: look up the payment or the batch, and trust only the \
+        result. Compare amount, currency and order.",
     }
     .told(Family::Callbacks, Story::Callback(Callback::OtherPayment)),
     Text {
@@ -57,8 +62,8 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "The same callback twice",
         severity: Severity::High,
         basis: "3 §6",
-        imitates: "The callback comes twice.",
-        mend: "Keep what has been done by the transaction’s key, and do it once.",
+        imitates: "The service sends the same callback twice.",
+        mend: "Record the transaction keys that were handled, and handle each once.",
     }
     .told(Family::Callbacks, Story::Callback(Callback::Twice)),
     Text {
@@ -67,7 +72,7 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::Medium,
         basis: "3 §6",
         imitates: "An attacker posts a body of 8 MiB.",
-        mend: "Refuse bodies of more than a few kilobytes, and go on.",
+        mend: "Reject bodies of more than a few kilobytes, and keep serving.",
     }
     .told(Family::Callbacks, Story::Callback(Callback::Huge)),
     Text {
@@ -76,7 +81,7 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::Medium,
         basis: "3 §6",
         imitates: "A scanner posts bodies that are neither a form nor JSON.",
-        mend: "Refuse what cannot be read with HTTP 400, and go on.",
+        mend: "Reject unreadable bodies with HTTP 400, and keep serving.",
     }
     .told(Family::Callbacks, Story::Callback(Callback::Garbage)),
     Text {
@@ -85,7 +90,7 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::High,
         basis: "3 §6",
         imitates: "The customer pays and comes back; the callback arrives an hour later.",
-        mend: "A callback for an order that is settled already is a success: answer 200, and change nothing.",
+        mend: "A callback for an order that is already settled is a success: reply 200, and change nothing.",
     }
     .told(Family::Callbacks, Story::Callback(Callback::Late)),
     Text {
@@ -93,7 +98,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Success page before the callback’s reply",
         severity: Severity::High,
         basis: "3 §6",
-        imitates: "The customer comes back while the shop still works on the callback.",
+        imitates: "The customer comes back while the shop is still handling the callback.",
         mend: "Let the second one wait for the first, or let both look the payment up; neither may fail because the order is locked.",
     }
     .told(Family::Callbacks, Story::Callback(Callback::Overtaken)),
@@ -102,8 +107,8 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Slow callback",
         severity: Severity::Medium,
         basis: "3 §6",
-        imitates: "A body comes byte by byte, and a genuine callback comes meanwhile.",
-        mend: "Limit how long a request may take to arrive, and serve requests side by side.",
+        imitates: "A body arrives byte by byte, and a genuine callback arrives meanwhile.",
+        mend: "Limit how long a request may take to arrive, and serve requests concurrently.",
     }
     .told(Family::Callbacks, Story::Callback(Callback::Slow)),
 ];

@@ -33,8 +33,8 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Wrong SHA key",
         severity: Severity::High,
         basis: "1 §5.4",
-        imitates: "Requests are signed with a key that is not the account’s.",
-        mend: "A retry does not cure error 123: stop and raise an alert.",
+        imitates: "Requests are signed with a key of another account.",
+        mend: "A retry does not fix error 123: stop and raise an alert.",
     }
     .charge(Family::Credentials, Charge { credentials: Credentials::WrongShaKey, judged: Judged::Money(Expect::Refused(1)), ..Charge::PLAIN }),
     Text {
@@ -61,16 +61,16 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::Medium,
         basis: "1 §8, A54",
         imitates: "The account has used up its requests for this minute: HTTP 429.",
-        mend: "Nothing was executed, but only the lookup can say so. Wait before the next request.",
+        mend: "Nothing was executed, but only a lookup proves it. Wait before the next request.",
     }
     .charge(Family::Credentials, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: false, answer: Answer::Error(429, "936", "Too many requests") })], judged: Judged::Money(Expect::Unseen), ..Charge::PLAIN }),
     Text {
         id: "C07",
-        title: "Credentials withdrawn in the middle",
+        title: "Credentials withdrawn during the payment",
         severity: Severity::Critical,
         basis: "1 §5.5",
         imitates: "The card is charged, the reply is lost, and from then on the credentials are refused.",
-        mend: "A refused lookup is no proof: claim unknown, never not-charged.",
+        mend: "A refused lookup proves nothing: claim unknown, never not-charged.",
     }
     .charge(Family::Credentials, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule::from(On::Any, 2, Act::Answer { executed: false, answer: Answer::Error(401, "102", "Invalid API credentials") })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {
@@ -79,7 +79,7 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::Medium,
         basis: "1 §7",
         imitates: "The account may not call this method: error 106.",
-        mend: "Nothing was executed: claim not-charged, and do not try again.",
+        mend: "Nothing was executed: claim not-charged, and do not retry.",
     }
     .charge(Family::Credentials, Charge { rules: &[Rule::all(On::Any, Act::Answer { executed: false, answer: Answer::Error(403, "106", "Permission denied to access this function") })], judged: Judged::Money(Expect::Refused(2)), ..Charge::PLAIN }),
     Text {
@@ -88,7 +88,7 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::Critical,
         basis: "1 §8, A54",
         imitates: "The card is charged, the reply is lost, and the first lookup is throttled.",
-        mend: "Wait, and look it up again.",
+        mend: "Wait, and repeat the lookup.",
     }
     .charge(Family::Credentials, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule::first(On::Lookup, Act::Answer { executed: false, answer: Answer::Error(429, "936", "Too many requests") })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
 ];

@@ -71,7 +71,7 @@ pub(super) const DRILLS: &[Drill] = &[
     .charge(Family::Hygiene, Charge { rules: &[Rule::first(On::Payment, Act::DropReply)], way: Some(Way::Card), judged: Judged::Secrets(&[Place::OutputCards, Place::OutputCredentials]), ..Charge::PLAIN }),
     Text {
         id: "H07",
-        title: "Card number or CV2 kept with the order",
+        title: "Card number or CV2 stored with the order",
         severity: Severity::Critical,
         basis: "PCI DSS 3.3, 3.5",
         imitates: "Searches the folder of the order after the payment.",
@@ -84,16 +84,16 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::High,
         basis: "2 §4.3",
         imitates: "Searches the parameters that are sent: a card number in a reference, a key in a description.",
-        mend: "Card numbers belong into cardNumber alone, each credential into its own parameter.",
+        mend: "Put card numbers in cardNumber only, and each credential in its own parameter.",
     }
     .charge(Family::Hygiene, Charge { way: Some(Way::Card), judged: Judged::Secrets(&[Place::Fields]), ..Charge::PLAIN }),
     Text {
         id: "H09",
-        title: "Secrets in addresses",
+        title: "Secrets in URLs",
         severity: Severity::High,
         basis: "1 §4.1",
         imitates: "Searches the URLs that are called: servers and proxies log them.",
-        mend: "Send parameters in the body, never in the address.",
+        mend: "Send parameters in the body, never in the URL.",
     }
     .charge(Family::Hygiene, Charge { judged: Judged::Secrets(&[Place::Addresses]), ..Charge::PLAIN }),
     Text {
@@ -101,8 +101,8 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Redirect to another host, 307",
         severity: Severity::Critical,
         basis: "1 §1",
-        imitates: "The service’s answer leads to another host, and asks to send the same again there.",
-        mend: "Follow no redirect when you call the service.",
+        imitates: "The service redirects to another host with HTTP 307, which asks to repeat the request there.",
+        mend: "Do not follow redirects when you call the service.",
     }
     .charge(Family::Hygiene, Charge { rules: &[Rule::all(On::Any, Act::Answer { executed: false, answer: Answer::Elsewhere(307) })], judged: Judged::Trap, ..Charge::PLAIN }),
     Text {
@@ -110,8 +110,8 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Redirect to another host, 302",
         severity: Severity::High,
         basis: "1 §1",
-        imitates: "The service’s answer leads to another host.",
-        mend: "Follow no redirect when you call the service.",
+        imitates: "The service redirects to another host.",
+        mend: "Do not follow redirects when you call the service.",
     }
     .charge(Family::Hygiene, Charge { rules: &[Rule::all(On::Any, Act::Answer { executed: false, answer: Answer::Elsewhere(302) })], judged: Judged::Trap, ..Charge::PLAIN }),
     Text {
@@ -119,26 +119,26 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Credentials in the return page",
         severity: Severity::Critical,
         basis: "1 §5",
-        imitates: "Searches what the return page sends to browsers.",
-        mend: "An API key in a browser gives the account away: decrypt on your server.",
+        imitates: "Searches the return page for credentials.",
+        mend: "An API key in a browser exposes the account: decrypt on your server.",
     }
     .told(Family::Hygiene, Story::Redirect(Redirect::Secrets)),
     Text {
         id: "H13",
-        title: "Inside of the shop on error pages",
+        title: "Internals on error pages",
         severity: Severity::High,
         basis: "1 §5",
-        imitates: "Searches what the return page answers to garbage.",
+        imitates: "Searches the return page’s replies to invalid data.",
         mend: "Show customers a text of your own, and log the rest.",
     }
     .told(Family::Hygiene, Story::Redirect(Redirect::ErrorPages)),
     Text {
         id: "H14",
-        title: "Inside of the shop in answers to callbacks",
+        title: "Internals in replies to callbacks",
         severity: Severity::Medium,
         basis: "1 §5",
-        imitates: "Searches what the callback address answers to garbage.",
-        mend: "Answer with a status and nothing else.",
+        imitates: "Searches the callback address’s replies to invalid bodies.",
+        mend: "Reply with a status and nothing else.",
     }
     .told(Family::Hygiene, Story::Callback(Callback::Secrets)),
 ];

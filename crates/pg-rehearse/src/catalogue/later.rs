@@ -11,10 +11,10 @@ use crate::{
 pub(super) const DRILLS: &[Drill] = &[
     Text {
         id: "M50",
-        title: "A part is captured",
+        title: "Partial capture",
         severity: Severity::Medium,
         basis: "2 §3.2",
-        imitates: "A part of a reservation is captured.",
+        imitates: "The shop captures part of a reservation.",
         mend: "Send transactionValue in the smallest unit of the currency.",
     }
     .told(Family::Money, Story::Later(Later { job: Job::Capture, amount: 300, rules: &[], again: false })),
@@ -23,7 +23,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Capture, reply lost",
         severity: Severity::Critical,
         basis: "2 §3.2",
-        imitates: "A part is captured, and the reply is lost.",
+        imitates: "The shop captures part of a reservation, and the reply is lost.",
         mend: "No reference protects this call, so never repeat it after an unclear reply: claim unknown and raise an alert, or look up what is left of the original transaction.",
     }
     .told(Family::Money, Story::Later(Later { job: Job::Capture, amount: 300, rules: &[Rule::first(On::Later, Act::DropReply)], again: false })),
@@ -38,7 +38,7 @@ pub(super) const DRILLS: &[Drill] = &[
     .told(Family::Money, Story::Later(Later { job: Job::Capture, amount: 300, rules: &[Rule::first(On::Later, Act::DropRequest)], again: false })),
     Text {
         id: "M53",
-        title: "A part is refunded",
+        title: "Partial refund",
         severity: Severity::Medium,
         basis: "2 §3.2",
         imitates: "Part of a payment is refunded.",
@@ -74,11 +74,11 @@ pub(super) const DRILLS: &[Drill] = &[
     .told(Family::Money, Story::Later(Later { job: Job::Refund, amount: 300, rules: &[Rule::first(On::Later, Act::Edit(Edit::Garble))], again: false })),
     Text {
         id: "M57",
-        title: "Refund killed and started again",
+        title: "Killed after the refund",
         severity: Severity::Critical,
         basis: "2 §3.2",
-        imitates: "The process dies after the refund was executed, and is started again.",
-        mend: "Store what you are about to do before you send it; after a new start claim unknown instead of repeating it.",
+        imitates: "The process dies after the refund was executed, and is restarted.",
+        mend: "Store the intended refund before you send it; after a restart, claim unknown instead of repeating it.",
     }
     .told(Family::Money, Story::Later(Later { job: Job::Refund, amount: 300, rules: &[Rule::first(On::Later, Act::Kill { executed: true, answered: false })], again: false })),
 ];

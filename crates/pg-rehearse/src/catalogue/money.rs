@@ -1,4 +1,4 @@
-//! Messages that are lost, late, doubled or damaged.
+//! Lost, late, duplicate and damaged messages.
 
 use pg_sandbox::cards::Scenario;
 
@@ -13,10 +13,10 @@ use crate::{
 pub(super) const DRILLS: &[Drill] = &[
     Text {
         id: "M01",
-        title: "Nothing goes wrong",
+        title: "Ordinary payment",
         severity: Severity::Critical,
         basis: "2 §3.2, §4.4",
-        imitates: "An ordinary sale: the card is good, the service answers at once.",
+        imitates: "The card is approved, and the service replies at once.",
         mend: "Send the payment once, read transactionStatusCode 600 as paid, and claim it.",
     }
     .charge(Family::Money, Charge { ..Charge::PLAIN }),
@@ -26,7 +26,7 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::High,
         basis: "2 §4.4, A87",
         imitates: "The bank declines.",
-        mend: "Read any status that is documented as a decline as declined, and ship nothing.",
+        mend: "Treat every status documented as a decline as declined, and do not ship.",
     }
     .charge(Family::Money, Charge { card: Scenario::Declined, judged: Judged::Money(Expect::Decline), ..Charge::PLAIN }),
     Text {
@@ -61,7 +61,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Reply held back beyond the timeout",
         severity: Severity::Critical,
         basis: "2 §4.3",
-        imitates: "The card is charged, and the reply does not come before the caller gives up.",
+        imitates: "The card is charged, and the reply arrives only after the caller's timeout.",
         mend: "Treat a timeout as unknown, not as failed: look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Hold)], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
@@ -70,7 +70,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Request executed after the claim",
         severity: Severity::Critical,
         basis: "2 §4.3",
-        imitates: "The request hangs in the network and arrives when the shop has given up and the customer has gone.",
+        imitates: "The network delays the request until the shop has given up and the customer has left.",
         mend: "An empty lookup proves nothing: the request may still arrive. Claim unknown, or send again under the same reference, which the service accepts once.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Late(LateAt::AfterClaim))], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
@@ -80,7 +80,7 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::Critical,
         basis: "2 §4.3",
         imitates: "The lookup finds nothing, and a moment later the first request arrives.",
-        mend: "Never believe an empty lookup; whatever is sent next must carry the same uniqueMerchantReference.",
+        mend: "Never trust an empty lookup; every further attempt must use the same uniqueMerchantReference.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Late(LateAt::AfterLookup))], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {
@@ -88,7 +88,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Request delivered twice, first reply seen",
         severity: Severity::Critical,
         basis: "2 §4.3",
-        imitates: "A network repeats the request on its way; the first reply arrives.",
+        imitates: "The network delivers the request twice; the caller gets the first reply.",
         mend: "Give each order one uniqueMerchantReference, store it before sending, and keep it for every attempt.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Twice { second: false })], judged: Judged::Money(Expect::Sale), ..Charge::PLAIN }),
@@ -97,7 +97,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Request delivered twice, second reply seen",
         severity: Severity::Critical,
         basis: "2 §4.3, A92",
-        imitates: "A network repeats the request; the caller sees the refusal of the second copy.",
+        imitates: "The network delivers the request twice; the caller gets the refusal of the second copy.",
         mend: "A refused reference means that an earlier request used it: look it up, and do not claim that nothing was charged.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Twice { second: true })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
@@ -107,7 +107,8 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::Critical,
         basis: "2 §7",
         imitates: "The card is charged, and a proxy answers 500.",
-        mend: "An error of a server says nothing about the payment. Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
+        mend: "A server error does not say whether the card was charged. Look the payment up by its \
+        uniqueMerchantReference before anything else; send again only under the same reference.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: true, answer: Answer::Gateway(500) })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {
@@ -116,7 +117,8 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::Critical,
         basis: "2 §7",
         imitates: "The card is charged, and a proxy answers 502.",
-        mend: "An error of a proxy says nothing about the payment. Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
+        mend: "A proxy error does not say whether the card was charged. Look the payment up by its \
+        uniqueMerchantReference before anything else; send again only under the same reference.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: true, answer: Answer::Gateway(502) })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {
@@ -133,8 +135,9 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Garbled reply",
         severity: Severity::Critical,
         basis: "2 §2.3",
-        imitates: "The card is charged, and the reply is damaged on its way.",
-        mend: "A reply that cannot be read is an unknown outcome. Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
+        imitates: "The card is charged, and the reply arrives damaged.",
+        mend: "An unreadable reply is an unknown outcome. Look the payment up by its uniqueMerchantReference before \
+        anything else; send again only under the same reference.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Edit(Edit::Garble))], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {
@@ -143,7 +146,8 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::Critical,
         basis: "2 §2.3",
         imitates: "The connection breaks in the middle of the reply.",
-        mend: "Compare the length with what was announced; a cut reply is an unknown outcome. Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
+        mend: "Compare the length with Content-Length; a truncated reply is an unknown outcome. Look the payment up \
+        by its uniqueMerchantReference before anything else; send again only under the same reference.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Edit(Edit::Truncate))], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {
@@ -170,7 +174,8 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::High,
         basis: "2 §4.4",
         imitates: "A captive portal answers HTTP 200 with its login page.",
-        mend: "Read the body as what it should be; a page is no reply. Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
+        mend: "Parse the body in the expected format; a web page is not a reply. Look the payment up by its \
+        uniqueMerchantReference before anything else; send again only under the same reference.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: false, answer: Answer::Html })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {
@@ -184,20 +189,21 @@ pub(super) const DRILLS: &[Drill] = &[
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Edit(Edit::MoreFields))], ..Charge::PLAIN }),
     Text {
         id: "M20",
-        title: "Status code that no document has",
+        title: "Undocumented status code",
         severity: Severity::Critical,
         basis: "2 §7, A11",
         imitates: "The operator introduces a status code, here 640.",
-        mend: "A code that is neither 600 nor a documented decline is unknown: neither ship nor refuse, and ask.",
+        mend: "A code that is neither 600 nor a documented decline is unknown: neither ship nor cancel the order, and \
+        ask the operator.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::all(On::Any, Act::Edit(Edit::UnknownStatus))], judged: Judged::Money(Expect::Undocumented), ..Charge::PLAIN }),
     Text {
         id: "M21",
-        title: "Numbers instead of texts",
+        title: "Numbers instead of strings",
         severity: Severity::Low,
         basis: "1 §2, A01",
-        imitates: "The reply has the status code as a number where it was a text.",
-        mend: "Read numbers and texts alike.",
+        imitates: "The reply contains the status code as a number instead of a string.",
+        mend: "Accept both numbers and strings.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::all(On::Any, Act::Edit(Edit::Numbers))], ..Charge::PLAIN }),
     Text {

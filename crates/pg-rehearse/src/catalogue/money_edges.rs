@@ -1,4 +1,4 @@
-//! Processes that die, doubles, references, lookups that fail, amounts.
+//! Dying processes, duplicates, references, failing lookups, amounts.
 
 use pg_sandbox::cards::Scenario;
 
@@ -17,7 +17,8 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::Medium,
         basis: "2 §4.4",
         imitates: "The first connection is closed as soon as it is made.",
-        mend: "Nothing was sent, but the program cannot tell. Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
+        mend: "Nothing was sent, but the program cannot know that. Look the payment up by its uniqueMerchantReference \
+        before anything else; send again only under the same reference.",
     }
     .charge(Family::Money, Charge { entrance: Entrance::Closing(1), judged: Judged::Money(Expect::Unseen), ..Charge::PLAIN }),
     Text {
@@ -43,16 +44,16 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Every request lost",
         severity: Severity::High,
         basis: "2 §4.3",
-        imitates: "Every request is lost for as long as the program tries.",
-        mend: "Give up within the time, claim unknown, and look the payment up later.",
+        imitates: "Every request is lost, including retries and lookups.",
+        mend: "Give up within the time limit, claim unknown, and look the payment up later.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::all(On::Any, Act::DropRequest)], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {
         id: "M29",
-        title: "Reply lost, and the next one too",
+        title: "Reply lost twice",
         severity: Severity::Critical,
         basis: "2 §4.3",
-        imitates: "The reply to the payment is lost, and the reply to its repetition as well.",
+        imitates: "The reply to the payment is lost, and so is the reply to its retry.",
         mend: "Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
     }
     .charge(Family::Money, Charge { rules: &[Rule { on: On::Payment, from: 1, times: 2, act: Act::DropReply }], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
@@ -61,7 +62,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Reply lost, lookups fail",
         severity: Severity::Critical,
         basis: "2 §4.3",
-        imitates: "The reply is lost, and the service answers lookups with 503 from then on.",
+        imitates: "The reply is lost, and from then on the service replies to lookups with 503.",
         mend: "Claim unknown when every request was lost.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule::all(On::Lookup, Act::Answer { executed: false, answer: Answer::Gateway(503) })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
@@ -71,7 +72,7 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::Critical,
         basis: "2 §4.4, A21",
         imitates: "The payment is executed, and lookups show it only later.",
-        mend: "An empty lookup is no proof. Send again under the same reference, or claim unknown.",
+        mend: "An empty lookup proves nothing. Send again under the same reference, or claim unknown.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule { on: On::Lookup, from: 1, times: 2, act: Act::Answer { executed: true, answer: Answer::NothingFound } }], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {
@@ -80,7 +81,7 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::Critical,
         basis: "2 §4.4, A21",
         imitates: "The payment is executed, and lookups never show it.",
-        mend: "An empty lookup is no proof: claim unknown, never not-charged.",
+        mend: "An empty lookup proves nothing: claim unknown, never not-charged.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule::all(On::Lookup, Act::Answer { executed: true, answer: Answer::NothingFound })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {
@@ -97,8 +98,8 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Reply lost, lookup reply lost",
         severity: Severity::Critical,
         basis: "2 §4.4",
-        imitates: "The reply is lost, and the first lookup as well.",
-        mend: "A lookup may be repeated as often as you like.",
+        imitates: "The reply is lost, and so is the reply to the first lookup.",
+        mend: "A lookup is safe to repeat.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule::first(On::Lookup, Act::DropReply)], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {
@@ -106,7 +107,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Killed before the request arrives",
         severity: Severity::Critical,
         basis: "2 §4.3",
-        imitates: "The process dies while it sends, and is started again for the same order.",
+        imitates: "The process dies while it sends, and is restarted for the same order.",
         mend: "Give each order one uniqueMerchantReference, store it before sending, and keep it for every attempt.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Kill { executed: false, answered: false })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
@@ -115,8 +116,8 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Killed after the charge",
         severity: Severity::Critical,
         basis: "2 §4.3",
-        imitates: "The process dies when the card has been charged and before the reply came, and is started again.",
-        mend: "Store the reference before sending. On a new start look it up before you send.",
+        imitates: "The process dies after the card was charged and before the reply arrives, and is restarted.",
+        mend: "Store the reference before sending. After a restart, look it up before you send.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Kill { executed: true, answered: false })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {
@@ -124,8 +125,8 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Killed after the reply",
         severity: Severity::Critical,
         basis: "2 §4.3",
-        imitates: "The process dies as soon as it has the reply, and is started again.",
-        mend: "Store the outcome before you report it; on a new start look the reference up.",
+        imitates: "The process dies as soon as it has the reply, and is restarted.",
+        mend: "Store the outcome before you report it; after a restart, look the reference up.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Kill { executed: true, answered: true })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {
@@ -133,8 +134,8 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Killed during the lookup",
         severity: Severity::Critical,
         basis: "2 §4.3",
-        imitates: "The reply is lost, the process dies while it looks the payment up, and is started again.",
-        mend: "A new start begins with a lookup of the stored reference.",
+        imitates: "The reply is lost, the process dies while it looks the payment up, and is restarted.",
+        mend: "After a restart, look up the stored reference first.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule::first(On::Lookup, Act::Kill { executed: false, answered: false })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {
@@ -151,8 +152,8 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "The customer clicks twice",
         severity: Severity::Critical,
         basis: "2 §4.3",
-        imitates: "The form is sent again after the payment.",
-        mend: "An order that is paid is not paid again: derive the reference from the order.",
+        imitates: "The browser sends the form again after the payment.",
+        mend: "Do not charge a paid order again: derive the reference from the order.",
     }
     .charge(Family::Money, Charge { runs: Runs::Again, judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {
@@ -160,7 +161,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "The reference was used before",
         severity: Severity::Critical,
         basis: "2 §4.3, A92",
-        imitates: "The program loses its state of the order, and gets the order again.",
+        imitates: "The program loses the state of the order, and gets the order again.",
         mend: "A refused reference means that an earlier request used it: look it up.",
     }
     .charge(Family::Money, Charge { runs: Runs::AgainForgetful, judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
@@ -187,7 +188,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Refused reference instead of a reply",
         severity: Severity::Critical,
         basis: "2 §4.3, A92",
-        imitates: "The reply is lost, and the repetition is refused because the reference is used.",
+        imitates: "The reply is lost, and the retry is refused because the reference was used.",
         mend: "A refused reference is an unknown outcome: look it up; another reference would charge again.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule::first(On::Lookup, Act::DropReply)], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),

@@ -1,4 +1,4 @@
-//! What a browser brings back from the card form.
+//! Redirect data of the card form.
 
 use super::Text;
 use crate::{
@@ -18,20 +18,22 @@ pub(super) const DRILLS: &[Drill] = &[
     .told(Family::Redirect, Story::Redirect(Redirect::Genuine)),
     Text {
         id: "R02",
-        title: "Bits flipped in every block",
+        title: "Bits flipped in each block",
         severity: Severity::High,
         basis: "2 §4.2",
         imitates: "A visitor alters the URL in the browser.",
-        mend: "Answer everything that cannot be read in one way, after the same work: same status, same headers, same text.",
+        mend: "Give every unreadable redirect the same reply after the same work: same status, same headers, same \
+        text.",
     }
     .told(Family::Redirect, Story::Redirect(Redirect::BitsFlipped)),
     Text {
         id: "R03",
-        title: "Data cut short",
+        title: "Truncated data",
         severity: Severity::Medium,
         basis: "2 §4.2",
-        imitates: "A mail program or a browser cuts the address.",
-        mend: "Answer everything that cannot be read in one way, after the same work: same status, same headers, same text.",
+        imitates: "A mail program or a browser truncates the URL.",
+        mend: "Give every unreadable redirect the same reply after the same work: same status, same headers, same \
+        text.",
     }
     .told(Family::Redirect, Story::Redirect(Redirect::Truncated)),
     Text {
@@ -40,7 +42,8 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::Medium,
         basis: "2 §4.2",
         imitates: "Parts of two redirects are mixed.",
-        mend: "Answer everything that cannot be read in one way, after the same work: same status, same headers, same text.",
+        mend: "Give every unreadable redirect the same reply after the same work: same status, same headers, same \
+        text.",
     }
     .told(Family::Redirect, Story::Redirect(Redirect::Swapped)),
     Text {
@@ -54,7 +57,7 @@ pub(super) const DRILLS: &[Drill] = &[
     .told(Family::Redirect, Story::Redirect(Redirect::Replayed)),
     Text {
         id: "R06",
-        title: "A forgery that says accepted",
+        title: "Forged data that says accepted",
         severity: Severity::Critical,
         basis: "2 §4.2",
         imitates: "An attacker who has the API key encrypts data of their own.",
@@ -63,11 +66,11 @@ pub(super) const DRILLS: &[Drill] = &[
     .told(Family::Redirect, Story::Redirect(Redirect::Forged)),
     Text {
         id: "R07",
-        title: "A blank where a plus was",
+        title: "Space instead of a plus sign",
         severity: Severity::Medium,
         basis: "2 §4.2, A32",
-        imitates: "A query string turns each + of the data into a blank.",
-        mend: "Turn blanks of data back into + before you decode it.",
+        imitates: "URL decoding turns each + of the data into a space.",
+        mend: "Replace the spaces in data with + before you decode it.",
     }
     .told(Family::Redirect, Story::Redirect(Redirect::Blanks)),
     Text {
@@ -75,8 +78,9 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Encrypted with another key",
         severity: Severity::High,
         basis: "2 §4.2",
-        imitates: "Data of another merchant.",
-        mend: "Answer everything that cannot be read in one way, after the same work: same status, same headers, same text.",
+        imitates: "The data is encrypted for another merchant.",
+        mend: "Give every unreadable redirect the same reply after the same work: same status, same headers, same \
+        text.",
     }
     .told(Family::Redirect, Story::Redirect(Redirect::WrongKey)),
     Text {
@@ -84,8 +88,9 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Padding oracle",
         severity: Severity::Critical,
         basis: "2 §4.2, A31",
-        imitates: "An attacker sends altered data thousands of times, and decrypts it by the answers.",
-        mend: "Answer everything that cannot be read in one way, after the same work: same status, same headers, same text. Better still: use pg_crypto’s decrypt_and_read.",
+        imitates: "An attacker sends altered data thousands of times, and decrypts it from the replies.",
+        mend: "Give every unreadable redirect the same reply after the same work: same status, same headers, same \
+        text. Better still: use pg_crypto’s decrypt_and_read.",
     }
     .told(Family::Redirect, Story::Redirect(Redirect::PaddingOracle)),
     Text {
@@ -93,8 +98,9 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Format oracle",
         severity: Severity::High,
         basis: "2 §4.2",
-        imitates: "The same with invalid UTF-8 against invalid JSON or XML.",
-        mend: "Answer everything that cannot be read in one way, after the same work: same status, same headers, same text.",
+        imitates: "The same attack, comparing replies to invalid UTF-8 with replies to invalid JSON or XML.",
+        mend: "Give every unreadable redirect the same reply after the same work: same status, same headers, same \
+        text.",
     }
     .told(Family::Redirect, Story::Redirect(Redirect::FormatOracle)),
     Text {
@@ -102,8 +108,8 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Timing oracle",
         severity: Severity::High,
         basis: "2 §4.2",
-        imitates: "The answers are the same, and one kind takes longer.",
-        mend: "Do the same work for every failure: decrypt, decode and parse, and look at the results only then.",
+        imitates: "The replies are equal, but one kind takes longer.",
+        mend: "Do the same work for every failure: decrypt, decode and parse, and check the results only afterwards.",
     }
     .told(Family::Redirect, Story::Redirect(Redirect::TimingOracle)),
     Text {
@@ -112,16 +118,17 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::High,
         basis: "2 §2.2",
         imitates: "The customer’s name is a script.",
-        mend: "Escape what comes from the redirect as you escape any input.",
+        mend: "Escape data from the redirect like any other input.",
     }
     .told(Family::Redirect, Story::Redirect(Redirect::Markup)),
     Text {
         id: "R13",
-        title: "No data at all",
+        title: "Missing data",
         severity: Severity::Low,
         basis: "2 §4.2",
         imitates: "A visitor opens the page without parameters.",
-        mend: "Answer everything that cannot be read in one way, after the same work: same status, same headers, same text.",
+        mend: "Give every unreadable redirect the same reply after the same work: same status, same headers, same \
+        text.",
     }
     .told(Family::Redirect, Story::Redirect(Redirect::Missing)),
     Text {
@@ -130,7 +137,7 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::Medium,
         basis: "2 §4.2",
         imitates: "60,000 characters of data.",
-        mend: "Refuse what is longer than a redirect can be.",
+        mend: "Reject data that is longer than a redirect can be.",
     }
     .told(Family::Redirect, Story::Redirect(Redirect::Huge)),
 ];

@@ -56,7 +56,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Paid, callback lost",
         severity: Severity::High,
         basis: "3 §6",
-        imitates: "The customer pays and comes back; the callback never comes.",
+        imitates: "The customer pays and comes back; the callback never arrives.",
         mend: "Look the payment up when the customer comes back: do not wait for a callback.",
     }
     .told(Family::Checkout, Story::Checkout(Checkout::Pays)),
@@ -66,7 +66,7 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::High,
         basis: "3 §6",
         imitates: "The success page is opened again.",
-        mend: "Keep what has been done by the trans_key, and do it once.",
+        mend: "Record the trans_keys that were handled, and handle each once.",
     }
     .told(Family::Checkout, Story::Checkout(Checkout::Twice)),
     Text {
@@ -74,7 +74,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "The customer leaves without paying",
         severity: Severity::High,
         basis: "3 §3.1",
-        imitates: "A customer opens the success page without having paid.",
+        imitates: "A customer opens the success page without paying.",
         mend: "Every visitor can open the success page: look the trans_key up, and compare amount, currency and order.",
     }
     .told(Family::Checkout, Story::Checkout(Checkout::Abandons)),
@@ -84,7 +84,7 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::Critical,
         basis: "3 §4.1",
         imitates: "The customer has the payment page open twice, and pays in both.",
-        mend: "Make tokens that can be paid once: token_uses=1.",
+        mend: "Create tokens that can be paid once: token_uses=1.",
     }
     .told(Family::Checkout, Story::Checkout(Checkout::TwoTabs)),
     Text {
@@ -93,7 +93,7 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::High,
         basis: "3 §4.1",
         imitates: "The customer opens the link after eight days, comes back unpaid, and orders again.",
-        mend: "Make a new link when the stored one has expired, and believe a lookup alone.",
+        mend: "Create a new link when the stored one has expired, and trust only a lookup.",
     }
     .told(Family::Checkout, Story::Checkout(Checkout::Expired)),
     Text {
@@ -101,7 +101,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "The customer passes",
         severity: Severity::High,
         basis: "2 §3.3",
-        imitates: "The bank asks the customer, who answers.",
+        imitates: "The bank challenges the customer, who passes.",
         mend: "Initiate, send the customer to authenticationUrl, ask for the status, and pay with the authenticationKey.",
     }
     .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::Challenge, rules: &[], answer: Answer::Authenticates, back: Back::Once, expect: Expect::Sale })),
@@ -110,7 +110,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Back button",
         severity: Severity::Critical,
         basis: "2 §3.3, A108",
-        imitates: "The customer goes back and forward: the return page is opened twice.",
+        imitates: "The customer goes back and forward, which opens the return page twice.",
         mend: "One authentication pays once. When it is refused as used, look the payment up.",
     }
     .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::Challenge, rules: &[], answer: Answer::Authenticates, back: Back::Twice, expect: Expect::Settled })),
@@ -128,7 +128,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Abandoned",
         severity: Severity::High,
         basis: "2 §3.3, A106",
-        imitates: "The customer leaves the bank’s page without an answer.",
+        imitates: "The customer leaves the bank’s page without answering.",
         mend: "Ask for the status first, and pay only with a liability shift that you accept.",
     }
     .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Abandons, back: Back::Once, expect: Expect::Decline })),
@@ -137,7 +137,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Failed",
         severity: Severity::High,
         basis: "2 §3.3, A106",
-        imitates: "The customer answers wrongly, and the bank declines what follows.",
+        imitates: "The customer fails the challenge, and the bank declines the payment.",
         mend: "Ask for the status first; a decline after it is a decline.",
     }
     .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Fails, back: Back::Once, expect: Expect::Decline })),
@@ -147,16 +147,16 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::Critical,
         basis: "2 §4.4",
         imitates: "The customer has passed, the card is charged, and the reply is lost.",
-        mend: "Look the payment up by its uniqueMerchantReference, which the initiation has given it.",
+        mend: "Look the payment up by its uniqueMerchantReference, which was sent with the initiation.",
     }
     .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::Challenge, rules: &[Rule::first(On::Payment, Act::DropReply)], answer: Answer::Authenticates, back: Back::Once, expect: Expect::Settled })),
     Text {
         id: "S07",
-        title: "The customer comes back before the answer",
+        title: "The customer comes back before answering",
         severity: Severity::High,
         basis: "2 §3.3, A107",
         imitates: "The return page is opened while the bank’s page is still open.",
-        mend: "Ask for the status; what is not finished is not paid.",
+        mend: "Ask for the status; an unfinished authentication is not a payment.",
     }
     .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Nothing, back: Back::Once, expect: Expect::Unseen })),
     Text {
@@ -165,7 +165,7 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::Medium,
         basis: "2 §3.3, A109",
         imitates: "The customer comes back after an hour.",
-        mend: "Ask for the status; what timed out is not paid.",
+        mend: "Ask for the status; an authentication that timed out is not a payment.",
     }
     .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Late(3600), back: Back::Once, expect: Expect::Unseen })),
 ];

@@ -1,4 +1,4 @@
-//! Whom an integration may speak to.
+//! Certificates that an integration must reject.
 
 use super::Text;
 use crate::{
@@ -13,7 +13,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Self-signed certificate",
         severity: Severity::Critical,
         basis: "1 §1",
-        imitates: "An attacker in between has made a certificate.",
+        imitates: "An attacker in the middle presents a self-signed certificate.",
         mend: "Verify certificates: with your HTTP library’s defaults, against the system’s roots or SSL_CERT_FILE. Never switch it off.",
     }
     .charge(Family::Tls, Charge { entrance: Entrance::Tls(Certificate::SelfSigned), judged: Judged::Nothing, ..Charge::PLAIN }),
@@ -49,7 +49,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Certificate of an unknown authority",
         severity: Severity::Critical,
         basis: "1 §1",
-        imitates: "The certificate is signed by an authority that is not among the trusted ones.",
+        imitates: "The certificate is signed by an authority that is not trusted.",
         mend: "Verify certificates: with your HTTP library’s defaults, against the system’s roots or SSL_CERT_FILE. Never switch it off.",
     }
     .charge(Family::Tls, Charge { entrance: Entrance::Tls(Certificate::UnknownAuthority), judged: Judged::Nothing, ..Charge::PLAIN }),
@@ -67,8 +67,9 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "A good certificate",
         severity: Severity::Medium,
         basis: "1 §1",
-        imitates: "The certificate is good, and its authority is in SSL_CERT_FILE.",
-        mend: "Let your HTTP library read SSL_CERT_FILE; without it the other TLS drills pass because nothing is trusted.",
+        imitates: "The certificate is valid, and its authority is in SSL_CERT_FILE.",
+        mend: "Let your HTTP library read SSL_CERT_FILE; without it the other TLS drills pass only because no \
+        certificate is trusted.",
     }
     .charge(Family::Tls, Charge { entrance: Entrance::Tls(Certificate::Valid), judged: Judged::Nothing, ..Charge::PLAIN }),
 ];

@@ -13,7 +13,8 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Cards refreshed, callback never comes",
         severity: Severity::High,
         basis: "1 §4.8, 1 §4.9",
-        imitates: "A number changes, an expiry date changes, a card stays as it is, and the service never calls back.",
+        imitates: "A number changes, an expiry date changes, a card stays as it is, and the service never sends a \
+        callback.",
         mend: "Retrieve the batch by its batchKey until it has finished; error 182 means that it is still pending.",
     }
     .told(Family::StoredCards, Story::Update(Update::PLAIN)),
@@ -22,7 +23,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Account closed",
         severity: Severity::High,
         basis: "1 §2.3",
-        imitates: "The schemes answer that an account is closed, and that the cardholder has to be asked.",
+        imitates: "The card schemes report one account as closed, and for another ask to contact the cardholder.",
         mend: "Read the response of each entry: 701 is closed, 706 is unchanged, and 705 needs the cardholder. Only an entry with a cardKey has a new card.",
     }
     .told(Family::StoredCards, Story::Update(Update { responses: &["701", "705", "706"], ..Update::PLAIN })),
@@ -32,25 +33,28 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::Medium,
         basis: "1 §4.8",
         imitates: "The list never reaches the service, and the connection is closed.",
-        mend: "Store that the list is being submitted before it is sent. After an unclear reply keep it as doubtful: the service cannot be asked, and a second batch makes second keys.",
+        mend: "Before you send the list, store that it is being submitted. After an unclear reply keep it as \
+        doubtful: the service cannot be asked, and a second batch creates second keys.",
     }
     .told(Family::StoredCards, Story::Update(Update { rules: &[Rule::first(On::Submission, Act::DropRequest)], doubt: true, ..Update::PLAIN })),
     Text {
         id: "U04",
-        title: "Submission taken, reply lost",
+        title: "Submission accepted, reply lost",
         severity: Severity::High,
         basis: "1 §4.8",
-        imitates: "The service takes the list, and its reply with the batchKey is lost.",
-        mend: "Store that the list is being submitted before it is sent. After an unclear reply keep it as doubtful: the service cannot be asked, and a second batch makes second keys.",
+        imitates: "The service accepts the list, and its reply with the batchKey is lost.",
+        mend: "Before you send the list, store that it is being submitted. After an unclear reply keep it as \
+        doubtful: the service cannot be asked, and a second batch creates second keys.",
     }
     .told(Family::StoredCards, Story::Update(Update { rules: &[Rule::first(On::Submission, Act::DropReply)], doubt: true, ..Update::PLAIN })),
     Text {
         id: "U05",
-        title: "Submission taken, HTTP 502",
+        title: "Submission accepted, HTTP 502",
         severity: Severity::High,
         basis: "1 §4.8",
-        imitates: "The service takes the list, and a proxy answers HTTP 502.",
-        mend: "Store that the list is being submitted before it is sent. After an unclear reply keep it as doubtful: the service cannot be asked, and a second batch makes second keys.",
+        imitates: "The service accepts the list, and a proxy answers HTTP 502.",
+        mend: "Before you send the list, store that it is being submitted. After an unclear reply keep it as \
+        doubtful: the service cannot be asked, and a second batch creates second keys.",
     }
     .told(Family::StoredCards, Story::Update(Update { rules: &[Rule::first(On::Submission, Act::Answer { executed: true, answer: Answer::Gateway(502) })], doubt: true, ..Update::PLAIN })),
     Text {
@@ -58,8 +62,9 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Killed after the submission",
         severity: Severity::High,
         basis: "1 §4.8",
-        imitates: "The service takes the list, the process is killed before the reply comes, and it is started again.",
-        mend: "Store that the list is being submitted before it is sent. After an unclear reply keep it as doubtful: the service cannot be asked, and a second batch makes second keys.",
+        imitates: "The service accepts the list; the process is killed before the reply arrives, and is restarted.",
+        mend: "Before you send the list, store that it is being submitted. After an unclear reply keep it as \
+        doubtful: the service cannot be asked, and a second batch creates second keys.",
     }
     .told(Family::StoredCards, Story::Update(Update { rules: &[Rule::first(On::Submission, Act::Kill { executed: true, answered: false })], doubt: true, ..Update::PLAIN })),
     Text {
@@ -67,16 +72,16 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Killed after the reply",
         severity: Severity::High,
         basis: "1 §4.8",
-        imitates: "The process is killed just after the batchKey came, and it is started again.",
-        mend: "Store the batchKey before anything else is done, and continue with it.",
+        imitates: "The process is killed just after the batchKey arrived, and is restarted.",
+        mend: "Store the batchKey first, and continue with it.",
     }
     .told(Family::StoredCards, Story::Update(Update { rules: &[Rule::first(On::Submission, Act::Kill { executed: true, answered: true })], doubt: true, ..Update::PLAIN })),
     Text {
         id: "U08",
-        title: "Result pending for long",
+        title: "Result pending for a long time",
         severity: Severity::Medium,
         basis: "1 §4.9",
-        imitates: "The batch is pending the first eight times that it is asked for.",
+        imitates: "The first eight retrievals find the batch pending.",
         mend: "Retrieve the batch by its batchKey until it has finished; error 182 means that it is still pending.",
     }
     .told(Family::StoredCards, Story::Update(Update { haste: 15, ..Update::PLAIN })),
@@ -86,7 +91,7 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::High,
         basis: "1 §4.9",
         imitates: "The batch has finished; its first reply is lost, and the second one is truncated.",
-        mend: "Retrieving changes nothing, so repeat it until a whole reply was read; apply results only then.",
+        mend: "Retrieving changes nothing, so repeat it until a complete reply arrives; apply results only then.",
     }
     .told(Family::StoredCards, Story::Update(Update { haste: 200, rules: &[Rule::first(On::Retrieval, Act::DropReply), Rule { on: On::Retrieval, from: 2, times: 1, act: Act::Edit(Edit::Truncate) }], ..Update::PLAIN })),
     Text {
@@ -94,7 +99,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Item reported twice",
         severity: Severity::Medium,
         basis: "1 §2.2",
-        imitates: "The reply has one entry twice.",
+        imitates: "The reply contains one entry twice.",
         mend: "Match entries by oldCardKey, and apply each once.",
     }
     .told(Family::StoredCards, Story::Update(Update { rules: &[Rule::all(On::Retrieval, Act::Edit(Edit::EntryTwice))], ..Update::PLAIN })),
@@ -103,8 +108,8 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Duplicate card key in the list",
         severity: Severity::Medium,
         basis: "1 §4.8",
-        imitates: "One card key stands in the list twice, and the service refuses a list with duplicates.",
-        mend: "Remove duplicates before the list is submitted.",
+        imitates: "The list contains one card key twice, and the service refuses a list with duplicates.",
+        mend: "Remove duplicates before you submit the list.",
     }
     .told(Family::StoredCards, Story::Update(Update { repeated: true, ..Update::PLAIN })),
 ];

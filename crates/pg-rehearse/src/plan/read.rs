@@ -1,4 +1,4 @@
-//! Reads a plan and tells every mistake in it.
+//! Reads a plan and reports every mistake in it.
 
 use std::{
     collections::BTreeMap,
@@ -18,9 +18,9 @@ use crate::nearest::did_you_mean;
 
 const TOP: [&str; 7] = ["timeout_seconds", "prepare", "jobs", "hygiene", "service", "shop", "redirect"];
 const TIMEOUT: &str = "timeout_seconds must be a whole number from 1 to 600";
-const LIST: &str = "must be a list of texts, as [\"python3\", \"pay.py\"]";
+const LIST: &str = "must be a list of strings, such as [\"python3\", \"pay.py\"]";
 
-/// Where a running shop looks for the service unless the plan says otherwise: the sandbox's usual address.
+/// The default address of the service for a running shop: the sandbox's default address.
 const LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8480);
 
 pub(super) fn plan(text: &str, folder: &Path) -> Result<Plan, PlanError> {
@@ -57,7 +57,7 @@ pub(super) fn plan(text: &str, folder: &Path) -> Result<Plan, PlanError> {
         }
     }
     if plan.jobs.is_empty() && reading.mistakes.is_empty() {
-        reading.mistake(0..0, "the plan has no job; give [jobs.charge] a command or an url".to_owned());
+        reading.mistake(0..0, "the plan has no job; add [jobs.charge] with a command or a url".to_owned());
     }
     if reading.mistakes.is_empty() {
         return Ok(plan);
@@ -90,7 +90,7 @@ impl Reading<'_> {
         if let DeValue::Table(table) = value.get_ref() {
             return Some(table);
         }
-        self.mistake(value.span(), format!("{name} must be a table, as [{name}]"));
+        self.mistake(value.span(), format!("{name} must be a table: [{name}]"));
         None
     }
 
@@ -127,7 +127,7 @@ impl Reading<'_> {
         let before = self.mistakes.len();
         let words = self.words(name, value);
         if words.is_empty() && self.mistakes.len() == before {
-            self.mistake(value.span(), format!("{name} is empty; give the program and its arguments"));
+            self.mistake(value.span(), format!("{name} is empty; set the program and its arguments"));
         }
         words
     }
@@ -136,7 +136,7 @@ impl Reading<'_> {
         if let DeValue::String(word) = value.get_ref() {
             return Some(word.to_string());
         }
-        self.mistake(value.span(), format!("{name} must be a text"));
+        self.mistake(value.span(), format!("{name} must be a string"));
         None
     }
 
@@ -163,7 +163,7 @@ impl Reading<'_> {
             match self.job(job, value, plan) {
                 Some(means) => drop(plan.jobs.insert(job, means)),
                 None if self.mistakes.len() == before => {
-                    self.mistake(key.span(), format!("job {name} needs a command or an url"));
+                    self.mistake(key.span(), format!("job {name} needs a command or a url"));
                 }
                 None => {}
             }
@@ -176,7 +176,7 @@ impl Reading<'_> {
         for (key, value) in table {
             let twice = means.is_some() && matches!(key.get_ref().as_ref(), "command" | "url");
             if twice {
-                self.mistake(key.span(), format!("job {} has a command and an url; give one of them", job.name()));
+                self.mistake(key.span(), format!("job {} has both a command and a url; keep one of them", job.name()));
             }
             match key.get_ref().as_ref() {
                 "command" => means = Some(Means::Command(self.command("command", value))),
@@ -220,9 +220,12 @@ impl Reading<'_> {
             match key.get_ref().as_ref() {
                 "listen" => match self.word("listen", value).map(|word| word.parse::<SocketAddr>()) {
                     Some(Ok(address)) if address.ip().is_loopback() => plan.listen = address,
-                    Some(_) => {
-                        self.mistake(value.span(), "listen must be a loopback address, as 127.0.0.1:8480".to_owned())
-                    }
+                    Some(_) => self.mistake(
+                        value.span(),
+                        "listen must be a loopback address such as \
+                        127.0.0.1:8480"
+                            .to_owned(),
+                    ),
                     None => {}
                 },
                 other => self.unknown(key.span(), other, &["listen"]),
@@ -241,7 +244,7 @@ impl Reading<'_> {
             }
         }
         if command.is_empty() {
-            self.mistake(value.span(), "[shop] needs the command that starts it".to_owned());
+            self.mistake(value.span(), "[shop] needs a command that starts the shop".to_owned());
         }
         plan.shop = Some((command, ready));
     }

@@ -1,4 +1,4 @@
-//! One page with everything: a scorecard for a manager, and each drill's story for an engineer. No script, nothing from elsewhere.
+//! The report as one page: a summary, and the details of each drill. No scripts, no external files.
 
 use std::fmt::Write as _;
 
@@ -133,12 +133,12 @@ fn drill(text: &mut String, outcome: &Outcome) {
         }
         text.push_str("</ul>\n");
     }
-    let _ = write!(text, "<p><b>How to mend it:</b> {}</p>\n<dl>\n", escaped(drill.mend));
+    let _ = write!(text, "<p><b>How to fix it:</b> {}</p>\n<dl>\n", escaped(drill.mend));
     for (name, list) in [("Claims", &outcome.claims), ("Books", &outcome.ledger)] {
         let value = if list.is_empty() { "nothing".to_owned() } else { list.join("; ") };
         let _ = writeln!(text, "<dt>{name}</dt><dd>{}</dd>", escaped(&value));
     }
-    let _ = write!(text, "<dt>Rests on</dt><dd>{}</dd>\n</dl>\n", escaped(drill.basis));
+    let _ = write!(text, "<dt>Based on</dt><dd>{}</dd>\n</dl>\n", escaped(drill.basis));
     if !outcome.events.is_empty() {
         let _ = write!(
             text,

@@ -1,4 +1,4 @@
-//! A `JUnit` file, as continuous integration reads it.
+//! A `JUnit` file for continuous integration.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use super::{Outcome, Report, Verdict};
 pub(super) fn file(report: &Report) -> String {
     let mut text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
     let of = |verdict| report.outcomes.iter().filter(|one| one.verdict == verdict).count();
-    // Writing into a text does not fail.
+    // Writing to a string does not fail.
     let _ = writeln!(
         text,
         "<testsuites name=\"pg rehearse\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{}\">",
@@ -67,7 +67,7 @@ fn case(text: &mut String, outcome: &Outcome) {
 }
 
 fn story(outcome: &Outcome) -> String {
-    let mut text = format!("{}\nmend: {}\n", outcome.drill.imitates, outcome.drill.mend);
+    let mut text = format!("{}\nfix: {}\n", outcome.drill.imitates, outcome.drill.mend);
     for event in &outcome.events {
         let _ = writeln!(text, "{:>6} ms  {} -> {}: {}", event.at_ms, event.from.name(), event.to.name(), event.text);
     }

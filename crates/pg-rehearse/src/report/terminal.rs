@@ -57,7 +57,7 @@ pub(super) fn scorecard(report: &Report, colours: bool) -> String {
             lines.push(format!("                    {}", one_line(&finding.text)));
         }
         if outcome.verdict != Verdict::Broken {
-            lines.push(paint.with("2", &format!("                    mend: {}", outcome.drill.mend)));
+            lines.push(paint.with("2", &format!("                    fix: {}", outcome.drill.mend)));
         }
     }
     let summary = report.summary();

@@ -1,4 +1,4 @@
-//! What is posted to the shop: genuine, forged, twice, late, slowly, too much.
+//! Callbacks to the shop: genuine, forged, twice, late, slow, too large.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,7 +17,7 @@ use crate::{
     wire::{Act, Door, On, Rule},
 };
 
-/// What is posted.
+/// The kind of callback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Callback {
     GenuineBatch,
@@ -26,18 +26,18 @@ pub(crate) enum Callback {
     ForgedPayment,
     OtherPayment,
     Twice,
-    /// The customer is back before it comes.
+    /// The customer comes back before the callback.
     Late,
-    /// The customer comes back while the shop works on it.
+    /// The customer comes back while the shop handles the callback.
     Overtaken,
-    /// Another one comes byte by byte meanwhile.
+    /// Another callback arrives byte by byte meanwhile.
     Slow,
     Huge,
     Garbage,
     Secrets,
 }
 
-/// How long a shop has to ask the service whether a callback is true.
+/// How long a shop may take to confirm a callback with the service.
 const CONFIRMED_WITHIN: Duration = Duration::from_millis(1500);
 
 pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32, story: Callback) -> Played {
@@ -61,7 +61,7 @@ pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32
     })
 }
 
-/// Findings, or why the shop cannot be asked that.
+/// Findings, or why the drill does not apply to the shop.
 type Asked = Result<Vec<Finding>, String>;
 
 async fn post(stage: &Stage, what: &str, content_type: &'static str, body: String) -> Result<Seen, Silent> {
@@ -77,10 +77,10 @@ async fn post(stage: &Stage, what: &str, content_type: &'static str, body: Strin
 }
 
 fn reached(seen: Result<Seen, Silent>) -> Result<Seen, SetupError> {
-    seen.map_err(|silent| format!("the callback address could not be reached: {silent}"))
+    seen.map_err(|silent| format!("cannot reach the callback address: {silent}"))
 }
 
-/// Whether the shop asked the service after this many requests.
+/// Whether the shop asked the service after this number of requests.
 async fn asked(stage: &Stage, before: usize) -> bool {
     let clock = clock::Clock::start();
     loop {
@@ -107,11 +107,15 @@ async fn batch(stage: &mut Stage, story: Callback) -> Result<Asked, SetupError> 
     if story == Callback::GenuineBatch {
         let seen = reached(post(stage, "a finished batch", "application/json", genuine.to_string()).await)?;
         return Ok(if seen.status >= 400 {
-            Err(format!("the address answers HTTP {} to a batch of the account updater", seen.status))
+            Err(format!("the address returns HTTP {} for a batch of the account updater", seen.status))
         } else if asked(stage, 0).await {
             Ok(Vec::new())
         } else {
-            Ok(vec![judge::doubt("not-confirmed", "the batch was taken and not retrieved: callbacks are not signed")])
+            Ok(vec![judge::doubt(
+                "not-confirmed",
+                "the callback was accepted but the batch was not retrieved: \
+            callbacks are not signed",
+            )])
         });
     }
     let mut forged = genuine.clone();
@@ -124,15 +128,15 @@ async fn batch(stage: &mut Stage, story: Callback) -> Result<Asked, SetupError> 
     }
     let seen = reached(post(stage, "a forged batch", "application/json", forged.to_string()).await)?;
     Ok(if page::says_paid(&seen) || seen.body.contains("00000000-FORGED-0000") {
-        Ok(vec![judge::fault("callback-trusted", "a forged batch was believed: its card keys are taken over")])
+        Ok(vec![judge::fault("callback-trusted", "a forged batch was trusted: its card keys were stored")])
     } else if seen.status < 400 && !asked(stage, 0).await {
-        Ok(vec![judge::doubt("not-confirmed", "a forged batch was taken, and the service was not asked about it")])
+        Ok(vec![judge::doubt("not-confirmed", "a forged batch was accepted without asking the service")])
     } else {
         Ok(Vec::new())
     })
 }
 
-/// What the service posts about a hosted payment.
+/// The service's callback about a hosted payment.
 fn about(token: &str, key: &str, order: &str, value: &str) -> String {
     form_urlencoded::Serializer::new(String::new())
         .extend_pairs([
@@ -166,7 +170,7 @@ async fn payment(stage: &mut Stage, story: Callback) -> Result<Asked, SetupError
         let seen = reached(post(stage, "the key of another, cheaper payment", FORM, body).await)?;
         let mut findings = Vec::new();
         if page::says_paid(&seen) {
-            findings.push(judge::fault("callback-trusted", "a payment of 0.01 was believed to pay 9.98"));
+            findings.push(judge::fault("callback-trusted", "a payment of 0.01 was accepted for an order of 9.98"));
         }
         return Ok(Ok(findings));
     }
@@ -176,21 +180,18 @@ async fn payment(stage: &mut Stage, story: Callback) -> Result<Asked, SetupError
         seen = reached(post(stage, "a payment", FORM, genuine.clone()).await)?;
     }
     if seen.status >= 500 {
-        return Ok(Ok(vec![judge::fault(
-            "callback-fails",
-            format!("a genuine callback ends in HTTP {}", seen.status),
-        )]));
+        return Ok(Ok(vec![judge::fault("callback-fails", format!("a genuine callback gets HTTP {}", seen.status))]));
     }
     if seen.status >= 400 {
-        return Ok(Err(format!("the address answers HTTP {} to a payment of the hosted checkout", seen.status)));
+        return Ok(Err(format!("the address returns HTTP {} for a payment of the hosted checkout", seen.status)));
     }
     let charges = stage.entries()?.iter().filter(|entry| entry.is_charge()).count();
     Ok(if charges > 1 {
-        Ok(vec![judge::fault("charged-twice", format!("the callback made {charges} charges of one"))])
+        Ok(vec![judge::fault("charged-twice", format!("the callback turned one charge into {charges}"))])
     } else if asked(stage, before).await {
         Ok(Vec::new())
     } else {
-        Ok(vec![judge::doubt("not-confirmed", "the callback was taken, and the payment was not looked up")])
+        Ok(vec![judge::doubt("not-confirmed", "the callback was accepted without looking up the payment")])
     })
 }
 
@@ -198,19 +199,16 @@ async fn forged_payment(stage: &Stage, seen: &Seen, before: usize) -> Vec<Findin
     if page::says_paid(seen) {
         return vec![judge::fault(
             "callback-trusted",
-            "a forged callback was believed: it says paid, and nothing was charged",
+            "a forged callback was trusted: it says paid, but nothing was charged",
         )];
     }
     if seen.status >= 400 || page::claim(seen).is_some() || asked(stage, before).await {
         return Vec::new();
     }
-    vec![judge::fault(
-        "callback-trusted",
-        "a forged callback was taken, and the service was not asked whether it is true",
-    )]
+    vec![judge::fault("callback-trusted", "a forged callback was accepted without asking the service")]
 }
 
-/// How long the customer and the callback are apart when they overtake each other.
+/// The time between the customer and the callback when they overtake each other.
 const APART: Duration = Duration::from_millis(150);
 
 /// The callback, and the customer who comes back to the success page before it or meanwhile.
@@ -229,7 +227,7 @@ async fn with_customer(stage: &mut Stage, story: Callback) -> Result<Asked, Setu
     } else {
         let customer = async {
             clock::pause(APART).await;
-            checkout::come_back(stage, "while the callback is worked on", &query).await
+            checkout::come_back(stage, "while the callback is being handled", &query).await
         };
         let (posted, page) = tokio::join!(post(stage, "a payment", FORM, genuine), customer);
         (reached(posted)?, page?)
@@ -239,13 +237,13 @@ async fn with_customer(stage: &mut Stage, story: Callback) -> Result<Asked, Setu
         if seen.status >= 400 {
             findings.push(judge::fault(
                 "refused-with-the-customer",
-                format!("the customer has paid, and the {what} answers HTTP {}", seen.status),
+                format!("the customer has paid, but the {what} returns HTTP {}", seen.status),
             ));
         }
         if let Some(denied @ ("declined" | "not-charged")) = page::claim(seen).as_deref() {
             findings.push(judge::fault(
                 "charged-but-said-unpaid",
-                format!("the customer has paid, and the {what} claims {denied}"),
+                format!("the customer has paid, but the {what} claims {denied}"),
             ));
         }
     }
@@ -262,7 +260,7 @@ const BESIDE: Duration = Duration::from_secs(3);
 
 async fn slow(stage: &mut Stage) -> Result<Asked, SetupError> {
     if !matches!(stage.troupe.plan.jobs.get(&Job::Callback), Some(Means::Url(_))) {
-        return Ok(Err("a command has no connection that a body could come over slowly".to_owned()));
+        return Ok(Err("a command has no connection over which a body could arrive slowly".to_owned()));
     }
     let order = stage.order.clone();
     let (token, key) = checkout::paid(stage, &order, "9.98")?;
@@ -275,13 +273,13 @@ async fn slow(stage: &mut Stage) -> Result<Asked, SetupError> {
     trickling.abort();
     Ok(Ok(match beside {
         Ok(Ok(seen)) if seen.status >= 500 => {
-            vec![judge::fault("callback-fails", format!("a genuine callback ends in HTTP {}", seen.status))]
+            vec![judge::fault("callback-fails", format!("a genuine callback gets HTTP {}", seen.status))]
         }
         Ok(Ok(_)) => Vec::new(),
         Ok(Err(Silent::Closed(why))) => vec![judge::fault("shop-down", why)],
         Ok(Err(Silent::TimedOut)) | Err(_) => vec![judge::fault(
             "shop-blocked",
-            format!("one callback that comes byte by byte keeps another one waiting for {} seconds", BESIDE.as_secs()),
+            format!("one callback that arrives byte by byte delays another one by {} seconds", BESIDE.as_secs()),
         )],
     }))
 }
@@ -290,14 +288,14 @@ async fn huge(stage: &Stage) -> Result<Asked, SetupError> {
     let body = format!("trans_key={}", "A".repeat(8 << 20));
     match post(stage, "8 MiB", FORM, body).await {
         Err(Silent::TimedOut) => {
-            return Ok(Ok(vec![judge::fault("hangs", "a callback of 8 MiB keeps the shop busy until the time is up")]));
+            return Ok(Ok(vec![judge::fault("hangs", "a callback of 8 MiB blocks the shop until the timeout")]));
         }
-        // It hung up: as it should.
+        // It closed the connection, which is correct.
         Err(Silent::Closed(_)) => {}
         Ok(seen) if seen.status < 400 => {
             return Ok(Ok(vec![judge::fault(
                 "no-limit",
-                "a callback of 8 MiB is taken; real ones have a few hundred bytes",
+                "a callback of 8 MiB is accepted; real ones have a few hundred bytes",
             )]));
         }
         Ok(_) => {}
@@ -305,17 +303,21 @@ async fn huge(stage: &Stage) -> Result<Asked, SetupError> {
     let after = post(stage, "an empty one afterwards", FORM, String::new()).await;
     Ok(match after {
         Ok(_) => Ok(Vec::new()),
-        Err(silent) => {
-            Ok(vec![judge::fault("shop-down", format!("after a callback of 8 MiB the shop is gone: {silent}"))])
-        }
+        Err(silent) => Ok(vec![judge::fault(
+            "shop-down",
+            format!(
+                "after a callback of 8 MiB the shop does not respond: \
+            {silent}"
+            ),
+        )]),
     })
 }
 
 async fn garbage(stage: &Stage, story: Callback) -> Result<Asked, SetupError> {
     let mut findings = Vec::new();
     for (what, kind, body) in [
-        ("no form and no JSON", FORM, "%%%\u{0}<<<".to_owned()),
-        ("JSON that is cut", "application/json", "{\"batchKey\": \"".to_owned()),
+        ("neither a form nor JSON", FORM, "%%%\u{0}<<<".to_owned()),
+        ("truncated JSON", "application/json", "{\"batchKey\": \"".to_owned()),
         ("nothing", FORM, String::new()),
     ] {
         let seen = reached(post(stage, what, kind, body).await)?;
@@ -323,12 +325,12 @@ async fn garbage(stage: &Stage, story: Callback) -> Result<Asked, SetupError> {
             if let Some(sign) = page::inside(&seen.body) {
                 findings.push(judge::fault(
                     "inside-shown",
-                    format!("for {what} the answer shows the shop's inside: “{sign}”"),
+                    format!("the reply to {what} shows internals of the shop: “{sign}”"),
                 ));
             }
             findings.extend(secrets(stage, &seen, "the callback address"));
         } else if page::says_paid(&seen) {
-            findings.push(judge::fault("callback-trusted", format!("{what} was answered with paid")));
+            findings.push(judge::fault("callback-trusted", format!("the reply to {what} says paid")));
         } else if seen.status >= 500 {
             findings.push(judge::doubt("server-error", format!("{what}: HTTP {}", seen.status)));
         }

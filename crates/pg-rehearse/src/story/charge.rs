@@ -1,4 +1,4 @@
-//! An order is charged while something goes wrong.
+//! Charges an order under a fault.
 
 use std::sync::Arc;
 
@@ -18,13 +18,13 @@ use crate::{
     wire::{Act, Door, On, Rule},
 };
 
-/// A charge and what goes wrong with it.
+/// A charge with its fault.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Charge {
     pub(crate) card: Scenario,
     pub(crate) amount: u64,
     pub(crate) currency: &'static str,
-    /// The form that the card has to be given in; without it, the one that the integration likes.
+    /// The required form of the card; by default the form that the integration supports.
     pub(crate) way: Option<Way>,
     pub(crate) rules: &'static [Rule],
     pub(crate) runs: Runs,
@@ -34,7 +34,7 @@ pub(crate) struct Charge {
 }
 
 impl Charge {
-    /// Nothing goes wrong.
+    /// No fault.
     pub(crate) const PLAIN: Self = Self {
         card: Scenario::Approved,
         amount: 998,
@@ -48,20 +48,20 @@ impl Charge {
     };
 }
 
-/// How often the integration is started.
+/// How many times the integration is started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Runs {
-    /// Once, and again after it was killed.
+    /// Once, and again after a kill.
     Once,
-    /// Again for the same order when it has ended.
+    /// Again for the same order after its end.
     Again,
-    /// The same, after what it knew of the order is lost.
+    /// The same, after its state of the order is deleted.
     AgainForgetful,
     /// Two at the same time.
     Together,
 }
 
-/// How the service is reached.
+/// How clients connect to the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Entrance {
     Plain,
@@ -71,18 +71,18 @@ pub(crate) enum Entrance {
     PlainForTls,
 }
 
-/// What is judged.
+/// What the drill checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Judged {
-    /// Claims against the books.
+    /// Claims against the ledger.
     Money(Expect),
-    /// Whether anything was sent at all.
+    /// Whether any request was sent.
     Nothing,
-    /// Where secrets have got to.
+    /// Places where secrets appear.
     Secrets(&'static [Place]),
-    /// Whether an answer that leads elsewhere was followed with secrets.
+    /// Whether a redirect was followed with secrets.
     Trap,
-    /// Whether the payment carries a reference that the service takes once.
+    /// Whether the payment has a unique reference.
     Reference,
 }
 
@@ -98,7 +98,7 @@ pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32
     let mut stage = Stage::set(troupe, drill, round, setting).await?;
     let Some(way) = stage.way(story.way) else {
         let wanted = story.way.map_or("", Way::name);
-        return Ok(Outcome::not_applicable(drill, format!("the integration does not charge by {wanted}")));
+        return Ok(Outcome::not_applicable(drill, format!("the integration does not support charging by {wanted}")));
     };
     if let Judged::Secrets(places) = story.judged
         && !search::possible(troupe, places)
@@ -118,7 +118,7 @@ pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32
     Ok(stage.judged(findings))
 }
 
-/// The card of a scenario; an approved one has a number that occurs nowhere else.
+/// The card of a scenario; an approved one has a unique number.
 fn card(stage: &mut Stage, scenario: Scenario) -> Card {
     // Not a CV2 that is part of an amount.
     let cv2 = (201 + stage.dice.below(700)).to_string();
@@ -147,7 +147,7 @@ async fn perform(stage: &mut Stage, story: &Charge, way: Way, card: &Card) -> Re
     until_ended(stage, &line).await;
     let killed = story.rules.iter().any(|rule| matches!(rule.act, Act::Kill { .. }));
     if killed && stage.ran().len() == 1 {
-        // It was quicker than the kill; it is started again all the same.
+        // It ended before the kill; it is restarted anyway.
         again(stage, &line, 2).await;
     }
     match story.runs {
@@ -162,7 +162,7 @@ async fn perform(stage: &mut Stage, story: &Charge, way: Way, card: &Card) -> Re
     Ok(())
 }
 
-/// Starts it, and once more after it was killed or timed out.
+/// Starts it, and once more after a kill or a timeout.
 async fn until_ended(stage: &mut Stage, line: &Value) {
     let mut ran = stage.run(Job::Charge, line).await;
     let mut attempt = 1;
@@ -203,12 +203,17 @@ fn nothing_sent(stage: &Stage, story: &Charge) -> Result<Vec<Finding>, SetupErro
         let with_card = if first.parameter("cardNumber").is_some() { ", card number included" } else { "" };
         findings.push(judge::fault(
             "sent-to-an-impostor",
-            format!("it sent {} with its credentials to a server that it had to refuse{with_card}", first.method),
+            format!(
+                "it sent {} with its credentials to a server that it should have \
+            rejected{with_card}",
+                first.method
+            ),
         ));
     }
     if story.entrance == Entrance::Tls(Certificate::Valid) {
         return Ok(if exchanges.is_empty() {
-            let why = "it refuses a good certificate whose authority is in SSL_CERT_FILE, so that the other TLS drills say little";
+            let why = "it rejects a valid certificate whose authority is in SSL_CERT_FILE, so the other TLS drills \
+            prove little";
             vec![judge::doubt("good-certificate-refused", why)]
         } else {
             Vec::new()
@@ -221,7 +226,7 @@ fn nothing_sent(stage: &Stage, story: &Charge) -> Result<Vec<Finding>, SetupErro
     Ok(findings)
 }
 
-/// What was found, and that the adapter made no claim.
+/// The findings, and the missing claim of the adapter.
 fn with_claims(stage: &Stage, mut findings: Vec<Finding>) -> Vec<Finding> {
     if let Some(ran) = stage.ran().last().filter(|ran| ran.claim.is_none()) {
         findings.push(judge::broken(ran.trouble()));
@@ -251,7 +256,7 @@ fn reference(stage: &Stage) -> Vec<Finding> {
     let payments: Vec<_> = stage.exchanges().into_iter().filter(|one| one.is(On::Payment)).collect();
     let bare = payments.iter().any(|one| one.parameter("uniqueMerchantReference").is_none_or(str::is_empty));
     if payments.is_empty() {
-        vec![judge::doubt("no-payment", "it sent no payment, so nothing can be said")]
+        vec![judge::doubt("no-payment", "it sent no payment, so there is nothing to check")]
     } else if bare {
         vec![judge::fault(
             "no-reference",

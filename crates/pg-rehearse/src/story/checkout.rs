@@ -1,4 +1,4 @@
-//! The hosted checkout: the link, the payment on the page, and the success page that anybody can open.
+//! The hosted checkout: the link, the payment on the page, and the public success page.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,7 +20,7 @@ use crate::{
     wire::{Act, Answer, On, Rule},
 };
 
-/// What the customer does.
+/// The actions of the customer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Checkout {
     /// Opens the success page with a key that does not exist.
@@ -33,11 +33,11 @@ pub(crate) enum Checkout {
     Pays,
     /// Comes back twice.
     Twice,
-    /// Comes back without having paid.
+    /// Comes back without paying.
     Abandons,
     /// Pays in two tabs.
     TwoTabs,
-    /// Comes back with a false key while lookups fail.
+    /// Comes back with a wrong key while lookups fail.
     LookupDown,
     /// Opens the link after it has expired, and orders again.
     Expired,
@@ -80,7 +80,7 @@ pub(crate) async fn come_back(stage: &Stage, what: &str, query: &[(&str, &str)])
     Ok(seen)
 }
 
-/// A success page that is opened without a payment.
+/// Opens the success page without a payment.
 async fn by_hand(stage: &mut Stage, story: Checkout) -> Result<Vec<Finding>, SetupError> {
     let order = stage.order.clone();
     let key = match story {
@@ -95,14 +95,14 @@ async fn by_hand(stage: &mut Stage, story: Checkout) -> Result<Vec<Finding>, Set
     }
     let seen = come_back(stage, "opened by hand", &query).await?;
     let why = match story {
-        Checkout::OtherKey => "the success page takes the key of a payment of 0.01 for an order of 9.98",
-        Checkout::LookupDown => "the success page says paid while the service could not be asked",
-        _ => "the success page says paid, and nothing was charged: anybody can open it",
+        Checkout::OtherKey => "the success page accepts the key of a payment of 0.01 for an order of 9.98",
+        Checkout::LookupDown => "the success page says paid although the service could not be asked",
+        _ => "the success page says paid, but nothing was charged: any visitor can open it",
     };
     Ok(if page::says_paid(&seen) { vec![judge::fault("success-page-trusted", why)] } else { Vec::new() })
 }
 
-/// The whole way from the link on.
+/// The complete checkout, from the link on.
 async fn linked(stage: &mut Stage, story: Checkout) -> Result<Vec<Finding>, SetupError> {
     let success = match stage.troupe.plan.jobs.get(&Job::CheckoutReturn) {
         Some(Means::Url(url)) => format!("{url}{}order={}", if url.contains('?') { "&" } else { "?" }, stage.order),
@@ -121,7 +121,7 @@ async fn linked(stage: &mut Stage, story: Checkout) -> Result<Vec<Finding>, Setu
         let order = stage.order.clone();
         let seen = come_back(stage, "without a payment", &[("order", &order)]).await?;
         return Ok(if page::says_paid(&seen) || ran.claim == Some(Claim::Paid) {
-            vec![judge::fault("success-page-trusted", "the customer left without paying, and it says paid")]
+            vec![judge::fault("success-page-trusted", "the customer left without paying, but it says paid")]
         } else {
             Vec::new()
         });
@@ -131,11 +131,11 @@ async fn linked(stage: &mut Stage, story: Checkout) -> Result<Vec<Finding>, Setu
     }
     let key = key_of(&pay(&stage.house, &token)?);
     if story == Checkout::TwoTabs {
-        // A link that is used up leads nowhere, as it should.
+        // A used link does not redirect, which is correct.
         drop(pay(&stage.house, &token));
         let charges = stage.entries()?.iter().filter(|entry| entry.is_charge()).count();
         return Ok(if charges > 1 {
-            vec![judge::fault("charged-twice", "the link can be paid more than once: give it token_uses=1")]
+            vec![judge::fault("charged-twice", "the link can be paid more than once: set token_uses=1")]
         } else {
             Vec::new()
         });
@@ -152,11 +152,11 @@ fn token_of(ran: &Ran) -> Option<String> {
 /// A link lives for a week unless its request says otherwise (spec 3 §4.1).
 const EXPIRED: Duration = Duration::from_secs(8 * 24 * 3600);
 
-/// The customer comes with an old link, and then orders again.
+/// The customer opens an old link, and then orders again.
 async fn expired(stage: &mut Stage, line: &serde_json::Value, token: &str) -> Result<Vec<Finding>, SetupError> {
     stage.house.advance(EXPIRED);
     stage.wire().note(Lane::Wire, Lane::Service, "eight days later the customer opens the link");
-    // Whatever the page answers: the books tell whether it was paid.
+    // Whatever the page replies, the ledger shows whether it was paid.
     drop(pay(&stage.house, token));
     if charged(stage)? {
         return Ok(vec![judge::doubt("link-lives-on", "the link can be paid after eight days, at the old price")]);
@@ -166,7 +166,7 @@ async fn expired(stage: &mut Stage, line: &serde_json::Value, token: &str) -> Re
     let mut findings = Vec::new();
     if page::says_paid(&seen) {
         findings
-            .push(judge::fault("success-page-trusted", "the link has expired unpaid, and the success page says paid"));
+            .push(judge::fault("success-page-trusted", "the link has expired unpaid, but the success page says paid"));
     }
     let ran = stage.run(Job::Checkout, line).await;
     match token_of(&ran) {
@@ -174,7 +174,7 @@ async fn expired(stage: &mut Stage, line: &serde_json::Value, token: &str) -> Re
         Some(token) => {
             drop(pay(&stage.house, &token));
             if !charged(stage)? {
-                let why = "the customer orders again, and the link cannot be paid";
+                let why = "the customer orders again, but the link cannot be paid";
                 findings.push(judge::fault("order-cannot-be-paid", why));
             }
         }
@@ -205,16 +205,16 @@ async fn returned(stage: &Stage, story: Checkout, key: &str) -> Result<Vec<Findi
         findings.push(judge::fault("charged-twice", format!("{} charges for one order", charges.len())));
     }
     if charges.iter().any(|entry| entry.amount != PRICE) {
-        findings.push(judge::fault("wrong-amount", "another amount was charged than was asked for"));
+        findings.push(judge::fault("wrong-amount", "the amount charged differs from the amount of the order"));
     }
     if let Some(denied @ ("declined" | "not-charged")) = page::claim(&seen).as_deref() {
         findings.push(judge::fault(
             "charged-but-said-unpaid",
-            format!("the customer has paid, and the success page claims {denied}"),
+            format!("the customer has paid, but the success page claims {denied}"),
         ));
     }
     if seen.status >= 400 {
-        findings.push(judge::fault("customer-lost", format!("the customer has paid, and gets HTTP {}", seen.status)));
+        findings.push(judge::fault("customer-lost", format!("the customer has paid, but gets HTTP {}", seen.status)));
     }
     Ok(findings)
 }
@@ -225,7 +225,7 @@ fn key_of(location: &str) -> String {
     found.map(|(_, key)| key.into_owned()).unwrap_or_default()
 }
 
-/// A payment on the hosted page that the runner makes itself: its token and its key.
+/// A payment on the hosted page made by the runner: its token and its key.
 pub(crate) fn paid(stage: &mut Stage, order: &str, value: &str) -> Result<(String, String), SetupError> {
     let account = &stage.house.account;
     let fields = [

@@ -1,4 +1,4 @@
-//! Captures and refunds, which no reference protects from being sent twice.
+//! Captures and refunds, which have no reference against duplicates.
 
 use std::sync::Arc;
 
@@ -16,17 +16,17 @@ use crate::{
     wire::{Door, Rule},
 };
 
-/// A capture or a refund, and what goes wrong with it.
+/// A capture or a refund with its fault.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Later {
     pub(crate) job: Job,
     pub(crate) amount: u64,
     pub(crate) rules: &'static [Rule],
-    /// It is started again when it has ended: a second click.
+    /// Restarts it after its end: a second click.
     pub(crate) again: bool,
 }
 
-/// What was reserved or paid before.
+/// The earlier reservation or payment.
 const ORIGINAL: u64 = 998;
 
 pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32, story: &Later) -> Played {
@@ -52,7 +52,7 @@ pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32
     Ok(stage.judged(findings))
 }
 
-/// A reservation or a payment that the runner makes itself.
+/// A reservation or a payment made by the runner.
 fn original(stage: &mut Stage, job: Job) -> Result<String, SetupError> {
     let number = stage.dice.card_number();
     let price = ORIGINAL.to_string();
@@ -87,7 +87,7 @@ fn judged(stage: &Stage, story: &Later) -> Result<Vec<Finding>, SetupError> {
             ),
         ));
     } else if moved != 0 && moved < story.amount {
-        findings.push(judge::fault("wrong-amount", format!("{moved} instead of {} was moved", story.amount)));
+        findings.push(judge::fault("wrong-amount", format!("{moved} was moved instead of {}", story.amount)));
     }
     let claims: Vec<Claim> = stage.ran().iter().filter_map(|ran| ran.claim).collect();
     let Some(last) = claims.last() else {
@@ -96,13 +96,13 @@ fn judged(stage: &Stage, story: &Later) -> Result<Vec<Finding>, SetupError> {
         return Ok(findings);
     };
     if moved == 0 && claims.contains(&Claim::Paid) {
-        findings.push(judge::fault("nothing-moved-but-said-paid", "it claims paid, and nothing was moved"));
+        findings.push(judge::fault("nothing-moved-but-said-paid", "it claims paid, but no money was moved"));
     }
     if moved > 0 && matches!(last, Claim::Declined | Claim::NotCharged) {
-        findings.push(judge::fault("moved-but-denied", format!("it claims {}, and the money was moved", last.name())));
+        findings.push(judge::fault("moved-but-denied", format!("it claims {}, but the money was moved", last.name())));
     }
     if story.rules.is_empty() && !story.again && *last == Claim::Unknown {
-        findings.push(judge::fault("outcome-not-read", "nothing went wrong, and it claims unknown"));
+        findings.push(judge::fault("outcome-not-read", "nothing went wrong, but it claims unknown"));
     }
     Ok(findings)
 }

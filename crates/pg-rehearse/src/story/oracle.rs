@@ -1,4 +1,5 @@
-//! Oracles: does the page tell apart why data could not be read? The proof is a block that is decrypted without the key.
+//! Oracles: checks whether the page reveals why data could not be read. The proof is a block that is decrypted without
+//! the key.
 
 use std::time::Duration;
 
@@ -20,16 +21,16 @@ use crate::{
 };
 
 const BLOCK: usize = 16;
-/// How long a decryption may go on.
+/// The time limit of a decryption.
 const ATTACK: Duration = Duration::from_secs(45);
-/// Guesses that are sent at once.
+/// The number of concurrent guesses.
 const AT_ONCE: usize = 16;
-/// Requests of each kind whose times are compared.
+/// The number of timed requests of each kind.
 const TIMED: usize = 30;
-/// A difference that a network does not hide.
+/// A time difference that is visible over a network.
 const NOTICEABLE: Duration = Duration::from_millis(4);
 
-/// What an attacker sees of an answer.
+/// The parts of a response that an attacker sees.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Sign {
     status: u16,
@@ -59,7 +60,7 @@ async fn answers(stage: &Stage, story: Redirect, genuine: &Genuine) -> Result<Ve
         Lane::Wire,
         Lane::Integration,
         format!(
-            "bad padding is answered with HTTP {}, text that is no UTF-8 with {}, text that is no {} with {}",
+            "the reply to bad padding is HTTP {}, to invalid UTF-8 {}, to invalid {} {}",
             padding[0].status, text[0].status, genuine.encoding, syntax[0].status
         ),
     );
@@ -67,8 +68,7 @@ async fn answers(stage: &Stage, story: Redirect, genuine: &Genuine) -> Result<Ve
     if story == Redirect::FormatOracle {
         let differ = !told_apart && syntax.iter().any(|sign| text.iter().all(|other| other != sign));
         return Ok(if differ {
-            let why =
-                format!("the page answers text that is no UTF-8 otherwise than text that is no {}", genuine.encoding);
+            let why = format!("the page replies differently to invalid UTF-8 and to invalid {}", genuine.encoding);
             vec![judge::fault("format-oracle", why)]
         } else {
             Vec::new()
@@ -87,16 +87,16 @@ fn proof(genuine: &Genuine, found: &[u8]) -> String {
     let shown = String::from_utf8_lossy(found);
     if right {
         format!(
-            "the page answers bad padding otherwise than other bad data. {} of 16 bytes of a block were decrypted without the \
-             key through it, and they are right: “{shown}”",
+            "the page replies differently to bad padding and to other bad data. This decrypted {} of 16 bytes of a \
+            block correctly, without the key: “{shown}”",
             found.len()
         )
     } else {
-        "the page answers bad padding otherwise than other bad data; an attacker can decrypt with that".to_owned()
+        "the page replies differently to bad padding and to other bad data, which lets an attacker decrypt".to_owned()
     }
 }
 
-/// Data that cannot be read, for one reason each.
+/// Unreadable data, each for one reason.
 struct Samples {
     padding: Vec<String>,
     text: Vec<String>,
@@ -114,7 +114,7 @@ impl Samples {
         };
         // The last byte of the block before the last one: the padding becomes more than a block can have.
         let padding = [0x40, 0x60, 0x70].map(|by| altered(length - BLOCK - 1, by)).to_vec();
-        // The first block becomes noise, and the second one gets bytes that are no ASCII; the padding stays.
+        // The first block becomes noise, and the second one gets bytes outside ASCII; the padding does not change.
         let text = [0x80, 0xc0, 0xa0].map(|by| altered(3, by)).to_vec();
         let cipher = cipher(stage)?;
         let syntax = ["this is neither JSON nor XML", "[1, 2", "<a><b></a>"]
@@ -125,7 +125,7 @@ impl Samples {
     }
 }
 
-/// What stays the same when the same request is sent again: the rest is no sign of anything.
+/// The parts of a response that do not change when the request is repeated; other parts prove nothing.
 struct Steady {
     body: bool,
     headers: Vec<String>,
@@ -145,7 +145,7 @@ impl Steady {
     }
 
     fn sign(&self, seen: &Seen, data: &str, iv: &str) -> Sign {
-        // A page may repeat what it was called with.
+        // A page may repeat its parameters.
         let body = if self.body { seen.body.replace(data, "").replace(iv, "") } else { String::new() };
         Sign { status: seen.status, headers: self.headers_of(&seen.headers), body }
     }
@@ -157,8 +157,8 @@ impl Steady {
     }
 }
 
-/// Vaudenay's attack on the second block of the data: what the page says about the padding is enough. Returns the bytes that
-/// were found in time, the last ones of the block.
+/// Vaudenay's attack on the second block of the data: it needs only the page's reaction to the padding. Returns the
+/// bytes found within the time limit, the last ones of the block.
 async fn attack(stage: &Stage, genuine: &Genuine, steady: &Steady, bad: &Sign) -> Result<Vec<u8>, SetupError> {
     let bytes = STANDARD.decode(&genuine.data).map_err(text)?;
     let (Some(before), Some(target)) = (bytes.get(..BLOCK), bytes.get(BLOCK..2 * BLOCK)) else { return Ok(Vec::new()) };
@@ -186,8 +186,8 @@ async fn attack(stage: &Stage, genuine: &Genuine, steady: &Steady, bad: &Sign) -
     Ok(plain[found..].to_vec())
 }
 
-/// The byte at this place of a forged block for which the page finds the padding good.
-#[expect(clippy::too_many_arguments, reason = "one round of the attack, with all that it has found so far")]
+/// The byte at this place of a forged block for which the page accepts the padding.
+#[expect(clippy::too_many_arguments, reason = "one round of the attack, with everything found so far")]
 async fn byte(
     stage: &Stage,
     genuine: &Genuine,
@@ -253,10 +253,10 @@ async fn together<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output>
     done.into_iter().flatten().collect()
 }
 
-/// The times of both kinds of bad data, taken in turn.
+/// The times of both kinds of bad data, measured alternately.
 async fn timing(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, SetupError> {
     if matches!(stage.troupe.plan.jobs.get(&Job::OpenRedirect), Some(Means::Command(_))) {
-        return Ok(vec![judge::doubt("not-timed", "a program is started for each redirect, which hides all times")]);
+        return Ok(vec![judge::doubt("not-timed", "each redirect starts a program, which hides differences in time")]);
     }
     let samples = Samples::of(stage, genuine)?;
     let (mut padding, mut other) = (Vec::new(), Vec::new());
@@ -275,7 +275,13 @@ async fn timing(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, SetupE
     let differ = one.abs_diff(two) >= NOTICEABLE && (apart(&padding, &other) || apart(&other, &padding));
     stage.wire().note(Lane::Wire, Lane::Integration, format!("bad padding takes {one:?}, other bad data {two:?}"));
     Ok(if differ {
-        vec![judge::fault("timing-oracle", format!("bad padding is answered in {one:?}, other bad data in {two:?}"))]
+        vec![judge::fault(
+            "timing-oracle",
+            format!(
+                "the reply to bad padding takes {one:?}, to other bad data \
+        {two:?}"
+            ),
+        )]
     } else {
         Vec::new()
     })

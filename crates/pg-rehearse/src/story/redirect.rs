@@ -1,4 +1,4 @@
-//! What a browser brings back from the card form, altered in every way: the page that reads it is called as a browser would.
+//! Redirect data of the card form, altered in many ways and sent to the return page as by a browser.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::{
     stage::{Setting, Stage, Troupe},
 };
 
-/// What is done to the redirect.
+/// The alteration of the redirect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Redirect {
     Genuine,
@@ -38,7 +38,7 @@ pub(crate) enum Redirect {
     ErrorPages,
 }
 
-/// A genuine redirect with the page that it leads to.
+/// A genuine redirect and the page that receives it.
 pub(crate) struct Genuine {
     pub(crate) data: String,
     pub(crate) iv: String,
@@ -53,12 +53,15 @@ pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32
     let genuine = match genuine(&mut stage).await? {
         Ok(genuine) => genuine,
         Err(seen) if story == Redirect::Genuine => {
-            let why = format!("the page answers a genuine redirect with HTTP {}, in JSON and in XML", seen.status);
+            let why = format!("the page replies to a genuine redirect with HTTP {}, in JSON and in XML", seen.status);
             return Ok(stage.judged(vec![judge::fault("genuine-refused", why)]));
         }
         Err(seen) => {
-            let why =
-                format!("the page answers a genuine redirect with HTTP {}, so nothing can be compared", seen.status);
+            let why = format!(
+                "the page replies to a genuine redirect with HTTP {}, so no replies can be \
+                compared",
+                seen.status
+            );
             return Ok(stage.judged(vec![judge::broken(why)]));
         }
     };
@@ -78,7 +81,7 @@ pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32
     Ok(stage.judged(findings))
 }
 
-/// Opens the page with what the service really sends, in the encoding that the page reads.
+/// Opens the page with a genuine redirect, in the encoding that the page reads.
 async fn genuine(stage: &mut Stage) -> Result<Result<Genuine, Seen>, SetupError> {
     let known = stage.troupe.plan.encoding.clone();
     let encodings: &[&'static str] = match known.as_deref() {
@@ -114,7 +117,7 @@ pub(crate) fn cipher(stage: &Stage) -> Result<SessionCipher, SetupError> {
 /// Opens the page with these parameters.
 pub(crate) async fn open(stage: &Stage, data: &str, iv: &str) -> Result<Seen, SetupError> {
     let call = Call::page(&stage.address(Job::OpenRedirect), &[("formId", "card"), ("data", data), ("iv", iv)]);
-    stage.visit(Job::OpenRedirect, call).await.map_err(|silent| format!("the page could not be opened: {silent}"))
+    stage.visit(Job::OpenRedirect, call).await.map_err(|silent| format!("cannot open the page: {silent}"))
 }
 
 async fn told(stage: &Stage, what: &str, data: &str, iv: &str) -> Result<Seen, SetupError> {
@@ -133,7 +136,7 @@ fn genuine_findings(genuine: &Genuine) -> Vec<Finding> {
     findings
 }
 
-/// What a page must not do with data that it cannot read.
+/// Checks a page's response to unreadable data.
 fn unread(seen: &Seen, genuine: &Genuine, what: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
     if page::says_paid(seen) {
@@ -148,7 +151,7 @@ fn unread(seen: &Seen, genuine: &Genuine, what: &str) -> Vec<Finding> {
         ));
     }
     if seen.status >= 500 {
-        findings.push(judge::doubt("server-error", format!("{what}: the page ends in HTTP {}", seen.status)));
+        findings.push(judge::doubt("server-error", format!("{what}: the page returns HTTP {}", seen.status)));
     }
     findings
 }
@@ -206,7 +209,7 @@ async fn tampered(stage: &mut Stage, story: Redirect, genuine: &Genuine) -> Resu
     }
     let after = open(stage, &genuine.data, &genuine.iv).await?;
     if after.status >= 500 {
-        findings.push(judge::fault("page-down", "afterwards the page fails for a genuine redirect too"));
+        findings.push(judge::fault("page-down", "afterwards the page fails for a genuine redirect as well"));
     }
     Ok(findings)
 }
@@ -223,7 +226,7 @@ async fn replayed(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, Setu
     })
 }
 
-/// A `+` that a query string turned into a blank.
+/// A `+` that URL decoding turned into a space.
 async fn blanks(stage: &mut Stage, genuine: &Genuine) -> Result<Vec<Finding>, SetupError> {
     let mut genuine_data = genuine.data.clone();
     let mut iv = genuine.iv.clone();
@@ -239,14 +242,14 @@ async fn blanks(stage: &mut Stage, genuine: &Genuine) -> Result<Vec<Finding>, Se
     let call = Call::raw_page(&stage.address(Job::OpenRedirect), &query);
     let seen = stage.visit(Job::OpenRedirect, call).await.map_err(text)?;
     Ok(if seen.status >= 400 {
-        let why = format!("the page answers HTTP {} when a + of the data arrives as a blank", seen.status);
+        let why = format!("the page returns HTTP {} when a + of the data arrives as a space", seen.status);
         vec![judge::fault("blank-for-plus", why)]
     } else {
         Vec::new()
     })
 }
 
-/// Members that no service sends, in the form that the page reads.
+/// Forged data in the encoding that the page reads.
 async fn forged(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, SetupError> {
     let more = [
         ("result", "OK"),
@@ -274,7 +277,7 @@ async fn markup(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, SetupE
     Ok(if seen.is_html() && seen.body.contains("<script>pgRehearse()") {
         vec![judge::fault(
             "markup-not-escaped",
-            "what a customer typed becomes part of the page: a script in a name would run",
+            "customer input becomes part of the page's markup: a script in a name would run",
         )]
     } else {
         Vec::new()
@@ -304,7 +307,7 @@ fn with(genuine: &Genuine, members: &[(&str, &str)]) -> String {
     plain
 }
 
-/// Nothing of the account belongs into what browsers get.
+/// Searches a response to the browser for credentials of the account.
 pub(crate) fn secrets(stage: &Stage, seen: &Seen, place: &str) -> Vec<Finding> {
     let headers: Vec<String> =
         seen.headers.values().map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).collect();

@@ -1,4 +1,4 @@
-//! Looks for cards and credentials where they do not belong.
+//! Searches for card numbers and credentials where they do not belong.
 
 use std::{
     fs,
@@ -27,9 +27,9 @@ pub(crate) enum Place {
     LogsCredentials,
     /// The folder that an order's state is kept in.
     Folder,
-    /// Parameters of requests that are made for something else.
+    /// Parameters that are meant for other values.
     Fields,
-    /// Addresses of requests.
+    /// URLs of requests.
     Addresses,
 }
 
@@ -39,12 +39,12 @@ impl Place {
     }
 }
 
-/// The most bytes of one log file that are read.
+/// The maximum number of bytes read from one log file.
 const MOST: u64 = 16 << 20;
-/// The most files that are looked into.
+/// The maximum number of files searched.
 const FILES: usize = 200;
 
-/// Whether the plan names what these places need.
+/// Whether the plan names the files or commands for these places.
 pub(crate) fn possible(troupe: &Troupe, places: &[Place]) -> bool {
     !places.iter().all(|place| place.is_log()) || !troupe.plan.logs.is_empty() || troupe.plan.dump.is_some()
 }
@@ -59,7 +59,7 @@ impl Watch {
         Self { card: card.clone() }
     }
 
-    /// Everything that was found. What is looked for occurs in this drill alone, so that no earlier one is blamed on it.
+    /// All findings. The secrets occur in this drill only, so findings of earlier drills are not mixed in.
     pub(crate) async fn find(&self, stage: &Stage, places: &[Place]) -> Vec<Finding> {
         let mut findings = Vec::new();
         for place in places {
@@ -106,7 +106,7 @@ impl Watch {
             findings.push(judge::fault("card-number-shown", format!("the whole card number is in {place}")));
         }
         if cards && has_cv2(text, &self.card.cv2) {
-            findings.push(judge::fault("cv2-shown", format!("the CV2 is in {place}; it may never be kept")));
+            findings.push(judge::fault("cv2-shown", format!("the CV2 is in {place}; it must never be stored")));
         }
         if credentials {
             for (name, secret) in stage.house.account.secrets() {
@@ -118,7 +118,7 @@ impl Watch {
         findings
     }
 
-    /// A card number belongs into `cardNumber`, and each credential into its own parameter.
+    /// A card number belongs in `cardNumber`, and each credential in its own parameter.
     fn fields(&self, stage: &Stage, exchange: &Exchange) -> Vec<Finding> {
         let mut findings = Vec::new();
         let account = &stage.house.account;
@@ -156,7 +156,7 @@ impl Watch {
     }
 }
 
-/// The number as it is, or in groups of four.
+/// The number without separators, or in groups of four.
 fn has_number(text: &str, number: &str) -> bool {
     let mut rest = number.as_bytes();
     let mut groups = Vec::new();
@@ -210,7 +210,7 @@ fn read(path: &Path) -> String {
         file.seek(SeekFrom::Start(length.saturating_sub(MOST)))?;
         file.take(MOST).read_to_end(&mut bytes)
     });
-    // A file that has gone holds nothing any more.
+    // The file was deleted meanwhile.
     drop(opened);
     String::from_utf8_lossy(&bytes).into_owned()
 }
@@ -231,7 +231,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Files that a pattern means: `*` and `?` within a name; a folder means all that is in it.
+/// Files that match a pattern: `*` and `?` within a name; a folder matches all files in it.
 fn matching(folder: &Path, pattern: &str) -> Vec<PathBuf> {
     let mut level = vec![if pattern.starts_with('/') { PathBuf::from("/") } else { folder.to_owned() }];
     for part in pattern.split('/').filter(|part| !part.is_empty()) {

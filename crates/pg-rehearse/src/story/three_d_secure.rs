@@ -1,4 +1,4 @@
-//! A payment with 3-D Secure: begun, interrupted by the customer's bank, and finished when the customer is back.
+//! A payment with 3-D Secure: started, interrupted by the bank's challenge, and finished after the customer's return.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,7 +19,7 @@ use crate::{
     wire::{Door, Rule},
 };
 
-/// What the customer does, and what goes wrong.
+/// The actions of the customer, and the fault.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ThreeDSecure {
     pub(crate) card: Scenario,
@@ -88,7 +88,7 @@ fn opened(started: &Ran) -> Option<(String, String)> {
     Some((key.to_owned(), address.to_owned()))
 }
 
-/// It did not come to an authentication: fine when something went wrong and it says so.
+/// No authentication was started: correct if a fault occurred and the claim says so.
 fn not_opened(stage: &Stage, started: &Ran, story: &ThreeDSecure) -> Result<Vec<Finding>, SetupError> {
     match started.claim {
         None => Ok(vec![judge::broken(if started.answer.is_empty() {
@@ -97,13 +97,13 @@ fn not_opened(stage: &Stage, started: &Ran, story: &ThreeDSecure) -> Result<Vec<
             "its answer has no authenticationKey and authenticationUrl".to_owned()
         })]),
         Some(_) if story.rules.is_empty() => {
-            Ok(vec![judge::fault("not-initiated", "nothing went wrong, and it began no authentication")])
+            Ok(vec![judge::fault("not-initiated", "nothing went wrong, but it started no authentication")])
         }
         Some(_) => judged(stage, story),
     }
 }
 
-/// What the customer does on the page of the bank.
+/// The customer's actions on the page of the bank.
 fn customer(stage: &Stage, address: &str, answer: Answer) -> Result<(), SetupError> {
     let outcome = match answer {
         Answer::Authenticates => "authenticate",
@@ -150,7 +150,7 @@ async fn back(stage: &mut Stage, line: &Value, key: &str, back: Back) {
 
 fn judged(stage: &Stage, story: &ThreeDSecure) -> Result<Vec<Finding>, SetupError> {
     let (entries, exchanges) = (stage.entries()?, stage.exchanges());
-    // What it said when it began is no claim about the payment, unless it said more than it knew.
+    // The claim of the first step does not concern the payment, unless it says more than was known.
     let began_paid = stage.ran().first().is_some_and(|ran| ran.claim == Some(Claim::Paid));
     let ran = if stage.ran().len() > 1 { &stage.ran()[1..] } else { stage.ran() };
     let evidence = Evidence {
@@ -162,7 +162,7 @@ fn judged(stage: &Stage, story: &ThreeDSecure) -> Result<Vec<Finding>, SetupErro
         currency: "GBP",
     };
     let mut findings = judge::charge(story.expect, &evidence);
-    // One authentication pays once, so a repetition needs no reference of its own.
+    // One authentication pays once, so a retry needs no reference.
     findings.retain(|finding| finding.kind != "resent-without-reference");
     if began_paid {
         findings.push(judge::fault("unpaid-but-said-paid", "it claims paid before the customer was authenticated"));

@@ -1,4 +1,4 @@
-//! Stored cards are refreshed by the account updater while something goes wrong.
+//! Updates stored cards through the account updater under a fault.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,29 +21,29 @@ use crate::{
     wire::{Door, Rule},
 };
 
-/// A list of stored cards, and what goes wrong with it.
+/// A list of stored cards with its fault.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Update {
-    /// What the schemes answer for each card.
+    /// The response of the card schemes for each card.
     pub(crate) responses: &'static [&'static str],
-    /// Whether the first key stands in the list twice.
+    /// Whether the list contains the first key twice.
     pub(crate) repeated: bool,
-    /// By how many seconds the service's clock goes on each time that the batch is asked for.
+    /// The number of seconds by which each retrieval advances the service's clock.
     pub(crate) haste: u64,
     pub(crate) rules: &'static [Rule],
-    /// Whether "unknown" may be the last word.
+    /// Whether "unknown" is a valid last claim.
     pub(crate) doubt: bool,
 }
 
 impl Update {
-    /// Nothing goes wrong.
+    /// No fault.
     pub(crate) const PLAIN: Self =
         Self { responses: &["700", "702", "706"], repeated: false, haste: 50, rules: &[], doubt: false };
 }
 
-/// A batch takes two minutes (assumption 73).
+/// A batch takes two minutes (A73).
 const FINISHED: Duration = Duration::from_secs(200);
-/// How often the job is started for one list.
+/// How many times the job is started for one list.
 const STARTS: u64 = 3;
 
 pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32, story: &Update) -> Played {
@@ -60,7 +60,7 @@ pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32
     Ok(stage.judged(findings))
 }
 
-/// Stores a card for each response, and tells the schemes what to answer.
+/// Stores a card for each response, and configures the responses.
 fn stored(stage: &mut Stage, story: &Update) -> Result<Vec<String>, SetupError> {
     let mut keys = Vec::new();
     for response in story.responses {
@@ -80,7 +80,7 @@ fn stored(stage: &mut Stage, story: &Update) -> Result<Vec<String>, SetupError> 
     Ok(keys)
 }
 
-/// Starts the job, and again when it was killed, or when it leaves the result for later.
+/// Starts the job, and restarts it after a kill or an unfinished result.
 async fn perform(stage: &mut Stage, line: &Value) {
     for attempt in 1..=STARTS {
         let mut line = line.clone();
@@ -105,7 +105,7 @@ fn judged(stage: &Stage, story: &Update, keys: &[String]) -> Result<Vec<Finding>
     if batches.len() > 1 {
         findings.push(judge::fault(
             "submitted-twice",
-            format!("{} batches were made of one list, so that a card may get two new keys", batches.len()),
+            format!("{} batches were created from one list, so a card may get two new keys", batches.len()),
         ));
     }
     let Some((ran, claim)) = stage.ran().last().and_then(|ran| ran.claim.map(|claim| (ran, claim))) else {
@@ -115,18 +115,18 @@ fn judged(stage: &Stage, story: &Update, keys: &[String]) -> Result<Vec<Finding>
     match claim {
         Claim::Declined | Claim::NotCharged if !batches.is_empty() => findings.push(judge::fault(
             "submitted-but-denied",
-            format!("it claims {}, and the service has the batch", claim.name()),
+            format!("it claims {}, but the service has the batch", claim.name()),
         )),
         Claim::Declined | Claim::NotCharged if !story.doubt => findings.push(judge::fault(
             "not-refreshed",
-            format!("nothing stood in the way, and it claims {} without a batch", claim.name()),
+            format!("nothing went wrong, but it claims {} without a batch", claim.name()),
         )),
         Claim::Paid if batches.is_empty() => {
-            findings.push(judge::fault("done-without-a-batch", "it claims paid, and the service has no batch"));
+            findings.push(judge::fault("done-without-a-batch", "it claims paid, but the service has no batch"));
         }
         Claim::Unknown if !story.doubt => findings.push(judge::fault(
             "result-not-read",
-            "the batch has finished, its result can be read, and it still claims unknown",
+            "the batch has finished and its result can be read, but it still claims unknown",
         )),
         _ => {}
     }
@@ -138,7 +138,7 @@ fn judged(stage: &Stage, story: &Update, keys: &[String]) -> Result<Vec<Finding>
     Ok(findings)
 }
 
-/// What it says of each card against what the schemes answered.
+/// Compares the reported cards with the responses of the schemes.
 fn cards(reported: &[Value], truth: &Value, keys: &[String], claim: Claim) -> Vec<Finding> {
     let text = |value: &Value, name: &str| value[name].as_str().unwrap_or_default().to_owned();
     let entries = truth["cardKeyDetails"].as_array().cloned().unwrap_or_default();
@@ -152,22 +152,21 @@ fn cards(reported: &[Value], truth: &Value, keys: &[String], claim: Claim) -> Ve
             continue;
         };
         if !seen.insert(key.clone()) {
-            findings
-                .push(judge::fault("reported-twice", "it reports one card twice, so that its result is applied twice"));
+            findings.push(judge::fault("reported-twice", "it reports one card twice, so its result is applied twice"));
         }
         let (new, response) = (text(entry, "cardKey"), text(entry, "response"));
         if text(card, "newCardKey") != new {
             let right = if new.is_empty() { "none" } else { "another one" };
             findings.push(judge::fault(
                 "wrong-card",
-                format!("the new key that it reports is wrong: response {response} brings {right}"),
+                format!("it reports a wrong new key: response {response} contains {right}"),
             ));
         }
         let state = text(card, "state");
         if state != wanted(&response) && matches!(state.as_str(), "updated" | "unchanged" | "closed") {
             findings.push(judge::fault(
                 "wrong-state",
-                format!("it reports a card as {state}, and response {response} means {}", wanted(&response)),
+                format!("it reports a card as {state}, but response {response} means {}", wanted(&response)),
             ));
         }
     }
@@ -176,7 +175,7 @@ fn cards(reported: &[Value], truth: &Value, keys: &[String], claim: Claim) -> Ve
         if missing > 0 {
             findings.push(judge::fault(
                 "card-missed",
-                format!("it claims paid, and reports nothing about {}", judge::count(missing, "card")),
+                format!("it claims paid, but reports nothing about {}", judge::count(missing, "card")),
             ));
         }
     }
@@ -184,7 +183,7 @@ fn cards(reported: &[Value], truth: &Value, keys: &[String], claim: Claim) -> Ve
     findings
 }
 
-/// What a response means for a stored card.
+/// The meaning of a response for a stored card.
 fn wanted(response: &str) -> &'static str {
     match response {
         "700" | "702" | "707" | "712" => "updated",

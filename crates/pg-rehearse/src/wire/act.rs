@@ -1,12 +1,12 @@
-//! What a request meets on its way.
+//! Faults of requests.
 
-/// Which requests, and what happens to them.
+/// A rule: the requests and their fault.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rule {
     pub(crate) on: On,
-    /// The first of them that meets it, counted from 1.
+    /// The first request with the fault, counted from 1.
     pub(crate) from: u32,
-    /// How many in a row meet it.
+    /// The number of consecutive requests with the fault.
     pub(crate) times: u32,
     pub(crate) act: Act,
 }
@@ -39,7 +39,7 @@ pub(crate) enum On {
     Any,
     /// One that may charge.
     Payment,
-    /// One that asks what became of a payment.
+    /// A lookup of a payment.
     Lookup,
     /// A capture, a cancellation or a refund.
     Later,
@@ -49,12 +49,12 @@ pub(crate) enum On {
     Retrieval,
 }
 
-/// When a request arrives that was kept back.
+/// When a delayed request arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LateAt {
-    /// As soon as the integration has looked the payment up and was told that there is none.
+    /// After an empty lookup of the payment by the integration.
     AfterLookup,
-    /// When the integration has made up its mind.
+    /// After the integration has made its claim.
     AfterClaim,
 }
 
@@ -63,80 +63,80 @@ pub(crate) enum LateAt {
 pub(crate) enum Act {
     /// It is lost; the connection is closed.
     DropRequest,
-    /// The connection is closed as soon as the head of the request has come.
+    /// The connection is closed as soon as the head of the request has arrived.
     CutAfterHead,
-    /// It is executed; the connection is closed without an answer.
+    /// It is executed; the connection is closed without a reply.
     DropReply,
-    /// It is executed, and nothing is said until the caller gives up.
+    /// It is executed, and no reply is sent until the caller gives up.
     Hold,
-    /// It is not executed, and nothing is said until the caller gives up; then it arrives.
+    /// It is not executed, and no reply is sent until the caller gives up; then it arrives.
     Late(LateAt),
-    /// It is executed twice. Whether the second answer is the one that is sent.
+    /// It is executed twice. The flag says whether the second reply is sent.
     Twice { second: bool },
-    /// It is executed, and the answer comes so many milliseconds later.
+    /// It is executed, and the reply is delayed by this number of milliseconds.
     Slow(u64),
-    /// The integration is killed; whether the request is executed, and whether it is answered first.
+    /// The integration is killed. The flags say whether the request is executed, and whether the reply is sent first.
     Kill { executed: bool, answered: bool },
-    /// It is executed or not, and this is answered.
+    /// It is executed or not, and this reply is sent.
     Answer { executed: bool, answer: Answer },
-    /// It is executed, and its answer is altered.
+    /// It is executed, and its reply is altered.
     Edit(Edit),
-    /// The bank of the sandbox says nothing; whether it has charged.
+    /// The bank of the sandbox does not respond. The flag says whether it has charged.
     Silence { charged: bool },
 }
 
-/// An answer that the service did not give.
+/// A reply that does not come from the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// An error of a server in between.
+    /// An error of a proxy.
     Gateway(u16),
     /// An error of the service: HTTP status, code, message.
     Error(u16, &'static str, &'static str),
-    /// Success with nothing in it.
+    /// Success with an empty body.
     Empty,
-    /// The login page of a network in between.
+    /// The login page of a captive portal.
     Html,
     /// A lookup that finds nothing.
     NothingFound,
-    /// Somewhere else, with this status.
+    /// A redirect to another host, with this status.
     Elsewhere(u16),
 }
 
-/// What is done to an answer.
+/// The alteration of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Edit {
-    /// Bytes that are no text, half way.
+    /// Invalid bytes in the middle.
     Garble,
-    /// The second half does not come.
+    /// The second half is missing.
     Truncate,
-    /// The head comes and nothing else.
+    /// Only the head is sent.
     HeadOnly,
     /// More fields than documented.
     MoreFields,
-    /// A status code that no document has.
+    /// An undocumented status code.
     UnknownStatus,
-    /// Numbers where texts were, or the other way round.
+    /// Numbers instead of strings, or the reverse.
     Numbers,
-    /// The first entry of a batch stands in it twice.
+    /// The batch contains its first entry twice.
     EntryTwice,
 }
 
 impl Act {
-    /// What the time line calls it.
+    /// Its name in the time line.
     pub(crate) const fn told(self) -> &'static str {
         match self {
             Self::DropRequest => "request lost, connection closed",
-            Self::CutAfterHead => "connection cut before the body came",
+            Self::CutAfterHead => "connection closed before the body arrived",
             Self::DropReply => "executed, reply lost",
             Self::Hold => "executed, reply held back until the caller gives up",
             Self::Late(_) => "request kept back",
             Self::Twice { .. } => "delivered twice",
             Self::Slow(_) => "executed, slow reply",
             Self::Kill { .. } => "the integration is killed here",
-            Self::Answer { executed: true, .. } => "executed, another answer given",
-            Self::Answer { executed: false, .. } => "not executed, another answer given",
+            Self::Answer { executed: true, .. } => "executed, another reply sent",
+            Self::Answer { executed: false, .. } => "not executed, another reply sent",
             Self::Edit(_) => "executed, reply altered",
-            Self::Silence { charged: true } => "the bank charges and its answer is lost: 119",
+            Self::Silence { charged: true } => "the bank charges, and its reply is lost: 119",
             Self::Silence { charged: false } => "the bank does not answer: 119",
         }
     }
@@ -154,7 +154,7 @@ impl Act {
         )
     }
 
-    /// Whether its caller learns from it what the service did.
+    /// Whether the caller learns the service's result.
     pub(crate) const fn is_honest(self) -> bool {
         matches!(
             self,

@@ -1,4 +1,4 @@
-//! A body that may end before it should.
+//! A body that may be truncated.
 
 use std::{
     io,
@@ -12,13 +12,13 @@ use http_body::{Body, Frame, SizeHint};
 
 use crate::clock;
 
-/// How long the first part has to get out before the connection is cut.
+/// How long the first part has to be sent before the connection is closed.
 const FLUSH: Duration = Duration::from_millis(40);
 
 /// A reply's body.
 pub(super) struct Reply {
     bytes: Option<Bytes>,
-    /// Cut when this has passed.
+    /// The connection is closed after this time.
     cut: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
 }
 
@@ -27,7 +27,7 @@ impl Reply {
         Self { bytes: Some(bytes), cut: None }
     }
 
-    /// Only this much of what was announced.
+    /// The number of bytes that are sent.
     pub(super) fn part(bytes: Bytes) -> Self {
         Self { bytes: Some(bytes).filter(|bytes| !bytes.is_empty()), cut: Some(Box::pin(clock::pause(FLUSH))) }
     }

@@ -1,4 +1,4 @@
-//! How connections are taken: in plain, over TLS with a certificate, or not at all.
+//! How connections are accepted: plain, over TLS with a certificate, or not at all.
 
 use std::sync::Arc;
 
@@ -14,18 +14,18 @@ use tokio_rustls::{TlsAcceptor, rustls::ServerConfig};
 use super::{Wire, serve};
 use crate::report::Lane;
 
-/// How the service is reached.
+/// How clients connect to the service.
 #[derive(Clone)]
 pub(crate) enum Door {
     /// HTTP.
     Plain,
-    /// HTTP; so many connections are closed as soon as they are made.
+    /// HTTP; this number of connections is closed immediately.
     Closing(u32),
     /// Nothing listens.
     Refused,
     /// TLS.
     Tls(Arc<ServerConfig>),
-    /// An `https` address whose server speaks HTTP in plain.
+    /// An `https` URL whose server uses plain HTTP.
     PlainForTls,
 }
 
@@ -35,7 +35,7 @@ impl Door {
     }
 }
 
-/// Takes connections until it is dropped.
+/// Accepts connections until it is dropped.
 pub(super) async fn listen(wire: Arc<Wire>, listener: TcpListener, door: Door) {
     let mut connections = JoinSet::new();
     loop {
@@ -66,7 +66,7 @@ async fn take(wire: Arc<Wire>, mut stream: TcpStream, door: Door, number: u32) {
             let tls = matches!(stream.peek(&mut first).await, Ok(1)) && first[0] == 22;
             if tls {
                 wire.note(Lane::Wire, Lane::Integration, "the TLS greeting is answered in plain HTTP");
-                // What the caller makes of it is judged, not whether it stayed to listen.
+                // The caller's claim is judged, not the state of the connection.
                 drop(
                     stream
                         .write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
@@ -82,6 +82,6 @@ async fn take(wire: Arc<Wire>, mut stream: TcpStream, door: Door, number: u32) {
 
 async fn answer<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(wire: Arc<Wire>, stream: S) {
     let service = service_fn(move |request| serve::answer(Arc::clone(&wire), request));
-    // A connection that is cut ends in an error, which is what was asked for.
+    // A closed connection ends in an error, as intended.
     drop(http1::Builder::new().serve_connection(TokioIo::new(stream), service).await);
 }

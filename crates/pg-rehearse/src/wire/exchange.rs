@@ -1,4 +1,4 @@
-//! A request that arrived, as the judge reads it.
+//! A received request, as the judge reads it.
 
 use bytes::Bytes;
 use http::{HeaderMap, Request, request::Parts};
@@ -6,7 +6,7 @@ use pg_model::{METHODS, method::MethodInfo};
 
 use super::{Act, On};
 
-/// A request with what became of it.
+/// A request with its result.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Exchange {
     /// `transaction/auth`; empty when the path names no method.
@@ -20,11 +20,11 @@ pub(crate) struct Exchange {
     pub(crate) act: Option<Act>,
     /// Whether the service has seen it.
     pub(crate) executed: bool,
-    /// Whether its caller got the answer that the service gave, so far as that tells what was done.
+    /// Whether the caller received the service's reply, or enough of it to know the result.
     pub(crate) answered: bool,
-    /// The status of the answer that was sent.
+    /// The status of the reply that was sent.
     pub(crate) status: Option<u16>,
-    /// The error code of the answer that was sent.
+    /// The error code of the reply that was sent.
     pub(crate) error: Option<String>,
     /// Whether it is a lookup whose caller was shown a payment.
     pub(crate) showed_payment: bool,
@@ -51,7 +51,7 @@ const LATER: [&str; 6] = [
     "enterprise/refund",
 ];
 
-/// Methods that tell what became of something.
+/// Methods that look up a result.
 const LOOKUPS: [&str; 4] = [
     "transaction/lookup",
     "enterprise/transaction_lookup",
@@ -93,7 +93,7 @@ impl Exchange {
     }
 }
 
-/// What a request may measure.
+/// The maximum size of a request.
 pub(super) fn rebuilt(parts: Parts, body: Bytes) -> Request<Bytes> {
     Request::from_parts(parts, body)
 }

@@ -1,4 +1,4 @@
-//! One request: written down, brought to the service or not, answered or not.
+//! Handles one request: records it, executes it or not, replies or not.
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
@@ -12,14 +12,14 @@ use tokio::net::TcpListener;
 use super::{Act, Answer, Edit, Exchange, LateAt, On, Wire, body::Reply, exchange};
 use crate::{clock, report::Lane};
 
-/// The connection is to be closed.
+/// The connection must be closed.
 #[derive(Debug, thiserror::Error)]
 #[error("closed by the drill")]
 pub(super) struct Cut;
 
 /// The most bytes of a request.
 const MOST: usize = 4 << 20;
-/// How long a killed integration has to have its answer.
+/// How long a killed integration has to receive its reply.
 const BEFORE_KILL: Duration = Duration::from_millis(5);
 
 pub(super) async fn answer(wire: Arc<Wire>, request: Request<Incoming>) -> Result<Response<Reply>, Cut> {
@@ -42,7 +42,7 @@ pub(super) async fn answer(wire: Arc<Wire>, request: Request<Incoming>) -> Resul
 }
 
 impl Wire {
-    /// What this request meets.
+    /// The fault of this request.
     fn act(&self, exchange: &Exchange) -> Option<Act> {
         let mut state = self.state();
         let mut met = None;
@@ -73,7 +73,7 @@ impl Wire {
         state.exchanges.len() - 1
     }
 
-    /// Brings a request to the service.
+    /// Sends a request to the service.
     pub(super) fn execute(&self, number: usize, request: Request<Bytes>) -> Option<Response<Bytes>> {
         if self.state().exchanges.get(number).is_some_and(|one| one.is(On::Retrieval)) {
             self.house.hasten();
@@ -177,7 +177,7 @@ impl Wire {
                 let start = self.state().starts;
                 tokio::spawn(async move {
                     clock::pause(BEFORE_KILL).await;
-                    // It may have ended by itself and have been started again.
+                    // It may have ended and been restarted.
                     if self.state().starts == start {
                         self.kill.notify_waiters();
                     }
@@ -195,7 +195,7 @@ impl Wire {
         self.tell(number, act, response.map(Reply::whole_of))
     }
 
-    /// Writes down what is answered.
+    /// Records the reply.
     fn tell(&self, number: usize, act: Option<Act>, response: Response<(Bytes, Reply)>) -> Response<Reply> {
         let status = response.status().as_u16();
         let (parts, (text, body)) = response.into_parts();
@@ -217,14 +217,14 @@ impl Wire {
         Response::from_parts(parts, body)
     }
 
-    /// What the service says to a lookup of something that there is not.
+    /// The service's reply to an empty lookup.
     fn nothing_found(&self, encoding: Encoding) -> Option<Response<Bytes>> {
         let name = if encoding == Encoding::Json { "json" } else { "xml" };
         self.house.raw("transaction/lookup", name, &[("uniqueMerchantReference", "pg-rehearse-no-such-order")]).ok()
     }
 }
 
-/// The encoding of an answer.
+/// The encoding of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Encoding {
     Json,
@@ -257,7 +257,7 @@ fn plain(status: StatusCode, text: &str) -> Response<Reply> {
     response
 }
 
-/// An answer that the service did not give.
+/// A reply that does not come from the service.
 fn invented(answer: Answer, encoding: Encoding, trap: &str) -> Response<Bytes> {
     let page = "<!DOCTYPE html><title>Welcome</title><h1>Please log in to this network</h1>";
     let (status, kind, body) = match answer {
@@ -326,7 +326,7 @@ fn more_fields(text: &str) -> String {
     }
 }
 
-/// A batch whose first entry stands in it twice; anything else as it is.
+/// A batch with its first entry twice; other bodies unchanged.
 fn entry_twice(text: &str) -> String {
     if let Ok(mut value) = serde_json::from_str::<serde_json::Value>(text) {
         if let Some(entries) = value.get_mut("cardKeyDetails").and_then(serde_json::Value::as_array_mut)
@@ -360,7 +360,7 @@ pub(super) fn field(text: &str, name: &str) -> Option<String> {
     Some(value).filter(|value| !value.is_empty())
 }
 
-/// Takes what must not come: what a redirect leads away.
+/// Accepts requests that followed a redirect, which must not happen.
 pub(super) async fn trap(wire: Arc<Wire>, listener: TcpListener) {
     while let Ok((stream, _)) = listener.accept().await {
         let wire = Arc::clone(&wire);

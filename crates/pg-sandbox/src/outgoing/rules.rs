@@ -14,7 +14,7 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    /// Account updater results cross the Internet over TLS only (assumption 77); the hosted
+    /// Account updater results cross the Internet over TLS only (A77); the hosted
     /// checkout also uses port 80 (spec 3 §4.1).
     pub(super) fn new(kind: CallbackKind, tls: bool, access: &OutgoingAccess) -> Self {
         Self {

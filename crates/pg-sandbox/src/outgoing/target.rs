@@ -20,7 +20,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// The URL, if callbacks of this kind may go there (assumptions 18 and 77).
+    /// The URL, if callbacks of this kind may go there (A18 and A77).
     pub(crate) fn parse(text: &str, kind: CallbackKind, access: &OutgoingAccess) -> Result<Self, BadTarget> {
         let uri = uri(text)?;
         let authority = uri.authority().ok_or(BadTarget::NotAnAddress)?;

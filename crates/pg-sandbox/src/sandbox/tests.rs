@@ -102,7 +102,7 @@ fn the_checks_come_in_their_order() {
 }
 
 /// Every request carries them (spec 1 §5, 2 §5); of one method the documents leave the signature open, and it is wanted there
-/// too (assumption 28).
+/// too (A28).
 // spec: 2 §4.1: Credentials and signature are required.
 // spec: 2 §4.3: shaSignature is required, apiKey and apiPassword too.
 // spec: 2 §5: Gateway methods and initiate carry credentials and signature.

@@ -25,9 +25,9 @@ use tokio_rustls::TlsConnector;
 use super::{listener::GRACE, writer::Queue};
 use crate::outgoing::{Outgoing, default_port};
 
-/// The time limit of one callback, from name resolution to the end of the response (assumption 76).
+/// The time limit of one callback, from name resolution to the end of the response (A76).
 const TIME: Duration = Duration::from_secs(10);
-/// How much of the response is read and discarded (assumption 76).
+/// How much of the response is read and discarded (A76).
 const ANSWER: usize = 64 << 10;
 
 /// Sends callbacks until the server stops; those in flight then get a short time,

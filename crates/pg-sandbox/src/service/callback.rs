@@ -1,5 +1,5 @@
 //! Outgoing callbacks: journaled with the request that causes them, returned when they are due, and
-//! updated with their results. Only finished batches and hosted payments cause one (assumption 138).
+//! updated with their results. Only finished batches and hosted payments cause one (A138).
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ pub(crate) struct NewCallback<'a> {
     pub(crate) body: String,
 }
 
-/// Refuses a URL that is not allowed for callbacks of this kind: error 184 (assumptions 18 and 77).
+/// Refuses a URL that is not allowed for callbacks of this kind: error 184 (A18 and A77).
 pub(crate) fn check(context: &Context<'_>, kind: CallbackKind, url: &str) -> Result<(), Refusal> {
     let assumption = match kind {
         CallbackKind::AccountUpdater => 77,
@@ -52,8 +52,8 @@ pub(crate) fn check(context: &Context<'_>, kind: CallbackKind, url: &str) -> Res
 }
 
 /// Schedules a callback at `now`: it is sent as soon as the request that causes it is durable, unless the behaviour of callbacks
-/// was changed. It is sent again only if it is not acknowledged and retries are configured (assumption 345). A registered
-/// destination receives it in place of the URL of the request (assumption 346).
+/// was changed. It is sent again only if it is not acknowledged and retries are configured (A345). A registered
+/// destination receives it in place of the URL of the request (A346).
 pub(crate) fn enqueue(context: &mut Context<'_>, new: NewCallback<'_>, now: Timestamp) -> Result<(), StoreError> {
     let misbehaviour = next_misbehaviour(context)?;
     let destination = destination(context, new.merchant, new.kind)?;

@@ -83,7 +83,7 @@ impl<'a> Context<'a> {
         self.warnings.add(text);
     }
 
-    /// A trace code (assumption 20).
+    /// A trace code (A20).
     pub(crate) fn trace_code(&mut self) -> String {
         self.keys.digits(9)
     }

@@ -1,4 +1,4 @@
-//! The CV2 of a session, until the first authorisation (assumption 101).
+//! The CV2 of a session, until the first authorisation (A101).
 //!
 //! No outcome depends on its digits. A sandbox that has its store for itself holds it in memory. Sandboxes that share a store
 //! share one fact, that the session was given a CV2, and drop the digits at once: what is not stored is in no backup.

@@ -1,4 +1,4 @@
-//! Who may call a method: blocked addresses, credentials, signature, rate (assumptions 28 and 51 to 54).
+//! Who may call a method: blocked addresses, credentials, signature, rate (A28 and A51 to A54).
 
 use pg_model::{ErrorCode, method::AuthScheme};
 
@@ -15,7 +15,7 @@ use crate::{
 pub(crate) enum Signature {
     /// Error 123 without it.
     Required,
-    /// The same, unless the account may leave it out (assumption 28).
+    /// The same, unless the account may leave it out (A28).
     OptionalWhereAllowed,
 }
 
@@ -28,7 +28,7 @@ pub(crate) fn is_credential(credentials: AuthScheme, name: &str) -> bool {
     }
 }
 
-/// Refuses an address that is blocked at the moment, by failures in whichever version (assumption 53).
+/// Refuses an address that is blocked at the moment, by failures in whichever version (A53).
 pub(crate) fn refuse_blocked(context: &mut Context<'_>) -> Result<(), Refusal> {
     let address = context.peer.to_string();
     let attempts = context.records.get::<FailedAttempts>(&address)?;
@@ -110,12 +110,12 @@ fn of_account<'a>(merchants: &'a Merchants, form: &Form) -> Option<&'a Merchant>
     merchants.by_api_key(form.given("apiKey")?).filter(|merchant| merchant.api_password.matches(password))
 }
 
-/// The version is an integer, so 05 is 5 (spec 3 §9; assumption 111).
+/// The version is an integer, so 05 is 5 (spec 3 §9; A111).
 fn is_five(version: &str) -> bool {
     version.bytes().all(|byte| byte.is_ascii_digit()) && version.trim_start_matches('0') == "5"
 }
 
-/// An unknown key and a wrong password give the same error, so that a caller cannot learn which keys exist (assumption 52).
+/// An unknown key and a wrong password give the same error, so that a caller cannot learn which keys exist (A52).
 fn account<'a>(context: &mut Context<'a>, form: &Form) -> Result<&'a Merchant, Refusal> {
     let key = form.given("apiKey");
     let password = form.get("apiPassword").unwrap_or_default();
@@ -131,7 +131,7 @@ fn account<'a>(context: &mut Context<'a>, form: &Form) -> Result<&'a Merchant, R
     Err(Refusal::from(ErrorCode::INVALID_API_CREDENTIALS).assuming(52).assuming(53))
 }
 
-/// A failure is counted although the request that failed is refused (assumption 53).
+/// A failure is counted although the request that failed is refused (A53).
 fn count_failure(context: &mut Context<'_>) -> Result<(), Refusal> {
     let address = context.peer.to_string();
     let known = context.records.get::<FailedAttempts>(&address)?;

@@ -49,7 +49,7 @@ pub(crate) trait Serve: ApiRequest + Send + 'static {
     }
 }
 
-/// What an account needs to be allowed (assumption 102).
+/// What an account needs to be allowed (A102).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Permission {
     /// Nothing.
@@ -150,7 +150,7 @@ impl Call {
     }
 }
 
-/// Answers a call of a method, checking in the order of assumption 51.
+/// Answers a call of a method, checking in the order of A51.
 pub(crate) fn call(
     context: &mut Context<'_>,
     request: &Request<bytes::Bytes>,
@@ -209,7 +209,7 @@ pub(crate) fn form(settings: &Settings, request: &Request<bytes::Bytes>) -> Resu
     }
 }
 
-/// The parameters of the card form. Inputs that it collects or ignores may share a name (assumption 48).
+/// The parameters of the card form. Inputs that it collects or ignores may share a name (A48).
 fn card_form(settings: &Settings, info: &MethodInfo, request: &Request<bytes::Bytes>) -> Result<Form, FormError> {
     if let Some(error) = request.extensions().get::<FormError>() {
         return Err(error.clone());

@@ -1,6 +1,6 @@
 //! Parameters that a method does not have, although a client that sends them expects an effect: references,
 //! amounts and items. Ignoring them would move another amount of money than was meant, or protect from nothing, so
-//! they are refused (assumptions 150 and 151).
+//! they are refused (A150 and A151).
 
 use pg_model::{
     ErrorCode,

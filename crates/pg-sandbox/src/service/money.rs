@@ -3,7 +3,7 @@
 use pg_model::{Amount, Currency};
 
 /// Currencies that put a point between thousands and a comma before decimals, as most of the
-/// countries that use them do (assumption 125).
+/// countries that use them do (A125).
 const COMMA_BEFORE_DECIMALS: &[&str] = &[
     "ARS", "AZN", "BAM", "BRL", "CLP", "COP", "CRC", "DKK", "EUR", "IDR", "ISK", "MKD", "PYG", "RON", "RSD", "TRY",
     "UYU", "VES", "VND",
@@ -37,13 +37,13 @@ pub(super) fn separated(minor: u64, currency: &str) -> String {
     grouped(minor, currency, if COMMA_BEFORE_DECIMALS.contains(&currency) { ('.', ',') } else { (',', '.') })
 }
 
-/// The same as English writes it, which is the language of all pages: `1,000.00` (assumption 182).
+/// The same as English writes it, which is the language of all pages: `1,000.00` (A182).
 pub(super) fn in_english(minor: u64, currency: &str) -> String {
     grouped(minor, currency, (',', '.'))
 }
 
 /// An amount with its currency in front, as every page for customers shows it, on one line: `£1,000.00`, or `CHF 1,000.00`
-/// where the currency has no sign of its own (assumption 182).
+/// where the currency has no sign of its own (A182).
 pub(super) fn with_currency(minor: u64, currency: &str) -> String {
     let amount = in_english(minor, currency);
     match SIGNS.iter().find(|(code, _)| *code == currency) {

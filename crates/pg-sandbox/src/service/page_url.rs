@@ -10,13 +10,13 @@ use http::HeaderValue;
 use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
 use pg_model::format::Format;
 
-/// The longest address that is taken, in bytes (assumption 135).
+/// The longest address that is taken, in bytes (A135).
 const LONGEST: usize = 8 << 10;
 
 /// What stands unchanged in a query: the unreserved characters of RFC 3986.
 const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// An absolute http or https address without blanks and control characters (assumption 134), of a host and a port that
+/// An absolute http or https address without blanks and control characters (A134), of a host and a port that
 /// a browser can go to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PageUrl(String);
@@ -28,7 +28,7 @@ impl PageUrl {
     }
 
     /// The address with these parameters behind those that it has, and before its fragment
-    /// (assumption 83). Nothing that is not ASCII is left, so that it can be a header.
+    /// (A83). Nothing that is not ASCII is left, so that it can be a header.
     pub(crate) fn with(&self, parameters: &[(&str, &str)]) -> Result<HeaderValue, http::Error> {
         let (address, fragment) = self.0.split_at(self.0.find('#').unwrap_or(self.0.len()));
         let mut location = utf8_percent_encode(&with_ascii_host(address), CONTROLS).to_string();

@@ -281,7 +281,7 @@ fn policy(site: Site, scripts: Scripts, form_target: FormTarget, frames: Frames)
 }
 
 impl Content {
-    /// Assumption 41 for the encodings of the service.
+    /// A41 for the encodings of the service.
     const fn media_type(self) -> &'static str {
         match self {
             Self::Xml => "application/xml; charset=utf-8",

@@ -17,11 +17,11 @@ pub(crate) enum Route {
     /// The inspector: `/_sandbox/` itself and what follows `/_sandbox/pages/`. Everything else there is the control
     /// interface.
     Inspector(String),
-    /// The page for errors of a session that cannot be told (assumption 79).
+    /// The page for errors of a session that cannot be told (A79).
     SessionError,
     /// A hosted payment page; what follows `/pay/` (spec 3 §1).
     Pay(String),
-    /// The page on which a customer authenticates; the authentication key (assumption 107).
+    /// The page on which a customer authenticates; the authentication key (A107).
     Challenge(String),
     /// The address of the sandbox without a path.
     Root,
@@ -84,7 +84,7 @@ impl Route {
     }
 }
 
-/// The encoding comes after the method, at most once; a slash at the end means nothing (assumption 37).
+/// The encoding comes after the method, at most once; a slash at the end means nothing (A37).
 fn version_3(service: &str, rest: &str) -> Route {
     let rest = rest.strip_suffix('/').unwrap_or(rest);
     let (name, encoding) = match rest.split_once('/') {

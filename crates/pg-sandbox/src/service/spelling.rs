@@ -1,5 +1,5 @@
-//! Parameters that a method does not know: what was probably meant by them (assumption 55), and spellings of the
-//! documents that are read although they are misspelt (assumption 23).
+//! Parameters that a method does not know: what was probably meant by them (A55), and spellings of the
+//! documents that are read although they are misspelt (A23).
 
 use pg_model::method::MethodInfo;
 
@@ -17,7 +17,7 @@ pub(super) struct Spelling {
     pub(super) assumptions: Vec<u16>,
     /// What the caller is told about them.
     pub(super) warnings: Warnings,
-    /// The refusal for a parameter that was sent under two of its spellings: it counts as sent twice (assumption 23).
+    /// The refusal for a parameter that was sent under two of its spellings: it counts as sent twice (A23).
     pub(super) twice: Option<Refusal>,
 }
 

@@ -1,4 +1,4 @@
-//! The limit of requests in a minute (spec 1 §8; assumption 54). Version 5 has none (assumption 129).
+//! The limit of requests in a minute (spec 1 §8; A54). Version 5 has none (A129).
 
 use std::{
     collections::{HashMap, VecDeque},

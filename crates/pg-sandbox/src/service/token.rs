@@ -36,7 +36,7 @@ pub(super) const METHODS: &[Entry] = &[
 ];
 
 /// The account's token of this key; a customer reference that is given must be the token's
-/// (spec 1 §3.1; assumptions 56 to 58).
+/// (spec 1 §3.1; A56 to A58).
 pub(super) fn find(
     context: &mut Context<'_>,
     merchant: &Merchant,
@@ -53,7 +53,7 @@ pub(super) fn find(
 }
 
 /// Refuses a customer reference that is not exactly the token's; an empty one is not checked
-/// (assumption 58).
+/// (A58).
 fn fits(token: &CardToken, customer: Option<&MerchantCustomerReference>) -> Result<(), Refusal> {
     match customer.filter(|customer| !customer.is_empty()) {
         Some(customer) if token.customer_reference.as_deref() != Some(customer.as_str()) => {

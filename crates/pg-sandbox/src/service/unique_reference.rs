@@ -1,4 +1,4 @@
-//! Unique references: the first request with one uses it up (spec 2 §4.3; assumption 92).
+//! Unique references: the first request with one uses it up (spec 2 §4.3; A92).
 
 use pg_model::{
     ErrorCode,

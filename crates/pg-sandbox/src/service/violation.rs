@@ -1,4 +1,4 @@
-//! The error code of a broken parameter rule (assumption 45).
+//! The error code of a broken parameter rule (A45).
 
 use pg_model::{ErrorCode, Rule, Violation, Violations, method::MethodInfo};
 
@@ -6,7 +6,7 @@ use super::{names::Names, refusal::Refusal};
 use crate::codes::SandboxErrorCode;
 
 /// The refusal for the first violation in the order of the method's table; the others are not told
-/// (assumption 51).
+/// (A51).
 pub(crate) fn refusal(info: &MethodInfo, violations: &Violations) -> Option<Refusal> {
     let names = Names::of(info);
     let item = info.fields.iter().position(|field| field.is_numbered());
@@ -20,7 +20,7 @@ pub(crate) fn refusal(info: &MethodInfo, violations: &Violations) -> Option<Refu
     first.or_else(|| violations.iter().next()).map(of)
 }
 
-/// The one rule about items together is how they are numbered (assumption 14).
+/// The one rule about items together is how they are numbered (A14).
 fn is_gap(violation: &Violation) -> bool {
     matches!(violation.rule, Rule::ITEM_AFTER_A_GAP | Rule::MISNUMBERED_ITEM)
 }
@@ -36,7 +36,7 @@ fn of(violation: &Violation) -> Refusal {
         }
         "currency" if missing => ErrorCode::CURRENCY_NOT_SUPPLIED,
         "currency" => ErrorCode::CURRENCY_NOT_SUPPORTED,
-        // The one rule about references together is that an update has to set one (assumption 98).
+        // The one rule about references together is that an update has to set one (A98).
         "merchantReference" if matches!(violation.rule, Rule::Together(_)) => {
             return SandboxErrorCode::NOTHING_TO_UPDATE.into();
         }
@@ -47,7 +47,7 @@ fn of(violation: &Violation) -> Refusal {
         "errorPageUrl" => ErrorCode::ERROR_PAGE_URL_NOT_SUPPLIED,
         "accountUpdaterKey" => ErrorCode::INVALID_ACCOUNT_UPDATER_KEY,
         "batchKey" => return Refusal::from(ErrorCode::INVALID_BATCH_KEY).assuming(45).assuming(72),
-        // The list of an account updater request (assumption 70).
+        // The list of an account updater request (A70).
         "cardKey" if violation.rule == Rule::TOO_MANY_CARD_KEYS => {
             return SandboxErrorCode::TOO_MANY_CARD_KEYS.into();
         }
@@ -162,7 +162,7 @@ mod tests {
         ] {
             assert_eq!(code(&[&good[..], &[(name, "1")]].concat()), format!("937 Invalid parameter: {name}"));
         }
-        // Other names may be parameters of the appendices (assumption 55).
+        // Other names may be parameters of the appendices (A55).
         for name in ["itemDescription0", "itemPriceBand", "items", "myItemPrice0"] {
             assert_eq!(code(&[&good[..], &[(name, "1")]].concat()), "", "{name}");
         }

@@ -1,4 +1,4 @@
-//! The callback of a finished batch (spec 1 §6; assumption 76), and what it can be told to do.
+//! The callback of a finished batch (spec 1 §6; A76), and what it can be told to do.
 
 use http::{Method, StatusCode};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Nothing of one account is visible to, usable by, or touched by another (assumption 56).
+//! Nothing of one account is visible to, usable by, or touched by another (A56).
 
 use crate::account_updater::desk::{A, Desk, HOOK, PLAIN};
 

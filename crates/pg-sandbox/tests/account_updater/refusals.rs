@@ -1,4 +1,4 @@
-//! Requests that are refused, and with which code (spec 1 §4.8, §7; assumptions 45, 70 to 72, 77).
+//! Requests that are refused, and with which code (spec 1 §4.8, §7; A45, A70 to A72, A77).
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! What the simulator finds out (spec 1 §2.4), and what it is told to (assumptions 73 to 75).
+//! What the simulator finds out (spec 1 §2.4), and what it is told to (A73 to A75).
 
 use http::Method;
 use serde_json::{Value, json};
@@ -74,7 +74,7 @@ fn the_new_token_has_everything_of_the_old_one_and_pays() {
         assert_eq!(was["card"][field], is["card"][field], "{field}");
         assert_eq!(entry["card"][field], is["card"][field], "{field}");
     }
-    // A customer who withdrew the consent is not charged under the new key either (assumption 59).
+    // A customer who withdrew the consent is not charged under the new key either (A59).
     desk.done("token/enable", &[("cardKey", &new)]);
     let order = [("currency", "GBP"), ("itemName0", "Tea"), ("itemPrice0", "499"), ("cardKey", &*new)];
     assert_eq!(desk.done("transaction/authCardKey", &order)["transactionStatusCode"], "600");

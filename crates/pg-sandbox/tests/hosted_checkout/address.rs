@@ -1,4 +1,4 @@
-//! UK addresses (spec 3 §2.4, §4.7; assumption 128).
+//! UK addresses (spec 3 §2.4, §4.7; A128).
 
 use pg_model::AddressReply;
 

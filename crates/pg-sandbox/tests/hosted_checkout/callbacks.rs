@@ -1,4 +1,4 @@
-//! Telling the merchant of a payment (spec 3 §6; assumption 121).
+//! Telling the merchant of a payment (spec 3 §6; A121).
 
 use http::StatusCode;
 

@@ -1,4 +1,4 @@
-//! Tokens that cannot be paid: too early, too late, cancelled, used up (spec 3 §3.1; assumptions 117
+//! Tokens that cannot be paid: too early, too late, cancelled, used up (spec 3 §3.1; A117
 //! and 119).
 
 use crate::hosted_checkout::shop::{CANCEL, CARD, DECLINED, NO_KEY, PAN, Shop};

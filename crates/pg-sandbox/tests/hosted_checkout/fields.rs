@@ -1,5 +1,5 @@
 //! Every reply holds every field that the document lists for it; only what a table calls conditional may be absent
-//! (spec 3 §2; assumption 42).
+//! (spec 3 §2; A42).
 
 use crate::hosted_checkout::shop::{DECLINED, ORDER, PAN, Shop, with};
 

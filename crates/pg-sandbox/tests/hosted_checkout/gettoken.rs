@@ -1,4 +1,4 @@
-//! Setting up a checkout (spec 3 §2.1, §4.1; assumptions 14, 18, 19, 90, 114 to 118).
+//! Setting up a checkout (spec 3 §2.1, §4.1; A14, A18, A19, A90, A114 to A118).
 
 use http::{Method, Request};
 use pg_model::CheckoutToken;

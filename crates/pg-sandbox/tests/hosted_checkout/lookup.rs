@@ -1,4 +1,4 @@
-//! Looking a transaction up, and cancelling tokens (spec 3 §4.8, §4.9; assumptions 125 and 126).
+//! Looking a transaction up, and cancelling tokens (spec 3 §4.8, §4.9; A125 and A126).
 
 use pg_model::EnterpriseTransaction;
 

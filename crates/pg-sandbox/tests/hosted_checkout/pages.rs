@@ -1,5 +1,5 @@
 //! The payment page: what it shows, what it takes, and where it leads (spec 3 §1, §3.1, §4.1;
-//! assumptions 119 and 120).
+//! A119 and A120).
 
 use http::Method;
 use pg_sandbox::{

@@ -1,4 +1,4 @@
-//! Charging a card again (spec 3 §3.2, §4.2; assumption 123).
+//! Charging a card again (spec 3 §3.2, §4.2; A123).
 
 use pg_model::EnterpriseResult;
 

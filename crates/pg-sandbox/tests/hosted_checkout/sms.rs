@@ -1,4 +1,4 @@
-//! Text messages (spec 3 §2.3, §4.6; assumption 127).
+//! Text messages (spec 3 §2.3, §4.6; A127).
 
 use pg_model::SmsReply;
 

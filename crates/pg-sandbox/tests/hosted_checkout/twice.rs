@@ -1,4 +1,4 @@
-//! Impatient customers: no customer is charged twice for one form (assumption 136).
+//! Impatient customers: no customer is charged twice for one form (A136).
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Batches of the account updater, and the tokens that they read and make (spec 1 §2.4, §3.2, §4.8, §4.9; assumptions 70 to
+//! Batches of the account updater, and the tokens that they read and make (spec 1 §2.4, §3.2, §4.8, §4.9; A70 to
 //! 74).
 
 use proptest::{prelude::*, sample::select};

@@ -1,4 +1,4 @@
-//! Hosted checkout tokens and the forms that customers send (spec 3 §3.1, §4.1, §4.9; assumptions 117, 119, 126, 136).
+//! Hosted checkout tokens and the forms that customers send (spec 3 §3.1, §4.1, §4.9; A117, A119, A126, A136).
 
 use proptest::{option, prelude::*, sample::select};
 use proptest_state_machine::ReferenceStateMachine;

@@ -17,9 +17,9 @@ use sandbox::Beside;
 use step::{Card, Kind, Payment, Step, Value, Version, steps};
 
 const DAY: u64 = 24 * 60 * 60;
-/// The end of May 2026, counted from the start: a card is good to the last day of its month (assumption 10).
+/// The end of May 2026, counted from the start: a card is good to the last day of its month (A10).
 const END_OF_MAY: u64 = 27 * DAY + 14 * 60 * 60;
-/// The most that one payment may be for (assumption 90).
+/// The most that one payment may be for (A90).
 const MOST: u64 = 999_999_999_999;
 
 // spec: 2 §3.2, A95: Operations on another kind of transaction, or a declined one, are refused.
@@ -152,7 +152,7 @@ impl<const WRONG: u8> Ledger<WRONG> {
         if self.expired(payment.card) {
             codes.push("109");
         }
-        // The first request uses the reference up, also when it is refused (assumption 92).
+        // The first request uses the reference up, also when it is refused (A92).
         let freed = WRONG == DECLINES_FREE_REFERENCES && matches!(payment.card, Card::Declined | Card::Poor)
             || WRONG == SILENCE_FREES_REFERENCES && payment.card == Card::Silent
             || WRONG == REFUSALS_FREE_REFERENCES && !codes.is_empty();
@@ -185,7 +185,7 @@ impl<const WRONG: u8> Ledger<WRONG> {
             reference: payment.reference,
             parent: None,
         });
-        // The bank has charged, and its answer was lost (assumption 93).
+        // The bank has charged, and its answer was lost (A93).
         if payment.card == Card::Unheard { Promise::Unheard } else { recorded }
     }
 

@@ -1,4 +1,4 @@
-//! Sessions that customers' browsers post cards to, and that are paid with (spec 2 §3.1, §4.2, §4.4; assumptions 78, 80 to
+//! Sessions that customers' browsers post cards to, and that are paid with (spec 2 §3.1, §4.2, §4.4; A78, A80 to
 //! 82, 84 to 86 and 101).
 
 use proptest::{option, prelude::*, sample::select};
@@ -305,7 +305,7 @@ impl<const WRONG: u8> Sessions<WRONG> {
     }
 }
 
-/// Thirty minutes after it was opened everything that was posted is gone, and its key says so (assumption 78).
+/// Thirty minutes after it was opened everything that was posted is gone, and its key says so (A78).
 const fn expired<const WRONG: u8>(session: &Session, now: u64) -> bool {
     now >= session.expires + (WRONG == GOOD_AT_EXPIRY) as u64
 }

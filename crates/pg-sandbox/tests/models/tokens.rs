@@ -69,7 +69,7 @@ struct Payment {
     number: &'static str,
     customer: Customer,
     card: Details,
-    /// Whether the bank has accepted its card (assumption 63).
+    /// Whether the bank has accepted its card (A63).
     accepted: bool,
     refunded: bool,
 }
@@ -210,7 +210,7 @@ impl<const WRONG: u8> Tokens<WRONG> {
         if found.as_ref().is_some_and(|token| !token.enabled) && WRONG != DISABLED_PAYS {
             codes.push("942");
         }
-        // An expiry that an update has removed (assumption 67).
+        // An expiry that an update has removed (A67).
         if found.as_ref().is_some_and(|token| token.card.month.is_empty() || token.card.year.is_empty()) {
             codes.push("109");
         }

@@ -1,5 +1,5 @@
 //! Every rule of every parameter of the card form, one by one: a form that is right but for one parameter leads where
-//! assumptions 80 and 81 say, and names it.
+//! A80 and A81 say, and names it.
 
 use pg_model::{
     METHODS,
@@ -42,7 +42,7 @@ fn bad(field: &Field) -> Vec<String> {
     values
 }
 
-/// Assumptions 79 to 81, written down a second time.
+/// A79 to A81, written down a second time.
 fn expected(name: &str, value: &str) -> Told {
     let invalid = |name: &str, code: &str| Told::Invalid(name.to_owned(), code.to_owned());
     let refused = |code: &str| Told::Refused(code.to_owned());

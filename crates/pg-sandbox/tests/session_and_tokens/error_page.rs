@@ -1,4 +1,4 @@
-//! The page that the sandbox shows itself (assumption 79).
+//! The page that the sandbox shows itself (A79).
 
 use http::Method;
 

@@ -1,4 +1,4 @@
-//! 30 minutes (spec 2 §3.1; assumption 78).
+//! 30 minutes (spec 2 §3.1; A78).
 
 use std::time::Duration;
 

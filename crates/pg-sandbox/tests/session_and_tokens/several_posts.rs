@@ -1,4 +1,4 @@
-//! Data that is collected over several pages (spec 2 §1.1; assumption 84).
+//! Data that is collected over several pages (spec 2 §1.1; A84).
 
 use serde_json::Value;
 

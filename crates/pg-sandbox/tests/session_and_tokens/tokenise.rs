@@ -1,4 +1,4 @@
-//! Tokens from transactions (spec 1 §4.7; assumptions 59 and 62 to 66).
+//! Tokens from transactions (spec 1 §4.7; A59 and A62 to A66).
 
 use crate::session_and_tokens::{
     shop::{CV2, PAN, Shop},

@@ -1,4 +1,4 @@
-//! Which forms are right (spec 2 §4.2, §7; assumptions 10, 12 and 81).
+//! Which forms are right (spec 2 §4.2, §7; A10, A12 and A81).
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Payments with test cards, and what is done with them.
+//! Payments with test cards, and later operations on them.
 
 use super::{call, card, open, probe, refusal};
 use crate::{

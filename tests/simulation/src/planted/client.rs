@@ -17,7 +17,7 @@ use crate::{
 
 /// A machine is stored after its request was sent: a crash in between forgets the request.
 pub(super) const STORES_AFTER_SENDING: Planted = Planted::new(
-    "a machine is stored after its request was sent",
+    "a machine is saved only after its request was sent",
     "machines keep their bounds",
     500,
     &StoresAfterSending,
@@ -33,7 +33,7 @@ impl ClientBehaviour for StoresAfterSending {
 
 /// After a crash everything starts again.
 pub(super) const ASSUMES_NOTHING_WAS_SENT: Planted =
-    Planted::new("a machine is resumed as if nothing had been sent", "claims are true", 300, &AssumesNothingWasSent);
+    Planted::new("a machine resumes as if nothing had been sent", "claims are true", 300, &AssumesNothingWasSent);
 
 struct AssumesNothingWasSent;
 
@@ -77,7 +77,7 @@ fn rebound(saved: &str, account: &Account) -> SavedState {
 /// Captures, cancellations and refunds without a reply are sent again, although the service cannot recognise the
 /// repetition.
 pub(super) const REPEATS_CAPTURES: Planted =
-    Planted::new("a capture without a reply is sent again", "follow-ups are what they claim", 500, &RepeatsCaptures);
+    Planted::new("a capture without a reply is resent", "follow-ups are what they claim", 500, &RepeatsCaptures);
 
 struct RepeatsCaptures;
 
@@ -121,7 +121,7 @@ impl Run for Repeating {
 
 /// A customer is sent to the payment page before the machine is saved: a crash in between loses the token.
 pub(super) const LEADS_UNSTORED: Planted = Planted::new(
-    "a customer is led to pay before the machine is stored",
+    "a customer is sent to the payment page before the machine is saved",
     "checkouts stay what they claim",
     2_000,
     &LeadsUnstored,
@@ -137,7 +137,7 @@ impl ClientBehaviour for LeadsUnstored {
 
 /// The throttle is not asked.
 pub(super) const IGNORES_THE_THROTTLE: Planted =
-    Planted::new("the throttle is not asked", "the throttle holds", 1_000, &IgnoresTheThrottle);
+    Planted::new("the throttle is skipped", "the throttle holds", 1_000, &IgnoresTheThrottle);
 
 struct IgnoresTheThrottle;
 
@@ -149,7 +149,7 @@ impl ClientBehaviour for IgnoresTheThrottle {
 
 /// After a credential error all clients continue.
 pub(super) const IGNORES_STOPS: Planted =
-    Planted::new("a credential error does not stop the others", "no client is locked out", 1000, &IgnoresStops);
+    Planted::new("a credential error does not stop other requests", "no client is locked out", 1000, &IgnoresStops);
 
 struct IgnoresStops;
 

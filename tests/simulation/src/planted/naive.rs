@@ -130,24 +130,16 @@ impl Run for Naive {
 }
 
 /// A lost payment is sent again under its reference without a lookup, and its refusal is trusted.
-pub(super) const RESENDS_BLINDLY: Planted = Planted::new(
-    "a lost payment is sent again without looking it up",
-    "claims are true",
-    300,
-    &Naively(resend_blindly),
-);
+pub(super) const RESENDS_BLINDLY: Planted =
+    Planted::new("a lost payment is resent without a lookup", "claims are true", 300, &Naively(resend_blindly));
 
 fn resend_blindly(naive: &mut Naive) -> Step {
     if naive.sent < naive.job.bounds.attempts { naive.pay() } else { naive.unknown() }
 }
 
 /// A lost payment is sent again under another reference.
-pub(super) const TAKES_A_NEW_REFERENCE: Planted = Planted::new(
-    "a lost payment is sent again under a new reference",
-    "one payment an intent",
-    300,
-    &Naively(resend_anew),
-);
+pub(super) const TAKES_A_NEW_REFERENCE: Planted =
+    Planted::new("a lost payment is resent under a new reference", "one payment an intent", 300, &Naively(resend_anew));
 
 fn resend_anew(naive: &mut Naive) -> Step {
     if naive.sent >= naive.job.bounds.attempts {
@@ -159,11 +151,11 @@ fn resend_anew(naive: &mut Naive) -> Step {
 
 /// A lookup that finds nothing is taken for proof that nothing was charged.
 pub(super) const BELIEVES_AN_EMPTY_LOOKUP: Planted =
-    Planted::new("a lookup that finds nothing is believed", "claims stay true", 200, &Naively(Naive::look));
+    Planted::new("an empty lookup counts as not charged", "claims stay true", 200, &Naively(Naive::look));
 
 /// A status that neither the documents nor the dialect list is taken for a decline.
 pub(super) const UNKNOWN_STATUS_IS_A_DECLINE: Planted =
-    Planted::new("an unlisted status is taken for a decline", "claims are true", 600, &Naively(give_up))
+    Planted::new("an unlisted status counts as a decline", "claims are true", 600, &Naively(give_up))
         .in_other_dialects();
 
 /// [`Naive`] interprets a status; a lost reply gets no interpretation.

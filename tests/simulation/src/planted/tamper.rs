@@ -113,7 +113,7 @@ pub(super) fn with_number(body: &str, member: &str, number: u64) -> String {
 
 /// A commit is delayed until the next request.
 pub(super) const REPLIES_BEFORE_COMMIT: Planted = Planted::new(
-    "replies go out before the commit",
+    "replies are sent before the commit",
     "what is acknowledged stays",
     500,
     &Tampered(RepliesBeforeCommit { open: false }),
@@ -146,7 +146,7 @@ impl Tamper for RepliesBeforeCommit {
 
 /// A rollback commits instead.
 pub(super) const COMMITS_HALF: Planted = Planted::new(
-    "a crash leaves half of what a request has written",
+    "a crash leaves half of a request's writes",
     "what is acknowledged stays",
     500,
     &Tampered(CommitsHalf),
@@ -166,7 +166,7 @@ impl Tamper for CommitsHalf {
 
 /// A reference whose payment was declined is accepted again.
 pub(super) const COUNTS_APPROVED_REFERENCES_ONLY: Planted = Planted::new(
-    "only approved payments use their reference up",
+    "only approved payments use up their reference",
     "one payment an intent",
     500,
     &Tampered(CountsApprovedReferencesOnly),
@@ -203,7 +203,7 @@ impl Tamper for ForgetsReferences {
 
 /// A lookup of a reference finds nothing.
 pub(super) const FINDS_NOTHING: Planted = Planted::new(
-    "lookups do not find what there is",
+    "lookups miss existing payments",
     "unknowns can be reconciled",
     500,
     &Tampered(Misread { kind: UniqueReference::KIND, read: |_| None }),
@@ -248,7 +248,7 @@ pub(super) const SESSIONS_LAST: Planted = Planted::new(
 
 /// A payment does not use its checkout token up.
 pub(super) const TOKENS_LAST: Planted = Planted::new(
-    "a checkout token is not used up by its payment",
+    "a payment does not use up its checkout token",
     "a token is paid as often as it may be",
     300,
     &Tampered(Misread { kind: CheckoutToken::KIND, read: |body| Some(body.replace("\"uses\":0", "\"uses\":1")) }),
@@ -256,7 +256,7 @@ pub(super) const TOKENS_LAST: Planted = Planted::new(
 
 /// A capture does not see the captures before it.
 pub(super) const CAPTURES_UNCHECKED: Planted = Planted::new(
-    "captures are not checked against what is left of the reserve",
+    "captures are not checked against the remaining reservation",
     "amounts fit",
     500,
     &Tampered(Misread {
@@ -267,7 +267,7 @@ pub(super) const CAPTURES_UNCHECKED: Planted = Planted::new(
 
 /// A refund does not see the refunds before it.
 pub(super) const REFUNDS_UNCHECKED: Planted = Planted::new(
-    "refunds are not checked against what was refunded before",
+    "refunds are not checked against earlier refunds",
     "amounts fit",
     500,
     &Tampered(Misread { kind: Payment::KIND, read: |body| Some(with_number(&body, "refunded", 0)) }),

@@ -91,7 +91,7 @@ pub(super) fn ends_when_refused_with(event: Event, code: &str, claim: Claim) -> 
 
 /// A request without a reply counts as one that never left.
 pub(super) const TAKES_LOST_FOR_UNSENT: Planted = Planted::new(
-    "a request that may have arrived is taken for one that never left",
+    "a request that may have arrived counts as not sent",
     "claims are true",
     300,
     &Twist { of: |_| true, hears: |event| ControlFlow::Continue(lost_is_unsent(event)), ..Twist::NONE },
@@ -106,7 +106,7 @@ fn lost_is_unsent(event: Event) -> Event {
 
 /// The refusal of a used reference counts as a refusal of the payment that used it.
 pub(super) const USED_UP_IS_REFUSED: Planted = Planted::new(
-    "a reference that is used up is taken for a payment that was refused",
+    "a used reference counts as a refused payment",
     "claims are true",
     300,
     &Twist {
@@ -118,7 +118,7 @@ pub(super) const USED_UP_IS_REFUSED: Planted = Planted::new(
 
 /// A bank that does not answer counts as a decline.
 pub(super) const NO_RESPONSE_IS_A_DECLINE: Planted = Planted::new(
-    "a bank that does not answer is taken for one that declines",
+    "no response from the bank counts as a decline",
     "claims are true",
     300,
     &Twist { of: Kind::charges, hears: |event| ends_when_refused_with(event, "119", Claim::Declined), ..Twist::NONE },
@@ -126,7 +126,7 @@ pub(super) const NO_RESPONSE_IS_A_DECLINE: Planted = Planted::new(
 
 /// A bank that does not answer counts as one that charged nothing.
 pub(super) const NO_RESPONSE_IS_NOT_CHARGED: Planted = Planted::new(
-    "a bank that does not answer is taken for one that has not charged",
+    "no response from the bank counts as not charged",
     "claims are true",
     300,
     &Twist {
@@ -138,7 +138,7 @@ pub(super) const NO_RESPONSE_IS_NOT_CHARGED: Planted = Planted::new(
 
 /// A proxy's page counts as a refusal of the service.
 pub(super) const UNREADABLE_IS_A_DECLINE: Planted = Planted::new(
-    "a reply that cannot be read is taken for a refusal",
+    "an unreadable reply counts as a refusal",
     "claims are true",
     300,
     &Twist { of: Kind::charges, hears: believes_a_page, ..Twist::NONE },
@@ -151,7 +151,7 @@ fn believes_a_page(event: Event) -> ControlFlow<Step, Event> {
 
 /// An error code that neither the documents nor the dialect list is trusted: the payment counts as refused.
 pub(super) const UNKNOWN_REFUSAL_IS_TRUSTED: Planted = Planted::new(
-    "an unlisted error code is believed",
+    "an unlisted error code is trusted",
     "claims are true",
     600,
     &Twist { of: Kind::charges, hears: believes_any_code, ..Twist::NONE },
@@ -174,7 +174,7 @@ fn believes_any_code(event: Event) -> ControlFlow<Step, Event> {
 
 /// A status that the dialect lists as pending counts as final.
 pub(super) const PENDING_IS_FINAL: Planted = Planted::new(
-    "a pending status is taken for the final one",
+    "a pending status counts as final",
     "claims are true",
     400,
     &Twist { of: Kind::charges, hears: no_more_lookups, ..Twist::NONE },
@@ -192,7 +192,7 @@ fn no_more_lookups(event: Event) -> ControlFlow<Step, Event> {
 
 /// A charge accepts any approved payment under its reference, whatever the amount.
 pub(super) const TAKES_ANOTHER_AMOUNT: Planted = Planted::new(
-    "an approved payment of another amount under the reference is taken for the charge",
+    "an approved payment of another amount under the reference counts as the charge",
     "claims are true",
     400,
     &Twist { of: Kind::charges, hears: any_approved_payment, ..Twist::NONE },
@@ -213,7 +213,7 @@ fn any_approved_payment(event: Event) -> ControlFlow<Step, Event> {
 
 /// A machine with an unknown outcome waits for ever.
 pub(super) const NEVER_GIVES_UP: Planted = Planted::new(
-    "what is unknown is waited for without end",
+    "a machine waits forever for an unknown outcome",
     "every world ends",
     300,
     &Twist {
@@ -228,7 +228,7 @@ pub(super) const NEVER_GIVES_UP: Planted = Planted::new(
 
 /// The content of a callback about a batch is trusted without retrieving the batch.
 pub(super) const BELIEVES_A_CALLBACK: Planted = Planted::new(
-    "what a callback says is believed",
+    "a callback is trusted without a retrieval",
     "updates are what the service answered",
     500,
     &Twist { of: |kind| kind == Kind::Update, told: takes_over, ..Twist::NONE },
@@ -246,7 +246,7 @@ fn takes_over(job: &Job, what: &OwnerEvent) -> Option<Step> {
 
 /// A customer's return from the bank counts as a payment.
 pub(super) const BELIEVES_A_RETURN: Planted = Planted::new(
-    "a customer who comes back is taken for one who has paid",
+    "a returning customer counts as paid",
     "claims are true",
     300,
     &Twist {
@@ -261,7 +261,7 @@ pub(super) const BELIEVES_A_RETURN: Planted = Planted::new(
 
 /// A callback or a browser that names a payment is trusted without a lookup.
 pub(super) const BELIEVES_A_SUCCESS_PAGE: Planted = Planted::new(
-    "a callback or a success page that names a payment is believed",
+    "a callback or a success page that names a payment is trusted",
     "checkouts are what they claim",
     300,
     &Twist {
@@ -296,7 +296,7 @@ pub(super) const SEARCHES_FOR_NOTHING: Planted = Planted::new(
 
 /// A checkout whose token has expired by the shop's own clock ends as lapsed, without asking the service.
 pub(super) const TRUSTS_ITS_CLOCK: Planted = Planted::new(
-    "a token is taken to have expired when the shop's own clock says so",
+    "a token counts as expired by the shop's own clock",
     "checkouts stay what they claim",
     1_000,
     &Twist {
@@ -312,7 +312,7 @@ pub(super) const TRUSTS_ITS_CLOCK: Planted = Planted::new(
 
 /// A batch whose submission got no reply is submitted again as if it had never left.
 pub(super) const SUBMITS_A_BATCH_AGAIN: Planted = Planted::new(
-    "a batch without a reply is submitted again",
+    "a batch without a reply is resubmitted",
     "updates are what the service answered",
     500,
     &Twist {
@@ -324,7 +324,7 @@ pub(super) const SUBMITS_A_BATCH_AGAIN: Planted = Planted::new(
 
 /// The saved state of a machine contains the card.
 pub(super) const STORES_THE_CARD: Planted = Planted::new(
-    "the card is stored with the machine",
+    "the card is saved with the machine",
     "secrets stay secret",
     20,
     &Twist { of: Kind::charges, stores: |job| job.card.number.to_owned(), ..Twist::NONE },

@@ -42,7 +42,7 @@ pub(super) fn of_workspace(root: &Path) -> BTreeMap<u16, BTreeSet<PathBuf>> {
     found
 }
 
-/// The numbers that a text cites: `A59`, `assumption 59`, `assumptions 73 to 75`, and those on a line that assumes.
+/// The numbers that a text cites: `A59`, `A59`, `A73 to A75`, and those on a line that assumes.
 pub(super) fn cited(text: &str) -> BTreeSet<u16> {
     let mut numbers: BTreeSet<u16> = mentioned_assumptions(text).into_iter().collect();
     for line in text.lines().filter(|line| line.contains("assum")) {

@@ -1,4 +1,4 @@
-//! The check of parameters before anything is built.
+//! Checks parameters before the request is built.
 
 use std::collections::BTreeMap;
 

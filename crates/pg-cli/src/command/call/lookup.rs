@@ -1,11 +1,11 @@
-//! The command that finds out what became of a request.
+//! The command that looks up the result of a request.
 
 use pg_model::Parameters;
 
 use crate::shell::word;
 
-/// What a payment can be found by: parameter of the request, method of the lookup and its parameter. The first is the
-/// only one that is certain to name this payment alone; the others show what it belongs to.
+/// Keys of a lookup: parameter of the request, method of the lookup and its parameter. Only the first identifies
+/// exactly this payment; the others show related records.
 const WAYS: [(&str, &str, &str); 4] = [
     ("uniqueMerchantReference", "transaction/lookup", "uniqueMerchantReference"),
     ("merchantReference", "transaction/lookup", "merchantReference"),
@@ -13,7 +13,7 @@ const WAYS: [(&str, &str, &str); 4] = [
     ("prev_trans_key", "enterprise/transaction_lookup", "trans_key"),
 ];
 
-/// The command, if the request holds something to look it up by. `account_flags` are repeated in it.
+/// The command, if the request has a key for a lookup. It repeats `account_flags`.
 pub(super) fn command(parameters: &Parameters, account_flags: &str) -> Option<String> {
     let (value, method, name) = WAYS.iter().find_map(|(of, method, name)| {
         parameters.get(of).filter(|value| !value.is_empty()).map(|value| (value, method, name))

@@ -10,7 +10,7 @@ use crate::{
     output::{self, Paint},
 };
 
-/// Prints a request; what is made with placeholders is marked so.
+/// Prints a request, and marks values made from placeholders.
 pub(super) fn print(request: &http::Request<Bytes>, placeholders: &[Setting], json: bool) -> Result<(), Failure> {
     let target = format!("{} {}", request.method(), request.uri());
     let parameters: Vec<Parameter> = form(request)

@@ -24,13 +24,13 @@ struct Whole<'a> {
     data: Option<Box<RawValue>>,
 }
 
-/// Where a reply leads to, if it leads anywhere.
+/// The redirect target of a reply, if any.
 pub(super) fn location(response: &http::Response<Bytes>) -> Option<String> {
     let location = response.headers().get(LOCATION)?;
     response.status().is_redirection().then(|| String::from_utf8_lossy(location.as_bytes()).into_owned())
 }
 
-/// Decrypts a redirect where the key is known, and tells by its data, or else by its address, what it means.
+/// Decrypts a redirect if the key is known, and explains it by its data, otherwise by its URL.
 pub(super) fn read(account: &Account, location: &str, next_page: &str, can_decrypt: bool) -> Shown {
     let opened = Redirect::parse(location).map(|_| can_decrypt.then(|| account.redirect(location)));
     let (outcome, exit, data) = match opened {

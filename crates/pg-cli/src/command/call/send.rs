@@ -1,4 +1,4 @@
-//! Sending a request, and what its end means.
+//! Sends a request, and reports the outcome.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,14 +20,14 @@ use crate::{
     refusal::{self, Refusal},
 };
 
-/// One request on its way.
+/// A request to send.
 pub(super) struct Call {
     pub(super) info: &'static MethodInfo,
     /// Where it goes.
     pub(super) target: String,
-    /// The command that finds out what became of it.
+    /// The command that looks up the outcome.
     pub(super) lookup: Option<String>,
-    /// Where the card form leads to when it is accepted.
+    /// The redirect target of an accepted card form.
     pub(super) next_page: String,
     pub(super) deadline: Duration,
     pub(super) verbose: bool,
@@ -38,7 +38,7 @@ impl Call {
     /// Sends it and prints the reply.
     ///
     /// # Errors
-    /// When there is none, or it is a refusal.
+    /// If there is no reply, or it is a refusal.
     pub(super) fn send(self, account: Account, parameters: Parameters) -> Result<Exit, Failure> {
         let dialect = Arc::clone(account.dialect());
         let client = self.client(account);
@@ -48,10 +48,10 @@ impl Call {
         Ok(verdict::exit(self.info, &reply, &dialect, || self.lookup.clone()))
     }
 
-    /// Posts the card form as a browser would, and reads the redirect that it answers with.
+    /// Posts the card form like a browser, and reads the redirect.
     ///
     /// # Errors
-    /// When there is none.
+    /// If there is none.
     pub(super) fn post_form(
         self,
         account: Account,
@@ -82,7 +82,7 @@ impl Call {
         Client::with_transport(account, Watched { http, verbose: self.verbose })
     }
 
-    /// Waits for a reply, or for the person who has waited long enough: that person is told the truth too.
+    /// Waits for a reply or an interruption, which is reported with the state of the request.
     fn wait_for<R>(&self, reply: impl Future<Output = Result<R, Error>>) -> Result<R, Failure> {
         command::runtime()?.block_on(async {
             let interrupted = Interrupted::listen()?;
@@ -95,9 +95,14 @@ impl Call {
 
     fn interruption(&self) -> Failure {
         if self.info.retry == RetrySafety::Safe {
-            return Failure::new(Exit::NotReachable, "interrupted before the reply came; it is safe to run this again");
+            return Failure::new(
+                Exit::NotReachable,
+                "interrupted before the reply arrived; it is safe to run this \
+            again",
+            );
         }
-        let message = "outcome unknown, look it up next: interrupted before the reply came, the request may have left";
+        let message = "outcome unknown, look it up next: interrupted before the reply arrived, the request may have \
+        left";
         Failure::new(Exit::Unknown, message).next(self.lookup.clone())
     }
 
@@ -106,7 +111,7 @@ impl Call {
         if self.json { reply.into_owned() } else { indented(&reply) }
     }
 
-    /// A doubt about an address whose reply is none of the service's.
+    /// A hint that a reply may not come from the service.
     fn whose(&self) -> String {
         let setting = match self.info.credentials {
             AuthScheme::Enterprise => Setting::EnterpriseBaseUrl,

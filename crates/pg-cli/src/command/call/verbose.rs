@@ -9,7 +9,7 @@ use pg_sandbox::Assumption;
 use super::{form, shown};
 use crate::output;
 
-/// Real HTTP that tells what goes over it, if it is asked to.
+/// Real HTTP that optionally prints its messages.
 #[derive(Clone)]
 pub(super) struct Watched {
     pub(super) http: HyperTransport,
@@ -58,7 +58,7 @@ fn headers(sign: char, headers: &HeaderMap) -> impl Iterator<Item = String> + '_
     })
 }
 
-/// What a reply rests on: a section of the specification, or an assumption with its title.
+/// The basis of a reply: a section of the specification, or an assumption with its title.
 fn explained(item: &str) -> String {
     let assumption = item.strip_prefix('A').and_then(|number| number.parse().ok()).and_then(Assumption::numbered);
     assumption.map_or_else(|| format!("spec {item}"), |assumption| format!("assumption {item}: {}", assumption.title))

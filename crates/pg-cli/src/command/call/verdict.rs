@@ -1,4 +1,4 @@
-//! What a reply's status means for the exit code.
+//! Maps a reply's status to the exit code.
 
 use pg_model::{
     Acknowledgement, AddressReply, BatchRequested, Dialect, EnterpriseResult, Flag, Record, ResultCode, SmsReply,
@@ -10,7 +10,7 @@ use crate::{
     refusal,
 };
 
-/// The exit code of a reply, given as JSON; what is not plain success is said on standard error.
+/// The exit code of a reply in JSON; anything except success is reported on standard error.
 pub(super) fn exit(info: &MethodInfo, reply: &str, dialect: &Dialect, lookup: impl FnOnce() -> Option<String>) -> Exit {
     match verdict(info, reply.as_bytes(), dialect) {
         StatusMeaning::Approved => Exit::Done,
@@ -22,7 +22,7 @@ pub(super) fn exit(info: &MethodInfo, reply: &str, dialect: &Dialect, lookup: im
             let status = status(reply, dialect);
             output::say(&format!(
                 "pg: outcome unknown, look it up or ask the operator: {status}, which neither the documents nor the dialect \
-                 list; if it means a decline, a [[declined]] with this code in the dialect says so"
+                 list; if it means a decline, add a [[declined]] with this code to the dialect"
             ));
             if let Some(command) = lookup() {
                 output::say(&format!("  {command}"));
@@ -32,7 +32,7 @@ pub(super) fn exit(info: &MethodInfo, reply: &str, dialect: &Dialect, lookup: im
     }
 }
 
-/// Records without a status are approved by being there.
+/// Records without a status count as approved.
 fn verdict(info: &MethodInfo, reply: &[u8], dialect: &Dialect) -> StatusMeaning {
     let result = |result: &ResultCode| known(*result == ResultCode::OK, *result == ResultCode::ERROR);
     let flag = |flag: &Flag| known(*flag == Flag::YES, *flag == Flag::NO);
@@ -49,7 +49,7 @@ fn verdict(info: &MethodInfo, reply: &[u8], dialect: &Dialect) -> StatusMeaning 
     }
 }
 
-/// The members of a reply that tell its status, as they came.
+/// The members of a reply with its status, unchanged.
 fn status(reply: &str, dialect: &Dialect) -> String {
     const MEMBERS: [&str; 4] = ["transactionStatusCode", "transactionStatus", "status", "result"];
     let value: serde_json::Value = serde_json::from_str(reply).unwrap_or_default();
@@ -74,7 +74,7 @@ fn known(yes: bool, no: bool) -> StatusMeaning {
     }
 }
 
-/// The reply was read once already, so it can be read again.
+/// The reply was decoded before, so decoding succeeds.
 fn read<R: Record + Default>(reply: &[u8], verdict: impl FnOnce(&R) -> StatusMeaning) -> StatusMeaning {
     decode::<R>(reply).map_or(StatusMeaning::Other, |reply| verdict(&reply.record))
 }

@@ -1,4 +1,4 @@
-//! Everything that is wrong with the profile file, at once.
+//! Checks the profile file and reports every mistake.
 
 use std::{fs::File, path::Path};
 
@@ -14,7 +14,7 @@ use crate::{
     output::{self, Exit},
 };
 
-/// Settings that belong together: one without the others is of no use.
+/// Settings that are only useful together.
 const TOGETHER: [&[Setting]; 2] = [
     &[Setting::BaseUrl, Setting::ApiKey, Setting::ApiPassword, Setting::ShaKey],
     &[Setting::EnterpriseBaseUrl, Setting::EnterpriseApiKey, Setting::EnterpriseApiPassword],

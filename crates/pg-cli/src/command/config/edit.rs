@@ -5,13 +5,13 @@ use crate::account::{
     profile::{self, Profiles},
 };
 
-/// How a new file begins.
+/// The head of a new file.
 pub(super) const HEAD: &str = "\
 # Profiles of pg: named accounts. `pg config set PROFILE SETTING=VALUE` changes them, --profile PROFILE selects one,
-# and the profile [default] is used if none is named. Keep this file to yourself: chmod 600.
+# and the profile [default] is used if none is named. Keep this file private: chmod 600.
 ";
 
-/// What a new profile consists of: every setting as a comment.
+/// A new profile: every setting as a comment.
 const SECTION: &str = "\
 # Address of the version 3 services.
 # baseUrl = \"https://gateway.example\"
@@ -44,7 +44,7 @@ pub(super) fn with_section(text: &str, name: &str) -> String {
 /// The text with settings of a profile changed or removed.
 ///
 /// # Errors
-/// If the text is not a profile file, or is written in a way that can't be changed line by line.
+/// If the text is not a profile file, or cannot be edited line by line.
 pub(super) fn set(text: &str, name: &str, changes: &[(Setting, Option<String>)]) -> Result<String, String> {
     let mut wanted = values(&parse(text)?);
     let text = if wanted.contains_key(name) { text.to_owned() } else { with_section(text, name) };
@@ -61,7 +61,7 @@ pub(super) fn set(text: &str, name: &str, changes: &[(Setting, Option<String>)])
     }
     match profile::parse(&edited) {
         Ok(found) if values(&found) == wanted => Ok(edited),
-        _ => Err("its form is too unusual to be changed by a program; edit it by hand".to_owned()),
+        _ => Err("its layout is too unusual to edit automatically; edit it by hand".to_owned()),
     }
 }
 
@@ -69,7 +69,7 @@ fn parse(text: &str) -> Result<Profiles, String> {
     profile::parse(text).map_err(|mistakes| mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
 }
 
-/// What a file says, without the places.
+/// The content of a file, without positions.
 type Values = std::collections::BTreeMap<String, Vec<(Setting, String)>>;
 
 fn values(profiles: &Profiles) -> Values {

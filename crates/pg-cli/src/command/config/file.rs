@@ -1,4 +1,4 @@
-//! The profile file: where it is, and how it is written without ever being readable for others.
+//! The profile file: its path, and writing it so that other users can never read it.
 
 use std::{
     fs,
@@ -17,15 +17,15 @@ use crate::{
 /// The file that the flag, else the environment, names, or the usual one.
 ///
 /// # Errors
-/// If no folder of settings is known.
+/// If the settings folder is unknown.
 pub(super) fn path(flag: Option<PathBuf>) -> Result<PathBuf, Failure> {
     let of_environment = || std::env::var_os("PG_PROFILE_FILE").filter(|file| !file.is_empty()).map(PathBuf::from);
     flag.or_else(of_environment)
         .or_else(profile::usual_file)
-        .ok_or_else(|| Failure::misuse("no folder for settings is known: set HOME, or name --profile-file FILE"))
+        .ok_or_else(|| Failure::misuse("the settings folder is unknown: set HOME or use --profile-file FILE"))
 }
 
-/// Profiles have plain names, which need no quotation marks anywhere.
+/// Checks a profile name: it needs no quotation marks.
 ///
 /// # Errors
 /// If the name has other characters.
@@ -64,10 +64,10 @@ pub(super) fn mistakes(path: &Path, mistakes: &[Mistake]) -> Failure {
     problem(path, &list.join("; "))
 }
 
-/// Replaces the file as a whole: it is complete at any time, and only its owner may read it.
+/// Replaces the file atomically; only its owner can read it.
 ///
 /// # Errors
-/// If the folder can't be made or written to.
+/// If the folder cannot be created or written.
 pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let failed = |error: std::io::Error| problem(path, &format!("cannot be written: {error}"));
     // A link is kept, and what it leads to is replaced.

@@ -1,4 +1,4 @@
-//! What applies, and where it comes from. Secrets are masked.
+//! The settings that apply, and their sources. Secrets are masked.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::{
     table::table,
 };
 
-/// A setting as it may be shown.
+/// A setting with its secret masked.
 struct Shown {
     setting: Setting,
     value: Option<String>,
@@ -41,7 +41,7 @@ impl Shown {
     }
 }
 
-/// One profile, or what applies now.
+/// One profile, or the settings that apply now.
 pub(super) fn run(path: &Path, asked: Option<&str>, json: bool) -> Result<(), Failure> {
     let text = file::read(path)?.unwrap_or_default();
     let profiles = profile::parse(&text).map_err(|mistakes| file::mistakes(path, &mistakes))?;

@@ -6,10 +6,10 @@ use pg_hyper::Transport;
 
 use crate::command::walkthrough::wire::Wire;
 
-/// Puts the sandbox's clock forward.
+/// Advances the sandbox's clock.
 ///
 /// # Errors
-/// When the sandbox does not do it, in words.
+/// If the sandbox does not do it.
 pub(super) async fn advance(wire: &Wire, base: &str, seconds: u64) -> Result<(), String> {
     let request = Request::post(format!("{base}/_sandbox/clock"))
         .header(CONTENT_TYPE, "application/json")
@@ -17,5 +17,5 @@ pub(super) async fn advance(wire: &Wire, base: &str, seconds: u64) -> Result<(),
         .map_err(|error| error.to_string())?;
     let response = wire.send(request).await.map_err(|error| error.to_string())?;
     let status = response.status();
-    if status.is_success() { Ok(()) } else { Err(format!("the clock was answered with HTTP {}", status.as_u16())) }
+    if status.is_success() { Ok(()) } else { Err(format!("the clock request returned HTTP {}", status.as_u16())) }
 }

@@ -1,5 +1,5 @@
-//! The steps of the demo: a payment from the card form to the refund, what goes wrong on purpose, cards that change,
-//! 3-D Secure and the hosted checkout.
+//! The steps of the demo: a payment from the card form to the refund, deliberate errors, cards that change, 3-D Secure
+//! and the hosted checkout.
 
 mod card_form;
 mod checkout;
@@ -29,10 +29,10 @@ use crate::{
     listen_address::from_here,
 };
 
-/// What was seen, or what was seen instead of what was expected.
+/// The result, or the unexpected result.
 type Seen = Result<String, String>;
 
-/// A walk through the service, with what earlier steps leave for later ones.
+/// A walk through the service, with results of earlier steps for later ones.
 struct Tour<'a> {
     merchant: &'a Merchant,
     base: BaseUrl,
@@ -40,7 +40,7 @@ struct Tour<'a> {
     listener: Listener,
     client: Client<Wire>,
     report: &'a mut Report,
-    /// What the step at hand sent and received, and what it found out besides.
+    /// Messages and findings of the current step.
     exchanges: Vec<Exchange>,
     findings: Vec<Pair>,
     session: Option<SessionKey>,
@@ -54,18 +54,17 @@ struct Tour<'a> {
     checkout: checkout::Left,
 }
 
-/// Walks through everything, whatever becomes of a single step.
+/// Runs all steps, even after a failed one.
 ///
 /// # Errors
-/// When the sandbox's own address is none, or no port is free for its callbacks.
+/// If the sandbox's URL is invalid, or no port is free for callbacks.
 pub(super) async fn walk(server: &Server, merchant: &Merchant, report: &mut Report) -> Result<(), Failure> {
     let address = |url: &str| {
         BaseUrl::parse(&from_here(url, server.address())).map_err(|error| Failure::misuse(error.to_string()))
     };
     let base = address(&server.base_url())?;
-    let listener = Listener::start()
-        .await
-        .map_err(|error| Failure::misuse(format!("the system gives no port for callbacks: {error}")))?;
+    let listener =
+        Listener::start().await.map_err(|error| Failure::misuse(format!("cannot listen for callbacks: {error}")))?;
     let wire = Wire::default();
     let mut account = account(&base, merchant, merchant.sha_key.expose());
     if let Some(held) = &merchant.enterprise {
@@ -116,7 +115,7 @@ impl Tour<'_> {
         self.report.add(Step { title, story, exchanges, findings, seen });
     }
 
-    /// The next callback, which becomes part of what the step at hand shows.
+    /// The next callback, which is added to the current step.
     async fn callback(&mut self) -> Result<http::Request<Bytes>, String> {
         self.look();
         let callback = self.listener.next().await?;
@@ -124,7 +123,7 @@ impl Tour<'_> {
         Ok(callback)
     }
 
-    /// Takes over what went over the wire.
+    /// Takes the messages from the wire.
     fn look(&mut self) {
         self.exchanges.extend(self.wire.take());
     }
@@ -136,9 +135,9 @@ fn account(base: &BaseUrl, merchant: &Merchant, sha_key: &str) -> Account {
     Account::new(base.clone(), credentials).encoding(Encoding::Json).with_dialect(pg_sandbox::dialect())
 }
 
-/// What an earlier step should have left.
+/// The result of an earlier step.
 fn left<T: Clone>(what: &Option<T>, name: &str) -> Result<T, String> {
-    what.clone().ok_or_else(|| format!("not tried: an earlier step gave no {name}"))
+    what.clone().ok_or_else(|| format!("skipped: an earlier step returned no {name}"))
 }
 
 /// One item in pounds.
@@ -146,7 +145,7 @@ fn order(name: &str, price: u64) -> Order {
     Order::new(Currency::GBP).item(Item::new(name, price))
 }
 
-/// A card of the sandbox's list, valid for long.
+/// A test card of the sandbox with a late expiry.
 fn card(scenario: Scenario) -> CardDetails {
     CardDetails::new(number(scenario), "12", "49").cv2("123").cardholder_name("Ada Lovelace")
 }

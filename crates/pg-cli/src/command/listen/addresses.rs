@@ -1,4 +1,4 @@
-//! The addresses that are told to the service and to browsers.
+//! The URLs for the service and for browsers.
 
 use std::{collections::HashMap, io};
 
@@ -8,7 +8,7 @@ use sha2::{Digest, Sha512};
 
 use crate::{failure::Failure, output};
 
-/// What each address is for: its name, and the parameter that it is given as.
+/// The purpose of each URL: its name, and the parameter that takes it.
 const KINDS: [(EndpointPurpose, &str, &str); 6] = [
     (EndpointPurpose::UpdaterCallback, "updaterCallback", "callbackUrl of token/requestAccountUpdater"),
     (EndpointPurpose::CheckoutCallback, "checkoutCallback", "callback_url of enterprise/gettoken"),
@@ -18,7 +18,7 @@ const KINDS: [(EndpointPurpose, &str, &str); 6] = [
     (EndpointPurpose::Challenge, "challenge", "returnUrl of transaction/initiate3DSecure…"),
 ];
 
-/// The addresses that are open.
+/// The open addresses.
 pub(super) struct Addresses {
     endpoints: Vec<(Endpoint, &'static str, &'static str)>,
     names: HashMap<String, &'static str>,
@@ -67,16 +67,16 @@ impl Addresses {
         self.endpoints.iter().find(|(_, known, _)| *known == name).map(|(endpoint, ..)| endpoint.url())
     }
 
-    /// Tells people where to point what; with `json` the first line of output tells programs.
+    /// Prints the URLs for people; with `json`, the first line of output has them for programs.
     ///
     /// # Errors
-    /// When that can't be written.
+    /// If the output cannot be written.
     pub(super) fn tell(&self, json: bool) -> Result<(), Failure> {
-        output::say("pg: listening, Ctrl-C ends it; give the service and its pages these addresses:");
+        output::say("pg: listening until Ctrl-C; give these URLs to the service and its pages:");
         for (endpoint, _, parameter) in &self.endpoints {
             output::say(&format!("  {}  {parameter}", endpoint.url()));
         }
-        output::say(&format!("pg: the same addresses next time: --token {}", self.token));
+        output::say(&format!("pg: to get the same URLs next time: --token {}", self.token));
         if json {
             let urls =
                 self.endpoints.iter().map(|(endpoint, name, _)| ((*name).to_owned(), Value::from(endpoint.url())));
@@ -86,7 +86,7 @@ impl Addresses {
     }
 }
 
-/// 128 bits that lead back to nothing.
+/// 128 bits of a hash.
 fn derived(token: &str, name: &str) -> String {
     let hash = Sha512::new().chain_update("pg listen ").chain_update(token).chain_update(name).finalize();
     hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect()

@@ -1,4 +1,4 @@
-//! Finds out whether what came in is true.
+//! Confirms received events.
 
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ use pg_model::{ApiRequest, CardNumber, Cv2, Encoding, Record, UpdatedCard, json,
 use super::event::Event;
 use crate::{account::Details, failure::Failure, output, refusal};
 
-/// The clients that confirm what came in, as far as their accounts are known. They keep to the throttle, and stop before a lockout. If
-/// both services are known, it is one client: they share its throttle, its stop and its connections.
+/// The clients that confirm events, if their accounts are configured. They obey the throttle, and stop before a
+/// lockout. If both services are configured, one client is used, with one throttle and shared connections.
 pub(super) struct Confirming {
     gateway: Result<Client, String>,
     enterprise: Result<Client, String>,
@@ -35,7 +35,7 @@ impl Confirming {
         Self { gateway: client(gateway), enterprise: client(enterprise) }
     }
 
-    /// Says what can't be confirmed.
+    /// Reports which events cannot be confirmed.
     pub(super) fn tell(&self) {
         for (client, what) in
             [(&self.gateway, "callbacks of the account updater, card forms"), (&self.enterprise, "checkouts")]
@@ -46,7 +46,7 @@ impl Confirming {
         }
     }
 
-    /// What the news claim, and what the service says to it.
+    /// An event's claim and the service's confirmation.
     pub(super) async fn find_out(&self, what: &'static str, news: Notification) -> Event {
         match news {
             Notification::Updater(hint) => self.batch(what, &hint).await,
@@ -58,7 +58,7 @@ impl Confirming {
                 event.decrypted(self.open(&redirect))
             }
             Notification::Challenged => Event::new(what, "a customer came back from a challenge".to_owned()),
-            _ => Event::new(what, "something that this version does not know".to_owned()),
+            _ => Event::new(what, "an event that this version does not know".to_owned()),
         }
     }
 
@@ -72,7 +72,7 @@ impl Confirming {
     pub(super) async fn batch(&self, what: &'static str, hint: &UpdaterHint) -> Event {
         let key = &hint.claimed().batch_key;
         if key.as_str().len() != 32 || !key.as_str().bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-            return Event::new(what, "a batch".to_owned()).found(Err("that is no batch key".to_owned()));
+            return Event::new(what, "a batch".to_owned()).found(Err("not a batch key".to_owned()));
         }
         let count = hint.claimed().card_key_details.len();
         let cards = if count == 1 { "card" } else { "cards" };
@@ -100,13 +100,13 @@ impl Confirming {
     }
 }
 
-/// A client of the account, or in words why there is none.
+/// A client of the account, or why there is none.
 fn client(account: Result<Account, Failure>, deadline: Duration) -> Result<Client, String> {
     let builder = Client::builder(account.map_err(|failure| failure.message().to_owned())?);
     builder.map(|builder| builder.deadline(deadline).build()).map_err(|error| error.to_string())
 }
 
-/// Asks the service, a few times if need be.
+/// Asks the service, with retries.
 async fn ask<M>(
     client: &Result<Client, String>,
     method: M,
@@ -126,7 +126,7 @@ where
     }
 }
 
-/// Whatever a service sends, no card number is shown in full.
+/// Masks card numbers in everything that a service sends.
 fn mask(entry: &mut UpdatedCard) {
     entry.card.card_number = CardNumber::from(entry.card.card_number.masked());
 }

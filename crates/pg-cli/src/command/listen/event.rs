@@ -1,4 +1,4 @@
-//! What came in, as it is shown.
+//! Received events for display.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -6,15 +6,15 @@ use serde_json::value::RawValue;
 use super::forward::Forwarded;
 use crate::output;
 
-/// Something that came in.
+/// A received event.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Event {
     /// The name of the address.
     pub(super) what: &'static str,
-    /// What it claims, in few words.
+    /// Its claim in a few words.
     pub(super) claims: String,
-    /// What the service said when it was asked.
+    /// The service's confirmation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) confirmed: Option<Box<RawValue>>,
     /// What was decrypted: unauthenticated.
@@ -23,7 +23,7 @@ pub(super) struct Event {
     /// Why there is neither.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) not_confirmed: Option<String>,
-    /// Where it was handed on to, and what came of that.
+    /// Where it was forwarded, and the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     forwarded: Option<Forwarded>,
 }
@@ -33,7 +33,7 @@ impl Event {
         Self { what, claims, confirmed: None, unauthenticated: None, not_confirmed: None, forwarded: None }
     }
 
-    /// The same, with what the service said, or why it said nothing.
+    /// Adds the service's confirmation, or why there is none.
     pub(super) fn found(mut self, found: Result<String, String>) -> Self {
         match found {
             Ok(record) => self.confirmed = RawValue::from_string(record).ok(),
@@ -42,7 +42,7 @@ impl Event {
         self
     }
 
-    /// The same, with what was decrypted, or why it was not.
+    /// Adds the decrypted data, or why decryption failed.
     pub(super) fn decrypted(mut self, decrypted: Result<String, String>) -> Self {
         match decrypted {
             Ok(record) => self.unauthenticated = RawValue::from_string(record).ok(),
@@ -51,7 +51,7 @@ impl Event {
         self
     }
 
-    /// The same, with what became of it elsewhere.
+    /// Adds the result of forwarding.
     pub(super) fn forwarded(mut self, forwarded: Forwarded) -> Self {
         self.forwarded = Some(forwarded);
         self
@@ -69,7 +69,7 @@ impl Event {
         output::harmless(&format!("{}: {}{end}{forwarded}", self.what, self.claims)).into_owned()
     }
 
-    /// What the line is about, as JSON.
+    /// The event as JSON.
     pub(super) fn record(&self) -> Option<&str> {
         self.confirmed.as_deref().or(self.unauthenticated.as_deref()).map(RawValue::get)
     }

@@ -1,4 +1,5 @@
-//! `--forward-to`: each callback is handed to another address as it came, and acknowledged only if that address does so.
+//! `--forward-to`: each callback is forwarded unchanged to another address, and acknowledged only if that address
+//! acknowledges it.
 
 use std::{collections::HashMap, convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -17,11 +18,11 @@ use tokio::{
 
 use super::{confirm::Confirming, event::Event};
 
-/// Shorter than the ten seconds that the sandbox waits for an answer.
+/// Shorter than the ten seconds that the sandbox waits for a response.
 const DEADLINE: Duration = Duration::from_secs(9);
 /// The header with the id of a callback in the sandbox's journal.
 const CALLBACK: &str = "pg-callback";
-/// Headers that belong to one connection and not to the request (RFC 9110, 7.6.1), and those that are made anew.
+/// Headers of one connection instead of the request (RFC 9110, 7.6.1), and headers that are recomputed.
 const OF_A_CONNECTION: [HeaderName; 9] = [
     header::CONNECTION,
     HeaderName::from_static("keep-alive"),
@@ -59,15 +60,15 @@ impl Target {
     }
 }
 
-/// What became of a callback that was handed on.
+/// The result of a forwarded callback.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Forwarded {
     to: String,
-    /// The status of the answer.
+    /// The status of the response.
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<u16>,
-    /// Why there is no answer.
+    /// Why there is no response.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
     /// Whether the service was told that the callback arrived.
@@ -78,7 +79,7 @@ pub(super) struct Forwarded {
 }
 
 impl Forwarded {
-    /// For people, in a few words.
+    /// A short text for people.
     pub(super) fn line(&self) -> String {
         let answer = match (self.status, &self.error) {
             (Some(status), _) => format!("HTTP {status}"),
@@ -95,7 +96,7 @@ impl Forwarded {
     }
 }
 
-/// A callback that came, and what became of it.
+/// A received callback and its result.
 pub(super) struct Arrived {
     what: &'static str,
     request: Request<Bytes>,
@@ -103,27 +104,23 @@ pub(super) struct Arrived {
 }
 
 impl Arrived {
-    /// What it claims, what the service says to that, and where it went.
+    /// Its claim, the service's confirmation, and where it was forwarded.
     pub(super) async fn event(self, confirming: &Confirming) -> Event {
         let event = match self.what {
             "updaterCallback" => match UpdaterHint::read(&self.request) {
                 Ok(hint) => confirming.batch(self.what, &hint).await,
-                Err(error) => {
-                    Event::new(self.what, "a callback that can't be read".to_owned()).found(Err(error.to_string()))
-                }
+                Err(error) => Event::new(self.what, "an unreadable callback".to_owned()).found(Err(error.to_string())),
             },
             _ => match CheckoutHint::read(&self.request) {
                 Ok(hint) => confirming.payment(self.what, &hint).await,
-                Err(error) => {
-                    Event::new(self.what, "a callback that can't be read".to_owned()).found(Err(error.to_string()))
-                }
+                Err(error) => Event::new(self.what, "an unreadable callback".to_owned()).found(Err(error.to_string())),
             },
         };
         event.forwarded(self.forwarded)
     }
 }
 
-/// A server that hands callbacks on.
+/// A server that forwards callbacks.
 pub(super) struct Forwarding {
     listener: TcpListener,
     shared: Arc<Shared>,
@@ -159,7 +156,7 @@ impl Forwarding {
         listener.local_addr()
     }
 
-    /// Serves until the system takes no connections any more.
+    /// Serves until the operating system accepts no more connections.
     pub(super) async fn serve(self) {
         while let Ok((stream, _)) = self.listener.accept().await {
             let shared = Arc::clone(&self.shared);
@@ -182,7 +179,7 @@ async fn connection(stream: TcpStream, shared: &Shared) -> Result<(), hyper::Err
     http1::Builder::new().keep_alive(false).serve_connection(TokioIo::new(stream), service).await
 }
 
-/// Hands a callback on, and returns the status to answer the service with.
+/// Forwards a callback, and returns the status for the service.
 async fn answer(request: Request<Incoming>, shared: &Shared) -> StatusCode {
     let token = request.uri().path().rsplit('/').next().unwrap_or_default();
     let Some(what) = shared.names.get(token).copied() else { return StatusCode::NOT_FOUND };

@@ -12,7 +12,7 @@ const SEQUENCE: u8 = 0x30;
 /// All certificates of a PEM file, or the one of a DER file, as DER.
 ///
 /// # Errors
-/// When the file can't be read, or holds no certificate.
+/// When the file can't be read, or contains no certificate.
 pub(super) fn read(path: &Path) -> Result<Vec<Vec<u8>>, Failure> {
     let failure = |problem: &str| Failure::misuse(format!("--certificate-authority {}: {problem}", path.display()));
     let bytes = std::fs::read(path).map_err(|error| failure(&error.to_string()))?;
@@ -21,9 +21,9 @@ pub(super) fn read(path: &Path) -> Result<Vec<Vec<u8>>, Failure> {
     }
     let found: Result<Vec<CertificateDer<'_>>, _> = CertificateDer::pem_slice_iter(&bytes).collect();
     match found {
-        Ok(found) if found.is_empty() => Err(failure("it holds no certificate")),
+        Ok(found) if found.is_empty() => Err(failure("it contains no certificate")),
         Ok(found) => Ok(found.iter().map(|one| one.to_vec()).collect()),
-        Err(error) => Err(failure(&format!("it is no PEM file ({error})"))),
+        Err(error) => Err(failure(&format!("it is not a PEM file ({error})"))),
     }
 }
 
@@ -49,10 +49,10 @@ mod tests {
     fn what_holds_no_certificate_is_named() {
         let key = "-----BEGIN PRIVATE KEY-----\nMAA=\n-----END PRIVATE KEY-----\n";
         for (content, problem) in [
-            ("", "holds no certificate"),
-            ("hello", "holds no certificate"),
-            (key, "holds no certificate"),
-            ("-----BEGIN CERTIFICATE-----\nMAA=\n", "no PEM file"),
+            ("", "contains no certificate"),
+            ("hello", "contains no certificate"),
+            (key, "contains no certificate"),
+            ("-----BEGIN CERTIFICATE-----\nMAA=\n", "not a PEM file"),
         ] {
             let file = file(content.as_bytes());
             let failure = format!("{:?}", read(file.path()).unwrap_err());

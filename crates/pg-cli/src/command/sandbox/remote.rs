@@ -22,7 +22,7 @@ use crate::{
     output::{self, Exit},
 };
 
-/// What a running sandbox can be asked or told.
+/// Commands for a running sandbox.
 #[derive(clap::Subcommand)]
 pub(crate) enum Remote {
     Faults(faults::Arguments),
@@ -52,7 +52,7 @@ pub(super) fn run(remote: Remote, json: bool) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Prints the control interface's own JSON, or what people read.
+/// Prints the control interface's JSON, or a text for people.
 fn print(value: &Value, json: bool, page: impl FnOnce(&Value) -> String) -> Result<(), Failure> {
     if json { output::json(value) } else { output::page(&page(value)) }
 }
@@ -74,7 +74,7 @@ fn entries(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// A member as text: texts as they are, numbers and flags as JSON, nothing for null.
+/// A member as text: strings unchanged, numbers and flags as JSON, empty for null.
 fn text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),

@@ -6,17 +6,20 @@ use pg_sandbox::StoreChoice;
 
 use crate::{failure::Failure, output};
 
-/// The store that `--store` names, and where its records are, in words.
+/// The store that `--store` names, with a description of its place.
 pub(super) fn chosen(store: &Path, key: Option<&Path>) -> Result<(StoreChoice, String), Failure> {
     let is_database = |text: &&str| text.starts_with("postgres://") || text.starts_with("postgresql://");
     if let Some(url) = store.to_str().filter(is_database) {
         return database(url, key);
     }
     if key.is_some() {
-        return Err(Failure::misuse("--store-key belongs to a PostgreSQL store; a file has its key beside it"));
+        return Err(Failure::misuse(
+            "--store-key is for PostgreSQL stores only; a store file has its key file beside \
+        it",
+        ));
     }
     if store.to_str() == Some("memory") {
-        return Ok((StoreChoice::Memory, "in memory: gone when the sandbox ends".to_owned()));
+        return Ok((StoreChoice::Memory, "in memory: lost when the sandbox ends".to_owned()));
     }
     Ok((StoreChoice::File(store.to_owned()), format!("in {}", output::harmless(&store.display().to_string()))))
 }
@@ -32,12 +35,12 @@ fn database(_url: &str, _key: Option<&Path>) -> Result<(StoreChoice, String), Fa
 fn database(url: &str, key: Option<&Path>) -> Result<(StoreChoice, String), Failure> {
     use pg_sandbox::{SharedStore, StoreKey};
 
-    /// Where the key is when it is in no file.
+    /// The environment variable with the key.
     const KEY: &str = "PG_STORE_KEY";
     /// The command that prints it.
     const COMMAND: &str = "PG_STORE_KEY_COMMAND";
     let from_hex = |digits: &str, from: &str| {
-        StoreKey::from_hex(digits).ok_or_else(|| Failure::misuse(format!("{from} does not give 64 hexadecimal digits")))
+        StoreKey::from_hex(digits).ok_or_else(|| Failure::misuse(format!("{from} is not 64 hexadecimal digits")))
     };
     let key = match (key, std::env::var(KEY), std::env::var(COMMAND)) {
         (Some(file), _, _) => StoreKey::File(file.to_owned()),
@@ -58,7 +61,7 @@ fn database(url: &str, key: Option<&Path>) -> Result<(StoreChoice, String), Fail
     Ok((StoreChoice::Postgres(shared), words))
 }
 
-/// What a command of the user's shell prints. Its errors go where those of this program go.
+/// The output of a shell command. Its errors go to this program's standard error.
 #[cfg(any(feature = "postgres", test))]
 fn printed_by(command: &str) -> Result<String, String> {
     use std::process::{Command, Stdio};
@@ -69,7 +72,7 @@ fn printed_by(command: &str) -> Result<String, String> {
     if !output.status.success() {
         return Err(format!("the command failed: {}", output.status));
     }
-    String::from_utf8(output.stdout).map_err(|_| "the command prints bytes that are not UTF-8".to_owned())
+    String::from_utf8(output.stdout).map_err(|_| "the command's output is not valid UTF-8".to_owned())
 }
 
 #[cfg(all(test, unix))]

@@ -16,7 +16,7 @@ use crate::{
 /// Reads the file first, then the arguments, which win.
 ///
 /// # Errors
-/// When something is no card. No text of a card is repeated.
+/// If a text is not a card. The message repeats no text of a card.
 pub(super) fn read(file: Option<&str>, arguments: &[String]) -> Result<Cards, Failure> {
     let variable = std::env::var("PG_SURVEY_CARDS").ok().filter(|file| !file.is_empty());
     let mut cards = Cards::default();
@@ -36,7 +36,8 @@ pub(super) fn read(file: Option<&str>, arguments: &[String]) -> Result<Cards, Fa
     }
     if arguments.iter().any(|argument| is_inline(argument)) {
         output::warn(
-            "--card on the command line can be seen by other users and stays in the shell's history; use --cards FILE or \
+            "--card on the command line is visible to other users and stays in the shell's history; use --cards FILE \
+            or \
              --card ROLE=@FILE",
         );
     }

@@ -18,17 +18,17 @@ use crate::{
     output::{self, Exit},
 };
 
-/// A wait that is worth a line.
+/// The shortest wait that is reported.
 const LONG: Duration = Duration::from_secs(2);
 
-/// Makes unused references.
+/// Generates unused references.
 #[expect(clippy::disallowed_methods, reason = "the command is where randomness comes in")]
 pub(super) fn seed() -> u64 {
     std::hash::RandomState::new().build_hasher().finish()
 }
 
-/// Drives the survey to its end, or until it is interrupted; then what was found until then is its result. The throttle is stored before
-/// each request and at the end.
+/// Drives the survey to its end, or until it is interrupted; the result then has the findings so far. The throttle is
+/// stored before each request and at the end.
 ///
 /// # Errors
 /// If the throttle cannot be stored, or an address is insecure.
@@ -50,7 +50,7 @@ pub(super) fn drive(mut survey: Survey, deadline: Duration, throttle: Option<&Du
     Ok(survey)
 }
 
-/// What a person should know of an interrupted survey.
+/// A note for the user about an interrupted survey.
 pub(super) fn interruption(pays: bool) -> Failure {
     if pays {
         return Failure::new(
@@ -58,16 +58,13 @@ pub(super) fn interruption(pays: bool) -> Failure {
             "interrupted: the report is partial, and the last test payment may have been made",
         );
     }
-    Failure::new(
-        Exit::NotReachable,
-        "interrupted: nothing was charged, and the report is partial; run the survey again",
-    )
+    Failure::new(Exit::NotReachable, "interrupted: nothing was charged; the report is partial; run the survey again")
 }
 
 fn store(survey: &Survey, throttle: Option<&DurableFile>) -> Result<(), Failure> {
     let Some(file) = throttle else { return Ok(()) };
     file.write(survey.saved_throttle().text()).map_err(|error| {
-        Failure::misuse(format!("cannot store the rate limit: {error}; choose another --throttle FILE"))
+        Failure::misuse(format!("cannot store the state of the rate limit: {error}; choose another --throttle FILE"))
     })
 }
 
@@ -115,7 +112,7 @@ fn sent(reply: Result<http::Response<Bytes>, TransportError>, bar: &Bar) -> Resu
 async fn wait(clock: &SystemClock, moment: Moment, bar: &Bar) {
     let left = moment.since(clock.now());
     if left > LONG {
-        bar.say(&format!("pg: waits {} s, to keep to the limit of requests", left.as_secs()));
+        bar.say(&format!("pg: waiting {} s to stay within the request limit", left.as_secs()));
     }
     while clock.now() < moment {
         clock.sleep_until(moment).await;

@@ -35,17 +35,17 @@ pub(super) fn plan(plan: &Plan, json: bool) -> Result<(), Failure> {
     }
     let _ = writeln!(
         text,
-        "\nAfter each error code that is new, session/initiate makes sure that the account still works: at most {} more requests.",
+        "\nAfter each new error code, session/initiate checks that the account still works: at most {} more requests.",
         plan.most_controls
     );
     let left: Vec<String> = plan.leaves_out().map(|point| point.name.to_owned()).collect();
     if !left.is_empty() {
-        let _ = write!(text, "None of them looks at: {}.", left.join(", "));
+        let _ = write!(text, "Not covered: {}.", left.join(", "));
     }
     output::page(text.trim_end())
 }
 
-/// A finding with what the register says of its assumption.
+/// A finding with the register's text of its assumption.
 #[derive(Serialize)]
 struct Told<'a> {
     #[serde(flatten)]
@@ -62,7 +62,7 @@ struct Told<'a> {
 #[derive(Serialize)]
 struct Question {
     number: usize,
-    /// The heading's address.
+    /// The heading's URL.
     at: String,
     text: &'static str,
 }
@@ -118,8 +118,8 @@ pub(super) fn report(
     let name = ours.shown_name();
     let parts = [
         (Conclusion::Differs, format!("Differs from the dialect {name:?}")),
-        (Conclusion::Agrees, format!("As the dialect {name:?} says")),
-        (Conclusion::Seen, "Seen, and no dialect has an entry for it".to_owned()),
+        (Conclusion::Agrees, format!("Agrees with the dialect {name:?}")),
+        (Conclusion::Seen, "Seen, without an entry in any dialect".to_owned()),
         (Conclusion::NotDecided, "Not decided".to_owned()),
         (
             Conclusion::Undecidable,
@@ -136,7 +136,7 @@ pub(super) fn report(
     let others: Vec<String> = others.iter().map(|number| format!("A{number}")).collect();
     let _ = write!(
         text,
-        "\nNo dialect entry depends on these assumptions, and the survey does not look at them:\n  {}",
+        "\nNo dialect entry depends on these assumptions, and the survey does not check them:\n  {}",
         others.join(" ")
     );
     output::page(&text)
@@ -150,7 +150,7 @@ fn told(finding: &Finding) -> Told<'_> {
     Told { finding, title, chosen, entry: finding.point.entry, question }
 }
 
-/// One finding: what was seen and what the dialect says, then the request that shows it, or why none does.
+/// One finding: the observation and the dialect's entry, then the request that shows it, or why there is none.
 fn entry(told: &Told<'_>, name: &str, paint: Paint, text: &mut String) {
     let finding = told.finding;
     let head = format!("A{:<4}{:<36}", finding.assumption, finding.point.name);
@@ -196,7 +196,7 @@ fn others() -> Vec<u16> {
     ASSUMPTIONS.iter().map(|one| one.number).filter(|number| !known.contains(number)).collect()
 }
 
-/// The dialect file, with a head that says where it comes from and what it leaves open.
+/// The dialect file, with a head that states its origin and the open points.
 pub(super) fn file(dialect: &Dialect, report: &Report, account: &Account) -> String {
     let address = account.base_urls().next().map(ToString::to_string).unwrap_or_default();
     let open = |conclusion| report.with(conclusion).map(|finding| finding.point.name).collect::<Vec<_>>().join(", ");
@@ -207,7 +207,7 @@ pub(super) fn file(dialect: &Dialect, report: &Report, account: &Account) -> Str
     };
     format!(
         "{partial}# What `pg survey` saw at {}: {} requests. docs/guide/dialects.md says what each key means.\n\
-         # An error without `remedy = \"fix-request\"` is looked up: it may be what a used reference gets.\n\
+         # An error without `remedy = \"fix-request\"` is looked up: it may be the code for a used reference.\n\
          # Not decided: {}\n\
          # Not decidable from outside (docs/reference/questions.md): {}\n\n{}",
         line(&address),

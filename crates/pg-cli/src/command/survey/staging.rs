@@ -1,4 +1,4 @@
-//! Whether an address is one that may be surveyed.
+//! Checks whether an address may be surveyed.
 
 use http::Uri;
 use pg_proto::{Account, BaseUrl};
@@ -16,13 +16,13 @@ pub(super) fn check(account: &Account, staging: &[String]) -> Result<(), Failure
             let host = base.as_str().parse::<Uri>().ok().and_then(|uri| Some(uri.authority()?.to_string()));
             let host = host.unwrap_or_default();
             Err(Failure::misuse(format!(
-                "{base} was not called a staging environment, and nothing was sent: if it is one, add --staging {host}"
+                "{base} is not confirmed as a staging environment; nothing was sent; if it is one, add --staging {host}"
             )))
         }
     }
 }
 
-/// Plain HTTP on this machine is how a sandbox is called, and never how a payment service is.
+/// Plain HTTP on this machine means a sandbox: a payment service never uses it.
 fn is_staging(base: &BaseUrl, staging: &[String]) -> bool {
     let Ok(uri) = base.as_str().parse::<Uri>() else { return false };
     let is_local = uri.scheme_str() == Some("http") && base.is_private();

@@ -1,4 +1,4 @@
-//! The state of the books at the end of a story: its transactions, and what was taken and paid back.
+//! The ledger at the end of a scenario: its transactions, and the amounts charged and refunded.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -72,7 +72,7 @@ impl Sums {
     }
 }
 
-/// What approved transactions have moved.
+/// The amounts of approved transactions.
 fn money(transactions: &[Value]) -> BTreeMap<String, Sums> {
     let mut money: BTreeMap<String, Sums> = BTreeMap::new();
     for transaction in transactions.iter().filter(|transaction| transaction["approved"] == true) {

@@ -36,7 +36,7 @@ impl Story {
         self.look_up(1).await;
     }
 
-    /// Looks the order up by its reference, which has to lead to so many transactions.
+    /// Looks the order up by its reference, and expects this number of transactions.
     pub(super) async fn look_up(&mut self, expected: usize) {
         self.step(
             "Look the order up",
@@ -97,7 +97,7 @@ impl Story {
         let half = PRICE / 2;
         for (title, about) in [
             ("Refund a half", "transaction/refund with a transactionValue."),
-            ("Refund the other half", "As long as something is left."),
+            ("Refund the other half", "Works as long as something is left."),
         ] {
             self.step(title, about, async |story| {
                 approved(story.client.call(&Refund::new(paid.clone()).transaction_value(half)).await)?;

@@ -11,14 +11,14 @@ const SUCCESS_PAGE: &str = "https://shop.example/paid?order=9";
 const CANCEL_PAGE: &str = "https://shop.example/basket";
 
 impl Story {
-    /// A checkout whose callback comes as usual, is lost (`fail`), or comes twice.
+    /// A checkout whose callback arrives normally, is lost (`fail`), or arrives twice.
     pub(super) async fn checkout(&mut self, misbehaviour: Option<&'static str>) {
         let mut page = None;
         let mut key = None;
         if let Some(kind) = misbehaviour {
             self.step(
                 "Tell the next callback to misbehave",
-                "It holds for the next callback of this sandbox.",
+                "Applies to the next callback of this sandbox.",
                 async move |story| {
                     let asked = json!({ "kind": kind, "times": 1 });
                     story
@@ -28,7 +28,7 @@ impl Story {
                         .map_err(|failure| failure.message().to_owned())?;
                     story
                         .findings
-                        .push(("the same by hand".to_owned(), format!("pg sandbox callbacks misbehave {kind}")));
+                        .push(("equivalent command".to_owned(), format!("pg sandbox callbacks misbehave {kind}")));
                     Ok(format!("the next callback: {kind}"))
                 },
             )
@@ -87,7 +87,7 @@ impl Story {
         let times = if misbehaviour == Some("twice") { 2 } else { 1 };
         for attempt in 1..=times {
             self.step(
-                "Be called back",
+                "Receive the callback",
                 "The service posts the trans_key; two deliveries have the same pg-callback.",
                 async |story| {
                     let Some(callback) = story.callback(key, attempt).await? else {
@@ -113,7 +113,7 @@ impl Story {
             let attempts = callback["attempts"].as_u64().unwrap_or_default();
             let path = format!("callbacks/{id}/redeliver");
             story.control.post(&path, &json!({})).await.map_err(|failure| failure.message().to_owned())?;
-            story.findings.push(("the same by hand".to_owned(), format!("pg sandbox callbacks redeliver {id}")));
+            story.findings.push(("equivalent command".to_owned(), format!("pg sandbox callbacks redeliver {id}")));
             story.callback(key, attempts + 1).await?;
             Ok("called back".to_owned())
         })
@@ -121,7 +121,7 @@ impl Story {
     }
 }
 
-/// What a customer does on the payment page. Returns the key that the success page gets.
+/// Pays on the payment page. Returns the key for the success page.
 async fn pay(story: &Story, address: &Url) -> Seen {
     let (status, page) = browser::open(&story.wire, address.as_str()).await?;
     if page.inputs.is_empty() {

@@ -14,11 +14,11 @@ impl Story {
     pub(super) async fn lockout(&mut self) {
         self.step(
             "Send wrong passwords",
-            "More than five failures lock the address out, for every account. The client of this crate stops after one.",
+            "More than five failures lock the address out, for every account. pg's client stops after one.",
             Self::wrong_passwords,
         )
         .await;
-        self.step("Use the right password", "Refused all the same, until the minute is over.", async |story| {
+        self.step("Use the right password", "Still refused, until the minute is over.", async |story| {
             ask(&story.client)
                 .await
                 .map_or_else(|error| refused::<()>(Err(error)), |()| Err("not locked out".to_owned()))

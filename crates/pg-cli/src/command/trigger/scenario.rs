@@ -1,4 +1,4 @@
-//! The stories: their names, and what happens in each.
+//! The scenarios: names and descriptions.
 
 use clap::builder::PossibleValue;
 
@@ -32,7 +32,7 @@ pub(in crate::command) enum Scenario {
     Lockout,
 }
 
-/// All of them, with what happens, in the order in which they are listed.
+/// All scenarios with their descriptions, in list order.
 pub(in crate::command) const ALL: [(Scenario, &str, &str); 23] = [
     (Scenario::Payment, "payment", "a card is charged, and the payment is looked up"),
     (Scenario::Decline, "decline", "the bank declines a card; nothing is charged"),
@@ -92,7 +92,7 @@ impl Scenario {
         ALL.iter().find(|(scenario, ..)| *scenario == self).map_or("", |(.., about)| about)
     }
 
-    /// Plays the story; a step that fails is shown as such.
+    /// Plays the scenario; a failed step is reported.
     pub(super) async fn play(self, story: &mut Story) {
         match self {
             Self::Payment => story.payment().await,

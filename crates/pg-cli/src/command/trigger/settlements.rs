@@ -1,4 +1,4 @@
-//! A charge that meets a fault, and how it is settled: looked up before it is ever sent again.
+//! A charge under a fault, which is looked up before it is resent.
 
 use std::time::Duration;
 
@@ -12,16 +12,16 @@ use super::story::{Seen, Story, card};
 use crate::command::walkthrough::wire::Wire;
 
 const PRICE: u64 = 998;
-/// How long the impatient client waits, and how late the reply comes.
+/// The time limit of the impatient client, and the delay of the reply.
 const DEADLINE: Duration = Duration::from_millis(500);
 const DELAY_MILLISECONDS: u64 = 1500;
 /// Lookups of a charge whose bank does not answer; each waits longer than the one before.
 const LOOKUPS: u32 = 2;
 
 impl Story {
-    /// One charge that meets a fault of this kind.
+    /// One charge under a fault of this kind.
     pub(super) async fn settle(&mut self, kind: &'static str) {
-        self.step("Add a fault", "The next transaction/auth of any client meets it.", async move |story| {
+        self.step("Add a fault", "It applies to the next transaction/auth of any client.", async move |story| {
             let more = match kind {
                 "delay" => json!({ "milliseconds": DELAY_MILLISECONDS }),
                 "status" => json!({ "status": 503 }),
@@ -40,7 +40,7 @@ impl Story {
         )
         .await;
         let expected = usize::from(kind != "no-response");
-        self.step("Look the order up", "One charge at most, whatever happened on the way.", async move |story| {
+        self.step("Look the order up", "At most one charge, whatever went wrong.", async move |story| {
             let request = TransactionLookup::new().unique_merchant_reference(story.reference.as_str());
             let found = story.client.call(&request).await.map_err(|error| error.to_string())?.transactions.len();
             let seen = format!("{found} on record");

@@ -1,4 +1,4 @@
-//! What all stories have in common: the account, the wire, faults, callbacks and the report.
+//! Shared parts of all scenarios: the account, the wire, faults, callbacks and the report.
 
 use std::{sync::Arc, time::Duration};
 
@@ -22,22 +22,22 @@ use crate::{
     failure::Failure,
 };
 
-/// What was seen, or what was seen instead of what was expected.
+/// The result, or the unexpected result.
 pub(super) type Seen = Result<String, String>;
 
-/// How long to wait for a callback that goes elsewhere.
+/// The time limit for a callback to another address.
 const PATIENCE: Duration = Duration::from_secs(12);
 const BETWEEN: Duration = Duration::from_millis(50);
 
-/// A story at one account of one sandbox.
+/// A scenario for one account of one sandbox.
 pub(super) struct Story {
     pub(super) control: Control,
     pub(super) client: Client<Wire>,
     pub(super) wire: Wire,
-    /// The order's reference; everything that the story does is found by it.
+    /// The order's reference, which finds all records of the scenario.
     pub(super) reference: String,
     pub(super) updater_key: Option<String>,
-    /// What was found out without sending anything.
+    /// Findings without a request.
     pub(super) findings: Vec<Pair>,
     base: BaseUrl,
     credentials: [String; 3],
@@ -101,7 +101,7 @@ impl Story {
         })
     }
 
-    /// One step. After a step that failed, the others are left out.
+    /// One step. After a failed step, the others are skipped.
     pub(super) async fn step(
         &mut self,
         title: &'static str,
@@ -119,7 +119,7 @@ impl Story {
         self.report.add(Step { title, story: about, exchanges, findings, seen });
     }
 
-    /// Removes what is left of its faults, and ends with the books. True if every step went as expected.
+    /// Removes its remaining faults, and prints the ledger. True if every step went as expected.
     pub(super) async fn end(self) -> Result<bool, Failure> {
         for fault in &self.faults {
             // A fault that was met is still listed.
@@ -139,12 +139,12 @@ impl Story {
         let mut waiting =
             waiting.as_array().into_iter().flatten().filter(|fault| fault["remaining"].as_u64() > Some(0));
         if waiting.any(|fault| fault["method"] == method || fault["method"] == "*") {
-            return Err("another fault waits for this method: remove it with `pg sandbox faults clear`".to_owned());
+            return Err("another fault is pending for this method; remove it with `pg sandbox faults clear`".to_owned());
         }
         let fault = self.control.post("faults", &asked).await.map_err(|failure| failure.message().to_owned())?;
         self.faults.extend(fault["id"].as_str().map(ToOwned::to_owned));
         let command = format!("pg sandbox faults add {method} {kind}");
-        self.findings.push(("the same by hand".to_owned(), command));
+        self.findings.push(("equivalent command".to_owned(), command));
         Ok(format!("the next {method} meets {kind}"))
     }
 
@@ -152,16 +152,16 @@ impl Story {
     pub(super) async fn advance(&mut self, seconds: u64) -> Result<(), String> {
         let change = json!({ "advanceSeconds": seconds });
         self.control.post("clock", &change).await.map_err(|failure| failure.message().to_owned())?;
-        self.findings.push(("the same by hand".to_owned(), format!("pg sandbox clock advance {seconds}s")));
+        self.findings.push(("equivalent command".to_owned(), format!("pg sandbox clock advance {seconds}s")));
         Ok(())
     }
 
-    /// The address for callbacks of this name.
+    /// The URL for callbacks with this name.
     pub(super) fn callback_address(&self, name: &str) -> String {
         self.callback_url.clone().unwrap_or_else(|| self.listener.url(name))
     }
 
-    /// The next callback about something, wherever it goes: its body if it comes here.
+    /// The next callback about a key, at any address: its body if it arrives here.
     pub(super) async fn callback(
         &mut self,
         about: &str,
@@ -210,7 +210,7 @@ impl Story {
             .unwrap_or_default())
     }
 
-    /// Keeps a transaction for the books.
+    /// Adds a transaction to the ledger.
     pub(super) fn keep(&mut self, key: impl AsRef<str>) {
         self.payments.push(key.as_ref().to_owned());
     }
@@ -232,13 +232,13 @@ impl Story {
         Client::with_transport(account_of(&self.base, &credentials, &self.dialect), self.wire.clone())
     }
 
-    /// The account over a wire that gives up after so long.
+    /// The account over a wire with this time limit.
     pub(super) fn impatient(&self, deadline: Duration) -> Client<Wire> {
         let account = account_of(&self.base, &self.credentials, &self.dialect);
         Client::with_transport(account, self.wire.deadline(deadline))
     }
 
-    /// Takes over what went over the wire.
+    /// Takes the messages from the wire.
     fn look(&mut self) {
         self.exchanges.extend(self.wire.take());
     }
@@ -254,12 +254,12 @@ pub(super) fn number(scenario: cards::Scenario) -> &'static str {
     CARDS.iter().find(|card| card.scenario == scenario).map_or("", |card| card.number)
 }
 
-/// A test card, valid for long.
+/// A test card with a late expiry.
 pub(super) fn card(scenario: cards::Scenario) -> CardDetails {
     CardDetails::new(number(scenario), "12", "49").cv2("123").cardholder_name("Ada Lovelace")
 }
 
-/// The transaction of a payment that has to be approved.
+/// The transaction of a payment that must be approved.
 pub(super) fn approved(result: Result<Outcome<Transaction>, Error>) -> Result<Transaction, String> {
     match result.map_err(|error| error.to_string())? {
         Outcome::Approved(transaction) => Ok(transaction),
@@ -267,7 +267,7 @@ pub(super) fn approved(result: Result<Outcome<Transaction>, Error>) -> Result<Tr
     }
 }
 
-/// The status of a payment that has to be declined.
+/// The status of a payment that must be declined.
 pub(super) fn declined(result: Result<Outcome<Transaction>, Error>) -> Seen {
     match result.map_err(|error| error.to_string())? {
         Outcome::Declined(not) => Ok(format!("declined: {}", status(&not))),
@@ -276,7 +276,7 @@ pub(super) fn declined(result: Result<Outcome<Transaction>, Error>) -> Seen {
     }
 }
 
-/// The code of a call that has to be refused.
+/// The code of a call that must be refused.
 pub(super) fn refused<T>(result: Result<T, Error>) -> Seen {
     let result = match result {
         // A payment that is refused may have been executed before.

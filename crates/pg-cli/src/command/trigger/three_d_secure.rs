@@ -30,7 +30,7 @@ impl Story {
         let Some(key) = stored else { return };
         self.step(
             "Initiate 3-D Secure",
-            "transaction/initiate3DSecureCardKey: the bank wants to ask the customer.",
+            "transaction/initiate3DSecureCardKey: the bank requires a challenge.",
             async |story| {
                 let request = InitiateThreeDSecureCardKey::new(key.clone(), story.order("Bicycle", PRICE))
                     .card_cv2("123")

@@ -1,4 +1,4 @@
-//! Where the service tells that a batch has finished.
+//! Receives the service's callbacks about finished batches.
 
 use std::net::SocketAddr;
 
@@ -19,10 +19,10 @@ impl Callbacks {
         Self { receiver: None, url }
     }
 
-    /// Listens at the address that an earlier run has opened, or at a new one that is noted in the state.
+    /// Listens on the address of an earlier run, or on a new one that is stored in the state.
     ///
     /// # Errors
-    /// When it can't listen there.
+    /// If it cannot listen there.
     pub(super) async fn listen(
         address: SocketAddr,
         public_url: Option<&BaseUrl>,
@@ -49,12 +49,12 @@ impl Callbacks {
         Ok(Self { receiver: Some(receiver), url: Some(endpoint.url().to_owned()) })
     }
 
-    /// Whether callbacks come here, so that a doubtful batch is worth waiting for.
+    /// Whether callbacks arrive here, which makes waiting for a doubtful batch useful.
     pub(super) const fn come_here(&self) -> bool {
         self.receiver.is_some()
     }
 
-    /// Waits for a callback; for ever when none can come.
+    /// Waits for a callback; forever if none can arrive.
     pub(super) async fn next(&mut self) -> Received {
         loop {
             let Some(receiver) = &mut self.receiver else { return std::future::pending().await };

@@ -1,4 +1,4 @@
-//! Files that have to be there after a crash.
+//! Files that survive a crash.
 
 use std::{
     ffi::OsString,
@@ -7,8 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Puts a text in the place of a file: after a crash at any moment the old one is there, or the new one, whole. Only its
-/// owner may read it.
+/// Replaces a file's text atomically: after a crash at any moment the file has the old or the new text. Only its owner
+/// can read it.
 pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
     let new = beside(path, ".new");
     let replaced = write(&new, text).and_then(|()| fs::rename(&new, path));
@@ -26,8 +26,8 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Opens files to write to. A new file is readable only for its owner, where files have owners; an existing file keeps its
-/// permissions.
+/// Opens files for writing. A new file is readable only by its owner, where files have owners; an existing file keeps
+/// its permissions.
 pub(super) fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true);
@@ -39,21 +39,21 @@ pub(super) fn private() -> OpenOptions {
     options
 }
 
-/// The path with something behind its name.
+/// The path with a suffix after its name.
 pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(ending);
     name.into()
 }
 
-/// Makes sure of the name of a file that was made or renamed.
+/// Syncs the folder of a file that was created or renamed.
 #[cfg(unix)]
 pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     File::open(folder)?.sync_all()
 }
 
-/// Folders can't be opened there; names are written with the file.
+/// Folders cannot be opened on these systems; names are written with the file.
 #[cfg(not(unix))]
 pub(super) fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())

@@ -1,4 +1,4 @@
-//! How a run ended: what is told, and the exit code.
+//! The end of a run: messages and exit code.
 
 use std::{io, path::Path};
 
@@ -21,7 +21,7 @@ use crate::{
     refusal::{self, Refusal},
 };
 
-/// Unfinished batches that are told one by one.
+/// The maximum number of unfinished batches reported individually.
 const TOLD: usize = 20;
 
 /// The same for programs.
@@ -40,7 +40,7 @@ struct Report<'a> {
     unfinished: Vec<Unfinished>,
 }
 
-/// A batch that brought no result.
+/// A batch without a result.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Unfinished {
@@ -61,10 +61,10 @@ pub(super) fn is_complete(summary: &Summary) -> bool {
     summary.end == UpdateEnd::Complete
 }
 
-/// Tells what became of everything.
+/// Reports the results.
 ///
 /// # Errors
-/// When it came to no end.
+/// If the run did not finish.
 pub(super) fn tell(
     summary: &Summary,
     input: &Input,
@@ -95,52 +95,59 @@ pub(super) fn tell(
     Ok(exit(&summary.progress))
 }
 
-/// It was stopped by the person who watches.
+/// The user interrupted the run.
 pub(super) fn interruption(progress: &Progress, path: Option<&Path>) -> Failure {
     let done = progress.read.saturating_sub(progress.pending);
     let on_the_way = batches(progress.open_batches);
-    let message = format!("interrupted: {}, {on_the_way} on the way", counted(done, "card is done", "cards are done"));
+    let message = format!("interrupted: {}, {on_the_way} in progress", counted(done, "card is done", "cards are done"));
     Failure::new(Exit::Unknown, format!("{message}; {}", go_on(path)))
 }
 
-/// Results could not be written. Whether the run `can_go_on` is for the input to say.
+/// Results could not be written. The input decides whether the run `can_go_on`.
 pub(super) fn no_room(results: &Results, error: &io::Error, can_go_on: bool) -> Failure {
-    let message = format!("{} can't be written: {error};", results.name());
-    let advice = if can_go_on { format!("nothing is lost: make room, then {GO_ON}") } else { NO_GOING_ON.to_owned() };
+    let message = format!("cannot write {}: {error};", results.name());
+    let advice = if can_go_on {
+        format!(
+            "nothing is lost: free disk space, then \
+    {GO_ON}"
+        )
+    } else {
+        NO_GOING_ON.to_owned()
+    };
     Failure::new(Exit::Unknown, format!("{message} {advice}"))
 }
 
 /// The state could not be stored.
 pub(super) fn not_stored(error: &io::Error) -> Failure {
-    Failure::new(Exit::Unknown, format!("{error}; make room, then {GO_ON}"))
+    Failure::new(Exit::Unknown, format!("{error}; free disk space, then {GO_ON}"))
 }
 
-const GO_ON: &str = "the same command goes on where this one was";
-const NO_GOING_ON: &str = "standard input can't be gone on with; give the keys as a file to be able to";
+const GO_ON: &str = "run the same command again to resume";
+const NO_GOING_ON: &str = "a run from standard input cannot be resumed; to be able to, pass the keys as a file";
 
 fn go_on(path: Option<&Path>) -> &'static str {
     if path.is_some() { GO_ON } else { NO_GOING_ON }
 }
 
-/// An end before its time.
+/// An early end.
 fn early(summary: &Summary, trouble: Option<&DriveError>, path: Option<&Path>) -> Failure {
     let go_on = go_on(path);
     let why = trouble.map_or_else(|| "no reply".to_owned(), ToString::to_string);
     match &summary.end {
         UpdateEnd::Refused(refused) => {
             let told = refusal::explained(refused);
-            let message = format!("{told}; nothing more was sent; put it right, then {go_on}");
+            let message = format!("{told}; nothing more was sent; fix this, then {go_on}");
             Failure::new(Exit::Refused, message).refusal(Some(Refusal::from(refused)))
         }
         UpdateEnd::Unreachable => {
-            Failure::new(Exit::NotReachable, format!("the service is out of reach ({why}); {go_on}"))
+            Failure::new(Exit::NotReachable, format!("the service is unreachable ({why}); {go_on}"))
         }
         UpdateEnd::HeldBack => {
             let exit = if matches!(trouble, Some(DriveError::Store(_))) { Exit::Unknown } else { Exit::NotReachable };
             Failure::new(exit, format!("{why}; {go_on}"))
         }
-        UpdateEnd::SourceChanged => Failure::misuse("the file is not the one that this run was begun with"),
-        _ => Failure::new(Exit::Unknown, format!("it came to no end; {go_on}")),
+        UpdateEnd::SourceChanged => Failure::misuse("the file is not the one that this run was started with"),
+        _ => Failure::new(Exit::Unknown, format!("the run did not finish; {go_on}")),
     }
 }
 
@@ -163,7 +170,7 @@ fn tell_counts(progress: &Progress, results: &str) {
     output::say(&format!("{said}: {answered} answered, {updated} with a new card; results in {results}"));
 }
 
-/// What to do about what is missing.
+/// Advice about missing results.
 fn advice(progress: &Progress) -> Vec<String> {
     let mut said = Vec::new();
     if progress.unanswered > 0 {
@@ -194,12 +201,12 @@ fn advice(progress: &Progress) -> Vec<String> {
     said
 }
 
-/// The one reason that the documents give (spec 1 §4.8); keys that occur twice are taken out beforehand.
+/// The only documented reason (spec 1 §4.8); duplicate keys are removed before.
 const SAME_CARD: &str = "most likely two different card keys of the batch hold the same card. `pg call token/lookup \
                          cardKey=…` shows a key's cardUniqueIdentifier, which is the same for both; keep one key of \
                          each card, or run them in batches of their own (--batch-size 1)";
 
-/// What the codes of refused batches mean for the file, each once.
+/// Explains each code of refused batches once.
 fn explanations(unfinished: &[Unfinished], dialect: &Dialect) -> Vec<String> {
     let refused_with = |code: &str| unfinished.iter().any(|batch| batch.status == "refused" && batch.error == code);
     let mut said = Vec::new();
@@ -224,12 +231,12 @@ fn unfinished(summary: &Summary, input: &Input, dialect: &Dialect) -> Result<Vec
     let places: Vec<_> = ended.iter().map(|batch| (batch.first, batch.end)).collect();
     let stretches = input
         .stretches(&places)
-        .map_err(|error| Failure::new(Exit::Unknown, format!("the card keys can't be read again: {error}")))?;
+        .map_err(|error| Failure::new(Exit::Unknown, format!("cannot read the card keys again: {error}")))?;
     Ok(ended.into_iter().zip(stretches).map(|(batch, stretch)| Unfinished::of(batch, stretch, dialect)).collect())
 }
 
-/// The message of a refused batch. `result=ERROR` comes without one, and duplicated cards are what the documents name
-/// as its reason (spec 1 §4.8); the dialect may have a code for them.
+/// The message of a refused batch. `result=ERROR` has no message; the documents give duplicated cards as its reason
+/// (spec 1 §4.8); the dialect may have a code for them.
 fn explained(code: &str, message: &str, dialect: &Dialect) -> String {
     const DUPLICATES: &str = "a batch fails as a whole when two of its card keys hold the same card";
     let is_duplicate = dialect.error_for("duplicate-card-keys").is_some_and(|entry| entry.code == *code);

@@ -1,4 +1,4 @@
-//! A transport that can be shut, so that a run can be ended without a request of unknown end.
+//! A transport that can be closed, so that a run can end without a request of unknown outcome.
 
 use std::sync::{
     Arc,
@@ -21,7 +21,7 @@ pub(super) struct Gate {
 struct Shared {
     shut: AtomicBool,
     under_way: AtomicUsize,
-    /// Requests that have left this machine, or may have.
+    /// Requests that were sent, or may have been.
     left: AtomicUsize,
     landed: Notify,
 }
@@ -31,17 +31,17 @@ impl Gate {
         Self { hyper, shared: Arc::default() }
     }
 
-    /// Sends nothing from now on. Requests that are under way go on.
+    /// Refuses new requests from now on. Requests in flight continue.
     pub(super) fn shut(&self) {
         self.shared.shut.store(true, Ordering::SeqCst);
     }
 
-    /// How many requests have left this machine, or may have.
+    /// The number of requests that were sent, or may have been.
     pub(super) fn left(&self) -> usize {
         self.shared.left.load(Ordering::SeqCst)
     }
 
-    /// Waits until no request is under way. Who drives the machine meanwhile has told it by then.
+    /// Waits until no request is in flight. The driver passes the results to the machine meanwhile.
     pub(super) async fn quiet(&self) {
         let landed = self.shared.landed.notified();
         if self.shared.under_way.load(Ordering::SeqCst) > 0 {
@@ -53,7 +53,7 @@ impl Gate {
 impl Transport for Gate {
     async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
         if self.shared.shut.load(Ordering::SeqCst) {
-            return Err(TransportError::not_sent("the run is being ended"));
+            return Err(TransportError::not_sent("the run is ending"));
         }
         self.shared.under_way.fetch_add(1, Ordering::SeqCst);
         let _landing = Landing(&self.shared);
@@ -66,7 +66,7 @@ impl Transport for Gate {
     }
 }
 
-/// A request under way, until it is dropped.
+/// A request in flight, until it is dropped.
 struct Landing<'a>(&'a Shared);
 
 impl Drop for Landing<'_> {

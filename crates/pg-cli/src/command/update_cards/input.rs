@@ -1,4 +1,4 @@
-//! The file of card keys: read once to see that all of it can be used, then again by the machine.
+//! The file of card keys: read once to validate it, then again by the machine.
 
 use std::{
     fs::File,
@@ -14,25 +14,25 @@ use sha2::{Digest, Sha512};
 use super::line::{Layout, says_nothing};
 use crate::{failure::Failure, output};
 
-/// The longest line that is read.
+/// The maximum length of a line.
 const LONGEST_LINE: u64 = 64 << 10;
-/// Bad lines that are told.
+/// The maximum number of reported bad lines.
 const TOLD: u64 = 10;
 
-/// A file in which every line is good.
+/// A file with valid lines only.
 pub(super) struct Input {
-    /// As it was named; `None` for standard input.
+    /// Its path; `None` for standard input.
     path: Option<PathBuf>,
     /// Held open and locked, so that no other process works on the same file.
     file: File,
     pub(super) print: Print,
 }
 
-/// What a file of card keys is recognised by.
+/// The fingerprint of a file of card keys.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Print {
     pub(super) bytes: u64,
-    /// Card keys in it, repeats counted.
+    /// The number of card keys, including repeats.
     pub(super) keys: u64,
     /// SHA-512, in hexadecimal digits.
     sha512: String,
@@ -45,7 +45,7 @@ pub(super) struct Keys {
     read: u64,
 }
 
-/// Where a stretch of card keys is found.
+/// The position of a range of card keys.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Stretch {
     pub(super) first_line: u64,
@@ -55,27 +55,26 @@ pub(super) struct Stretch {
 }
 
 impl Input {
-    /// Opens a file and reads all of it once. `-` is standard input, which is copied to a nameless file first.
+    /// Opens a file and reads it once. `-` is standard input, which is copied to an unnamed file first.
     ///
     /// # Errors
     /// If it can't be read, another process works on it, or lines are invalid: lists the first ten of these.
     pub(super) fn open(path: &Path) -> Result<Self, Failure> {
         let shown =
             if path.as_os_str() == "-" { "standard input".to_owned() } else { mask::text(&path.display().to_string()) };
-        let unreadable = |error: io::Error| Failure::misuse(format!("{shown} can't be read: {error}"));
+        let unreadable = |error: io::Error| Failure::misuse(format!("cannot read {shown}: {error}"));
         let (path, file) = if path.as_os_str() == "-" {
             (None, standard_input().map_err(unreadable)?)
         } else {
             let file = File::open(path).map_err(unreadable)?;
             if !file.metadata().map_err(unreadable)?.is_file() {
-                return Err(Failure::misuse(format!(
-                    "{shown} is no file that can be read twice; give - and pipe it in"
-                )));
+                return Err(Failure::misuse(format!("{shown} cannot be read twice; pass - and pipe it in")));
             }
             file.try_lock().map_err(|error| match error {
-                std::fs::TryLockError::WouldBlock => {
-                    Failure::misuse(format!("another pg update-cards works on {shown}: wait for it, or end it first"))
-                }
+                std::fs::TryLockError::WouldBlock => Failure::misuse(format!(
+                    "another pg update-cards is running on {shown}; wait for it, or stop it \
+                    first"
+                )),
                 std::fs::TryLockError::Error(error) => unreadable(error),
             })?;
             (Some(path.to_owned()), file)
@@ -84,7 +83,7 @@ impl Input {
         Ok(Self { path, file, print })
     }
 
-    /// Its path, if it is no standard input.
+    /// Its path, unless it is standard input.
     pub(super) fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }
@@ -92,15 +91,15 @@ impl Input {
     /// Its card keys from the beginning.
     ///
     /// # Errors
-    /// When it can't be read again.
+    /// If it cannot be read again.
     pub(super) fn keys(&self) -> io::Result<Keys> {
         Ok(Keys { lines: Lines::of(&self.file)?, print: self.print.clone(), read: 0 })
     }
 
-    /// Where these stretches of card keys are, each from a place to the one before the other; in their order, and apart.
+    /// The positions of these ranges of card keys, which are half-open, ordered and disjoint.
     ///
     /// # Errors
-    /// When it can't be read again.
+    /// If it cannot be read again.
     pub(super) fn stretches(&self, places: &[(u64, u64)]) -> io::Result<Vec<Stretch>> {
         let mut lines = Lines::of(&self.file)?;
         let mut found = Vec::new();
@@ -138,7 +137,7 @@ impl KeySource for Keys {
 impl Keys {
     fn take(&mut self, at_most: usize) -> io::Result<Vec<CardKey>> {
         let mut keys = Vec::with_capacity(at_most.min(5_000));
-        let changed = || io::Error::other("the file was changed while it was read");
+        let changed = || io::Error::other("the file changed while it was read");
         while keys.len() < at_most {
             let Some((_, key)) = self.lines.next_key()? else {
                 if self.lines.print(self.read + keys.len() as u64) == self.print {
@@ -157,7 +156,7 @@ impl Keys {
     }
 }
 
-/// Reads everything, tells what is bad, and says what the file is recognised by.
+/// Reads everything, reports bad lines, and returns the file's fingerprint.
 fn scan(file: &File, shown: &str) -> io::Result<Result<Print, Failure>> {
     let mut lines = Lines::of(file)?;
     let (mut keys, mut bad) = (0, 0);
@@ -173,9 +172,9 @@ fn scan(file: &File, shown: &str) -> io::Result<Result<Print, Failure>> {
         }
     }
     Ok(if bad > 0 {
-        let lines = if bad == 1 { "a line that holds" } else { &format!("{bad} lines that hold") };
+        let lines = if bad == 1 { "a line without a card key" } else { &format!("{bad} lines without a card key") };
         let more = if bad > TOLD { format!(", the first {TOLD} of them above") } else { String::new() };
-        Err(Failure::misuse(format!("{shown} has {lines} no card key{more}; nothing was sent")))
+        Err(Failure::misuse(format!("{shown} has {lines}{more}; nothing was sent")))
     } else if keys == 0 {
         Err(Failure::misuse(format!("{shown} has no card keys; nothing was sent")))
     } else {
@@ -183,7 +182,7 @@ fn scan(file: &File, shown: &str) -> io::Result<Result<Print, Failure>> {
     })
 }
 
-/// Standard input as a file that goes when it is closed.
+/// Standard input as a file that is deleted when it is closed.
 fn standard_input() -> io::Result<File> {
     let mut file = tempfile::tempfile()?;
     io::copy(&mut io::stdin().lock(), &mut file)?;
@@ -209,7 +208,7 @@ impl Lines {
         Ok(Self { reader, layout: None, buffer: Vec::new(), number: 0, bytes: 0, hash: Sha512::new() })
     }
 
-    /// The next line that should hold a card key, and the key, or why there is none.
+    /// The next line that should contain a card key, and the key, or why there is none.
     fn next_key(&mut self) -> io::Result<Option<(u64, Result<&str, &'static str>)>> {
         loop {
             if !self.read_line()? {
@@ -227,7 +226,7 @@ impl Lines {
                 _ => break,
             }
         }
-        let line = std::str::from_utf8(&self.buffer).map_err(|_| "it is no UTF-8");
+        let line = std::str::from_utf8(&self.buffer).map_err(|_| "not valid UTF-8");
         let key = line.and_then(|line| self.layout.unwrap_or(Layout::Keys).read(line));
         Ok(Some((self.number, key)))
     }
@@ -251,7 +250,7 @@ impl Lines {
         Ok(true)
     }
 
-    /// What the file is recognised by, once all of it was read.
+    /// The file's fingerprint, after all of it was read.
     fn print(&self, keys: u64) -> Print {
         let hash = self.hash.clone().finalize();
         let sha512 = hash.iter().map(|byte| format!("{byte:02x}")).collect();

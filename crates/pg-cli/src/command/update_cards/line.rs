@@ -1,13 +1,13 @@
-//! What a line of the input holds: a card key, a row with one in a column, or nothing.
+//! Lines of the input: a card key, a row with one in a column, or nothing.
 
-/// The name of the column that holds the card keys; its case, and blanks, hyphens and underscores in it, do not matter.
+/// The name of the column with the card keys; case, spaces, hyphens and underscores do not matter.
 const COLUMN: &str = "cardkey";
-/// The columns by which results are known, whose card keys are the old ones.
+/// The columns that identify a file of results, whose card keys are the old ones.
 const RESULTS: [&str; 2] = ["oldcardkey", "status"];
-/// Longest card key that is taken. The documents give no limit; their examples have 36 characters (spec 1 §2.1).
+/// The maximum length of a card key. The documents give no limit; their examples have 36 characters (spec 1 §2.1).
 const LONGEST_KEY: usize = 255;
 
-/// How lines are read, told by the first one that says something.
+/// The layout of the lines, detected from the first non-empty one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
     /// One card key a line.
@@ -17,7 +17,7 @@ pub(super) enum Layout {
 }
 
 impl Layout {
-    /// The layout of a file whose first line that says something is this one; and whether that is a header.
+    /// The layout of a file with this first non-empty line; and whether that line is a header.
     pub(super) fn of(first: &str) -> (Self, bool) {
         for separator in [',', ';', '\t'] {
             let names: Vec<String> = fields(first, separator).map(plain).collect();
@@ -31,7 +31,7 @@ impl Layout {
         (Self::Keys, false)
     }
 
-    /// The card key of a line that says something, or why it has none.
+    /// The card key of a non-empty line, or why it has none.
     pub(super) fn read(self, line: &str) -> Result<&str, &'static str> {
         let key = match self {
             Self::Keys => Some(line.trim()),
@@ -52,7 +52,7 @@ pub(super) fn says_nothing(line: &str) -> bool {
     line.is_empty() || line.starts_with('#')
 }
 
-/// Why a text is no card key.
+/// Why a text is not a card key.
 fn wrong(key: &str) -> Option<&'static str> {
     if key.is_empty() {
         Some("the card key is empty")
@@ -69,7 +69,7 @@ fn wrong(key: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether a text can hardly be anything else: 13 to 19 digits, the last of which checks the others (Luhn).
+/// Whether a text is almost certainly a card number: 13 to 19 digits with a valid check digit (Luhn).
 fn is_card_number(text: &str) -> bool {
     let digits: Option<Vec<u32>> = text.chars().rev().map(|c| c.to_digit(10)).collect();
     digits.is_some_and(|digits| {
@@ -78,8 +78,8 @@ fn is_card_number(text: &str) -> bool {
     })
 }
 
-/// The fields of a row, without their quotes. A quote inside a field does not occur in a card key, so a field with one
-/// stays as it is.
+/// The fields of a row, without their quotes. A card key contains no quote, so a field with an inner quote is not
+/// unescaped.
 fn fields(line: &str, separator: char) -> impl Iterator<Item = &str> {
     let mut rest = Some(line);
     std::iter::from_fn(move || {
@@ -98,7 +98,7 @@ fn fields(line: &str, separator: char) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Where a quoted field ends: at the first quote that is not doubled.
+/// The end of a quoted field: the first quote that is not doubled.
 fn closing_quote(inner: &str) -> Option<usize> {
     let mut from = 0;
     loop {

@@ -1,4 +1,4 @@
-//! How far it is, on a terminal as a bar, elsewhere as a line now and then.
+//! The progress: a bar on a terminal, otherwise a line at intervals.
 
 use std::{
     io::{IsTerminal, stderr},
@@ -10,12 +10,12 @@ use pg_hyper::proto::machine::account_update::Progress;
 
 use crate::output;
 
-/// How often a terminal is drawn anew when nothing happens.
+/// How often an idle terminal is redrawn.
 const FRAME: Duration = Duration::from_millis(250);
-/// How often a line may come.
+/// The minimum time between two lines.
 const LINE: Duration = Duration::from_secs(10);
 
-/// Shows how far it is.
+/// Shows the progress.
 pub(super) struct Shown {
     bar: Option<ProgressBar>,
     total: u64,
@@ -41,7 +41,7 @@ impl Shown {
         if self.bar.is_some() { FRAME } else { LINE }
     }
 
-    /// Something has changed.
+    /// Reports a change.
     pub(super) fn set(&self, progress: &Progress) {
         if let Some(bar) = &self.bar {
             bar.set_position(over(progress));
@@ -49,7 +49,7 @@ impl Shown {
         }
     }
 
-    /// Time has passed.
+    /// Reports the passing of time.
     pub(super) fn beat(&mut self, progress: &Progress) {
         match &self.bar {
             Some(bar) => bar.tick(),
@@ -66,7 +66,7 @@ impl Shown {
         }
     }
 
-    /// Says a line; a bar steps aside for it.
+    /// Prints a line above the bar.
     pub(super) fn say(&self, text: &str) {
         match &self.bar {
             Some(bar) => bar.suspend(|| output::say(text)),
@@ -74,7 +74,7 @@ impl Shown {
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(super) fn end(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -82,17 +82,17 @@ impl Shown {
     }
 }
 
-/// Cards of which there is nothing more to be done.
+/// The number of finished cards.
 fn over(progress: &Progress) -> u64 {
     progress.read.saturating_sub(progress.pending)
 }
 
-/// So many batches, in words.
+/// A number of batches as text.
 pub(super) fn batches(count: usize) -> String {
     counted(count as u64, "batch", "batches")
 }
 
-/// A number of something, in words.
+/// A number with its noun.
 pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{} {}", HumanCount(count), if count == 1 { one } else { many })
 }
@@ -100,7 +100,7 @@ pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
 fn beside(progress: &Progress) -> String {
     let mut said = format!("{} updated", HumanCount(progress.updated));
     if progress.open_batches > 0 {
-        said += &format!(", {} on the way", batches(progress.open_batches));
+        said += &format!(", {} in progress", batches(progress.open_batches));
     }
     for (count, name) in
         [(progress.refused, "refused"), (progress.doubtful, "in doubt"), (progress.failed, "without a result")]
@@ -125,7 +125,7 @@ mod tests {
             (counted(1, "card", "cards"), counted(1_000, "card", "cards")),
             ("1 card".into(), "1,000 cards".into())
         );
-        assert_eq!(beside(&progress), "1,234 updated, 2 batches on the way");
+        assert_eq!(beside(&progress), "1,234 updated, 2 batches in progress");
         (progress.open_batches, progress.refused, progress.doubtful) = (0, 5_000, 17);
         assert_eq!(beside(&progress), "1,234 updated, 5,000 refused, 17 in doubt");
     }

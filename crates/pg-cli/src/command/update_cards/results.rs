@@ -1,4 +1,4 @@
-//! Where results are written, so that each stands there once whatever happens.
+//! Writes each result exactly once, whatever happens.
 
 use std::{
     fs::{File, TryLockError},
@@ -11,25 +11,25 @@ use pg_hyper::proto::machine::account_update::BatchResult;
 use super::{durable, row::Format, state::Written};
 use crate::{failure::Failure, output};
 
-/// The output, as far as it was written.
+/// The output and the length written so far.
 pub(super) struct Results {
     target: Target,
     format: Format,
     written: Written,
 }
 
-/// Where results go, before anything is done to it.
+/// The output before it is changed.
 pub(super) enum Target {
-    /// Locked, so that no other process writes to it.
+    /// Locked against other processes.
     File(File, PathBuf),
     StandardOutput,
 }
 
 impl Target {
-    /// Opens the output and changes nothing in it, but makes it if it is not there. `-` is standard output.
+    /// Opens the output without changing it; creates it if it is missing. `-` is standard output.
     ///
     /// # Errors
-    /// When it can't be written, or has lost what was written.
+    /// If it cannot be written, or lacks written results.
     pub(super) fn open(path: &Path, written: Written) -> Result<Self, Failure> {
         if is_standard_output(path) {
             return Ok(Self::StandardOutput);
@@ -37,7 +37,7 @@ impl Target {
         open_file(path, written).map(|file| Self::File(file, path.to_owned()))
     }
 
-    /// Cuts off what lies behind what is known to be written.
+    /// Truncates the output after the durable results.
     fn cut(&mut self, written: Written) -> io::Result<()> {
         match self {
             // A pipe or a device keeps nothing, so there is nothing to cut off.
@@ -50,10 +50,10 @@ impl Target {
 }
 
 impl Results {
-    /// Begins or goes on behind what is known to be written.
+    /// Starts the output, or continues after the durable results.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// If it cannot be written.
     pub(super) fn begin(target: Target, format: Format, written: Written) -> Result<Self, Failure> {
         let mut results = Self { target, format, written };
         results.target.cut(written).map_err(|error| results.failure(&error))?;
@@ -67,11 +67,10 @@ impl Results {
         Ok(results)
     }
 
-    /// Writes the result of a batch durably, unless it was the last one that was written: then it stands there already.
-    /// Says what is written now.
+    /// Writes the result of a batch durably, unless it was the last one written. Returns what is written now.
     ///
     /// # Errors
-    /// When it can't be written. What of it was written is cut off by the next run.
+    /// If it cannot be written. The next run truncates the partial result.
     pub(super) fn take(&mut self, batch: &BatchResult) -> io::Result<Written> {
         if self.written.last_batch != Some(batch.number) {
             let (text, rows) = self.format.rows(batch, self.written.rows);
@@ -83,29 +82,29 @@ impl Results {
         Ok(self.written)
     }
 
-    /// Writes what stands after the last row. That does not count as written: who goes on from here does so again.
+    /// Writes the end of the output after the last row. It does not count as written: a resumed run writes it again.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// If it cannot be written.
     pub(super) fn finish(&mut self) -> io::Result<()> {
         self.append(self.format.foot()).map(|_| ())
     }
 
-    /// Empties a file in which nothing stands but what comes before the first row.
+    /// Empties a file that contains only the head before the first row.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// If it cannot be written.
     pub(super) fn forget(&mut self) -> io::Result<()> {
         self.written = Written::default();
         self.target.cut(self.written)
     }
 
-    /// What is written so far.
+    /// The results written so far.
     pub(super) const fn written(&self) -> Written {
         self.written
     }
 
-    /// What it is called.
+    /// Its name.
     pub(super) fn name(&self) -> String {
         match &self.target {
             Target::File(_, path) => path.display().to_string(),
@@ -117,9 +116,9 @@ impl Results {
         matches!(self.target, Target::StandardOutput)
     }
 
-    /// Why nothing more can be written.
+    /// Why the output cannot be written.
     pub(super) fn failure(&self, error: &io::Error) -> Failure {
-        Failure::misuse(format!("{} can't be written: {error}", self.name()))
+        Failure::misuse(format!("cannot write {}: {error}", self.name()))
     }
 
     fn append(&mut self, text: &str) -> io::Result<u64> {
@@ -144,15 +143,15 @@ pub(super) fn is_standard_output(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Makes sure that a new run writes over nothing.
+/// Checks that a new run overwrites nothing.
 ///
 /// # Errors
-/// When something is there.
+/// If the output already has content.
 pub(super) fn check_unused(path: &Path) -> Result<(), Failure> {
     let is_used = std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() > 0);
     if is_used && !is_standard_output(path) {
         return Err(Failure::misuse(format!(
-            "{} is there already: choose another with --output, or --restart to write over it",
+            "{} already exists; choose another with --output, or overwrite it with --restart",
             path.display()
         )));
     }
@@ -162,7 +161,7 @@ pub(super) fn check_unused(path: &Path) -> Result<(), Failure> {
 fn open_file(path: &Path, written: Written) -> Result<File, Failure> {
     let shown = path.display();
     let unusable =
-        |error: io::Error| Failure::misuse(format!("{shown} can't be written: {error}; choose another with --output"));
+        |error: io::Error| Failure::misuse(format!("cannot write {shown}: {error}; choose another with --output"));
     // Names of card holders are in it. A run that has written something goes on with that file and makes no new one.
     let file = durable::private().create(written.bytes == 0).truncate(false).open(path).map_err(|error| match error
         .kind()
@@ -171,7 +170,7 @@ fn open_file(path: &Path, written: Written) -> Result<File, Failure> {
         _ => unusable(error),
     })?;
     file.try_lock().map_err(|error| match error {
-        TryLockError::WouldBlock => Failure::misuse(format!("another pg update-cards writes to {shown}")),
+        TryLockError::WouldBlock => Failure::misuse(format!("another pg update-cards is writing to {shown}")),
         TryLockError::Error(error) => unusable(error),
     })?;
     let found = file.metadata().map_err(unusable)?;
@@ -183,7 +182,7 @@ fn open_file(path: &Path, written: Written) -> Result<File, Failure> {
 
 fn lost(path: &Path) -> Failure {
     Failure::misuse(format!(
-        "{} has lost results that were written to it: put it back, or --restart to begin anew",
+        "{} lacks results that were written to it; restore it, or start over with --restart",
         path.display()
     ))
 }

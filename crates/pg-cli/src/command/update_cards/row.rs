@@ -1,4 +1,4 @@
-//! How the result of a card is written.
+//! The output format of a card's result.
 
 use std::fmt::Write;
 
@@ -30,7 +30,7 @@ impl Format {
         }
     }
 
-    /// What stands before the first row.
+    /// The head before the first row.
     pub(super) const fn head(self) -> &'static str {
         match self {
             Self::Csv => COLUMNS,
@@ -38,7 +38,7 @@ impl Format {
         }
     }
 
-    /// What stands after the last row.
+    /// The end after the last row.
     pub(super) const fn foot(self) -> &'static str {
         match self {
             Self::Csv => "",
@@ -46,7 +46,7 @@ impl Format {
         }
     }
 
-    /// The rows of a batch, one for each of its card keys; `before` rows stand there already. And how many they are.
+    /// The rows of a batch, one for each of its card keys, and their number; `before` rows were written earlier.
     pub(super) fn rows(self, batch: &BatchResult, before: u64) -> (String, u64) {
         let mut text = String::new();
         let mut rows = before;
@@ -68,7 +68,7 @@ impl Format {
     }
 }
 
-/// What is said of a card beside what the service says.
+/// The columns added to the service's result of a card.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct LeftOut {
     status: &'static str,
@@ -78,7 +78,7 @@ struct LeftOut {
 impl LeftOut {
     const ANSWERED: Self = Self { status: "answered", error: String::new() };
 
-    /// What is said of the cards that a batch brought no answer for.
+    /// The columns of cards without a result in their batch.
     fn of(batch: &BatchResult) -> Self {
         let (status, error) = match &batch.how {
             BatchEnd::Finished => ("unanswered", String::new()),
@@ -92,7 +92,7 @@ impl LeftOut {
     }
 }
 
-/// An answer as it may be written: no card number in full, wherever a service might put one.
+/// A result for the output: card numbers are masked in every field.
 fn masked(entry: &UpdatedCard) -> UpdatedCard {
     let mut entry = entry.clone();
     let card = &mut entry.card;
@@ -145,7 +145,7 @@ fn csv(text: &mut String, entry: &UpdatedCard, left_out: &LeftOut, batch_key: &s
     text.push_str("\r\n");
 }
 
-/// The members of the service's answer, and what is said beside it.
+/// The members of the service's result, and the added columns.
 fn object(text: &mut String, entry: &UpdatedCard, left_out: &LeftOut, batch_key: &str) {
     // A record is an object, so its text begins with a brace; it is not empty, since it has the old card key.
     let record = json::write(entry);

@@ -1,4 +1,4 @@
-//! The run itself: drives the machine, writes its results, and stops when it is told to.
+//! The run: drives the machine, writes its results, and stops on request.
 
 use std::{pin::pin, time::Duration};
 
@@ -28,7 +28,7 @@ use crate::{
     output::{self, Exit},
 };
 
-/// A run on its way.
+/// A run in progress.
 struct Run {
     updating: AccountUpdateDrive<Keys, Gate>,
     keeper: Keeper,
@@ -36,20 +36,20 @@ struct Run {
     shown: Shown,
     callbacks: Callbacks,
     gate: Gate,
-    /// The trouble that was told last.
+    /// The last reported error.
     told: Option<String>,
-    /// Whether the input can be read again by another run.
+    /// Whether another run can read the input again.
     can_go_on: bool,
     /// Whether nothing was sent before this run.
     is_new: bool,
-    /// How long a callback is waited for that settles a doubt, and for how many batches that was told.
+    /// How long to wait for a callback that settles a doubt, and the number of batches last reported.
     doubt: (u32, usize),
 }
 
-/// Drives it to its end, and tells what became of it.
+/// Drives it to its end, and reports the result.
 ///
 /// # Errors
-/// When it comes to no end, or to none that is good; says how to go on.
+/// If it does not finish, or fails; says how to resume.
 pub(super) async fn run(
     ready: Ready,
     client: Client<Gate>,
@@ -60,7 +60,7 @@ pub(super) async fn run(
     json: bool,
 ) -> Result<Exit, Failure> {
     let Ready { input, keeper, state, results, doubt, same_account } = ready;
-    let unreadable = |error| Failure::misuse(format!("the card keys can't be read: {error}"));
+    let unreadable = |error| Failure::misuse(format!("cannot read the card keys: {error}"));
     let keys = input.keys().map_err(unreadable)?;
     let updating = match state.machine() {
         Some(saved) if same_account => {
@@ -99,22 +99,22 @@ impl Run {
     fn begin(&self, is_resumed: bool) {
         let progress = self.updating.progress();
         if is_resumed && progress.source_ended && progress.open_batches == 0 {
-            output::say("pg: an earlier run has done all of it: nothing is sent; --restart begins anew");
+            output::say("pg: an earlier run finished all card keys: nothing is sent; --restart starts over");
         } else if is_resumed {
             output::say(&format!(
-                "pg: going on with an earlier run: {} card keys were read, {} of them are done, {} on the way",
+                "pg: resuming an earlier run: {} card keys were read, {} of them are done, {} in progress",
                 HumanCount(progress.read),
                 HumanCount(progress.read.saturating_sub(progress.pending)),
                 batches(progress.open_batches)
             ));
         }
         if let Some(url) = self.callbacks.url.as_ref().filter(|_| self.callbacks.come_here()) {
-            output::say(&format!("pg: callbacks come to {url}"));
+            output::say(&format!("pg: receiving callbacks at {url}"));
         }
         self.shown.set(&progress);
     }
 
-    /// Until its end, or until it was interrupted.
+    /// Runs until the end or an interruption.
     async fn go(&mut self, interrupted: Interrupted) -> Result<Option<Summary>, Failure> {
         let mut interrupted = pin!(interrupted.wait());
         let mut beat = metronome(self.shown.rhythm());
@@ -141,7 +141,7 @@ impl Run {
         }
     }
 
-    /// Writes results, shows progress; the summary at the end.
+    /// Writes results and shows progress; returns the summary at the end.
     fn take(&mut self, update: Option<UpdateEvent>) -> Result<Option<Summary>, Failure> {
         match update {
             Some(UpdateEvent::Result(batch)) => {
@@ -156,10 +156,10 @@ impl Run {
         Ok(None)
     }
 
-    /// Lets the request that is under way come to its end, so that no batch is left in doubt, and sends no other. The
-    /// state is stored with each reply, so that there is nothing more to store.
+    /// Waits for the request in flight, so that no batch is left in doubt, and sends no other. The state is stored with
+    /// each reply, so nothing is left to store.
     async fn stop(&mut self) -> Result<(), Failure> {
-        self.shown.say("pg: stopping: a request that is on its way is waited for; interrupt again to end at once");
+        self.shown.say("pg: stopping: waiting for the request in progress; interrupt again to stop at once");
         let mut again = pin!(Interrupted::listen()?.wait());
         self.gate.shut();
         let gate = self.gate.clone();
@@ -176,7 +176,7 @@ impl Run {
         }
     }
 
-    /// The end of the output, and the state that leads there again.
+    /// Writes the end of the output, and stores the state before it.
     fn finish(&mut self, summary: &Summary) -> Result<(), Failure> {
         // The only request so far was refused: after a correction, such as another account, the run starts again.
         if self.is_new && matches!(summary.end, UpdateEnd::Refused(_)) && self.gate.left() == 1 {
@@ -196,7 +196,7 @@ impl Run {
         ending::no_room(&self.results, error, self.can_go_on)
     }
 
-    /// Once nothing else is waited for.
+    /// Reports doubtful batches once nothing else is pending.
     fn tell_doubt(&mut self) {
         let progress = self.updating.progress();
         let (hours, told) = self.doubt;
@@ -206,12 +206,12 @@ impl Run {
         }
         self.doubt.1 = count;
         let (are, waits) = match count {
-            1 => ("is", "its callback is"),
-            _ => ("are", "their callbacks are"),
+            1 => ("is", "its callback"),
+            _ => ("are", "their callbacks"),
         };
         self.shown.say(&format!(
-            "pg: all else is done, but {} {are} in doubt: {waits} waited for, {hours} hours at most, because the service may or \
-             may not have the cards; to end the wait, interrupt this and run it again with --doubt 0",
+            "pg: everything else is done, but {} {are} in doubt because the service may have the cards: waiting for \
+            {waits}, {hours} hours at most; to skip the wait, interrupt this and run it again with --doubt 0",
             batches(count)
         ));
     }
@@ -239,7 +239,7 @@ fn not_resumed(error: &ResumeError) -> Failure {
 
 fn unreadable_source(error: &std::io::Error) -> Failure {
     Failure::misuse(format!(
-        "the card keys can't be read: {error}; what was submitted is stored, the file as it was goes on"
+        "cannot read the card keys: {error}; what was submitted is stored; restore the file, and run the same command again"
     ))
 }
 

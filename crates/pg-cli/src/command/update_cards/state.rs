@@ -1,4 +1,4 @@
-//! The file beside the input that a run goes on from.
+//! The state file beside the input, from which a run resumes.
 
 use std::{
     io,
@@ -18,34 +18,34 @@ use super::{
 };
 use crate::failure::Failure;
 
-/// What is stored. It contains no card keys and no credentials, but the secret address that callbacks are sent to.
+/// The stored state. It contains no card keys and no credentials, but the secret URL for callbacks.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct State {
-    /// The version of this file's shape.
+    /// The version of the file format.
     update_cards: u32,
     pub(super) input: Print,
-    /// Tells accounts apart, and no more.
+    /// Distinguishes accounts.
     pub(super) account: String,
     pub(super) output: PathBuf,
     pub(super) format: Format,
     pub(super) written: Written,
-    /// The last part of the address that callbacks come to.
+    /// The last part of the URL for callbacks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) token: Option<String>,
-    /// What the machine goes on from; none before its first step.
+    /// The saved machine; none before its first step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     machine: Option<Box<RawValue>>,
 }
 
-/// What of the results is in good hands.
+/// The results that are durable.
 ///
-/// Results are written before the machine hears of it, so a state may be stored in between. That is why it names the
+/// Results are written before the machine is notified, so a state may be stored in between. Therefore it names the
 /// batch that was written last: the machine may offer that one again, and no other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Written {
-    /// Bytes of the output. What lies behind them was written before a crash, and is written again.
+    /// Bytes of the output. Later bytes were written before a crash, and are written again.
     pub(super) bytes: u64,
     /// Rows in them, without a header.
     pub(super) rows: u64,
@@ -70,56 +70,56 @@ impl State {
         }
     }
 
-    /// What the machine goes on from, if it had begun.
+    /// The saved machine, if it had started.
     pub(super) fn machine(&self) -> Option<SavedState> {
         self.machine.as_ref().map(|text| SavedState::from_text(text.get()))
     }
 
-    /// Reads what an earlier run has stored, if there was one.
+    /// Reads the state of an earlier run, if there is one.
     ///
     /// # Errors
-    /// When it can't be read, or is of something else.
+    /// If it cannot be read, or belongs to something else.
     pub(super) fn read(path: &Path) -> Result<Option<Self>, Failure> {
         let shown = path.display();
         let text = match std::fs::read_to_string(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            text => text.map_err(|error| Failure::misuse(format!("{shown} can't be read: {error}")))?,
+            text => text.map_err(|error| Failure::misuse(format!("cannot read {shown}: {error}")))?,
         };
         let unusable = |why: &str| Failure::misuse(format!("{shown} {why}; {BEGIN_AGAIN}"));
         // Where in it, and nothing of the text.
         let state: Self = serde_json::from_str(&text)
-            .map_err(|error| unusable(&format!("is no state of pg update-cards (line {})", error.line())))?;
+            .map_err(|error| unusable(&format!("is not a state file of pg update-cards (line {})", error.line())))?;
         if state.update_cards > VERSION {
-            return Err(unusable("was stored by a later version of pg"));
+            return Err(unusable("was written by a later version of pg"));
         }
         Ok(Some(state))
     }
 
-    /// Whether it may be gone on with.
+    /// Checks whether the run may be resumed.
     ///
     /// # Errors
-    /// When the input, the account or the output is another one; says what to do.
+    /// If the input, the account or the output has changed; says what to do.
     pub(super) fn check(&self, new: &Self, output_named: bool, format_named: bool) -> Result<(), Failure> {
         let differs = if self.input != new.input {
             format!(
-                "another file than this one: it had {} bytes with {} card keys, this one has {} with {}, or other ones",
+                "a different file: it had {} bytes with {} card keys, this one has {} with {}, or different ones",
                 self.input.bytes, self.input.keys, new.input.bytes, new.input.keys
             )
         } else if self.account != new.account {
-            "another account than this one (PG_API_KEY)".to_owned()
+            "a different account (PG_API_KEY)".to_owned()
         } else if output_named && self.output != new.output {
-            format!("results in {}; leave --output out to go on", self.output.display())
+            format!("results in {}; omit --output to resume", self.output.display())
         } else if format_named && self.format != new.format {
-            format!("results as {}; leave --format out to go on", self.format.name())
+            format!("results as {}; omit --format to resume", self.format.name())
         } else {
             return Ok(());
         };
-        Err(Failure::misuse(format!("the run that is stored beside this file was begun with {differs}; {BEGIN_AGAIN}")))
+        Err(Failure::misuse(format!("the run stored beside this file was started with {differs}; {BEGIN_AGAIN}")))
     }
 }
 
-const BEGIN_AGAIN: &str = "--restart forgets that run and begins anew, and what the service has of it is then submitted \
-                           twice";
+const BEGIN_AGAIN: &str = "--restart discards that run and starts over; batches that the service already has are then \
+submitted twice";
 
 /// The state in memory and, unless the input is standard input, in its file.
 #[derive(Clone)]
@@ -141,7 +141,7 @@ impl Keeper {
     /// Stores it with this machine, durably.
     ///
     /// # Errors
-    /// When the file can't be written; the one before is still there.
+    /// If the file cannot be written; the earlier one is kept.
     pub(super) fn keep(&self, saved: &SavedState) -> io::Result<()> {
         self.lock().machine = Some(RawValue::from_string(saved.text().to_owned())?);
         self.keep_as_it_is()
@@ -155,13 +155,13 @@ impl Keeper {
         let Some(path) = &self.path else { return Ok(()) };
         let text = serde_json::to_string(&*self.lock())? + "\n";
         durable::replace(path, &text)
-            .map_err(|error| io::Error::new(error.kind(), format!("{} can't be written: {error}", path.display())))
+            .map_err(|error| io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display())))
     }
 
-    /// Takes its file away: there is nothing to go on with.
+    /// Deletes its file: there is nothing to resume.
     ///
     /// # Errors
-    /// When it stays.
+    /// If it cannot be deleted.
     pub(super) fn forget(&self) -> io::Result<()> {
         self.path.as_ref().map_or(Ok(()), std::fs::remove_file)
     }
@@ -172,13 +172,13 @@ impl Keeper {
     }
 }
 
-/// Tells accounts apart: 32 bits of a hash, which do not reveal a key.
+/// Distinguishes accounts by 32 bits of a hash, which do not reveal a key.
 pub(super) fn print_of_account(api_key: &str) -> String {
     let hash = Sha512::new().chain_update("pg update-cards ").chain_update(api_key).finalize();
     hash.iter().take(4).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Where the state of an input is.
+/// The path of an input's state.
 pub(super) fn path_beside(input: &Path) -> PathBuf {
     durable::beside(input, ".pg-state")
 }

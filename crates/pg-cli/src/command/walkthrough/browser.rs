@@ -1,4 +1,4 @@
-//! What a customer's browser does: opens pages, posts forms, and is sent on.
+//! A customer's browser: opens pages, posts forms, and follows redirects.
 
 use bytes::Bytes;
 use http::{
@@ -10,10 +10,10 @@ use pg_proto::CardForm;
 
 use super::{page::Page, wire::Wire};
 
-/// Opens a page. Returns its status, and what is on it.
+/// Opens a page. Returns its status and content.
 ///
 /// # Errors
-/// When nothing came, in words.
+/// If there is no response.
 pub(in crate::command) async fn open(wire: &Wire, address: &str) -> Result<(StatusCode, Page), String> {
     let request = Request::get(address).header(ACCEPT, "text/html").body(Bytes::new());
     let response = wire.send(request.map_err(|error| error.to_string())?).await.map_err(|error| error.to_string())?;
@@ -21,10 +21,10 @@ pub(in crate::command) async fn open(wire: &Wire, address: &str) -> Result<(Stat
     Ok((response.status(), Page::read(&html)))
 }
 
-/// Sends the form of a page with what the customer typed or pressed. Returns where the browser is sent.
+/// Sends the form of a page with the customer's input. Returns the redirect target.
 ///
 /// # Errors
-/// When the answer is no redirect, in words.
+/// If the response is not a redirect.
 pub(in crate::command) async fn submit(
     wire: &Wire,
     opened: &str,
@@ -35,17 +35,17 @@ pub(in crate::command) async fn submit(
         .parse::<http::Uri>()
         .ok()
         .and_then(|uri| Some((uri.scheme_str()?.to_owned(), uri.authority()?.to_string())));
-    let (scheme, host) = origin.ok_or_else(|| format!("{opened} is no address of a page"))?;
+    let (scheme, host) = origin.ok_or_else(|| format!("{opened} is not the URL of a page"))?;
     let mut body = form_urlencoded::Serializer::new(String::new());
     body.extend_pairs(&page.hidden).extend_pairs(typed);
     let response = send(wire, &format!("{scheme}://{host}{}", page.action), body.finish()).await?;
     location(&response)
 }
 
-/// Posts a card form with its hidden fields and what the customer typed. Returns where the browser is sent.
+/// Posts a card form with its hidden fields and the customer's input. Returns the redirect target.
 ///
 /// # Errors
-/// When the answer is no redirect (303, spec 2 §4.2), in words.
+/// If the response is not a redirect (303, spec 2 §4.2).
 pub(in crate::command) async fn post(wire: &Wire, form: &CardForm, typed: &[(&str, &str)]) -> Result<String, String> {
     let mut body = form_urlencoded::Serializer::new(String::new());
     body.extend_pairs(form.hidden_fields()).extend_pairs(typed);
@@ -65,6 +65,6 @@ fn location(response: &Response<Bytes>) -> Result<String, String> {
     let location = response.headers().get(LOCATION).and_then(|location| location.to_str().ok());
     match location {
         Some(location) if response.status() == StatusCode::SEE_OTHER => Ok(location.to_owned()),
-        _ => Err(format!("the form was answered with HTTP {} and no redirect", response.status().as_u16())),
+        _ => Err(format!("the form returned HTTP {} and no redirect", response.status().as_u16())),
     }
 }

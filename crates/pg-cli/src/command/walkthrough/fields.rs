@@ -1,10 +1,10 @@
-//! Any reply as a list of names and values, in the order in which they came.
+//! Any reply as a list of names and values, in their order.
 
 use pg_model::{Extra, ListShape, Record, RecordWriter, ServiceError, Value, decode_into};
 
 use crate::argument;
 
-/// A name and a value, as it may be shown.
+/// A name and a masked value.
 pub(in crate::command) type Pair = (String, String);
 
 /// The fields of a body in XML or JSON; nothing if it is neither.
@@ -17,7 +17,7 @@ pub(in crate::command) fn of_body(body: &[u8]) -> Vec<Pair> {
     of_record(&record)
 }
 
-/// The fields of a record that hold something.
+/// The non-empty fields of a record.
 pub(in crate::command) fn of_record(record: &dyn Record) -> Vec<Pair> {
     let mut flat = Flat::default();
     record.write(&mut flat);
@@ -27,7 +27,7 @@ pub(in crate::command) fn of_record(record: &dyn Record) -> Vec<Pair> {
 #[derive(Default)]
 struct Flat {
     pairs: Vec<Pair>,
-    /// The names above, each with ` > ` behind it.
+    /// The parent names, each followed by ` > `.
     path: String,
 }
 

@@ -1,4 +1,4 @@
-//! The merchant's side of callbacks: a small server that takes what the sandbox posts.
+//! The merchant's side of callbacks: a small server that receives the sandbox's posts.
 
 use std::{convert::Infallible, io, net::Ipv4Addr, time::Duration};
 
@@ -13,13 +13,13 @@ use tokio::{
     task::JoinHandle,
 };
 
-/// What the listener answers every callback with.
+/// The listener's response to every callback.
 pub(in crate::command) const ANSWER: StatusCode = StatusCode::NO_CONTENT;
 
-/// The most bytes of a callback.
+/// The maximum size of a callback.
 const LONGEST: usize = 64 << 10;
 
-/// How long to wait for a callback that is due.
+/// The time limit for a callback that is due.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A server on a free port of this machine. It stops when it is dropped.
@@ -33,7 +33,7 @@ impl Listener {
     /// Listens, on the runtime of the caller.
     ///
     /// # Errors
-    /// When no port can be had.
+    /// If no port is free.
     pub(in crate::command) async fn start() -> io::Result<Self> {
         let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let port = bound.local_addr()?.port();
@@ -46,7 +46,7 @@ impl Listener {
         Ok(Self { port, callbacks, listening })
     }
 
-    /// The address of one of its pages.
+    /// The URL of one of its pages.
     pub(in crate::command) fn url(&self, page: &str) -> String {
         format!("http://127.0.0.1:{}/{page}", self.port)
     }
@@ -54,7 +54,7 @@ impl Listener {
     /// The next callback.
     ///
     /// # Errors
-    /// When none comes within five seconds, in words.
+    /// If none arrives within five seconds.
     pub(in crate::command) async fn next(&mut self) -> Result<Request<Bytes>, String> {
         match tokio::time::timeout(PATIENCE, self.callbacks.recv()).await {
             Ok(Some(callback)) => Ok(callback),

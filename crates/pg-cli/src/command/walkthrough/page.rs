@@ -1,4 +1,4 @@
-//! What a customer sees of a hosted page, as far as a walk needs it: its heading, its inputs and its buttons.
+//! The heading, inputs and buttons of a hosted page.
 
 use super::fields::Pair;
 
@@ -9,7 +9,7 @@ pub(in crate::command) struct Page {
     pub(in crate::command) heading: String,
     /// Where its form goes: a path, or an address.
     pub(in crate::command) action: String,
-    /// Hidden inputs, which a browser sends along.
+    /// Hidden inputs, which a browser also sends.
     pub(in crate::command) hidden: Vec<Pair>,
     /// The names of the inputs that a customer fills in.
     pub(in crate::command) inputs: Vec<String>,
@@ -18,7 +18,7 @@ pub(in crate::command) struct Page {
 }
 
 impl Page {
-    /// Reads a page; what is missing stays empty.
+    /// Reads a page; missing parts are empty.
     pub(in crate::command) fn read(html: &str) -> Self {
         let mut page = Self::default();
         let mut in_heading = false;
@@ -43,7 +43,7 @@ impl Page {
         page
     }
 
-    /// What of it is worth showing, name and value.
+    /// The parts to show, as names and values.
     pub(in crate::command) fn shown(&self) -> Vec<Pair> {
         let parts = [
             ("heading", self.heading.clone()),
@@ -60,7 +60,7 @@ fn attribute(tag: &str, name: &str) -> Option<String> {
     rest.split_once('"').map(|(value, _)| unescaped(value))
 }
 
-/// Numeric character references as characters, and blanks that do not break as blanks.
+/// Decodes numeric character references, and turns non-breaking spaces into spaces.
 fn unescaped(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;

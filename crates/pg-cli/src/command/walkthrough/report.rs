@@ -1,4 +1,4 @@
-//! What a walk shows: each step as it happens, and the summary. With `--json` one document at the end.
+//! The output of a walk: each step as it happens, and the summary. With `--json` one document at the end.
 
 use http::{HeaderMap, header::CONTENT_TYPE};
 use serde::Serialize;
@@ -14,24 +14,24 @@ use crate::{
     output::{self, Paint},
 };
 
-/// The header in which the sandbox tells what a reply rests on.
+/// The sandbox's header with the basis of a reply.
 const BASIS: &str = "pg-basis";
 
 /// Characters of a long value that are shown before it is cut.
 const SHOWN: usize = 72;
 
-/// One step and how it went.
+/// One step and its result.
 pub(in crate::command) struct Step {
     pub(in crate::command) title: &'static str,
     pub(in crate::command) story: &'static str,
     pub(in crate::command) exchanges: Vec<Exchange>,
-    /// What was found out without sending anything, name and value.
+    /// Findings without a request, as names and values.
     pub(in crate::command) findings: Vec<Pair>,
-    /// What was seen, or what was seen instead of what was expected.
+    /// The result, or the unexpected result.
     pub(in crate::command) seen: Result<String, String>,
 }
 
-/// The state of the books at the end, for programs and for people.
+/// The ledger at the end, for programs and for people.
 pub(in crate::command) struct Books {
     pub(in crate::command) json: Value,
     pub(in crate::command) page: String,
@@ -68,7 +68,7 @@ struct ShownExchange {
     request: String,
     sent: Vec<Named>,
     status: Option<u16>,
-    /// The clause that the reply rests on, and the assumptions; the sandbox tells with every reply.
+    /// The section and the assumptions that the reply is based on.
     #[serde(skip_serializing_if = "Option::is_none")]
     basis: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -231,7 +231,7 @@ impl ShownExchange {
     }
 }
 
-/// The fields of a reply, or what is on the page that came.
+/// The fields of a reply, or the content of a page.
 fn received(reply: &Reply) -> Vec<Pair> {
     if is(&reply.headers, "text/html") {
         Page::read(&String::from_utf8_lossy(&reply.body)).shown()

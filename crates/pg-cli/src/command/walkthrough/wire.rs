@@ -1,4 +1,4 @@
-//! A transport that remembers what went over it, so that a walk shows what was really sent and received.
+//! A transport that records its messages, so that a walk shows what was sent and received.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,16 +13,16 @@ pub(in crate::command) struct Wire {
     exchanges: Arc<Mutex<Vec<Exchange>>>,
 }
 
-/// A request and what came back. Holds what was sent as it was: mask it before it is shown.
+/// A request and its reply. Contains unmasked data: mask it before it is shown.
 pub(in crate::command) struct Exchange {
     pub(in crate::command) request: Request<Bytes>,
-    /// Whether it is the service that sent it: a callback.
+    /// Whether the service sent it, as a callback.
     pub(in crate::command) callback: bool,
-    /// `None` when nothing came back.
+    /// `None` without a reply.
     pub(in crate::command) reply: Option<Reply>,
 }
 
-/// What came back.
+/// A reply.
 pub(in crate::command) struct Reply {
     pub(in crate::command) status: StatusCode,
     pub(in crate::command) headers: HeaderMap,
@@ -30,7 +30,7 @@ pub(in crate::command) struct Reply {
 }
 
 impl Exchange {
-    /// A callback, and what it was answered with.
+    /// A callback and its response.
     pub(in crate::command) fn callback(request: Request<Bytes>, status: StatusCode) -> Self {
         let reply = Reply { status, headers: HeaderMap::new(), body: Bytes::new() };
         Self { request, callback: true, reply: Some(reply) }
@@ -50,7 +50,7 @@ impl Wire {
         Self { hyper: self.hyper.clone().deadline(deadline), exchanges: Arc::clone(&self.exchanges) }
     }
 
-    /// What went over it since the last time.
+    /// The messages since the last call.
     pub(in crate::command) fn take(&self) -> Vec<Exchange> {
         std::mem::take(&mut *self.exchanges.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -12,7 +12,7 @@ fn wrong_credentials_are_asked_once() {
         .run()
         .ends(1)
         .says("refused: 123")
-        .says("the same command goes on where this one was");
+        .says("run the same command again to resume");
     assert_eq!(cards.requests(), 1);
     let told = cards.update("--json").env("PG_API_PASSWORD", "wrong").run().ends(1);
     let told: serde_json::Value = serde_json::from_str(&told.out).unwrap();
@@ -86,9 +86,9 @@ fn a_wrong_updater_key_stops_everything() {
 fn who_is_out_of_reach_is_3() {
     let cards = Cards::new(3);
     let ended = cards.update("--attempts 0").env("PG_BASE_URL", &closed_address()).run().ends(3);
-    ended.says("the service is out of reach").says("no connection to 127.0.0.1");
+    ended.says("the service is unreachable").says("no connection to 127.0.0.1");
     cards.update("").run().ends(2).says("give the earlier run's account and address, or --same-account");
-    cards.update("--same-account").run().ends(0).says("going on with an earlier run");
+    cards.update("--same-account").run().ends(0).says("resuming an earlier run");
     cards.are_exact();
     cards.were_submitted_once();
 }
@@ -129,7 +129,7 @@ fn results_that_find_no_room_are_written_later() {
     // Enough for the state of three batches, and not for sixty results.
     let flags = "--batch-size 20 --poll 1";
     let ended = cards.update_as(flags).under("sh", &LITTLE_ROOM).run().ends(4);
-    ended.says("cards.txt.results.csv can't be written").says("nothing is lost");
+    ended.says("cards.txt.results.csv: ").says("nothing is lost");
     cards.update_as(flags).run().ends(0);
     cards.are_exact();
     cards.were_submitted_once();
@@ -141,7 +141,7 @@ fn a_state_that_finds_no_room_keeps_requests_from_being_sent() {
     let cards = Cards::new(60);
     // Thirty batches have a longer state than that.
     let ended = cards.update("").under("sh", &LITTLE_ROOM).run().ends(4);
-    ended.says("cards.txt.pg-state can't be written").says("the same command goes on");
+    ended.says("cannot write ").says("run the same command again");
     let submitted = cards.shop.submitted().len();
     assert!(submitted < 60, "{submitted}");
     let ended = cards.update("").run();

@@ -50,7 +50,7 @@ fn killed_after_any_request_it_goes_on_without_doubt_where_callbacks_come() {
         }
         cards.kill_at(at, Stop::BeforeReply, &flags);
         let mut child = cards.update(&flags).start();
-        let _said = until_it_says(&mut child, "callbacks come to");
+        let _said = until_it_says(&mut child, "receiving callbacks at");
         cards.shop.control("clock", r#"{"speed": 600}"#);
         // What it says is thrown away with the reader, and that is no failure.
         drop(_said);
@@ -102,7 +102,10 @@ fn a_wait_for_a_callback_that_may_never_come_is_told_and_can_be_ended() {
     let flags = format!("{ELSEWHERE} --listen 127.0.0.1:{}", pg_support::free_port());
     cards.kill_at(2, Stop::BeforeRequest, &flags);
     let mut child = cards.update(&flags).start();
-    let said = until_it_says(&mut child, "1 batch is in doubt: its callback is waited for, 26 hours at most");
+    let said = until_it_says(
+        &mut child,
+        "1 batch is in doubt because the service may have the cards: waiting for its callback, 26 hours at most",
+    );
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     assert_eq!(child.wait().unwrap().code(), Some(4));
     drop(said);
@@ -140,14 +143,14 @@ fn results_that_were_written_and_not_yet_known_are_not_there_twice() {
             .update(ELSEWHERE)
             .run()
             .ends(0)
-            .says("going on with an earlier run: 6 card keys were read, 4 of them are done");
+            .says("resuming an earlier run: 6 card keys were read, 4 of them are done");
         cards.are_exact();
     }
     cards.were_submitted_once();
     // Results that were known and are gone can't be made up for.
     fs::write(cards.beside(".pg-state"), &state).unwrap();
     fs::write(cards.beside(".results.csv"), &whole[..100]).unwrap();
-    cards.update(ELSEWHERE).run().ends(2).says("has lost results");
+    cards.update(ELSEWHERE).run().ends(2).says("lacks results");
 }
 
 #[test]
@@ -158,13 +161,13 @@ fn an_interruption_waits_for_the_reply_and_leaves_no_doubt() {
     let mut child = cards.update("").env("PG_BASE_URL", &relay.base).start();
     relay.stopped();
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-    let mut said = until_it_says(&mut child, "stopping: a request that is on its way is waited for");
+    let mut said = until_it_says(&mut child, "stopping: waiting for the request in progress");
     relay.go_on();
     let mut rest = String::new();
     said.read_line(&mut rest).unwrap();
-    assert!(rest.contains("interrupted: 0 cards are done") && rest.contains("the same command goes on"), "{rest}");
+    assert!(rest.contains("interrupted: 0 cards are done") && rest.contains("run the same command again"), "{rest}");
     assert_eq!(child.wait().unwrap().code(), Some(4));
-    cards.update(ELSEWHERE).run().ends(0).says("going on with an earlier run");
+    cards.update(ELSEWHERE).run().ends(0).says("resuming an earlier run");
     cards.are_exact();
     cards.were_submitted_once();
 }
@@ -180,7 +183,7 @@ fn a_second_interruption_ends_it_at_once() {
         assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     };
     interrupt(&child);
-    let mut said = until_it_says(&mut child, "interrupt again to end at once");
+    let mut said = until_it_says(&mut child, "interrupt again to stop at once");
     interrupt(&child);
     let mut rest = String::new();
     said.read_line(&mut rest).unwrap();

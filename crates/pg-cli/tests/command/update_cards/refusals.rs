@@ -16,7 +16,7 @@ fn bad_lines_are_named_and_nothing_is_sent() {
         .ends(2)
         .says("line 3: a card key has no blanks")
         .says("line 12: ")
-        .says("12 lines that hold no card key, the first 10 of them above; nothing was sent");
+        .says("12 lines without a card key, the first 10 of them above; nothing was sent");
     assert_eq!(cards.requests(), 0);
     assert_eq!(fs::read_dir(cards.folder.path()).unwrap().count(), 1);
     cards.write("# none\n");
@@ -29,13 +29,13 @@ fn another_file_account_or_output_is_not_gone_on_with() {
     cards.update("").run().ends(0);
     let text = fs::read_to_string(cards.file()).unwrap();
     cards.write(&format!("{text}\n"));
-    cards.update("").run().ends(2).says("begun with another file than this one").says("--restart");
+    cards.update("").run().ends(2).says("started with a different file").says("--restart");
     cards.write(&text);
-    cards.update("--output elsewhere.csv").run().ends(2).says("leave --output out");
-    cards.update("--format json").run().ends(2).says("leave --format out");
-    cards.update("").env("PG_API_KEY", "0123456789abcdef0123456789abcdef").run().ends(2).says("another account");
+    cards.update("--output elsewhere.csv").run().ends(2).says("omit --output");
+    cards.update("--format json").run().ends(2).says("omit --format");
+    cards.update("").env("PG_API_KEY", "0123456789abcdef0123456789abcdef").run().ends(2).says("a different account");
     fs::write(cards.beside(".pg-state"), "{").unwrap();
-    cards.update("").run().ends(2).says("is no state of pg update-cards");
+    cards.update("").run().ends(2).says("is not a state file of pg update-cards");
     let times = |cards: &Cards| cards.shop.submitted().values().sum::<usize>();
     assert_eq!(times(&cards), 3);
     cards.update("--restart").run().ends(0);
@@ -47,10 +47,10 @@ fn another_file_account_or_output_is_not_gone_on_with() {
 fn what_is_there_is_not_written_over() {
     let cards = Cards::new(2);
     fs::write(cards.beside(".results.csv"), "precious").unwrap();
-    cards.update("").run().ends(2).says("is there already");
+    cards.update("").run().ends(2).says("already exists");
     assert_eq!(fs::read_to_string(cards.beside(".results.csv")).unwrap(), "precious");
     assert!(!cards.beside(".pg-state").exists());
-    cards.update("--output /nowhere/at/all.csv").run().ends(2).says("/nowhere/at/all.csv can't be written");
+    cards.update("--output /nowhere/at/all.csv").run().ends(2).says("cannot write /nowhere/at/all.csv");
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn a_file_is_for_one_run_at_a_time() {
     let cards = Cards::new(2);
     let held = fs::File::open(cards.file()).unwrap();
     held.lock().unwrap();
-    cards.update("").run().ends(2).says("another pg update-cards works on");
+    cards.update("").run().ends(2).says("another pg update-cards is running on");
     assert_eq!(cards.requests(), 0);
     drop(held);
     cards.update("").run().ends(0);
@@ -67,8 +67,8 @@ fn a_file_is_for_one_run_at_a_time() {
 #[test]
 fn what_makes_no_sense_is_misuse() {
     words("update-cards").run().ends(2);
-    words("update-cards none.txt").account("https://gateway.example").run().ends(2).says("none.txt can't be read");
-    words("update-cards .").account("https://gateway.example").run().ends(2).says("give - and pipe it in");
+    words("update-cards none.txt").account("https://gateway.example").run().ends(2).says("cannot read none.txt");
+    words("update-cards .").account("https://gateway.example").run().ends(2).says("pass - and pipe it in");
     words("update-cards x").run().ends(2).says("PG_BASE_URL");
     words("update-cards x").account("http://gateway.example").run().ends(2).says("https");
     for flags in ["--batch-size 0", "--batch-size 5001", "--public-url https://a.example", "--per-minute 0"] {
@@ -102,7 +102,7 @@ fn an_address_that_cannot_be_called_is_refused_at_once() {
     let cards = Cards::new(2);
     cards.update("--listen 0.0.0.0:0").run().ends(2).says("--public-url");
     assert_eq!((cards.requests(), cards.beside(".pg-state").exists()), (0, false));
-    cards.update("--listen 0").run().ends(0).says("callbacks come to http://127.0.0.1:");
+    cards.update("--listen 0").run().ends(0).says("receiving callbacks at http://127.0.0.1:");
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn a_state_that_cannot_be_kept_is_told_and_not_left_half() {
     let cards = Cards::new(2);
     // No file may grow at all.
     let ended = cards.update("").under("sh", &["-c", "ulimit -f 0; exec \"$@\"", "sh"]).run().ends(2);
-    ended.says("cards.txt.pg-state can't be written").says("copy the file to a folder");
+    ended.says("cards.txt.pg-state").says("copy the file to a writable folder");
     let left: Vec<_> = fs::read_dir(cards.folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(left.iter().all(|name| !name.to_string_lossy().contains("pg-state")), "{left:?}");
     cards.update("").run().ends(0);

@@ -28,7 +28,7 @@ fn entry(entry: &BatchEntry) -> Value {
     view
 }
 
-/// Makes the batch's results unreadable: error 181 (assumption 72).
+/// Makes the batch's results unreadable: error 181 (A72).
 pub(super) fn spoil(context: &mut Context<'_>, key: &str) -> Result<Answer, Refusal> {
     let Some(mut batch) = context.records.get::<Batch>(key)? else {
         return Ok(error(StatusCode::NOT_FOUND, "there is no such batch"));

@@ -1,4 +1,4 @@
-//! `/_sandbox/callbacks/destinations`: registers addresses that receive an account's callbacks (assumption 346).
+//! `/_sandbox/callbacks/destinations`: registers addresses that receive an account's callbacks (A346).
 
 use bytes::Bytes;
 use http::{Request, StatusCode};

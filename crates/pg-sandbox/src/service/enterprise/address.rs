@@ -1,4 +1,4 @@
-//! `address` (spec 3 §4.7; assumption 128).
+//! `address` (spec 3 §4.7; A128).
 
 use pg_model::{AddressLookup, AddressReply, AddressResult, Flag};
 

@@ -5,18 +5,18 @@ use pg_model::{Amount, Currency, Decimal, ErrorCode};
 use super::{Refusal, transaction};
 
 /// The minor units of a price, which may be nothing; digits that the currency does not have are
-/// error 107 (assumption 13).
+/// error 107 (A13).
 pub(super) fn price(value: &Decimal, currency: &str) -> Result<u64, Refusal> {
     let parsed = Amount::parse(value.as_str(), &Currency::from(currency));
     parsed.map(|amount| amount.minor()).map_err(|_| invalid(13))
 }
 
-/// The minor units of a payment, which has to be for something (assumption 90).
+/// The minor units of a payment, which has to be for something (A90).
 pub(super) fn payable(value: &Decimal, currency: &str) -> Result<u64, Refusal> {
     total(price(value, currency)?)
 }
 
-/// A sum that one payment may be for (assumption 90).
+/// A sum that one payment may be for (A90).
 pub(super) fn total(minor: u64) -> Result<u64, Refusal> {
     if (1..=transaction::MOST).contains(&minor) { Ok(minor) } else { Err(invalid(90)) }
 }
@@ -26,7 +26,7 @@ pub(super) fn invalid(assumption: u16) -> Refusal {
     Refusal::from(ErrorCode::INVALID_TRANSACTION_VALUE).assuming(assumption)
 }
 
-/// Minor units as decimal text with all decimals of the currency (assumption 124).
+/// Minor units as decimal text with all decimals of the currency (A124).
 pub(super) fn decimal(minor: u64, currency: &str) -> Decimal {
     Amount::new(minor, Currency::from(currency)).to_decimal()
 }

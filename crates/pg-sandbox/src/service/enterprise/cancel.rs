@@ -1,4 +1,4 @@
-//! `cancel` (spec 3 §3.2, §4.5; assumption 100).
+//! `cancel` (spec 3 §3.2, §4.5; A100).
 
 use pg_model::{EnterpriseCancel, EnterpriseResult, SystemAction};
 

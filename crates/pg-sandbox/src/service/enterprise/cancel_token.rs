@@ -1,4 +1,4 @@
-//! `canceltoken` (spec 3 §3.1, §4.9; assumptions 56 and 126).
+//! `canceltoken` (spec 3 §3.1, §4.9; A56 and A126).
 
 use pg_model::{CancelToken, Flag, TokenCancellation};
 

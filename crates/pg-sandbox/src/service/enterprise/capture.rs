@@ -1,4 +1,4 @@
-//! `capture` (spec 3 §3.2, §4.4; assumption 100).
+//! `capture` (spec 3 §3.2, §4.4; A100).
 
 use pg_model::{EnterpriseCapture, EnterpriseResult, SystemAction};
 

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Asks the bank for the token's amount. An approval uses the token up by one and is told to the
-/// merchant; nothing when the bank did not answer (assumption 93).
+/// merchant; nothing when the bank did not answer (A93).
 pub(in super::super) fn pay(
     context: &mut Context<'_>,
     merchant: &Merchant,
@@ -29,7 +29,7 @@ pub(in super::super) fn pay(
 }
 
 /// Opens the authentication that the token asks for; the customer comes back to `return_to`. Nothing
-/// when the card's bank did not answer (assumptions 105 and 122).
+/// when the card's bank did not answer (A105 and A122).
 pub(in super::super) fn open_authentication(
     context: &mut Context<'_>,
     merchant: &Merchant,
@@ -45,7 +45,7 @@ pub(in super::super) fn open_authentication(
 }
 
 /// [`pay`] with the card of an authentication that has ended: declined unless the customer was
-/// authenticated or the card has no 3-D Secure (assumption 122).
+/// authenticated or the card has no 3-D Secure (A122).
 pub(in super::super) fn pay_authenticated(
     context: &mut Context<'_>,
     merchant: &Merchant,
@@ -78,7 +78,7 @@ fn meet_fault(context: &mut Context<'_>) -> Result<(), Refusal> {
     Ok(context.records.keep()?)
 }
 
-/// An approval whose answer was lost uses the token up as any other does, and sends no callback (assumption 93).
+/// An approval whose answer was lost uses the token up as any other does, and sends no callback (A93).
 fn settle(
     context: &mut Context<'_>,
     token: &mut CheckoutToken,
@@ -106,7 +106,7 @@ fn settle(
 }
 
 /// The names of version 3 for customer and address, so that a token that is made of the payment has
-/// them (assumption 136).
+/// them (A136).
 const STORED_AS: &[(&str, &str)] = &[
     ("salutation", "customerTitle"),
     ("first_name", "customerFirstName"),

@@ -1,4 +1,4 @@
-//! The callback after a hosted payment (spec 3 §6; assumption 121).
+//! The callback after a hosted payment (spec 3 §6; A121).
 
 use super::{Context, Refusal, amount, result};
 use crate::{

@@ -1,4 +1,4 @@
-//! A checkout token as the service shows it (spec 3 §2.1; assumptions 115 and 116).
+//! A checkout token as the service shows it (spec 3 §2.1; A115 and A116).
 
 use pg_model::{CheckoutItemLine, CheckoutToken as Reply, CheckoutUser, Token};
 
@@ -61,7 +61,7 @@ fn line(item: &CheckoutItem) -> CheckoutItemLine {
     })
 }
 
-/// Whole seconds in UTC: `2024-05-01T12:00:00Z` (assumption 115).
+/// Whole seconds in UTC: `2024-05-01T12:00:00Z` (A115).
 fn time(instant: Timestamp) -> String {
     Timestamp::from_millis(instant.seconds() * 1000).to_string()
 }

@@ -1,4 +1,4 @@
-//! `gettoken` (spec 3 §4.1; assumptions 14, 42, 90, 114 to 118, 122, 143).
+//! `gettoken` (spec 3 §4.1; A14, A42, A90, A114 to A118, A122, A143).
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::{
     timestamp::Timestamp,
 };
 
-/// How long a token works when its request does not say (assumption 114).
+/// How long a token works when its request does not say (A114).
 const LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 impl Serve for GetToken {
@@ -94,12 +94,12 @@ impl Serve for GetToken {
     }
 }
 
-/// A text that is there and not empty (assumption 9).
+/// A text that is there and not empty (A09).
 fn given<T: AsRef<str>>(text: Option<&T>) -> Option<String> {
     text.map(AsRef::as_ref).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-/// One of the words of the document, as replies write it (assumption 143).
+/// One of the words of the document, as replies write it (A143).
 fn word<T: AsRef<str>>(text: Option<&T>) -> Option<String> {
     given(text).map(|text| text.to_ascii_lowercase())
 }
@@ -111,7 +111,7 @@ fn has_other_case(request: &GetToken) -> bool {
     kind || words.into_iter().flatten().any(|word| word != word.to_ascii_lowercase())
 }
 
-/// A code of no country is refused by readers of ISO 3166-1 (assumption 143).
+/// A code of no country is refused by readers of ISO 3166-1 (A143).
 fn check_country(request: &GetToken) -> Result<(), Refusal> {
     match given(request.billing_address.country.as_ref()) {
         Some(code) if !country::is_assigned(&code) => {
@@ -121,7 +121,7 @@ fn check_country(request: &GetToken) -> Result<(), Refusal> {
     }
 }
 
-/// When the token begins and stops working (assumptions 114 and 117).
+/// When the token begins and stops working (A114 and A117).
 fn times(request: &GetToken, now: Timestamp) -> Result<(Timestamp, Timestamp), Refusal> {
     let start = instant(request.token_start, "token_start")?.unwrap_or(now);
     let expires = instant(request.token_expiry, "token_expiry")?.unwrap_or_else(|| start.plus(LIFETIME));
@@ -168,7 +168,7 @@ fn item(item: &pg_model::CheckoutItem) -> CheckoutItem {
     }
 }
 
-/// The sum of price times quantity; without items it is nothing, and nothing can be paid (assumptions 90 and 118).
+/// The sum of price times quantity; without items it is nothing, and nothing can be paid (A90 and A118).
 fn total(items: &[CheckoutItem], currency: &str) -> Result<u64, Refusal> {
     if items.is_empty() {
         return Ok(0);
@@ -182,7 +182,7 @@ fn total(items: &[CheckoutItem], currency: &str) -> Result<u64, Refusal> {
     amount::total(sum)
 }
 
-/// The applet that was chosen, or the account's first (assumption 122).
+/// The applet that was chosen, or the account's first (A122).
 fn applet(asked: Option<String>, merchant: &Merchant) -> Result<String, Refusal> {
     match asked {
         None => Ok(merchant.applets.first().cloned().unwrap_or_default()),
@@ -191,7 +191,7 @@ fn applet(asked: Option<String>, merchant: &Merchant) -> Result<String, Refusal>
     }
 }
 
-/// Options that are only recorded; a terminal has to be one of the account's (assumptions 91 and 122).
+/// Options that are only recorded; a terminal has to be one of the account's (A91 and A122).
 fn options(request: &GetToken, merchant: &Merchant) -> Result<Details, Refusal> {
     let terminal = given(request.terminal_key.as_ref());
     if terminal.as_ref().is_some_and(|terminal| !merchant.terminals.contains(terminal)) {

@@ -1,4 +1,4 @@
-//! `refund` (spec 3 §3.2, §4.3; assumption 100).
+//! `refund` (spec 3 §3.2, §4.3; A100).
 
 use pg_model::{EnterpriseRefund, EnterpriseResult, ErrorCode, SystemAction};
 

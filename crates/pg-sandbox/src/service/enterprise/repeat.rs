@@ -1,4 +1,4 @@
-//! `repeat` (spec 3 §4.2; assumptions 100 and 123).
+//! `repeat` (spec 3 §4.2; A100 and A123).
 
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ impl Serve for Repeat {
     }
 }
 
-/// The card of a payment that was successful; others are error 951 (assumption 123).
+/// The card of a payment that was successful; others are error 951 (A123).
 fn card(context: &Context<'_>, original: &Payment) -> Result<PayingCard, Refusal> {
     let kind = matches!(original.kind, PaymentKind::Auth | PaymentKind::PreAuth | PaymentKind::Capture);
     let card = if kind && original.approved() { PayingCard::of_payment(context, original)? } else { None };
@@ -56,7 +56,7 @@ pub(super) fn has_other_case(trans_type: &EnterpriseTransactionType) -> bool {
     ![Word::REQUEST_AUTH, Word::REQUEST_PRE_AUTH].contains(trans_type) && !trans_type.as_str().is_empty()
 }
 
-/// What a payment is to be; the table admits these two words, in any letter case (assumption 143).
+/// What a payment is to be; the table admits these two words, in any letter case (A143).
 pub(super) fn kind(trans_type: &EnterpriseTransactionType) -> PaymentKind {
     let reserves = trans_type.as_str().eq_ignore_ascii_case(EnterpriseTransactionType::REQUEST_PRE_AUTH.as_str());
     if reserves { PaymentKind::PreAuth } else { PaymentKind::Auth }

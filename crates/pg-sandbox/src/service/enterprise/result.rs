@@ -5,7 +5,7 @@ use pg_model::{EnterpriseResult, EnterpriseTransactionType, Flag, SystemAction};
 use super::{Context, amount};
 use crate::records::{Details, Payment, PaymentKind};
 
-/// The reply of repeat, refund, capture and cancel; a decline has no `auth_code` (assumption 113).
+/// The reply of repeat, refund, capture and cancel; a decline has no `auth_code` (A113).
 pub(super) fn of(context: &mut Context<'_>, payment: &Payment, action: SystemAction) -> EnterpriseResult {
     [15, 113, 124].into_iter().for_each(|number| context.basis.assume(number));
     let auth_code = payment.bank.iter().find(|(name, _)| name == "bankAuthCode");
@@ -21,7 +21,7 @@ pub(super) fn of(context: &mut Context<'_>, payment: &Payment, action: SystemAct
     })
 }
 
-/// The spelling of replies (spec 3 §2.2; assumption 124).
+/// The spelling of replies (spec 3 §2.2; A124).
 pub(super) fn trans_type(kind: PaymentKind) -> EnterpriseTransactionType {
     match kind {
         PaymentKind::Auth => EnterpriseTransactionType::AUTH,
@@ -34,7 +34,7 @@ pub(super) fn trans_type(kind: PaymentKind) -> EnterpriseTransactionType {
     }
 }
 
-/// The free words of a request as a detail of its transaction; empty ones are none (assumption 9).
+/// The free words of a request as a detail of its transaction; empty ones are none (A09).
 pub(super) fn class(trans_class: Option<String>) -> Details {
     let given = trans_class.filter(|words| !words.is_empty());
     given.map(|words| (Payment::TRANS_CLASS.to_owned(), words)).into_iter().collect()

@@ -1,4 +1,4 @@
-//! `sms` (spec 3 §4.6; assumption 127).
+//! `sms` (spec 3 §4.6; A127).
 
 use pg_model::{Flag, Sms, SmsReply, SmsResult};
 

@@ -1,4 +1,4 @@
-//! `transaction_lookup` (spec 3 §4.8; assumption 125).
+//! `transaction_lookup` (spec 3 §4.8; A125).
 
 use pg_model::{EnterpriseTransaction, EnterpriseTransactionLookup};
 

@@ -1,4 +1,4 @@
-//! Where a customer authenticates: the page of a simulated card issuer (spec 2 §3.3; assumptions 107
+//! Where a customer authenticates: the page of a simulated card issuer (spec 2 §3.3; A107
 //! and 110).
 
 use bytes::Bytes;
@@ -58,7 +58,7 @@ fn answer_in(context: &Context<'_>, request: &Request<Bytes>) -> Option<Customer
 }
 
 /// To the merchant's page, exactly as its address was sent; without one, to a page that says the end
-/// (assumption 110).
+/// (A110).
 fn way_back(context: &mut Context<'_>, authentication: &Authentication, posted: bool) -> Result<Reply, Refusal> {
     context.basis.assume(110);
     let own = posted.then(|| authentication.page());

@@ -29,7 +29,7 @@ pub(in super::super) fn failure(code: &str, message: &str) -> String {
     html::page("Error", &body)
 }
 
-/// Where a browser lands whose session is unknown, so that no page of a merchant is known (spec 2 §4.2; assumption 79): the
+/// Where a browser lands whose session is unknown, so that no page of a merchant is known (spec 2 §4.2; A79): the
 /// page for the code in the query; without a known one, for an invalid session key.
 pub(in super::super) fn session_error(context: &mut Context<'_>, request: &Request<Bytes>) -> Reply {
     let query = request.uri().query().unwrap_or_default();

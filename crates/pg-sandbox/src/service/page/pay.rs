@@ -1,4 +1,4 @@
-//! The hosted payment page of a checkout token (spec 3 §1, §3.1; assumptions 119, 120, 136 and
+//! The hosted payment page of a checkout token (spec 3 §1, §3.1; A119, A120, A136 and
 //! 180 to 182).
 
 use bytes::Bytes;
@@ -53,8 +53,8 @@ fn find<'a>(context: &mut Context<'a>, token: &str) -> Result<Option<(CheckoutTo
     }))
 }
 
-/// Opening the page counts as a visit, unless the token has ended (assumption 119). A visit redeems the token, so it
-/// leads to `redemption_redirect_url` if there is one (spec 3 §3.1, §6; assumption 120).
+/// Opening the page counts as a visit, unless the token has ended (A119). A visit redeems the token, so it
+/// leads to `redemption_redirect_url` if there is one (spec 3 §3.1, §6; A120).
 fn visit(context: &mut Context<'_>, token: &str) -> Result<Reply, Refusal> {
     let Some((mut token, merchant)) = find(context, token)? else { return Ok(ended::unknown()) };
     if let Some(end) = token.end(context.now) {
@@ -90,7 +90,7 @@ fn new_visit(context: &mut Context<'_>, token: &CheckoutToken) -> Result<Checkou
     Ok(visit)
 }
 
-/// A form is brought to the bank once. Posting it again shows what came of it (assumption 136).
+/// A form is brought to the bank once. Posting it again shows what came of it (A136).
 fn submit(context: &mut Context<'_>, token: &str, request: &Request<Bytes>) -> Result<Reply, Refusal> {
     let Some((mut token, merchant)) = find(context, token)? else { return Ok(ended::unknown()) };
     let form = method::form(context.settings, request)?;
@@ -121,7 +121,7 @@ fn submit(context: &mut Context<'_>, token: &str, request: &Request<Bytes>) -> R
     settled(context, &token, visit, &entered, outcome)
 }
 
-/// A customer comes back from the challenge: now the bank is asked, once (assumption 122).
+/// A customer comes back from the challenge: now the bank is asked, once (A122).
 fn resume(context: &mut Context<'_>, token: &str, visit: &str) -> Result<Reply, Refusal> {
     let Some((mut token, merchant)) = find(context, token)? else { return Ok(ended::unknown()) };
     let visit = context.records.get::<CheckoutVisit>(visit)?.filter(|visit| visit.token == token.key);

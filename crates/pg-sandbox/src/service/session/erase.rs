@@ -1,4 +1,4 @@
-//! The card data of a session that has ended is erased (assumption 78).
+//! The card data of a session that has ended is erased (A78).
 
 use super::Context;
 use crate::{

@@ -26,7 +26,7 @@ use crate::codes::SandboxErrorCode;
 use redirect::Redirect;
 
 /// Answers the card form. The session key is its only credential; without one that is known, no page
-/// of a merchant is known either, and the browser gets the sandbox's own (assumption 79).
+/// of a merchant is known either, and the browser gets the sandbox's own (A79).
 pub(in super::super) fn postform(
     context: &mut Context<'_>,
     request: &Request<Bytes>,
@@ -117,7 +117,7 @@ fn answered(
     redirect.to(context, &page, &refusal.record(trace_code, &context.settings.spoken()))
 }
 
-/// Judges the form in the order of assumptions 51 and 80, and stores a valid one.
+/// Judges the form in the order of A51 and A80, and stores a valid one.
 fn process(
     context: &mut Context<'_>,
     session: &mut Session,
@@ -151,7 +151,7 @@ fn process(
     Ok(location)
 }
 
-/// The parameters with card numbers and CV2s masked that were typed into other fields (assumption 82).
+/// The parameters with card numbers and CV2s masked that were typed into other fields (A82).
 fn masked(context: &mut Context<'_>, form: &Form) -> Parameters {
     let sent: Vec<(&str, &str)> = form.iter().collect();
     let shown = card_numbers::masked_form(&sent);

@@ -70,7 +70,7 @@ fn text(details: &Details, name: &str) -> String {
 }
 
 /// The masked number without so many asterisks of its middle that 16 characters are left
-/// (assumption 65).
+/// (A65).
 fn shortened(masked: &str) -> String {
     let excess = masked.len().saturating_sub(MASKED_LENGTH);
     masked.replacen(&"*".repeat(excess), "", 1)

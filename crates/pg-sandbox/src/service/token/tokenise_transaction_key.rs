@@ -38,14 +38,14 @@ impl Serve for TokeniseTransactionKey {
     }
 }
 
-/// The card of an approved payment; anything else is error 944 (assumption 63).
+/// The card of an approved payment; anything else is error 944 (A63).
 fn card_of(payment: &Payment) -> Result<&HeldCard, Refusal> {
     let kind = matches!(payment.kind, PaymentKind::Auth | PaymentKind::PreAuth | PaymentKind::Capture);
     let card = payment.card.as_ref().filter(|_| kind && payment.approved());
     card.ok_or_else(|| SandboxErrorCode::TRANSACTION_HAS_NO_CARD.into())
 }
 
-/// The token of this key with another parent, if it holds the card of the payment (assumption 64).
+/// The token of this key with another parent, if it holds the card of the payment (A64).
 fn with_parent(
     context: &mut Context<'_>,
     merchant: &Merchant,
@@ -64,7 +64,7 @@ fn with_parent(
     Ok(token)
 }
 
-/// The token that the same request made before (assumption 62).
+/// The token that the same request made before (A62).
 fn existing(
     context: &mut Context<'_>,
     payment: &Payment,
@@ -76,7 +76,7 @@ fn existing(
     Ok(tokens.into_iter().find(|token| token.customer_reference.as_deref() == customer))
 }
 
-/// A new token, enabled, with everything that is known of the payment's card (assumptions 59 and 65).
+/// A new token, enabled, with everything that is known of the payment's card (A59 and A65).
 fn create(
     context: &mut Context<'_>,
     payment: &Payment,
@@ -123,7 +123,7 @@ fn is_of_card(name: &str) -> bool {
     matches!(name, "cardholderName" | "cardDescription")
 }
 
-/// A text as far as the record has room for it: the hosted service takes longer ones (assumption 65). Of the card's own
+/// A text as far as the record has room for it: the hosted service takes longer ones (A65). Of the card's own
 /// texts no length is given (spec 1 §2.1).
 fn fitting(name: &str, text: &str) -> String {
     let field = UpdateCardKeyDetails::INFO.fields.iter().find(|field| field.is_named(name));

@@ -1,5 +1,5 @@
 //! What becomes of an authentication: the customer's answer, and the one payment that it is good for
-//! (spec 2 §3.3; assumptions 106 to 110).
+//! (spec 2 §3.3; A106 to A110).
 
 use super::{
     Context, Refusal, authorise::Attempt, bank::Verdict, card::PayingCard, charge::Charge, eci,
@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// The account's authentication of this key that was opened through a service; that of another one is
-/// unknown (assumptions 56 and 107).
+/// unknown (A56 and A107).
 pub(in crate::service) fn find(
     context: &mut Context<'_>,
     merchant: &Merchant,
@@ -48,7 +48,7 @@ pub(in crate::service) enum CustomerAnswer {
     Abandon,
 }
 
-/// Takes the answer to a challenge that has not ended; any other stays as it is (assumption 110).
+/// Takes the answer to a challenge that has not ended; any other stays as it is (A110).
 pub(in crate::service) fn answer(
     context: &mut Context<'_>,
     authentication: &mut Authentication,
@@ -77,9 +77,9 @@ pub(in crate::service) fn answer(
 /// Pays, or reserves, what an authentication was opened for.
 ///
 /// The card decides, however the authentication ended: the merchant has chosen to proceed (spec 2 §3.3). On the hosted
-/// page there is no such choice, so there a challenge that was not passed is a decline with 907 (assumption 122). Refused with 961
+/// page there is no such choice, so there a challenge that was not passed is a decline with 907 (A122). Refused with 961
 /// before the authentication has ended, with 962 when it has been used up by an approval or a decline, and with 119
-/// when the bank does not answer (assumption 108).
+/// when the bank does not answer (A108).
 pub(in crate::service) fn pay(
     context: &mut Context<'_>,
     merchant: &Merchant,

@@ -125,7 +125,7 @@ impl<'a> Attempt<'a> {
     }
 }
 
-/// The customer of the request, otherwise the one whose card it is (assumptions 86 and 103).
+/// The customer of the request, otherwise the one whose card it is (A86 and A103).
 fn customer(context: &mut Context<'_>, given: Option<String>, card: &PayingCard) -> Option<String> {
     if given.is_some() {
         return given;

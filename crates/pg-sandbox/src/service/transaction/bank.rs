@@ -1,5 +1,5 @@
-//! The simulated bank: the card's scenario decides about new payments (assumptions 87 to 89 and 93);
-//! what follows a payment is always approved (assumptions 96 and 97).
+//! The simulated bank: the card's scenario decides about new payments (A87 to A89 and A93);
+//! what follows a payment is always approved (A96 and A97).
 
 use pg_model::{ErrorCode, StatusCode};
 
@@ -35,7 +35,7 @@ const NUMBER_DIGITS: usize = 11;
 
 impl Verdict {
     /// The verdict about the card with this number; only a stored card can be past its expiry
-    /// (assumption 104).
+    /// (A104).
     pub(super) fn of(number: &str, past_expiry: bool) -> Self {
         match Scenario::of(number) {
             _ if past_expiry => Self::Declined(SandboxStatusCode::CARD_EXPIRED),
@@ -60,7 +60,7 @@ pub(super) fn listen(context: &mut Context<'_>) -> Result<(), Refusal> {
     }
 }
 
-/// Error 119, which does not say whether the bank has charged (assumption 93).
+/// Error 119, which does not say whether the bank has charged (A93).
 pub(super) fn no_response() -> Refusal {
     Refusal::from(ErrorCode::NO_RESPONSE_FROM_BANK).assuming(93)
 }
@@ -74,7 +74,7 @@ pub(in crate::service) fn refuse_unheard(context: &mut Context<'_>) -> Result<()
     Err(no_response())
 }
 
-/// The answer of an approval; refunds and cancellations have no `bankAuthCode` (assumption 88).
+/// The answer of an approval; refunds and cancellations have no `bankAuthCode` (A88).
 pub(super) fn approved(context: &mut Context<'_>, with_auth_code: bool) -> Answer {
     context.basis.assume(88);
     let auth_code = with_auth_code.then(|| ("bankAuthCode".to_owned(), context.keys.digits(6)));
@@ -85,7 +85,7 @@ pub(super) fn approved(context: &mut Context<'_>, with_auth_code: bool) -> Answe
     Answer { code: code.as_str().to_owned(), status: code.message().unwrap_or_default().to_owned(), bank }
 }
 
-/// The answer of a decline (assumptions 87 and 89).
+/// The answer of a decline (A87 and A89).
 pub(super) fn declined(context: &mut Context<'_>, code: &SandboxStatusCode) -> Answer {
     [Some(87), Some(89), code.assumption()].into_iter().flatten().for_each(|number| context.basis.assume(number));
     let own = code.message().unwrap_or_default();
@@ -98,7 +98,7 @@ pub(super) fn declined(context: &mut Context<'_>, code: &SandboxStatusCode) -> A
     Answer { code: said.0.to_owned(), status: said.1.to_owned(), bank }
 }
 
-/// ISO 8583 (assumption 89).
+/// ISO 8583 (A89).
 fn response_code(code: &SandboxStatusCode) -> &'static str {
     match code.as_str() {
         "902" => "51",

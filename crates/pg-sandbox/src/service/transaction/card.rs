@@ -30,8 +30,8 @@ pub(in crate::service) struct PayingCard {
     pub(super) details: Details,
 }
 
-/// Raw card details: the number has to be a valid one (assumption 12) and not past its expiry
-/// (assumption 104). The CV2 is not even kept (assumption 101).
+/// Raw card details: the number has to be a valid one (A12) and not past its expiry
+/// (A104). The CV2 is not even kept (A101).
 pub(super) fn raw(context: &mut Context<'_>, details: &CardDetails) -> Result<PayingCard, Refusal> {
     let number = details.number.expose();
     if !cards::luhn_valid(number) {
@@ -49,7 +49,7 @@ pub(super) fn raw(context: &mut Context<'_>, details: &CardDetails) -> Result<Pa
     Ok(card)
 }
 
-/// The card that was posted to a session of the account (spec 2 §3.1; assumptions 56, 78 and 85).
+/// The card that was posted to a session of the account (spec 2 §3.1; A56, A78 and A85).
 pub(super) fn of_session(
     context: &mut Context<'_>,
     merchant: &Merchant,
@@ -68,7 +68,7 @@ pub(super) fn of_session(
 }
 
 /// The card of an enabled token of the account; a customer reference that is given must be the
-/// token's (assumptions 57, 58 and 61).
+/// token's (A57, A58 and A61).
 pub(super) fn of_token(
     context: &mut Context<'_>,
     merchant: &Merchant,
@@ -88,7 +88,7 @@ pub(super) fn of_token(
 }
 
 /// A customer reference as a transaction may hold it: 45 characters (spec 2 §2.3). Longer ones are refused where they are
-/// given; a store may hold one from before (assumption 4).
+/// given; a store may hold one from before (A04).
 fn payable(reference: Option<String>) -> Result<Option<String>, Refusal> {
     match &reference {
         Some(text) if text.chars().count() > 45 => {

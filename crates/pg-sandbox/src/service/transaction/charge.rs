@@ -14,7 +14,7 @@ use crate::{
     vault::{NotOurs, Sealed},
 };
 
-/// The most that one payment may be for, in minor units (assumption 90).
+/// The most that one payment may be for, in minor units (A90).
 pub(in crate::service) const MOST: u64 = 999_999_999_999;
 
 /// An order whose amount, currency and terminal are right.
@@ -36,7 +36,7 @@ pub(in crate::service) struct Charge {
 }
 
 impl Charge {
-    /// The charge of a request, whose order must suit the account (assumptions 19, 90 and 91).
+    /// The charge of a request, whose order must suit the account (A19, A90 and A91).
     pub(super) fn of<M: ApiRequest>(
         request: &M,
         order: &Order,
@@ -71,7 +71,7 @@ impl Charge {
         })
     }
 
-    /// What a 3-D Secure check was made for, with its references (assumption 109).
+    /// What a 3-D Secure check was made for, with its references (A109).
     pub(super) fn of_check(context: &Context<'_>, check: &Payment) -> Result<Self, Refusal> {
         let open = |(name, sealed): (&String, &Sealed)| Ok((name.clone(), context.vault.open(&check.key, sealed)?));
         let recipient = check.recipient.iter().map(open).collect::<Result<_, NotOurs>>()?;
@@ -99,7 +99,7 @@ fn total(items: &[Item]) -> Option<u64> {
     (1..=MOST).contains(&sum).then_some(sum)
 }
 
-/// A text that is there and not empty (assumption 9).
+/// A text that is there and not empty (A09).
 pub(super) fn given<T: AsRef<str>>(text: Option<&T>) -> Option<String> {
     text.map(AsRef::as_ref).filter(|text| !text.is_empty()).map(str::to_owned)
 }

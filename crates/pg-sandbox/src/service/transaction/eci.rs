@@ -1,4 +1,4 @@
-//! The electronic commerce indicator of a check (`bankECIValue`, spec 2 §2.5; assumptions 105 and 106).
+//! The electronic commerce indicator of a check (`bankECIValue`, spec 2 §2.5; A105 and A106).
 
 use crate::{cards::Scheme, records::Payment};
 

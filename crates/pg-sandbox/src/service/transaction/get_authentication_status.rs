@@ -1,4 +1,4 @@
-//! `transaction/getAuthenticationStatus` (spec 2 §3.3, §4.4; assumption 106).
+//! `transaction/getAuthenticationStatus` (spec 2 §3.3, §4.4; A106).
 
 use pg_model::{
     AuthenticationStatus, Dialect, GetAuthenticationStatus, LiabilityShift, StatusCode, dialect::AuthenticationState,

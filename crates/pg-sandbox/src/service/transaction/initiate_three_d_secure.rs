@@ -15,7 +15,7 @@ use crate::{
 /// Opens an authentication for a charge on a card, and records the check; nothing is charged.
 ///
 /// `return_to` is what a `Location` header says about where the customer goes afterwards. The reply
-/// has no authentication when the card's bank does not answer (assumption 105).
+/// has no authentication when the card's bank does not answer (A105).
 pub(in crate::service) fn open(
     context: &mut Context<'_>,
     merchant: &Merchant,
@@ -76,7 +76,7 @@ pub(super) fn initiate(
     }))
 }
 
-/// The merchant's address as it was sent, with nothing appended (assumption 110).
+/// The merchant's address as it was sent, with nothing appended (A110).
 fn location(url: &Url) -> Result<String, Refusal> {
     let malformed = || Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about("returnUrl");
     let page = PageUrl::parse(url.as_str()).ok_or_else(|| malformed().assuming(135))?;

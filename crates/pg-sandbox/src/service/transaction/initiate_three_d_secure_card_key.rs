@@ -1,4 +1,4 @@
-//! `transaction/initiate3DSecureCardKey` (spec 2 §3.3, §4.4; assumption 6).
+//! `transaction/initiate3DSecureCardKey` (spec 2 §3.3, §4.4; A06).
 
 use pg_model::{InitiateThreeDSecureCardKey, ThreeDSecureInitiation};
 

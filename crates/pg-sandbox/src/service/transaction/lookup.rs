@@ -1,4 +1,4 @@
-//! `transaction/lookup` (spec 2 §4.4; assumptions 21, 43, 68 and 99).
+//! `transaction/lookup` (spec 2 §4.4; A21, A43, A68 and A99).
 
 use pg_model::{ErrorCode, TransactionLookup, Transactions, dialect::EmptyLookup};
 
@@ -33,7 +33,7 @@ impl Serve for TransactionLookup {
     }
 }
 
-/// How this service says that it found nothing (assumption 43).
+/// How this service says that it found nothing (A43).
 fn nothing(form: Option<EmptyLookup>) -> Result<(), Refusal> {
     let refusal = || Refusal::from(SandboxErrorCode::UNKNOWN_TRANSACTION_KEY).assuming(43);
     match form {

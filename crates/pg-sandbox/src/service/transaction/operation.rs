@@ -22,7 +22,7 @@ pub(in crate::service) enum Portion {
 }
 
 impl Portion {
-    /// The portion of a request; a value of 0 is error 107 (assumptions 96 and 97).
+    /// The portion of a request; a value of 0 is error 107 (A96 and A97).
     pub(in crate::service) fn asked(value: Option<u64>) -> Result<Self, Refusal> {
         match value {
             None => Ok(Self::All),
@@ -44,7 +44,7 @@ fn invalid_value() -> Refusal {
     ErrorCode::INVALID_TRANSACTION_VALUE.into()
 }
 
-/// The account's transaction of this key (assumptions 56 and 57).
+/// The account's transaction of this key (A56 and A57).
 pub(in crate::service) fn find(
     context: &mut Context<'_>,
     merchant: &Merchant,
@@ -54,7 +54,7 @@ pub(in crate::service) fn find(
     found.ok_or_else(|| Refusal::from(SandboxErrorCode::UNKNOWN_TRANSACTION_KEY).assuming(56))
 }
 
-/// The account's preauth of this key, of which something is still reserved (assumptions 95 and 96).
+/// The account's preauth of this key, of which something is still reserved (A95 and A96).
 pub(super) fn find_reservation(
     context: &mut Context<'_>,
     merchant: &Merchant,
@@ -65,7 +65,7 @@ pub(super) fn find_reservation(
     Ok(preauth)
 }
 
-/// Refuses what is no approved preauth, and one of which nothing is reserved any more (assumptions 95
+/// Refuses what is no approved preauth, and one of which nothing is reserved any more (A95
 /// and 96).
 pub(in crate::service) fn refuse_unless_reserved(context: &mut Context<'_>, preauth: &Payment) -> Result<(), Refusal> {
     context.basis.assume(96);
@@ -78,7 +78,7 @@ pub(in crate::service) fn refuse_unless_reserved(context: &mut Context<'_>, prea
     }
 }
 
-/// Refuses what is no approved debit, and one of which all has been paid back (assumptions 95 and 97).
+/// Refuses what is no approved debit, and one of which all has been paid back (A95 and A97).
 pub(in crate::service) fn refuse_unless_refundable(context: &mut Context<'_>, debit: &Payment) -> Result<(), Refusal> {
     if !matches!(debit.kind, PaymentKind::Auth | PaymentKind::Capture) || !debit.approved() {
         return Err(SandboxErrorCode::WRONG_TRANSACTION_TYPE.into());
@@ -88,7 +88,7 @@ pub(in crate::service) fn refuse_unless_refundable(context: &mut Context<'_>, de
 }
 
 /// Captures a portion of a reservation, which ends with it: the rest stays reserved until the bank releases it
-/// (spec 2 §3.2, spec 3 §3.2; assumption 96).
+/// (spec 2 §3.2, spec 3 §3.2; A96).
 pub(in crate::service) fn capture(
     merchant: &Merchant,
     preauth: &mut Payment,
@@ -101,7 +101,7 @@ pub(in crate::service) fn capture(
 }
 
 /// Cancels a portion of a reservation. In version 5 the whole reservation ends with it; in version 3 the rest can still
-/// be captured. A preauth of one version that is cancelled through the other ends (assumption 96).
+/// be captured. A preauth of one version that is cancelled through the other ends (A96).
 pub(in crate::service) fn cancel(
     merchant: &Merchant,
     preauth: &mut Payment,
@@ -116,7 +116,7 @@ pub(in crate::service) fn cancel(
 }
 
 /// Refuses a `currency` that is not the original's, sent to a method that takes the currency from there
-/// (spec 2 §4.4; assumption 151).
+/// (spec 2 §4.4; A151).
 pub(in crate::service) fn refuse_other_currency(context: &Context<'_>, original: &Payment) -> Result<(), Refusal> {
     match &context.stray_currency {
         Some(currency) if *currency != original.currency => {
@@ -153,7 +153,7 @@ pub(in crate::service) struct Step {
 
 /// Records an approved operation on an original that has been changed by it, and the original.
 ///
-/// References that the request does not give are copied, except the unique one (assumption 94). The items stay with
+/// References that the request does not give are copied, except the unique one (A94). The items stay with
 /// the original: a part of its amount need not be any of them. Error 119 when a fault silences the bank.
 pub(in crate::service) fn perform(
     context: &mut Context<'_>,
@@ -171,7 +171,7 @@ pub(in crate::service) fn perform(
     let answer = bank::approved(context, step.kind == PaymentKind::Capture);
     let mut details = original.details_to_copy();
     details.extend(step.details);
-    // What an update has given to the original finds neither of them (assumption 99).
+    // What an update has given to the original finds neither of them (A99).
     let reference_added = step.references.merchant.is_none() && original.reference_added;
     let references = step.references.or_of(original);
     let operation = Payment {

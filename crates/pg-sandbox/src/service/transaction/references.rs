@@ -1,4 +1,4 @@
-//! The references of a transaction: its own, or those that it takes over (assumptions 94 and 109).
+//! The references of a transaction: its own, or those that it takes over (A94 and A109).
 
 use pg_model::{MerchantCustomerReference, MerchantReference, UniqueMerchantReference};
 
@@ -14,7 +14,7 @@ pub(in crate::service) struct References {
 }
 
 impl References {
-    /// What the parameters of a request say; an empty one says nothing (assumption 9).
+    /// What the parameters of a request say; an empty one says nothing (A09).
     pub(super) fn of(
         merchant: Option<&MerchantReference>,
         unique: Option<&UniqueMerchantReference>,
@@ -23,7 +23,7 @@ impl References {
         Self { merchant: given(merchant), unique: given(unique), customer: given(customer) }
     }
 
-    /// The same, with what an operation takes over from its original: never the unique reference (assumption 94).
+    /// The same, with what an operation takes over from its original: never the unique reference (A94).
     pub(super) fn or_of(self, original: &Payment) -> Self {
         Self {
             merchant: self.merchant.or_else(|| original.merchant_reference.clone()),
@@ -32,7 +32,7 @@ impl References {
         }
     }
 
-    /// Puts them in the place of those that a 3-D Secure payment takes over (assumption 109).
+    /// Puts them in the place of those that a 3-D Secure payment takes over (A109).
     pub(super) fn replace(self, charge: &mut Charge) {
         for (own, taken_over) in [
             (self.merchant, &mut charge.merchant_reference),

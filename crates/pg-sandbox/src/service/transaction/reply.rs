@@ -15,7 +15,7 @@ pub(super) fn standard(payment: &Payment) -> Transaction {
     })
 }
 
-/// One transaction of a lookup (assumption 21).
+/// One transaction of a lookup (A21).
 pub(super) fn row(payment: &Payment) -> Transaction {
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     standard(payment).with(|record| {

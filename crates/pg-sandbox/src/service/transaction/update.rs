@@ -1,4 +1,4 @@
-//! `transaction/update` (spec 2 §4.4; assumption 98).
+//! `transaction/update` (spec 2 §4.4; A98).
 
 use pg_model::{Acknowledgement, ApiRequest, ResultCode, UpdateTransaction, Violations};
 

@@ -205,7 +205,7 @@ const fn kind(kind: Kind) -> &'static str {
     }
 }
 
-/// Minor units as version 5 writes them (spec 3 §2; assumption 124).
+/// Minor units as version 5 writes them (spec 3 §2; A124).
 fn decimal(minor: u64, currency: &str) -> String {
     let decimals = match currency {
         "JPY" => return minor.to_string(),

@@ -141,7 +141,7 @@ impl<const WRONG: u8> Beside<WRONG> {
         }
     }
 
-    /// The same for one card at one account, another for every other (assumption 66).
+    /// The same for one card at one account, another for every other (A66).
     fn hold_identifier(&mut self, card: (Who, &'static str), identifier: u64) {
         let known = *self.cards.entry(card).or_insert(identifier);
         assert_eq!(known, identifier);

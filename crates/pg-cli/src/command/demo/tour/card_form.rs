@@ -31,13 +31,13 @@ impl Tour<'_> {
         .await;
         self.step(
             "Decrypt the redirect",
-            "The review page opens the data with the API key: masked, without CV2, and no proof of anything.",
+            "The review page decrypts the data with the API key: masked, without CV2, and never proof of a payment.",
             Self::decrypt,
         )
         .await;
         self.step(
             "Pay with the session (authSessionKey)",
-            "Two boxes of tea; the reference makes the payment safe to ask about.",
+            "Two boxes of tea; the reference allows a lookup later.",
             Self::pay_with_session,
         )
         .await;
@@ -46,7 +46,7 @@ impl Tour<'_> {
     async fn initiate(&mut self) -> Seen {
         let session = self.client.call(&Initiate::new(ERROR_PAGE)).await.map_err(|error| error.to_string())?;
         self.session = Some(session.session_key);
-        Ok("a session key, good for 30 minutes".to_owned())
+        Ok("a session key, valid for 30 minutes".to_owned())
     }
 
     async fn post_card(&mut self) -> Seen {
@@ -83,7 +83,7 @@ impl Tour<'_> {
                 }
                 Ok(format!("{} in the data, still masked", data.get().card_number))
             }
-            Ok(_) => Err("the data holds errors, though everything was valid".to_owned()),
+            Ok(_) => Err("the data contains errors, though everything was valid".to_owned()),
             Err(error) => Err(error.to_string()),
         }
     }

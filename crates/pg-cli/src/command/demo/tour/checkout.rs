@@ -1,4 +1,4 @@
-//! The hosted checkout: a token, its page, its callback, and what can be done with the payment (spec 3).
+//! The hosted checkout: a token, its page, its callback, and operations on the payment (spec 3).
 
 use http::StatusCode;
 use pg_model::{
@@ -27,7 +27,7 @@ const RELEASED: &str = "0.500";
 const INPUTS: [&str; 6] =
     ["cardNumber", "cardExpiry", "cardExpiryMonth", "cardExpiryYear", "cardCV2", "cardholderName"];
 
-/// What earlier steps leave for later ones.
+/// Results of earlier steps for later ones.
 #[derive(Default)]
 pub(super) struct Left {
     page: Option<Url>,
@@ -50,12 +50,12 @@ impl Tour<'_> {
         )
         .await;
         self.step(
-            "Be called back, and look it up (transaction_lookup)",
-            "A success page can be opened by anybody and the callback is not signed: the lookup counts.",
+            "Receive the callback, and look it up (transaction_lookup)",
+            "Any visitor can open a success page, and the callback is not signed: only the lookup counts.",
             Self::look_up_hosted,
         )
         .await;
-        self.step("Open the page again", "It is paid, and there is nothing more to pay.", Self::open_again).await;
+        self.step("Open the page again", "Already paid: nothing is left to pay.", Self::open_again).await;
         self.step("Refund a part (refund)", "In decimals.", Self::refund_hosted).await;
         self.step(
             "Reserve on the hosted page (PreAuth)",
@@ -65,7 +65,8 @@ impl Tour<'_> {
         .await;
         self.step(
             "Capture one reservation, cancel another (capture, cancel)",
-            "Each ends with it, whatever the value; the second reserves the same card again (repeat).",
+            "Each operation ends its reservation, whatever the value; the second reserves the same card again \
+            (repeat).",
             Self::capture_hosted,
         )
         .await;
@@ -80,7 +81,7 @@ impl Tour<'_> {
             .callback_url(self.listener.url("paid"));
         let made = self.client.call(&request).await.map_err(|error| error.to_string())?;
         self.checkout.page = Some(made.token.redemption_url);
-        Ok(format!("a page to send the customer to, good for {} payment", made.token.uses))
+        Ok(format!("a page for the customer, valid for {} payment", made.token.uses))
     }
 
     async fn pay_on_page(&mut self) -> Seen {
@@ -146,7 +147,7 @@ impl Tour<'_> {
         self.gone(&made.redemption_url).await
     }
 
-    /// What a customer does on a payment page: types a card and pays. Returns the key that the success page is given.
+    /// Enters a card on the payment page and pays. Returns the key for the success page.
     async fn pay_page(&self, address: &Url) -> Result<(TransactionKey, Page), String> {
         let (status, page) = browser::open(&self.wire, address.as_str()).await?;
         if status != StatusCode::OK || page.inputs != INPUTS {
@@ -165,7 +166,7 @@ impl Tour<'_> {
         }
     }
 
-    /// What a page says that can no longer be paid.
+    /// The message of a page that can no longer be paid.
     async fn gone(&self, address: &Url) -> Seen {
         let (status, page) = browser::open(&self.wire, address.as_str()).await?;
         let seen = format!("HTTP {}: “{}”", status.as_u16(), page.heading);
@@ -178,7 +179,7 @@ fn token() -> GetToken {
     GetToken::new().success_url(SUCCESS_PAGE).cancel_url(CANCEL_PAGE).auto_redirect(Flag::YES)
 }
 
-/// An operation that has to succeed, with this amount.
+/// An operation that must succeed, with this amount.
 fn settled(result: Result<Outcome<EnterpriseResult>, pg_hyper::Error>, action: &SystemAction, amount: &str) -> Seen {
     let outcome = result.map_err(|error| error.to_string())?;
     let approved = outcome.is_approved();

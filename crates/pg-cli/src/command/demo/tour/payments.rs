@@ -28,7 +28,7 @@ impl Tour<'_> {
         .await;
         self.step(
             "Pay with the stored card (authCardKey)",
-            "No card number on this road: the card key stands for it.",
+            "No card number is sent: the card key stands for it.",
             Self::pay_with_card_key,
         )
         .await;
@@ -36,12 +36,8 @@ impl Tour<'_> {
             .await;
         self.step("Capture a part (capturepreauth)", "Some of the deposit is debited.", Self::capture).await;
         self.step("Refund a part (refund)", "Some of that is paid back.", Self::refund).await;
-        self.step(
-            "Look the first payment up (lookup)",
-            "By its reference, as one does when a reply got lost.",
-            Self::look_up,
-        )
-        .await;
+        self.step("Look the first payment up (lookup)", "By its reference, as after a lost reply.", Self::look_up)
+            .await;
     }
 
     async fn tokenise(&mut self) -> Seen {
@@ -90,7 +86,7 @@ impl Tour<'_> {
         let found = self.client.call(&request).await.map_err(|error| error.to_string())?;
         match found.transactions.as_slice() {
             [one] if Some(&one.transaction_key) == self.payment.as_ref() => {
-                Ok("found: one payment, the very one".to_owned())
+                Ok("found: exactly this payment".to_owned())
             }
             [_] => Err("found another payment".to_owned()),
             other => Err(format!("found {} payments instead of one", other.len())),
@@ -98,7 +94,7 @@ impl Tour<'_> {
     }
 }
 
-/// The transaction of a payment that has to be approved.
+/// The transaction of a payment that must be approved.
 pub(super) fn approved(result: Result<Outcome<Transaction>, Error>) -> Result<Transaction, String> {
     match result.map_err(|error| error.to_string())? {
         Outcome::Approved(transaction) => Ok(transaction),

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::command::walkthrough::browser;
 
-/// Where the customer comes back to.
+/// The return URL of the customer.
 const RETURN_PAGE: &str = "https://shop.example/authenticated?order=8";
 
 /// The buttons of the challenge page, in their order.
@@ -27,10 +27,10 @@ const BUTTONS: [&str; 3] = ["authenticate", "fail", "abandon"];
 
 const PRICE: u64 = 8900;
 
-/// What earlier steps leave for later ones.
+/// Results of earlier steps for later ones.
 #[derive(Default)]
 pub(super) struct Left {
-    /// The authentication at hand, and its page.
+    /// The current authentication, and its page.
     opened: Option<(AuthenticationKey, Url)>,
     card: Option<CardKey>,
 }
@@ -45,7 +45,8 @@ impl Tour<'_> {
         .await;
         self.step(
             "Authenticate",
-            "The customer opens the page, presses the first button, and is sent back. getAuthenticationStatus tells.",
+            "The customer opens the page, presses the first button, and is sent back. getAuthenticationStatus returns \
+            the result.",
             Self::press_authenticate,
         )
         .await;
@@ -55,15 +56,16 @@ impl Tour<'_> {
             Self::pay_authenticated,
         )
         .await;
-        self.step("Use its key twice", "One authentication is good for one payment.", Self::use_key_twice).await;
+        self.step("Use its key twice", "One authentication is valid for one payment.", Self::use_key_twice).await;
         self.step(
             "Fail the challenge, by card key",
-            "initiate3DSecureCardKey with the stored card, and the second button. The shop pays all the same; this bank declines then.",
+            "initiate3DSecureCardKey with the stored card, and the second button. The shop charges anyway; this bank \
+            then declines.",
             Self::press_fail,
         )
         .await;
         self.step(
-            "Be too early, then abandon",
+            "Pay too early, then abandon",
             "preauth3DSecure before the customer has answered is refused; after the third button this bank declines.",
             Self::press_abandon,
         )
@@ -132,7 +134,7 @@ impl Tour<'_> {
         self.opened(self.client.call(&request).await)
     }
 
-    /// Takes over an initiation that has to succeed.
+    /// Records an initiation that must succeed.
     fn opened(&mut self, result: Result<ThreeDSecureInitiation, Error>) -> Result<(), String> {
         let opened = result.map_err(|error| error.to_string())?;
         if opened.transaction_status_code != StatusCode::THREE_D_SECURE_SUCCESS {
@@ -142,7 +144,7 @@ impl Tour<'_> {
         Ok(())
     }
 
-    /// Opens the challenge page and presses one of its buttons, which leads back to the shop.
+    /// Opens the challenge page and presses one of its buttons, which redirects to the shop.
     async fn press(&self, button: &str) -> Result<(), String> {
         let (_, address) = left(&self.secure.opened, "authentication")?;
         let (_, page) = browser::open(&self.wire, address.as_str()).await?;
@@ -153,7 +155,7 @@ impl Tour<'_> {
         if location == RETURN_PAGE { Ok(()) } else { Err(format!("sent to {location}")) }
     }
 
-    /// What getAuthenticationStatus says, which has to be this.
+    /// Checks the result of getAuthenticationStatus.
     async fn status(&self, code: &str, liability: LiabilityShift) -> Seen {
         let (key, _) = left(&self.secure.opened, "authentication")?;
         let status = self.client.call(&GetAuthenticationStatus::new(key)).await.map_err(|error| error.to_string())?;
@@ -163,7 +165,7 @@ impl Tour<'_> {
     }
 }
 
-/// The code of a call that has to be refused with it.
+/// The code of a call that must be refused with it.
 fn refused<T>(result: Result<T, Error>, expected: &SandboxErrorCode) -> Seen {
     let refusal = match result {
         // A used authentication has paid before, so that the client calls the outcome unknown.
@@ -179,7 +181,7 @@ fn refused<T>(result: Result<T, Error>, expected: &SandboxErrorCode) -> Seen {
     }
 }
 
-/// The status of a payment that has to be declined for want of an authentication.
+/// The status of a payment that must be declined without an authentication.
 fn declined(result: Result<Outcome<pg_model::Transaction>, Error>) -> Seen {
     let expected = SandboxStatusCode::AUTHENTICATION_DECLINED;
     match result.map_err(|error| error.to_string())? {

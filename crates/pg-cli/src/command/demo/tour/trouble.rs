@@ -1,4 +1,4 @@
-//! What goes wrong on purpose: a decline, a mistyped card number, misuse, a bad signature.
+//! Deliberate errors: a decline, a mistyped card number, misuse, a wrong signature.
 
 use pg_crypto::{Diagnosis, ShaKey, diagnose, explain};
 use pg_hyper::{Client, Error};
@@ -29,8 +29,8 @@ impl Tour<'_> {
         self.step("Misuse a method", "Every broken rule at once, with its source; nothing is sent.", Self::misuse)
             .await;
         self.step(
-            "Sign badly, and have it explained",
-            "The key was read from a file, line break and all: error 123, which tells nothing. So we look ourselves.",
+            "Send a wrong signature, and explain it",
+            "The key was read from a file with its line break: error 123 gives no reason, so pg finds it.",
             Self::sign_badly,
         )
         .await;
@@ -55,7 +55,7 @@ impl Tour<'_> {
         let CardFormResult::Invalid(data) =
             self.client.account().redirect(&location).map_err(|error| error.to_string())?
         else {
-            return Err("the data holds no errors".to_owned());
+            return Err("the data contains no errors".to_owned());
         };
         self.findings = fields::of_record(data.get());
         match data.get().errors.get("cardNumber") {
@@ -72,7 +72,7 @@ impl Tour<'_> {
         let misuse = match self.client.call(&request).await {
             Err(Error::Misuse(misuse)) => misuse,
             Err(other) => return Err(other.to_string()),
-            Ok(_) => return Err("the service took it".to_owned()),
+            Ok(_) => return Err("the service accepted it".to_owned()),
         };
         self.look();
         let violations = misuse.violations().into_iter().flatten();
@@ -97,7 +97,7 @@ impl Tour<'_> {
         match client.call(&TokenLookup::new().merchant_customer_reference(CUSTOMER)).await {
             Err(Error::Refused(refused)) if *refused.code() == ErrorCode::SIGNATURE_NOT_VERIFIED => {}
             Err(other) => return Err(other.to_string()),
-            Ok(_) => return Err("the service took the wrong signature".to_owned()),
+            Ok(_) => return Err("the service accepted the wrong signature".to_owned()),
         }
         self.look();
         let sent = self.exchanges.last().map(|exchange| exchange.request.body().clone()).unwrap_or_default();
@@ -111,7 +111,7 @@ impl Tour<'_> {
             ("diagnosis".to_owned(), diagnosis.to_string()),
         ];
         match diagnosis {
-            Diagnosis::Mistakes(_) => Ok("refused with 123; the line break behind the key is found".to_owned()),
+            Diagnosis::Mistakes(_) => Ok("refused with 123; the line break after the key is found".to_owned()),
             _ => Err("the mistake was not found".to_owned()),
         }
     }

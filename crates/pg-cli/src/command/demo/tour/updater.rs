@@ -21,7 +21,7 @@ const CHANGING: [(Scenario, CardRetrievalCode); 3] = [
 /// Seconds after which the simulator has finished a batch (spec 1 §8).
 const TWO_MINUTES: u64 = 120;
 
-/// What earlier steps leave for later ones.
+/// Results of earlier steps for later ones.
 #[derive(Default)]
 pub(super) struct Left {
     cards: Vec<CardKey>,
@@ -38,20 +38,20 @@ impl Tour<'_> {
         )
         .await;
         self.step(
-            "Ask for news of them (requestAccountUpdater)",
-            "A batch, with an address to call back. Asked for at once, it is still pending: error 182.",
+            "Request an update (requestAccountUpdater)",
+            "A batch with a callback URL. Retrieved at once, it is still pending: error 182.",
             Self::request_update,
         )
         .await;
         self.step(
-            "Let two minutes pass, and be called back",
-            "The clock is turned by the control interface; the callback comes to a listener in this very process.",
+            "Let two minutes pass, and receive the callback",
+            "The control interface advances the clock; the callback arrives at a listener in this process.",
             Self::be_called_back,
         )
         .await;
         self.step(
             "Fetch the new card keys (retrieveAccountUpdater)",
-            "Anybody could have sent the callback, since it is not signed: what counts is what we fetch.",
+            "The callback is not signed, so any program could have sent it: only the fetched result counts.",
             Self::take_over,
         )
         .await;
@@ -94,7 +94,7 @@ impl Tour<'_> {
             return Err("called back for another batch".to_owned());
         }
         self.updater.hint = Some(hint);
-        Ok("called back, for that batch".to_owned())
+        Ok("callback received for that batch".to_owned())
     }
 
     async fn take_over(&mut self) -> Seen {
@@ -109,7 +109,7 @@ impl Tour<'_> {
                 return Err(format!("{} instead of {expected}", card.response));
             }
             if (card.card_key == *asked || card.card_key.is_empty()) != (expected == CardRetrievalCode::UNCHANGED) {
-                return Err(format!("{expected} and the card key do not go together"));
+                return Err(format!("{expected} and the card key do not match"));
             }
         }
         let codes: Vec<&str> = cards.iter().map(|card| card.response.as_str()).collect();
@@ -117,7 +117,7 @@ impl Tour<'_> {
     }
 }
 
-/// What became of a card, for people.
+/// The result of a card, for people.
 fn news(updated: &UpdatedCard) -> String {
     let (old, new, card) = (&updated.old_card_key, &updated.card_key, &updated.card);
     if new.is_empty() || new == old {

@@ -12,7 +12,7 @@ use crate::{
     table::table,
 };
 
-/// Lists the accounts, or prints the settings of one for a shell
+/// Lists the accounts, or prints the settings of one as shell commands
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -24,7 +24,7 @@ Credentials of accounts from a config file are not shown.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     at: SandboxFlags,
-    /// The account whose settings are printed, as lines for a shell
+    /// The account whose settings are printed as shell commands
     #[arg(value_name = "NAME")]
     name: Option<String>,
 }

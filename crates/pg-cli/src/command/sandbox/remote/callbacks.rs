@@ -1,4 +1,4 @@
-//! `pg sandbox callbacks`: what was or will be posted, and what the next ones do.
+//! `pg sandbox callbacks`: sent and pending callbacks, and the behaviour of the next ones.
 
 use std::time::Duration;
 
@@ -16,7 +16,8 @@ use crate::{
     table::table,
 };
 
-/// Lists callbacks with their attempts, redelivers one, registers where they go, and makes the next ones fail, come late or twice
+/// Lists callbacks with their attempts, redelivers one, registers their destination, and makes the next ones fail,
+/// arrive late or twice
 #[derive(clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -47,7 +48,7 @@ enum What {
         #[arg(value_name = "ID")]
         id: String,
     },
-    /// Sends a callback again, and waits for the answer
+    /// Sends a callback again, and waits for the response
     #[command(after_help = "\
 Examples:
   pg sandbox callbacks redeliver       the newest
@@ -57,7 +58,7 @@ Examples:
         #[arg(value_name = "ID")]
         id: Option<String>,
     },
-    /// Makes the next callbacks fail, come late or come twice
+    /// Makes the next callbacks fail, arrive late or arrive twice
     #[command(after_help = "\
 Examples:
   pg sandbox callbacks misbehave fail
@@ -67,14 +68,14 @@ Examples:
         /// What the next callbacks do
         #[arg(value_name = "KIND", value_enum)]
         kind: Misbehaviour,
-        /// How late they come, on the sandbox's clock; for late only
+        /// The delay, on the sandbox's clock; for late only
         #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
         by: Option<Duration>,
-        /// How many callbacks do so
+        /// How many callbacks are affected
         #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
         times: u32,
     },
-    /// Lets all callbacks come as usual again
+    /// Delivers all callbacks normally again
     Reset,
     /// Registers an address that receives an account's callbacks in place of those that requests name
     #[command(after_help = "\
@@ -219,7 +220,7 @@ fn result(callback: &Value) -> String {
     }
 }
 
-/// Longer than the sandbox waits for an answer.
+/// Longer than the sandbox waits for a response.
 const PATIENCE: Duration = Duration::from_secs(15);
 const BETWEEN: Duration = Duration::from_millis(50);
 

@@ -1,4 +1,4 @@
-//! `pg sandbox cards`: the test cards, and what the account updater answers for a card.
+//! `pg sandbox cards`: the test cards, and the account updater's response for a card.
 
 use pg_model::CardRetrievalCode;
 use serde_json::{Value, json};
@@ -11,9 +11,9 @@ use crate::{
     table::table,
 };
 
-/// Lists the test cards; sets what the account updater answers for a card
+/// Lists the test cards; sets the account updater's response for a card
 ///
-/// Any expiry in the future and any CV2 will do. A number that is not listed is approved.
+/// Any future expiry and any CV2 work. A number that is not listed is approved.
 #[derive(clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
 
 #[derive(clap::Subcommand)]
 enum What {
-    /// Sets what the account updater answers for a card, at every account, from now on
+    /// Sets the account updater's response for a card, for every account, from now on
     #[command(after_help = "\
 Examples:
   pg sandbox cards answer 4F2C-91 705
@@ -50,9 +50,9 @@ Examples:
         #[arg(value_name = "CODE", value_parser = code)]
         code: String,
     },
-    /// Lists the answers that were set
+    /// Lists the responses that were set
     Answers,
-    /// Removes the answers that were set
+    /// Removes the responses that were set
     Reset,
     #[command(external_subcommand)]
     Unknown(Vec<String>),
@@ -65,7 +65,7 @@ fn code(text: &str) -> Result<String, String> {
     }
 }
 
-/// What cards of a scenario do, for people.
+/// Describes what the cards of a scenario do.
 const SCENARIOS: [(&str, &str); 12] = [
     ("approved", "every payment is approved"),
     ("declined", "every payment is declined"),

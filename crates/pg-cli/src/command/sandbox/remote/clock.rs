@@ -14,7 +14,8 @@ use crate::{
 
 /// Shows, advances or sets the sandbox's clock
 ///
-/// One clock counts for everything: sessions, tokens, challenges, reservations, batches, lockouts, the throttle, late callbacks.
+/// One clock drives everything: sessions, tokens, challenges, reservations, batches, lockouts, the throttle, late
+/// callbacks.
 #[derive(clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -35,12 +36,12 @@ pub(crate) struct Arguments {
 
 #[derive(clap::Subcommand)]
 enum What {
-    /// Shows the clock, its speed and its distance from real time
+    /// Shows the clock, its speed and its offset from real time
     Show,
     /// Advances the clock, by up to 100 years
     #[command(after_help = "Examples:\n  pg sandbox clock advance 2m    account updater batches finish")]
     Advance {
-        /// How far: 90s, 31m, 2h30m, 1d; a number alone is seconds
+        /// How far: 90s, 31m, 2h30m, 1d; a bare number means seconds
         #[arg(value_name = "DURATION", value_parser = duration::parse)]
         by: Duration,
     },

@@ -1,4 +1,4 @@
-//! `pg sandbox faults`: what goes wrong with the next calls.
+//! `pg sandbox faults`: faults of the next calls.
 
 use std::time::Duration;
 
@@ -14,10 +14,10 @@ use crate::{
     table::table,
 };
 
-/// Lists, adds and clears faults that the next calls meet
+/// Lists, adds and clears faults of the next calls
 ///
-/// A call meets at most one fault: the oldest one that matches its method and has calls left. Several faults in a row are a
-/// script.
+/// At most one fault applies to a call: the oldest one that matches its method and has calls left. Several faults in a
+/// row form a script.
 #[derive(clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -50,13 +50,13 @@ Examples:
         /// The method, such as transaction/auth; `any` or * for every method; page/pay for the hosted payment page
         #[arg(value_name = "METHOD")]
         method: String,
-        /// What goes wrong
+        /// The kind of fault
         #[arg(value_name = "KIND", value_enum)]
         kind: Kind,
-        /// How many calls meet it
+        /// How many calls it applies to
         #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
         times: u32,
-        /// How late the reply comes, on the real clock; for delay only
+        /// The delay of the reply, on the real clock; for delay only
         #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
         delay: Option<Duration>,
         /// The HTTP status of the reply, 500 if not given; for status only
@@ -72,14 +72,14 @@ Examples:
     },
 }
 
-/// What a call meets.
+/// A kind of fault.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Kind {
     /// Not executed; the connection is closed
     DropRequest,
     /// Executed and durable; the connection is closed without a reply
     DropReply,
-    /// Executed; the reply comes late (--delay)
+    /// Executed; the reply is delayed (--delay)
     Delay,
     /// Not executed; the reply is error 998 with an HTTP status (--status)
     Status,

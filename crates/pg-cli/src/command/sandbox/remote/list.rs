@@ -17,12 +17,12 @@ Examples:
   pg sandbox list transactions                      the books
   pg sandbox list requests --method transaction/auth --limit 10
   pg sandbox list transactions --find order-7       by key, reference, or a card's last four digits
-  pg sandbox list transactions KEY                  one, with all its members")]
+  pg sandbox list transactions KEY                  one, with all its fields")]
 pub(crate) struct Arguments {
     /// What is listed
     #[arg(value_name = "LIST", value_enum)]
     list: List,
-    /// Shows the entry with this key, with all its members
+    /// Shows the entry with this key, with all its fields
     #[arg(value_name = "KEY")]
     key: Option<String>,
     /// How many are listed
@@ -47,9 +47,9 @@ pub(crate) struct Arguments {
 /// A list of the control interface.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum List {
-    /// Requests with what they were answered, the newest 10,000
+    /// Requests with their replies, the newest 10,000
     Requests,
-    /// Transactions of both services, with what can still be done to them
+    /// Transactions of both services, with the operations that are still possible
     Transactions,
     /// Card tokens
     Tokens,
@@ -116,7 +116,7 @@ fn requests(entries: &[Value]) -> String {
     table(["ID", "TIME", "ACCOUNT", "METHOD", "STATUS", "ERROR", "FAULT"], &rows)
 }
 
-/// The books: what was paid, and what became of it.
+/// The transactions: payments and later operations.
 pub(crate) fn transactions(entries: &[Value]) -> String {
     let rows: Vec<_> = entries
         .iter()
@@ -136,7 +136,7 @@ pub(crate) fn transactions(entries: &[Value]) -> String {
     table(["TRANSACTION", "TYPE", "AMOUNT", "STATUS", "REFERENCE", "BELONGS TO"], &rows)
 }
 
-/// Key, time, state and account, by whatever names a list has for them.
+/// Key, time, state and account, by the names that each list uses.
 fn others(entries: &[Value]) -> String {
     let first = |entry: &Value, names: &[&str]| {
         names.iter().map(|name| text(&entry[*name])).find(|text| !text.is_empty()).unwrap_or_default()

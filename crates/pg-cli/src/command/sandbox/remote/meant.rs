@@ -1,4 +1,4 @@
-//! What was probably meant by a word where a subcommand belongs.
+//! Suggestions for an unknown subcommand.
 
 use clap::Subcommand;
 

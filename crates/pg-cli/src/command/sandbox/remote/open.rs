@@ -80,7 +80,7 @@ pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure>
     control.get("clock").await?;
     print(&json!({ "url": url }), json, |shown| text(&shown["url"]))?;
     if !json && !arguments.print && stdout().is_terminal() && !launch(&url) {
-        output::say("pg: no browser could be started; open the address yourself");
+        output::say("pg: cannot start a browser; open the URL yourself");
     }
     Ok(())
 }

@@ -159,7 +159,7 @@ fn an_item_whose_number_is_written_otherwise_is_not_left_out_of_the_sum() {
         assert_eq!((answer.code(), answer.rests_on("A14")), ("937", true), "{name} {answer:?}");
         assert_eq!(answer.text("errorMessage"), format!("Invalid parameter: {name}"));
     }
-    // These are no items, and are meant as some (assumption 151).
+    // These are no items, and are meant as some (A151).
     for name in ["itemNames1", "itemDescription0", "item01"] {
         assert_eq!(shop.call("auth", &raw(PAN, &[(name, "1")])).code(), "964", "{name}");
     }
@@ -188,7 +188,7 @@ fn raw_cards_need_their_permission() {
         let answer = shop.call_as("strict", method, &raw(PAN, &[]));
         assert_eq!((answer.status, answer.code()), (403, "106"));
         assert!(answer.rests_on("A102"), "{answer:?}");
-        // Before anything is said about the parameters (assumption 51).
+        // Before anything is said about the parameters (A51).
         assert_eq!(shop.call_as("strict", method, &[("cardNumber", "1")]).code(), "106");
         assert_eq!(shop.call("auth", &[("cardNumber", "1")]).code(), "108");
     }

@@ -54,7 +54,7 @@ fn items_and_terminal_are_recorded_as_they_were_sent() {
     assert_eq!(payment.amount, 2 * 499 + 250);
 }
 
-/// The documents give no number (spec 2 §8): the limit is that of parameters (assumptions 14 and 47).
+/// The documents give no number (spec 2 §8): the limit is that of parameters (A14 and A47).
 // spec: 2 §8 Limits, A14, A47: There may be as many items as parameters.
 #[test]
 fn there_may_be_as_many_items_as_parameters() {

@@ -90,7 +90,7 @@ fn a_refused_operation_changes_nothing() {
     assert_eq!(shop.payments(), before);
 }
 
-/// A value of nothing is the sandbox's to judge (assumptions 96 and 97): the reply says so.
+/// A value of nothing is the sandbox's to judge (A96 and A97): the reply says so.
 // spec: 2 §3.2, A97
 #[test]
 fn a_value_of_zero_is_refused_with_its_assumption() {

@@ -35,7 +35,7 @@ pub(super) struct Alert {
 
 impl Alert {
     /// For a payment that was not approved, or for none when the bank did not answer; after a challenge
-    /// that ended so, if there was one (assumption 181). A form that was posted before was not brought
+    /// that ended so, if there was one (A181). A form that was posted before was not brought
     /// to the bank again.
     pub(super) fn new(payment: Option<&Payment>, challenge: Option<AuthenticationEnd>, replay: bool) -> Self {
         let (title, declined) = match (challenge, payment.map(|payment| payment.status_code.as_str())) {

@@ -1,4 +1,4 @@
-//! Pages of tokens that cannot be paid (spec 3 §3.1; assumption 119).
+//! Pages of tokens that cannot be paid (spec 3 §3.1; A119).
 
 use http::StatusCode;
 
@@ -40,7 +40,7 @@ pub(super) fn page(token: &CheckoutToken, end: TokenEnd) -> Reply {
     Reply::page(StatusCode::GONE, html::page(&html::title_at(title, &html::text(&token.merchant)), &body))
 }
 
-/// The page of a token without items: there is no amount, so nothing is asked of the customer (assumption 118).
+/// The page of a token without items: there is no amount, so nothing is asked of the customer (A118).
 pub(super) fn nothing_to_pay(token: &CheckoutToken) -> Reply {
     let title = "There is nothing to pay";
     let body = format!(

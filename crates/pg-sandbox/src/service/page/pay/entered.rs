@@ -99,7 +99,7 @@ impl Entered {
         ])
     }
 
-    /// The card of a form without faults. Its CV2 is dropped with the form (assumption 101).
+    /// The card of a form without faults. Its CV2 is dropped with the form (A101).
     pub(super) fn card(&self) -> PayingCard {
         PayingCard::new(self.number.clone(), &self.expiry.month, &self.expiry.full_year())
     }

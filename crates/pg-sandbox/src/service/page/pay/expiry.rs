@@ -1,4 +1,4 @@
-//! The expiry as a customer entered it: in one input, or in one for the month and one for the year (assumption 180).
+//! The expiry as a customer entered it: in one input, or in one for the month and one for the year (A180).
 
 use pg_model::format::Format;
 

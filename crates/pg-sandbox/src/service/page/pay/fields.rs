@@ -75,7 +75,7 @@ pub(super) fn html(entered: &Entered, faults: &[FieldMistake]) -> String {
 }
 
 /// Month and year apart, for programs that fill in forms by these names. They are neither seen nor read out nor reached by
-/// the keyboard (assumption 180).
+/// the keyboard (A180).
 fn apart(month: &str, year: &str) -> String {
     let input = |name: &str, label: &str, length: u8, value: &str| {
         format!(

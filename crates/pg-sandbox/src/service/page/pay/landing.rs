@@ -1,4 +1,4 @@
-//! Where customers land whose merchant has named no page (spec 3 §4.1; assumption 114).
+//! Where customers land whose merchant has named no page (spec 3 §4.1; A114).
 
 use http::StatusCode;
 

@@ -1,4 +1,4 @@
-//! After an approval: on to the merchant, or the sandbox's own page (assumption 120).
+//! After an approval: on to the merchant, or the sandbox's own page (A120).
 
 use http::{HeaderValue, StatusCode};
 
@@ -35,7 +35,7 @@ pub(super) fn on_redemption(address: &str) -> Result<Reply, Refusal> {
 }
 
 /// An address of the merchant with the `trans_key`, as redirect parameters are appended
-/// (assumption 83).
+/// (A83).
 fn with_key(address: &str, payment: &Payment) -> Result<HeaderValue, Refusal> {
     let page = PageUrl::parse(address).and_then(|page| page.with(&[("trans_key", &payment.key)]).ok());
     page.ok_or_else(|| SandboxErrorCode::SANDBOX_FAILURE.into())

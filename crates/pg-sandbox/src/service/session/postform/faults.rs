@@ -1,4 +1,4 @@
-//! Everything that is wrong with the fields of a form, field by field (assumption 81).
+//! Everything that is wrong with the fields of a form, field by field (A81).
 
 use pg_model::{ApiRequest as _, ErrorCode, PostForm};
 

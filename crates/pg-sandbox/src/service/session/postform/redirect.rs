@@ -14,7 +14,7 @@ use crate::{
     secret::Secret,
 };
 
-/// The most bytes of text that a redirect carries (assumption 135).
+/// The most bytes of text that a redirect carries (A135).
 const MOST_TEXT: usize = 64 << 10;
 
 /// How the redirects of one request are written.
@@ -55,7 +55,7 @@ impl<'a> Redirect<'a> {
     }
 }
 
-/// `data` and `iv` for a text (assumptions 30 to 33).
+/// `data` and `iv` for a text (A30 to A33).
 fn encrypted(
     api_key: &Secret,
     dialect: &Dialect,
@@ -77,14 +77,14 @@ fn is_form_id(id: &str) -> bool {
     PostForm::INFO.field("formId").is_some_and(|field| field.broken_rule(id).is_none())
 }
 
-/// 16 random bytes in hexadecimal digits, where a dialect has it so (assumption 31).
+/// 16 random bytes in hexadecimal digits, where a dialect has it so (A31).
 fn hexadecimal_iv(dice: &mut dyn RandomSource) -> String {
     let mut bytes = [0_u8; 16];
     dice.fill(&mut bytes);
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// 16 random letters and digits (assumption 31).
+/// 16 random letters and digits (A31).
 fn fresh_iv(dice: &mut dyn RandomSource) -> String {
     const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     let mut iv = String::with_capacity(16);

@@ -1,4 +1,4 @@
-//! What a form cannot do without (assumption 80).
+//! What a form cannot do without (A80).
 
 use pg_model::{ApiRequest as _, ErrorCode, PostForm};
 

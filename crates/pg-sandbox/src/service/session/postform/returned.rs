@@ -1,4 +1,4 @@
-//! What the merchant's page gets to see of a form (spec 2 §2.2; assumption 82).
+//! What the merchant's page gets to see of a form (spec 2 §2.2; A82).
 
 use pg_model::{Dialect, FieldError, Keyed, PostForm, RedirectData};
 

@@ -1,4 +1,4 @@
-//! What a valid form leaves in its session (spec 2 §1.1; assumption 84).
+//! What a valid form leaves in its session (spec 2 §1.1; A84).
 
 use pg_model::{ApiRequest as _, ParameterSink, PostForm, field::Field};
 

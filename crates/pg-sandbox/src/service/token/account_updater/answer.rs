@@ -1,4 +1,4 @@
-//! What the simulated card schemes answer for a card (spec 1 §2.4; assumption 73).
+//! What the simulated card schemes answer for a card (spec 1 §2.4; A73).
 
 use pg_model::CardRetrievalCode;
 
@@ -23,7 +23,7 @@ pub(super) fn usual(number: &str) -> CardRetrievalCode {
     }
 }
 
-/// The new card that comes with an answer, if one does (assumption 74).
+/// The new card that comes with an answer, if one does (A74).
 pub(super) fn new_card(response: &str, number: &str, (month, year): (&str, &str)) -> Option<NewCard> {
     let (later_month, later_year) = one_month_later(month, year);
     let card = |number: String, month: &str, year: &str| NewCard {

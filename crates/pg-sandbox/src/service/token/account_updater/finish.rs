@@ -1,4 +1,4 @@
-//! Works batches off when they are due (spec 1 §3.2; assumptions 73 and 74).
+//! Works batches off when they are due (spec 1 §3.2; A73 and A74).
 
 use std::collections::HashMap;
 
@@ -96,7 +96,7 @@ fn ask(
 }
 
 /// A new token with the new card and everything else of the old one, which stays as it is
-/// (assumptions 59 and 74).
+/// (A59 and A74).
 fn renewed(context: &mut Context<'_>, old: &CardToken, card: &NewCard, at: Timestamp) -> CardToken {
     let key = context.keys.card(at);
     let expiry = (card.expiry_month.as_str(), card.expiry_year.as_str());

@@ -65,7 +65,7 @@ impl Serve for RequestAccountUpdater {
     }
 }
 
-/// One entry for each card key; every key has a token, and no two have the same card (assumption 70).
+/// One entry for each card key; every key has a token, and no two have the same card (A70).
 fn entries(context: &mut Context<'_>, merchant: &Merchant, keys: &[CardKey]) -> Result<Vec<BatchEntry>, Refusal> {
     let keys: Vec<&str> = keys.iter().map(|key| key.as_str().trim()).collect();
     if keys.iter().any(|key| key.is_empty()) {

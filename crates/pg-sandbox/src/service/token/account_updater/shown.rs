@@ -4,7 +4,7 @@ use pg_model::{AccountUpdaterBatch, Card, Flag, UpdatedCard};
 
 use crate::records::{Batch, BatchCards, BatchEntry, NewToken};
 
-/// Every submitted card in its order (assumption 75).
+/// Every submitted card in its order (A75).
 pub(super) fn batch(batch: &Batch, cards: &BatchCards) -> AccountUpdaterBatch {
     AccountUpdaterBatch::default().with(|record| {
         record.batch_key = batch.key.as_str().into();

@@ -1,4 +1,4 @@
-//! Hosted payment pages whose token asks for 3-D Secure (spec 3 §4.1; assumption 122).
+//! Hosted payment pages whose token asks for 3-D Secure (spec 3 §4.1; A122).
 
 use super::*;
 use crate::records::{Callback, CheckoutToken};
