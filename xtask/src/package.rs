@@ -103,8 +103,10 @@ fn lacks(package: &Package) -> Result<Vec<String>> {
     for dependency in &package.dependencies {
         // One that is for tests alone is left out of the package where it has no version.
         let ours = dependency.path.is_some() && dependency.kind != DependencyKind::Development;
-        let named = format!("a `version` for {}, which is found by its path", dependency.name);
-        need(!ours || dependency.req != cargo_metadata::semver::VersionReq::STAR, &named);
+        let exact = format!("={}", package.version);
+        let named =
+            format!("`version = \"{exact}\"` for {}: another version may be another project's", dependency.name);
+        need(!ours || dependency.req.to_string() == exact, &named);
     }
     if let Some(library) = library {
         let text = fs::read_to_string(&library.src_path)?;
@@ -147,8 +149,15 @@ mod tests {
         package.readme = None;
         package.metadata = serde_json::Value::Null;
         package.features.insert("secret".to_owned(), Vec::new());
+        let mut ours = package.dependencies[0].clone();
+        ours.name = "pg-other".to_owned();
+        ours.path = Some(package.manifest_path.clone());
+        ours.req = cargo_metadata::semver::VersionReq::parse("0.1.0").unwrap();
+        package.dependencies.push(ours);
         let lacking = lacks(&package).unwrap();
-        for part in ["`readme`", "twenty characters", "docs.rs", "the feature `secret`"] {
+        for part in
+            ["`readme`", "twenty characters", "docs.rs", "the feature `secret`", "`version = \"=0.1.0\"` for pg-other"]
+        {
             assert!(lacking.iter().any(|line| line.contains(part)), "{part}: {lacking:?}");
         }
     }
