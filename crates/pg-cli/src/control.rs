@@ -37,14 +37,29 @@ pub(crate) struct SandboxFlags {
     plain_http: bool,
 }
 
+/// The flags that name a running sandbox and one of its accounts.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct AccountFlags {
+    #[command(flatten)]
+    at: SandboxFlags,
+    /// An account that `pg sandbox account new` has made: its own clock, faults and entries; without it, those that all other
+    /// accounts share
+    #[arg(long, value_name = "NAME", global = true)]
+    account: Option<String>,
+}
+
 /// The control interface of one running sandbox.
+#[derive(Clone)]
 pub(crate) struct Control {
     base: BaseUrl,
+    /// The account, made at run time, that calls are about.
+    account: Option<String>,
     token: Option<Secret>,
     http: Http,
 }
 
 /// The transport of requests.
+#[derive(Clone)]
 enum Http {
     /// https, and plain HTTP to this machine.
     Guarded(HyperTransport),
@@ -80,7 +95,26 @@ impl Control {
                 )));
             }
         };
-        Ok(Self { base, token: variable(TOKEN).map(Secret::from), http })
+        Ok(Self { base, account: None, token: variable(TOKEN).map(Secret::from), http })
+    }
+
+    /// The same for calls about the account that the flags name.
+    ///
+    /// # Errors
+    /// As [`Control::new`].
+    pub(crate) fn at_account(flags: &AccountFlags) -> Result<Self, Failure> {
+        Ok(Self { account: flags.account.clone(), ..Self::new(&flags.at)? })
+    }
+
+    /// The same for calls about an account, if that was made at run time; otherwise for those about what all others share.
+    ///
+    /// # Errors
+    /// If there is no sandbox, or it refuses the call.
+    pub(crate) async fn of_account(&self, name: &str) -> Result<Self, Failure> {
+        let shared = Self { account: None, ..self.clone() };
+        let made = shared.get("accounts").await?;
+        let is_made = made.as_array().is_some_and(|made| made.iter().any(|account| account["name"] == name));
+        Ok(Self { account: is_made.then(|| name.to_owned()), ..shared })
     }
 
     /// A client for a sandbox at an address of this machine.
@@ -126,8 +160,10 @@ impl Control {
     }
 
     async fn call(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, Failure> {
-        let mut request =
-            Request::builder().method(method).uri(self.url(path)).header(header::ACCEPT, "application/json");
+        let mut request = Request::builder()
+            .method(method)
+            .uri(self.url(&self.with_account(path)))
+            .header(header::ACCEPT, "application/json");
         if let Some(token) = &self.token {
             let mut value = HeaderValue::from_str(&format!("Bearer {}", token.expose())).map_err(|_| {
                 Failure::misuse(format!(
@@ -151,6 +187,14 @@ impl Control {
         };
         let response = response.map_err(|error| self.unreachable(&error))?;
         self.read(path, &response)
+    }
+
+    /// A path with the account that the call is about.
+    fn with_account(&self, path: &str) -> String {
+        let Some(account) = &self.account else { return path.to_owned() };
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        let query = query.append_pair("account", account).finish();
+        format!("{path}{}{query}", if path.contains('?') { '&' } else { '?' })
     }
 
     fn unreachable(&self, error: &TransportError) -> Failure {

@@ -147,11 +147,7 @@ impl File {
 impl Row {
     fn check(self, number: usize) -> Result<Merchant, ConfigFileError> {
         let rules: [(&str, bool, &str); 9] = [
-            (
-                "name",
-                (1..=32).contains(&self.name.len()) && self.name.bytes().all(is_name_byte),
-                "must be 1 to 32 lower-case letters, digits and hyphens",
-            ),
+            ("name", is_name(&self.name), NAME),
             ("apiKey", is_key(&self.api_key), "must be exactly 32 letters and digits"),
             ("apiPassword", is_plain(&self.api_password), PLAIN),
             ("shaKey", is_plain(&self.sha_key), PLAIN),
@@ -215,8 +211,13 @@ impl Row {
 
 const PLAIN: &str = "must be 1 to 128 printable ASCII characters";
 
-fn is_name_byte(byte: u8) -> bool {
-    byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'
+/// The rule of an account's name.
+pub(crate) const NAME: &str = "must be 1 to 32 lower-case letters, digits and hyphens";
+
+/// Whether an account may have this name.
+pub(crate) fn is_name(text: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (1..=32).contains(&text.len()) && text.bytes().all(plain)
 }
 
 fn is_key(text: &str) -> bool {

@@ -1,33 +1,45 @@
 //! The injected faults of future calls, cached for every request.
 //!
-//! Faults are records, so they and their counts survive a restart, as the clock does: a test that kills
+//! Faults are stored, so they and their counts survive a restart, as the clock does: a test that kills
 //! the sandbox finds the same faults again. This is the copy that each request reads.
 
 use pg_model::method::MethodInfo;
 
 use crate::{
-    records::{Fault, FaultKind, Silence},
+    records::{Account, Fault, FaultKind, Meta, Silence},
     store::{Query, StoreError, Transaction},
 };
 
 /// The most faults at a time, used ones included.
 pub(crate) const MOST: usize = 256;
 
-/// All faults, oldest first. Each call gets at most one: the oldest one for its method that has calls
-/// left. So a list of faults is a script: for example, the first call is late, the second one gets no reply.
+/// All faults of the sandbox, or of an account that was made at run time, oldest first. Each call gets at most one: the oldest
+/// one for its method that has calls left. So a list of faults is a script: for example, the first call is late, the second one
+/// gets no reply.
 #[derive(Debug, Default)]
-pub(crate) struct Faults(Vec<Fault>);
+pub(crate) struct Faults {
+    all: Vec<Fault>,
+    /// The account whose faults these are.
+    account: Option<Account>,
+}
 
 impl Faults {
     /// The faults of a store.
     pub(crate) fn stored(records: &mut Transaction<'_>) -> Result<Self, StoreError> {
         // Room for all of them, even if an earlier version accepted more.
-        Ok(Self(records.find(&Query::oldest(u32::MAX))?))
+        Ok(Self { all: records.find(&Query::oldest(u32::MAX))?, account: None })
+    }
+
+    /// The faults of an account that was made at run time.
+    pub(crate) fn stored_of(account: &Account, records: &mut Transaction<'_>) -> Result<Self, StoreError> {
+        let stored = records.get::<Meta>(&Meta::account_faults_key(&account.id))?;
+        let all = stored.map_or(Ok(Vec::new()), |meta| meta.read())?;
+        Ok(Self { all, account: Some(account.clone()) })
     }
 
     /// The faults, the oldest first.
     pub(crate) fn all(&self) -> &[Fault] {
-        &self.0
+        &self.all
     }
 
     /// The fault of a call of this method; counted at once.
@@ -49,39 +61,57 @@ impl Faults {
         meets: impl Fn(&Fault) -> bool,
         records: &mut Transaction<'_>,
     ) -> Result<Option<FaultKind>, StoreError> {
-        let Some(fault) = self.0.iter_mut().find(|fault| meets(fault)) else { return Ok(None) };
-        fault.remaining -= 1;
-        records.put(fault)?;
-        Ok(Some(fault.kind))
+        let Some(at) = self.all.iter().position(meets) else { return Ok(None) };
+        self.all[at].remaining -= 1;
+        self.put(at, records)?;
+        Ok(Some(self.all[at].kind))
     }
 
     /// Adds a fault and returns whether there was room; used ones are dropped for it.
     pub(crate) fn add(&mut self, fault: Fault, records: &mut Transaction<'_>) -> Result<bool, StoreError> {
-        let spent = self.0.iter().position(|fault| fault.remaining == 0).filter(|_| self.0.len() >= MOST);
-        if self.0.len() >= MOST && spent.is_none() {
+        let spent = self.all.iter().position(|fault| fault.remaining == 0).filter(|_| self.all.len() >= MOST);
+        if self.all.len() >= MOST && spent.is_none() {
             return Ok(false);
         }
-        records.put(&fault)?;
         if let Some(at) = spent {
-            records.remove::<Fault>(&self.0[at].key)?;
-            self.0.remove(at);
+            let spent = self.all.remove(at);
+            self.drop_stored(&spent.key, records)?;
         }
-        self.0.push(fault);
+        self.all.push(fault);
+        self.put(self.all.len() - 1, records)?;
         Ok(true)
     }
 
     /// Removes one and returns whether it existed.
     pub(crate) fn remove(&mut self, key: &str, records: &mut Transaction<'_>) -> Result<bool, StoreError> {
-        let removed = records.remove::<Fault>(key)?;
-        self.0.retain(|fault| fault.key != key);
-        Ok(removed)
+        let before = self.all.len();
+        self.all.retain(|fault| fault.key != key);
+        self.drop_stored(key, records)?;
+        Ok(self.all.len() < before)
     }
 
     /// Removes all of them and returns their number.
     pub(crate) fn clear(&mut self, records: &mut Transaction<'_>) -> Result<usize, StoreError> {
-        for fault in &self.0 {
-            records.remove::<Fault>(&fault.key)?;
+        let all = std::mem::take(&mut self.all);
+        for fault in &all {
+            self.drop_stored(&fault.key, records)?;
         }
-        Ok(std::mem::take(&mut self.0).len())
+        Ok(all.len())
+    }
+
+    /// Writes the fault at a place.
+    fn put(&self, at: usize, records: &mut Transaction<'_>) -> Result<(), StoreError> {
+        match &self.account {
+            None => records.put(&self.all[at]),
+            Some(account) => records.put(&Meta::account_faults(account, &self.all)),
+        }
+    }
+
+    /// Removes a fault that is no longer in the list from the store.
+    fn drop_stored(&self, key: &str, records: &mut Transaction<'_>) -> Result<(), StoreError> {
+        match &self.account {
+            None => records.remove::<Fault>(key).map(drop),
+            Some(account) => records.put(&Meta::account_faults(account, &self.all)),
+        }
     }
 }

@@ -14,6 +14,7 @@ use pg_model::method::AuthScheme;
 use crate::{
     card_numbers, form,
     journal::Parameters,
+    records::Account,
     service::{Call, Route},
     settings::Settings,
 };
@@ -48,6 +49,8 @@ pub(crate) enum Caller {
     Unknown,
     /// The account of this name.
     Merchant(String),
+    /// The account with this id, if one was made at run time.
+    Account(String),
     /// The owner of the session with this key.
     Session(String),
 }
@@ -105,14 +108,17 @@ impl JournaledRequest {
 impl Caller {
     fn of<'a>(settings: &Settings, credentials: Option<AuthScheme>, given: impl Fn(&str) -> Option<&'a str>) -> Self {
         let merchants = &settings.merchants;
-        let merchant = match credentials {
-            None => None,
-            Some(AuthScheme::Signed) => given("apiKey").and_then(|key| merchants.by_api_key(key)),
-            Some(AuthScheme::Enterprise) => given("api_key").and_then(|key| merchants.by_enterprise_key(key)),
+        let (key, merchant) = match credentials {
+            None => (None, None),
+            Some(AuthScheme::Signed) => (given("apiKey"), given("apiKey").and_then(|key| merchants.by_api_key(key))),
+            Some(AuthScheme::Enterprise) => {
+                (given("api_key"), given("api_key").and_then(|key| merchants.by_enterprise_key(key)))
+            }
             Some(AuthScheme::Session) => {
                 return given("sessionKey").map_or(Self::Unknown, |key| Self::Session(key.to_owned()));
             }
         };
-        merchant.map_or(Self::Unknown, |merchant| Self::Merchant(merchant.name.clone()))
+        let unknown = || key.and_then(Account::id_of_key).map_or(Self::Unknown, |id| Self::Account(id.to_owned()));
+        merchant.map_or_else(unknown, |merchant| Self::Merchant(merchant.name.clone()))
     }
 }

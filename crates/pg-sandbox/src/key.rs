@@ -105,6 +105,13 @@ impl Keys {
         self.below(length, 10).map(|digit| char::from(b'0' + digit)).collect()
     }
 
+    /// This many random lower-case letters and digits, for credentials.
+    pub fn letters_and_digits(&mut self, length: usize) -> String {
+        let mut text = vec![0_u8; length];
+        self.fill_base36(&mut text);
+        text.into_iter().map(char::from).collect()
+    }
+
     /// The random source itself, for initialisation vectors and nonces.
     pub fn dice(&mut self) -> &mut dyn RandomSource {
         &mut *self.dice

@@ -56,6 +56,7 @@
 
 // Hidden items are for the tests and benchmarks of this workspace, and have no stability guarantee.
 
+mod accounts;
 mod addresses;
 mod assumption;
 mod card_numbers;

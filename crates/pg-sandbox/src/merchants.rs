@@ -48,7 +48,7 @@ pub struct Merchant {
 }
 
 /// When a customer is sent to `redemption_redirect_url` (A120).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Redemption {
@@ -85,7 +85,7 @@ impl Merchant {
     /// those of configured accounts are private, and are not.
     #[must_use]
     pub fn view(&self) -> Value {
-        let mut view = json!({
+        let view = json!({
             "name": self.name,
             "currencies": self.currencies,
             "rawCards": self.raw_cards,
@@ -101,10 +101,13 @@ impl Merchant {
                 Redemption::Approval => "approval",
             },
         });
-        if self.is_published() {
-            for (name, secret) in self.credentials() {
-                view[name] = secret.map(Secret::expose).into();
-            }
+        if self.is_published() { self.with_credentials(view) } else { view }
+    }
+
+    /// A view with all credentials: for published ones, and for the one who makes an account.
+    pub(crate) fn with_credentials(&self, mut view: Value) -> Value {
+        for (name, secret) in self.credentials() {
+            view[name] = secret.map(Secret::expose).into();
         }
         view
     }

@@ -1,5 +1,6 @@
 //! The records of the sandbox: one kind per file.
 
+mod account;
 mod authentication;
 mod batch;
 mod callback;
@@ -40,6 +41,8 @@ pub const KINDS: &[&Kind] = &[
     UpdaterAnswer::KIND,
 ];
 
+use account::due_column;
+pub use account::{Account, AccountEntry, Credentials, due_by};
 pub use authentication::{Authentication, AuthenticationEnd, CHALLENGE_TIME};
 pub use batch::{BATCH_TIME, Batch, BatchCards, BatchEntry, NewToken};
 pub use callback::{Callback, CallbackBody, CallbackKind, CallbackStatus, Delivery};

@@ -12,6 +12,7 @@ use pg_crypto::KeyError;
 use zeroize::Zeroizing;
 
 use crate::{
+    accounts::Accounts,
     clock::Clock,
     faults::Faults,
     inbound::Inbound,
@@ -27,6 +28,7 @@ use crate::{
     vault::{self, Cv2Memory, KeyFile, KeyFileError, Sealed, Stage, Vault},
 };
 
+mod accounts;
 mod callbacks;
 #[cfg(feature = "postgres")]
 mod database;
@@ -60,6 +62,8 @@ pub struct Sandbox {
     journal: Journal,
     metrics: Metrics,
     schedule: Schedule,
+    /// Accounts that were made at run time.
+    accounts: Accounts,
     /// The real time before which a store that has failed is not asked what is due.
     not_before: Timestamp,
     last_sweep: Timestamp,
@@ -154,6 +158,7 @@ impl Sandbox {
             journal: Journal::default(),
             metrics: Metrics::default(),
             schedule: Schedule::default(),
+            accounts: Accounts::default(),
             not_before: Timestamp::MIN,
             last_sweep: Timestamp::MIN,
             last_look: Timestamp::MIN,
@@ -162,6 +167,7 @@ impl Sandbox {
         sandbox.check_key()?;
         sandbox.clock = sandbox.stored_clock()?;
         sandbox.faults = sandbox.stored_faults()?;
+        sandbox.know_accounts()?;
         Ok(sandbox)
     }
 
@@ -221,8 +227,7 @@ impl Sandbox {
     }
 
     fn stored_clock(&mut self) -> Result<Clock, StoreError> {
-        let stored = Transaction::new(&mut *self.store).get::<Meta>(Meta::CLOCK)?;
-        Ok(stored.and_then(|meta| serde_json::from_value(meta.value).ok()).unwrap_or_default())
+        self.meta(Meta::CLOCK)
     }
 
     fn stored_faults(&mut self) -> Result<Faults, StoreError> {

@@ -9,6 +9,7 @@ use pg_model::{
     method::{AuthScheme, MethodInfo},
 };
 
+pub(crate) mod accounts;
 mod answer;
 mod basis;
 pub(crate) mod callback;
@@ -42,7 +43,7 @@ mod warning;
 
 pub(crate) use answer::Answer;
 pub(crate) use basis::Basis;
-pub(crate) use context::Context;
+pub(crate) use context::{Context, OwnAccount};
 pub(crate) use control::LIVE;
 pub(crate) use diagram::drawn as sequence_diagram;
 pub(crate) use method::Call;

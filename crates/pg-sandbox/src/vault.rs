@@ -26,6 +26,8 @@ pub use key_file::{KeyFile, KeyFileError, Stage, key_path, load_key};
 pub(crate) use key_file::{create_key, mark_sealed};
 
 const NONCE_LENGTH: usize = 24;
+/// Letters and digits of the id of an account that was made at run time.
+pub(crate) const ACCOUNT_ID: usize = 16;
 
 /// A sealed card number: Base64 of nonce and ciphertext.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,6 +68,16 @@ impl Vault {
         let (head, _) = digest.split_at(8);
         let value = head.iter().fold(0_u64, |value, &byte| value << 8 | u64::from(byte));
         100_000_000_000_000 + value % 900_000_000_000_000
+    }
+
+    /// Returns the id of the account with this name: 16 lower-case letters and digits, the same in every process with this
+    /// key.
+    #[must_use]
+    pub fn account_id(&self, name: &str) -> String {
+        let digits = b"0123456789abcdefghijklmnopqrstuvwxyz";
+        let mac = self.identifiers.clone().chain_update(b"\x01account\0").chain_update(name.as_bytes());
+        let digest: [u8; 32] = mac.finalize().into_bytes().into();
+        digest.iter().take(ACCOUNT_ID).map(|byte| char::from(digits[usize::from(byte % 36)])).collect()
     }
 
     /// Seals a text for the record with the key `owner`.

@@ -1,6 +1,7 @@
 //! Every test of the sandbox from outside, in one program: it is linked once, and generates what is below it once.
 
 mod account_updater;
+mod accounts;
 mod control;
 mod delivery;
 mod hosted_checkout;

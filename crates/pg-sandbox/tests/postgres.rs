@@ -4,8 +4,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod down;
 mod interrupted;
+mod planted;
 mod process;
+mod proof;
 mod refused;
 mod tls;
 mod together;

@@ -1565,6 +1565,16 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         question: None,
     },
     Assumption {
+        number: 335,
+        area: "sandbox",
+        title: "Accounts made at run time",
+        open: "How several users of one test service are kept apart (the documents know accounts only as given).",
+        chosen: "POST /_sandbox/accounts makes an account with random credentials, and DELETE /_sandbox/accounts/{name} removes it with all of its records. It has its own clock, faults, callback settings, updater answers, requests a minute and failed credentials by address: the requests of one account do not change what another one sees. Its time to live is measured on the real clock, whatever its own clock shows. Afterwards its credentials are as unknown as any others: error 102 in version 3, and 3 in version 5.",
+        why: "Many CI jobs share one sandbox. A test that turns its clock or locks itself out must not affect the others. The time to live is for jobs that ended without tidying up, so a clock that a test has frozen must not prolong it.",
+        change: "accounts.rs and service/accounts.rs in the sandbox; the SDK does not depend on it.",
+        question: None,
+    },
+    Assumption {
         number: 345,
         area: "sandbox",
         title: "Retries of a callback",

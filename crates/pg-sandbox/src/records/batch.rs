@@ -6,6 +6,7 @@ use pg_model::Encoding;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::due_column;
 use crate::{
     store::{Index, Kind, StoredRecord},
     timestamp::Timestamp,
@@ -40,6 +41,9 @@ pub struct Batch {
     /// Number of cards with each response.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub responses: BTreeMap<String, u32>,
+    /// Whether its account has its own clock.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own_clock: bool,
 }
 
 impl Batch {
@@ -82,7 +86,7 @@ impl StoredRecord for Batch {
     }
 
     fn index(&self) -> Index<'_> {
-        [(!self.finished).then(|| self.due.sortable().into()), None, None]
+        [(!self.finished).then(|| due_column(&self.merchant, self.own_clock, self.due).into()), None, None]
     }
 }
 

@@ -6,6 +6,7 @@ use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::due_column;
 use crate::{
     store::{Index, Kind, StoredRecord},
     timestamp::Timestamp,
@@ -85,6 +86,9 @@ pub struct Callback {
     pub claimed_until: Option<Timestamp>,
     /// When it was made.
     pub created: Timestamp,
+    /// Whether its account has its own clock.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own_clock: bool,
 }
 
 impl Callback {
@@ -180,7 +184,12 @@ impl StoredRecord for Callback {
     }
 
     fn index(&self) -> Index<'_> {
-        [(self.status == CallbackStatus::Pending).then(|| self.due.sortable().into()), None, None]
+        [
+            (self.status == CallbackStatus::Pending)
+                .then(|| due_column(&self.merchant, self.own_clock, self.due).into()),
+            None,
+            None,
+        ]
     }
 }
 

@@ -20,7 +20,11 @@ const LONG_BLOCK: Duration = Duration::from_secs(5 * 60);
 /// The failed credentials of one address within a day.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedAttempts {
+    /// The address; for an account that was made at run time, followed by its name.
     address: String,
+    /// The name of that account.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    merchant: String,
     /// When they happened, oldest first; at most [`LONG_AFTER`].
     times: Vec<Timestamp>,
     blocked_until: Timestamp,
@@ -39,7 +43,20 @@ impl FailedAttempts {
     /// An address without failures.
     #[must_use]
     pub fn none(address: &str) -> Self {
-        Self { address: address.to_owned(), times: Vec::new(), blocked_until: Timestamp::MIN }
+        Self::none_at("", address)
+    }
+
+    /// An address without failures at an account that was made at run time; `merchant` is empty for all others together.
+    #[must_use]
+    pub fn none_at(merchant: &str, address: &str) -> Self {
+        let (address, merchant) = (Self::key_of(merchant, address), merchant.to_owned());
+        Self { address, merchant, times: Vec::new(), blocked_until: Timestamp::MIN }
+    }
+
+    /// The primary key.
+    #[must_use]
+    pub fn key_of(merchant: &str, address: &str) -> String {
+        if merchant.is_empty() { address.to_owned() } else { format!("{address} {merchant}") }
     }
 
     /// Counts a failure. Do not count a request that was refused because of a block.
@@ -76,6 +93,10 @@ impl StoredRecord for FailedAttempts {
 
     fn key(&self) -> &str {
         &self.address
+    }
+
+    fn merchant(&self) -> &str {
+        &self.merchant
     }
 }
 

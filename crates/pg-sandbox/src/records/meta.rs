@@ -1,12 +1,12 @@
 //! The sandbox's own state.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::{
     clock::Clock,
-    records::{CallbackBehaviour, CallbackDestination},
-    store::{Kind, StoredRecord},
+    records::{Account, AccountEntry, CallbackBehaviour, CallbackDestination, Fault},
+    store::{Kind, StoreError, StoredRecord},
     timestamp::Timestamp,
     vault::Sealed,
 };
@@ -15,6 +15,9 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Meta {
     key: String,
+    /// The name of the account that was made at run time and that the value belongs to.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    merchant: String,
     /// The value.
     pub value: Value,
 }
@@ -29,25 +32,83 @@ impl Meta {
     /// The name of the list of registered callback destinations.
     pub const CALLBACK_DESTINATIONS: &'static str = "callback-destinations";
 
+    /// The name of the list of accounts that were made at run time.
+    pub const ACCOUNTS: &'static str = "accounts";
+
+    /// The value, as what it was made of.
+    ///
+    /// # Errors
+    /// [`StoreError::Body`] if it is something else; the value is not shown.
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T, StoreError> {
+        T::deserialize(&self.value).map_err(|_| {
+            let name = self.key.split(':').next().unwrap_or_default();
+            StoreError::Body { table: Self::KIND.table, problem: format!("the value of {name} is invalid") }
+        })
+    }
+
+    fn new(key: impl Into<String>, value: &impl Serialize) -> Self {
+        let value = serde_json::to_value(value).expect("names and numbers are JSON");
+        Self { key: key.into(), merchant: String::new(), value }
+    }
+
+    /// The same, for an account that was made at run time.
+    #[must_use]
+    pub fn of(self, account: &Account) -> Self {
+        Self { merchant: account.name.clone(), ..self }
+    }
+
+    /// The name of a value as it is for one account that was made at run time.
+    #[must_use]
+    pub fn key_of(name: &str, account: &Account) -> String {
+        format!("{name}:{}", account.id)
+    }
+
     /// The clock's state.
     #[must_use]
     pub fn clock(clock: Clock) -> Self {
-        let value = serde_json::to_value(clock).expect("three numbers are JSON");
-        Self { key: Self::CLOCK.to_owned(), value }
+        Self::new(Self::CLOCK, &clock)
     }
 
-    /// The list of callbacks that misbehave, the next one first.
+    /// A list of callbacks that misbehave, the next one first.
     #[must_use]
-    pub fn callback_behaviour(list: &[CallbackBehaviour]) -> Self {
-        let value = serde_json::to_value(list).expect("names and numbers are JSON");
-        Self { key: Self::CALLBACK_BEHAVIOUR.to_owned(), value }
+    pub fn callback_behaviour(name: &str, list: &[CallbackBehaviour]) -> Self {
+        Self::new(name, &list)
     }
 
-    /// The list of registered callback destinations.
+    /// A list of registered callback destinations.
     #[must_use]
-    pub fn callback_destinations(list: &[CallbackDestination]) -> Self {
-        let value = serde_json::to_value(list).expect("names and numbers are JSON");
-        Self { key: Self::CALLBACK_DESTINATIONS.to_owned(), value }
+    pub fn callback_destinations(name: &str, list: &[CallbackDestination]) -> Self {
+        Self::new(name, &list)
+    }
+
+    /// The accounts that were made at run time.
+    #[must_use]
+    pub fn accounts(list: &[AccountEntry]) -> Self {
+        Self::new(Self::ACCOUNTS, &list)
+    }
+
+    /// The name of the account with this id.
+    #[must_use]
+    pub fn account_key(id: &str) -> String {
+        format!("account:{id}")
+    }
+
+    /// An account that was made at run time.
+    #[must_use]
+    pub fn account(account: &Account) -> Self {
+        Self::new(Self::account_key(&account.id), account).of(account)
+    }
+
+    /// The name of the faults of the account with this id.
+    #[must_use]
+    pub fn account_faults_key(id: &str) -> String {
+        format!("account-faults:{id}")
+    }
+
+    /// The faults of an account that was made at run time, the oldest first.
+    #[must_use]
+    pub fn account_faults(account: &Account, faults: &[Fault]) -> Self {
+        Self::new(Self::account_faults_key(&account.id), &faults).of(account)
     }
 
     /// The name of the times of an account's requests in the last minute.
@@ -59,8 +120,7 @@ impl Meta {
     /// The times of an account's requests in the last minute, for processes that share a store.
     #[must_use]
     pub fn throttle(merchant: &str, times: &[Timestamp]) -> Self {
-        let value = serde_json::to_value(times).expect("times are JSON");
-        Self { key: Self::throttle_key(merchant), value }
+        Self::new(Self::throttle_key(merchant), &times)
     }
 
     /// The name of the note that a session was given a CV2.
@@ -72,14 +132,13 @@ impl Meta {
     /// Notes that a session was given a CV2, for processes that share a store. The CV2 itself is not stored.
     #[must_use]
     pub fn cv2(session_key: &str) -> Self {
-        Self { key: Self::cv2_key(session_key), value: Value::Bool(true) }
+        Self::new(Self::cv2_key(session_key), &true)
     }
 
     /// The text that only the correct key file opens.
     #[must_use]
     pub fn key_check(sealed: &Sealed) -> Self {
-        let value = serde_json::to_value(sealed).expect("a text is JSON");
-        Self { key: Self::KEY_CHECK.to_owned(), value }
+        Self::new(Self::KEY_CHECK, sealed)
     }
 }
 
@@ -88,5 +147,9 @@ impl StoredRecord for Meta {
 
     fn key(&self) -> &str {
         &self.key
+    }
+
+    fn merchant(&self) -> &str {
+        &self.merchant
     }
 }

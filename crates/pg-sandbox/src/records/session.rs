@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Details, HeldCard};
+use super::{Details, HeldCard, due_column};
 use crate::{
     store::{Index, Kind, StoredRecord},
     timestamp::Timestamp,
@@ -38,6 +38,9 @@ pub struct Session {
     /// Inputs of the posts with names that begin with `collect`, in the order of their first occurrence.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub collected: Vec<(String, String)>,
+    /// Whether its account has its own clock.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own_clock: bool,
 }
 
 impl Session {
@@ -70,6 +73,6 @@ impl StoredRecord for Session {
     }
 
     fn index(&self) -> Index<'_> {
-        [self.card.as_ref().map(|_| self.expires.sortable().into()), None, None]
+        [self.card.as_ref().map(|_| due_column(&self.merchant, self.own_clock, self.expires).into()), None, None]
     }
 }

@@ -9,10 +9,13 @@ use crate::{
     vault::Vault,
 };
 
-/// The answer for one card, for every account.
+/// The answer for one card: for every account but those that were made at run time, or for one of these.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UpdaterAnswer {
     key: String,
+    /// The name of the account that was made at run time.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    merchant: String,
     /// The first six and last four digits of the card's number.
     card: String,
     /// A code of spec 1 §2.3.
@@ -22,14 +25,20 @@ pub struct UpdaterAnswer {
 impl UpdaterAnswer {
     /// Creates the answer for the card with this number, which is not stored.
     #[must_use]
-    pub fn new(vault: &Vault, number: &str, response: &str) -> Self {
-        Self { key: Self::key_of(vault, number), card: mask::card_number(number), response: response.to_owned() }
+    pub fn new(vault: &Vault, merchant: &str, number: &str, response: &str) -> Self {
+        Self {
+            key: Self::key_of(vault, merchant, number),
+            merchant: merchant.to_owned(),
+            card: mask::card_number(number),
+            response: response.to_owned(),
+        }
     }
 
     /// The primary key: the card's identifier without a merchant, which no token shows.
     #[must_use]
-    pub fn key_of(vault: &Vault, number: &str) -> String {
-        vault.card_identifier("", number).to_string()
+    pub fn key_of(vault: &Vault, merchant: &str, number: &str) -> String {
+        let owner = if merchant.is_empty() { String::new() } else { format!("answer:{merchant}") };
+        vault.card_identifier(&owner, number).to_string()
     }
 
     /// Returns the answer as the control interface shows it.
@@ -44,5 +53,9 @@ impl StoredRecord for UpdaterAnswer {
 
     fn key(&self) -> &str {
         &self.key
+    }
+
+    fn merchant(&self) -> &str {
+        &self.merchant
     }
 }

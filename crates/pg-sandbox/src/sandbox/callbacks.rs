@@ -11,6 +11,13 @@ use http::StatusCode;
 use super::Sandbox;
 use crate::{outgoing::Outgoing, service, store::StoreError, timestamp::Timestamp};
 
+/// Does what is due, and gives the callbacks to send now.
+pub(super) fn hand_out(context: &mut service::Context<'_>) -> Result<Vec<Outgoing>, StoreError> {
+    service::catch_up(context)?;
+    context.records.keep()?;
+    service::callback::hand_out(context)
+}
+
 /// Real time until a failed store is asked again.
 const RETRY: Duration = Duration::from_secs(1);
 /// Real time between two looks for what other processes have left in a shared store.
@@ -23,16 +30,26 @@ impl Sandbox {
     /// A callback that was returned and never reported is returned again after a restart.
     pub fn due(&mut self, real_now: Timestamp) -> Vec<Outgoing> {
         self.look_for_others(real_now);
+        let mut all = self.due_at_sandbox(real_now);
+        if real_now >= self.not_before {
+            match self.due_at_accounts(real_now) {
+                Ok(outgoing) => all.extend(outgoing),
+                Err(_) => {
+                    self.accounts.look_again();
+                    self.not_before = real_now.plus(RETRY);
+                }
+            }
+        }
+        all
+    }
+
+    fn due_at_sandbox(&mut self, real_now: Timestamp) -> Vec<Outgoing> {
         let now = self.clock.at(real_now);
         let any = self.schedule.has_batch(now) || self.schedule.has_callback(now) || self.schedule.has_session(now);
         if real_now < self.not_before || !any {
             return Vec::new();
         }
-        match self.alone(real_now, |context| {
-            service::catch_up(context)?;
-            context.records.keep()?;
-            service::callback::hand_out(context)
-        }) {
+        match self.alone(real_now, hand_out) {
             Ok(outgoing) => {
                 outgoing.iter().for_each(|one| self.schedule.depart(&one.id));
                 outgoing
@@ -49,7 +66,7 @@ impl Sandbox {
     /// or why there was none. Other callbacks are not changed.
     pub fn delivered(&mut self, real_now: Timestamp, id: &str, result: Result<StatusCode, String>) {
         if !self.schedule.is_in_flight(id) {
-            return;
+            return self.delivered_at_account(real_now, id, result);
         }
         // If this cannot be written, the callback counts as in flight until the next start: better
         // than sending it again and again.
@@ -58,11 +75,23 @@ impl Sandbox {
         }
     }
 
+    /// The same for a callback of an account that was made at run time. If the account is gone, so is the callback.
+    fn delivered_at_account(&mut self, real_now: Timestamp, id: &str, result: Result<StatusCode, String>) {
+        let Some(account) = self.accounts.with_in_flight(id) else { return };
+        let marked = self.alone_at(&account, real_now, |context| service::callback::mark(context, id, result));
+        if marked.is_ok()
+            && let Some(live) = self.accounts.get_mut(&account)
+        {
+            live.schedule.arrive(id);
+        }
+    }
+
     /// The real time at which [`Sandbox::due`] may return something, unless requests, reports or a clock change
     /// come first; `None` if only these can cause something.
     #[must_use]
     pub fn next_due(&self) -> Option<Timestamp> {
-        let next = self.schedule.next().and_then(|next| self.clock.real_at(next));
+        let shared = self.schedule.next().and_then(|next| self.clock.real_at(next));
+        let next = shared.into_iter().chain(self.accounts.next_due()).min();
         let due = next.map(|due| due.max(self.not_before));
         if !self.store.is_shared() {
             return due;
@@ -76,17 +105,44 @@ impl Sandbox {
         if self.store.is_shared() && real_now.since(self.last_look) >= LOOK {
             self.last_look = real_now;
             self.schedule.look_again();
+            self.accounts.look_again();
         }
     }
 
     /// A task that no request asks for, in its own transaction.
-    fn alone<T>(
+    pub(super) fn alone<T>(
         &mut self,
         real_now: Timestamp,
         work: impl FnOnce(&mut service::Context<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.begin()?;
-        let mut context = self.context(real_now, IpAddr::V4(Ipv4Addr::LOCALHOST));
+        self.finish_alone(None, real_now, work)
+    }
+
+    /// The same for an account that was made at run time; `None` if it is gone.
+    pub(super) fn alone_at<T>(
+        &mut self,
+        account: &str,
+        real_now: Timestamp,
+        work: impl FnOnce(&mut service::Context<'_>) -> Result<T, StoreError>,
+    ) -> Result<Option<T>, StoreError> {
+        self.begin()?;
+        match self.opens_for_task(account, real_now) {
+            Ok(true) => self.finish_alone(Some(account), real_now, work).map(Some),
+            other => {
+                self.store.rollback();
+                other.map(|_| None)
+            }
+        }
+    }
+
+    fn finish_alone<T>(
+        &mut self,
+        account: Option<&str>,
+        real_now: Timestamp,
+        work: impl FnOnce(&mut service::Context<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut context = self.context(account, real_now, IpAddr::V4(Ipv4Addr::LOCALHOST));
         // A defect must not affect later requests.
         let done = catch_unwind(AssertUnwindSafe(|| work(&mut context)))
             .unwrap_or_else(|_| Err(StoreError::Engine("a defect of the sandbox".to_owned())));

@@ -134,6 +134,7 @@ impl Sandbox {
         self.clock = self.stored_clock()?;
         self.faults = self.stored_faults()?;
         self.schedule.look_again();
+        self.accounts.read_again();
         Ok(())
     }
 
@@ -142,6 +143,7 @@ impl Sandbox {
         self.store.rollback();
         self.cv2.restore();
         self.schedule.look_again();
+        self.accounts.look_again();
         // A change of the clock is undone, and the faults were not met.
         if let Ok(clock) = self.stored_clock() {
             self.clock = clock;

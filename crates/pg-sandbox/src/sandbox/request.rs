@@ -10,14 +10,15 @@ use bytes::Bytes;
 use http::{Method, Response, StatusCode, header};
 use pg_model::Encoding;
 
-use super::{Peer, Sandbox};
+use super::{Peer, Sandbox, accounts::Scope};
 use crate::codes::SandboxErrorCode;
 use crate::{
+    accounts::LiveAccount,
     inbound::{Caller, Inbound},
     journal::{Answered, Entry},
     records::{FaultKind, Session, Silence},
     response_delivery::ResponseDelivery,
-    service::{self, Answer, Basis, Context, Refusal, Reply, Route, Warnings},
+    service::{self, Answer, Basis, Context, OwnAccount, Refusal, Reply, Route, Warnings},
     store::{StoreError, Transaction},
     timestamp::Timestamp,
 };
@@ -32,7 +33,8 @@ impl Sandbox {
         real_now: Timestamp,
         inbound: &mut Inbound,
     ) -> Result<Response<Bytes>, StoreError> {
-        let fault = self.fault(&inbound.route)?;
+        let scope = self.scope(real_now, inbound)?;
+        let fault = self.fault(&scope, &inbound.route)?;
         let answer = match fault {
             Some(FaultKind::DropRequest) => None,
             Some(FaultKind::Status { status }) => {
@@ -40,13 +42,14 @@ impl Sandbox {
                 Some(self.refused(injected, &inbound.route))
             }
             Some(FaultKind::Duplicate) => {
-                let first = self.carry_out(real_now, inbound, None)?;
-                self.note(real_now, inbound, fault, Some(&first));
-                Some(self.carry_out(real_now, inbound, None)?)
+                let first = self.carry_out(real_now, inbound, &scope, None)?;
+                self.note(real_now, inbound, &scope, fault, Some(&first));
+                Some(self.carry_out(real_now, inbound, &scope, None)?)
             }
-            _ => Some(self.carry_out(real_now, inbound, fault.and_then(FaultKind::silence))?),
+            _ => Some(self.carry_out(real_now, inbound, &scope, fault.and_then(FaultKind::silence))?),
         };
-        self.note(real_now, inbound, fault, answer.as_ref());
+        self.note(real_now, inbound, &scope, fault, answer.as_ref());
+        self.note_accounts(inbound);
         let response = answer.map(Answer::into_response).unwrap_or_default();
         Ok(match fault {
             Some(FaultKind::DropRequest | FaultKind::DropReply) => closed(),
@@ -64,15 +67,17 @@ impl Sandbox {
         }
         let refusal = Refusal::from(SandboxErrorCode::SANDBOX_FAILURE).about(&error.to_string());
         let answer = self.refused(refusal, &inbound.route);
-        self.note(real_now, inbound, None, Some(&answer));
+        self.note(real_now, inbound, &Scope::default(), None, Some(&answer));
         answer.into_response()
     }
 
     /// The fault that a request meets. It is counted whatever the result of the request is.
-    fn fault(&mut self, route: &Route) -> Result<Option<FaultKind>, StoreError> {
+    fn fault(&mut self, scope: &Scope, route: &Route) -> Result<Option<FaultKind>, StoreError> {
         let Some(info) = route.method() else { return Ok(None) };
+        let account = scope.account.as_ref().and_then(|id| self.accounts.get_mut(id));
+        let faults = account.map_or(&mut self.faults, |live| &mut live.faults);
         let mut records = Transaction::new(&mut *self.store);
-        let met = self.faults.meet(info, &mut records)?;
+        let met = faults.meet(info, &mut records)?;
         records.keep()?;
         Ok(met)
     }
@@ -88,12 +93,15 @@ impl Sandbox {
         &mut self,
         real_now: Timestamp,
         inbound: &mut Inbound,
+        scope: &Scope,
         silence: Option<Silence>,
     ) -> Result<Answer, StoreError> {
         let call = inbound.call.take();
         let Inbound { request, route, is_head, .. } = &*inbound;
         let host = request.headers().get(header::HOST);
-        let mut context = Context { host, silence, ..self.context(real_now, Peer::of(request)) };
+        let missing_account = scope.missing.clone();
+        let context = self.context(scope.account.as_deref(), real_now, Peer::of(request));
+        let mut context = Context { host, silence, missing_account, ..context };
         // A defect in one method must not affect the others.
         let answered = catch_unwind(AssertUnwindSafe(|| {
             let answered = service::answer(&mut context, route, request, call);
@@ -120,9 +128,20 @@ impl Sandbox {
         Ok(if *is_head { answer.without_body() } else { answer })
     }
 
-    pub(super) fn context(&mut self, real_now: Timestamp, peer: IpAddr) -> Context<'_> {
+    /// What a request or a task may look at and change. An account that was made at run time has its own clock, faults and
+    /// schedule.
+    pub(super) fn context(&mut self, account: Option<&str>, real_now: Timestamp, peer: IpAddr) -> Context<'_> {
+        let live = account.and_then(|id| self.accounts.get_mut(id));
+        let (account, clock, faults, schedule) = match live {
+            None => (None, &mut self.clock, &mut self.faults, &mut self.schedule),
+            Some(LiveAccount { account, merchant, clock, faults, schedule, .. }) => {
+                (Some(OwnAccount { account, merchant }), clock, faults, schedule)
+            }
+        };
         Context {
-            now: self.clock.at(real_now),
+            now: clock.at(real_now),
+            account,
+            missing_account: None,
             real_now,
             peer,
             host: None,
@@ -132,12 +151,12 @@ impl Sandbox {
             vault: &self.vault,
             keys: &mut self.keys,
             cv2: &mut self.cv2,
-            clock: &mut self.clock,
+            clock,
             throttle: &mut self.throttle,
-            faults: &mut self.faults,
+            faults,
             journal: &self.journal,
             metrics: &self.metrics,
-            schedule: &mut self.schedule,
+            schedule,
             unique_reference: None,
             stray_currency: None,
             silence: None,
@@ -149,18 +168,27 @@ impl Sandbox {
     }
 
     /// Adds a request of a service or one of its pages to the journal, and its answer if there is one.
-    fn note(&mut self, real_now: Timestamp, inbound: &Inbound, fault: Option<FaultKind>, answer: Option<&Answer>) {
+    fn note(
+        &mut self,
+        real_now: Timestamp,
+        inbound: &Inbound,
+        scope: &Scope,
+        fault: Option<FaultKind>,
+        answer: Option<&Answer>,
+    ) {
+        let own = scope.account.as_ref().and_then(|id| self.accounts.get(id)).map(|live| live.account.name.clone());
         let Some(journaled) = &inbound.journaled else { return };
         let request = &inbound.request;
         let entry = Entry {
             id: 0,
-            at: self.clock.at(real_now),
+            at: self.now_of(scope, real_now),
             peer: Peer::of(request),
             http_method: if inbound.is_head { Method::HEAD } else { request.method().clone() },
             path: journaled.path.clone(),
             info: inbound.route.method(),
             merchant: match &journaled.caller {
-                Caller::Unknown => None,
+                _ if own.is_some() => own,
+                Caller::Unknown | Caller::Account(_) => None,
                 Caller::Merchant(name) => Some(name.clone()),
                 Caller::Session(key) => self.merchant_of(key),
             },

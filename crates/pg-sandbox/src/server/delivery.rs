@@ -204,6 +204,7 @@ mod tests {
             last: None,
             claimed_until: None,
             created: Timestamp::MIN,
+            own_clock: false,
         };
         Outgoing::of(&callback, "{}".to_owned(), access).unwrap()
     }

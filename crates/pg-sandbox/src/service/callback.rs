@@ -12,7 +12,7 @@ use crate::{
         Callback, CallbackBehaviour, CallbackBody, CallbackDestination, CallbackKind, CallbackStatus, Meta,
         Misbehaviour,
     },
-    store::{Query, StoreError},
+    store::StoreError,
     timestamp::Timestamp,
 };
 
@@ -79,6 +79,7 @@ pub(crate) fn enqueue(context: &mut Context<'_>, new: NewCallback<'_>, now: Time
         last: None,
         claimed_until: None,
         created: now,
+        own_clock: context.account.is_some(),
         key: key.clone(),
     };
     if callback.deliveries_left == 0 {
@@ -94,8 +95,8 @@ pub(crate) fn enqueue(context: &mut Context<'_>, new: NewCallback<'_>, now: Time
 /// mark them as departed once this is durable.
 pub(crate) fn hand_out(context: &mut Context<'_>) -> Result<Vec<Outgoing>, StoreError> {
     let mut outgoing: Vec<Outgoing> = Vec::new();
-    let now = context.now.sortable();
-    for callback in waiting(context, &now)? {
+    let now = context.now;
+    for callback in waiting(context, now)? {
         if outgoing.len() == context.schedule.room() {
             break;
         }
@@ -114,7 +115,7 @@ pub(crate) fn hand_out(context: &mut Context<'_>) -> Result<Vec<Outgoing>, Store
             }
         }
     }
-    let others = waiting(context, &Timestamp::MAX.sortable())?;
+    let others = waiting(context, Timestamp::MAX)?;
     let next = others.iter().find(|callback| outgoing.iter().all(|one| one.id != callback.key));
     context.schedule.next_callback_is(next.map(|callback| callback.due));
     Ok(outgoing)
@@ -122,9 +123,9 @@ pub(crate) fn hand_out(context: &mut Context<'_>) -> Result<Vec<Outgoing>, Store
 
 /// Pending callbacks that are due by then and not in flight, earliest first; at least one more
 /// than there is room for, if there are so many.
-fn waiting(context: &mut Context<'_>, by: &str) -> Result<Vec<Callback>, StoreError> {
+fn waiting(context: &mut Context<'_>, by: Timestamp) -> Result<Vec<Callback>, StoreError> {
     let limit = u32::try_from(crate::schedule::IN_FLIGHT + 1).unwrap_or(u32::MAX);
-    let mut found = context.records.find::<Callback>(&Query::oldest(limit).at_most(Callback::DUE, by))?;
+    let mut found = context.find_due::<Callback>(limit, Callback::DUE, by)?;
     let real_now = context.real_now;
     found.retain(|callback| !context.schedule.is_in_flight(&callback.key) && !callback.is_claimed(real_now));
     Ok(found)
@@ -152,9 +153,14 @@ pub(crate) fn mark(context: &mut Context<'_>, id: &str, result: Result<StatusCod
 }
 
 /// Sends a callback again: a scheduled one is sent now; one in flight or already
-/// sent is sent once more. `None` if there is no such callback.
+/// sent is sent once more. `None` if there is no such callback on the request's clock.
 pub(crate) fn redeliver(context: &mut Context<'_>, id: &str) -> Result<Option<Callback>, StoreError> {
     let Some(mut callback) = context.records.get::<Callback>(id)? else { return Ok(None) };
+    if callback.own_clock != context.account.is_some()
+        || context.account.is_some_and(|own| own.account.name != callback.merchant)
+    {
+        return Ok(None);
+    }
     if callback.status != CallbackStatus::Pending || context.schedule.is_in_flight(id) {
         callback.deliveries_left += 1;
     }
@@ -167,13 +173,13 @@ pub(crate) fn redeliver(context: &mut Context<'_>, id: &str) -> Result<Option<Ca
 
 /// The settings for the next callbacks.
 pub(crate) fn behaviour(context: &mut Context<'_>) -> Result<Vec<CallbackBehaviour>, StoreError> {
-    let known = context.records.get::<Meta>(Meta::CALLBACK_BEHAVIOUR)?;
-    Ok(known.and_then(|meta| serde_json::from_value(meta.value).ok()).unwrap_or_default())
+    let known = context.records.get::<Meta>(&context.meta_key(Meta::CALLBACK_BEHAVIOUR))?;
+    known.map_or(Ok(Vec::new()), |meta| meta.read())
 }
 
 /// Changes the settings for the next callbacks; an empty list restores the default.
 pub(crate) fn set_behaviour(context: &mut Context<'_>, list: &[CallbackBehaviour]) -> Result<(), StoreError> {
-    context.records.put(&Meta::callback_behaviour(list))
+    context.put_meta(Meta::callback_behaviour(&context.meta_key(Meta::CALLBACK_BEHAVIOUR), list))
 }
 
 fn next_misbehaviour(context: &mut Context<'_>) -> Result<Option<Misbehaviour>, StoreError> {
@@ -188,13 +194,13 @@ fn next_misbehaviour(context: &mut Context<'_>) -> Result<Option<Misbehaviour>, 
 
 /// The registered destinations.
 pub(crate) fn destinations(context: &mut Context<'_>) -> Result<Vec<CallbackDestination>, StoreError> {
-    let known = context.records.get::<Meta>(Meta::CALLBACK_DESTINATIONS)?;
-    Ok(known.and_then(|meta| serde_json::from_value(meta.value).ok()).unwrap_or_default())
+    let known = context.records.get::<Meta>(&context.meta_key(Meta::CALLBACK_DESTINATIONS))?;
+    known.map_or(Ok(Vec::new()), |meta| meta.read())
 }
 
 /// Changes the registered destinations.
 pub(crate) fn set_destinations(context: &mut Context<'_>, list: &[CallbackDestination]) -> Result<(), StoreError> {
-    context.records.put(&Meta::callback_destinations(list))
+    context.put_meta(Meta::callback_destinations(&context.meta_key(Meta::CALLBACK_DESTINATIONS), list))
 }
 
 /// The destination of an account's callbacks of a kind, if one is registered.

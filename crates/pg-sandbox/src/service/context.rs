@@ -11,15 +11,24 @@ use crate::{
     faults::Faults,
     journal::Journal,
     key::Keys,
-    merchants::Merchants,
+    merchants::{Merchant, Merchants},
     metrics::Metrics,
-    records::{Silence, UniqueReference},
+    records::{Account, Meta, Silence, UniqueReference, due_by},
     schedule::Schedule,
     settings::Settings,
-    store::Transaction,
+    store::{Query, StoreError, StoredRecord, Transaction},
     timestamp::Timestamp,
     vault::{Cv2Memory, Vault},
 };
+
+/// An account that was made at run time.
+#[derive(Clone, Copy)]
+pub(crate) struct OwnAccount<'a> {
+    /// The account.
+    pub(crate) account: &'a Account,
+    /// The same as the services see it.
+    pub(crate) merchant: &'a Merchant,
+}
 
 /// One request's view of the sandbox.
 pub(crate) struct Context<'a> {
@@ -37,6 +46,10 @@ pub(crate) struct Context<'a> {
     pub(crate) settings: &'a Settings,
     /// Whether other processes may have the store open too, so that nothing may be remembered here alone.
     pub(crate) is_shared: bool,
+    /// The account that the request belongs to, if it was made at run time; then clock, faults and schedule are its own.
+    pub(crate) account: Option<OwnAccount<'a>>,
+    /// The account that a call of the control interface names, and that is not there.
+    pub(crate) missing_account: Option<String>,
     /// Seals and opens card numbers.
     pub(crate) vault: &'a Vault,
     /// Makes keys and random digits.
@@ -72,9 +85,63 @@ pub(crate) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// The accounts, for as long as the request lasts.
+    /// The accounts of the configuration, for as long as the request lasts.
     pub(crate) fn merchants(&self) -> &'a Merchants {
         &self.settings.merchants
+    }
+
+    /// The account of this name: one of the configuration, or the one that the request belongs to.
+    pub(crate) fn merchant(&self, name: &str) -> Option<&'a Merchant> {
+        let own = self.account.map(|own| own.merchant).filter(|merchant| merchant.name == name);
+        own.or_else(|| self.merchants().by_name(name))
+    }
+
+    /// The account of this version 3 API key.
+    pub(crate) fn merchant_of_key(&self, key: &str) -> Option<&'a Merchant> {
+        let own = self.account.map(|own| own.merchant).filter(|merchant| merchant.api_key.matches(key));
+        own.or_else(|| self.merchants().by_api_key(key))
+    }
+
+    /// The account of this version 5 API key.
+    pub(crate) fn merchant_of_enterprise_key(&self, key: &str) -> Option<&'a Merchant> {
+        let own = self.account.map(|own| own.merchant);
+        let own = own.filter(|merchant| merchant.enterprise.as_ref().is_some_and(|held| held.api_key.matches(key)));
+        own.or_else(|| self.merchants().by_enterprise_key(key))
+    }
+
+    /// The name of the account that was made at run time; empty for what all other accounts share.
+    pub(crate) fn own_name(&self) -> &'a str {
+        self.account.map_or("", |own| &own.account.name)
+    }
+
+    /// The name of a value of the sandbox, or of the account that was made at run time.
+    pub(crate) fn meta_key(&self, name: &str) -> String {
+        self.account.map_or_else(|| name.to_owned(), |own| Meta::key_of(name, own.account))
+    }
+
+    /// Writes a value of the sandbox, or of the account that was made at run time.
+    pub(crate) fn put_meta(&mut self, meta: Meta) -> Result<(), StoreError> {
+        self.records.put(&match self.account {
+            Some(own) => meta.of(own.account),
+            None => meta,
+        })
+    }
+
+    /// What is due by then on the request's clock, by an index column for that.
+    pub(crate) fn find_due<T: StoredRecord>(
+        &mut self,
+        limit: u32,
+        column: &'static str,
+        by: Timestamp,
+    ) -> Result<Vec<T>, StoreError> {
+        let query = Query::oldest(limit);
+        match self.account {
+            Some(own) => {
+                let name = &*own.account.name;
+                self.records.find(&query.of(name).at_most(column, &due_by(name, by)))
+            }
+            None => self.records.find(&query.at_most(column, &by.sortable())),
+        }
     }
 
     /// Warns the caller, in the header `pg-warning` and in the journal: one sentence without a full stop, which names

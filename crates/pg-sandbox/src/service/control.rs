@@ -9,6 +9,7 @@ use super::{Context, Refusal, Reply, callback};
 use crate::{addresses, cards};
 
 mod access;
+mod accounts;
 mod batches;
 mod callbacks;
 mod clock;
@@ -82,9 +83,16 @@ impl Answer {
 
 /// Executes a call of an authorised caller.
 pub(super) fn call(context: &mut Context<'_>, path: &str, request: &Request<Bytes>) -> Result<Answer, Refusal> {
+    if let Some(name) = &context.missing_account {
+        return Ok(accounts::missing(name));
+    }
     let segments: Vec<&str> = path.split('/').collect();
     match (request.method(), &*segments) {
         (&Method::GET, ["merchants"]) => Ok(shown(context.merchants().view())),
+        (&Method::GET, ["accounts"]) => accounts::list(context),
+        (&Method::POST, ["accounts"]) => accounts::create(context, request),
+        (&Method::GET, ["accounts", name]) => accounts::show(context, name),
+        (&Method::DELETE, ["accounts", name]) => accounts::remove(context, name),
         (&Method::GET, ["cards"]) => Ok(shown(cards::view())),
         (&Method::GET, ["cards", "updater"]) => updater::list(context),
         (&Method::POST, ["cards", "updater"]) => updater::tell(context, request),
@@ -120,13 +128,15 @@ fn not_accepted(segments: &[&str]) -> Answer {
     }
 }
 
-const NO_SUCH_CALL: &str = "no such call; known are merchants, cards, clock, faults, addresses, requests, transactions, \
+const NO_SUCH_CALL: &str = "no such call; known are merchants, accounts, cards, clock, faults, addresses, requests, transactions, \
      tokens, sessions, authentications, checkouts, batches, callbacks and sms";
 
 /// The HTTP methods of a known path: in words, and for the header `Allow`.
 fn accepted(segments: &[&str]) -> Option<(&'static str, &'static str)> {
     const READ: (&str, &str) = ("only GET is accepted here", "GET, HEAD");
     Some(match segments {
+        ["accounts"] => ("only GET and POST are accepted here", "GET, HEAD, POST"),
+        ["accounts", _] => ("only GET and DELETE are accepted here", "GET, HEAD, DELETE"),
         ["clock"] => ("only GET and POST are accepted here", "GET, HEAD, POST"),
         ["faults", _] | ["callbacks", "destinations", _] => ("only DELETE is accepted here", "DELETE"),
         ["faults"] | ["cards", "updater"] | ["callbacks", "behaviour" | "destinations"] => {

@@ -8,6 +8,7 @@ use crate::{
     records::{Meta, Session},
     secret::Secret,
     store::StoreError,
+    timestamp::Timestamp,
 };
 
 /// Replaces the CV2 of a session by the one that its form was posted with, if any.
@@ -15,7 +16,9 @@ pub(super) fn posted(context: &mut Context<'_>, session: &Session, cv2: Option<S
     match cv2 {
         Some(_) if context.is_shared => context.records.put(&Meta::cv2(&session.key)),
         Some(cv2) => {
-            context.cv2.keep(&session.key, cv2, session.expires);
+            // The sweep of this memory knows the sandbox's clock only; the end of the session takes the CV2 along on any clock.
+            let until = if session.own_clock { Timestamp::MAX } else { session.expires };
+            context.cv2.keep(&session.key, cv2, until);
             Ok(())
         }
         None => take(context, &session.key).map(drop),

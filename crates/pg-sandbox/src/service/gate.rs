@@ -1,5 +1,6 @@
 //! Who may call a method: blocked addresses, credentials, signature, rate (A28 and A51 to A54).
 
+use pg_crypto::ShaKey;
 use pg_model::{ErrorCode, method::AuthScheme};
 
 use super::{context::Context, refusal::Refusal, throttle};
@@ -28,10 +29,11 @@ pub(crate) fn is_credential(credentials: AuthScheme, name: &str) -> bool {
     }
 }
 
-/// Refuses an address that is blocked at the moment, by failures in whichever version (A53).
+/// Refuses an address that is blocked at the moment, by failures in whichever version (A53). An account that was made at run
+/// time has its own count (A335).
 pub(crate) fn refuse_blocked(context: &mut Context<'_>) -> Result<(), Refusal> {
-    let address = context.peer.to_string();
-    let attempts = context.records.get::<FailedAttempts>(&address)?;
+    let key = FailedAttempts::key_of(context.own_name(), &context.peer.to_string());
+    let attempts = context.records.get::<FailedAttempts>(&key)?;
     let code = match attempts.and_then(|attempts| attempts.block(context.now)) {
         None => return Ok(()),
         Some(Block::OneMinute) => ErrorCode::IP_BLOCKED_ONE_MINUTE,
@@ -50,6 +52,7 @@ pub(crate) fn signed<'a>(
     let merchant = account(context, form)?;
     let may_be_left_out = signature == Signature::OptionalWhereAllowed && merchant.unsigned_retrieval;
     let demanded = form.get("shaSignature").is_some() || !may_be_left_out;
+    let is_signed = is_signed || is_signed_by_own(context, merchant, form);
     if demanded && !is_signed {
         count_failure(context)?;
         return Err(Refusal::from(ErrorCode::SIGNATURE_NOT_VERIFIED).assuming(52).assuming(53));
@@ -67,7 +70,8 @@ pub(crate) fn signed<'a>(
 
 /// The account that a version 5 request comes from (spec 3 §5): any mistake is error 3.
 pub(crate) fn enterprise<'a>(context: &mut Context<'a>, form: &Form) -> Result<&'a Merchant, Refusal> {
-    let Some(merchant) = of_enterprise(context.merchants(), form) else {
+    let merchant = form.given("api_key").and_then(|key| context.merchant_of_enterprise_key(key));
+    let Some(merchant) = with_enterprise_password(merchant, form) else {
         count_failure(context)?;
         return Err(Refusal::from(ErrorCode::ENTERPRISE_NO_MERCHANT_KEY).assuming(52).assuming(53));
     };
@@ -89,25 +93,28 @@ pub(crate) fn is_admitted(
 ) -> bool {
     match credentials {
         AuthScheme::Session => true,
-        AuthScheme::Enterprise => of_enterprise(merchants, form).is_some(),
+        AuthScheme::Enterprise => {
+            let merchant = form.given("api_key").and_then(|key| merchants.by_enterprise_key(key));
+            with_enterprise_password(merchant, form).is_some()
+        }
         AuthScheme::Signed => {
             let unsigned = signature == Signature::OptionalWhereAllowed && form.get("shaSignature").is_none();
-            (is_signed || unsigned) && of_account(merchants, form).is_some()
+            let merchant = form.given("apiKey").and_then(|key| merchants.by_api_key(key));
+            (is_signed || unsigned) && with_password(merchant, form).is_some()
         }
     }
 }
 
-/// The account whose version 5 credentials these are.
-fn of_enterprise<'a>(merchants: &'a Merchants, form: &Form) -> Option<&'a Merchant> {
+/// The account of a version 5 key, if the password is right too.
+fn with_enterprise_password<'a>(merchant: Option<&'a Merchant>, form: &Form) -> Option<&'a Merchant> {
     let password = form.get("api_password").unwrap_or_default();
-    let merchant = merchants.by_enterprise_key(form.given("api_key")?)?;
-    merchant.enterprise.as_ref().is_some_and(|held| held.api_password.matches(password)).then_some(merchant)
+    merchant.filter(|merchant| merchant.enterprise.as_ref().is_some_and(|held| held.api_password.matches(password)))
 }
 
-/// The account whose version 3 credentials these are.
-fn of_account<'a>(merchants: &'a Merchants, form: &Form) -> Option<&'a Merchant> {
+/// The account of a version 3 key, if the password is right too.
+fn with_password<'a>(merchant: Option<&'a Merchant>, form: &Form) -> Option<&'a Merchant> {
     let password = form.get("apiPassword").unwrap_or_default();
-    merchants.by_api_key(form.given("apiKey")?).filter(|merchant| merchant.api_password.matches(password))
+    merchant.filter(|merchant| merchant.api_password.matches(password))
 }
 
 /// The version is an integer, so 05 is 5 (spec 3 §9; A111).
@@ -119,11 +126,11 @@ fn is_five(version: &str) -> bool {
 fn account<'a>(context: &mut Context<'a>, form: &Form) -> Result<&'a Merchant, Refusal> {
     let key = form.given("apiKey");
     let password = form.get("apiPassword").unwrap_or_default();
-    if let Some(merchant) = of_account(context.merchants(), form) {
+    if let Some(merchant) = with_password(key.and_then(|key| context.merchant_of_key(key)), form) {
         return Ok(merchant);
     }
     // Credentials of version 5 are right, and have no settings here.
-    let other = key.and_then(|key| context.merchants().by_enterprise_key(key));
+    let other = key.and_then(|key| context.merchant_of_enterprise_key(key));
     if other.and_then(|other| other.enterprise.as_ref()).is_some_and(|held| held.api_password.matches(password)) {
         return Err(Refusal::from(ErrorCode::MERCHANT_SETTINGS_NOT_FOUND).assuming(52));
     }
@@ -134,8 +141,9 @@ fn account<'a>(context: &mut Context<'a>, form: &Form) -> Result<&'a Merchant, R
 /// A failure is counted although the request that failed is refused (A53).
 fn count_failure(context: &mut Context<'_>) -> Result<(), Refusal> {
     let address = context.peer.to_string();
-    let known = context.records.get::<FailedAttempts>(&address)?;
-    let mut attempts = known.unwrap_or_else(|| FailedAttempts::none(&address));
+    let own = context.own_name();
+    let known = context.records.get::<FailedAttempts>(&FailedAttempts::key_of(own, &address))?;
+    let mut attempts = known.unwrap_or_else(|| FailedAttempts::none_at(own, &address));
     attempts.count(context.now);
     context.records.put(&attempts)?;
     Ok(context.records.keep()?)
@@ -144,7 +152,17 @@ fn count_failure(context: &mut Context<'_>) -> Result<(), Refusal> {
 /// Whether the version 3 account that a form names has signed it.
 pub(crate) fn is_signed(merchants: &Merchants, form: &Form) -> bool {
     let key = form.given("apiKey").and_then(|key| merchants.signing_key(key));
-    let Some((key, given)) = key.zip(form.get("shaSignature")) else { return false };
+    key.is_some_and(|key| is_signed_with(key, form))
+}
+
+/// Whether an account that was made at run time has signed the form: connections know only those of the configuration.
+fn is_signed_by_own(context: &Context<'_>, merchant: &Merchant, form: &Form) -> bool {
+    let own = context.account.is_some_and(|own| own.merchant.name == merchant.name);
+    own && is_signed_with(&ShaKey::new(merchant.sha_key.expose()), form)
+}
+
+fn is_signed_with(key: &ShaKey, form: &Form) -> bool {
+    let Some(given) = form.get("shaSignature") else { return false };
     let sent: Vec<(&str, &str)> = form.iter().collect();
     // Arrays are rare, and gathering them costs something.
     let arrays =

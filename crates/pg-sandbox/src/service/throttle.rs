@@ -24,12 +24,12 @@ pub(super) fn admits(context: &mut Context<'_>, merchant: &str, per_minute: u32)
     }
     let key = Meta::throttle_key(merchant);
     let known = context.records.get::<Meta>(&key)?;
-    let times = known.and_then(|meta| serde_json::from_value(meta.value).ok()).unwrap_or_default();
+    let times = known.map_or(Ok(VecDeque::new()), |meta| meta.read())?;
     let mut throttle = Throttle { times: HashMap::from([(merchant.to_owned(), times)]) };
     let admitted = throttle.admits(merchant, per_minute, context.now);
     if admitted {
         let times: Vec<Timestamp> = throttle.times.remove(merchant).unwrap_or_default().into();
-        context.records.put(&Meta::throttle(merchant, &times))?;
+        context.put_meta(Meta::throttle(merchant, &times))?;
         // It counts even if the request is refused.
         context.records.keep()?;
     }
@@ -37,6 +37,11 @@ pub(super) fn admits(context: &mut Context<'_>, merchant: &str, per_minute: u32)
 }
 
 impl Throttle {
+    /// Forgets the requests of an account that is removed.
+    pub(crate) fn forget(&mut self, merchant: &str) {
+        self.times.remove(merchant);
+    }
+
     /// Counts a request and says whether it is within the limit; one that is not does not count.
     pub(crate) fn admits(&mut self, merchant: &str, per_minute: u32, now: Timestamp) -> bool {
         let times = self.times.entry(merchant.to_owned()).or_default();

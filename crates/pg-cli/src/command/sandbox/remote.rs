@@ -1,5 +1,6 @@
 //! Commands for a sandbox that runs: its faults, clock, cards, accounts, callbacks, lists and inspector.
 
+mod account;
 mod accounts;
 mod batches;
 mod callbacks;
@@ -28,6 +29,7 @@ pub(crate) enum Remote {
     Faults(faults::Arguments),
     Clock(clock::Arguments),
     Cards(cards::Arguments),
+    Account(account::Arguments),
     Accounts(accounts::Arguments),
     Callbacks(callbacks::Arguments),
     Batches(batches::Arguments),
@@ -42,6 +44,7 @@ pub(super) fn run(remote: Remote, json: bool) -> Result<Exit, Failure> {
             Remote::Faults(arguments) => faults::run(arguments, json).await,
             Remote::Clock(arguments) => clock::run(arguments, json).await,
             Remote::Cards(arguments) => cards::run(arguments, json).await,
+            Remote::Account(arguments) => account::run(arguments, json).await,
             Remote::Accounts(arguments) => accounts::run(arguments, json).await,
             Remote::Callbacks(arguments) => callbacks::run(arguments, json).await,
             Remote::Batches(arguments) => batches::run(arguments, json).await,

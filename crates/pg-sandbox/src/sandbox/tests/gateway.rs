@@ -164,6 +164,7 @@ impl Shop {
             card: Some(self.seal(&key, number, ("05", "2026"))),
             details: Details::from([("cardholderName".to_owned(), "A Customer".to_owned())]),
             collected: vec![("collectPlan".to_owned(), "gold".to_owned())],
+            own_clock: false,
         };
         self.put(&session);
         self.sandbox.cv2.keep(&key, Secret::new(CV2), session.expires);

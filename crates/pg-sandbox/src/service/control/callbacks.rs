@@ -29,7 +29,10 @@ pub(super) fn whole(context: &mut Context<'_>, id: &str) -> Result<Option<Value>
 pub(super) fn redeliver(context: &mut Context<'_>, id: &str) -> Result<Answer, Refusal> {
     Ok(match callback::redeliver(context, id)? {
         Some(callback) => shown(callback.view()),
-        None => error(StatusCode::NOT_FOUND, "there is no such callback"),
+        None => error(
+            StatusCode::NOT_FOUND,
+            "there is no such callback; a callback of an account that was made at run time needs ?account=NAME",
+        ),
     })
 }
 

@@ -30,5 +30,8 @@ pub(super) fn change(context: &mut Context<'_>, request: &Request<Bytes>) -> Ans
 }
 
 fn remember(context: &mut Context<'_>, clock: Clock) -> Result<(), StoreError> {
-    context.records.put(&Meta::clock(clock))
+    context.records.put(&match context.account {
+        Some(own) => Meta::account(&own.account.with_clock(clock)),
+        None => Meta::clock(clock),
+    })
 }

@@ -41,7 +41,7 @@ pub(super) fn register(context: &mut Context<'_>, request: &Request<Bytes>) -> R
         Ok(asked) => asked,
         Err(problem) => return Ok(error(StatusCode::BAD_REQUEST, &problem)),
     };
-    if context.merchants().by_name(&asked.merchant).is_none() {
+    if context.merchant(&asked.merchant).is_none() {
         return Ok(error(StatusCode::BAD_REQUEST, "merchant must be the name of an account of this sandbox"));
     }
     if let Err(reason) = Target::parse(&asked.url, asked.kind, &context.settings.outgoing) {

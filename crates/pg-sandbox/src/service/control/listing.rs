@@ -26,6 +26,8 @@ pub(in super::super) struct Listing {
     merchant: Option<String>,
     method: Option<String>,
     find: Option<String>,
+    /// The account, made at run time, whose entries are shown as its clock has them.
+    account: Option<String>,
 }
 
 /// A page of a list.
@@ -44,13 +46,15 @@ impl Listing {
 
     /// The newest entries, up to a limit.
     pub(in super::super) const fn newest(limit: u32) -> Self {
-        Self { limit, before: None, merchant: None, method: None, find: None }
+        Self { limit, before: None, merchant: None, method: None, find: None, account: None }
     }
 
     fn parse(query: &str) -> Result<Self, String> {
         let query = Form::parse(query.as_bytes(), &FormLimits::default()).map_err(|error| error.to_string())?;
-        if query.iter().any(|(name, _)| !["limit", "before", "merchant", "method", "find"].contains(&name)) {
-            return Err("unknown parameter: only limit, before, merchant, method and find are known".to_owned());
+        if query.iter().any(|(name, _)| !["limit", "before", "merchant", "method", "find", "account"].contains(&name)) {
+            return Err(
+                "unknown parameter: only limit, before, merchant, method, find and account are known".to_owned()
+            );
         }
         let limit = match query.given("limit") {
             None => USUAL,
@@ -63,7 +67,14 @@ impl Listing {
         let given = |name: &str| query.given(name).map(str::to_owned);
         let method = query.given("method").map(known_method).transpose()?;
         let find = given("find").map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
-        Ok(Self { limit, before: given("before"), merchant: given("merchant"), method, find })
+        Ok(Self {
+            limit,
+            before: given("before"),
+            merchant: given("merchant"),
+            method,
+            find,
+            account: given("account"),
+        })
     }
 
     /// The maximum number of entries on the page.
@@ -78,7 +89,7 @@ impl Listing {
 
     /// The account of the entries; all accounts if unset.
     pub(in super::super) fn merchant(&self) -> Option<&str> {
-        self.merchant.as_deref()
+        self.account.as_deref().or(self.merchant.as_deref())
     }
 
     /// The method of the calls, as `service/method`; all if unset. Only requests have methods.
@@ -109,6 +120,9 @@ impl Listing {
         self.find.iter().for_each(|text| {
             query.append_pair("find", text);
         });
+        self.account.iter().for_each(|account| {
+            query.append_pair("account", account);
+        });
         query.finish()
     }
 
@@ -120,7 +134,7 @@ impl Listing {
         records: &mut Transaction<'_>,
         view: impl Fn(&T) -> Value,
     ) -> Result<Page<T>, StoreError> {
-        if self.merchant.is_none() && self.find.is_none() {
+        if self.merchant().is_none() && self.find.is_none() {
             return self.of_all(records);
         }
         let mut entries = Vec::new();
@@ -130,7 +144,7 @@ impl Listing {
             let all = found.len() < count(AT_A_TIME);
             for record in found {
                 before = Some(record.key().to_owned());
-                let of_merchant = self.merchant.as_ref().is_none_or(|merchant| record.merchant() == merchant);
+                let of_merchant = self.merchant().is_none_or(|merchant| record.merchant() == merchant);
                 if of_merchant && self.wants(|| view(&record)) {
                     entries.push(record);
                 }
@@ -207,7 +221,7 @@ mod tests {
     fn limit_before_and_merchant_are_read() {
         let wanted = |limit, before: &str, merchant: &str| {
             let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-            Listing { limit, before: given(before), merchant: given(merchant), method: None, find: None }
+            Listing { limit, before: given(before), merchant: given(merchant), method: None, find: None, account: None }
         };
         assert_eq!(listing(""), wanted(50, "", ""));
         assert_eq!(listing("limit=&before=&merchant="), wanted(50, "", ""));

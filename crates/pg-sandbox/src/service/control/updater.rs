@@ -16,15 +16,20 @@ use crate::{
 };
 
 pub(super) fn list(context: &mut Context<'_>) -> Result<Answer, Refusal> {
-    let answers = context.records.find::<UpdaterAnswer>(&Query::oldest(u32::MAX))?;
+    let answers = all(context)?;
     let mut views: Vec<Value> = answers.iter().map(UpdaterAnswer::view).collect();
     // The keys have no meaningful order.
     views.sort_by_key(ToString::to_string);
     Ok(shown(views.into()))
 }
 
+/// Those of the sandbox, or of the account that was made at run time.
+fn all(context: &mut Context<'_>) -> Result<Vec<UpdaterAnswer>, Refusal> {
+    Ok(context.records.find(&Query::oldest(u32::MAX).of(context.own_name()))?)
+}
+
 pub(super) fn forget(context: &mut Context<'_>) -> Result<Answer, Refusal> {
-    for answer in context.records.find::<UpdaterAnswer>(&Query::oldest(u32::MAX))? {
+    for answer in all(context)? {
         context.records.remove::<UpdaterAnswer>(answer.key())?;
     }
     list(context)
@@ -57,7 +62,7 @@ pub(super) fn tell(context: &mut Context<'_>, request: &Request<Bytes>) -> Resul
     if CardRetrievalCode::from(asked.response.as_str()).message().is_none() {
         return Ok(error(StatusCode::BAD_REQUEST, "response must be a code from 700 to 712"));
     }
-    let answer = UpdaterAnswer::new(context.vault, number.expose(), &asked.response);
+    let answer = UpdaterAnswer::new(context.vault, context.own_name(), number.expose(), &asked.response);
     context.records.put(&answer)?;
     Ok(shown(answer.view()))
 }

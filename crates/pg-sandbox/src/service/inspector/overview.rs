@@ -40,6 +40,7 @@ pub(super) fn show(context: &mut Context<'_>) -> Result<Reply, Refusal> {
     let newest = lists::table(List::Requests, &newest).or("No requests yet.");
     let (merchants, cards, addresses) =
         (calls::get(context, "merchants")?, calls::get(context, "cards")?, calls::get(context, "addresses")?);
+    let made = own_accounts(&calls::get(context, "accounts")?);
     let content = Html::new()
         .raw("<ul class=\"counts\">\n")
         .all(counts)
@@ -47,6 +48,7 @@ pub(super) fn show(context: &mut Context<'_>) -> Result<Reply, Refusal> {
         .put(view::section("Where requests go", addressees(context)))
         .put(view::section("Latest requests", newest))
         .put(view::section("Accounts", accounts(&merchants)))
+        .put(view::section("Accounts made at run time", made))
         .put(view::section("Test cards", self::cards(&cards)))
         .put(view::section("Addresses that the lookup finds", self::addresses(&addresses)));
     Ok(shown(context, Place::Overview, Place::Overview.title(), content))
@@ -104,6 +106,25 @@ fn accounts(merchants: &Value) -> Html {
     });
     let note = view::note("Published test credentials, valid only for sandboxes. One click selects a whole value.");
     note.all(accounts)
+}
+
+/// Accounts with their own clock and faults; their credentials were shown to those who made them.
+fn own_accounts(accounts: &Value) -> Html {
+    let rows = Shown(accounts).entries().map(|account| {
+        let expires = match account.text("expires") {
+            never if never.is_empty() => Html::of("when it is removed"),
+            _ => account.time("expires"),
+        };
+        let name = account.text("name");
+        let requests = format!("{}?merchant={name}", Place::List(List::Requests).path());
+        let requests = Html::new().raw("<a").attribute("href", &requests).raw(">Requests</a>");
+        let clock = account.inner("clock");
+        [view::code(&name), account.time("created"), expires, clock.time("now"), requests]
+    });
+    let note =
+        view::note("Each has its own clock and faults. pg sandbox account new makes one, for example for a CI job.");
+    let heads = &["Name", "Made", "Ends", "Its clock", "What it did"];
+    note.put(Table::new("The oldest first", heads).rows(rows).or("There are none."))
 }
 
 /// The numbers of each scenario, in the order in which they are published.

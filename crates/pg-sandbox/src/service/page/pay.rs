@@ -48,7 +48,7 @@ pub(in super::super) fn pay(context: &mut Context<'_>, path: &str, request: &Req
 fn find<'a>(context: &mut Context<'a>, token: &str) -> Result<Option<(CheckoutToken, &'a Merchant)>, Refusal> {
     let token = context.records.get::<CheckoutToken>(token)?;
     Ok(token.and_then(|token| {
-        let merchant = context.merchants().by_name(&token.merchant)?;
+        let merchant = context.merchant(&token.merchant)?;
         Some((token, merchant))
     }))
 }

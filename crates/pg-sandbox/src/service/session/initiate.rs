@@ -24,6 +24,7 @@ impl Serve for Initiate {
             card: None,
             details: Details::new(),
             collected: Vec::new(),
+            own_clock: context.account.is_some(),
         };
         context.records.put(&session)?;
         Ok(Reply::default().with(|reply| reply.session_key = session.key.into()))

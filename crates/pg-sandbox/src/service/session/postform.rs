@@ -65,7 +65,7 @@ fn find<'a>(
     let Some(key) = key else { return Ok(None) };
     let session = context.records.get::<Session>(&key)?;
     Ok(session.and_then(|session| {
-        let merchant = context.merchants().by_name(&session.merchant)?;
+        let merchant = context.merchant(&session.merchant)?;
         Some((session, merchant))
     }))
 }

@@ -56,7 +56,7 @@ pub(crate) fn find<'a>(accounts: &'a Value, name: &str) -> Result<&'a Value, Fai
 }
 
 /// Lines that set the account's details in a shell.
-fn exports(account: &Value, base: &str) -> String {
+pub(super) fn exports(account: &Value, base: &str) -> String {
     let base = base.trim_end_matches('/');
     let mut lines = vec![
         format!("export {}={}", Setting::BaseUrl.variable(), shell::word(base)),

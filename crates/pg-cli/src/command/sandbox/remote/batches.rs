@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{print, print_list, segment, text, whole};
 use crate::{
-    control::{Control, SandboxFlags},
+    control::{AccountFlags, Control},
     failure::Failure,
     output,
     table::table,
@@ -22,7 +22,7 @@ Examples:
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    at: SandboxFlags,
+    at: AccountFlags,
     #[command(subcommand)]
     what: Option<What>,
 }
@@ -44,7 +44,7 @@ enum What {
 }
 
 pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure> {
-    let control = Control::new(&arguments.at)?;
+    let control = Control::at_account(&arguments.at)?;
     match arguments.what {
         None => {
             let batches = control.get("batches").await?;

@@ -9,7 +9,7 @@ use super::{
     entries, print, print_list, segment, text, whole,
 };
 use crate::{
-    control::{Control, SandboxFlags},
+    control::{AccountFlags, Control},
     duration,
     failure::Failure,
     output,
@@ -32,7 +32,7 @@ Examples:
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    at: SandboxFlags,
+    at: AccountFlags,
     /// How many are listed
     #[arg(long, value_name = "NUMBER", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1000))]
     limit: u32,
@@ -119,7 +119,7 @@ enum Misbehaviour {
 }
 
 pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure> {
-    let control = Control::new(&arguments.at)?;
+    let control = Control::at_account(&arguments.at)?;
     match arguments.what {
         None => list(&control, arguments.limit, json).await,
         Some(What::Show { id }) => {
@@ -133,6 +133,7 @@ pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure>
         }
         Some(What::Reset) => told(&control.delete("callbacks/behaviour").await?, json),
         Some(What::Register { url, account, kind, retries }) => {
+            let control = control.of_account(&account).await?;
             destinations::set(&control, &account, kind, &url, retries, json).await
         }
         Some(What::Destinations) => destinations::list(&control, json).await,

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{meant, print, print_list, text};
 use crate::{
-    control::{Control, SandboxFlags},
+    control::{AccountFlags, Control},
     failure::Failure,
     output,
     table::table,
@@ -27,7 +27,7 @@ Examples:
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    at: SandboxFlags,
+    at: AccountFlags,
     /// Only cards of this scenario, such as declined or challenge
     #[arg(long, value_name = "SCENARIO")]
     scenario: Option<String>,
@@ -88,7 +88,7 @@ pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure>
         let meant = scenario.map(|scenario| format!("pg sandbox cards --scenario {scenario}"));
         return Err(meant::unknown::<What>("cards", words, meant));
     }
-    let control = Control::new(&arguments.at)?;
+    let control = Control::at_account(&arguments.at)?;
     match arguments.what {
         None | Some(What::Unknown(_)) => list(&control, arguments.scenario.as_deref(), json).await,
         Some(What::Answer { card, code }) => {

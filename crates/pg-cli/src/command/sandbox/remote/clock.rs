@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{meant, print, text};
 use crate::{
-    control::{Control, SandboxFlags},
+    control::{AccountFlags, Control},
     duration,
     failure::Failure,
     output,
@@ -29,7 +29,7 @@ Examples:
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    at: SandboxFlags,
+    at: AccountFlags,
     #[command(subcommand)]
     what: Option<What>,
 }
@@ -88,7 +88,7 @@ pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure>
     if let Some(What::Unknown(words)) = &arguments.what {
         return Err(meant::unknown::<What>("clock", words, words.first().and_then(|word| meant_by(word))));
     }
-    let control = Control::new(&arguments.at)?;
+    let control = Control::at_account(&arguments.at)?;
     let change = match arguments.what.unwrap_or(What::Show) {
         What::Show | What::Unknown(_) => None,
         What::Advance { by } => Some(json!({ "advanceSeconds": seconds(by) })),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{print, print_list, segment, text};
 use crate::{
-    control::{Control, SandboxFlags},
+    control::{AccountFlags, Control},
     duration,
     failure::Failure,
     output, reference, suggestion,
@@ -31,7 +31,7 @@ Examples:
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    at: SandboxFlags,
+    at: AccountFlags,
     #[command(subcommand)]
     what: Option<What>,
 }
@@ -101,7 +101,7 @@ impl Kind {
 }
 
 pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure> {
-    let control = Control::new(&arguments.at)?;
+    let control = Control::at_account(&arguments.at)?;
     match arguments.what.unwrap_or(What::List) {
         What::List => {
             let faults = control.get("faults").await?;

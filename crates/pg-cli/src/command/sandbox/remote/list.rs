@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{print, print_list, segment, text, whole};
 use crate::{
-    control::{Control, SandboxFlags},
+    control::{AccountFlags, Control},
     failure::Failure,
     reference,
     table::table,
@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TEXT")]
     find: Option<String>,
     #[command(flatten)]
-    at: SandboxFlags,
+    at: AccountFlags,
 }
 
 /// A list of the control interface.
@@ -78,7 +78,7 @@ impl List {
 }
 
 pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure> {
-    let control = Control::new(&arguments.at)?;
+    let control = Control::at_account(&arguments.at)?;
     let name = arguments.list.name();
     if let Some(key) = &arguments.key {
         let entry = control.get(&format!("{name}/{}", segment(key))).await?;

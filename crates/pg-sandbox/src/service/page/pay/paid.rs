@@ -20,7 +20,7 @@ pub(super) fn reply(context: &mut Context<'_>, token: &CheckoutToken, payment: &
     if token.auto_redirect {
         return Ok(Reply::see_other(with_key(&token.success_url, payment)?));
     }
-    let merchant = context.merchants().by_name(&token.merchant);
+    let merchant = context.merchant(&token.merchant);
     let by_approval = merchant.is_some_and(|merchant| merchant.redemption == Redemption::Approval);
     let redeemed = token.redemption_redirect_url.as_ref().filter(|_| by_approval);
     let next = with_key(redeemed.unwrap_or(&token.success_url), payment)?;

@@ -24,9 +24,8 @@ const AT_ONCE: u32 = 16;
 /// Works off every batch that is due by now, as of its own time: it makes no difference when that is
 /// noticed.
 pub(in crate::service) fn finish_batches(context: &mut Context<'_>) -> Result<(), StoreError> {
-    let now = context.now.sortable();
     loop {
-        let due = context.records.find::<Batch>(&Query::oldest(AT_ONCE).at_most(Batch::DUE, &now))?;
+        let due = context.find_due::<Batch>(AT_ONCE, Batch::DUE, context.now)?;
         if due.is_empty() {
             break;
         }
@@ -34,8 +33,7 @@ pub(in crate::service) fn finish_batches(context: &mut Context<'_>) -> Result<()
             finish(context, batch)?;
         }
     }
-    let last = Timestamp::MAX.sortable();
-    let next = context.records.find::<Batch>(&Query::oldest(1).at_most(Batch::DUE, &last))?;
+    let next = context.find_due::<Batch>(1, Batch::DUE, Timestamp::MAX)?;
     context.schedule.next_batch_is(next.first().map(|batch| batch.due));
     Ok(())
 }
@@ -71,7 +69,7 @@ fn finish(context: &mut Context<'_>, mut batch: Batch) -> Result<(), StoreError>
 
 /// What the account updater was told to answer, by card.
 fn answers(context: &mut Context<'_>) -> Result<HashMap<String, String>, StoreError> {
-    let told = context.records.find::<UpdaterAnswer>(&Query::oldest(u32::MAX))?;
+    let told = context.records.find::<UpdaterAnswer>(&Query::oldest(u32::MAX).of(context.own_name()))?;
     Ok(told.into_iter().map(|answer| (answer.key().to_owned(), answer.response)).collect())
 }
 
@@ -88,7 +86,11 @@ fn ask(
     };
     let number = old.card.number(context.vault, &old.key)?;
     let number = number.expose();
-    let response = if told.is_empty() { None } else { told.get(&UpdaterAnswer::key_of(context.vault, number)) };
+    let response = if told.is_empty() {
+        None
+    } else {
+        told.get(&UpdaterAnswer::key_of(context.vault, context.own_name(), number))
+    };
     let response = response.cloned().unwrap_or_else(|| answer::usual(number).as_str().to_owned());
     let expiry = (old.card.expiry_month.as_str(), old.card.expiry_year.as_str());
     let new = answer::new_card(&response, number, expiry).map(|card| renewed(context, &old, &card, at));

@@ -36,6 +36,7 @@ impl Serve for RequestAccountUpdater {
             in_json: context.encoding == Encoding::Json,
             cards: entries.len(),
             responses: Default::default(),
+            own_clock: context.account.is_some(),
             key: key.clone(),
         };
         context.schedule.note_batch(batch.due);

@@ -1,0 +1,133 @@
+//! Accounts that were made while the sandbox runs, as far as this process has used them (A335).
+//!
+//! The store holds them. This copy is read again when another process may have written, or a group was undone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    clock::Clock,
+    faults::Faults,
+    merchants::Merchant,
+    records::{Account, AccountEntry, Meta},
+    schedule::Schedule,
+    store::{StoreError, Transaction},
+    timestamp::Timestamp,
+};
+
+/// An account with what the sandbox has once for all other accounts together.
+pub(crate) struct LiveAccount {
+    pub(crate) account: Account,
+    pub(crate) merchant: Merchant,
+    pub(crate) clock: Clock,
+    pub(crate) faults: Faults,
+    pub(crate) schedule: Schedule,
+    /// The store may hold something else.
+    is_stale: bool,
+}
+
+impl LiveAccount {
+    fn stored(records: &mut Transaction<'_>, id: &str) -> Result<Option<Self>, StoreError> {
+        let Some(meta) = records.get::<Meta>(&Meta::account_key(id))? else { return Ok(None) };
+        let account: Account = meta.read()?;
+        let faults = Faults::stored_of(&account, records)?;
+        let (merchant, clock) = (account.merchant(), account.clock);
+        Ok(Some(Self { account, merchant, clock, faults, schedule: Schedule::default(), is_stale: false }))
+    }
+
+    fn has_work(&self, real_now: Timestamp) -> bool {
+        let now = self.clock.at(real_now);
+        !self.is_stale
+            && (self.schedule.has_batch(now) || self.schedule.has_callback(now) || self.schedule.has_session(now))
+    }
+}
+
+/// The accounts that this process has used, by their id.
+#[derive(Default)]
+pub(crate) struct Accounts {
+    live: BTreeMap<String, LiveAccount>,
+    /// The list of all accounts has to be read, to remove those whose time is over and to ask the others what is due.
+    look: bool,
+    /// The real time at which the first account's time is over.
+    next_expiry: Option<Timestamp>,
+    /// Accounts that are to be asked what is due.
+    to_ask: BTreeSet<String>,
+}
+
+impl Accounts {
+    /// The account with this id.
+    pub(crate) fn get_mut(&mut self, id: &str) -> Option<&mut LiveAccount> {
+        self.live.get_mut(id)
+    }
+
+    /// The account with this id, which a request has used.
+    pub(crate) fn get(&self, id: &str) -> Option<&LiveAccount> {
+        self.live.get(id)
+    }
+
+    /// Reads an account unless the copy is right, and says whether there is one whose time is not over.
+    pub(crate) fn open(
+        &mut self,
+        id: &str,
+        real_now: Timestamp,
+        records: &mut Transaction<'_>,
+    ) -> Result<bool, StoreError> {
+        if self.live.get(id).is_none_or(|live| live.is_stale) {
+            let held = self.live.remove(id);
+            let Some(mut live) = LiveAccount::stored(records, id)? else { return Ok(false) };
+            if let Some(held) = held {
+                live.schedule = held.schedule;
+                live.schedule.look_again();
+            }
+            self.live.insert(id.to_owned(), live);
+        }
+        Ok(self.live.get(id).is_some_and(|live| !live.account.expired(real_now)))
+    }
+
+    /// Another process may have written.
+    pub(crate) fn read_again(&mut self) {
+        self.live.values_mut().for_each(|live| live.is_stale = true);
+    }
+
+    /// A group was undone, or an account was made or removed: everything is read again, and asked what is due.
+    pub(crate) fn look_again(&mut self) {
+        self.read_again();
+        self.look = true;
+    }
+
+    /// Whether the list of all accounts has to be read.
+    pub(crate) fn must_look(&self, real_now: Timestamp) -> bool {
+        self.look || self.next_expiry.is_some_and(|next| next <= real_now)
+    }
+
+    /// The list of all accounts.
+    pub(crate) fn listed(&mut self, all: &[AccountEntry]) {
+        self.look = false;
+        self.next_expiry = all.iter().filter_map(|entry| entry.expires).min();
+        self.to_ask = all.iter().map(|entry| entry.id.clone()).collect();
+        let Self { live, to_ask, .. } = self;
+        live.retain(|id, _| to_ask.contains(id));
+    }
+
+    /// Accounts that may have something to do; each is given once, unless it has something to do then.
+    pub(crate) fn take_with_work(&mut self, real_now: Timestamp) -> BTreeSet<String> {
+        let mut all = std::mem::take(&mut self.to_ask);
+        all.extend(self.live.iter().filter(|(_, live)| live.has_work(real_now)).map(|(id, _)| id.clone()));
+        all
+    }
+
+    /// The account that has a callback in flight.
+    pub(crate) fn with_in_flight(&self, callback: &str) -> Option<String> {
+        let mut found = self.live.iter().filter(|(_, live)| live.schedule.is_in_flight(callback));
+        found.next().map(|(id, _)| id.clone())
+    }
+
+    /// The real time at which one of them may have something to do.
+    pub(crate) fn next_due(&self) -> Option<Timestamp> {
+        if self.look || !self.to_ask.is_empty() {
+            return Some(Timestamp::MIN);
+        }
+        let fresh = self.live.values().filter(|live| !live.is_stale);
+        let work = fresh.filter_map(|live| live.clock.real_at(live.schedule.next()?));
+        work.chain(self.next_expiry).min()
+    }
+}

@@ -1,0 +1,196 @@
+//! Accounts that are made and removed while the sandbox runs (A335).
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{
+    clock::Clock,
+    merchants::{EnterpriseCredentials, Merchant, Redemption},
+    secret::Secret,
+    timestamp::Timestamp,
+    vault::ACCOUNT_ID,
+};
+
+/// An account with its credentials and its clock.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Account {
+    /// What its API keys begin with; it depends on the name and the key of the store.
+    pub id: String,
+    /// Its name, which is the merchant of its records.
+    pub name: String,
+    /// When it was made, on the real clock.
+    pub created: Timestamp,
+    /// When it is removed, on the real clock; `None` if only a call removes it.
+    pub expires: Option<Timestamp>,
+    /// Its clock.
+    pub clock: Clock,
+    credentials: Credentials,
+    abilities: Abilities,
+}
+
+/// What it signs in with.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Credentials {
+    /// `apiKey` of version 3.
+    pub api_key: String,
+    /// `apiPassword` of version 3.
+    pub api_password: String,
+    /// The secret of request signatures.
+    pub sha_key: String,
+    /// `accountUpdaterKey`.
+    pub account_updater_key: String,
+    /// `api_key` of version 5.
+    pub enterprise_api_key: String,
+    /// `api_password` of version 5.
+    pub enterprise_api_password: String,
+}
+
+/// What it may do, as the account that it was made like.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Abilities {
+    currencies: Vec<String>,
+    raw_cards: bool,
+    account_updater: bool,
+    enterprise: bool,
+    requests_per_minute: Option<u32>,
+    divisible_preauths: bool,
+    unsigned_retrieval: bool,
+    duplicates_as_error: bool,
+    terminals: Vec<String>,
+    applets: Vec<String>,
+    redemption: Redemption,
+}
+
+impl Account {
+    /// Length of [`Account::id`].
+    pub const ID: usize = ACCOUNT_ID;
+
+    /// An account that may do what a model may. Its clock shows real time.
+    #[must_use]
+    pub fn like(model: &Merchant, id: String, name: String, credentials: Credentials, created: Timestamp) -> Self {
+        let abilities = Abilities {
+            currencies: model.currencies.clone(),
+            raw_cards: model.raw_cards,
+            account_updater: model.account_updater,
+            enterprise: model.enterprise.is_some(),
+            requests_per_minute: model.requests_per_minute,
+            divisible_preauths: model.divisible_preauths,
+            unsigned_retrieval: model.unsigned_retrieval,
+            duplicates_as_error: model.duplicates_as_error,
+            terminals: model.terminals.clone(),
+            applets: model.applets.clone(),
+            redemption: model.redemption,
+        };
+        Self { id, name, created, expires: None, clock: Clock::default(), credentials, abilities }
+    }
+
+    /// The id in an API key; `None` if the key cannot be that of such an account.
+    #[must_use]
+    pub fn id_of_key(api_key: &str) -> Option<&str> {
+        let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+        (api_key.len() == 2 * Self::ID && api_key.bytes().all(plain)).then(|| &api_key[..Self::ID])
+    }
+
+    /// The same with another clock.
+    #[must_use]
+    pub fn with_clock(&self, clock: Clock) -> Self {
+        Self { clock, ..self.clone() }
+    }
+
+    /// Whether its time is over.
+    #[must_use]
+    pub fn expired(&self, real_now: Timestamp) -> bool {
+        self.expires.is_some_and(|expires| expires <= real_now)
+    }
+
+    /// The same as the services see it.
+    #[must_use]
+    pub fn merchant(&self) -> Merchant {
+        let (held, may) = (&self.credentials, &self.abilities);
+        let secret = |text: &str| Secret::new(text);
+        Merchant {
+            name: self.name.clone(),
+            api_key: secret(&held.api_key),
+            api_password: secret(&held.api_password),
+            sha_key: secret(&held.sha_key),
+            account_updater_key: may.account_updater.then(|| secret(&held.account_updater_key)),
+            enterprise: may.enterprise.then(|| {
+                EnterpriseCredentials::new(secret(&held.enterprise_api_key), secret(&held.enterprise_api_password))
+            }),
+            currencies: may.currencies.clone(),
+            raw_cards: may.raw_cards,
+            account_updater: may.account_updater,
+            requests_per_minute: may.requests_per_minute,
+            divisible_preauths: may.divisible_preauths,
+            unsigned_retrieval: may.unsigned_retrieval,
+            duplicates_as_error: may.duplicates_as_error,
+            terminals: may.terminals.clone(),
+            applets: may.applets.clone(),
+            redemption: may.redemption,
+        }
+    }
+
+    /// Returns the account as the control interface shows it, without credentials.
+    #[must_use]
+    pub fn view(&self, real_now: Timestamp) -> Value {
+        let mut view = self.merchant().view();
+        view["created"] = self.created.to_string().into();
+        view["expires"] = self.expires.map(|expires| expires.to_string()).into();
+        view["clock"] = self.clock.view(real_now);
+        view
+    }
+}
+
+impl std::fmt::Debug for Account {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Account").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// An account in the list of all of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AccountEntry {
+    /// [`Account::id`].
+    pub id: String,
+    /// [`Account::name`].
+    pub name: String,
+    /// [`Account::expires`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires: Option<Timestamp>,
+}
+
+/// The value of an index column with the time at which something is due. The times of an account with its own clock come after
+/// all others: a query for those of the sandbox's clock does not find them.
+pub(super) fn due_column(merchant: &str, own_clock: bool, due: Timestamp) -> String {
+    if own_clock { due_by(merchant, due) } else { due.sortable() }
+}
+
+/// The greatest value of such a column for what is due by then at an account with its own clock.
+#[must_use]
+pub fn due_by(merchant: &str, by: Timestamp) -> String {
+    format!("~{merchant}~{}", by.sortable())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_an_own_clock_are_not_due_on_the_sandboxs_clock() {
+        let due = due_column("ci-1", true, Timestamp::MIN);
+        assert!(due > Timestamp::MAX.sortable());
+        assert!(due <= due_by("ci-1", Timestamp::MIN) && due < due_by("ci-1", Timestamp::MAX));
+        assert_eq!(due_column("main", false, Timestamp::MIN), Timestamp::MIN.sortable());
+    }
+
+    #[test]
+    fn only_keys_of_the_right_form_have_an_id() {
+        assert_eq!(Account::id_of_key(&"a1".repeat(16)), Some(&*"a1".repeat(8)));
+        for other in ["", "a", &"A1".repeat(16), &"a1".repeat(17), &"é".repeat(16)] {
+            assert_eq!(Account::id_of_key(other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Which account's clock, faults and schedule a request uses: those of an account that was made at run time, or those that all
+//! other accounts share.
+
+use http::Method;
+use pg_model::method::AuthScheme;
+
+use super::Sandbox;
+use crate::{
+    inbound::{Caller, Inbound},
+    outgoing::Outgoing,
+    records::{Authentication, CheckoutToken, Meta, Session},
+    service::{self, Route},
+    store::{StoreError, StoredRecord, Transaction},
+    timestamp::Timestamp,
+};
+
+/// Whose clock, faults and schedule a request uses.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Scope {
+    /// The id of an account that was made at run time; `None` for what all other accounts share.
+    pub(super) account: Option<String>,
+    /// The account that a call of the control interface names, and that is not there.
+    pub(super) missing: Option<String>,
+}
+
+impl Sandbox {
+    /// Finds the account of a request: by its API key, by the session, token or authentication that it names, or by the
+    /// `account` of a call of the control interface.
+    pub(super) fn scope(&mut self, real_now: Timestamp, inbound: &Inbound) -> Result<Scope, StoreError> {
+        let caller = inbound.journaled.as_ref().map(|journaled| &journaled.caller);
+        let account = match (&inbound.route, caller) {
+            (Route::Method(..), Some(Caller::Account(id))) => self.opens(&id.clone(), real_now)?,
+            (Route::Method(info, _), Some(Caller::Session(key))) if info.credentials == AuthScheme::Session => {
+                self.owner::<Session>(&key.clone(), real_now)?
+            }
+            (Route::Pay(path), _) => {
+                let token = path.split('/').next().unwrap_or_default().to_owned();
+                self.owner::<CheckoutToken>(&token, real_now)?
+            }
+            (Route::Challenge(key), _) => self.owner::<Authentication>(&key.clone(), real_now)?,
+            (Route::Control(_), _) => return self.asked(real_now, inbound),
+            _ => None,
+        };
+        Ok(Scope { account, missing: None })
+    }
+
+    /// The account that a call of the control interface names.
+    fn asked(&mut self, real_now: Timestamp, inbound: &Inbound) -> Result<Scope, StoreError> {
+        let query = inbound.request.uri().query().unwrap_or_default();
+        let asked = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "account");
+        let Some(name) = asked.map(|(_, name)| name.into_owned()).filter(|name| !name.is_empty()) else {
+            return Ok(Scope::default());
+        };
+        let account = self.opens(&self.vault.account_id(&name), real_now)?;
+        let missing = account.is_none().then_some(name);
+        Ok(Scope { account, missing })
+    }
+
+    /// The account that owns a record, if it was made at run time.
+    fn owner<T: StoredRecord>(&mut self, key: &str, real_now: Timestamp) -> Result<Option<String>, StoreError> {
+        let Some(record) = Transaction::new(&mut *self.store).get::<T>(key)? else { return Ok(None) };
+        let name = record.merchant();
+        if self.settings.merchants.by_name(name).is_some() {
+            return Ok(None);
+        }
+        self.opens(&self.vault.account_id(name), real_now)
+    }
+
+    /// The id, if there is an account with it whose time is not over. An account of the configuration goes before one of the
+    /// same name.
+    fn opens(&mut self, id: &str, real_now: Timestamp) -> Result<Option<String>, StoreError> {
+        let is_open = self.accounts.open(id, real_now, &mut Transaction::new(&mut *self.store))?;
+        let known = self.accounts.get(id).filter(|_| is_open);
+        let free = known.filter(|live| self.settings.merchants.by_name(&live.account.name).is_none());
+        Ok(free.map(|live| live.account.id.clone()))
+    }
+
+    /// The time that a request's clock shows.
+    pub(super) fn now_of(&self, scope: &Scope, real_now: Timestamp) -> Timestamp {
+        let account = scope.account.as_ref().and_then(|id| self.accounts.get(id));
+        account.map_or(&self.clock, |live| &live.clock).at(real_now)
+    }
+
+    /// A call may have made or removed an account.
+    pub(super) fn note_accounts(&mut self, inbound: &Inbound) {
+        if matches!(&inbound.route, Route::Control(path) if path.split('/').next() == Some("accounts"))
+            && inbound.request.method() != Method::GET
+        {
+            self.accounts.look_again();
+        }
+    }
+
+    /// Reads the list of accounts at the start.
+    pub(super) fn know_accounts(&mut self) -> Result<(), StoreError> {
+        let listed = service::accounts::listed(&mut Transaction::new(&mut *self.store))?;
+        self.accounts.listed(&listed);
+        Ok(())
+    }
+
+    /// Removes accounts whose time is over, and gives the callbacks of the others that are to be sent now.
+    pub(super) fn due_at_accounts(&mut self, real_now: Timestamp) -> Result<Vec<Outgoing>, StoreError> {
+        if self.accounts.must_look(real_now) {
+            let listed = self.alone(real_now, service::accounts::remove_expired)?;
+            self.accounts.listed(&listed);
+        }
+        let mut all = Vec::new();
+        for id in self.accounts.take_with_work(real_now) {
+            let Some(outgoing) = self.alone_at(&id, real_now, super::callbacks::hand_out)? else { continue };
+            if let Some(live) = self.accounts.get_mut(&id) {
+                outgoing.iter().for_each(|one| live.schedule.depart(&one.id));
+            }
+            all.extend(outgoing);
+        }
+        Ok(all)
+    }
+
+    /// The id, if the account is there, in a transaction that has begun.
+    pub(super) fn opens_for_task(&mut self, id: &str, real_now: Timestamp) -> Result<bool, StoreError> {
+        Ok(self.opens(id, real_now)?.is_some())
+    }
+
+    /// The clock of the store.
+    pub(super) fn meta<T: serde::de::DeserializeOwned + Default>(&mut self, key: &str) -> Result<T, StoreError> {
+        let stored = Transaction::new(&mut *self.store).get::<Meta>(key)?;
+        stored.map_or(Ok(T::default()), |meta| meta.read())
+    }
+}

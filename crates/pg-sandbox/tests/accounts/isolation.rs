@@ -1,0 +1,158 @@
+//! What one account does changes nothing for another one.
+
+use http::Method;
+use serde_json::Value;
+
+use super::job::{Job, Shared};
+
+fn count(list: &Value) -> usize {
+    list.as_array().unwrap().len()
+}
+
+#[test]
+fn a_hundred_accounts_side_by_side_do_not_see_each_other() {
+    let mut shared = Shared::new();
+    let jobs: Vec<Job> = (0..100).map(|number| shared.account(&format!(r#"{{"name":"ci-{number}"}}"#))).collect();
+    // All pay under the same reference, which is used once by each.
+    let keys: Vec<String> = jobs.iter().map(|job| job.pay(&mut shared, "order-1")).collect();
+    for (at, job) in jobs.iter().enumerate() {
+        let own = job.done(&mut shared, "transaction/lookup", &[("transactionKey", &keys[at])]);
+        assert!(own.to_string().contains(&keys[at]), "{own}");
+        let (status, other) = job.call(&mut shared, "transaction/lookup", &[("transactionKey", &keys[(at + 1) % 100])]);
+        assert!(status != 200 || !other.to_string().contains(&keys[(at + 1) % 100]), "{other}");
+        let listed = shared.get(&format!("transactions?account={}", job.name));
+        assert_eq!((count(&listed), &listed[0]["transactionKey"]), (1, &Value::from(&*keys[at])));
+        assert_eq!(count(&shared.get(&format!("requests?account={}", job.name))), 3);
+    }
+    assert_eq!(count(&shared.get("transactions?limit=1000")), 100);
+    assert_eq!(count(&shared.get("transactions?merchant=main")), 0);
+    assert_eq!(count(&shared.get("accounts")), 100);
+}
+
+#[test]
+fn each_has_its_own_clock() {
+    let mut shared = Shared::new();
+    let (one, other, main) = (shared.account("{}"), shared.account("{}"), Job::configured("main"));
+    let jobs = [&one, &other, &main];
+    let sessions: Vec<Value> = jobs.iter().map(|job| job.session(&mut shared).1["sessionKey"].clone()).collect();
+    let post = |shared: &mut Shared, key: &Value| {
+        let form = serde_urlencoded::to_string([
+            ("sessionKey", key.as_str().unwrap()),
+            ("cardNumber", "4000000000001000"),
+            ("cardExpiryMonth", "12"),
+            ("cardExpiryYear", "2030"),
+            ("cardCV2", "123"),
+            ("nextPageUrl", "https://shop.example/next"),
+            ("currentPageUrl", "https://shop.example/card"),
+        ]);
+        let posted = pg_support::request(Method::POST, "/v3/session/postform/json", form.unwrap());
+        let response = shared.sandbox.handle(shared.now, posted);
+        let location = response.headers().get("location").map(|to| to.to_str().unwrap().to_owned());
+        location.unwrap_or_default().split('?').next().unwrap_or_default().to_owned()
+    };
+    for key in &sessions {
+        assert_eq!(post(&mut shared, key), "https://shop.example/next");
+    }
+    let held = |shared: &mut Shared| -> Vec<bool> {
+        let all = shared.get("sessions");
+        let has_card = |job: &&Job| {
+            let mut all = all.as_array().unwrap().iter();
+            !all.find(|session| session["merchant"] == *job.name).unwrap()["card"].is_null()
+        };
+        jobs.iter().map(has_card).collect()
+    };
+    assert_eq!(held(&mut shared), [true, true, true]);
+    let clock = shared.post(&format!("clock?account={}", one.name), r#"{"advanceSeconds":1860}"#);
+    assert_eq!(clock["now"], "2026-05-04T10:31:00Z");
+    shared.due();
+    assert_eq!(
+        held(&mut shared),
+        [false, true, true],
+        "the card of an expired session is erased, of this account alone"
+    );
+    let pay = |shared: &mut Shared, job: &Job, session: &Value| {
+        let session = session.as_str().unwrap();
+        let order = [("sessionKey", session), ("currency", "GBP"), ("itemName0", "Tea"), ("itemPrice0", "499")];
+        job.call(shared, "transaction/authSessionKey", &order).1["errorCode"].clone()
+    };
+    assert_eq!(pay(&mut shared, &one, &sessions[0]), "136");
+    assert_eq!(pay(&mut shared, &other, &sessions[1]), Value::Null);
+    assert_eq!(shared.get("clock")["now"], "2026-05-04T10:00:00Z");
+    // The other way round: the sandbox's clock moves, and the account's does not. A CV2 is not forgotten either.
+    let (_, later) = other.session(&mut shared);
+    assert_eq!(post(&mut shared, &later["sessionKey"]), "https://shop.example/next");
+    shared.post("clock", r#"{"advanceSeconds":86400}"#);
+    shared.due();
+    assert_eq!(shared.get(&format!("clock?account={}", other.name))["now"], "2026-05-04T10:00:00Z");
+    assert_eq!(pay(&mut shared, &other, &later["sessionKey"]), Value::Null);
+    assert_eq!(held(&mut shared)[2], false);
+}
+
+#[test]
+fn each_has_its_own_faults() {
+    let mut shared = Shared::new();
+    let (one, other, main) = (shared.account("{}"), shared.account("{}"), Job::configured("main"));
+    let fault = r#"{"method":"session/initiate","kind":"status","status":503}"#;
+    shared.post(&format!("faults?account={}", one.name), fault);
+    assert_eq!((count(&shared.get("faults")), count(&shared.get(&format!("faults?account={}", one.name)))), (0, 1));
+    assert_eq!([&main, &other, &one, &one].map(|job| job.session(&mut shared).0), [200, 200, 503, 200]);
+    shared.post("faults", fault);
+    assert_eq!([&one, &other, &main, &main].map(|job| job.session(&mut shared).0), [200, 200, 503, 200]);
+    shared.post(&format!("faults?account={}", other.name), fault);
+    let (_, removed) = shared.send(Method::DELETE, &format!("/_sandbox/faults?account={}", other.name), "");
+    assert_eq!((removed["removed"].as_u64(), other.session(&mut shared).0), (Some(1), 200));
+}
+
+// spec: 1 §5, A53, A335: More than five failures lock an address out of the account that they were for.
+#[test]
+fn a_lockout_and_a_limit_are_those_of_one_account() {
+    let mut shared = Shared::new();
+    let one = shared.account(r#"{"like":"strict"}"#);
+    let (other, main) = (shared.account(r#"{"like":"strict"}"#), Job::configured("strict"));
+    let mut wrong = one.clone();
+    wrong.merchant.sha_key = pg_sandbox::secret::Secret::new("wrong");
+    let codes: Vec<Value> = (0..7).map(|_| wrong.session(&mut shared).1["errorCode"].clone()).collect();
+    assert_eq!((&codes[0], &codes[5], &codes[6]), (&"123".into(), &"123".into(), &"121".into()));
+    assert_eq!(one.session(&mut shared).1["errorCode"], "121");
+    assert_eq!([&other, &main].map(|job| job.session(&mut shared).0), [200, 200]);
+    // The minute of the block passes on the account's own clock.
+    shared.post(&format!("clock?account={}", one.name), r#"{"advanceSeconds":61}"#);
+    let admitted = (0..101).filter(|_| one.session(&mut shared).0 == 200).count();
+    assert_eq!((admitted, other.session(&mut shared).0), (100, 200));
+}
+
+#[test]
+fn batches_and_callbacks_come_on_the_clock_of_their_account() {
+    let mut shared = Shared::new();
+    let (one, other, main) = (shared.account("{}"), shared.account("{}"), Job::configured("main"));
+    let jobs = [&one, &other, &main];
+    jobs.iter().for_each(|job| job.batch(&mut shared));
+    shared
+        .post(&format!("cards/updater?account={}", one.name), r#"{"cardNumber":"4000000000001000","response":"705"}"#);
+    assert!(shared.due().is_empty());
+    shared.post(&format!("callbacks/behaviour?account={}", other.name), r#"{"kind":"fail"}"#);
+    shared.post(&format!("clock?account={}", one.name), r#"{"advanceSeconds":121}"#);
+    let sent = shared.due();
+    assert_eq!(sent.len(), 1, "the batch of one account has finished");
+    let callback = shared.get("callbacks")[0].clone();
+    assert_eq!((&callback["merchant"], &callback["id"]), (&Value::from(&*one.name), &Value::from(&*sent[0].id)));
+    shared.sandbox.delivered(shared.now, &sent[0].id, Ok(http::StatusCode::OK));
+    let id = callback["id"].as_str().unwrap();
+    assert_eq!(shared.get(&format!("callbacks/{id}"))["status"], "delivered");
+    // It is sent again on the account's own clock only.
+    assert_eq!(shared.refused(Method::POST, &format!("callbacks/{id}/redeliver"), "").0, 404);
+    shared.post(&format!("callbacks/{id}/redeliver?account={}", one.name), "");
+    assert_eq!(shared.due().len(), 1);
+
+    shared.pass(121);
+    let sent = shared.due();
+    assert_eq!(sent.len(), 1, "the other account's callback was set to fail, and that of main was not");
+    let batches = shared.get("batches");
+    let responses = |job: &Job| {
+        let mut all = batches.as_array().unwrap().iter();
+        all.find(|batch| batch["merchant"] == *job.name).unwrap()["responses"].clone()
+    };
+    let answered = jobs.map(responses).map(|responses| responses.to_string());
+    assert_eq!(answered, [r#"{"705":1}"#, r#"{"706":1}"#, r#"{"706":1}"#]);
+    assert!(pg_stores::rests(&shared.sandbox, shared.now) || !sent.is_empty());
+}

@@ -1,0 +1,93 @@
+//! Accounts that are removed, and those whose time is over.
+
+use http::Method;
+use pg_sandbox::{Sandbox, Settings};
+use serde_json::Value;
+
+use super::job::{Job, Shared};
+
+fn names(shared: &mut Shared) -> Vec<String> {
+    let all = shared.get("accounts");
+    all.as_array().unwrap().iter().map(|account| account["name"].as_str().unwrap().to_owned()).collect()
+}
+
+// spec: 1 §7, A52, A335: The credentials of an account that is gone are invalid.
+#[test]
+fn a_removed_account_is_unknown_and_leaves_nothing() {
+    let mut shared = Shared::new();
+    let job = shared.account(r#"{"name":"ci-1"}"#);
+    job.pay(&mut shared, "order-1");
+    job.batch(&mut shared);
+    job.session(&mut shared);
+    let (status, removed) = shared.send(Method::DELETE, "/_sandbox/accounts/ci-1", "");
+    assert_eq!((status, removed["removed"].as_u64()), (200, Some(1)));
+    let (status, reply) = job.session(&mut shared);
+    assert_eq!((status, &reply["errorCode"]), (401, &Value::from("102")));
+    let form = format!(
+        "api_key={}&api_password={}&version=5",
+        job.merchant.enterprise.as_ref().unwrap().api_key.expose(),
+        job.merchant.enterprise.as_ref().unwrap().api_password.expose()
+    );
+    let gettoken = pg_support::request(Method::POST, "/enterprise/gettoken", form);
+    let response = shared.sandbox.handle(shared.now, gettoken);
+    assert_eq!(response.status(), 401);
+    assert!(String::from_utf8_lossy(response.body()).contains(">3<"));
+    for list in ["transactions", "tokens", "batches", "sessions"] {
+        assert_eq!(shared.get(&format!("{list}?limit=1000")).as_array().unwrap().len(), 0, "{list}");
+    }
+    assert_eq!(shared.refused(Method::DELETE, "accounts/ci-1", "").0, 404);
+    shared.pass(121);
+    assert!(shared.due().is_empty(), "its batch is gone");
+    // The name is free again, and its references too; old credentials stay invalid.
+    let again = shared.account(r#"{"name":"ci-1"}"#);
+    again.pay(&mut shared, "order-1");
+    assert_eq!(job.session(&mut shared).0, 401);
+    assert_eq!(names(&mut shared), ["ci-1"]);
+}
+
+#[test]
+fn a_time_to_live_is_measured_on_the_real_clock() {
+    let mut shared = Shared::new();
+    let job = shared.account(r#"{"name":"short","ttlSeconds":3600}"#);
+    shared.account(r#"{"name":"long"}"#);
+    assert_eq!(shared.get("accounts/short")["expires"], "2026-05-04T11:00:00Z");
+    job.pay(&mut shared, "order-1");
+    // Neither clock of the sandbox ends it, and a frozen one does not prolong it.
+    shared.post("clock", r#"{"advanceSeconds":864000}"#);
+    shared.post("clock?account=short", r#"{"advanceSeconds":864000,"speed":0}"#);
+    shared.pass(3_599);
+    assert_eq!(job.session(&mut shared).0, 200);
+    shared.due();
+    assert_eq!(names(&mut shared), ["short", "long"]);
+    shared.pass(1);
+    // At once, before it is removed.
+    assert_eq!(job.session(&mut shared).1["errorCode"], "102");
+    assert_eq!(names(&mut shared), ["long"]);
+    assert_eq!(shared.refused(Method::GET, "clock?account=short", "").0, 404);
+    assert_eq!(shared.get("transactions").as_array().unwrap().len(), 1);
+    shared.due();
+    assert_eq!(shared.get("transactions").as_array().unwrap().len(), 0, "what belonged to it is removed");
+    shared.account(r#"{"name":"short"}"#).pay(&mut shared, "order-1");
+}
+
+#[test]
+fn accounts_survive_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shop.sqlite");
+    let open = || Shared::over(Sandbox::open(&path, Settings::default(), [9; 32]).unwrap());
+    let mut shared = open();
+    let job = shared.account(r#"{"name":"ci-1","ttlSeconds":7200}"#);
+    job.batch(&mut shared);
+    shared.post("clock?account=ci-1", r#"{"advanceSeconds":60}"#);
+    shared.post("faults?account=ci-1", r#"{"method":"session/initiate","kind":"status","status":503}"#);
+    drop(shared);
+    let mut shared = open();
+    assert_eq!(shared.get("clock?account=ci-1")["now"], "2026-05-04T10:01:00Z");
+    assert_eq!([job.session(&mut shared).0, job.session(&mut shared).0], [503, 200]);
+    shared.pass(61);
+    assert_eq!(shared.due().len(), 1, "its batch finishes by itself");
+    shared.pass(7_200);
+    drop(shared.due());
+    assert_eq!(names(&mut shared), [""; 0]);
+    let _: Job = shared.account(r#"{"name":"ci-1"}"#);
+}

@@ -1,0 +1,67 @@
+//! Bad input gets a status, a code and a reason, and changes nothing.
+
+use http::Method;
+use serde_json::Value;
+
+use super::job::{Job, Shared};
+
+#[test]
+fn bad_input_is_refused_with_a_reason() {
+    let mut shared = Shared::new();
+    shared.account(r#"{"name":"ci-1"}"#);
+    let post = |shared: &mut Shared, body: &str| shared.refused(Method::POST, "accounts", body);
+    for (body, status, code, says) in [
+        (r#"{"name":"ci-1"}"#, 409, "name-taken", "there is an account \"ci-1\" already"),
+        (r#"{"name":"main"}"#, 409, "name-taken", "there is an account \"main\" already"),
+        (r#"{"name":"Ci 1"}"#, 400, "invalid", "name must be 1 to 32 lower-case letters"),
+        (r#"{"ttlSeconds":"1h"}"#, 400, "invalid", "ttlSeconds must be a whole number"),
+        (r#"{"ttlSeconds":0}"#, 400, "invalid", "ttlSeconds must be a whole number"),
+        (r#"{"like":"nothing"}"#, 400, "invalid", "like must be the name of a configured account: main, strict, other"),
+        (r#"{"like":"ci-1"}"#, 400, "invalid", "like must be the name of a configured account"),
+        ("name=ci-2", 400, "invalid", "JSON object"),
+    ] {
+        let (found, found_code, reason) = post(&mut shared, body);
+        assert_eq!((found, &*found_code), (status, code), "{body}: {reason}");
+        assert!(reason.contains(says), "{body}: {reason}");
+    }
+    for (method, path) in [
+        (Method::GET, "accounts/ci-2"),
+        (Method::DELETE, "accounts/ci-2"),
+        (Method::DELETE, "accounts/main"),
+        (Method::GET, "clock?account=ci-2"),
+        (Method::POST, "faults?account=main"),
+        (Method::GET, "transactions?account=CI"),
+    ] {
+        let (status, code, reason) = shared.refused(method, path, "");
+        assert_eq!((status, &*code), (404, "no-such-entry"), "{path}: {reason}");
+        assert!(reason.starts_with("there is no account "), "{path}: {reason}");
+    }
+    assert_eq!(shared.refused(Method::POST, "accounts/ci-1", "").0, 405);
+    assert_eq!(shared.refused(Method::DELETE, "accounts", "").0, 405);
+    assert_eq!(shared.get("accounts").as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn credentials_are_shown_once_and_are_those_of_this_account() {
+    let mut shared = Shared::new();
+    let made = shared.post("accounts", r#"{"name":"ci-1","like":"strict"}"#);
+    for (name, length) in [("apiKey", 32), ("apiPassword", 32), ("shaKey", 32), ("enterpriseApiKey", 32)] {
+        assert_eq!(made[name].as_str().unwrap().len(), length, "{name}");
+    }
+    assert_eq!((&made["requestsPerMinute"], &made["rawCards"]), (&Value::from(100), &Value::from(false)));
+    assert!(made["baseUrl"].as_str().is_some() && made["accountUpdaterKey"].is_null());
+    let secret = made["apiPassword"].as_str().unwrap();
+    for path in ["accounts", "accounts/ci-1", "merchants", "requests"] {
+        assert!(!shared.get(path).to_string().contains(secret), "{path}");
+    }
+    let (_, wrong) = (
+        0,
+        Job::of(&{
+            let mut wrong = made.clone();
+            wrong["accountUpdaterKey"] = Value::Null;
+            wrong["apiPassword"] = "0".repeat(32).into();
+            wrong
+        }),
+    );
+    assert_eq!(wrong.session(&mut shared).1["errorCode"], "102");
+}

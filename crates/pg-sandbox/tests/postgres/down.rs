@@ -1,0 +1,83 @@
+//! What the probes say while the database is away, and a server that is told to stop under load.
+
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+    thread,
+};
+
+use pg_sandbox::{Config, Server, Settings, SharedStore, StoreChoice, StoreKey};
+use pg_stores::Postgres;
+
+use super::{KEY, process::payment, proof::ask};
+
+async fn serving(url: &str) -> Server {
+    let store = StoreChoice::Postgres(SharedStore::new(url, StoreKey::from_bytes(KEY)));
+    Server::start(Config::default().store(store)).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_without_its_database_lives_and_is_not_ready() {
+    let Ok(database) = Postgres::start(&[]) else {
+        assert!(Postgres::installed().is_none(), "an installed server starts");
+        return;
+    };
+    let server = serving(&database.database().unwrap()).await;
+    let address = server.address();
+    let probe = move |name: &str| ask(address, &format!("GET /_sandbox/health/{name}"), "").map(|(status, _)| status);
+    assert_eq!([probe("live"), probe("ready")], [Some(200); 2]);
+    database.stop_at_once().unwrap();
+    // The answer comes when the process has looked for the database often enough; meanwhile it lives.
+    let ready = thread::spawn(move || probe("ready"));
+    assert_eq!(probe("live"), Some(200));
+    assert_eq!(ready.join().unwrap(), Some(500));
+    assert_eq!(probe("live"), Some(200));
+    database.start_again().unwrap();
+    assert_eq!([probe("live"), probe("ready")], [Some(200); 2]);
+    server.shutdown().await;
+}
+
+/// How many callers pay at the same time.
+const CALLERS: usize = 16;
+/// After how many payments the server is told to stop.
+const PAID: usize = 40;
+
+fn pay_until_it_stops(address: SocketAddr, caller: usize, paid: &AtomicUsize) {
+    let settings = Settings::default();
+    let main = settings.merchants.by_name("main").unwrap();
+    for order in 0.. {
+        let pairs = payment(&format!("caller-{caller}-order-{order}"));
+        let pairs: Vec<(&str, &str)> = pairs.iter().map(|(name, value)| (*name, &**value)).collect();
+        let body = pg_support::signed_form(main, &pairs);
+        match ask(address, "POST /v3/transaction/auth/json", &body) {
+            Some((200, _)) => paid.fetch_add(1, SeqCst),
+            // The connection was not accepted any more, or its request was not begun.
+            None | Some((503, _)) => return,
+            Some(other) => panic!("{other:?}"),
+        };
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_stops_answers_every_request_that_it_carries_out() {
+    let Some(database) = Postgres::for_tests() else { return };
+    let url = database.database().unwrap();
+    let server = serving(&url).await;
+    let (address, paid) = (server.address(), Arc::new(AtomicUsize::new(0)));
+    let callers: Vec<_> = (0..CALLERS)
+        .map(|caller| {
+            let paid = Arc::clone(&paid);
+            thread::spawn(move || pay_until_it_stops(address, caller, &paid))
+        })
+        .collect();
+    while paid.load(SeqCst) < PAID {
+        tokio::task::yield_now().await;
+    }
+    server.shutdown().await;
+    callers.into_iter().for_each(|caller| caller.join().unwrap());
+    let held = database.psql(&url, "SELECT count(*) FROM payment_sandbox.transactions").unwrap();
+    assert_eq!(held, paid.load(SeqCst).to_string(), "payments without an answer, or answers without a payment");
+}

@@ -1,0 +1,249 @@
+//! Planted bugs: what keeps several processes apart is taken away, and the same checks that hold without that find it.
+//!
+//! None of it is in the program. A proxy rewrites what goes to the database, and an engine around the real one hides that others
+//! use the store too.
+
+use std::{
+    io::{Read as _, Write as _},
+    net::{Ipv4Addr, Shutdown, TcpListener, TcpStream},
+    sync::{Arc, Condvar, Mutex},
+    thread,
+};
+
+use http::Method;
+use pg_sandbox::{
+    Sandbox, Settings, StoreError, StoreKey,
+    store::{Change, Kind, Postgres as Engine, Query, Row, Store, Syncer},
+};
+use pg_stores::Postgres;
+
+use super::KEY;
+use crate::accounts::job::{Job, Shared};
+
+/// The lock that lets groups take turns.
+const LOCK: &str = "LOCK TABLE payment_sandbox.turn IN EXCLUSIVE MODE;";
+/// The isolation of a group.
+const SERIALIZABLE: (&str, &str) = ("SERIALIZABLE READ WRITE", "REPEATABLE READ");
+/// The row that every group writes, so that two at a time conflict.
+const GENERATION: (&str, &str) = ("UPDATE payment_sandbox.store SET generation = generation + 1", "SELECT 1");
+/// What a group writes first.
+const WRITES: &[u8] = b"INSERT INTO payment_sandbox.";
+
+/// Whether the next writes of a group are passed on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Gate {
+    Open,
+    /// The next writes are to be held.
+    Armed,
+    /// They are held.
+    Holding,
+}
+
+/// Stands before the server, takes words out of what is sent, and holds the writes of one group.
+struct Proxy {
+    port: u16,
+    gate: Arc<(Mutex<Gate>, Condvar)>,
+}
+
+impl Proxy {
+    fn before(server: u16, replaced: &[(&'static str, &'static str)]) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let gate = Arc::new((Mutex::new(Gate::Open), Condvar::new()));
+        let (shared, replaced) = (Arc::clone(&gate), replaced.to_vec());
+        // Ends with the program.
+        thread::spawn(move || {
+            for client in listener.incoming() {
+                let (client, server) = (client.unwrap(), TcpStream::connect((Ipv4Addr::LOCALHOST, server)).unwrap());
+                let (gate, replaced) = (Arc::clone(&shared), replaced.clone());
+                let ends = (server.try_clone().unwrap(), client.try_clone().unwrap());
+                thread::spawn(move || {
+                    pass(client, server, |bytes| {
+                        replaced.iter().for_each(|(from, to)| replace(bytes, from, to));
+                        if bytes.windows(WRITES.len()).any(|window| window == WRITES) {
+                            hold(&gate);
+                        }
+                    })
+                });
+                thread::spawn(move || pass(ends.0, ends.1, |_| {}));
+            }
+        });
+        Self { port, gate }
+    }
+
+    fn set(&self, to: Gate) {
+        *self.gate.0.lock().unwrap() = to;
+        self.gate.1.notify_all();
+    }
+
+    fn wait_until_holding(&self) {
+        let waiting = self.gate.0.lock().unwrap();
+        drop(self.gate.1.wait_while(waiting, |gate| *gate != Gate::Holding).unwrap());
+    }
+}
+
+/// If the gate is armed, waits until it is opened.
+fn hold(gate: &(Mutex<Gate>, Condvar)) {
+    let mut now = gate.0.lock().unwrap();
+    if *now == Gate::Armed {
+        *now = Gate::Holding;
+        gate.1.notify_all();
+        drop(gate.1.wait_while(now, |gate| *gate == Gate::Holding).unwrap());
+    }
+}
+
+/// Replaces a text by a shorter one and blanks: lengths stay as they were announced.
+fn replace(bytes: &mut [u8], from: &str, to: &str) {
+    let Some(at) = bytes.windows(from.len()).position(|window| window == from.as_bytes()) else { return };
+    let padded = format!("{to:<width$}", width = from.len());
+    bytes[at..at + from.len()].copy_from_slice(padded.as_bytes());
+}
+
+fn pass(mut from: TcpStream, mut to: TcpStream, mut seen: impl FnMut(&mut [u8])) {
+    let mut buffer = vec![0; 1 << 18];
+    while let Ok(length @ 1..) = from.read(&mut buffer) {
+        seen(&mut buffer[..length]);
+        if to.write_all(&buffer[..length]).is_err() {
+            break;
+        }
+    }
+    for stream in [from, to] {
+        // It may be closed already.
+        let _ = stream.shutdown(Shutdown::Both);
+    }
+}
+
+fn open(url: &str, number: u8) -> Shared {
+    let key = StoreKey::from_bytes(KEY);
+    Shared::over(Sandbox::open_postgres(url, &key, Settings::default(), [number; 32]).unwrap())
+}
+
+/// One process removes an account while the other one is about to record a payment of it. Gives the status of the payment, and
+/// how many payments are left in the store.
+fn pay_while_the_account_is_removed(replaced: &[(&'static str, &'static str)]) -> Option<(u16, String)> {
+    let server = Postgres::for_tests()?;
+    let url = server.database().unwrap();
+    let proxy = Proxy::before(server.port(), replaced);
+    let through = url.replace(&server.port().to_string(), &proxy.port.to_string());
+    let (mut one, mut other) = (open(&through, 1), open(&through, 2));
+    let job = one.account(r#"{"name":"ci-1"}"#);
+    // The connection is there, and the group begins with what is stored now.
+    assert_eq!(job.session(&mut other).0, 200);
+    proxy.set(Gate::Armed);
+    let paid = thread::scope(|scope| {
+        let paying =
+            scope.spawn(|| job.call(&mut other, "transaction/auth", &crate::accounts::job::payment("order-1")).0);
+        proxy.wait_until_holding();
+        assert_eq!(one.send(Method::DELETE, "/_sandbox/accounts/ci-1", "").0, 200);
+        proxy.set(Gate::Open);
+        paying.join().unwrap()
+    });
+    Some((paid, server.psql(&url, "SELECT count(*) FROM payment_sandbox.transactions").unwrap()))
+}
+
+#[test]
+fn snapshot_isolation_in_place_of_serializable_is_found() {
+    let held = Some((401, "0".to_owned()));
+    let no_lock = (LOCK, "");
+    for guards in [&[no_lock][..], &[no_lock, SERIALIZABLE]] {
+        let Some(found) = pay_while_the_account_is_removed(guards) else { return };
+        assert_eq!(Some(found), held, "without {guards:?}");
+    }
+    // Neither turns, nor SERIALIZABLE, nor a row that all groups write: the payment of a removed account is recorded.
+    let broken = pay_while_the_account_is_removed(&[no_lock, SERIALIZABLE, GENERATION]);
+    assert_eq!(broken, Some((200, "1".to_owned())), "the check cannot fail");
+}
+
+/// An engine that several processes share, and that says that they do not.
+struct Unshared(Engine);
+
+impl Store for Unshared {
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    fn begin(&mut self) -> Result<(), StoreError> {
+        self.0.begin()
+    }
+
+    fn commit(&mut self) -> Result<(), StoreError> {
+        self.0.commit()
+    }
+
+    fn syncer(&self) -> Option<Syncer> {
+        self.0.syncer()
+    }
+
+    fn rollback(&mut self) {
+        self.0.rollback();
+    }
+
+    fn in_transaction(&self) -> bool {
+        self.0.in_transaction()
+    }
+
+    fn change(&self) -> Change {
+        self.0.change()
+    }
+
+    fn may_try_again(&self) -> bool {
+        self.0.may_try_again()
+    }
+
+    fn get(&mut self, kind: &'static Kind, key: &str) -> Result<Option<String>, StoreError> {
+        self.0.get(kind, key)
+    }
+
+    fn holds(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
+        self.0.holds(kind, key)
+    }
+
+    fn put(&mut self, kind: &'static Kind, row: &Row<'_>) -> Result<(), StoreError> {
+        self.0.put(kind, row)
+    }
+
+    fn remove(&mut self, kind: &'static Kind, key: &str) -> Result<(), StoreError> {
+        self.0.remove(kind, key)
+    }
+
+    fn select(&mut self, kind: &'static Kind, query: &Query<'_>) -> Result<Vec<String>, StoreError> {
+        self.0.select(kind, query)
+    }
+}
+
+/// Two processes over a new database, as they are or with the planted bug.
+fn two(planted: bool) -> Option<[Shared; 2]> {
+    let url = Postgres::for_tests()?.database().unwrap();
+    Some([1, 2].map(|number| {
+        if !planted {
+            return open(&url, number);
+        }
+        let engine = Engine::open(&url, &KEY, &format!("process {number}")).unwrap();
+        let over = Sandbox::over(Box::new(Unshared(engine)), Settings::default(), &KEY, [number; 32]);
+        Shared::over(over.unwrap())
+    }))
+}
+
+#[test]
+fn a_throttle_by_process_is_found() {
+    for (planted, expected) in [(false, 100), (true, 130)] {
+        let Some([mut one, mut other]) = two(planted) else { return };
+        let strict = Job::configured("strict");
+        let admitted = (0..130)
+            .filter(|number| strict.session(if number % 2 == 0 { &mut one } else { &mut other }).0 == 200)
+            .count();
+        assert_eq!(admitted, expected, "planted: {planted}");
+    }
+}
+
+#[test]
+fn a_callback_that_two_processes_deliver_is_found() {
+    for (planted, expected) in [(false, 1), (true, 2)] {
+        let Some([mut one, mut other]) = two(planted) else { return };
+        Job::configured("main").batch(&mut one);
+        one.pass(121);
+        other.pass(121);
+        // Each asks before the other has reported.
+        assert_eq!(one.due().len() + other.due().len(), expected, "planted: {planted}");
+    }
+}
