@@ -43,7 +43,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let ChargeOutcome::Approved(paid) = charging.await else { return Err("not paid".into()) };
     println!("the reply was lost, and it is paid: {}", paid.transaction_key);
 
-    // A process that starts anew with what was stored finds the same payment, and makes no other.
+    // A restarted process with the saved state finds the same payment, and makes no other.
     let saved = stored.lock().expect("no holder of the lock panics").take().ok_or("nothing was stored")?;
     let ChargeOutcome::Approved(again) = client.resume_charge(&saved, Some(payment()))?.await else {
         return Err("not found".into());

@@ -14,7 +14,7 @@ pub const VISA: [(&str, &str); 5] = [
     ("cardholderName", "A Holder"),
 ];
 
-/// Posts a form with its hidden fields and what the customer filled in.
+/// Posts a form with its hidden fields and the customer's input.
 ///
 /// # Panics
 /// When no reply comes.
@@ -30,7 +30,7 @@ pub async fn post(form: &CardForm, filled_in: &[(&str, &str)]) -> Response<Bytes
     HyperTransport::new().send(request).await.expect("a reply")
 }
 
-/// The address that a redirect leads to.
+/// The target of a redirect.
 ///
 /// # Panics
 /// When the reply is no redirect as the service makes them (spec 2 §4.2).

@@ -53,7 +53,7 @@ impl FailingStore {
         self.lock().plan = Some(Plan { failure, after, times });
     }
 
-    /// From now on no sync succeeds; whether the disk keeps what it was given is said here.
+    /// Makes every later sync fail; the argument says whether the disk keeps the written data.
     pub fn lose_sync(&self, kept: bool) {
         self.lock().unsynced = Some(kept);
     }
@@ -125,7 +125,7 @@ impl Store for FailingStore {
         done
     }
 
-    /// A pipe takes what is written and cannot be synced.
+    /// A pipe accepts writes and cannot be synced.
     #[cfg(unix)]
     fn syncer(&self) -> Option<Syncer> {
         self.lock().unsynced.map(|_| {

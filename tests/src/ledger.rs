@@ -1,4 +1,4 @@
-//! What the service holds against what a client claims.
+//! Compares the service's ledger with a client's claims.
 
 use pg_hyper::{Client, Transport};
 use pg_model::{Transaction, TransactionLookup};

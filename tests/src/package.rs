@@ -42,8 +42,7 @@ pub fn node() -> Option<PathBuf> {
     found
 }
 
-/// Tests that have nothing to run pass, so this has to be told; what is printed with a macro would be kept from the
-/// terminal.
+/// Skipped tests pass, so this is reported; the test harness captures the output of the print macros.
 fn left_out(once: &Once, why: &str) {
     let on_ci = env::var("CI").is_ok_and(|value| value == "true" || value == "1");
     assert!(!on_ci, "nothing may be left out here, but {why}");

@@ -8,14 +8,14 @@ use pg_sandbox::{Config, Server, Settings};
 
 use crate::browser;
 
-/// Where the browser goes when everything is valid; it has a query and a fragment of its own.
+/// The browser's target if everything is valid; it has a query and a fragment.
 pub const NEXT_PAGE: &str = "https://shop.example/review?order=7#card";
 /// Where it goes back to when something is not.
 pub const CARD_PAGE: &str = "https://shop.example/card";
 /// Where it goes when the form can't be processed.
 pub const ERROR_PAGE: &str = "https://shop.example/error";
 
-/// Without limits of its own: what the sandbox limits is what is tested.
+/// Without client limits, since the sandbox's limits are tested.
 fn client(account: Account) -> Client {
     Client::builder(account).expect("loopback is private").limits(ThrottleLimits::unlimited()).build()
 }

@@ -56,10 +56,10 @@ pub struct Screen {
     pub phone: bool,
 }
 
-/// A browser with a tab, storage and cookies of its own, which reaches nothing but this machine. When it is dropped, the next test
-/// may have it, with nothing of this one left in it; after a test that failed it ends.
+/// A browser with its own tab, storage and cookies, which can reach only this machine. When it is dropped, the next
+/// test may use it, without data of this one; after a failed test it ends.
 ///
-/// Every method panics when the browser does not do what it is told: that is how a test fails.
+/// Every method panics if the browser does not execute a command, which fails the test.
 pub struct Browser {
     /// The address of the WebDriver session.
     session: String,
@@ -114,8 +114,8 @@ impl Browser {
         Some(browser)
     }
 
-    /// Leaves nothing of the test before: its tabs, with what they showed and pretended to be, its cookies and stores, what
-    /// was complained of, and pressed buttons.
+    /// Removes the state of the previous test: its tabs and emulation, cookies and stores, console messages, and
+    /// pressed buttons.
     async fn forget(&self) {
         self.ask(Method::DELETE, "/actions", Bytes::new()).await.unwrap_or_else(|refused| refused.fail());
         let used = self.get("/window/handles").await;
@@ -161,12 +161,12 @@ impl Browser {
         self.find(XPATH, &format!("//h1[contains(., \"{heading}\")]")).await;
     }
 
-    /// What is to be read in an element, as it is shown.
+    /// The displayed text of an element.
     pub async fn read(&self, css: &str) -> String {
         text(&self.on(CSS, css, &[Step::get("text")]).await)
     }
 
-    /// What is to be read in all elements of a kind, which may be none: this does not wait.
+    /// The displayed texts of all matching elements, possibly none: this does not wait.
     pub async fn read_all(&self, css: &str) -> Vec<String> {
         let script = "return [...document.querySelectorAll(arguments[0])].map(element => element.innerText)";
         let found = self.run(script, &[json!(css)]).await;
@@ -217,7 +217,7 @@ impl Browser {
 
     /// Does what leads to another page, and waits until that one is there.
     async fn leave(&self, action: impl Future<Output = ()>) {
-        // What is to be clicked may itself be on a page that is still to come.
+        // The element to click may be on a page that is still loading.
         self.run(MARK, &[]).await;
         action.await;
         self.find(CSS, NEW).await;
@@ -288,8 +288,8 @@ impl Browser {
         self.post("/execute/async", &json!({"script": script, "args": []})).await
     }
 
-    /// What the browser held against the pages since this was last asked, such as a breach of their own content
-    /// security policy. That an answer is no 200 is not among it.
+    /// The browser's console errors since the last call, such as violations of the content security policy, except
+    /// statuses other than 200.
     pub async fn complaints(&self) -> Vec<String> {
         let log = self.post("/se/log", &json!({"type": "browser"})).await;
         let entries = log.as_array().expect("a list").iter().map(|entry| text(&entry["message"]));
@@ -341,8 +341,8 @@ impl Browser {
         text(&self.post("/element", &json!({"using": strategy, "value": selector})).await[ELEMENT])
     }
 
-    /// Finds an element and does this with it, and gives what the last command gives. If the page is left in between, the
-    /// driver does nothing with the element but says that it is stale; then it is found again, on the page after it.
+    /// Finds an element, executes these commands on it, and returns the result of the last one. If the page changes in
+    /// between, the driver reports a stale element, which is then found again on the new page.
     async fn on(&self, strategy: &str, selector: &str, steps: &[Step]) -> Value {
         for _ in 0..FINDS {
             let element = self.find(strategy, selector).await;

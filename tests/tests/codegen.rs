@@ -1,5 +1,5 @@
-//! What is generated for people and what is generated for the compiler say the same: the OpenAPI document, read by
-//! others, against the request types and replies, run.
+//! Checks that generated documents and generated code agree: compares the OpenAPI document with the request types and
+//! replies.
 
 use std::path::PathBuf;
 
@@ -231,7 +231,7 @@ fn texts() -> Vec<String> {
     texts
 }
 
-/// The document refuses what the validators refuse, and takes what they take.
+/// The document accepts and refuses the same values as the validators.
 #[test]
 fn the_schemas_have_the_rules_of_the_validators() {
     let (document, texts) = (document(), texts());

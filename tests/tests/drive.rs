@@ -1,5 +1,5 @@
-//! The drivers of `pg-hyper` against the sandbox: whatever goes wrong, at most one payment, and what the client says is
-//! what the service holds.
+//! The drivers of `pg-hyper` against the sandbox: under any fault at most one payment, and the client's claim matches
+//! the ledger.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 

@@ -74,7 +74,7 @@ fn value() -> impl Strategy<Value = String> {
     })
 }
 
-/// A body, and how it is damaged: where, how many characters go, and what comes.
+/// A body and its damage: position, number of removed characters, and inserted text.
 fn body() -> impl Strategy<Value = String> {
     let damage = (any::<prop::sample::Index>(), 0..2_usize, proptest::sample::select(&DAMAGE[..]));
     (proptest::collection::vec(value(), 0..3), proptest::option::of(damage)).prop_map(|(values, damage)| {
@@ -88,7 +88,7 @@ fn body() -> impl Strategy<Value = String> {
     })
 }
 
-/// Whether damage made an exponent besides those of [`SCALARS`].
+/// Whether damage created an exponent besides those of [`SCALARS`].
 fn has_another_exponent(body: &str) -> bool {
     let body = body.replace("\\u00e9", "");
     let mut words = body.split(|c: char| !c.is_ascii_digit() && !matches!(c, 'e' | 'E' | '.' | '+' | '-'));

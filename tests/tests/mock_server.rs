@@ -1,5 +1,5 @@
-//! `docs/reference/openapi.yaml` as it is makes a mock server that knows nothing of this project answer like the service: every
-//! method takes the request that the document shows, and its reply is read by the readers of `pg-proto`.
+//! A generic mock server with `docs/reference/openapi.yaml` replies like the service: every method accepts the request
+//! in the document, and the readers of `pg-proto` read its reply.
 //!
 //! The mock is Prism, which `cargo xtask test` installs into `target/openapi-mock/` as `tests/openapi/` says.
 
@@ -24,7 +24,7 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// Where Prism is; on CI it has to be there.
+/// The path of Prism, which is required on CI.
 fn prism() -> Option<PathBuf> {
     // A test lies in `target/debug/deps/`.
     let target = env::current_exe().ok()?.ancestors().nth(3)?.to_path_buf();
@@ -58,7 +58,7 @@ impl Mock {
             let (_, address) = line.split_once("listening on http://")?;
             Some(address.trim().to_owned())
         });
-        // What it goes on to say has to go somewhere.
+        // The rest of its output must be read.
         std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
         Self { process, authority: found.expect("Prism takes the document and listens") }
     }

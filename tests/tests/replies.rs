@@ -1,5 +1,5 @@
-//! The replies in `vectors/replies`, written by hand from the shapes of the documents: each reads as the typed record
-//! it stands for, XML and JSON as the same one, and what is written for that record has the shape of the file.
+//! The replies in `vectors/replies`, written by hand from the structures in the documents: each is read as its typed
+//! record, XML and JSON as the same one, and the written form of that record has the structure of the file.
 
 #![allow(clippy::panic, reason = "panicking is how a test fails, also in what tests share")]
 

@@ -75,7 +75,7 @@ impl Shop {
         self.look(method.reply, &*reply)
     }
 
-    /// What the card form is told, in the redirect of the browser.
+    /// The result of the card form in the redirect.
     fn post_form(&mut self, pairs: &[(&str, &str)]) {
         let response = self.send(Method::POST, "/v3/session/postform/json", body_of(pairs));
         let location = response.headers()["location"].to_str().unwrap().to_owned();

@@ -1,8 +1,7 @@
-//! `cargo xtask api`: what the library crates offer, item by item, in a file that is committed, so that a change is seen
-//! in review.
+//! `cargo xtask api`: lists the public items of the library crates in a committed file, so that reviews show changes.
 //!
-//! It is read from the sources, which any compiler will do for; the compiler's own description needs an unstable one.
-//! Types stand in signatures as they are written there. What a derive or a compiler adds is named and not spelt out.
+//! It reads the sources, which works with any compiler; the compiler's own description needs an unstable one. Types in
+//! signatures are written as in the source. Items added by a derive or the compiler are named without details.
 
 mod expansion;
 mod impls;

@@ -29,7 +29,7 @@ const CHARTS: &str = "docs/internals/growth";
 /// Tells the benchmarks to make few rounds: enough to see that they run, not to believe their figures.
 const QUICK: &str = "PG_BENCH_QUICK";
 
-/// What is to be run.
+/// The benchmarks to run.
 pub(crate) struct Choice {
     /// Few rounds.
     pub(crate) quick: bool,

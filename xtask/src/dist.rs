@@ -17,7 +17,7 @@ use crate::test::{debian, targets};
 use crate::workspace;
 use contents::Contents;
 
-/// The C compiler that SQLite and ring are built with, and what it comes in.
+/// The C compiler for SQLite and ring, and its package.
 const COMPILER: debian::Tools = &[("musl-gcc", "musl-tools")];
 
 /// The shells that get completions, and what their file is called.

@@ -21,7 +21,7 @@ const FOLDER: &str = "tests/fuzz";
 const REQUESTS: &str = "requests.dict";
 const REPLIES: &str = "replies.dict";
 
-/// What a run is told.
+/// The options of a run.
 pub(crate) struct Options {
     pub(crate) minutes: f64,
     pub(crate) targets: Vec<String>,
@@ -142,7 +142,7 @@ impl Run<'_> {
         command
     }
 
-    /// What the repository holds: corpus and past crashes.
+    /// Inputs in the repository: corpus and past crashes.
     fn known(&self, target: &str) -> Vec<PathBuf> {
         let folders = ["corpus", "regressions"].map(|kind| self.root.join(FOLDER).join(kind).join(target));
         folders.into_iter().filter(|folder| folder.is_dir()).collect()

@@ -88,8 +88,7 @@ enum Command {
         /// Only the steps that have this in their titles
         #[arg(long, value_name = "WORDS", conflicts_with = "quick")]
         only: Option<String>,
-        /// Instead: the tests of the crates that were changed since `main`, and a few of what is built on them; says what it
-        /// leaves out
+        /// Runs only the tests of the crates changed since `main`, and a few of their dependents; lists what it skips
         #[arg(long)]
         quick: bool,
     },
@@ -162,7 +161,7 @@ enum Command {
                       prints its number, the violated check and the shortest log found that shows it."
     )]
     Simulate {
-        /// How many worlds, 1000 if nothing is said
+        /// The number of worlds, 1000 by default
         #[arg(long, value_name = "N")]
         seeds: Option<u64>,
         /// The first seed; without --seeds, this world alone with its whole log
@@ -172,7 +171,7 @@ enum Command {
         #[arg(long, conflicts_with_all = ["seeds", "seed"])]
         planted: bool,
     },
-    /// Attack the sandbox and the receiver as a stranger would, and print what came of each attack as a table
+    /// Attack the sandbox and the receiver over the network, and print the results as a table
     #[command(
         long_about = "Builds the command and attacks it over raw sockets: thousands of silent, slow and deaf connections, web pages, \
                       proxies, requests that can be read in two ways, markup, tricks on terminals, files that are links. Prints a \
@@ -183,7 +182,7 @@ enum Command {
         /// Only the attacks that have this in their description
         #[arg(long, value_name = "WORDS")]
         only: Option<String>,
-        /// How many hostile connections, 5000 if nothing is said
+        /// The number of hostile connections, 5000 by default
         #[arg(long, value_name = "N")]
         connections: Option<u32>,
         /// The command as it is released, which takes longer to build

@@ -9,8 +9,8 @@ use anyhow::{Context, Result, bail};
 use crate::nightly;
 use crate::steps::{self, Run, Step};
 
-/// What it runs. It knows no instructions of processors, so the ciphers are told to use their plain code; tests of
-/// random cases run few of them, because it is some hundred times slower than a processor.
+/// The tests for Miri. It does not support processor-specific instructions, so the ciphers use portable code; property
+/// tests run few cases, because Miri is some hundred times slower.
 const RUNS: [(&str, &[&str]); 3] =
     [("pg-crypto", &["--lib"]), ("pg-model", &["--lib", "--test", "tolerance"]), ("pg-proto", &["--lib"])];
 
@@ -22,7 +22,7 @@ const LONG: [&str; 1] = ["many_unknown_fields_are_read_in_time"];
 /// What `timeout` answers when the time is over.
 const TIME_IS_OVER: i32 = 124;
 
-/// Runs every package, or the one that is named, each for so long at most; what there was no time for is told.
+/// Runs every package, or the named one, each within the time limit; reports those without time left.
 pub(crate) fn run(root: &Path, package: Option<&str>, minutes: f64) -> Result<()> {
     nightly::install(&["miri", "rust-src"])?;
     let chosen = RUNS.into_iter().filter(|(name, _)| package.is_none_or(|wanted| wanted == *name));
@@ -79,7 +79,7 @@ fn within(minutes: f64, command: &Command) -> Command {
     limited
 }
 
-/// Whether a line says that a test has passed, with or without its time.
+/// Whether a line reports a passed test, with or without its time.
 fn has_passed(line: &str) -> bool {
     line.starts_with("test ") && line.split(" ... ").nth(1).is_some_and(|word| word.split(' ').next() == Some("ok"))
 }

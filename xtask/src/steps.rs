@@ -1,7 +1,7 @@
-//! A numbered run of steps that ends with a summary and an honest verdict.
+//! A numbered run of steps with a summary and a verdict.
 //!
-//! Steps that need nothing of each other run at once: while one waits for a browser, another computes. What such a step
-//! prints is kept and shown whole when it has ended.
+//! Independent steps run concurrently: while one waits for a browser, another computes. The output of such a step is
+//! shown when it has ended.
 
 use std::cell::RefCell;
 use std::fs::File;

@@ -80,7 +80,7 @@ pub(super) fn at_once() -> usize {
     std::thread::available_parallelism().map_or(2, |processors| processors.get() + 1)
 }
 
-/// What only the system's own packages bring. One after the other: they have one lock.
+/// Tools from the system's packages, installed one after the other because of the package lock.
 fn tools<'a>() -> Vec<Step<'a>> {
     vec![
         Step::new("independent tools that the vectors are checked with", independent_tools),
@@ -99,7 +99,7 @@ fn tools<'a>() -> Vec<Step<'a>> {
     ]
 }
 
-/// What is built and installed beside the programs of tests, and some of them need.
+/// Files that some tests need besides their programs.
 fn installed<'a>(root: &'a Path, target_directory: &'a Path) -> Vec<Step<'a>> {
     vec![
         Step::new("the decoder for JavaScript, within its budget", move || decoder::build(root)),

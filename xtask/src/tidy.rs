@@ -80,7 +80,7 @@ fn read_sources(root: &Path) -> Result<Vec<Source>> {
     let mut sources = Vec::new();
     for path in workspace::files(root)? {
         let bytes = std::fs::read(root.join(&path)).with_context(|| format!("{} cannot be read", path.display()))?;
-        // What is not UTF-8 is no text, and none of the checks is about it.
+        // Files that are not UTF-8 are binary, and not checked.
         if let Ok(text) = String::from_utf8(bytes) {
             sources.push(Source { path: path.to_string_lossy().replace('\\', "/"), text });
         }

@@ -14,7 +14,7 @@ use crate::{steps, test::targets, workspace};
 pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
 const COMPILED: &str = "pg_wasm.wasm";
 
-/// What the package's files say, and what is put in its place: facts that are stated elsewhere, once.
+/// Placeholders in the package's files, and their values: facts that are stated once elsewhere.
 const VERSION: &str = "\"version\": \"0.0.0\"";
 const INLINED: &str = "PG_WASM_BASE64";
 
@@ -58,7 +58,7 @@ fn compile(root: &Path) -> Result<()> {
     steps::execute(cargo.env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\x1f")).env_remove("RUSTFLAGS")).map(drop)
 }
 
-/// The folder anew: what an earlier build left there is gone.
+/// Recreates the folder without files of an earlier build.
 fn write(root: &Path, target_directory: &Path, package: &Path, version: &str) -> Result<()> {
     if package.exists() {
         fs::remove_dir_all(package)?;

@@ -15,10 +15,10 @@ pub(crate) fn root() -> Result<PathBuf> {
     Ok(root.to_path_buf())
 }
 
-/// The Cargo that runs us, in the workspace's folder.
+/// The Cargo that runs this program, in the workspace's folder.
 ///
-/// It does not get what it has told us of ourselves: the build script of `ring` looks at these variables, so a user who runs
-/// `cargo test` and `cargo xtask test` by turns would build everything above it each time.
+/// Its own environment variables are removed: the build script of `ring` reads them, so alternating `cargo test` and
+/// `cargo xtask test` would rebuild everything above it each time.
 pub(crate) fn cargo(root: &Path) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     without_us(command.current_dir(root));
@@ -91,7 +91,7 @@ mod tests {
 
     use super::{cargo, root};
 
-    /// Cargo tells every test of itself what it tells us.
+    /// Cargo passes the same variables to every test.
     #[test]
     fn cargo_is_not_told_who_runs_it() {
         let root = root().unwrap();

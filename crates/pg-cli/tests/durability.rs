@@ -1,6 +1,6 @@
-//! What `pg sandbox` promises about its records, over real processes, real files and real HTTP: what was acknowledged
-//! survives `kill -9`, a full disk is an error and not an end, a store that cannot be used is said to be so, and being
-//! told to stop lets the answers out first.
+//! The promises of `pg sandbox` about its records, over real processes, real files and real HTTP: acknowledged data
+//! survives `kill -9`, a full disk is an error but does not end the process, an unusable store is reported, and a stop
+//! signal lets pending replies out first.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]

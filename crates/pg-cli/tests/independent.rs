@@ -155,7 +155,7 @@ fn printed(output: &Output) -> String {
     [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned()).concat()
 }
 
-/// Whether a tool is missing, which is said, and which fails on CI.
+/// Whether a tool is missing, which is reported, and fails on CI.
 fn lacks(tools: &[&str]) -> bool {
     let version = |tool: &str| if tool == "openssl" { "version" } else { "--version" };
     let missing: Vec<_> = tools

@@ -1,4 +1,4 @@
-//! Test cards and their scenarios (A137), and what a card number says about its card.
+//! Test cards and their scenarios (A137), and the scheme and type of a card number.
 
 use serde_json::{Value, json};
 

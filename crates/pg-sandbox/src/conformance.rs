@@ -21,7 +21,7 @@ use crate::{
 
 mod random;
 
-/// What an engine does differently from what the sandbox relies on.
+/// A deviation of an engine from the behaviour that the sandbox requires.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{check}: {found}")]
 pub struct Deviation {
@@ -71,11 +71,11 @@ pub fn check(store: &mut dyn Store) -> Result<(), Deviation> {
     Ok(())
 }
 
-/// Checks that a store keeps what was committed, and nothing else, when it is dropped and opened again. The argument opens
+/// Checks that a store keeps exactly the committed records when it is dropped and opened again. The argument opens
 /// the same store each time.
 ///
 /// # Errors
-/// A [`Deviation`] when records are missing or too many, or the store cannot be opened.
+/// A [`Deviation`] if records are missing or extra, or the store cannot be opened.
 pub fn check_durable(open: &mut dyn FnMut() -> Result<Box<dyn Store>, StoreError>) -> Result<(), Deviation> {
     const NAME: &str = "a store that is opened again holds what was committed";
     let mut opened = || open().map_err(|error| Deviation::new(NAME, format!("open: {error}")));

@@ -23,7 +23,7 @@ use crate::{
 pub(crate) struct Inbound {
     /// As it came, but GET instead of HEAD.
     pub(crate) request: Request<Bytes>,
-    /// Whether it came as HEAD, which is GET without the body, and without the changes that the visit of a page makes.
+    /// Whether it is a HEAD request: GET without the body and without the effects of a page visit.
     pub(crate) is_head: bool,
     /// Where it goes.
     pub(crate) route: Route,

@@ -47,9 +47,8 @@ impl Peer {
 
 /// A whole card payment service: its records, its clock and its secrets, behind one function.
 ///
-/// Nothing in it reads a clock or rolls dice: the time comes with each call, the randomness from a
-/// seed that is given once. It sends nothing either: [`Sandbox::due`] says which callbacks to send now,
-/// [`Sandbox::delivered`] is told what came of them.
+/// It reads no clock and draws no random numbers: each call passes the time, and a seed supplies the randomness. It
+/// sends nothing: [`Sandbox::due`] returns the callbacks to send now, and [`Sandbox::delivered`] takes their results.
 pub struct Sandbox {
     store: Box<dyn Store>,
     settings: Arc<Settings>,
@@ -69,11 +68,11 @@ pub struct Sandbox {
     last_sweep: Timestamp,
     /// The real time at which a shared store was last asked what other processes have left to be done.
     last_look: Timestamp,
-    /// What the disk reported when it failed; nothing is answered since.
+    /// The error of the disk; no request is answered since.
     broken: Option<String>,
 }
 
-/// What the key check holds when it is opened.
+/// The content of the key check when it is opened.
 const KEY_CHECK_TEXT: &str = "this key file belongs to this store";
 
 impl Sandbox {
@@ -95,8 +94,8 @@ impl Sandbox {
         Self::assemble(Box::new(Sqlite::in_memory()?), settings, &key, dice)
     }
 
-    /// A sandbox over a store file, which is made when it is not there, as is the key file beside it.
-    /// The seed has to be unpredictable: it decides the keys, and the content of a new key file.
+    /// A sandbox over a store file; creates the file and the key file beside it if they are missing. The seed must be
+    /// unpredictable: it determines the keys and the content of a new key file.
     ///
     /// # Errors
     /// [`OpenError`] says what is wrong with which file.
@@ -171,7 +170,7 @@ impl Sandbox {
         Ok(sandbox)
     }
 
-    /// What the sandbox was told when it was made.
+    /// The settings of the sandbox.
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.settings
@@ -204,7 +203,7 @@ impl Sandbox {
         }
     }
 
-    /// What makes answers durable that were given before the disk has them.
+    /// Makes replies durable that were produced before their commit is on disk.
     pub(crate) fn syncer(&self) -> Option<Syncer> {
         self.store.syncer()
     }
@@ -218,7 +217,8 @@ impl Sandbox {
         synced
     }
 
-    /// The disk has failed. After the next start the store may lack what it holds now, so nothing is answered any more.
+    /// The disk has failed. After the next start the store may lack current records, so no request is answered any
+    /// more.
     pub(crate) fn give_up(&mut self, error: &StoreError) {
         self.broken = Some(match error {
             StoreError::Unsynced(why) => why.clone(),

@@ -1,4 +1,4 @@
-//! What a sandbox is told once, when it is made.
+//! The settings of a sandbox.
 
 use std::sync::Arc;
 
@@ -16,8 +16,9 @@ use crate::{
 pub struct Settings {
     /// The merchant accounts.
     pub merchants: Merchants,
-    /// What the sandbox decides where the documents leave something open; without it, its own [`dialect`](crate::dialect). What
-    /// a dialect does not say is as in the sandbox's own. A sandbox always sees at once what it has executed.
+    /// The sandbox's decisions where the documents leave something open; by default its own
+    /// [`dialect`](crate::dialect), which also fills in missing entries. Lookups of a sandbox always see executed
+    /// payments at once.
     pub dialect: Option<Arc<Dialect>>,
     /// What a request may measure.
     pub limits: FormLimits,

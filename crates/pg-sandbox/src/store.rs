@@ -79,8 +79,8 @@ pub trait Store: Send {
     /// When the engine could not; everything since [`Store::begin`] is undone then.
     fn commit(&mut self) -> Result<(), StoreError>;
 
-    /// What makes commits durable, for a thread that waits for the disk while the writer goes on. Without one a commit
-    /// is as durable as it will ever be.
+    /// Makes commits durable, in a thread that waits for the disk while the writer continues. Without it, a commit is
+    /// durable when it returns.
     fn syncer(&self) -> Option<Syncer> {
         None
     }
@@ -97,7 +97,7 @@ pub trait Store: Send {
         false
     }
 
-    /// What happened to the records between this process's last commit and the transaction that has begun.
+    /// Whether the records have changed between this process's last commit and the current transaction.
     fn change(&self) -> Change {
         Change::None
     }

@@ -1,5 +1,5 @@
-//! A merchant whose program starts anew with many payments open: each is resumed from what was stored, asks once more, and
-//! is stored again.
+//! A merchant whose program restarts with many open payments: each is resumed from its saved state, sends one lookup,
+//! and is saved again.
 
 use std::sync::Arc;
 

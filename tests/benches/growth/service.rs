@@ -82,7 +82,7 @@ impl World {
         Self { sandbox, account, now, references: Cell::new(0) }
     }
 
-    /// How many payments were made.
+    /// The number of payments.
     fn paid(&self) -> usize {
         self.references.get()
     }

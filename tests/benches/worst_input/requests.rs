@@ -18,7 +18,7 @@ use crate::{
 
 /// The most parameters that the sandbox reads.
 const MOST: usize = 2_000;
-/// What a body may have beside a long value.
+/// The other parameters of a body with a long value.
 const ROOM: usize = 1_024;
 
 pub(crate) fn measure() {

@@ -1,6 +1,6 @@
 //! A bound on the memory that a reader takes for its input.
 
-/// What a reader may hold at once, however small its input.
+/// The memory that a reader may use for any input.
 const FLOOR: u64 = 64 << 10;
 
 /// Runs a reader and checks that it never held more than `times` bytes for each byte of its input.

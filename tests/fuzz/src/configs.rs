@@ -68,7 +68,7 @@ fn damaged(as_json: bool, mut dice: Dice<'_>) -> String {
     letters.into_iter().collect()
 }
 
-/// Whether damage put a credential where a name of an account or of a key stands.
+/// Whether damage put a credential in the place of an account's or key's name.
 fn named_by_a_credential(text: &str) -> bool {
     text.match_indices("cAnArY").any(|(at, _)| {
         let before = text[..at].trim_end_matches('"').trim_end().trim_end_matches(['=', ':']).trim_end();

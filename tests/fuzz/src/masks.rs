@@ -27,9 +27,9 @@ pub fn mask(input: &[u8]) {
     }
 }
 
-/// A card number in four groups of four that stands in a text for all to see, whatever digits stand around it.
+/// A readable card number in four groups of four in a text, whatever digits surround it.
 ///
-/// It looks at the bytes alone, and knows nothing of how a mask finds numbers.
+/// It uses only the bytes, independently of the mask's search.
 fn number_in_fours(text: &str) -> Option<&str> {
     /// Four times four, and the signs between.
     const LENGTH: usize = 19;

@@ -111,7 +111,7 @@ fn check(new: New, body: &[u8], read: Read) -> bool {
     true
 }
 
-/// JSON holds what was read. XML cannot: it has no empty list and no list of one, so it is compared after one round.
+/// JSON keeps the record. XML has no empty list and no list of one, so it is compared after one round.
 fn settled(encoding: Encoding, written: &str, new: New) -> String {
     if encoding == Encoding::Json {
         return written.to_owned();

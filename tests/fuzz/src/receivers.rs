@@ -106,7 +106,7 @@ fn answered(request: Request<Full<Bytes>>) -> (Answered, Vec<(String, Notificati
     })
 }
 
-/// What is answered does not depend on what was sent but by its status.
+/// Only the status of the response depends on the request.
 fn fixed((status, text): &Answered) {
     let words = match status.as_u16() {
         200 => "Received. This page can be closed.\n",

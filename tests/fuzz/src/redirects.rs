@@ -47,7 +47,7 @@ pub fn session_data(input: &[u8]) {
     no_credentials(&shown);
 }
 
-/// Any address is read or refused, and what was put into one comes out of it.
+/// Any address is read or refused, and encrypted data is decrypted again.
 pub fn redirect(input: &[u8]) {
     let mut dice = Dice::new(input);
     let (made, order, hex) = (dice.flag(), dice.below(4), dice.flag());

@@ -133,7 +133,7 @@ fn there_and_back<M: ApiRequest + PartialEq + Debug>(parameters: &Parameters) {
     arrived(&method, request.body());
 }
 
-/// What the sandbox reads is what was sent, with a signature that is right.
+/// The sandbox reads exactly the sent request, with a valid signature.
 fn arrived<M: ApiRequest + PartialEq + Debug>(method: &M, body: &[u8]) {
     let theirs: Vec<_> = form_urlencoded::parse(body).collect();
     let pairs: Vec<(&str, &str)> = theirs.iter().map(|(name, value)| (&**name, &**value)).collect();

@@ -1,4 +1,4 @@
-//! Signatures beside a straightforward signer, and what is explained of them.
+//! Compares signatures with those of a simple signer, and checks their explanations.
 
 use pg_crypto::{Diagnosis, ShaKey, diagnose, explain, form_arrays, sign, verify};
 use sha2::{Digest, Sha512};

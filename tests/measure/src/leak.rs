@@ -1,4 +1,4 @@
-//! Whether the time that work takes tells two kinds of input apart.
+//! Whether the time of work differs between two kinds of input.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! What the benchmarks share: a piece of work against its floor, and the lines that say how it went.
+//! Shared parts of the benchmarks: work measured against its floor, and the report lines.
 //!
 //! It depends on nothing, so that every crate can have it as a dev-dependency. `cargo xtask bench` reads what it prints:
 //! `ratio NAME VALUE BUDGET MOONSHOT` and `note TEXT`, tabs between the fields. Everything else that a benchmark prints is
@@ -94,12 +94,12 @@ pub fn count(name: &str, value: u64, most: u64) {
     print_ratio(name, &value.to_string(), Bounds::at_most(most as f64, 0.0).alone());
 }
 
-/// Reports what is worth knowing beside the ratios.
+/// Reports facts besides the ratios.
 pub fn note(text: &str) {
     println!("note\t{text}");
 }
 
-/// Whether only a sign of life is wanted, as `cargo xtask bench --quick` tells by `PG_BENCH_QUICK`.
+/// Whether a quick run is requested: `cargo xtask bench --quick` sets `PG_BENCH_QUICK`.
 #[must_use]
 pub fn quick() -> bool {
     env::var_os("PG_BENCH_QUICK").is_some()
@@ -140,7 +140,7 @@ fn timed<T>(times: u32, work: &mut impl FnMut() -> T) -> f64 {
     start.elapsed().as_nanos() as f64 / f64::from(times)
 }
 
-/// How often a piece of work has to run to fill a round. The first calls are cold and do not count.
+/// How many times the work runs in a round. The first calls are cold and do not count.
 fn repetitions<T>(work: &mut impl FnMut() -> T) -> u32 {
     timed(5, work);
     let once = timed(5, work).max(1.0);

@@ -1,4 +1,4 @@
-//! What a thread has computed, whatever else the machine did meanwhile.
+//! The processor time of a thread, whatever else the machine does.
 
 /// Seconds of processor time of this thread so far.
 #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! How a machine is driven: a loop between what it wants and what happened.
+//! Drives a machine: a loop of actions and events.
 
 use std::{
     thread,
@@ -11,7 +11,7 @@ use pg_proto::machine::{Action, Event, Failure, Machine, Moment, Never};
 
 /// Drives a machine to its end without async.
 ///
-/// It stores nothing, so a crash loses what the machine knew; `kept_in_a_file` shows the other way.
+/// It saves nothing, so a crash loses the machine's state; `kept_in_a_file` saves it.
 pub fn drive<M: Machine<Demand = Never>>(
     mut machine: M,
     mut send: impl FnMut(Request<Bytes>) -> Result<Response<Bytes>, Failure>,

@@ -95,7 +95,7 @@ fn surveyed(sandbox: &InProcess, options: Options, ours: &Dialect, seed: u64) ->
     (survey.report(ours), written)
 }
 
-/// What a sandbox that speaks a dialect does: what the dialect says, or else what the sandbox's own says.
+/// The behaviour of a sandbox with a dialect: that of the dialect, otherwise of the sandbox's own dialect.
 fn truth(point: &Point, dialect: &Dialect) -> Option<Seen> {
     let own = point.said_by(&pg_sandbox::dialect());
     match (point.said_by(dialect), own) {
@@ -132,8 +132,8 @@ fn check_everything(dialect: &Dialect, report: &Report, name: &str) {
     }
 }
 
-/// A client that reads the service by what was written down never takes a refusal for word that nothing was done that says that an earlier
-/// request may have done it, whether the survey has seen that refusal or not. And it knows what it is to know.
+/// A client with the written dialect never treats a refusal as "not executed" if it means that an earlier request may
+/// have been executed, whether the survey has seen that refusal or not. And it knows every surveyed code.
 fn check_safe(dialect: &Dialect, written: &Dialect, name: &str) {
     let own = pg_sandbox::dialect();
     let done = [
@@ -279,7 +279,7 @@ fn it_keeps_to_the_limit_that_it_is_given() {
     }
 }
 
-/// What a service says whose credentials are wrong: nothing more is sent after the first refusal.
+/// Wrong credentials: nothing more is sent after the first refusal.
 #[test]
 fn wrong_credentials_cost_one_request() {
     let sandbox = sandbox(None);
@@ -338,7 +338,7 @@ fn spoilt_requests_cost_one_failure_at_most() {
     assert!(left_out.remark.contains("no further requests were sent"), "{}", left_out.remark);
 }
 
-/// Another program uses up the account's requests: what the service says then is no answer to a probe.
+/// Another program uses up the account's requests: the service's refusal does not answer a probe.
 #[test]
 fn a_code_about_the_account_is_not_taken_for_one_about_the_request() {
     for seed in 0..10 {

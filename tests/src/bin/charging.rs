@@ -1,4 +1,4 @@
-//! Charges once with its state in a file, and stands still at a place of one's choice, to be killed there.
+//! Charges once with its state in a file, and stops at a chosen place, to be killed there.
 //!
 //! ```text
 //! charging BASE_URL STATE_FILE REFERENCE PLACE

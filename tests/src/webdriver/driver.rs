@@ -82,7 +82,7 @@ fn in_path(program: &str) -> Option<PathBuf> {
     env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.is_file())
 }
 
-/// Tests that have no browser pass, so this has to be told; what is printed with a macro would be kept from the terminal.
+/// Tests without a browser pass, so this is reported; the test harness captures the output of the print macros.
 fn left_out() {
     static ONCE: Once = Once::new();
     let why = "chromium or chromedriver is not installed (Debian: chromium, chromium-driver)";

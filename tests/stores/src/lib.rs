@@ -75,8 +75,8 @@ pub fn sandbox_with(settings: Settings, seed: [u8; 32]) -> Sandbox {
     Choice::from_environment().sandbox(settings, seed)
 }
 
-/// Whether nothing comes due unless a request comes. A sandbox over a shared store asks the store again every 5 seconds, for what
-/// other processes have left.
+/// Whether work becomes due only with a request. A sandbox over a shared store reads the store every 5 seconds, for
+/// work of other processes.
 #[must_use]
 pub fn rests(sandbox: &Sandbox, now: Timestamp) -> bool {
     match sandbox.next_due() {

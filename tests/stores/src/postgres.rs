@@ -42,7 +42,7 @@ wait $server
 rm -rf "$folder"
 "#;
 
-/// What to do where there is no server.
+/// How to get a missing server.
 const MISSING: &str = "PostgreSQL is not installed: apt-get install postgresql";
 
 /// A server for tests. Dropping it ends it.

@@ -55,7 +55,7 @@ impl CardPage {
         Self { action: form.action().to_owned(), hidden: form.hidden_inputs(), inputs }
     }
 
-    /// With what was wrong beside each input, once the service has sent the browser back.
+    /// With the errors beside the inputs, once the service has redirected the browser back.
     fn html(&self, account: &Account, address: &str) -> String {
         let faults = match account.redirect(address) {
             Ok(CardFormResult::Invalid(data)) => data.into_inner().errors,

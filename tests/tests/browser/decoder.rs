@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::{gallery::judge, site::Site};
 
-/// Decodes the page's own address in every way that is asked for, and shows what came out.
+/// Decodes the page's URL with every requested option, and shows the results.
 const SCRIPT: &str = r#"
     import { decodeRedirect } from "/pg-wasm/web.js";
     const apiKey = "API_KEY";

@@ -21,7 +21,7 @@ use tempfile::TempDir;
 
 const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/examples/front-end");
 
-/// The shop's server, in a folder of its own that holds the package and nothing else. It ends when it is dropped.
+/// The shop's server, in a separate folder that contains only the package. It ends when it is dropped.
 struct FrontEnd {
     process: Child,
     address: String,

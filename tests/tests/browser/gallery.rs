@@ -19,10 +19,10 @@ use crate::site::Site;
 pub(crate) const DESK: Screen = Screen { width: 1280, height: 800, phone: false };
 /// A phone of a usual size.
 pub(crate) const PHONE: Screen = Screen { width: 360, height: 740, phone: true };
-/// The smallest that WCAG 2.2, 1.4.10, asks for; nothing may have to be scrolled sideways on it.
+/// The smallest width of WCAG 2.2, 1.4.10, which must not need horizontal scrolling.
 const SMALL: Screen = Screen { width: 320, height: 640, phone: true };
 
-/// How high a control has to be at least, in CSS pixels.
+/// The minimum height of a control, in CSS pixels.
 const THUMB: u32 = 40;
 
 /// Looks at the page that the browser shows.

@@ -78,7 +78,7 @@ impl OpenSite {
     }
 }
 
-/// What a browser asks for; browsers also open connections on which they then say nothing.
+/// The request of a browser; browsers also open connections without sending a request.
 async fn target(mut stream: TcpStream) -> Option<(TcpStream, String)> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {

@@ -1,4 +1,4 @@
-//! A charge that is dropped at every point where it can wait, and goes on: from the object, or from what was stored last.
+//! A charge that is dropped at every await, and resumes from the object or from the last saved state.
 
 use std::{
     pin::{Pin, pin},

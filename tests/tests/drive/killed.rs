@@ -9,7 +9,7 @@ use std::{
 use pg_model::Encoding;
 use pg_tests::{ledger, shop::Shop};
 
-/// What it says at the end, or nothing when it was killed at its place.
+/// Its final output, or `None` if it was killed.
 fn charging(base_url: &str, file: &Path, reference: &str, place: usize) -> Option<String> {
     let mut child = Command::new(env!("CARGO_BIN_EXE_charging"))
         .args([base_url, file.to_str().unwrap(), reference, &place.to_string()])

@@ -60,7 +60,7 @@ async fn five_starts_with_a_wrong_password_are_one_failed_request() {
     assert!(matches!(charged, ChargeOutcome::Approved(_)), "{charged:?}");
 }
 
-/// What the file is good for.
+/// The use of the file.
 #[tokio::test]
 async fn without_it_the_address_is_locked_out() {
     let (_shop, sent, heard) = after_five_starts(None).await;

@@ -85,7 +85,7 @@ async fn a_refund_that_failed_has_not_happened() {
         let _ = store.well();
         match answer {
             Ok(_) => break,
-            // After an error of that kind a client cannot know what it has left behind.
+            // After an error of that kind a client cannot know the state of the service.
             Err(error @ Error::Unknown { .. }) => assert!(error.to_string().contains("999"), "{after}: {error}"),
             Err(other) => panic!("{after}: {other}"),
         }

@@ -63,7 +63,7 @@ impl World {
         ledger::under(&self.client, reference).await
     }
 
-    /// Fails unless the claim is what the ledger holds.
+    /// Fails unless the claim matches the ledger.
     pub(crate) async fn check(&self, reference: &str, charged: &ChargeOutcome, what: &str) {
         let ledger = self.ledger(reference).await;
         ledger::contradiction(charged, &ledger).unwrap_or_else(|wrong| panic!("{what}: {wrong}"));

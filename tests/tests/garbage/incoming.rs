@@ -1,4 +1,4 @@
-//! What browsers and strangers bring: addresses of redirects, callbacks, replies.
+//! Input from browsers and unknown clients: redirect URLs, callbacks, replies.
 
 use bytes::Bytes;
 use http::{Request, Response};

@@ -48,7 +48,7 @@ impl Shop {
         self.sandbox.handle(self.now, built.body(Bytes::from(body)).unwrap())
     }
 
-    /// A call with everything right but what is said otherwise.
+    /// A valid call except for the given change.
     fn call(&mut self, method: &MethodInfo, wrong: Option<(&str, &str)>) -> Response<Bytes> {
         let mut pairs: Vec<(String, String)> = Vec::new();
         for field in method.fields {
@@ -120,7 +120,7 @@ fn any_value_of_any_parameter_gets_an_answer() {
     assert!(accepted > 1_000, "{accepted}");
 }
 
-/// What the control interface is told, whole and cut, and altered at every byte.
+/// Requests to the control interface, complete, truncated, and altered at every byte.
 #[test]
 fn any_order_of_the_control_interface_gets_an_answer() {
     for (path, body) in [

@@ -17,7 +17,7 @@ fn a_state_that_was_cut_short_is_refused() {
     }
 }
 
-/// Any value in any place: what is taken is lived with, whatever comes.
+/// Any value in any place: an accepted state works under any replies.
 #[test]
 fn a_state_with_another_value_in_any_place_is_lived_with_or_refused() {
     let others =

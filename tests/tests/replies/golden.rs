@@ -4,11 +4,11 @@ use std::{fmt::Debug, fs, path::PathBuf};
 
 use pg_model::{Encoding, METHODS, Record, decode, decode_into, encode, xml};
 
-/// What a test says of one golden reply.
+/// The expectations for one golden reply.
 pub(crate) struct Golden {
     name: &'static str,
     encodings: &'static [Encoding],
-    /// Whether what is written must look like the file, white space apart.
+    /// Whether the written form must equal the file except for white space.
     exact: bool,
 }
 

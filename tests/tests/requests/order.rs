@@ -107,7 +107,7 @@ fn every_request_comes_back_from_its_parameters() {
     for_each_method(&mut ThereAndBack);
 }
 
-/// Whatever stands beside them, parameters of other methods do not disturb.
+/// Parameters of other methods do not affect the order.
 #[test]
 fn foreign_parameters_are_left_alone() {
     let parameters = Parameters::from_iter([("cardKey", "k"), ("shaSignature", "x"), ("itemName0", "Tea")]);

@@ -1,4 +1,4 @@
-//! Parameters of methods, made up from what the tables say of each field.
+//! Parameters of methods, generated from the tables.
 
 use pg_model::{
     ApiRequest, ParameterSink, Parameters,

@@ -32,7 +32,7 @@ pub(crate) struct Request {
     pub(crate) path: String,
     body: String,
     api_key: String,
-    /// What no answer may repeat, beside the CV2.
+    /// Secrets besides the CV2 that no reply may repeat.
     secrets: Vec<String>,
 }
 
@@ -127,7 +127,7 @@ impl Shop {
 }
 
 impl Request {
-    /// Whether an answer says that nothing was done.
+    /// Whether a reply means that nothing was executed.
     pub(crate) fn has_failed(response: &Response<Bytes>) -> bool {
         let location = response.headers().get("location").map_or("", |location| location.to_str().unwrap());
         response.status().is_server_error() || location.starts_with("https://shop.example/error")

@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 
-/// What stands in `records.toml`: the fields of each record, and which records they hold.
+/// The content of `records.toml`: the fields of each record, and the nested records.
 pub(crate) struct Shapes(BTreeMap<String, Vec<Shape>>);
 
 struct Shape {

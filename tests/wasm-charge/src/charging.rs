@@ -62,7 +62,7 @@ impl Charging {
         }))
     }
 
-    /// Takes what happened and says what to do next.
+    /// Handles an event and returns the next action.
     pub fn step(&mut self, event: Event, now: u64, random: u64) -> (Wants, Value) {
         let event = match event {
             Event::Begin => MachineEvent::Begin,

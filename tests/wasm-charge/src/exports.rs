@@ -1,4 +1,4 @@
-//! What the host calls: numbers in, numbers out, and JSON through one buffer.
+//! The functions for the host: numbers in, numbers out, and JSON through one buffer.
 //!
 //! It needs an exception from the ban on unsafe code only for the names of its functions: a name that two modules export
 //! would be undefined behaviour, and here there is one module. There is no unsafe block.

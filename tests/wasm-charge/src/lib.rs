@@ -1,7 +1,7 @@
-//! A whole charge as a WebAssembly module without imports: what drives it has the clock, the dice and the network.
+//! A complete charge as a WebAssembly module without imports: the host provides clock, random numbers and network.
 //!
-//! `host.mjs` beside this is such a driver, for Node; `cargo xtask test` runs it against a sandbox. The module shows that
-//! `pg-proto` with its machines needs nothing of the machine that it runs on.
+//! `host.mjs` beside this is such a driver, for Node; `cargo xtask test` runs it against a sandbox. The module shows
+//! that `pg-proto` with its machines needs nothing from its host.
 //!
 //! ```
 //! use pg_wasm_charge::{Charging, Event, Wants};

@@ -13,7 +13,7 @@ pub(super) struct Macros(BTreeMap<String, Vec<Arm>>);
 struct Arm {
     /// `name` of `$name:ident`.
     name: String,
-    /// What has to stand behind the name, such as `: String`.
+    /// The required text after the name, such as `: String`.
     words: String,
     /// The text between the braces.
     body: String,

@@ -1,4 +1,4 @@
-//! What is implemented for a type, and what of it everybody may call.
+//! Implementations for a type, and their public functions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use super::text;
 /// The heads of implementations, each with what everybody may call of it; without a head what a type has in all cases.
 type Heads = BTreeMap<String, BTreeSet<String>>;
 
-/// What is implemented, by what it is for.
+/// Implementations by type.
 #[derive(Default)]
 pub(super) struct Impls {
     by_owner: BTreeMap<Found, Heads>,

@@ -95,7 +95,7 @@ fn visibility(item: &Item) -> Option<&Visibility> {
     }
 }
 
-/// What kind of item it is, its first line, and the lines of what it consists of.
+/// The kind of an item, its first line, and the lines of its parts.
 fn described(item: &Item) -> (&'static str, String, Vec<String>) {
     match item {
         Item::Const(item) => ("const", format!("const {}: {}", item.ident, text::of(&item.ty)), Vec::new()),

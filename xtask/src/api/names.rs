@@ -1,4 +1,4 @@
-//! What a name stands for where it is written.
+//! Resolves names in their scope.
 
 use syn::{Item, UseTree};
 

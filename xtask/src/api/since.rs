@@ -76,7 +76,7 @@ impl Block {
         };
         let mut inside = "";
         for line in lines.filter_map(|line| line.strip_prefix("    ")) {
-            // Four blanks deeper stands what holds for some types only.
+            // Entries for some types only are indented by four more spaces.
             let (owner, line) = match line.strip_prefix("    ") {
                 Some(line) => (inside, line),
                 None => ("", line),
@@ -208,7 +208,7 @@ fn named(head: &str) -> Option<(&'static str, &str)> {
     Some((kind, &words[at][..end]))
 }
 
-/// Where a path of modules ends: at `<`, `(`, or a colon that stands alone.
+/// The end of a module path: at `<`, `(`, or a single colon.
 fn path_end(word: &str) -> usize {
     let bytes = word.as_bytes();
     let mut at = 0;

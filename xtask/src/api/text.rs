@@ -31,7 +31,7 @@ pub(super) const fn is_public(visibility: &Visibility) -> bool {
     matches!(visibility, Visibility::Public(_))
 }
 
-/// What stands before an item and matters to its users: conditions, and whether more may be added.
+/// The attributes of an item that matter to users: conditions, and `non_exhaustive`.
 pub(super) fn marks(attributes: &[Attribute]) -> String {
     let marks = attributes.iter().filter(|attribute| {
         let path = attribute.path();

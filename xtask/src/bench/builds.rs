@@ -32,7 +32,7 @@ struct Build {
 }
 
 impl Build {
-    /// What Cargo is told to build.
+    /// The arguments for Cargo.
     fn arguments(&self) -> Vec<&'static str> {
         let package: &[&str] = if self.target.contains(&"--lib") { &["-p", self.package] } else { &[] };
         [package, self.target, self.features].concat()

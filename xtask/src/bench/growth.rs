@@ -21,8 +21,8 @@ pub(super) struct Point {
     pub(super) cost: f64,
 }
 
-/// How far above what is expected a power may lie: a cache that no longer holds everything, and a tree that is one level
-/// deeper, look like a small power.
+/// How far a power may exceed the expected one: a cache that is too small, and a tree that is one level deeper, look
+/// like a small power.
 const TOLERANCE: f64 = 0.15;
 
 impl Chart {
@@ -42,7 +42,7 @@ impl Chart {
         (squares > 0.0).then(|| products / squares)
     }
 
-    /// How far the power lies above what is expected.
+    /// The difference between the power and the expected one.
     pub(super) fn excess(&self) -> f64 {
         self.exponent().map_or(0.0, |exponent| exponent - self.expected)
     }

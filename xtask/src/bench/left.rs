@@ -1,4 +1,4 @@
-//! What the benchmarks of an interrupted run have reported, one file each, so that nothing is lost.
+//! The reports of an interrupted run, one file for each benchmark.
 
 use std::fs;
 use std::io::ErrorKind;

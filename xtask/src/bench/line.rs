@@ -1,4 +1,4 @@
-//! The lines by which benchmarks report: fields with tabs between them, of which the first says what the line is.
+//! The lines of benchmark reports: fields separated by tabs; the first field is the kind of line.
 
 use anyhow::{Context, Result, bail};
 

@@ -1,4 +1,4 @@
-//! What the benchmarks of one run reported, and how it stands against its budgets.
+//! The reports of one run, compared with their budgets.
 
 use super::growth::Chart;
 
@@ -45,7 +45,7 @@ pub(super) enum Bound {
     AtLeast(f64),
 }
 
-/// How a value stands against its budget.
+/// A value compared with its budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mark {
     Moonshot,
@@ -60,7 +60,7 @@ impl Measurements {
         self.ratios.len() + self.costs.len() + self.charts.len()
     }
 
-    /// How each measurement that has a budget stands against it.
+    /// Each measurement with a budget, compared with it.
     pub(super) fn marks(&self) -> impl Iterator<Item = Mark> {
         let ratios = self.ratios.iter().map(Ratio::mark);
         ratios.chain(self.costs.iter().map(Cost::mark)).chain(self.charts.iter().map(Chart::mark))
@@ -73,7 +73,7 @@ impl Ratio {
     }
 }
 
-/// How many times the work may grow when an input doubles: a cache that no longer holds it costs something too.
+/// How many times the work may grow when an input doubles: a cache that is too small costs time too.
 const MOST_GROWTH: f64 = 2.6;
 
 impl Cost {

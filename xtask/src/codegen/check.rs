@@ -72,7 +72,7 @@ impl<'t> Checker<'t> {
         }
     }
 
-    /// Where a fact is from, and one sentence that says what it is.
+    /// The source of a fact, and one sentence that states it.
     fn source_and_doc(&mut self, places: &Places, source: &str, doc: &str) {
         self.filled(places, &[("source", source), ("doc", doc)]);
         if !source.is_empty() && !is_source(source) {
@@ -198,7 +198,7 @@ impl<'t> Checker<'t> {
         }
     }
 
-    /// Whether a group holds the one of that name, itself or in its groups.
+    /// Whether a group contains the named one, directly or in its groups.
     fn reaches(&self, group: &Group, name: &str, depth: usize) -> bool {
         group.fields.iter().any(|row| match row {
             Row::Group(row) if row.group == name => true,
@@ -225,7 +225,7 @@ impl<'t> Checker<'t> {
 }
 
 impl Row {
-    /// Whether a struct that holds the row cannot be made without it.
+    /// Whether the constructor of the struct requires the row.
     fn is_required(&self) -> bool {
         match self {
             Self::Field(field) => field.required,

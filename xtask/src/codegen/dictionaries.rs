@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, path::Path};
 
 use super::{TABLES, checked, tables::Tables};
 
-/// What forms, XML and JSON are made of.
+/// Syntax elements of forms, XML and JSON.
 const REQUESTS: [&str; 11] = ["&", "=", "%00", "%FF", "+", "[]", "[0]", "\u{202e}", "\u{feff}", "\t", "\n"];
 const REPLIES: [&str; 24] = [
     "{\"",

@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(told("refund"), "several methods are called \"refund\": transaction/refund, enterprise/refund");
     }
 
-    /// Each line that is named holds what it is said to hold, for every method.
+    /// Checks that each named line has the stated content, for every method.
     #[test]
     fn everything_that_follows_from_a_method_is_where_it_says() {
         let tables = tables();

@@ -1,7 +1,7 @@
 //! `docs/reference/openapi.yaml`: OpenAPI 3.1 of every method.
 //!
-//! Credentials are parameters of the form, which security schemes cannot describe, so they are schemas. The encoding
-//! that may end a path is told in each description: as a parameter it would have to be there always.
+//! Credentials are parameters of the form, which security schemes cannot describe, so they are schemas. The optional
+//! encoding at the end of a path is in each description: as a parameter it would be mandatory.
 
 mod introduction;
 mod property;

@@ -1,4 +1,4 @@
-//! Where something stands in the tables, and what is wrong there.
+//! Positions in the tables, and mistakes there.
 
 mod excerpt;
 
@@ -29,7 +29,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Where a row stands, and the value of each of its keys.
+/// The position of a row, and the value of each of its keys.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Places {
     pub(super) row: Place,
@@ -37,7 +37,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Where the value of a key stands; the row itself where it has no such key.
+    /// The position of a key's value, or of the row if it has no such key.
     pub(super) fn of(&self, key: &str) -> Place {
         self.keys.iter().find(|(name, _)| *name == key).map_or(self.row, |(_, place)| *place)
     }

@@ -26,7 +26,7 @@ pub(super) struct Row<'r> {
     asked: RefCell<Vec<&'static str>>,
 }
 
-/// Reads a file with `read`, which gets its outermost table. Nothing comes back when the file is no TOML.
+/// Reads a file with `read`, which gets its outermost table. Returns `None` if the file is not TOML.
 pub(super) fn file<T>(
     file: &'static str,
     text: &str,
@@ -112,7 +112,7 @@ impl<'r> Row<'r> {
         }
     }
 
-    /// A whole number that has to be there.
+    /// A required whole number.
     pub(super) fn number<N: std::str::FromStr + Default>(&self, key: &'static str) -> N {
         let number = self.maybe_number(key);
         if number.is_none() && !self.has(key) {
@@ -134,7 +134,7 @@ impl<'r> Row<'r> {
         number
     }
 
-    /// One of some words, that has to be there. The first one stands in where it is wrong.
+    /// A required value from a list. The first one replaces an invalid one.
     pub(super) fn choice<T: Copy>(&self, key: &'static str, words: &[(&str, T)]) -> T {
         let Some(value) = self.value(key) else {
             self.missing(key);
@@ -198,7 +198,7 @@ impl<'r> Row<'r> {
         }
     }
 
-    /// Where the row stands, and each of its values.
+    /// The position of the row and of each of its values.
     pub(super) fn places(&self) -> Places {
         let asked = self.asked.borrow();
         let keys = asked.iter().filter_map(|key| Some((*key, self.place_of(self.find(key)?)))).collect();

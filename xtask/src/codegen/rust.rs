@@ -38,7 +38,7 @@ struct Unit {
     name: String,
     about: String,
     code: String,
-    /// What else its folder's `mod.rs` holds for it.
+    /// Its other lines in the folder's `mod.rs`.
     tail: String,
 }
 

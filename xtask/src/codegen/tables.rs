@@ -167,7 +167,7 @@ pub(super) struct Code {
     pub(super) remedy: Option<String>,
     pub(super) http: Option<u16>,
     pub(super) assumption: Option<u16>,
-    /// What the code says about other copies of the same request, for the sandbox's dialect.
+    /// The scope of the code, for the sandbox's dialect.
     pub(super) scope: Option<String>,
     pub(super) source: String,
     pub(super) doc: String,
@@ -207,9 +207,9 @@ const SERVICES: [&str; 4] = ["token", "session", "transaction", "enterprise"];
 /// The other files.
 const LISTS: [&str; 6] = ["groups", "records", "codes", "types", "currencies", "assumptions"];
 
-/// Reads all tables, and notes what is wrong with their shape: keys that are misspelt, missing or of the wrong type.
+/// Reads all tables, and records mistakes in their structure: keys that are misspelt, missing or of the wrong type.
 ///
-/// Nothing comes back when a file is missing or is no TOML: whatever refers to it would seem wrong.
+/// Returns `None` if a file is missing or not TOML, since all references to it would seem wrong.
 pub(super) fn load(folder: &Path, problems: &mut Problems) -> Option<Tables> {
     let mut tables = Some(Tables::default());
     for name in SERVICES.into_iter().chain(LISTS) {

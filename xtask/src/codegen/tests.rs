@@ -86,7 +86,7 @@ fn a_file_that_is_stale_missing_or_left_over_fails_the_check() {
     assert!(!copy.path().join(&left_over[0]).exists());
 }
 
-/// What the page promises of the row, in general words: it holds for a field of any group too.
+/// The page's general statements about the row, which also apply to a field of any group.
 #[test]
 fn a_field_of_a_group_reaches_every_method_that_has_the_group() {
     let copy = tempfile::tempdir().unwrap();

@@ -44,7 +44,7 @@ impl<'r> Watch<'r> {
         Self { root, seen: texts(root) }
     }
 
-    /// Generates if a table differs from what was seen last, and says what is new in it.
+    /// Runs the generator if a table has changed, and prints the changes.
     fn look(&mut self, out: &mut dyn Write) -> anyhow::Result<()> {
         let now = texts(self.root);
         if now == self.seen {

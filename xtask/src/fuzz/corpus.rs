@@ -13,7 +13,7 @@ const MOST_BYTES: u64 = 48 << 10;
 /// What one input may take.
 const LONGEST: u64 = 4 << 10;
 
-/// Merges what was found with what the repository holds, and writes it anew.
+/// Merges new inputs with those in the repository, and rewrites the folder.
 pub(super) fn keep(run: &Run<'_>, target: &str) -> Result<()> {
     let merged = run.folder("merged", target)?;
     fs::remove_dir_all(&merged)?;

@@ -1,8 +1,8 @@
-//! What libFuzzer prints, and the table that is made of it.
+//! The output of libFuzzer, and its summary table.
 
 use std::path::PathBuf;
 
-/// What one run of a target came to.
+/// The result of one run of a target.
 #[derive(Default)]
 pub(super) struct Counted {
     pub(super) executions: u64,
@@ -65,7 +65,7 @@ pub(super) fn artifact(log: &str) -> Option<String> {
     Some(path.trim().rsplit('/').next()?.to_owned())
 }
 
-/// What was said when it crashed.
+/// The message of the crash.
 pub(super) fn reason(log: &str) -> String {
     let mut lines = log.lines().skip_while(|line| !line.contains("panicked at") && !line.contains("ERROR: libFuzzer"));
     let said: Vec<&str> = lines.by_ref().take_while(|line| !line.starts_with("stack backtrace")).take(12).collect();

@@ -24,8 +24,8 @@ const POSTGRES_VERSIONS: &str = "/usr/lib/postgresql";
 /// The languages in which `pg rehearse init` writes an integration, and which no other test brings along.
 pub(super) const LANGUAGES: Tools = &[("php", "php-cli"), ("javac", "default-jdk-headless"), ("jq", "jq")];
 
-/// Installs what is missing where that is allowed; elsewhere tests without it leave themselves out, which is told here
-/// with what follows from it.
+/// Installs missing tools where that is allowed; otherwise the tests that need them are skipped, which is reported
+/// here.
 pub(crate) fn install(otherwise: &str, tools: Tools) -> Result<Outcome> {
     if missing(tools).is_empty() {
         return Ok(Outcome::Done);

@@ -65,7 +65,7 @@ fn is_version(program: &Path) -> bool {
     })
 }
 
-/// Runs a command quietly; on failure gives the last line of what it said.
+/// Runs a command quietly; on failure returns the last line of its output.
 fn attempt(command: &mut Command) -> Result<(), String> {
     let output = command.output().map_err(|error| error.to_string())?;
     if output.status.success() {

@@ -1,4 +1,4 @@
-//! What the page of the decoder tells users of Rust to type, typed.
+//! Runs the Rust commands of the decoder's guide.
 
 use std::fs;
 use std::path::Path;
@@ -32,7 +32,7 @@ pub(super) fn typed(root: &Path, target_directory: &Path) -> Result<Outcome> {
             ("cp", [from, to]) => drop(fs::copy(from, folder.join(to)).with_context(|| line.to_owned())?),
             ("cargo", arguments) => {
                 let mut cargo = super::cargo(&folder);
-                // What the workspace's lock file has brought is enough, and a registry may be out of reach.
+                // The crates of the workspace's lock file suffice, and a registry may be unreachable.
                 cargo.args(arguments).env("CARGO_NET_OFFLINE", "true");
                 // As the workspace builds, so that what it has built counts.
                 cargo.env("CARGO_TARGET_DIR", target_directory).env("CARGO_PROFILE_DEV_DEBUG", "false");

@@ -1,6 +1,6 @@
-//! `cargo xtask test --quick`: the tests of what was changed, and a few of what is built on it.
+//! `cargo xtask test --quick`: the tests of the changed crates, and a few of their dependents.
 //!
-//! Cargo builds with the features of the whole workspace, as for all tests, so that nothing is built twice.
+//! Cargo builds with the features of the whole workspace, as for all tests, so that no crate is built twice.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -104,7 +104,7 @@ fn not_built(metadata: &Metadata, affected: &BTreeSet<String>, programs: &[Progr
     Ok(missing)
 }
 
-/// What differs from where this branch left `main`, and what is not committed.
+/// Files that differ from the merge base with `main`, and uncommitted files.
 fn changed_files(root: &Path) -> Result<Vec<String>> {
     let git = |arguments: &[&str]| {
         let output =
@@ -191,7 +191,7 @@ fn long(package: &str, test: &str, changed: &BTreeSet<String>) -> Option<&'stati
     found.filter(|(.., skipped)| *skipped == Skipped::Always || changed.len() > 1).map(|(_, _, tests, _)| *tests)
 }
 
-/// What a program is run with; nothing where it is only built.
+/// The arguments of a program; `None` if it is only built.
 fn arguments(program: &Program, package: &str, changed: &BTreeSet<String>) -> Option<Vec<&'static str>> {
     if changed.contains(package) {
         return match long(package, &program.name, changed) {

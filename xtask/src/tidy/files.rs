@@ -5,7 +5,7 @@ use super::{Source, Violation};
 /// A file of code above this is more than one idea.
 const MOST_LINES: usize = 500;
 
-/// Where on a machine people and build jobs keep their files; such a path means nothing elsewhere.
+/// Folders of users and build jobs on a machine; such paths are meaningless elsewhere.
 const MACHINE_FOLDERS: &[&str] =
     &[concat!("/", "root/"), concat!("/", "work/"), concat!("/", "home/"), concat!("/", "Users/")];
 

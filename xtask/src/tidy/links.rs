@@ -24,7 +24,7 @@ fn of_page(page: &Source, texts: &BTreeMap<&str, &str>, folders: &BTreeSet<&str>
     links(&page.text).into_iter().filter_map(complaint).collect()
 }
 
-/// What is wrong with a link, and what to do about it.
+/// The error in a link, and the remedy.
 fn problem(
     page: &str,
     link: Link<'_>,

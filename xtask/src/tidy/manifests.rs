@@ -94,7 +94,7 @@ fn repetition(source: &Source, stated: &[String]) -> Option<Violation> {
     Some(Violation::new(format!("{}:{}", source.path, line + 1), "states the MSRV a second time", remedy))
 }
 
-/// True if the version stands there by itself or with a patch level behind it.
+/// True if the version stands alone or with a patch level after it.
 fn has_version(line: &str, version: &str) -> bool {
     line.match_indices(version).any(|(at, _)| {
         let before = line[..at].chars().next_back();

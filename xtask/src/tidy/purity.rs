@@ -10,7 +10,7 @@ use crate::workspace;
 /// The crates that promise it.
 pub(super) const CORES: &[&str] = &["pg-model", "pg-crypto", "pg-proto", "pg-wasm"];
 
-/// What they may not reach, and what it would smuggle in.
+/// The forbidden dependencies, and what each would bring in.
 const BANNED: &[(&str, &[&str])] = &[
     ("a runtime", &["async-std", "smol", "async-io", "mio", "monoio", "glommio", "polling", "embassy-executor"]),
     ("a socket", &["socket2", "rustls", "native-tls", "openssl", "reqwest", "ureq", "curl", "h2", "quinn"]),

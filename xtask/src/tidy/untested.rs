@@ -1,5 +1,5 @@
-//! No test is left out by a manifest: what is not built as a test holds none, and what lies beside the one program of
-//! `tests/main.rs` is a module of it or a program of its own.
+//! Checks that manifests skip no test: targets that are not built as tests contain none, and every file beside
+//! `tests/main.rs` is a module of it or a separate program.
 
 use anyhow::{Context, Result};
 use toml::{Table, Value};

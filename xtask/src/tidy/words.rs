@@ -38,7 +38,7 @@ fn of_file(source: &Source) -> Vec<Violation> {
     violations
 }
 
-/// Whether a line has the word in a sentence. Right behind a quote or `=` it is a value of a test.
+/// Whether a line has the word in a sentence. Directly after a quote or `=` it is a value of a test.
 fn has(line: &str, word: &str) -> bool {
     line.match_indices(word).any(|(at, _)| {
         let before = line[..at].chars().next_back();

@@ -77,7 +77,7 @@ impl Canary {
     }
 }
 
-/// How a Base64 text spells the bytes when they stand behind `shift` others.
+/// The Base64 form of the bytes after `shift` other bytes.
 fn base64_at(bytes: &[u8], shift: usize) -> Vec<u8> {
     let padded = [&vec![0; shift][..], bytes].concat();
     let text = STANDARD.encode(&padded);

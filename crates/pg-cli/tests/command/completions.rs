@@ -105,7 +105,7 @@ fn bash_completes_methods_parameters_and_values() {
         ("pg methods transaction/capture", &["transaction/capturepreauth"]),
         ("pg call token/lookup card", &["cardKey="]),
         ("pg call token/lookup cardKey=1 ", &["merchantCustomerReference="]),
-        // bash replaces what stands behind the =.
+        // bash replaces the text after the =.
         ("pg call enterprise/repeat trans_type=", &["Auth", "PreAuth"]),
         ("pg call enterprise/repeat trans_type=P", &["PreAuth"]),
         // What clap completes is still there.

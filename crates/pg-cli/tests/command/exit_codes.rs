@@ -154,7 +154,7 @@ fn a_refusal_without_a_message_gets_the_text_of_the_tables() {
     let report: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
     assert_eq!(report["error"]["refusal"].get("assumption"), None);
     pay_as(address, &refusal("888", "")).ends(1).says("refused: 888 no message (HTTP 400)");
-    // What the service says itself stays.
+    // The service's own text does not change.
     let said = r#"{"errorCode":"950","traceCode":"1","errorMessage":"Used"}"#;
     pay(&reply("400 Bad Request", JSON, said))
         .ends(4)

@@ -51,7 +51,7 @@ fn get(shop: &Shop, url: &str) -> u16 {
     shop.send(Request::get(url).body(Bytes::new()).unwrap()).status().as_u16()
 }
 
-/// Pays with the listener as the shop, and returns what it told of the callback; it has told of the customer's return too.
+/// Pays with the listener as the shop, and returns its report of the callback; it also reports the customer's return.
 fn pay_on_the_hosted_page(shop: &Shop, listening: &mut Listening) -> Value {
     let urls = [listening.address("checkoutReturn"), listening.address("checkoutCallback")];
     let request = GetToken::new().item(CheckoutItem::new("Tea", "4.99")).auto_redirect(Flag::YES);
@@ -193,7 +193,7 @@ fn callbacks_are_not_swallowed_when_the_reader_is_gone() {
     ended.hides(&["4929420573595709"]);
 }
 
-/// A shop that gives these statuses to its callbacks, one after the other, and tells what came.
+/// A shop that returns these statuses to its callbacks in turn, and reports the requests.
 fn shop_that_answers(statuses: &'static [&'static str]) -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/hooks?source=pg", listener.local_addr().unwrap());

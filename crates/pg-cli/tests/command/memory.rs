@@ -1,5 +1,5 @@
-//! What `pg call`, `pg sandbox` and a program over the client crates hold of secrets in memory: an image of each process is
-//! searched for canaries. This is what the documents promise about wiping, and no more.
+//! Secrets in the memory of `pg call`, `pg sandbox` and a program over the client crates: an image of each process is
+//! searched for canaries. It checks exactly the documented promises about wiping.
 
 mod image;
 mod program;
@@ -32,7 +32,7 @@ pub(crate) fn image(process: u32, what: &str, canaries: &[Canary]) -> Found {
     found
 }
 
-/// How often a canary is there in any spelling, leaving out what the process was started with.
+/// The number of occurrences of a canary in any spelling, without those in the process's arguments.
 fn copies(found: &Found, canary: &str) -> usize {
     found.iter().filter(|((name, _, place), _)| *name == canary && place != "environment").map(|(_, count)| count).sum()
 }

@@ -61,7 +61,7 @@ impl Peer {
         (Self { base, serving }, certificate.to_vec())
     }
 
-    /// Reads a whole request, tells so, and says nothing until the client goes away.
+    /// Reads a whole request, reports it, and sends nothing until the client disconnects.
     pub(crate) fn silent() -> (Self, Receiver<()>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());

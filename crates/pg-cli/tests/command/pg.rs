@@ -121,7 +121,7 @@ impl Pg {
         Started { child, _home: Some(self.home) }
     }
 
-    /// Starts it, for commands that go on until they are told to stop.
+    /// Starts it, for commands that run until they are stopped.
     pub(crate) fn start(mut self) -> Started {
         self.command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         Started { child: self.command.spawn().unwrap(), _home: Some(self.home) }
@@ -162,7 +162,7 @@ impl Started {
         Self { child, _home: None }
     }
 
-    /// How it ends, and what it says until then.
+    /// Its exit code and output.
     pub(crate) fn ended(mut self) -> Ended {
         let (mut out, mut err) = (String::new(), String::new());
         // It says too little to fill one while the other is read.

@@ -91,7 +91,7 @@ fn what_cannot_be_run_is_told_with_its_reason() {
     assert!(ended.err.contains("the shop ended before it answered"), "{}", ended.err);
 }
 
-/// An adapter that answers in M01 and then goes on until it is killed, with a connection that tells when it is.
+/// An adapter that replies in M01 and then runs until it is killed, with a connection that shows its end.
 fn hanging(folder: &Path, port: u16) -> String {
     let code = format!(
         "import json, socket, sys, time\njob = json.loads(sys.stdin.readline())\n\

@@ -1,4 +1,4 @@
-//! What `pg sandbox` can be told: where browsers reach it, who may control it, and where callbacks may go.
+//! Settings of `pg sandbox`: its public URL, access to the control interface, and allowed callback targets.
 
 use std::{
     io::{Read, Write},
@@ -147,7 +147,7 @@ fn a_decoder_for_javascript_that_is_none_is_named_and_one_that_is_there_is_run_b
     assert!(script.ends_with("decoder.js"), "{script}");
 }
 
-/// A receiver of one callback over TLS: its address, a file with the authority that vouches for it, and what came.
+/// A receiver of one callback over TLS: its address, a file with its certificate authority, and the request.
 fn vouched_for(file: &std::path::Path) -> (String, PathBuf, Receiver<String>) {
     let certified = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     std::fs::write(file, certified.cert.pem()).unwrap();

@@ -37,7 +37,7 @@ fn no_secret_is_left_anywhere() {
         charge(&shop, folder.path(), &mut said);
     });
     said.push(("tracing at its most talkative".to_owned(), talk.said()));
-    // What holds something sensitive was carried out, not only refused.
+    // Requests with sensitive data were executed, not only refused.
     for info in METHODS.iter().filter(|info| info.fields.iter().any(|field| field.sensitive)) {
         let path = format!("{}/{}", info.service.name, info.name);
         let by_browser = info.credentials == AuthScheme::Session;
@@ -126,7 +126,7 @@ fn files(folder: &Path, said: &mut Said) {
     }
 }
 
-/// What a process has written until it was told to stop.
+/// The output of a process until it was stopped.
 fn until_stopped(child: &mut std::process::Child) -> Said {
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     let (mut out, mut err) = (Vec::new(), Vec::new());

@@ -147,7 +147,7 @@ fn until_it_waits(sandbox: &Running, flags: &str) -> (Started, String) {
     (running, lines)
 }
 
-/// What was found until then is reported and written, and the exit code says that it is not the whole.
+/// The findings so far are reported and written, and the exit code marks them as partial.
 #[test]
 #[cfg(unix)]
 fn ctrl_c_reports_what_was_found_until_then() {

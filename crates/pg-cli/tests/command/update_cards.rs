@@ -168,7 +168,7 @@ fn standard_input_goes_to_standard_output() {
     assert_eq!(rows(&piped("").out).len(), 3);
     let json: serde_json::Value = serde_json::from_str(&piped("--json").out).unwrap();
     assert_eq!(json.as_array().unwrap().len(), 3);
-    // Who reads only the first line loses what is on the way, and is told so.
+    // A reader of only the first line loses results, which is reported.
     cards.shop.control("clock", r#"{"speed": 0}"#);
     let command = words("update-cards - --batch-size 2 --poll 1");
     let mut child = cards.sandbox.with_account(command, "main").start_with(&cards.keys.join("\n"));

@@ -9,9 +9,9 @@ use crate::durability::{
     process::{Sandbox, command, piped},
 };
 
-/// How often it is killed, unless `PG_KILL_ROUNDS` says otherwise.
+/// The default number of kills; `PG_KILL_ROUNDS` sets another.
 const ROUNDS: u64 = 8;
-/// What decides the moments, unless `PG_KILL_SEED` says otherwise.
+/// The default seed of the moments; `PG_KILL_SEED` sets another.
 const SEED: u64 = 20;
 
 #[test]

@@ -22,9 +22,9 @@ use crate::durability::{
     process::Sandbox,
 };
 
-/// How often it is killed, unless `PG_KILL_ROUNDS` says otherwise.
+/// The default number of kills; `PG_KILL_ROUNDS` sets another.
 const ROUNDS: u64 = 40;
-/// What decides the moments, unless `PG_KILL_SEED` says otherwise.
+/// The default seed of the moments; `PG_KILL_SEED` sets another.
 const SEED: u64 = 20;
 /// How many spins to wait for a request that no process has read.
 const WHILE: u64 = 400_000;
@@ -80,7 +80,7 @@ fn a_charge_whose_server_is_killed_is_one_payment_and_a_true_claim() {
     assert!(TcpStream::connect(last.address()).is_err());
 }
 
-/// The key of what the client says it has paid.
+/// The key of the payment that the client claims.
 fn charge(runtime: &tokio::runtime::Runtime, client: &Client, round: u64) -> String {
     let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference(reference(round));
     let payment = Auth::new(CardDetails::new("4000000000001000", "12", "49").cv2("123"), order);

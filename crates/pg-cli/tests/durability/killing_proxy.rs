@@ -44,7 +44,7 @@ struct Shared {
     kills: VecDeque<Kill>,
     killed: usize,
     connections: usize,
-    /// How many bytes of request and reply the last connection has brought.
+    /// The number of bytes of request and reply on the last connection.
     passed: [usize; 2],
 }
 
@@ -91,7 +91,7 @@ impl KillingProxy {
         self.shared.lock().unwrap().connections
     }
 
-    /// How many bytes of request and reply the last connection has brought.
+    /// The number of bytes of request and reply on the last connection.
     pub(crate) fn passed(&self) -> [usize; 2] {
         self.shared.lock().unwrap().passed
     }

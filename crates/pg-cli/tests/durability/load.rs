@@ -22,7 +22,7 @@ pub(crate) fn writers(sandbox: &Sandbox, dice: &mut Dice) -> Vec<Writer> {
     (1..=WRITERS).map(|number| Writer::new(number, dice.split(), &card_key)).collect()
 }
 
-/// Everybody writes until their connections break, which `happens` has to bring about when the fuse has burnt down.
+/// All writers write until their connections break, which `happens` causes after the delay.
 pub(crate) fn under_load(sandbox: Sandbox, writers: &mut [Writer], fuse: &Fuse, happens: fn(&mut Sandbox)) -> Sandbox {
     let mut callers: Vec<_> = writers.iter().map(|_| sandbox.caller()).collect();
     let sandbox = Mutex::new(sandbox);
@@ -91,7 +91,7 @@ impl Fuse {
     }
 }
 
-/// Some time that no clock has to measure, so that not every kill comes at the same place of a write.
+/// A delay without a clock, so that kills occur at different places of a write.
 pub(crate) fn spin(times: u64) {
     (0..times).for_each(|_| std::hint::spin_loop());
 }

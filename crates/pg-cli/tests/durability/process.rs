@@ -59,7 +59,7 @@ impl Sandbox {
         assert!(Command::new("kill").args([name, &self.id().to_string()]).status().unwrap().success());
     }
 
-    /// Its exit code and what it said, once it has ended.
+    /// Its exit code and output, once it has ended.
     pub(crate) fn ended(mut self) -> (Option<i32>, String) {
         let code = self.child.wait().unwrap().code();
         let mut said = String::new();

@@ -14,7 +14,7 @@ use crate::durability::{
     writer::Writer,
 };
 
-/// Where a SQLite file says its format, and whose it is: big-endian numbers of four bytes.
+/// The positions of the format and the application id in a SQLite file: big-endian numbers of four bytes.
 const USER_VERSION: u64 = 60;
 const APPLICATION_ID: u64 = 68;
 

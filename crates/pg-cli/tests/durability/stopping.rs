@@ -1,4 +1,4 @@
-//! Being told to stop: what is there is answered, and only then it ends.
+//! Stop signals: pending requests are answered before the process ends.
 
 use std::path::Path;
 

@@ -12,7 +12,7 @@ const DECLINED_CARD: &str = "4000000000002008";
 /// The sandbox's code of a unique reference that was used before (A92).
 const REFERENCE_USED: &str = "950";
 
-/// One request that changes what the sandbox holds.
+/// One request that changes the sandbox's records.
 #[derive(Debug, Clone)]
 pub(crate) struct Write {
     method: &'static str,
@@ -117,7 +117,7 @@ impl Writer {
         Ok(())
     }
 
-    /// What is missing or wrong after a restart, of what was written since the last one.
+    /// Missing or wrong records after a restart, among those written since the last one.
     pub(crate) fn check(&mut self, caller: &mut Caller) -> Vec<String> {
         let mut wrong = Vec::new();
         for acknowledged in &self.acknowledged[self.checked.0..] {

@@ -12,8 +12,8 @@ use crate::{
 };
 
 impl Sandbox {
-    /// A sandbox over a PostgreSQL database that other processes may use at the same time. The tables are made if they are
-    /// not there, and so is a key file. The seed must be unpredictable: it decides the keys.
+    /// A sandbox over a PostgreSQL database that other processes may use at the same time. Creates the tables and a key
+    /// file if they are missing. The seed must be unpredictable: it determines the keys.
     ///
     /// # Errors
     /// [`OpenError`] says what is wrong with the database or the key file.

@@ -21,7 +21,7 @@ async fn exchange(server: &Server, bytes: &[u8]) -> String {
     // A server that refuses early may close before everything is sent.
     let _ = stream.write_all(bytes).await;
     if !bytes.starts_with(b"GET /") && !bytes.starts_with(b"POST /") {
-        // What is no request gets no answer before the server knows that nothing follows.
+        // An incomplete request gets no response before the server knows that no more bytes follow.
         let _ = stream.shutdown().await;
     }
     let mut answer = Vec::new();

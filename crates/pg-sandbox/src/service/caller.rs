@@ -110,8 +110,8 @@ const FORWARDING_PREFIXES: [&str; 14] = [
     "x-vercel-",
 ];
 
-/// Whether the request passed through a proxy, so that the peer's address says nothing about the caller. A proxy may add no header, but
-/// then it often uses HTTP/1.0, which current programs do not.
+/// Whether the request passed through a proxy, so that the peer's address does not identify the caller. A proxy may add
+/// no header, but then it often uses HTTP/1.0, which current programs do not.
 pub(super) fn is_forwarded<B>(request: &Request<B>) -> bool {
     let added =
         |name: &str| FORWARDING.contains(&name) || FORWARDING_PREFIXES.iter().any(|prefix| name.starts_with(prefix));

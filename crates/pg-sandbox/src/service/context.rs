@@ -42,9 +42,9 @@ pub(crate) struct Context<'a> {
     pub(crate) host: Option<&'a HeaderValue>,
     /// The records; undone when the request is refused, except what was kept.
     pub(crate) records: Transaction<'a>,
-    /// What the sandbox was told when it was made.
+    /// The settings of the sandbox.
     pub(crate) settings: &'a Settings,
-    /// Whether other processes may have the store open too, so that nothing may be remembered here alone.
+    /// Whether other processes may use the store too, so that no state may be kept in this process only.
     pub(crate) is_shared: bool,
     /// The account that the request belongs to, if it was made at run time; then clock, faults and schedule are its own.
     pub(crate) account: Option<OwnAccount<'a>>,
@@ -66,7 +66,7 @@ pub(crate) struct Context<'a> {
     pub(crate) journal: &'a Journal,
     /// What this process has done since its start.
     pub(crate) metrics: &'a Metrics,
-    /// What the sandbox has to do by itself.
+    /// The scheduled work of the sandbox.
     pub(crate) schedule: &'a mut Schedule,
     /// The unique reference that the request uses up, and the transaction that is found by it.
     pub(crate) unique_reference: Option<UniqueReference>,

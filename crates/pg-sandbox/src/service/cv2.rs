@@ -1,7 +1,7 @@
 //! The CV2 of a session, until the first authorisation (A101).
 //!
-//! No outcome depends on its digits. A sandbox that has its store for itself holds it in memory. Sandboxes that share a store
-//! share one fact, that the session was given a CV2, and drop the digits at once: what is not stored is in no backup.
+//! No outcome depends on its digits. A sandbox with its own store keeps it in memory. Sandboxes that share a store
+//! record only that the session was given a CV2, and drop the digits at once, so that no backup contains them.
 
 use super::Context;
 use crate::{

@@ -20,7 +20,7 @@ pub(crate) enum Signature {
     OptionalWhereAllowed,
 }
 
-/// Whether a parameter of this name says who calls.
+/// Whether the parameter identifies the caller.
 pub(crate) fn is_credential(credentials: AuthScheme, name: &str) -> bool {
     match credentials {
         AuthScheme::Enterprise => matches!(name, "api_key" | "api_password" | "version"),
@@ -82,8 +82,8 @@ pub(crate) fn enterprise<'a>(context: &mut Context<'a>, form: &Form) -> Result<&
     }
 }
 
-/// Whether credentials may be right, as far as the settings tell: what is refused here is refused by [`signed`] and
-/// [`enterprise`] too.
+/// Whether credentials may be valid according to the settings; [`signed`] and [`enterprise`] also refuse those that are
+/// refused here.
 pub(crate) fn is_admitted(
     merchants: &Merchants,
     credentials: AuthScheme,

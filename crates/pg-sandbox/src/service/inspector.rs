@@ -1,7 +1,7 @@
-//! The inspector: pages for people about what the control interface tells in JSON, with buttons that make its calls.
+//! The inspector: pages that show the data of the control interface to people, with buttons that make its calls.
 //!
 //! `/_sandbox/` and everything below `/_sandbox/pages/` is for people, the rest of `/_sandbox/` for programs. A caller who may
-//! use the control interface may use the pages. They show what its answers hold, masked as there, and nothing else.
+//! use the control interface may use the pages. They show only the data of its responses, with the same masks.
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request, StatusCode};
@@ -103,7 +103,7 @@ fn shown(context: &Context<'_>, place: Place, heading: &str, content: Html) -> R
     Reply::inspector(StatusCode::OK, frame::page(context, Some(place), heading, content))
 }
 
-/// A page that says what is wrong.
+/// An error page.
 fn problem(context: &Context<'_>, status: StatusCode, reason: &str) -> Reply {
     let heading = if status == StatusCode::NOT_FOUND { "There is no such page" } else { "This cannot be done" };
     Reply::inspector(status, frame::page(context, None, heading, Html::new().raw("<p>").text(reason).raw("</p>\n")))

@@ -30,7 +30,7 @@ use crate::{
 pub(crate) trait Serve: ApiRequest + Send + 'static {
     /// What the account needs to be allowed.
     const PERMISSION: Permission = Permission::Open;
-    /// Whether the request has to be signed.
+    /// Whether the request must be signed.
     const SIGNATURE: Signature = Signature::Required;
 
     /// Which rules of the parameters the request breaks.
@@ -42,7 +42,7 @@ pub(crate) trait Serve: ApiRequest + Send + 'static {
     /// undone when it refuses, but for the use of a unique reference.
     fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<Self::Reply, Refusal>;
 
-    /// The reply that says what a refusal would, where the method's own reply has a word for that.
+    /// The reply that expresses a refusal, if the method's reply can express it.
     fn told_in_reply(refusal: Refusal, context: &mut Context<'_>, merchant: &Merchant) -> Result<Self::Reply, Refusal> {
         let _ = (context, merchant);
         Err(refusal)
@@ -90,7 +90,7 @@ trait Served: Send {
 /// A call as far as it can be judged without the records.
 pub(crate) struct Call {
     form: Result<Form, FormError>,
-    /// What the caller is told about the names that were sent.
+    /// Warnings about the parameter names of a request.
     warnings: Warnings,
     /// Why the form can be read in two ways.
     ambiguous: Option<Refusal>,
@@ -139,7 +139,7 @@ impl Call {
         self.form.as_ref()
     }
 
-    /// What the caller is told about the names that were sent.
+    /// Warnings about the parameter names of a request.
     pub(crate) fn warnings(&self) -> Warnings {
         self.warnings.clone()
     }

@@ -19,10 +19,10 @@ use crate::form::{Form, shown};
 /// Names of references in either version, in small letters without separators.
 const REFERENCES: [&str; 4] =
     ["merchantreference", "uniquemerchantreference", "merchantcustomerreference", "transreference"];
-/// What names of amounts hold, in the same spelling.
+/// Parts of the names of amounts, in the same spelling.
 const AMOUNTS: [&str; 7] = ["value", "amount", "price", "quantity", "total", "transactionv", "itemname"];
 
-/// What names of an item's numbers hold, in the same spelling.
+/// Parts of the names of item numbers, in the same spelling.
 const PARTS_OF_ITEMS: [&str; 5] = ["price", "quantity", "qty", "amount", "total"];
 /// The letters of parameters without which another payment is made than was meant.
 const DECISIVE: [&str; 10] = [

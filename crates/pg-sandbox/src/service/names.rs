@@ -21,7 +21,7 @@ pub(super) struct Names {
     info: &'static MethodInfo,
     /// Fields with one name each, by that and its other spellings, and their places in the method's table.
     plain: HashMap<&'static str, usize>,
-    /// Fields of items: what stands before and after the number, and their places.
+    /// Fields of items: the text before and after the number, and their places.
     numbered: Vec<(&'static str, &'static str, usize)>,
     /// What the names of fields begin with, and their places.
     prefixes: Vec<(&'static str, usize)>,

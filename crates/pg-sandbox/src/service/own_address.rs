@@ -4,12 +4,11 @@ use http::uri::Authority;
 
 use super::Context;
 
-/// Where `pg sandbox` listens when nothing else is asked for; a test without a socket has no address
-/// at all.
+/// The default address of `pg sandbox`, also for a test without a socket.
 const USUAL: &str = "http://127.0.0.1:8480";
 
-/// The base address of the pages that customers are sent to, without a slash at the end: what the
-/// sandbox was told, else the host that this request was sent to.
+/// The base URL of the pages for customers, without a trailing slash: the configured one, otherwise the host of this
+/// request.
 pub(super) fn base(context: &Context<'_>) -> String {
     if let Some(told) = &context.settings.public_url {
         return told.trim_end_matches('/').to_owned();

@@ -13,7 +13,7 @@ use pg_model::format::Format;
 /// The longest address that is taken, in bytes (A135).
 const LONGEST: usize = 8 << 10;
 
-/// What stands unchanged in a query: the unreserved characters of RFC 3986.
+/// Characters that stay unchanged in a query: the unreserved characters of RFC 3986.
 const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// An absolute http or https address without blanks and control characters (A134), of a host and a port that
@@ -64,7 +64,7 @@ fn ascii(host: &str) -> Option<String> {
     idna::domain_to_ascii(host).ok().filter(|host| !host.is_empty())
 }
 
-/// Where the host of an address stands.
+/// The position of the host in an address.
 fn host_range(address: &str) -> Range<usize> {
     let start = address.find("://").map_or(0, |at| at + 3);
     let end = address[start..].find(['/', '?', '#']).map_or(address.len(), |at| start + at);
@@ -74,7 +74,7 @@ fn host_range(address: &str) -> Range<usize> {
     start..start + length
 }
 
-/// Whether there is a host, and a port that is none or one.
+/// Whether there is a host, and either no port or a valid one.
 fn leads_somewhere(address: &str) -> bool {
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();

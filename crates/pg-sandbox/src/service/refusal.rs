@@ -1,4 +1,4 @@
-//! What is refused, with its code, and how each service says so.
+//! Refusals with their codes, and their form in each service.
 
 use http::StatusCode;
 use pg_model::{Dialect, Encoding, EnterpriseError, ErrorCode, ServiceError};
@@ -107,7 +107,7 @@ impl Refusal {
         Answer::new(reply.with_error_code(refusal.code), basis)
     }
 
-    /// The basis of the whole answer. The control interface is no part of the service.
+    /// The basis of the whole reply. The control interface is not part of the service.
     fn basis_in(&self, response_format: ResponseFormat, assumed: &Basis) -> Basis {
         let mut basis = self.basis.clone();
         basis.join(assumed);
@@ -308,7 +308,7 @@ mod tests {
         let response = refusal.answer(&Basis::default(), format, "123456789".into(), &dialect).into_response();
         assert_eq!(response.status(), 422);
         assert_eq!(response.body(), r#"{"errorCode":"42","traceCode":"123456789","errorMessage":"What is: cardKey"}"#);
-        // What it does not say is as in the sandbox's own, and what the documents say is no dialect's.
+        // Missing entries come from the sandbox's own dialect; documented codes are not part of a dialect.
         let other = Refusal::from(SandboxErrorCode::INVALID_PARAMETER).record(String::new(), &dialect);
         assert_eq!(other.error_code, "937");
         let documented = Refusal::from(ErrorCode::NO_DATA_SENT).record(String::new(), &dialect);

@@ -163,7 +163,7 @@ impl Reply {
         Self { error_code: Some(code), ..self }
     }
 
-    /// The same with a `Link` to what comes next (RFC 8288).
+    /// The same with a `Link` to the next page (RFC 8288).
     pub(crate) fn linking(self, link: HeaderValue) -> Self {
         Self { link: Some(link), ..self }
     }

@@ -15,7 +15,7 @@ pub(super) const MOST_COMPARED: usize = 32;
 pub(super) struct Spelling {
     /// What a reply rests on because of them.
     pub(super) assumptions: Vec<u16>,
-    /// What the caller is told about them.
+    /// Warnings about them.
     pub(super) warnings: Warnings,
     /// The refusal for a parameter that was sent under two of its spellings: it counts as sent twice (A23).
     pub(super) twice: Option<Refusal>,

@@ -20,7 +20,7 @@ const LONGEST: usize = 1_024;
 
 /// Warns of each parameter whose value holds what looks like a card number, and says whether there is one.
 pub(super) fn warn(info: &MethodInfo, form: &Form, warnings: &mut Warnings) -> bool {
-    // The card form masks what it finds, and says so.
+    // The card form masks its findings, and reports them.
     if info.credentials == AuthScheme::Session {
         return false;
     }
@@ -57,7 +57,7 @@ fn has_digits(value: &str) -> bool {
         && value.bytes().filter(|byte| byte.is_ascii_digit() || !byte.is_ascii()).count() >= FEWEST_DIGITS
 }
 
-/// Whether a caller may write what it likes there. A key of the service may look like a number by chance.
+/// Whether the caller chooses the value freely. A key of the service may look like a card number by chance.
 fn takes_any_text(info: &MethodInfo, name: &str) -> bool {
     if gate::is_credential(info.credentials, name) || name.ends_with("Key") {
         return false;
@@ -76,8 +76,8 @@ fn is_likely(name: &str, value: &str) -> bool {
     !is_article(value) && card_numbers::masked(value, None, card_numbers::search_in(name)) != value
 }
 
-/// Whether a value is the number of an article (EAN): as long as old Visa numbers are, and with the same first digits in some
-/// countries, but with a check digit of its own.
+/// Whether a value is an article number (EAN): as long as old Visa numbers, with the same first digits in some
+/// countries, but with a different check digit.
 fn is_article(value: &str) -> bool {
     let digits = value.bytes().map(|byte| char::from(byte).to_digit(10)).collect::<Option<Vec<u32>>>();
     digits.is_some_and(|digits| {
@@ -126,7 +126,7 @@ mod tests {
         }
     }
 
-    /// How many of a thousand numbers of a shop are taken for a card number.
+    /// How many of a thousand order numbers are mistaken for card numbers.
     fn mistaken(number: impl Fn(u64) -> String) -> usize {
         (0..1_000).filter(|at| is_likely("merchantReference", &number(*at))).count()
     }

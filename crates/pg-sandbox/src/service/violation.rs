@@ -10,7 +10,7 @@ use crate::codes::SandboxErrorCode;
 pub(crate) fn refusal(info: &MethodInfo, violations: &Violations) -> Option<Refusal> {
     let names = Names::of(info);
     let item = info.fields.iter().position(|field| field.is_numbered());
-    // An item that should not be there comes before what it lacks.
+    // An unexpected item is reported before its missing fields.
     let place = |violation: &Violation| match is_gap(violation) {
         true => (item, false),
         false => (names.find(&violation.name).map(|known| known.place), true),

@@ -50,7 +50,7 @@ pub enum StoreError {
     /// The database accepts no writes.
     #[error("the database is read-only: connect to the primary server, as a role that may write")]
     ReadOnly,
-    /// The path, or one of those beside it, is a folder or another thing that is no file.
+    /// The path, or one beside it, is not a regular file.
     #[error("{path} is not a file; name a file for the store", path = .0.display())]
     NoFile(PathBuf),
     /// A record cannot be written or read as JSON.

@@ -43,7 +43,7 @@ impl Pending {
         self.set(kind, key, None);
     }
 
-    /// What is to become of a row: nothing when nothing was said of it.
+    /// The pending change of a row, if any.
     pub(super) fn get(&self, kind: &Kind, key: &str) -> Option<&Option<Held>> {
         self.rows(kind)?.get(key)
     }

@@ -299,7 +299,7 @@ impl Postgres {
         self.sent = false;
         if self.open {
             self.open = false;
-            // What the core holds in memory may rest on what is undone now.
+            // The core's state in memory may depend on the changes that are undone now.
             self.change = Change::ByOthers;
             if !matches!(self.trouble, Some(Trouble::Broken(_) | Trouble::Unknown))
                 && self.link.simple("ROLLBACK").is_err()

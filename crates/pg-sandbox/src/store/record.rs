@@ -17,7 +17,7 @@ pub struct Kind {
 
 /// A type whose values the store holds, as JSON.
 ///
-/// A change of a type must go on reading what older versions wrote: new members need a default.
+/// A changed type must still read the records of older versions: new members need a default.
 pub trait StoredRecord: Serialize + DeserializeOwned {
     /// Table and index columns.
     const KIND: &'static Kind;
@@ -109,7 +109,7 @@ impl<'a> Query<'a> {
         self.merchant
     }
 
-    /// What an index column must hold. A row without a value there never matches.
+    /// The required value of an index column. A row without a value never matches.
     #[must_use]
     pub const fn condition(&self) -> Option<Condition<'a>> {
         match self.column {

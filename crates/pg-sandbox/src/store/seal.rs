@@ -32,7 +32,7 @@ pub(super) enum Cell<'a> {
     Digest([u8; DIGEST]),
 }
 
-/// What of a row stands beside its body.
+/// The columns of a row besides its body.
 #[derive(Debug)]
 pub(super) struct Place<'a> {
     pub(super) table: &'a str,
@@ -56,7 +56,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// What becomes of a row, as the redo log holds it.
+/// A change of a row, as in the redo log.
 #[derive(Debug)]
 pub(super) enum Change<'a> {
     /// It is written, with this sealed body.
@@ -89,8 +89,8 @@ impl<'a> Change<'a> {
     }
 }
 
-/// How many rows there are, and the sum of their shares: a row that is missing, added, or an earlier version of itself makes
-/// another one.
+/// How many rows there are, and the sum of their shares: a row that is missing, added, or replaced by an earlier
+/// version changes it.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(super) struct Whole {
     rows: u64,
@@ -133,9 +133,9 @@ pub(super) struct Sealer {
     tags: Hmac<Sha256>,
     digests: Hmac<Sha256>,
     cipher: Zeroizing<[u8; 32]>,
-    /// What tells this key from others and says nothing about it.
+    /// An identifier of this key that does not reveal it.
     fingerprint: [u8; DIGEST],
-    /// What the next tag is made of: no row allocates any.
+    /// The input of the next tag, reused without allocation.
     place: Vec<u8>,
 }
 
@@ -152,13 +152,13 @@ impl Sealer {
         }
     }
 
-    /// What tells this key from others and says nothing about it.
+    /// An identifier of this key that does not reveal it.
     #[cfg(feature = "postgres")]
     pub(super) const fn fingerprint(&self) -> &[u8] {
         &self.fingerprint
     }
 
-    /// What a column holds in the place of this text.
+    /// The value of a column in place of this text.
     pub(super) fn digest(&self, table: &str, column: &str, text: &str) -> [u8; DIGEST] {
         let mut mac = self.digests.clone();
         for name in [table, column] {
@@ -171,7 +171,7 @@ impl Sealer {
         digest
     }
 
-    /// Seals a body as the row holds it, in place of what was in `sealed`, and gives the row's share of the whole.
+    /// Encrypts a body for its row into `sealed`, and returns the row's share of the sum.
     pub(super) fn seal(&mut self, place: &Place<'_>, body: &[u8], sealed: &mut Vec<u8>) -> u64 {
         let (tag, share) = self.tag(place, body);
         sealed.clear();
@@ -190,7 +190,7 @@ impl Sealer {
         if expected.ct_eq(tag).into() { Ok((body, share)) } else { Err(NotSealedHere) }
     }
 
-    /// The whole as its row holds it, and the first generation of the redo log that is not in it: none when there is no log.
+    /// The sum in its row, and the first generation of the redo log that is not included: `None` without a log.
     pub(super) fn seal_whole(&mut self, whole: Whole, generation: u64) -> Vec<u8> {
         let mut body = whole.to_bytes().to_vec();
         if generation > 0 {
@@ -234,7 +234,7 @@ impl Sealer {
     }
 }
 
-/// Where the whole itself stands.
+/// The place of the sum.
 const WHOLE: Place<'static> =
     Place { table: "whole", key: Cell::Text(Cow::Borrowed("")), merchant: "", index: [None, None, None] };
 

@@ -28,8 +28,9 @@ mod upgrade;
 
 /// Kinds times operations, with room for the shapes of queries.
 const CACHED_STATEMENTS: usize = 256;
-/// The page cache, in KiB; it grows to this as the store does, and stays. Pages that it lacks are nearly always in the
-/// system's cache, a read away; it only has to hold what one group of requests changes, and the upper levels of the trees.
+/// The page cache, in KiB; it grows to this as the store does, and stays. Other pages are nearly always in the
+/// operating system's cache; this one needs only the pages that one group of requests changes, and the upper levels of
+/// the trees.
 const CACHE_KIB: i64 = 16 * 1024;
 /// Pages of 4 KiB in the log before it is folded into the file. The fewer, the more often is the same page written.
 const CHECKPOINT_PAGES: i64 = 16_000;
@@ -46,7 +47,7 @@ pub struct Sqlite {
     /// All rows, as the open transaction leaves them, and as the last commit has left them.
     whole: Whole,
     committed: Whole,
-    /// Whether there is a transaction, as [`Store`] knows it, and whether SQLite was told of a change in it.
+    /// Whether there is a transaction of [`Store`], and whether SQLite has a change in it.
     open: bool,
     touched: bool,
     /// Nothing for a store in memory.
@@ -56,7 +57,7 @@ pub struct Sqlite {
 /// A store file, or the place for one, that was looked at and not yet opened.
 pub struct Unopened {
     path: PathBuf,
-    /// Nothing when there is no file, or nothing in it.
+    /// `None` if there is no file or it is empty.
     connection: Option<Connection>,
     format: i64,
 }
@@ -77,7 +78,7 @@ impl Unopened {
         Ok(Self { path, connection: Some(connection), format })
     }
 
-    /// Whether there is nothing yet.
+    /// Whether the store is new.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.format == 0
@@ -89,7 +90,7 @@ impl Unopened {
         self.format >= schema::NEWEST
     }
 
-    /// Whether it is of a format whose rows are in clear, and there is none with this key in a table.
+    /// Whether it has a format with unencrypted rows, and no row with this key in a table.
     pub(crate) fn lacks(&self, kind: &Kind, key: &str) -> Result<bool, StoreError> {
         match &self.connection {
             Some(connection) if !self.is_sealed() => {
@@ -132,8 +133,8 @@ impl Unopened {
 }
 
 impl Sqlite {
-    /// Opens or makes a store file, takes it for this process alone, and brings it to the newest
-    /// format. Its rows are sealed with the key.
+    /// Opens or creates a store file, locks it for this process, and upgrades it to the newest format. Its rows are
+    /// encrypted with the key.
     ///
     /// # Errors
     /// Those of [`Unopened::at`] and [`Unopened::open`].
@@ -227,7 +228,7 @@ fn clear(
     Ok(share.is_some())
 }
 
-/// What a row that is there has brought to the whole.
+/// The share of an existing row in the sum.
 fn share(
     connection: &Connection,
     sealer: &mut Sealer,
@@ -286,7 +287,7 @@ impl Store for Sqlite {
                 let _ = self.catch_up();
             }
         } else if !self.connection.is_autocommit() {
-            // It fails only when there is no transaction any more, which is what was asked for.
+            // It fails only if there is no transaction any more, which is the goal.
             let _ = self.run("ROLLBACK");
         }
     }

@@ -1,4 +1,4 @@
-//! What makes commits durable.
+//! Makes commits durable.
 
 use std::{fs::File, sync::Arc};
 

@@ -8,7 +8,7 @@ use super::{Kind, Query, Store, StoreError, StoredRecord, pending::Pending};
 pub struct Transaction<'a> {
     store: &'a mut dyn Store,
     pending: Pending,
-    /// The engine took a part of what was to be kept, and no more: only the whole transaction can be undone.
+    /// The engine accepted only part of the changes: only the whole transaction can be undone.
     failed: Option<StoreError>,
 }
 
@@ -70,7 +70,7 @@ impl<'a> Transaction<'a> {
     /// Writes a record, new or changed.
     ///
     /// # Errors
-    /// When the record is none that JSON can hold.
+    /// If JSON cannot represent the record.
     pub fn put<T: StoredRecord>(&mut self, record: &T) -> Result<(), StoreError> {
         self.pending.put(record, write(record)?);
         Ok(())
@@ -100,11 +100,10 @@ impl<'a> Transaction<'a> {
         Ok(there)
     }
 
-    /// Keeps what was written so far even if the request is refused later: a failed attempt that is
-    /// counted, a reference that is used up.
+    /// Keeps the changes so far even if the request is refused later: a counted failed attempt, a used reference.
     ///
     /// # Errors
-    /// When the store fails. The transaction must not be committed then; every later call says so again.
+    /// If the store fails. The transaction must not be committed then; every later call fails too.
     pub fn keep(&mut self) -> Result<(), StoreError> {
         self.check()?;
         // In place before the engine is told anything, in case it panics.

@@ -1,8 +1,8 @@
 //! A shop to copy: axum in front, `pg-hyper` behind.
 //!
-//! A customer pays by card, on a form of the shop that their browser posts to the service, with 3-D Secure; or on the
-//! service's hosted page, which a callback tells of. Whatever the network does and whenever the process is killed, an
-//! order is paid once at most, and the shop finds out.
+//! A customer pays by card with 3-D Secure, on a form of the shop that the browser posts to the service, or on the
+//! service's hosted page, which sends a callback. Whatever the network does and whenever the process is killed, an
+//! order is paid at most once, and the shop learns the outcome.
 //!
 //! One process at a time works on a folder of orders. A shop on several servers keeps its orders in a database, and lets one
 //! server at a time drive the machine of an order.
@@ -43,7 +43,7 @@ mod payments;
 /// What a pound of tea costs.
 const PENCE: u64 = 499;
 
-/// What the shop has to know.
+/// The configuration of the shop.
 #[derive(Debug)]
 pub struct Config {
     /// The shop's account, version 5 included.
@@ -114,7 +114,7 @@ async fn order(State(shop): Shop, Path(id): Path<String>) -> Result<Html<String>
     Ok(pages::order(&found(&shop, &id)?, shop.lead(&id).as_deref()))
 }
 
-/// Shows the card form. The service leads the browser back here, with what was wrong or with nothing wrong.
+/// Shows the card form. The service redirects the browser back here, with or without errors.
 async fn card(State(shop): Shop, Path(id): Path<String>, uri: Uri) -> Result<Response, DriveError> {
     let order = found(&shop, &id)?;
     let Status::Open { session } = &order.status else { return Ok(to_order(&id).into_response()) };

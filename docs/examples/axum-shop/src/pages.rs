@@ -13,7 +13,7 @@ pub(crate) fn product(pence: u64) -> Html<String> {
     )
 }
 
-/// The order, and what can be done about it. `lead` is where the customer has to go on.
+/// The order and its possible actions. `lead` is the next page for the customer.
 pub(crate) fn order(order: &Order, lead: Option<&str>) -> Html<String> {
     let here = format!("/orders/{}", order.id);
     let body = match (&order.status, lead) {
@@ -38,7 +38,7 @@ pub(crate) fn order(order: &Order, lead: Option<&str>) -> Html<String> {
     page("Your order", &body)
 }
 
-/// The card form. It is posted to the service, and what was wrong with it comes back in the redirect.
+/// The card form. It is posted to the service, and the redirect returns its errors.
 pub(crate) fn card(form: &CardForm, back: Option<&RedirectData>) -> Html<String> {
     let errors: String = back.map_or_else(String::new, |back| {
         let line = |(field, error): (&str, &str)| format!("<li>{}: {}</li>", escaped(field), escaped(error));

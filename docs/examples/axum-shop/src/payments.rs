@@ -54,7 +54,7 @@ pub(crate) struct Payments {
 /// The outside of a machine at work.
 struct Desk {
     tell: mpsc::Sender<Told>,
-    /// Where the customer has to go on, if anywhere.
+    /// The next page for the customer, if any.
     lead: watch::Receiver<Option<String>>,
 }
 
@@ -65,7 +65,7 @@ struct Seat {
     lead: watch::Sender<Option<String>>,
 }
 
-/// What a machine at work is told.
+/// An input for a running machine.
 pub(crate) enum Told {
     /// The customer is back from the challenge.
     Back,
@@ -260,7 +260,7 @@ impl Payments {
         }
     }
 
-    /// Where the customer has to go on now, if anywhere.
+    /// The next page for the customer now, if any.
     pub(crate) fn lead(&self, id: &str) -> Option<String> {
         lock(&self.desks).get(id)?.lead.borrow().clone()
     }

@@ -46,7 +46,7 @@ impl Shop {
         self.now = self.now.plus(time);
     }
 
-    /// Sends a request from a merchant's machine; what comes back is checked and remembered.
+    /// Sends a request from a merchant's machine; checks and stores the reply.
     pub(super) fn send(&mut self, mut request: Request<Bytes>) -> Response<Bytes> {
         if self.peer > 1 {
             request.extensions_mut().insert(Peer(IpAddr::from([10, 0, 0, self.peer])));

@@ -1,5 +1,4 @@
-//! A charge whose state is kept in a file: killed between any two steps and started again, it goes on where it was, and
-//! there is one payment.
+//! A charge with its state in a file: killed between any two steps and restarted, it resumes, and there is one payment.
 //!
 //! ```sh
 //! cargo run -p pg-runtimes --bin kept_in_a_file -- order-7.json           # to the end

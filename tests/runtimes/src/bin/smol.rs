@@ -46,8 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// Sends a request over a new connection and reads the whole reply.
 ///
-/// Before there is a connection nothing has left. What hyper says of a request that it was given is not taken apart
-/// further: it may have been written.
+/// Without a connection, nothing was sent. Any error of hyper after that may mean that the request was written.
 async fn send(tls: &TlsConnector, request: Request<Bytes>) -> Result<Response<Bytes>, Failure> {
     let connection = connect(tls, request.uri()).or(late()).await.map_err(not_sent)?;
     exchange(connection, request).or(late()).await.map_err(maybe_sent)

@@ -37,8 +37,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// Sends a request over a new connection and reads the whole reply.
 ///
-/// As long as there is no connection, and TLS has not been agreed on, nothing of the request has left. From the first
-/// byte that is written on, it is unknown how much of it arrives.
+/// Before the connection and the TLS handshake are complete, nothing of the request was sent. After the first written
+/// byte, it is unknown how much of it arrives.
 fn send(tls: &Arc<ClientConfig>, request: &Request<Bytes>) -> Result<Response<Bytes>, Failure> {
     let mut stream = connect(tls, request.uri()).map_err(not_sent)?;
     exchange(&mut *stream, request).map_err(maybe_sent)

@@ -40,8 +40,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let stack = ServiceBuilder::new()
         .layer(layer_fn(Traced))
-        // No retry layer: it can't know what the machine knows. Elapsed is an error that says nothing of what was sent, so
-        // the client takes it for maybe sent.
+        // No retry layer: it can't know what the machine knows. Elapsed does not say whether the request was sent, so
+        // the client treats it as maybe sent.
         .timeout(Duration::from_secs(10))
         .service(service_fn(move |request| send(pool.clone(), request)));
 

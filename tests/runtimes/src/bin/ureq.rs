@@ -48,8 +48,7 @@ fn send(agent: &Agent, request: Request<Bytes>) -> Result<Response<Bytes>, Failu
     Ok(Response::from_parts(head, body.into()))
 }
 
-/// What comes before a connection was there, and a certificate that is refused, come before anything left. All others
-/// may have come after.
+/// Errors before the connection, and a refused certificate, occur before anything was sent. All others may occur later.
 fn judged(error: ureq::Error) -> Failure {
     match &error {
         ureq::Error::BadUri(_)

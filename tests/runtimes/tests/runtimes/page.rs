@@ -1,4 +1,4 @@
-//! The program of `docs/guide/custom-runtime.md`: the same text, and it does what the page says.
+//! Checks the program of `docs/guide/custom-runtime.md`: the same text, and the documented behaviour.
 
 use crate::place::{Place, printed};
 
@@ -35,7 +35,7 @@ async fn it_pays_once_however_often_it_is_run_and_whatever_is_lost() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_stored_is_not_sent() {
     let place = Place::new().await;
-    // A folder stands where the file is to be written.
+    // A folder is in the place of the file.
     std::fs::create_dir(place.folder.path().join("order-7.json.new")).unwrap();
     let mut till = place.program(PROGRAM, &place.address(), "");
     let (out, _) = printed(till.arg("order-7").current_dir(place.folder.path()).output().await.unwrap());
@@ -56,7 +56,7 @@ async fn an_unknown_outcome_is_never_begun_anew() {
     assert!(place.ledger("order-7").await.is_empty());
 }
 
-/// What the page says of each example's imports is what the example imports.
+/// The page lists the imports of each example correctly.
 #[test]
 fn the_page_names_the_files_to_copy_along() {
     let page = include_str!("../../../../docs/guide/custom-runtime.md");

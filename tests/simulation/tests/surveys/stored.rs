@@ -1,4 +1,4 @@
-//! What a survey leaves behind: its throttle for the next one, and a report when it is interrupted.
+//! The state after a survey: its throttle for the next one, and a report if it is interrupted.
 
 use super::*;
 

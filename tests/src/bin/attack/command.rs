@@ -110,7 +110,7 @@ fn printed(program: &Program) -> Result<(usize, Vec<String>)> {
     Ok((texts.len() + helps.len(), through))
 }
 
-/// What a sandbox says until it is up, or until it ends.
+/// The output of a sandbox until it is ready or ends.
 fn until_up(mut child: std::process::Child) -> Result<String> {
     let mut said = String::new();
     let mut out = child.stdout.take().ok_or("no standard output")?;
@@ -233,7 +233,7 @@ fn linked(program: &Program) -> Result<(usize, Vec<String>)> {
     if fs::read_to_string(&victim)? != "precious" || said.contains("Then, in that shell") {
         through.push("the store is a link".to_owned());
     }
-    // What is made is for its owner.
+    // New files are readable by their owner only.
     let folder = tempfile::tempdir()?;
     start(program, &folder.path().join("shop.sqlite"))?;
     for entry in fs::read_dir(folder.path())? {

@@ -37,7 +37,7 @@ impl Whom {
         }
     }
 
-    /// What came of it as it was found.
+    /// The result when it was found.
     const fn before(self, kind: Kind) -> &'static str {
         match (kind, self) {
             (Kind::Idle, Self::Sandbox) => "1,024 of them: 30 s and more",
@@ -87,7 +87,7 @@ async fn capped(wanted: &Wanted, table: &mut Table<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Attacks the first of two targets. The other one shows what the attackers' own work costs, on a machine that has to do it too.
+/// Attacks the first of two targets. The other one shows the cost of the attackers' own work on the same machine.
 async fn attacked(
     targets: &[Target; 2],
     whom: Whom,

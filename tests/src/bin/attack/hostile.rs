@@ -88,7 +88,7 @@ impl Crowd {
         Ok(AtWork(command.stdin(Stdio::null()).spawn()?))
     }
 
-    /// What [`Crowd::start`] told another process.
+    /// The arguments from [`Crowd::start`] for another process.
     pub(crate) fn told(arguments: &[String]) -> Result<Self> {
         let [kind, to, many, path, is_sandbox, connections] = arguments else { return Err("six arguments".into()) };
         let kind = KINDS.into_iter().find(|known| format!("{known:?}") == *kind).ok_or("no such kind")?;

@@ -13,7 +13,7 @@ use crate::{
 
 const FORM: (&str, &str) = ("Content-Type", "application/x-www-form-urlencoded");
 
-/// What a browser says when a page of another site sends a request; each of these alone has to be enough.
+/// Headers of a browser when a page of another site sends a request; each alone must suffice for a refusal.
 const FOREIGN: &[&[(&str, &str)]] = &[
     &[("Host", "127.0.0.1"), ("Origin", "https://evil.example")],
     &[("Host", "127.0.0.1"), ("Origin", "null")],

@@ -1,10 +1,11 @@
-//! Attacks the sandbox and the receiver as a stranger on the network would, and prints what came of it as a table.
+//! Attacks the sandbox and the receiver over the network, and prints the results as a table.
 //!
 //! ```text
 //! attack PG [--only WORDS] [--connections N]
 //! ```
 //!
-//! `PG` is the command to attack. Everything goes over raw sockets, to processes of their own. The exit code is 1 when a bar is missed.
+//! `PG` is the command to attack. Everything goes over raw sockets, to separate processes. The exit code is 1 when a
+//! bar is missed.
 //! `cargo xtask attack` builds what it needs and runs it.
 
 #![expect(
@@ -42,7 +43,7 @@ struct Wanted {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<ExitCode> {
     let arguments: Vec<String> = env::args().skip(1).collect();
-    // What is attacked and who attacks are processes of their own.
+    // Targets and attackers are separate processes.
     match arguments.split_first() {
         Some((word, _)) if word == target::RECEIVER => return target::receive().await.map(|()| ExitCode::SUCCESS),
         Some((word, _)) if word == target::NESTED => return target::receive_nested().await.map(|()| ExitCode::SUCCESS),

@@ -59,7 +59,7 @@ fn encoded(text: &str) -> String {
     form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
 
-/// Whether a reply holds something that was sent as more than text.
+/// Whether a reply contains sent data as markup.
 fn is_injected(reply: &Reply) -> bool {
     let page = reply.head.contains("text/html");
     let markup = ["<script>alert", "<img src=x", "<svg onload", "'-alert(1)-'"];

@@ -1,4 +1,4 @@
-//! What an honest client does meanwhile.
+//! The requests of an honest client meanwhile.
 
 use std::{
     net::SocketAddr,

@@ -1,14 +1,14 @@
 //! The table: one row an attack.
 
-/// What came of an attack.
+/// The result of an attack.
 pub(crate) struct Row {
     /// What the attacker does.
     pub(crate) attack: String,
-    /// What came of it before it was mended, where that is known.
+    /// The result before the fix, if known.
     pub(crate) before: &'static str,
-    /// What comes of it now.
+    /// The result now.
     pub(crate) now: String,
-    /// What is to be kept.
+    /// The bar.
     pub(crate) bar: &'static str,
     pub(crate) kept: bool,
 }

@@ -1,4 +1,4 @@
-//! What is attacked: processes of their own.
+//! Targets of attacks: separate processes.
 
 use std::{
     io::{BufRead, BufReader, Write, stdout},

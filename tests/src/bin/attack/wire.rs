@@ -1,4 +1,4 @@
-//! Raw requests and what comes back.
+//! Raw requests and replies.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -13,7 +13,7 @@ use crate::Result;
 /// How long an honest client waits.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What came back on a connection, as far as it can be read.
+/// The reply on a connection, as far as it can be read.
 #[derive(Debug, Default)]
 pub(crate) struct Reply {
     /// 0 when there was no reply.
@@ -21,7 +21,7 @@ pub(crate) struct Reply {
     /// In small letters.
     pub(crate) head: String,
     pub(crate) body: String,
-    /// Everything, also what came after the first reply.
+    /// All bytes, including those after the first reply.
     pub(crate) all: Vec<u8>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) async fn connect(to: SocketAddr, from: Option<SocketAddr>) -> Result<
     Ok(timeout(PATIENCE, socket.connect(to)).await??)
 }
 
-/// Sends bytes on a connection of their own, says that nothing more comes, and reads to the end.
+/// Sends bytes on a new connection, closes its sending side, and reads to the end.
 pub(crate) async fn send(to: SocketAddr, bytes: &[u8]) -> Result<Reply> {
     let mut stream = connect(to, None).await?;
     let mut all = Vec::new();

@@ -12,7 +12,7 @@ use super::{
 /// What to do about an error, as `pg_model::Remedy` knows it.
 const REMEDIES: &[&str] =
     &["fix-request", "fix-credentials", "wait-one-minute", "wait-five-minutes", "retry", "look-up", "ask-operator"];
-/// What a refusal says about other copies of the request, as `pg_model::dialect::RefusalScope` knows it.
+/// The scope of a refusal, as in `pg_model::dialect::RefusalScope`.
 const SCOPES: &[&str] = &["always", "from-now-on", "while-it-lasts"];
 /// Numbers of decimals that ISO 4217 gives.
 const EXPONENTS: &[u8] = &[0, 2, 3, 4];

@@ -74,7 +74,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A field is written beside another one where both are texts, and where nothing else says what becomes of it.
+    /// A field is written beside another one if both are strings and no other rule applies.
     fn beside(&mut self, record: &Record, part: &Part) {
         let Some(other) = &part.beside else { return };
         let place = part.places.of("beside");
@@ -90,7 +90,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether a record holds the one of that name, itself or in its records; lists and maps may.
+    /// Whether a record contains the named one, directly or in its records; lists and maps are allowed.
     fn holds(&self, record: &Record, name: &str, depth: usize) -> bool {
         record.fields.iter().filter_map(|part| part.record.as_deref()).any(|inner| {
             inner == name

@@ -9,7 +9,7 @@ const SECTIONS: [(&str, &str); 3] = [
     ("3", "1 2 2.1 2.2 2.3 2.4 3 3.1 3.2 4 4.1 4.2 4.3 4.4 4.5 4.6 4.7 4.8 4.9 5 6 7 8 9"),
 ];
 
-/// What is wrong with a source such as `2 §4.3`; nothing if there is such a section.
+/// The error in a source such as `2 §4.3`, if the section does not exist.
 pub(super) fn problem(source: &str) -> Option<String> {
     let all: Vec<String> = SECTIONS
         .iter()

@@ -20,7 +20,7 @@ const SHORTEST: usize = 6;
 /// From this length on two letters may be wrong.
 const LONG: usize = 12;
 
-/// A name that a table gives, where, and what it stands in: names of one struct are meant to differ.
+/// A name in a table, its place and its struct: names within one struct must differ.
 struct Given<'t> {
     name: &'t str,
     place: Place,

@@ -9,7 +9,7 @@ use super::super::{TABLES, checked};
 
 mod garbage;
 
-/// A mistake in one file of the tables, and what has to be said about it.
+/// A mistake in one file of the tables, and the expected messages.
 struct Mistake {
     file: String,
     from: String,
@@ -53,7 +53,7 @@ fn copy_of_the_tables() -> tempfile::TempDir {
     folder
 }
 
-/// A copy of the tables with some mistakes in it, and what is said about them.
+/// A copy of the tables with some mistakes, and the messages about them.
 fn complaints<'m>(mistakes: impl IntoIterator<Item = &'m Mistake>) -> String {
     let folder = copy_of_the_tables();
     for Mistake { file, from, to, .. } in mistakes {
@@ -86,7 +86,7 @@ fn without_leading_number(piece: &str) -> String {
     if rest.len() < piece.len() && rest.starts_with(':') { format!("N{rest}") } else { piece.to_owned() }
 }
 
-/// What is said about each mistake alone is what the page says, to the letter. With `PG_BLESS=1` the page is written.
+/// The messages about each single mistake equal the page exactly. `PG_BLESS=1` writes the page.
 fn each_is_told(name: &str) {
     let mut text = String::new();
     let mut wrong = Vec::new();

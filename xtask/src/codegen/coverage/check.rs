@@ -1,4 +1,4 @@
-//! What may be wrong with the list: that it names what is not there, or leaves out what is.
+//! Mistakes in the list: unknown entries, and missing ones.
 
 use std::collections::BTreeSet;
 
@@ -73,7 +73,7 @@ fn statement_is_sound(list: &List, tables: &Tables, statement: &Statement, probl
     }
 }
 
-/// Every row of the tables stands in a section and is shown by something, and nothing is shown that is no row.
+/// Checks that every row of the tables belongs to a section and has a test, and that every citation has a row.
 fn all_rows(list: &List, tables: &Tables, named: &BTreeSet<String>, problems: &mut Problems) {
     let rows: Vec<Entry> = entries::all(tables, &list.of_tables);
     let known: BTreeSet<&str> = rows.iter().map(|row| row.key.as_str()).collect();

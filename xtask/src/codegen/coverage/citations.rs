@@ -28,7 +28,7 @@ pub(super) fn of_workspace(root: &Path) -> BTreeMap<u16, BTreeSet<PathBuf>> {
             let made_up = name.starts_with("xtask/src/codegen") || REGISTERS.iter().any(|own| name.starts_with(own));
             if read && !made_up {
                 let text = fs::read_to_string(path).unwrap();
-                // What a test shows is not what the code follows.
+                // A citation in a test is not a citation in the code.
                 let text: String = text
                     .lines()
                     .filter(|line| !line.contains("// spec: "))

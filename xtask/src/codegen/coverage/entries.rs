@@ -78,7 +78,7 @@ fn parameters(tables: &Tables, shown: &OfTables, name: &str) -> Result<Vec<Entry
 fn fields(tables: &Tables, shown: &OfTables, name: &str) -> Result<Vec<Entry>, String> {
     let names = tables.records.iter().map(|record| record.name.as_str());
     let record = tables.record(name).ok_or_else(|| format!("no record is {name:?}{}", allowed(name, names)))?;
-    // What a field holds that is a record itself, or several, stands in the rows of that record.
+    // The content of a field that is a record, or several, is in the rows of that record.
     let leaf = |part: &&Part| part.record.is_none() && part.list.is_none() && part.map.is_none();
     let entry = |part: &Part| Entry {
         key: format!("field {name} {}", part.name()),

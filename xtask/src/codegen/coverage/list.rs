@@ -1,4 +1,4 @@
-//! What the documents hold, from `tests/coverage/contents.toml`, and what the tests say that they show.
+//! The content of the documents, from `tests/coverage/contents.toml`, and the facts that the tests cite.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -85,7 +85,7 @@ pub(super) fn load(root: &Path, problems: &mut Problems) -> List {
 }
 
 impl List {
-    /// Adds what a comment says of its test: `2 §1.1, A101: a sentence`, or several of `2 §1.1`, `codes ErrorCode 101
+    /// Adds the citations of a comment: `2 §1.1, A101: a sentence`, or several of `2 §1.1`, `codes ErrorCode 101
     /// 102` and so on, with `; ` between them.
     pub(super) fn add(&mut self, comment: &Comment, test: &str) {
         let (head, sentence) = comment.text.split_once(": ").unwrap_or((&comment.text, ""));

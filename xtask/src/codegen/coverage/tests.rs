@@ -138,7 +138,7 @@ fn document_table(rows: usize, from: &[&str]) -> DocumentTable {
     DocumentTable { place: place(), name: "rows".to_owned(), rows, from }
 }
 
-/// What the check tells of a list.
+/// The messages of the check about a list.
 fn told(list: &List) -> String {
     let tables = tables::load(&root().join(TABLES), &mut Problems::default()).unwrap();
     let mut problems = Problems::default();

@@ -1,4 +1,4 @@
-//! What the document says about itself.
+//! The introduction of the document.
 
 use super::super::{node::Node, tables::Tables};
 

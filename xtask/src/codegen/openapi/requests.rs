@@ -89,7 +89,7 @@ fn credentials() -> Vec<(String, Node)> {
     ]
 }
 
-/// The object that a group makes, with what it holds of other groups.
+/// The object of a group, including the fields of its groups.
 fn group_schema(tables: &Tables, group: &Group) -> Node {
     let mut object = Object::default();
     for row in &group.fields {
@@ -138,7 +138,7 @@ fn property_of(schema: &str, wire: &str) -> Node {
     reference("schemas", &format!("{schema}/properties/{wire}"))
 }
 
-/// What a schema of an object holds.
+/// The content of an object's schema.
 #[derive(Default)]
 struct Object {
     parts: Vec<Node>,

@@ -1,7 +1,6 @@
 //! Pieces of Markdown.
 
-/// Text from the tables as it may stand in a page or in a cell: nothing in it formats anything, and mentions of
-/// assumptions lead to them.
+/// Text from the tables for a page or a cell: formatting characters are escaped, and assumptions are linked.
 pub(in super::super) fn text(text: &str) -> String {
     let mut out = String::new();
     let mut word = String::new();
@@ -51,7 +50,7 @@ pub(in super::super) fn table(heads: &[&str], rows: impl IntoIterator<Item = Vec
     table + "\n"
 }
 
-/// Where a heading's link leads to, as GitHub makes it.
+/// The anchor of a heading, as GitHub builds it.
 pub(crate) fn anchor(heading: &str) -> String {
     let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
     kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()

@@ -91,7 +91,7 @@ fn constant(code: &Code) -> String {
     )
 }
 
-/// The method that says what a code means.
+/// The method that returns the meaning of a code.
 pub(super) fn message(table: &CodeTable) -> String {
     let rows = table.codes.iter().map(|code| Some((code, literal(&code.message))));
     lookup("What the code means; `None` for one that the table does not know.", "message", "&'static str", rows)

@@ -62,7 +62,7 @@ impl Field {
 }
 
 impl Group {
-    /// What a member says that holds the group.
+    /// The documentation of a member with the group.
     fn doc_lines(&self, before: &str) -> String {
         format!("    /// {before}{} (spec {})\n", self.doc, self.source)
     }
@@ -155,7 +155,7 @@ impl Member<'_> {
         }
     }
 
-    /// What the documentation of a constructor says of an amount that is an argument of it.
+    /// The documentation of an amount argument of a constructor.
     pub(super) fn in_minor_units(&self) -> Option<String> {
         match self {
             Self::Field(field, _) if field.format == "minor" => {

@@ -103,7 +103,7 @@ pub(super) fn structure(rust: &str, doc: &str, members: &[Member<'_>], [first, l
     )
 }
 
-/// What a struct's file has to import, by the words that its code uses.
+/// The imports of a struct's file, by the names in its code.
 pub(super) fn imports(body: &str, members: &[Member<'_>], more: &[&str]) -> String {
     let mut imports = Imports::default();
     for path in more {

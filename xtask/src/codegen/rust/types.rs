@@ -28,7 +28,7 @@ pub(super) fn assumptions(tables: &Tables) -> String {
     )
 }
 
-/// What entries of dialects can be about: what the sandbox has codes for and the documents do not.
+/// The situations of dialect entries: events with a code of the sandbox and none in the documents.
 pub(super) fn situations(tables: &Tables) -> String {
     let kinds = [("SandboxStatusCode", "decline"), ("SandboxErrorCode", "error")];
     let rows = kinds.iter().flat_map(|(table, kind)| {

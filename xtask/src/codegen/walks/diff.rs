@@ -40,7 +40,7 @@ fn side(hunk: &[&str], sign: char) -> String {
     hunk.iter().filter(|line| line.starts_with([' ', sign])).map(|line| format!("{}\n", &line[1..])).collect()
 }
 
-/// The lines that differ, each group of them below what it stands in.
+/// The lines that differ, each group below its heading.
 pub(super) fn of(before: &str, after: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("before"), before).unwrap();
@@ -67,7 +67,7 @@ pub(super) fn of(before: &str, after: &str) -> String {
     text
 }
 
-/// What a line stands in: the heading above it, or every line above that is less indented.
+/// The context of a line: the heading above it, or every less indented line above.
 fn holder(lines: &[&str], at: usize) -> String {
     let indent = |line: &str| line.len() - line.trim_start().len();
     let Some(first) = lines[at.min(lines.len())..].iter().find(|line| !line.trim().is_empty()) else {

@@ -13,12 +13,12 @@ const PAGE: usize = 4096;
 const PART: u64 = 4 << 20;
 const OVERLAP: u64 = 256;
 
-/// What a process holds of some canaries, by place: `arguments`, `environment`, `stack`, `heap`.
+/// Occurrences of some canaries in a process, by place: `arguments`, `environment`, `stack`, `heap`.
 ///
-/// Reads all that the process can write to, once all of its threads wait for something.
+/// Reads all writable memory of the process, once all of its threads are waiting.
 ///
 /// # Errors
-/// When the kernel does not show the memory: it shows that of a process that is not dumpable to root only.
+/// If the kernel denies access: only root can read the memory of a process that is not dumpable.
 pub(crate) fn scan(process: u32, canaries: &[Canary]) -> io::Result<Found> {
     let forms: Vec<Form> = canaries.iter().flat_map(Canary::forms).collect();
     // Twice, since one thread may wake another.

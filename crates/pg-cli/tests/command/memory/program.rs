@@ -13,12 +13,12 @@ use pg_hyper::{
 use pg_model::{Auth, CardDetails, Currency, Encoding, Item, Order};
 use pg_proto::{Account, BaseUrl, Credentials};
 
-/// Where the program finds what it works with.
+/// The paths of the program's input.
 pub(super) const INPUT: &str = "PG_TEST_MEMORY_INPUT";
-/// How the name of a certificate's file goes on after that of the input.
+/// The suffix of a certificate file's name after that of the input.
 pub(super) const CERTIFICATE: &str = ".certificate";
 
-/// What is in its input: not the secrets themselves, which only its own strings are to hold.
+/// The content of its input, without the secrets, which only its own strings may contain.
 pub(super) fn disguised(text: &str) -> Vec<u8> {
     text.bytes().map(|byte| byte ^ 0x55).collect()
 }

@@ -1,4 +1,4 @@
-//! Killed at counted points, and gone on with: results complete and exact, nothing submitted twice.
+//! Killed at counted points and resumed: results complete and exact, nothing submitted twice.
 
 use std::{
     fs,
@@ -28,7 +28,7 @@ impl Cards {
     }
 }
 
-/// Reads what it says until this is in a line; the rest can be read from what is returned.
+/// Reads its output until a line contains this; returns a reader of the rest.
 fn until_it_says(child: &mut Child, text: &str) -> BufReader<std::process::ChildStderr> {
     let mut said = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
@@ -52,7 +52,7 @@ fn killed_after_any_request_it_goes_on_without_doubt_where_callbacks_come() {
         let mut child = cards.update(&flags).start();
         let _said = until_it_says(&mut child, "receiving callbacks at");
         cards.shop.control("clock", r#"{"speed": 600}"#);
-        // What it says is thrown away with the reader, and that is no failure.
+        // The rest of its output is discarded with the reader, which is not a failure.
         drop(_said);
         assert_eq!(child.wait().unwrap().code(), Some(0), "{at}");
         cards.are_exact();

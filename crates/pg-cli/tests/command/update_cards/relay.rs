@@ -27,7 +27,7 @@ pub(super) struct Relay {
 }
 
 impl Relay {
-    /// Passes on what comes, and stops at the request with that number, counted from 1.
+    /// Forwards requests, and stops at the request with this number, counted from 1.
     pub(super) fn stopping(sandbox: &str, at: usize, stop: Stop) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());

@@ -121,7 +121,7 @@ fn a_transaction_that_the_store_gave_up_takes_the_group_with_it() {
     assert!(!stored(&mut sandbox, &key).unwrap().enabled);
 }
 
-/// A pipe takes what is written and cannot be synced: what a disk looks like that fails late.
+/// A pipe accepts writes and cannot be synced, like a disk that fails late.
 #[cfg(unix)]
 #[test]
 fn what_the_disk_did_not_keep_is_not_acknowledged_and_nothing_is_built_upon_it() {

@@ -181,7 +181,7 @@ impl Shop {
     }
 }
 
-/// Whether a text stands anywhere in a record as a value of its own.
+/// Whether a record contains the text as a whole value.
 fn holds(record: &impl serde::Serialize, text: &str) -> bool {
     fn within(value: &Value, text: &str) -> bool {
         match value {

@@ -1,8 +1,8 @@
-//! The hand-over from the writer to the syncer, in every order in which the two threads can go.
+//! The hand-over from the writer to the syncer, in every interleaving of the two threads.
 //!
-//! They share a channel, the file that is synced, and nothing else. So the threads meet where the syncer waits, looks for
-//! more, begins a sync and ends one; at each of these the writer may have gone on by any number of steps. All of these numbers are
-//! gone through, for the very function that the thread runs.
+//! They share a channel, the file that is synced, and nothing else. So the threads interact where the syncer waits,
+//! looks for more, begins a sync and ends one; at each of these points the writer may have advanced by any number of
+//! steps. The test tries all of these numbers with the function that the thread runs.
 
 use std::{
     cell::{Cell, RefCell},
@@ -32,7 +32,7 @@ impl Choices {
         choice
     }
 
-    /// Whether there are choices that were not made yet.
+    /// Whether untried choices are left.
     fn advance(&mut self) -> bool {
         self.next = 0;
         while let Some((choice, most)) = self.made.pop() {
@@ -91,7 +91,7 @@ impl<'c> World<'c> {
         (0..steps).for_each(|_| self.step());
     }
 
-    /// Holds what was committed when it began; what comes meanwhile may be there or not, so it counts as lost.
+    /// Contains the commits before its start; later ones may be missing, so they count as lost.
     fn sync(&self) -> Result<(), StoreError> {
         self.meet();
         let certain = self.committed();

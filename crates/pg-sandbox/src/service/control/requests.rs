@@ -6,7 +6,7 @@ use super::listing::{Listing, Page};
 use crate::journal::{Answered, Entry, Journal, Parameters};
 
 pub(super) fn page(journal: &Journal, listing: &Listing) -> Page<Value> {
-    // What is no number comes before everything.
+    // An invalid number sorts before everything.
     let before = listing.before().map(|before| before.parse().unwrap_or(0));
     let method = listing.method().and_then(pg_model::method::method);
     let wanted = |entry: &&Entry| {

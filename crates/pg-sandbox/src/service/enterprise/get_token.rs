@@ -205,8 +205,8 @@ fn options(request: &GetToken, merchant: &Merchant) -> Result<Details, Refusal> 
     Ok(all.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text?))).collect())
 }
 
-/// What a token keeps of its customer (spec 3 §4.1): customer and billing address by wire name, without what is empty. The date of birth is echoed and
-/// not kept: nothing needs it later.
+/// The customer data of a token (spec 3 §4.1): customer and billing address by wire name, without empty values. The
+/// date of birth is echoed but not stored, since it is not needed later.
 fn stored_user(customer: &CheckoutCustomer, address: &BillingAddress) -> Details {
     let all = [
         ("salutation", &customer.salutation),

@@ -56,7 +56,7 @@ pub(super) fn has_other_case(trans_type: &EnterpriseTransactionType) -> bool {
     ![Word::REQUEST_AUTH, Word::REQUEST_PRE_AUTH].contains(trans_type) && !trans_type.as_str().is_empty()
 }
 
-/// What a payment is to be; the table admits these two words, in any letter case (A143).
+/// The kind of a payment; the table allows these two values, in any letter case (A143).
 pub(super) fn kind(trans_type: &EnterpriseTransactionType) -> PaymentKind {
     let reserves = trans_type.as_str().eq_ignore_ascii_case(EnterpriseTransactionType::REQUEST_PRE_AUTH.as_str());
     if reserves { PaymentKind::PreAuth } else { PaymentKind::Auth }

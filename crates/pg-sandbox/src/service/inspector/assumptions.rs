@@ -31,7 +31,7 @@ pub(super) fn list(context: &Context<'_>) -> Reply {
     super::shown(context, Place::Assumptions, Place::Assumptions.title(), content)
 }
 
-/// One of them; nothing when there is none of this number.
+/// The assumption with this number, if it exists.
 pub(super) fn show(context: &Context<'_>, number: &str) -> Option<Reply> {
     let assumption = Assumption::numbered(number.parse().ok()?)?;
     let facts = Facts::new()

@@ -1,4 +1,4 @@
-//! Callbacks, what they say, and what the next ones are told to do.
+//! Callbacks, their content, and the behaviour of the next ones.
 
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -87,7 +87,7 @@ pub(super) fn redeliver(context: &mut Context<'_>, id: &str) -> Result<Reply, Re
     if answer.refused().is_some() { Ok(missing(context)) } else { see(&site::entry(List::Callbacks, id)) }
 }
 
-/// What the next callbacks are told to do, and a form to tell more.
+/// The behaviour of the next callbacks, and a form to change it.
 pub(super) fn behaviour(context: &mut Context<'_>, entered: Option<&form::Form>) -> Result<Html, Refusal> {
     let told = calls::get(context, "callbacks/behaviour")?;
     let rows: Vec<_> = Shown(&told)

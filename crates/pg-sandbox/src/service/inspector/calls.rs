@@ -11,12 +11,12 @@ pub(super) fn get(context: &mut Context<'_>, path: &str) -> Result<Value, Refusa
     Ok(make(context, Method::GET, path, &Value::Null)?.shown)
 }
 
-/// What comes of a call that changes something.
+/// The result of a changing call.
 pub(super) fn post(context: &mut Context<'_>, path: &str, body: &Value) -> Result<Answer, Refusal> {
     make(context, Method::POST, path, body)
 }
 
-/// What comes of a call that takes something away.
+/// The result of a removing call.
 pub(super) fn delete(context: &mut Context<'_>, path: &str) -> Result<Answer, Refusal> {
     make(context, Method::DELETE, path, &Value::Null)
 }
@@ -28,7 +28,7 @@ fn make(context: &mut Context<'_>, method: Method, path: &str, body: &Value) -> 
     control::call(context, path, &request)
 }
 
-/// A number of a form as JSON has it; what is none stays a text, which calls refuse.
+/// A number from a form as JSON; other text stays a string, which calls refuse.
 pub(super) fn number(text: &str) -> Value {
     text.trim().parse::<serde_json::Number>().map_or_else(|_| text.into(), Value::Number)
 }

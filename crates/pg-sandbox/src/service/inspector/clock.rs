@@ -9,7 +9,7 @@ use super::{
     view::{self, Facts, Field, Shown},
 };
 
-/// Seconds, what the button says, and what is over then.
+/// Seconds, the button's label, and what expires then.
 const STEPS: [(&str, &str, &str); 5] = [
     ("30", "+30 seconds", "Late callbacks and the limit of a minute come nearer."),
     ("120", "+2 minutes", "A batch of the account updater has finished."),

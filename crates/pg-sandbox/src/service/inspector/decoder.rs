@@ -1,4 +1,4 @@
-//! What the redirect of a card form says (spec 2 §4.2).
+//! The content of a card-form redirect (spec 2 §4.2).
 
 use bytes::Bytes;
 use http::StatusCode;
@@ -41,7 +41,7 @@ pub(super) fn show(context: &Context<'_>) -> Reply {
     page(context, StatusCode::OK, None, Html::new())
 }
 
-/// The form again, and what the redirect says.
+/// The form again, and the content of the redirect.
 pub(super) fn decode(context: &Context<'_>, form: &Form) -> Reply {
     let (status, result) = match decoded(context, form) {
         Ok(data) => (StatusCode::OK, said(&data)),
@@ -81,8 +81,8 @@ fn open(merchant: &Merchant, dialect: &Dialect, data: &str, iv: &str) -> Option<
     Some(read)
 }
 
-/// What may be shown of it. A merchant's own data may hold a number where none belongs, so everything is masked; of what
-/// the documents do not know, only the names.
+/// The parts that may be shown. A merchant's data may contain a card number anywhere, so everything is masked; of
+/// undocumented fields only the names are shown.
 fn said(data: &RedirectData) -> Html {
     let masked = mask::text;
     let collected: Vec<(String, String)> =

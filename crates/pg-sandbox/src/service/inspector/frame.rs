@@ -1,4 +1,4 @@
-//! What stands around every page: where it is, where else one can go, and what time it is.
+//! The frame of every page: its place, the navigation, and the time.
 
 use std::sync::LazyLock;
 

@@ -6,8 +6,8 @@ const FOREIGN: &str = "this form was not sent by a page of the inspector; script
 
 /// Refuses a form that a page of another site may have sent.
 ///
-/// A browser says with every form where it comes from. Who says nothing is no browser and has the control interface;
-/// a request that never came over HTTP, in a test, has no host and needs not say it.
+/// A browser sends the origin with every form. A client without it is not a browser and can use the control interface.
+/// A request that did not arrive over HTTP, in a test, has no host and needs no origin.
 pub(super) fn check<B>(request: &Request<B>) -> Result<(), &'static str> {
     let headers = request.headers();
     let over_http = headers.contains_key(header::HOST) || request.uri().authority().is_some();
@@ -15,7 +15,7 @@ pub(super) fn check<B>(request: &Request<B>) -> Result<(), &'static str> {
     if (over_http && !said) || !is_same_site(headers) { Err(FOREIGN) } else { Ok(()) }
 }
 
-/// What browsers say about the page that a request comes from (Fetch Metadata).
+/// The header of browsers about the page that sent a request (Fetch Metadata).
 const SITE: &str = "sec-fetch-site";
 
 /// An `Origin` of another site has been refused before, as everywhere in the control interface.

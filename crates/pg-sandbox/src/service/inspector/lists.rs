@@ -16,7 +16,7 @@ use super::{
 pub(super) struct Look {
     /// What the list is about, and what can be done on its page.
     pub(super) about: &'static str,
-    /// What stands there while it is empty.
+    /// The text of an empty list.
     pub(super) empty: &'static str,
     /// What one entry is called.
     pub(super) one: &'static str,

@@ -1,4 +1,4 @@
-//! The first page: what there is, what came last, and what a test needs.
+//! The first page: counts, latest entries, and data for tests.
 
 use serde_json::Value;
 
@@ -64,7 +64,7 @@ fn counted(place: Place, count: usize, more: &'static str) -> Html {
     link.text(&count.to_string()).raw(more).raw("</b>").raw(place.title()).raw("</a></li>\n")
 }
 
-/// What a client is told as its base addresses.
+/// The base URLs for clients.
 fn addressees(context: &Context<'_>) -> Html {
     let base = own_address::base(context);
     let facts = Facts::new()

@@ -1,4 +1,4 @@
-//! What happened to one order: the requests that named it or made it, as a sequence diagram and as a table.
+//! The history of one order: the requests that named or created it, as a sequence diagram and as a table.
 
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ const BOOKS: usize = 3;
 /// How many of the newest requests are looked through.
 const NEWEST: u32 = 1_000;
 
-/// The section of a transaction and what was done to it; nothing when the journal has forgotten its requests.
+/// The section of a transaction and its operations; empty if the journal no longer has its requests.
 pub(super) fn of(context: &mut Context<'_>, payment: Shown<'_>, operations: &[Shown<'_>]) -> Result<Html, Refusal> {
     let entries: Vec<Shown<'_>> = std::iter::once(payment).chain(operations.iter().copied()).collect();
     let mut names: Vec<String> = entries.iter().map(|entry| entry.text("transactionKey").into_owned()).collect();

@@ -1,4 +1,4 @@
-//! What the schemes are told to answer the account updater.
+//! The configured responses of the card schemes to the account updater.
 
 use http::StatusCode;
 use pg_model::CardRetrievalCode;
@@ -10,7 +10,7 @@ use super::{
     view::{self, Field, Select, Shown, Table},
 };
 
-/// What was told, and a form to tell more; with what was wrong with it, if it was.
+/// The configured responses, and a form to add one, with its error if there is one.
 pub(super) fn show(context: &mut Context<'_>, problem: Option<(&str, &Form)>) -> Result<Reply, Refusal> {
     let told = calls::get(context, "cards/updater")?;
     let entered = problem.map(|(_, form)| form);

@@ -34,7 +34,7 @@ fn framed(title: &str, main: &str, body: &str) -> String {
 /// What pages look like; a policy admits it by its hash.
 const STYLE: &str = include_str!("style.css");
 
-/// What stands on top of every page for customers.
+/// The banner of every page for customers.
 const MODE: &str = "<header class=\"mode\"><strong>Test mode</strong>\
      No money moves here. Use a test card, never a real one.</header>";
 
@@ -51,7 +51,7 @@ pub(super) fn style_source() -> &'static str {
     &SOURCE
 }
 
-/// How a content security policy names a style that stands in a page.
+/// The source of an inline style for a content security policy.
 pub(in super::super) fn source_of(style: &str) -> String {
     format!("'sha256-{}'", STANDARD.encode(Sha256::digest(style.as_bytes())))
 }
@@ -88,7 +88,7 @@ impl Html {
         self.raw(" ").raw(name).raw("=\"").text(value).raw("\"")
     }
 
-    /// Then what was made elsewhere.
+    /// Appends HTML that was made elsewhere.
     pub(in super::super) fn put(mut self, inner: Self) -> Self {
         if self.0.is_empty() {
             return inner;
@@ -102,7 +102,7 @@ impl Html {
         parts.into_iter().fold(self, Self::put)
     }
 
-    /// Whether there is nothing in it.
+    /// Whether it is empty.
     pub(in super::super) const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -129,7 +129,7 @@ fn escape(outside: &str, escaped: &mut String) {
             }
             // Joiners belong to the writing of some languages.
             '\n' | '\r' | '\t' | '\u{200c}' | '\u{200d}' => escaped.push(letter),
-            // What turns a line around, or hides in it, is shown as what it is.
+            // Direction marks and invisible characters are shown escaped.
             _ if is_invisible(letter) => escaped.extend(letter.escape_unicode()),
             _ => escaped.push(letter),
         }

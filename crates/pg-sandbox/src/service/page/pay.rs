@@ -90,7 +90,7 @@ fn new_visit(context: &mut Context<'_>, token: &CheckoutToken) -> Result<Checkou
     Ok(visit)
 }
 
-/// A form is brought to the bank once. Posting it again shows what came of it (A136).
+/// A form is sent to the bank once. Posting it again shows its result (A136).
 fn submit(context: &mut Context<'_>, token: &str, request: &Request<Bytes>) -> Result<Reply, Refusal> {
     let Some((mut token, merchant)) = find(context, token)? else { return Ok(ended::unknown()) };
     let form = method::form(context.settings, request)?;
@@ -147,8 +147,7 @@ fn resume(context: &mut Context<'_>, token: &str, visit: &str) -> Result<Reply, 
     settled(context, &token, visit, &entered, outcome)
 }
 
-/// What the bank has made of a form, after a challenge that ended so; after anything but an approval
-/// there is another form.
+/// The bank's decision on a form, after a challenge with this result; without an approval there is a new form.
 fn outcome_of(
     context: &mut Context<'_>,
     token: &CheckoutToken,
@@ -164,7 +163,7 @@ fn outcome_of(
     })
 }
 
-/// Remembers what came of a form and shows it.
+/// Stores the result of a form and shows it.
 fn settled(
     context: &mut Context<'_>,
     token: &CheckoutToken,
@@ -200,8 +199,7 @@ fn see_other(path: &str) -> Result<Reply, Refusal> {
     location.map(Reply::see_other).map_err(|_| SandboxErrorCode::SANDBOX_FAILURE.into())
 }
 
-/// What came of a form that was posted before, or of the forms that followed it; with it, the form
-/// that is still open.
+/// The result of an earlier form, or of the forms after it, with the form that is still open.
 fn last_outcome(
     context: &mut Context<'_>,
     visit: &CheckoutVisit,
@@ -234,7 +232,7 @@ enum Replay {
     Yes,
 }
 
-/// The page for what the bank has said; after a decline the form again.
+/// The page for the bank's decision; after a decline the form again.
 fn shown(
     context: &mut Context<'_>,
     token: &CheckoutToken,

@@ -96,8 +96,8 @@ fn key_in_parts(body: &[u8]) -> Option<String> {
     Some(key.to_owned())
 }
 
-/// Where the browser goes: what cannot be processed goes to the session's error page, with an error
-/// and nothing else (spec 2 §2.2).
+/// The redirect target: a form that cannot be processed goes to the session's error page, with only an error (spec 2
+/// §2.2).
 fn answered(
     context: &mut Context<'_>,
     mut session: Session,

@@ -1,5 +1,4 @@
-//! What becomes of an authentication: the customer's answer, and the one payment that it is good for
-//! (spec 2 §3.3; A106 to A110).
+//! The later states of an authentication: the customer's answer, and the single payment (spec 2 §3.3; A106 to A110).
 
 use super::{
     Context, Refusal, authorise::Attempt, bank::Verdict, card::PayingCard, charge::Charge, eci,
@@ -74,7 +73,7 @@ pub(in crate::service) fn answer(
     Ok(context.records.put(authentication)?)
 }
 
-/// Pays, or reserves, what an authentication was opened for.
+/// Pays or reserves the amount of an authentication.
 ///
 /// The card decides, however the authentication ended: the merchant has chosen to proceed (spec 2 §3.3). On the hosted
 /// page there is no such choice, so there a challenge that was not passed is a decline with 907 (A122). Refused with 961

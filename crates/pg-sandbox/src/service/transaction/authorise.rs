@@ -1,4 +1,4 @@
-//! What every authorisation does, whatever the card comes from: auth and preauth by raw card, card
+//! The common steps of every authorisation: auth and preauth by raw card, card
 //! key, session key or authentication, the hosted payment page, and a repeated charge.
 
 use std::collections::BTreeMap;

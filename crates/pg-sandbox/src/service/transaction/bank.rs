@@ -7,7 +7,7 @@ use super::{Context, Refusal};
 use crate::codes::SandboxStatusCode;
 use crate::{cards::Scenario, records::Silence};
 
-/// What the bank makes of a card.
+/// The bank's decision on a card.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// It pays.

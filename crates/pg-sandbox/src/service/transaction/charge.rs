@@ -1,4 +1,4 @@
-//! What is to be paid: an order that the account may take, and what is recorded of it.
+//! A charge: a valid order of the account, and its recorded data.
 
 use std::collections::BTreeMap;
 
@@ -71,7 +71,7 @@ impl Charge {
         })
     }
 
-    /// What a 3-D Secure check was made for, with its references (A109).
+    /// The charge of a 3-D Secure check, with its references (A109).
     pub(super) fn of_check(context: &Context<'_>, check: &Payment) -> Result<Self, Refusal> {
         let open = |(name, sealed): (&String, &Sealed)| Ok((name.clone(), context.vault.open(&check.key, sealed)?));
         let recipient = check.recipient.iter().map(open).collect::<Result<_, NotOurs>>()?;
@@ -119,8 +119,8 @@ fn recipient(order: &Order) -> BTreeMap<String, Secret> {
         .collect()
 }
 
-/// What a request says about items, terminal and cardholder, as it stands on the wire; nothing that
-/// is sensitive, and nothing that a payment holds in a field of its own.
+/// The items, terminal and cardholder of a request, as on the wire, without sensitive values and values with their own
+/// field in a payment.
 fn details<M: ApiRequest>(request: &M) -> Details {
     let mut recorded = Recorded(Details::new());
     request.visit(&mut recorded);

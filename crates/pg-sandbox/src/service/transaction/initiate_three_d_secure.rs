@@ -14,7 +14,7 @@ use crate::{
 
 /// Opens an authentication for a charge on a card, and records the check; nothing is charged.
 ///
-/// `return_to` is what a `Location` header says about where the customer goes afterwards. The reply
+/// `return_to` is the `Location` header for the customer's return. The reply
 /// has no authentication when the card's bank does not answer (A105).
 pub(in crate::service) fn open(
     context: &mut Context<'_>,

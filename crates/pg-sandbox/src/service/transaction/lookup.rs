@@ -33,7 +33,7 @@ impl Serve for TransactionLookup {
     }
 }
 
-/// How this service says that it found nothing (A43).
+/// The form of an empty lookup (A43).
 fn nothing(form: Option<EmptyLookup>) -> Result<(), Refusal> {
     let refusal = || Refusal::from(SandboxErrorCode::UNKNOWN_TRANSACTION_KEY).assuming(43);
     match form {
@@ -43,7 +43,7 @@ fn nothing(form: Option<EmptyLookup>) -> Result<(), Refusal> {
     }
 }
 
-/// What has to be found; all that is given must match.
+/// The search criteria; all given ones must match.
 struct Wanted {
     key: Option<String>,
     reference: Option<String>,

@@ -12,7 +12,7 @@ use crate::{
     service::unique_reference,
 };
 
-/// How much of what is left an operation asks for.
+/// The part of the remainder that an operation uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::service) enum Portion {
     /// A request without a value.
@@ -65,8 +65,7 @@ pub(super) fn find_reservation(
     Ok(preauth)
 }
 
-/// Refuses what is no approved preauth, and one of which nothing is reserved any more (A95
-/// and 96).
+/// Refuses a transaction that is not an approved preauth, or has no reservation left (A95 and A96).
 pub(in crate::service) fn refuse_unless_reserved(context: &mut Context<'_>, preauth: &Payment) -> Result<(), Refusal> {
     context.basis.assume(96);
     if preauth.kind != PaymentKind::PreAuth || !preauth.approved() {
@@ -78,7 +77,7 @@ pub(in crate::service) fn refuse_unless_reserved(context: &mut Context<'_>, prea
     }
 }
 
-/// Refuses what is no approved debit, and one of which all has been paid back (A95 and A97).
+/// Refuses a transaction that is not an approved debit, or is fully refunded (A95 and A97).
 pub(in crate::service) fn refuse_unless_refundable(context: &mut Context<'_>, debit: &Payment) -> Result<(), Refusal> {
     if !matches!(debit.kind, PaymentKind::Auth | PaymentKind::Capture) || !debit.approved() {
         return Err(SandboxErrorCode::WRONG_TRANSACTION_TYPE.into());

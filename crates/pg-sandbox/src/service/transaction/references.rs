@@ -5,7 +5,7 @@ use pg_model::{MerchantCustomerReference, MerchantReference, UniqueMerchantRefer
 use super::charge::{Charge, given};
 use crate::records::Payment;
 
-/// The references that a request gives to what it makes. Version 5 has none.
+/// The references of a request for its transaction. Version 5 has none.
 #[derive(Debug, Default)]
 pub(in crate::service) struct References {
     pub(super) merchant: Option<String>,
@@ -14,7 +14,7 @@ pub(in crate::service) struct References {
 }
 
 impl References {
-    /// What the parameters of a request say; an empty one says nothing (A09).
+    /// The references in a request; an empty one counts as missing (A09).
     pub(super) fn of(
         merchant: Option<&MerchantReference>,
         unique: Option<&UniqueMerchantReference>,

@@ -84,7 +84,7 @@ impl Given {
     }
 }
 
-/// Whether nothing leaves this machine. A name other than `localhost` may resolve to anything.
+/// Whether the connection stays on this machine. A name other than `localhost` may resolve to any address.
 fn is_on_this_machine(config: &Config) -> bool {
     let hosts = config.get_hosts().iter().all(|host| match host {
         Host::Tcp(name) => {

@@ -106,7 +106,7 @@ impl Link {
         let (config, tls) = (self.address.config.clone(), self.address.tls.clone());
         let connecting = async move {
             let (client, connection) = config.connect(tls).await?;
-            // It ends with the client; an error shows in what was asked of it.
+            // It ends with the client; its requests report the error.
             tokio::spawn(async move { drop(connection.await) });
             Ok(client)
         };
@@ -133,8 +133,7 @@ impl Link {
         self.keep(client, done)
     }
 
-    /// The same; a broken connection is made anew again and again while the database restarts. Only for statements that
-    /// change nothing when they are repeated.
+    /// The same, but reconnects repeatedly while the database restarts. Only for statements that are safe to repeat.
     pub(super) fn insist(&mut self, text: &str) -> Result<Vec<SimpleQueryMessage>, Trouble> {
         let mut left = TRIES;
         loop {

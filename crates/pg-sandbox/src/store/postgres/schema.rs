@@ -55,7 +55,7 @@ fn rows(messages: &[SimpleQueryMessage]) -> impl Iterator<Item = &tokio_postgres
     })
 }
 
-/// Looks at what is there and makes the tables if nothing is. Gives them, and the generation.
+/// Reads the schema and creates the tables if they are missing. Returns them and the generation.
 pub(super) fn open(link: &mut Link, sealer: &Sealer) -> Result<(Vec<Table>, i64), StoreError> {
     let opened = attempt(link, sealer);
     if opened.is_err() {

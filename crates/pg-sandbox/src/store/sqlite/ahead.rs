@@ -1,10 +1,10 @@
-//! How commits get ahead of SQLite's own.
+//! Commits ahead of SQLite's own.
 //!
-//! A commit appends what a group has changed to the [redo log](super::redo), and leaves SQLite's own transaction open: it is
-//! committed when the log is nearly full, and when the store is closed. Commits are durable once the [`Syncer`] has synced the
-//! redo log, which may wait for the disk on another thread. SQLite's own log is synced on a thread of its own, after each of
-//! its commits and before the redo log comes to overwrite what led to it; SQLite itself syncs it before it folds it into the
-//! file.
+//! A commit appends the changes of a group to the [redo log](super::redo), and leaves SQLite's own transaction open,
+//! which is committed when the log is nearly full and when the store is closed. Commits are durable once the [`Syncer`]
+//! has synced the redo log, which may wait for the disk on another thread. SQLite's own log is synced on a thread of
+//! its own, after each of its commits and before the redo log comes to overwrite what led to it; SQLite itself syncs it
+//! before it folds it into the file.
 //!
 //! When a group has to be undone, SQLite undoes its transaction, and what the redo log holds is done again.
 
@@ -24,17 +24,17 @@ use super::{
 };
 use crate::{private_file, store::Store as _};
 
-/// What a store in a file has beside SQLite.
+/// The parts of a file store besides SQLite.
 pub(super) struct Ahead {
     path: PathBuf,
     pub(super) redo: Redo,
     pub(super) syncer: Syncer,
-    /// What makes SQLite's commits durable, and the thread on which it is at work.
+    /// Makes SQLite's commits durable, with its thread.
     log: Syncer,
     syncing: Option<thread::JoinHandle<Result<(), StoreError>>>,
     /// Why one of them may be lost: the redo log must not overwrite what led to it, until the next start.
     failure: Option<StoreError>,
-    /// SQLite lacks something of what the redo log holds.
+    /// SQLite lacks some changes of the redo log.
     pub(super) behind: bool,
 }
 
@@ -47,7 +47,7 @@ impl Ahead {
         self.failure.clone().map_or(Ok(()), Err)
     }
 
-    /// Has SQLite's commit brought to the disk while others go on.
+    /// Syncs SQLite's commit on another thread.
     fn sync_log(&mut self) {
         let log = self.log.clone();
         match thread::Builder::new().name("sandbox-folder".to_owned()).spawn(move || log.sync()) {
@@ -81,7 +81,7 @@ impl Sqlite {
         Ok(self)
     }
 
-    /// Does again what a generation of the redo log holds.
+    /// Replays a generation of the redo log.
     fn redo(&mut self, left: &Left) -> Result<(), StoreError> {
         let damaged = || StoreError::Damaged("the redo log does not match the store".to_owned());
         if left.base != self.committed {
@@ -109,7 +109,7 @@ impl Sqlite {
         Ok(())
     }
 
-    /// Commits in SQLite what the redo log holds, so that the log can begin anew.
+    /// Commits the changes of the redo log in SQLite, so that the log can restart.
     pub(super) fn fold(&mut self) -> Result<(), StoreError> {
         let Some(ahead) = &mut self.ahead else { return Ok(()) };
         // What the next generation overwrites has led to SQLite's last commit.

@@ -9,14 +9,14 @@ use std::{
 use super::super::StoreError;
 use crate::private_file;
 
-/// What is appended to a file's name for the files beside it: SQLite's, and the redo log.
+/// Suffixes of the files beside a store: SQLite's files, and the redo log.
 const BESIDE: [&str; 4] = ["-wal", "-shm", "-journal", REDO];
 const REDO: &str = "-redo";
 
-/// Whether there is a file with something in it.
+/// Whether there is a non-empty file.
 ///
 /// # Errors
-/// When it, or a file beside it, is a link or no plain file: SQLite would write to wherever a link leads.
+/// If it, or a file beside it, is a link or not a regular file: SQLite would write to the target of a link.
 pub(super) fn look(path: &Path) -> Result<bool, StoreError> {
     for suffix in BESIDE {
         plain(&beside(path, suffix))?;

@@ -1,8 +1,8 @@
-//! The redo log: what was committed and is not in SQLite's own files yet.
+//! The redo log: commits that are not in SQLite's own files yet.
 //!
 //! A group of requests costs one write here, and one sync. Its changes are in SQLite's open transaction as well, where
-//! the next request sees them; that transaction is committed seldom, so that a page which many groups change is written once.
-//! After a crash what SQLite lacks is read from here.
+//! the next request sees them; that transaction is committed rarely, so that a page which many groups change is written
+//! once. After a crash the missing changes are read from here.
 //!
 //! The file has two regions of the same size, and generations take turns in them. A generation begins when SQLite has
 //! committed all that is in the one before. It overwrites the one before that, which has to be on the disk within SQLite's
@@ -44,7 +44,7 @@ const TAG: usize = 32;
 type Tag = [u8; TAG];
 /// Magic, generation, sum, tag.
 const HEADER: usize = 8 + 8 + Whole::BYTES + TAG;
-/// The length of what comes between it and the tag.
+/// The length of the data between it and the tag.
 const LENGTH: usize = 4;
 
 /// A redo log that is written.
@@ -52,7 +52,7 @@ pub(super) struct Redo {
     file: File,
     tags: Hmac<Sha256>,
     generation: u64,
-    /// How much of the region is written: nothing before the first entry.
+    /// The written length of the region: zero before the first entry.
     used: u64,
     last: Tag,
     /// The entry of the group that is under way, behind room for a header.
@@ -77,8 +77,8 @@ impl Left {
 }
 
 impl Redo {
-    /// Opens or makes the log of a store that this process alone has open, and reads what is in it since a generation, oldest
-    /// first. What is written from now on is a later generation.
+    /// Opens or creates the log of a store that only this process has open, and reads its entries since a generation,
+    /// oldest first. New entries belong to a later generation.
     pub(super) fn open(store: &Path, key: &[u8; 32], since: u64) -> Result<(Self, Vec<Left>), StoreError> {
         let path = file::redo(store);
         file::create(&path)?;
@@ -132,12 +132,12 @@ impl Redo {
         self.used == 0
     }
 
-    /// Whether no store has ever lacked anything of what is in it.
+    /// Whether the store has had every entry of the log.
     pub(super) const fn is_new(&self) -> bool {
         self.generation == 1 && self.is_empty()
     }
 
-    /// Whether SQLite should commit before there is no room for another group.
+    /// Whether SQLite should commit before the log has no space for another group.
     pub(super) const fn is_nearly_full(&self) -> bool {
         self.used > REGION - REGION / 4
     }
@@ -158,7 +158,7 @@ impl Redo {
         self.entry[HEADER + LENGTH..HEADER + LENGTH + Whole::BYTES].copy_from_slice(&after.to_bytes());
         let tag = self.tag(&last, &self.entry[HEADER..]);
         self.entry.extend_from_slice(&tag);
-        // A write that fails leaves what is no entry, and the next one takes its place.
+        // A failed write leaves an invalid entry, which the next one overwrites.
         let at = self.start() + self.used;
         let written = self.file.seek(SeekFrom::Start(at)).and_then(|_| self.file.write_all(&self.entry[begin..]));
         written.map_err(|error| failed(&error))?;

@@ -81,7 +81,7 @@ fn what_was_committed_is_there_after_opening_again() {
     assert_eq!(keys(&mut store, &Query::newest(10)), ["k1"]);
 }
 
-/// What a crash leaves behind: the file and its logs as they are at that moment.
+/// The state after a crash: the file and its logs at that moment.
 fn copy_logs(from: &Path, to: &Path) {
     fs::copy(from, to).unwrap();
     for log in ["wal", "redo"] {
@@ -140,7 +140,7 @@ fn a_key_is_inserted_once_and_put_again() {
     assert_eq!(transaction.get::<Note>("k").unwrap(), None);
 }
 
-/// What a request does, as a few bytes say: which record, what with it, and how it is to be found afterwards.
+/// A request encoded in a few bytes: the record, the operation, and the expected result.
 fn do_as_told(transaction: &mut Transaction<'_>, told: &[(u8, u8, u8)]) {
     for &(key, what, value) in told {
         let note = Note { parent: (value % 2 == 0).then(|| format!("p{}", value % 7)), ..numbered(key, value) };

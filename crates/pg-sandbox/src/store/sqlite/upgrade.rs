@@ -10,7 +10,7 @@ use super::{
     table::Table,
 };
 
-/// Makes the tables of an empty file, or moves what an older one holds into them: whole or not at all.
+/// Creates the tables of an empty file, or migrates the records of an older one, atomically.
 pub(super) fn upgrade(connection: &mut Connection, sealer: &mut Sealer) -> Result<Whole, StoreError> {
     // What was in clear is overwritten where it lay, and not only forgotten.
     connection.pragma_update(None, "secure_delete", true)?;

@@ -22,7 +22,7 @@ fn a_card_is_paid_with_3d_secure_also_when_every_reply_is_lost_once() {
     ] {
         let order = place.buy();
         let challenge = place.enter_card(&order, CHALLENGED);
-        // A lost initiation cannot be gone on with: the shop says that nothing was paid, and the customer tries again.
+        // A lost initiation cannot be resumed: the shop says that nothing was paid, and the customer tries again.
         assert!(challenge.contains("/3ds/"), "{challenge}");
         if !fault.is_empty() {
             place.fault(fault, "drop-reply");

@@ -45,7 +45,7 @@ fn any_damage_to_a_table_is_told_or_taken() {
     assert!(told > 50 && taken > 0, "{told} {taken}");
 }
 
-/// Where a value stands, as far as the tables are written: behind an equals sign, up to a comma or the end of its line.
+/// The position of a value in the tables: after an equals sign, up to a comma or the end of the line.
 fn values(text: &str) -> Vec<Range<usize>> {
     let starts = text.match_indices(" = ").map(|(at, sign)| at + sign.len());
     starts.map(|start| start..start + text[start..].find([',', '\n', '}']).unwrap_or(0)).collect()

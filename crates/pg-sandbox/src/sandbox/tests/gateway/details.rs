@@ -1,4 +1,4 @@
-//! What is recorded with a payment beside its amount, card and references.
+//! The data recorded with a payment besides its amount, card and references.
 
 use pg_model::METHODS;
 

@@ -2,7 +2,7 @@
 
 use super::Html;
 
-/// How good a state is. Colours only repeat what the word says.
+/// The quality of a state. Colours only repeat the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Tone {
     Good,

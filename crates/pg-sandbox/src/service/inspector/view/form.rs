@@ -16,7 +16,7 @@ pub(in super::super) struct Field<'a> {
     pub(in super::super) label: &'static str,
     /// What is in it; card numbers are masked when it is shown again.
     pub(in super::super) value: &'a str,
-    /// What may be put in; may be empty.
+    /// The allowed values; may be empty.
     pub(in super::super) hint: &'static str,
     /// The keyboard that a phone offers: an `inputmode`; empty for letters.
     pub(in super::super) keyboard: &'static str,

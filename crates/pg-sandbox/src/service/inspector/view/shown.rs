@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Facts, Html};
 use crate::service::money;
 
-/// What the control interface shows of one thing: masked there, and nothing else is known here.
+/// The control interface's view of one entry: already masked, and the only source here.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct Shown<'a>(pub(in super::super) &'a Value);
 
@@ -22,7 +22,7 @@ impl<'a> Shown<'a> {
         as_text(self.0)
     }
 
-    /// Whether a member is there and says something.
+    /// Whether a member exists and is not empty.
     pub(in super::super) fn has(self, name: &str) -> bool {
         !self.text(name).is_empty()
     }

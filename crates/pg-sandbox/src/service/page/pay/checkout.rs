@@ -22,12 +22,12 @@ pub(super) struct Page<'a> {
     /// The key of the form.
     pub(super) visit: &'a str,
     pub(super) entered: &'a Entered,
-    /// What came of an earlier attempt.
+    /// The result of an earlier attempt.
     pub(super) alert: Option<Alert>,
     pub(super) faults: &'a [FieldMistake],
 }
 
-/// What came of an earlier attempt, in words.
+/// The result of an earlier attempt as text.
 pub(super) struct Alert {
     title: &'static str,
     text: String,

@@ -25,7 +25,7 @@ pub(super) fn page(token: &CheckoutToken, end: TokenEnd) -> Reply {
             ("This payment link has expired", "The payment can no longer be made here.")
         }
     };
-    // `cancel_url` is for customers who give up: one who has paid would be taken for one of them.
+    // `cancel_url` is for customers who give up: a customer who has paid must not be sent there.
     let back = if token.paid {
         String::new()
     } else {
@@ -40,7 +40,7 @@ pub(super) fn page(token: &CheckoutToken, end: TokenEnd) -> Reply {
     Reply::page(StatusCode::GONE, html::page(&html::title_at(title, &html::text(&token.merchant)), &body))
 }
 
-/// The page of a token without items: there is no amount, so nothing is asked of the customer (A118).
+/// The page of a token without items: there is no amount, so there is no form (A118).
 pub(super) fn nothing_to_pay(token: &CheckoutToken) -> Reply {
     let title = "There is nothing to pay";
     let body = format!(

@@ -26,7 +26,7 @@ pub(super) struct Entered {
 pub(super) struct FieldMistake {
     /// The input's name.
     pub(super) field: &'static str,
-    /// What the customer reads beside it.
+    /// The message beside it.
     pub(super) message: &'static str,
 }
 
@@ -55,7 +55,7 @@ impl Entered {
         }
     }
 
-    /// Everything that is wrong, in the order of the form; of each input what comes first.
+    /// All errors in the order of the form; the first error of each input.
     pub(super) fn faults(&self, now: Timestamp) -> Vec<FieldMistake> {
         let faults = [
             ("cardNumber", self.number_fault()),

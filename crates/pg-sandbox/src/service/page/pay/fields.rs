@@ -1,4 +1,4 @@
-//! The inputs of the payment form, each with what is said about it.
+//! The inputs of the payment form, each with its label and messages.
 
 use super::{
     super::html,
@@ -18,7 +18,7 @@ const BACK_OF_CARD: &str = "<svg viewBox=\"0 0 36 24\" aria-hidden=\"true\">\
 struct Input {
     name: &'static str,
     label: &'static str,
-    /// What the label goes on to say, smaller.
+    /// The hint after the label, in smaller text.
     how: &'static str,
     attributes: &'static str,
 }

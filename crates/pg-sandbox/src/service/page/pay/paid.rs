@@ -28,7 +28,7 @@ pub(super) fn reply(context: &mut Context<'_>, token: &CheckoutToken, payment: &
     Ok(Reply::page(StatusCode::OK, page(token, payment, next)))
 }
 
-/// To `redemption_redirect_url`, exactly as it was sent: nothing was paid, so there is no key.
+/// Redirects to `redemption_redirect_url`, exactly as it was sent, without a key since nothing was paid.
 pub(super) fn on_redemption(address: &str) -> Result<Reply, Refusal> {
     let location = PageUrl::parse(address).and_then(|page| page.with(&[]).ok());
     location.map(Reply::see_other).ok_or_else(|| SandboxErrorCode::SANDBOX_FAILURE.into())

@@ -30,7 +30,7 @@ pub(super) fn looks_like_a_number(number: &str) -> bool {
     (12..=19).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The number as it may be returned; what is no card number could be anything (A82).
+/// The number as it may be returned; a value that is not a card number may be secret (A82).
 pub(super) fn masked_number(number: &str) -> String {
     if looks_like_a_number(number) { mask::card_number(number) } else { "*".repeat(number.chars().count()) }
 }

@@ -40,7 +40,7 @@ pub(super) fn new_card(response: &str, number: &str, (month, year): (&str, &str)
     })
 }
 
-/// December is followed by January of the next year; what is no date stays, and so does the last month of four digits.
+/// December becomes January of the next year; an invalid date and the last four-digit month do not change.
 fn one_month_later(month: &str, year: &str) -> (String, String) {
     match (month.parse::<u8>(), year.parse::<u16>()) {
         (Ok(12), Ok(number @ ..9999)) => ("01".to_owned(), format!("{:04}", number + 1)),

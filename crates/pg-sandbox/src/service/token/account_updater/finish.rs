@@ -67,7 +67,7 @@ fn finish(context: &mut Context<'_>, mut batch: Batch) -> Result<(), StoreError>
     context.records.put(&batch)
 }
 
-/// What the account updater was told to answer, by card.
+/// The configured responses of the account updater, by card.
 fn answers(context: &mut Context<'_>) -> Result<HashMap<String, String>, StoreError> {
     let told = context.records.find::<UpdaterAnswer>(&Query::oldest(u32::MAX).of(context.own_name()))?;
     Ok(told.into_iter().map(|answer| (answer.key().to_owned(), answer.response)).collect())

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 
-/// What a store holds.
+/// The content of a store.
 type State = BTreeMap<String, Note>;
 
 fn state(store: &mut Sqlite) -> State {
@@ -12,7 +12,7 @@ fn state(store: &mut Sqlite) -> State {
     found.into_iter().map(|note| (note.key.clone(), note)).collect()
 }
 
-/// Does what a few bytes say in one group, and says what the store is to hold if the group is kept.
+/// Executes the encoded operations in one group, and returns the expected content if the group is kept.
 fn group(store: &mut Sqlite, told: &[(u8, u8, u8)], before: &State) -> State {
     let mut after = before.clone();
     store.begin().unwrap();
@@ -95,7 +95,7 @@ fn crashed(groups: u8) -> (TempDir, PathBuf, Vec<State>) {
     (folder, copy, states)
 }
 
-/// What a store holds whose redo log is this.
+/// The content of a store with this redo log.
 fn opened_with(left: &Path, redo: &[u8]) -> Result<State, StoreError> {
     let (_folder, copy) = file();
     copy_logs(left, &copy);
