@@ -42,6 +42,7 @@ pub async fn check<S: IntentStore>(store: &S, run: &str) {
     suite.histories_are_bounded().await;
     suite.lists_are_filtered().await;
     suite.shares_are_disjoint().await;
+    suite.shares_rest_for_as_long_as_they_are_told().await;
     suite.a_stop_is_seen_by_all().await;
     suite.odd_texts_come_back_as_they_went().await;
     suite.unknown_kinds_and_later_versions_are_left_alone().await;
@@ -316,6 +317,24 @@ impl<S: IntentStore> Suite<'_, S> {
         assert_eq!(shares("w4", 2, HOUR, OVER).await, 1, "without quarantine it is used at once");
     }
 
+    async fn shares_rest_for_as_long_as_they_are_told(&self) {
+        let account = format!("{} blocks", self.account);
+        let shares = async |owner, most, lease| {
+            let wish = ShareWish { account: &account, owner, total: 3, most, lease, quarantine: OVER };
+            self.store.shares(wish).await.expect("shares answers")
+        };
+        for owner in ["w1 block 1", "w1 block 2", "w2 block 1"] {
+            assert_eq!(shares(owner, 1, HOUR).await, 1, "a free share is taken");
+        }
+        assert_eq!(shares("w2 block 2", 1, HOUR).await, 0, "no more than there are, over all workers");
+        assert_eq!(shares("w1 block 2", 0, HOUR).await, 1, "a wish for none takes none, and sets the end of the lease");
+        assert_eq!(shares("w2 block 2", 1, HOUR).await, 0, "it rests until then");
+        shares("w1 block 2", 0, OVER).await;
+        assert_eq!(shares("w2 block 2", 1, HOUR).await, 1, "then another worker takes it");
+        assert_eq!(shares("w1 block 2", 0, HOUR).await, 0, "its former owner has nothing to release");
+        assert_eq!(shares("w1 block 3", 1, HOUR).await, 0);
+    }
+
     async fn a_stop_is_seen_by_all(&self) {
         assert_eq!(self.store.stopped(&self.account).await, Ok(None));
         assert_eq!(self.store.stop(&self.account, Some("credentials (102)")).await, Ok(()));
@@ -379,6 +398,7 @@ impl<S: IntentStore> Suite<'_, S> {
         assert_eq!(self.store.deliver(&key, "flood").await, Ok(false), "so many and no more");
         let hold = take().await;
         assert_eq!(self.store.end(&hold, Self::end(IntentStatus::Ended, "{}", None)).await, Ok(()));
+        assert_eq!(events(0).await, [], "an ended intent keeps no events");
         assert_eq!(self.store.deliver(&key, "late").await, Ok(false), "what has ended hears nothing");
         assert_eq!(self.store.deliver(&self.key("nothing"), "lost").await, Ok(false));
     }

@@ -31,6 +31,7 @@ use crate::{
     terms::Terms,
 };
 
+mod allowance;
 mod driving;
 mod error;
 mod hearing;
@@ -45,6 +46,7 @@ mod working;
 pub use error::FleetError;
 pub use plan::FleetPlan;
 
+use allowance::Allowance;
 use settling::Worked;
 use stopping::LastStop;
 
@@ -72,6 +74,8 @@ struct Inner<S, T> {
     proven: AtomicBool,
     /// Held by the intent of this process that sends by the probe share.
     probing: tokio::sync::Mutex<()>,
+    /// What this process may send of the account's requests per minute.
+    allowance: Arc<Allowance<S>>,
     /// What this program can go on with.
     kinds: Vec<IntentKind>,
     /// What the store said last of a stop.
@@ -92,7 +96,11 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     pub async fn new(client: Client<T>, store: Arc<S>, plan: FleetPlan) -> Result<Self, StoreError> {
         let owner = store.enlist(&plan.name).await?;
         let account = account_of(client.account());
+        let pause = plan.poll.min(Duration::from_secs(1));
+        let clock = Arc::clone(&plan.clock);
+        let allowance = Allowance::new(Arc::clone(&store), clock, &account, &owner, plan.per_minute, pause);
         Ok(Self(Arc::new(Inner {
+            allowance: Arc::new(allowance),
             client,
             store,
             plan,

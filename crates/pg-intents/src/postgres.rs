@@ -387,13 +387,14 @@ impl IntentStore for PostgresStore {
             (i32::try_from(wish.total).unwrap_or(i32::MAX), millis(wish.lease), millis(wish.quarantine));
         let kept = [account.clone(), owner.clone(), big(&lease), int(&total)];
         let kept = self.pool.query(sql::SHARES_KEPT, &kept).await?.len();
-        let mut missing = usize::try_from(wish.most).unwrap_or(usize::MAX).saturating_sub(kept);
-        for number in 0..total {
-            if missing == 0 {
-                break;
+        let missing =
+            i64::try_from(usize::try_from(wish.most).unwrap_or(usize::MAX).saturating_sub(kept)).unwrap_or(i64::MAX);
+        if missing > 0 {
+            let take = [account.clone(), owner.clone(), big(&lease), big(&quarantine), int(&total), big(&missing)];
+            let taken = self.pool.query(sql::SHARES_TAKEN, &take).await?.len();
+            if kept == 0 && quarantine == 0 {
+                return Ok(u32::try_from(taken).unwrap_or(u32::MAX));
             }
-            let take = [account.clone(), int(&number), owner.clone(), big(&lease), big(&quarantine)];
-            missing -= self.pool.query(sql::SHARE_TAKEN, &take).await?.len();
         }
         let usable = self.pool.query(sql::SHARES_USABLE, &[account, owner, int(&total)]).await?;
         let usable = usable.first().map(|row| get::<i64>(row, 0)).transpose()?.unwrap_or_default();

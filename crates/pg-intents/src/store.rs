@@ -41,7 +41,8 @@ pub trait IntentStore: Send + Sync + 'static {
     /// Gives the intent up: any worker may claim it after `wake`.
     fn release(&self, hold: &IntentLease, wake: Duration) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Stores how it ended. An outcome that differs from the one before raises `event`.
+    /// Stores how it ended. An outcome that differs from the one before raises `event`. An intent that has
+    /// [`Ended`](IntentStatus::Ended) keeps no events.
     fn end(&self, hold: &IntentLease, end: IntentEnd) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Stores the machine's state and what it waits for, drops the events that it took, and gives the intent up until `wake`; at
@@ -109,7 +110,8 @@ pub trait IntentStore: Send + Sync + 'static {
     }
 
     /// Takes or keeps shares of an account's limits: `total` shares exist, a worker gets at most `most`. A share that was taken
-    /// from a worker whose lease had ended is not used before `quarantine` is over. Returns how many may be used now.
+    /// from a worker whose lease had ended is not used before `quarantine` is over. If `most` is 0, no share is taken and the leases of
+    /// the worker's shares end after `lease`. Returns how many may be used now.
     fn shares(&self, wish: ShareWish<'_>) -> impl Future<Output = Result<u32, StoreError>> + Send;
 
     /// Says why nothing may be sent for this account by any process, or, with `None`, that it may be again.

@@ -7,13 +7,15 @@ use std::{
 
 use pg_hyper::proto::{Account, BaseUrl, Credentials};
 use pg_intents::{
-    Begun, Claimed, Directive, Fleet, FleetError, FleetPlan, IntentEnd, IntentFilter, IntentKey, IntentKind,
-    IntentLease, IntentRest, IntentRow, IntentStatus, IntentStore, NewIntent, PaymentOutcome, ShareWish, SqliteStore,
-    StoreError,
+    Directive, Fleet, FleetError, IntentFilter, IntentKey, IntentKind, IntentRow, IntentStatus, IntentStore as _,
+    PaymentOutcome, SqliteStore, StoreError,
 };
 use pg_sandbox::InProcess;
 
-use crate::world::{Fault, LEASE, Wire, World, by_card, by_key, order};
+use crate::{
+    faulty::Faulty,
+    world::{Fault, LEASE, Wire, World, by_card, by_key, order},
+};
 
 async fn row(world: &World, fleet: &Fleet<SqliteStore, Wire>, reference: &str) -> IntentRow {
     world.store.find(&IntentKey::new(fleet.account(), reference)).await.unwrap().unwrap()
@@ -146,12 +148,6 @@ async fn an_unknown_payment_is_looked_up_again_until_something_is_found() {
     assert_eq!(told, [(2, IntentStatus::Ended)]);
 }
 
-/// A store before which a worker sleeps: its saves come late.
-struct Sleepy {
-    store: Arc<SqliteStore>,
-    sandbox: InProcess,
-}
-
 #[tokio::test]
 async fn a_worker_that_slept_past_its_lease_saves_nothing_and_sends_nothing() {
     let world = World::new();
@@ -166,9 +162,9 @@ async fn a_worker_that_slept_past_its_lease_saves_nothing_and_sends_nothing() {
     assert_eq!(other.outcome("order-9").await.unwrap().unwrap().name(), "approved");
     assert_eq!(world.store.save(&hold, "awake", LEASE).await, Err(StoreError::Lost));
     // The same through a whole worker, which joins the other instead.
-    let sleeper = Sleepy { store: Arc::clone(&world.store), sandbox: world.sandbox.clone() };
+    let sleeper = Faulty::new(&world, None).asleep();
     let client = pg_hyper::Client::with_transport(world.account(), wire.clone());
-    let plan = FleetPlan::new("sleeper").lease(LEASE).poll(Duration::from_millis(5));
+    let plan = World::plan("sleeper");
     let sleepy = Fleet::new(client, Arc::new(sleeper), plan).await.unwrap();
     other.submit(by_key(&key, "order-10")).await.unwrap();
     let paid = wire.paid.load(Ordering::SeqCst);
@@ -309,98 +305,4 @@ async fn workers_that_run_pick_up_what_is_submitted_and_stop_when_told() {
     running.await.unwrap();
     let error = fleet.charge(by_key(&key, "too-late")).await;
     assert!(matches!(error, Err(FleetError::ShuttingDown { .. })), "{error:?}");
-}
-
-impl IntentStore for Sleepy {
-    async fn enlist(&self, name: &str) -> Result<String, StoreError> {
-        self.store.enlist(name).await
-    }
-
-    async fn begin(&self, new: NewIntent) -> Result<Begun, StoreError> {
-        self.store.begin(new).await
-    }
-
-    /// The worker sleeps, and meanwhile another one claims.
-    async fn save(&self, hold: &IntentLease, state: &str, lease: Duration) -> Result<(), StoreError> {
-        self.sandbox.advance(LEASE * 2);
-        self.store.claim(&hold.key.account, "awake#1", 10, lease, &by_key_kind()).await?;
-        self.store.save(hold, state, lease).await
-    }
-
-    async fn renew(&self, hold: &IntentLease, lease: Duration) -> Result<(), StoreError> {
-        self.store.renew(hold, lease).await
-    }
-
-    async fn release(&self, hold: &IntentLease, wake: Duration) -> Result<(), StoreError> {
-        self.store.release(hold, wake).await
-    }
-
-    async fn end(&self, hold: &IntentLease, end: IntentEnd) -> Result<(), StoreError> {
-        self.store.end(hold, end).await
-    }
-
-    async fn claim(
-        &self,
-        account: &str,
-        owner: &str,
-        most: u32,
-        lease: Duration,
-        kinds: &[IntentKind],
-    ) -> Result<Vec<IntentRow>, StoreError> {
-        self.store.claim(account, owner, most, lease, kinds).await
-    }
-
-    async fn claim_one(
-        &self,
-        key: &IntentKey,
-        owner: &str,
-        lease: Duration,
-        kinds: &[IntentKind],
-    ) -> Result<Option<Claimed>, StoreError> {
-        self.store.claim_one(key, owner, lease, kinds).await
-    }
-
-    async fn rest(&self, hold: &IntentLease, rest: IntentRest) -> Result<(), StoreError> {
-        self.store.rest(hold, rest).await
-    }
-
-    async fn deliver(&self, key: &IntentKey, event: &str) -> Result<bool, StoreError> {
-        self.store.deliver(key, event).await
-    }
-
-    async fn events(&self, key: &IntentKey, after: i32) -> Result<Vec<(i32, String)>, StoreError> {
-        self.store.events(key, after).await
-    }
-
-    async fn find(&self, key: &IntentKey) -> Result<Option<IntentRow>, StoreError> {
-        self.store.find(key).await
-    }
-
-    async fn list(&self, filter: IntentFilter) -> Result<Vec<IntentRow>, StoreError> {
-        self.store.list(filter).await
-    }
-
-    async fn direct(&self, key: &IntentKey, directive: Directive) -> Result<bool, StoreError> {
-        self.store.direct(key, directive).await
-    }
-
-    async fn untold(&self, account: &str, most: u32, visibility: Duration) -> Result<Vec<IntentRow>, StoreError> {
-        self.store.untold(account, most, visibility).await
-    }
-
-    async fn told(&self, key: &IntentKey, event: i32) -> Result<(), StoreError> {
-        self.store.told(key, event).await
-    }
-
-    async fn shares(&self, wish: ShareWish<'_>) -> Result<u32, StoreError> {
-        self.store.shares(wish).await
-    }
-
-    async fn stop(&self, account: &str, reason: Option<&str>) -> Result<(), StoreError> {
-        self.store.stop(account, reason).await
-    }
-
-    async fn stopped(&self, account: &str) -> Result<Option<String>, StoreError> {
-        self.store.stopped(account).await
-    }
 }

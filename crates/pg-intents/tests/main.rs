@@ -2,10 +2,13 @@
 
 #![cfg(test)]
 
+mod faulty;
 mod figures;
 mod fleet;
 mod machines;
+mod matrix;
 mod model;
+mod planted;
 mod postgres;
 mod proof;
 mod server;

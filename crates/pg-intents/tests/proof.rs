@@ -130,6 +130,7 @@ async fn a_worker_process() {
     let pauses = Backoff::new(Duration::from_millis(20), Duration::from_millis(200));
     let plan = FleetPlan::new(format!("w{number}"))
         .lease(LEASE)
+        .per_minute(u32::MAX)
         .poll(Duration::from_millis(100))
         .bounds(ChargeBounds::default().pauses(pauses))
         .lookups([Duration::from_millis(300); 4]);

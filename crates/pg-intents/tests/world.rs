@@ -113,24 +113,30 @@ impl World {
         self.worker_for(name, wire, self.account()).await
     }
 
+    /// The worker's own clock is real: a request that hangs lets no time pass.
+    pub(crate) fn plan(name: &str) -> FleetPlan {
+        let plan = FleetPlan::new(name).lease(LEASE).poll(Duration::from_millis(5)).patience(Duration::from_secs(60));
+        plan.per_minute(u32::MAX)
+    }
+
     pub(crate) async fn worker_for(&self, name: &str, wire: &Wire, account: Account) -> Fleet<SqliteStore, Wire> {
+        Fleet::new(self.client_for(account, wire), Arc::clone(&self.store), Self::plan(name)).await.unwrap()
+    }
+
+    /// A client on the shared clock.
+    pub(crate) fn client(&self, wire: &Wire) -> Client<Wire> {
+        self.client_for(self.account(), wire)
+    }
+
+    fn client_for(&self, account: Account, wire: &Wire) -> Client<Wire> {
         // A wait for the client's throttle would move the shared clock past every lease.
         let limits = ThrottleLimits::unlimited();
-        let client =
-            ClientBuilder::with_transport(account, wire.clone()).clock(self.clock()).limits(limits).seed(1).build();
-        // The worker's own clock is real: a request that hangs lets no time pass.
-        let plan = FleetPlan::new(name).lease(LEASE).poll(Duration::from_millis(5)).patience(Duration::from_secs(10));
-        Fleet::new(client, Arc::clone(&self.store), plan).await.unwrap()
+        ClientBuilder::with_transport(account, wire.clone()).clock(self.clock()).limits(limits).seed(1).build()
     }
 
     /// A worker over any store.
     pub(crate) async fn worker_over<S: IntentStore>(&self, name: &str, store: &Arc<S>, wire: &Wire) -> Fleet<S, Wire> {
-        // A wait for the client's throttle would move the shared clock past every lease.
-        let limits = ThrottleLimits::unlimited();
-        let builder = ClientBuilder::with_transport(self.account(), wire.clone());
-        let client = builder.clock(self.clock()).limits(limits).seed(1).build();
-        let plan = FleetPlan::new(name).lease(LEASE).poll(Duration::from_millis(5)).patience(Duration::from_secs(10));
-        Fleet::new(client, Arc::clone(store), plan).await.unwrap()
+        Fleet::new(self.client(wire), Arc::clone(store), Self::plan(name)).await.unwrap()
     }
 
     pub(crate) async fn card_key(&self) -> CardKey {

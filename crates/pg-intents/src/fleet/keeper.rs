@@ -8,6 +8,7 @@ use pg_hyper::{
     proto::machine::{Moment, SavedState},
 };
 
+use super::allowance::{Allowance, Slot};
 use crate::{Begun, IntentLease, IntentStore, NewIntent, StoreError};
 
 /// Why a machine may not go on here.
@@ -26,12 +27,15 @@ pub(super) struct Keeper<S> {
     store: Arc<S>,
     clock: Arc<dyn Clock>,
     lease: Duration,
+    allowance: Arc<Allowance<S>>,
     kept: Mutex<Kept>,
 }
 
 struct Kept {
     position: Position,
     trouble: Option<Trouble>,
+    /// The requests that it was permitted.
+    slots: Vec<Slot>,
 }
 
 #[derive(Clone)]
@@ -42,21 +46,32 @@ enum Position {
 }
 
 impl<S: IntentStore> Keeper<S> {
-    pub(super) fn unbegun(store: Arc<S>, clock: Arc<dyn Clock>, new: NewIntent) -> Self {
+    pub(super) fn unbegun(fleet: (Arc<S>, Arc<dyn Clock>, Arc<Allowance<S>>), new: NewIntent) -> Self {
         let lease = new.lease;
-        Self::at(store, clock, lease, Position::Unbegun(Box::new(new)))
+        Self::at(fleet, lease, Position::Unbegun(Box::new(new)))
     }
 
-    pub(super) fn held(store: Arc<S>, clock: Arc<dyn Clock>, hold: IntentLease, lease: Duration) -> Self {
-        Self::at(store, clock, lease, Position::Held(hold))
+    pub(super) fn held(fleet: (Arc<S>, Arc<dyn Clock>, Arc<Allowance<S>>), hold: IntentLease, lease: Duration) -> Self {
+        Self::at(fleet, lease, Position::Held(hold))
     }
 
-    fn at(store: Arc<S>, clock: Arc<dyn Clock>, lease: Duration, position: Position) -> Self {
-        Self { store, clock, lease, kept: Mutex::new(Kept { position, trouble: None }) }
+    fn at(fleet: (Arc<S>, Arc<dyn Clock>, Arc<Allowance<S>>), lease: Duration, position: Position) -> Self {
+        let (store, clock, allowance) = fleet;
+        let kept = Mutex::new(Kept { position, trouble: None, slots: Vec::new() });
+        Self { store, clock, lease, allowance, kept }
     }
 
     /// Saves the machine. When this has failed, nothing is sent, then or later.
     pub(super) async fn save(&self, saved: SavedState) -> Result<(), StoreError> {
+        // No wait may follow once the machine is saved: a saved request counts as sent.
+        if self.trouble().is_none() {
+            match self.allowance.take().await {
+                Ok(slot) => self.lock().slots.extend(slot),
+                Err(error) => {
+                    self.lock().trouble.get_or_insert(Trouble::from(error));
+                }
+            }
+        }
         let asked = self.clock.now();
         let (position, trouble) = {
             let kept = self.lock();
@@ -80,6 +95,13 @@ impl<S: IntentStore> Keeper<S> {
             self.lock().trouble.get_or_insert(trouble);
             error
         })
+    }
+
+    /// Reports that no request of this run is in flight. `known`: its only request has a reply.
+    pub(super) async fn landed(&self, known: bool) {
+        let slots = std::mem::take(&mut self.lock().slots);
+        let known = known && slots.len() == 1;
+        self.allowance.landed(slots, known).await;
     }
 
     fn is_late(&self, asked: Moment) -> bool {

@@ -25,6 +25,7 @@ pub struct FleetPlan {
     pub(crate) poll: Duration,
     pub(crate) patience: Duration,
     pub(crate) at_once: u32,
+    pub(crate) per_minute: u32,
     pub(crate) claims: i32,
     pub(crate) lookups: Vec<Duration>,
     pub(crate) bounds: Bounds,
@@ -44,6 +45,7 @@ impl FleetPlan {
             poll: Duration::from_secs(1),
             patience: Duration::from_secs(90),
             at_once: 16,
+            per_minute: 100,
             claims: 20,
             lookups: [MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 12 * HOUR].map(Duration::from_secs).to_vec(),
             bounds: Bounds { charge: ChargeBounds::default(), checkout: CheckoutPlan::default() },
@@ -73,6 +75,13 @@ impl FleetPlan {
     /// How many abandoned intents a worker resumes at once. Default: 16.
     pub fn at_once(mut self, intents: u32) -> Self {
         self.at_once = intents;
+        self
+    }
+
+    /// Maximum number of requests that all processes of the fleet together send in any 60 seconds. `u32::MAX` sets no limit. Give every
+    /// worker the same. Default: 100, as the service permits.
+    pub fn per_minute(mut self, requests: u32) -> Self {
+        self.per_minute = requests;
         self
     }
 

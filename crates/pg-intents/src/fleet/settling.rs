@@ -2,10 +2,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use pg_hyper::{Transport, proto::machine::SavedState};
+use pg_hyper::{Clock, Transport, proto::machine::SavedState};
 
 use super::{
     Fleet, FleetError,
+    allowance::Allowance,
     driving::Ran,
     keeper::{Keeper, Trouble},
     same_payment,
@@ -82,7 +83,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             Err(error) => return Worked::Failed(error),
         };
         let new = self.new_intent(terms, &machine.save(), Some(self.0.owner.clone()));
-        let keeper = Keeper::unbegun(Arc::clone(&self.0.store), Arc::clone(&self.0.plan.clock), new);
+        let keeper = Keeper::unbegun(self.kept_by(), new);
         self.work_on(machine, keeper, &terms.key, 0).await
     }
 
@@ -103,9 +104,12 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                 return Worked::Failed(FleetError::Resume { reference: intent.key.reference.clone(), why });
             }
         };
-        let (store, clock) = (Arc::clone(&self.0.store), Arc::clone(&self.0.plan.clock));
-        let keeper = Keeper::held(store, clock, hold, self.0.plan.lease);
+        let keeper = Keeper::held(self.kept_by(), hold, self.0.plan.lease);
         self.work_on(machine, keeper, &intent.key, intent.claims).await
+    }
+
+    fn kept_by(&self) -> (Arc<S>, Arc<dyn Clock>, Arc<Allowance<S>>) {
+        (Arc::clone(&self.0.store), Arc::clone(&self.0.plan.clock), Arc::clone(&self.0.allowance))
     }
 
     /// Drives a machine until it ends or asks, and stores that before it is told.
@@ -117,6 +121,12 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         };
         let ran = self.drive(machine, &keeper, key).await;
         self.share_stop().await;
+        keeper
+            .landed(
+                matches!(&ran, Ran::Done(outcome, _) if M::outcome(outcome).1 == IntentStatus::Ended)
+                    || matches!(&ran, Ran::Asks(..)),
+            )
+            .await;
         let worked = self.ran::<M>(ran, &keeper, key, claims).await;
         self.probed(probe).await;
         worked

@@ -70,8 +70,9 @@ pub(super) const RELEASE: &str = concat!(
      RETURNING pg_notify('payment_intents', '')::text"
 );
 
+/// Its events go with it: an ended intent hears nothing.
 pub(super) const END: &str = concat!(
-    "UPDATE payment_intents SET status = $5, state = $6, event = event + (outcome IS DISTINCT FROM $7)::int, outcome = $7, \
+    "WITH ended AS (UPDATE payment_intents SET status = $5, state = $6, event = event + (outcome IS DISTINCT FROM $7)::int, outcome = $7, \
      owner = NULL, due = CASE WHEN $8::bigint IS NULL THEN 9223372036854775807 ELSE ",
     now!(),
     " + $8 END, claims = CASE WHEN $5 = 1 THEN claims ELSE 0 END, \
@@ -81,7 +82,9 @@ pub(super) const END: &str = concat!(
     now!(),
     ", ",
     history!("$4", "$3", "$9"),
-    held!()
+    held!(),
+    "), dropped AS (DELETE FROM payment_events WHERE account = $1 AND reference = $2 AND $5 = 3 AND EXISTS (SELECT 1 FROM ended)) \
+     SELECT * FROM ended"
 );
 
 /// The state first, then the events that are in it: both or neither.
@@ -197,18 +200,22 @@ pub(super) const SHARES_KEPT: &str = concat!(
     " + $3 WHERE account = $1 AND owner = $2 AND number < $4 RETURNING number"
 );
 
-/// A share that was never taken, or was given back, may be used at once.
-pub(super) const SHARE_TAKEN: &str = concat!(
-    "INSERT INTO payment_shares AS s (account, number, owner, due, usable) VALUES ($1, $2, $3, ",
+/// Takes at most $6 of the $5 shares, at random, so that processes that ask at once seldom meet. A share that was never taken, or was
+/// given back, may be used at once.
+pub(super) const SHARES_TAKEN: &str = concat!(
+    "INSERT INTO payment_shares AS s (account, number, owner, due, usable) SELECT $1, n, $2, ",
     now!(),
-    " + $4, ",
+    " + $3, ",
     now!(),
-    ") \
-     ON CONFLICT (account, number) DO UPDATE SET owner = $3, due = ",
+    " FROM generate_series(0, $5 - 1) AS n WHERE NOT EXISTS \
+     (SELECT 1 FROM payment_shares AS o WHERE o.account = $1 AND o.number = n AND o.due > ",
     now!(),
-    " + $4, usable = ",
+    ") ORDER BY random() LIMIT $6 \
+     ON CONFLICT (account, number) DO UPDATE SET owner = $2, due = ",
     now!(),
-    " + $5 WHERE s.due <= ",
+    " + $3, usable = ",
+    now!(),
+    " + $4 WHERE s.due <= ",
     now!(),
     " RETURNING 1"
 );

@@ -127,7 +127,16 @@ pub(super) fn end(connection: &Connection, now: i64, hold: &IntentLease, end: &I
     );
     let due = end.wake.map_or(NEVER, |wake| later(now, wake));
     let history = line(now, &hold.owner, hold.fence, end.status.name());
-    held(connection, &set, hold, &[&end.status.code(), &end.state, &end.outcome, &due, &now, &history])
+    let ended = held(connection, &set, hold, &[&end.status.code(), &end.state, &end.outcome, &due, &now, &history])?;
+    if ended.is_some() && end.status == IntentStatus::Ended {
+        drop_events(connection, hold, i32::MAX)?;
+    }
+    Ok(ended)
+}
+
+fn drop_events(connection: &Connection, hold: &IntentLease, last: i32) -> Result<()> {
+    let drop = "DELETE FROM payment_events WHERE account = ?1 AND reference = ?2 AND number <= ?3";
+    connection.prepare_cached(drop)?.execute(params![hold.key.account, hold.key.reference, last]).map(|_| ())
 }
 
 pub(super) fn rest(connection: &Connection, now: i64, hold: &IntentLease, rest: &IntentRest) -> Result<Option<()>> {
@@ -138,8 +147,7 @@ pub(super) fn rest(connection: &Connection, now: i64, hold: &IntentLease, rest: 
     let (due, history) = (later(now, rest.wake), line(now, &hold.owner, hold.fence, "rests"));
     let rested = held(connection, &set, hold, &[&rest.state, &rest.asks, &rest.heard, &now, &due, &history])?;
     if rested.is_some() {
-        let drop = "DELETE FROM payment_events WHERE account = ?1 AND reference = ?2 AND number <= ?3";
-        connection.prepare_cached(drop)?.execute(params![hold.key.account, hold.key.reference, rest.heard])?;
+        drop_events(connection, hold, rest.heard)?;
     }
     Ok(rested)
 }

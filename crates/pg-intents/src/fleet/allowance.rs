@@ -1,0 +1,173 @@
+//! The account's requests per minute, divided among all processes: each process leases small blocks of them from the store.
+//!
+//! A block permits [`size`](Blocks::size) requests within [`USE`] of its lease. Afterwards it rests until none of its requests counts
+//! any more in any minute of the service. So all blocks together never permit more requests in a minute than the account may send,
+//! and a process asks the store once a block, not once a request. A block whose process died becomes free by the store's clock.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use pg_hyper::{Clock, proto::machine::Moment};
+use tokio::sync::Mutex;
+
+use crate::{IntentStore, ShareWish, StoreError};
+
+/// How long a process sends from a block.
+const USE: Duration = Duration::from_secs(10);
+/// A minute of the service, and a second because two clocks count it.
+const MINUTE: Duration = Duration::from_secs(61);
+/// How long a request without a reply may be on its way (assumption A142).
+const LONGEST_WAY: Duration = Duration::from_secs(120);
+/// Into how many blocks the limit is divided, if it is that large.
+const MOST_BLOCKS: u32 = 20;
+
+/// How an account's limit is divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Blocks {
+    count: u32,
+    size: u32,
+}
+
+impl Blocks {
+    /// `None` if the limit is none.
+    fn of(per_minute: u32) -> Option<Self> {
+        if per_minute == u32::MAX {
+            return None;
+        }
+        let size = (per_minute / MOST_BLOCKS).max(1);
+        Some(Self { count: (per_minute / size).max(1), size })
+    }
+}
+
+/// What this process may send.
+pub(super) struct Allowance<S> {
+    store: Arc<S>,
+    clock: Arc<dyn Clock>,
+    /// The limits of the account, as the store names them.
+    account: String,
+    owner: String,
+    pause: Duration,
+    blocks: Option<Blocks>,
+    taken: AtomicU64,
+    /// The block in use.
+    current: Mutex<Option<Arc<Block>>>,
+}
+
+struct Block {
+    name: String,
+    left: AtomicU32,
+    until: Moment,
+    /// Requests whose end is not known yet.
+    open: AtomicU32,
+    /// Nothing more is sent from it.
+    closed: AtomicBool,
+    /// One of its requests may still be on its way: it rests for as long as its lease says.
+    doubtful: AtomicBool,
+}
+
+/// One request of a block. Dropped without [`landed`](Allowance::landed), its block rests longer.
+pub(super) struct Slot(Arc<Block>);
+
+impl<S: IntentStore> Allowance<S> {
+    pub(super) fn new(
+        store: Arc<S>,
+        clock: Arc<dyn Clock>,
+        account: &str,
+        owner: &str,
+        per_minute: u32,
+        pause: Duration,
+    ) -> Self {
+        Self {
+            store,
+            clock,
+            account: format!("{account} minute"),
+            owner: owner.to_owned(),
+            pause,
+            blocks: Blocks::of(per_minute),
+            taken: AtomicU64::new(0),
+            current: Mutex::new(None),
+        }
+    }
+
+    /// Waits until one more request may be sent; `None` if there is no limit.
+    pub(super) async fn take(&self) -> Result<Option<Slot>, StoreError> {
+        let Some(blocks) = self.blocks else { return Ok(None) };
+        // Those who wait are served in the order in which they came.
+        let mut current = self.current.lock().await;
+        loop {
+            if let Some(block) = &*current {
+                if self.clock.now() < block.until && block.left.load(Ordering::SeqCst) > 0 {
+                    block.left.fetch_sub(1, Ordering::SeqCst);
+                    block.open.fetch_add(1, Ordering::SeqCst);
+                    return Ok(Some(Slot(Arc::clone(block))));
+                }
+                block.closed.store(true, Ordering::SeqCst);
+                self.rest(block).await;
+                *current = None;
+            }
+            let until = self.clock.now().after(USE);
+            // A name of its own: a block whose lease was not acknowledged is never used.
+            let name = format!("{} block {}", self.owner, self.taken.fetch_add(1, Ordering::SeqCst));
+            if self.shares(&name, blocks.count, 1, USE + LONGEST_WAY + MINUTE).await? > 0 {
+                *current = Some(Arc::new(Block {
+                    name,
+                    left: AtomicU32::new(blocks.size),
+                    until,
+                    open: AtomicU32::new(0),
+                    closed: AtomicBool::new(false),
+                    doubtful: AtomicBool::new(false),
+                }));
+            } else {
+                self.clock.sleep_until(self.clock.now().after(self.pause)).await;
+            }
+        }
+    }
+
+    /// Reports requests that are over. `known`: none of them can still be on its way.
+    pub(super) async fn landed(&self, slots: Vec<Slot>, known: bool) {
+        for Slot(block) in slots {
+            if !known {
+                block.doubtful.store(true, Ordering::SeqCst);
+            }
+            block.open.fetch_sub(1, Ordering::SeqCst);
+            if block.closed.load(Ordering::SeqCst) {
+                self.rest(&block).await;
+            }
+        }
+    }
+
+    /// Lets a block rest for a minute only, once all its requests are known to be over.
+    async fn rest(&self, block: &Block) {
+        let over = block.open.load(Ordering::SeqCst) == 0 && !block.doubtful.load(Ordering::SeqCst);
+        if let (true, Some(blocks)) = (over, self.blocks)
+            && let Err(error) = self.shares(&block.name, blocks.count, 0, MINUTE).await
+        {
+            tracing::warn!(target: "pg.fleet", %error, "a block of requests was not released early; it expires by itself");
+        }
+    }
+
+    async fn shares(&self, owner: &str, total: u32, most: u32, lease: Duration) -> Result<u32, StoreError> {
+        let wish = ShareWish { account: &self.account, owner, total, most, lease, quarantine: Duration::ZERO };
+        self.store.shares(wish).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_never_permit_more_than_the_limit() {
+        for per_minute in 1..500 {
+            let blocks = Blocks::of(per_minute).unwrap();
+            assert!(blocks.count * blocks.size <= per_minute, "{per_minute}: {blocks:?}");
+        }
+        assert_eq!(Blocks::of(100), Some(Blocks { count: 20, size: 5 }));
+        assert_eq!(Blocks::of(u32::MAX), None);
+    }
+}
