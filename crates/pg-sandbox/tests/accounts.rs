@@ -1,6 +1,6 @@
 //! Accounts that are made and removed while the sandbox runs: each is alone with its clock, its faults and its records.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic, also in the functions that it calls")]
+#![expect(clippy::unwrap_used, reason = "a test may panic, also in the functions that it calls")]
 
 mod isolation;
 pub(crate) mod job;

@@ -2,7 +2,7 @@
 //!
 //! `PG_TEST_STORE=postgres cargo test -p pg-sandbox --test all_of_sandbox` runs all other tests over it as well.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod down;
 mod interrupted;

@@ -85,7 +85,7 @@ fn each_has_its_own_clock() {
     shared.due();
     assert_eq!(shared.get(&format!("clock?account={}", other.name))["now"], "2026-05-04T10:00:00Z");
     assert_eq!(pay(&mut shared, &other, &later["sessionKey"]), Value::Null);
-    assert_eq!(held(&mut shared)[2], false);
+    assert!(!held(&mut shared)[2]);
 }
 
 #[test]
