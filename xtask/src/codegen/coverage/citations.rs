@@ -42,9 +42,10 @@ pub(super) fn of_workspace(root: &Path) -> BTreeMap<u16, BTreeSet<PathBuf>> {
     found
 }
 
-/// The numbers that a text cites: `A59`, `A59`, `A73 to A75`, and those on a line that assumes.
+/// The numbers that a text cites: `A59`, `A73 to A75`, `assumption 59`, `assumptions 73 to 75`, and those on a line that assumes.
 pub(super) fn cited(text: &str) -> BTreeSet<u16> {
     let mut numbers: BTreeSet<u16> = mentioned_assumptions(text).into_iter().collect();
+    numbers.extend(text.lines().filter(|line| line.contains(" to A")).flat_map(ranges));
     for line in text.lines().filter(|line| line.contains("assum")) {
         let words: Vec<&str> = line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').collect();
         let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
@@ -58,6 +59,14 @@ pub(super) fn cited(text: &str) -> BTreeSet<u16> {
     }
     numbers.retain(|number| REAL.contains(number));
     numbers
+}
+
+/// The numbers of ranges such as `A73 to A75`.
+fn ranges(line: &str) -> Vec<u16> {
+    let words: Vec<&str> = line.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let numbered = |word: &str| word.strip_prefix('A').and_then(number);
+    let ends = words.windows(3).filter(|words| words[1] == "to");
+    ends.filter_map(|words| Some(numbered(words[0])?..=numbered(words[2])?)).flatten().collect()
 }
 
 /// The numbers that a list begins with: `7`, `73 to 75`, `7, 9 and 12`.
