@@ -57,6 +57,37 @@ fn faults_of_every_kind_are_added_met_and_cleared() {
 }
 
 #[test]
+fn an_account_is_made_used_and_removed() {
+    let sandbox = Running::start(&[]);
+    told(&sandbox, "sandbox account list").ends(0).says("make one with `pg sandbox account new`");
+    let made = json_of(&sandbox, "sandbox account new ci-1 --ttl 1h");
+    assert_eq!((&made["name"], made["apiKey"].as_str().unwrap().len()), (&json!("ci-1"), 32));
+    told(&sandbox, "sandbox account new ci-2 --like strict")
+        .ends(0)
+        .prints("# Account ci-2, until it is removed: GBP, no raw card numbers")
+        .prints("export PG_API_KEY=");
+    told(&sandbox, "sandbox account list").ends(0).prints("ci-1").prints("ci-2").prints("ITS CLOCK");
+    told(&sandbox, "sandbox faults add any status --account ci-1").ends(0).prints("will meet status 500");
+    assert_eq!(json_of(&sandbox, "sandbox faults --account ci-1").as_array().unwrap().len(), 1);
+    assert_eq!(json_of(&sandbox, "sandbox faults").as_array().unwrap().len(), 0);
+    told(&sandbox, "sandbox clock set 2031-01-01T00:00:00Z --account ci-1").ends(0).prints("2031-01-01T00:00:0");
+    assert!(!json_of(&sandbox, "sandbox clock")["now"].as_str().unwrap().starts_with("2031-01-01"));
+    // A destination belongs to the account that it names.
+    let url = "http://127.0.0.1:8490/hook";
+    told(&sandbox, &format!("sandbox callbacks register {url} --account ci-1")).ends(0);
+    told(&sandbox, &format!("sandbox callbacks register {url} --account main")).ends(0);
+    assert_eq!(json_of(&sandbox, "sandbox callbacks destinations --account ci-1").as_array().unwrap().len(), 2);
+    assert_eq!(json_of(&sandbox, "sandbox callbacks destinations").as_array().unwrap().len(), 2);
+    told(&sandbox, "sandbox account new ci-1").ends(1).says("there is an account \"ci-1\" already");
+    told(&sandbox, "sandbox account new CI").ends(2).says("name must be 1 to 32 lower-case letters");
+    told(&sandbox, "sandbox account new --ttl soon").ends(2).says("expected a duration such as 90s");
+    told(&sandbox, "sandbox account new --ttl 1.5s").ends(2).says("give whole seconds");
+    told(&sandbox, "sandbox clock --account ci-3").ends(1).says("there is no account \"ci-3\"");
+    told(&sandbox, "sandbox account remove ci-1").ends(0).prints("account ci-1 removed");
+    told(&sandbox, "sandbox account remove ci-1").ends(1).says("there is no account \"ci-1\"");
+}
+
+#[test]
 fn mistyped_words_are_told_with_what_was_meant() {
     // Nothing is sent: no sandbox is needed.
     for (command, says) in [

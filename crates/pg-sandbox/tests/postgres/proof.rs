@@ -30,7 +30,7 @@ const PREAUTHS: usize = 4;
 const TRIES: usize = 2_000;
 /// The variable that makes the test program a process of the proof.
 const URL: &str = "PG_PROOF_URL";
-/// The sandbox's code of a unique reference that was used before (assumption 92).
+/// The sandbox's code of a unique reference that was used before (A92).
 const REFERENCE_USED: &str = "950";
 
 fn setting(name: &str, usual: usize) -> usize {
