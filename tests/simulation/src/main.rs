@@ -7,7 +7,11 @@ use std::{
     time::Instant,
 };
 
+use mimalloc::MiMalloc;
 use pg_simulation::{Many, Scenario, many, planted, play};
+
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 const USAGE: &str = "usage: pg-simulation [--seeds N] [--seed S] | --planted [--seed S]
   --seeds N  lives the worlds of N seeds, 1,000 if nothing is said
