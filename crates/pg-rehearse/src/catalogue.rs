@@ -13,7 +13,7 @@ mod updates;
 
 use crate::{
     drill::{Drill, Family, Severity},
-    story::{Story, charge::Charge},
+    story::{Scene, Story, charge::Charge},
 };
 
 /// All drills, in the order of their families and numbers.
@@ -22,17 +22,22 @@ use crate::{
 /// assert!(pg_rehearse::drills().any(|drill| drill.id == "M04" && drill.title.contains("Reply lost")));
 /// ```
 pub fn drills() -> impl Iterator<Item = &'static Drill> {
-    let all: [&'static [Drill]; 10] = [
-        money::DRILLS,
-        money_edges::DRILLS,
-        later::DRILLS,
-        credentials::DRILLS,
-        redirects::DRILLS,
-        callbacks::DRILLS,
-        sales::DRILLS,
-        updates::DRILLS,
-        tls::DRILLS,
-        hygiene::DRILLS,
+    scenes().map(|scene| &scene.drill)
+}
+
+/// All drills with their stories, in the same order.
+pub(crate) fn scenes() -> impl Iterator<Item = &'static Scene> {
+    let all: [&'static [Scene]; 10] = [
+        money::SCENES,
+        money_edges::SCENES,
+        later::SCENES,
+        credentials::SCENES,
+        redirects::SCENES,
+        callbacks::SCENES,
+        sales::SCENES,
+        updates::SCENES,
+        tls::SCENES,
+        hygiene::SCENES,
     ];
     all.into_iter().flatten()
 }
@@ -48,20 +53,13 @@ struct Text {
 }
 
 impl Text {
-    const fn told(self, family: Family, story: Story) -> Drill {
-        Drill {
-            id: self.id,
-            family,
-            title: self.title,
-            severity: self.severity,
-            basis: self.basis,
-            imitates: self.imitates,
-            mend: self.mend,
-            story,
-        }
+    const fn told(self, family: Family, story: Story) -> Scene {
+        let Self { id, title, severity, basis, imitates, mend } = self;
+        let drill = Drill { id, family, title, severity, basis, imitates, mend, job: story.job() };
+        Scene { drill, story }
     }
 
-    const fn charge(self, family: Family, charge: Charge) -> Drill {
+    const fn charge(self, family: Family, charge: Charge) -> Scene {
         self.told(family, Story::Charge(charge))
     }
 }

@@ -1,10 +1,10 @@
-//! A drill: its number, scenario, basis, remedy and story.
+//! A drill: its number, scenario, basis and remedy.
 
 use std::{fmt, str::FromStr};
 
 use serde::{Serialize, Serializer};
 
-use crate::{plan::Job, story::Story};
+use crate::plan::Job;
 
 /// The rehearsal of one fault.
 #[derive(Debug)]
@@ -24,14 +24,14 @@ pub struct Drill {
     pub imitates: &'static str,
     /// How to fix a failure.
     pub mend: &'static str,
-    pub(crate) story: Story,
+    pub(crate) job: Job,
 }
 
 impl Drill {
     /// The job that the integration has to provide.
     #[must_use]
-    pub fn job(&self) -> Job {
-        self.story.job()
+    pub const fn job(&self) -> Job {
+        self.job
     }
 }
 

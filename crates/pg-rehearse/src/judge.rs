@@ -3,7 +3,7 @@
 use crate::{
     adapter::{Claim, Ran},
     books::{Entry, money},
-    report::{Finding, Verdict},
+    finding::{Finding, Verdict},
     wire::{Exchange, On},
 };
 

@@ -28,6 +28,7 @@ mod certificates;
 mod clock;
 mod dice;
 mod drill;
+mod finding;
 mod house;
 mod init;
 mod judge;
@@ -42,7 +43,8 @@ mod wire;
 
 pub use catalogue::drills;
 pub use drill::{Drill, Family, Severity};
+pub use finding::{Event, Finding, Lane, Verdict};
 pub use init::{InitError, Language, Written, init, page};
 pub use plan::{Job, Plan, PlanError};
-pub use report::{Event, Finding, Lane, Outcome, Report, Summary, Verdict};
+pub use report::{Outcome, Report, Summary};
 pub use run::{Cancelled, Options, RunError, run};

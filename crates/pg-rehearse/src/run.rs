@@ -9,13 +9,14 @@ use crate::{
     catalogue,
     certificates::Authority,
     clock::{self, Clock},
-    drill::{Drill, Severity},
+    drill::Severity,
+    finding::Verdict,
     house::Card,
     plan::{Job, Means, Plan, Way},
-    report::{Outcome, Report, Verdict},
+    report::{Outcome, Report},
     shop::{self, Call},
     stage::{Setting, Stage, Troupe},
-    story,
+    story::{self, Scene},
     wire::Seat,
 };
 
@@ -110,7 +111,7 @@ pub async fn run(
             return Ok(report);
         }
     };
-    if troupe.plan.has(Job::Charge) && drills.iter().any(|drill| drill.job() == Job::Charge) {
+    if troupe.plan.has(Job::Charge) && drills.iter().any(|scene| scene.drill.job() == Job::Charge) {
         let tried = tokio::select! {
             tried = try_ways(troupe) => tried?,
             () = &mut cancelled => {
@@ -147,22 +148,22 @@ pub async fn run(
 }
 
 /// Starts all drills, with the given concurrency, and one at a time if a shop has one address for the service.
-fn play_all(troupe: Arc<Troupe>, drills: &[&'static Drill], options: &Options) -> JoinSet<Outcome> {
+fn play_all(troupe: Arc<Troupe>, drills: &[&'static Scene], options: &Options) -> JoinSet<Outcome> {
     let places = Arc::new(Semaphore::new(options.jobs.max(1)));
     let shop = Arc::new(Semaphore::new(1));
     let repeat = options.repeat.max(1);
     let mut playing = JoinSet::new();
-    for drill in drills.iter().copied() {
+    for scene in drills.iter().copied() {
         let (troupe, places, shop) = (Arc::clone(&troupe), Arc::clone(&places), Arc::clone(&shop));
         playing.spawn(async move {
             // The semaphore is never closed.
             let by_shop = troupe.plan.is_shop()
-                && troupe.plan.jobs.get(&drill.job()).is_some_and(|means| matches!(means, Means::Url(_)));
+                && troupe.plan.jobs.get(&scene.drill.job()).is_some_and(|means| matches!(means, Means::Url(_)));
             let _alone = if by_shop { shop.acquire().await.ok() } else { None };
             let _place = places.acquire().await.ok();
-            let mut worst = story::play(&troupe, drill, 0).await;
+            let mut worst = story::play(&troupe, scene, 0).await;
             for round in 1..repeat {
-                let next = story::play(&troupe, drill, round).await;
+                let next = story::play(&troupe, scene, round).await;
                 if next.verdict > worst.verdict {
                     worst = next;
                 }
@@ -174,12 +175,14 @@ fn play_all(troupe: Arc<Troupe>, drills: &[&'static Drill], options: &Options) -
 }
 
 /// The drills that the options name.
-fn chosen(options: &Options) -> Result<Vec<&'static Drill>, RunError> {
+fn chosen(options: &Options) -> Result<Vec<&'static Scene>, RunError> {
     let (only, skip) = (named(&options.only, "--only")?, named(&options.skip, "--skip")?);
     named(&options.baseline, "the baseline")?;
-    let wanted =
-        |drill: &&'static Drill| (options.only.is_empty() || only.contains(drill.id)) && !skip.contains(drill.id);
-    Ok(catalogue::drills().filter(wanted).collect())
+    let wanted = |scene: &&'static Scene| {
+        let id = scene.drill.id;
+        (options.only.is_empty() || only.contains(id)) && !skip.contains(id)
+    };
+    Ok(catalogue::scenes().filter(wanted).collect())
 }
 
 fn named(names: &[String], option: &str) -> Result<BTreeSet<&'static str>, RunError> {

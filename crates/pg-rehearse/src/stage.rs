@@ -12,9 +12,10 @@ use crate::{
     clock::Clock,
     dice::Dice,
     drill::Drill,
+    finding::Lane,
     house::{Card, House, SetupError, text},
     plan::{Job, Means, Plan, Way},
-    report::{Lane, Outcome},
+    report::Outcome,
     shop::{self, Call, Seen, Silent},
     wire::{Door, Exchange, Laid, LateAt, Rule, Seat, Wire},
 };
@@ -265,7 +266,7 @@ impl Stage {
 
     /// An outcome with all observations, not yet judged.
     pub(crate) fn outcome(&self) -> Outcome {
-        let mut outcome = Outcome::empty(self.drill, crate::report::Verdict::Passed);
+        let mut outcome = Outcome::empty(self.drill, crate::finding::Verdict::Passed);
         outcome.claims = self
             .ran
             .iter()
@@ -278,7 +279,7 @@ impl Stage {
     }
 
     /// The verdict, with masked findings.
-    pub(crate) fn judged(&self, mut findings: Vec<crate::report::Finding>) -> Outcome {
+    pub(crate) fn judged(&self, mut findings: Vec<crate::finding::Finding>) -> Outcome {
         for finding in &mut findings {
             finding.text = self.wire().masked(&finding.text);
         }

@@ -4,7 +4,6 @@ pub(crate) mod callback;
 pub(crate) mod charge;
 pub(crate) mod checkout;
 pub(crate) mod later;
-pub(crate) mod oracle;
 pub(crate) mod page;
 pub(crate) mod redirect;
 pub(crate) mod search;
@@ -17,14 +16,7 @@ use self::{
     callback::Callback, charge::Charge, checkout::Checkout, later::Later, redirect::Redirect,
     three_d_secure::ThreeDSecure, update::Update,
 };
-use crate::{
-    drill::Drill,
-    house::SetupError,
-    judge,
-    plan::Job,
-    report::{Outcome, Verdict},
-    stage::Troupe,
-};
+use crate::{drill::Drill, finding::Verdict, house::SetupError, judge, plan::Job, report::Outcome, stage::Troupe};
 
 /// The story of a drill.
 #[derive(Debug, Clone, Copy)]
@@ -38,8 +30,15 @@ pub(crate) enum Story {
     Update(Update),
 }
 
+/// A drill with its story.
+#[derive(Debug)]
+pub(crate) struct Scene {
+    pub(crate) drill: Drill,
+    pub(crate) story: Story,
+}
+
 impl Story {
-    pub(crate) fn job(&self) -> Job {
+    pub(crate) const fn job(&self) -> Job {
         match self {
             Self::Charge(_) => Job::Charge,
             Self::Later(later) => later.job,
@@ -53,11 +52,12 @@ impl Story {
 }
 
 /// Runs a drill and judges it.
-pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32) -> Outcome {
+pub(crate) async fn play(troupe: &Arc<Troupe>, scene: &'static Scene, round: u32) -> Outcome {
+    let Scene { drill, story } = scene;
     if !troupe.plan.has(drill.job()) {
         return Outcome::not_applicable(drill, format!("the plan has no job {}", drill.job().name()));
     }
-    let played = match &drill.story {
+    let played = match story {
         Story::Charge(story) => charge::play(troupe, drill, round, story).await,
         Story::Later(story) => later::play(troupe, drill, round, story).await,
         Story::Redirect(story) => redirect::play(troupe, drill, round, *story).await,

@@ -22,8 +22,8 @@ pub(crate) use self::{
 };
 use crate::{
     clock::Clock,
+    finding::{Event, Lane},
     house::{House, SetupError},
-    report::{Event, Lane},
 };
 
 /// The wire of one drill.

@@ -2,11 +2,11 @@
 
 use super::Text;
 use crate::{
-    drill::{Drill, Family, Severity},
-    story::{Story, callback::Callback},
+    drill::{Family, Severity},
+    story::{Scene, Story, callback::Callback},
 };
 
-pub(super) const DRILLS: &[Drill] = &[
+pub(super) const SCENES: &[Scene] = &[
     Text {
         id: "B01",
         title: "A finished batch",

@@ -2,14 +2,17 @@
 
 use super::Text;
 use crate::{
-    drill::{Drill, Family, Severity},
+    drill::{Family, Severity},
     judge::Expect,
     stage::Credentials,
-    story::charge::{Charge, Judged},
+    story::{
+        Scene,
+        charge::{Charge, Judged},
+    },
     wire::{Act, Answer, On, Rule},
 };
 
-pub(super) const DRILLS: &[Drill] = &[
+pub(super) const SCENES: &[Scene] = &[
     Text {
         id: "C01",
         title: "Wrong API key",

@@ -2,10 +2,10 @@
 
 use super::Text;
 use crate::{
-    drill::{Drill, Family, Severity},
+    drill::{Family, Severity},
     plan::Way,
     story::{
-        Story,
+        Scene, Story,
         callback::Callback,
         charge::{Charge, Judged},
         redirect::Redirect,
@@ -14,7 +14,7 @@ use crate::{
     wire::{Act, Answer, Edit, On, Rule},
 };
 
-pub(super) const DRILLS: &[Drill] = &[
+pub(super) const SCENES: &[Scene] = &[
     Text {
         id: "H01",
         title: "Card number and CV2 on the output",

@@ -2,13 +2,13 @@
 
 use super::Text;
 use crate::{
-    drill::{Drill, Family, Severity},
+    drill::{Family, Severity},
     plan::Job,
-    story::{Story, later::Later},
+    story::{Scene, Story, later::Later},
     wire::{Act, Answer, Edit, On, Rule},
 };
 
-pub(super) const DRILLS: &[Drill] = &[
+pub(super) const SCENES: &[Scene] = &[
     Text {
         id: "M50",
         title: "Partial capture",

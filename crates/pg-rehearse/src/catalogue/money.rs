@@ -4,13 +4,16 @@ use pg_sandbox::cards::Scenario;
 
 use super::Text;
 use crate::{
-    drill::{Drill, Family, Severity},
+    drill::{Family, Severity},
     judge::Expect,
-    story::charge::{Charge, Judged},
+    story::{
+        Scene,
+        charge::{Charge, Judged},
+    },
     wire::{Act, Answer, Edit, LateAt, On, Rule},
 };
 
-pub(super) const DRILLS: &[Drill] = &[
+pub(super) const SCENES: &[Scene] = &[
     Text {
         id: "M01",
         title: "Ordinary payment",

@@ -4,13 +4,16 @@ use pg_sandbox::cards::Scenario;
 
 use super::Text;
 use crate::{
-    drill::{Drill, Family, Severity},
+    drill::{Family, Severity},
     judge::Expect,
-    story::charge::{Charge, Entrance, Judged, Runs},
+    story::{
+        Scene,
+        charge::{Charge, Entrance, Judged, Runs},
+    },
     wire::{Act, Answer, Edit, On, Rule},
 };
 
-pub(super) const DRILLS: &[Drill] = &[
+pub(super) const SCENES: &[Scene] = &[
     Text {
         id: "M25",
         title: "Connection closed at once",

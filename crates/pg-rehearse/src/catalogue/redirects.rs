@@ -2,11 +2,11 @@
 
 use super::Text;
 use crate::{
-    drill::{Drill, Family, Severity},
-    story::{Story, redirect::Redirect},
+    drill::{Family, Severity},
+    story::{Scene, Story, redirect::Redirect},
 };
 
-pub(super) const DRILLS: &[Drill] = &[
+pub(super) const SCENES: &[Scene] = &[
     Text {
         id: "R01",
         title: "A genuine redirect",

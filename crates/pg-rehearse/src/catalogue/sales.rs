@@ -4,17 +4,17 @@ use pg_sandbox::cards::Scenario;
 
 use super::Text;
 use crate::{
-    drill::{Drill, Family, Severity},
+    drill::{Family, Severity},
     judge::Expect,
     story::{
-        Story,
+        Scene, Story,
         checkout::Checkout,
         three_d_secure::{Answer, Back, ThreeDSecure},
     },
     wire::{Act, On, Rule},
 };
 
-pub(super) const DRILLS: &[Drill] = &[
+pub(super) const SCENES: &[Scene] = &[
     Text {
         id: "K01",
         title: "Success page opened by hand",

@@ -3,11 +3,14 @@
 use super::Text;
 use crate::{
     certificates::Certificate,
-    drill::{Drill, Family, Severity},
-    story::charge::{Charge, Entrance, Judged},
+    drill::{Family, Severity},
+    story::{
+        Scene,
+        charge::{Charge, Entrance, Judged},
+    },
 };
 
-pub(super) const DRILLS: &[Drill] = &[
+pub(super) const SCENES: &[Scene] = &[
     Text {
         id: "T01",
         title: "Self-signed certificate",

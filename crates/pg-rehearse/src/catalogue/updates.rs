@@ -2,12 +2,12 @@
 
 use super::Text;
 use crate::{
-    drill::{Drill, Family, Severity},
-    story::{Story, update::Update},
+    drill::{Family, Severity},
+    story::{Scene, Story, update::Update},
     wire::{Act, Answer, Edit, On, Rule},
 };
 
-pub(super) const DRILLS: &[Drill] = &[
+pub(super) const SCENES: &[Scene] = &[
     Text {
         id: "U01",
         title: "Cards refreshed, callback never comes",

@@ -2,7 +2,7 @@
 
 use pg_sandbox::sequence_diagram::{self, Step};
 
-use super::{Event, Lane};
+use crate::finding::{Event, Lane};
 
 fn place(lane: Lane) -> usize {
     Lane::ALL.iter().position(|one| *one == lane).unwrap_or(0)

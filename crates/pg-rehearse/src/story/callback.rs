@@ -8,10 +8,11 @@ use super::{Played, checkout, page, redirect::secrets};
 use crate::{
     clock,
     drill::Drill,
+    finding::{Finding, Lane},
     house::{Card, SetupError},
     judge,
     plan::{Job, Means},
-    report::{Finding, Lane, Outcome},
+    report::Outcome,
     shop::{self, Call, Seen, Silent},
     stage::{Credentials, Setting, Stage, Troupe},
     wire::{Act, Door, On, Rule},

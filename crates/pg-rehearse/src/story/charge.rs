@@ -10,10 +10,11 @@ use crate::{
     adapter::{End, Ran},
     certificates::Certificate,
     drill::Drill,
+    finding::Finding,
     house::{Card, SetupError},
     judge::{self, Evidence, Expect},
     plan::{Job, Way},
-    report::{Finding, Outcome},
+    report::Outcome,
     stage::{Credentials, Setting, Stage, Troupe},
     wire::{Act, Door, On, Rule},
 };

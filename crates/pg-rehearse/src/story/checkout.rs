@@ -11,10 +11,11 @@ use super::{Played, page};
 use crate::{
     adapter::{Claim, Ran},
     drill::Drill,
+    finding::{Finding, Lane},
     house::{House, SetupError, form, text},
     judge,
     plan::{Job, Means},
-    report::{Finding, Lane, Outcome},
+    report::Outcome,
     shop::{Call, Seen},
     stage::{Setting, Stage, Troupe},
     wire::{Act, Answer, On, Rule},

@@ -8,10 +8,10 @@ use super::Played;
 use crate::{
     adapter::{Claim, End},
     drill::Drill,
+    finding::Finding,
     house::{SetupError, text},
     judge,
     plan::Job,
-    report::Finding,
     stage::{Credentials, Setting, Stage, Troupe},
     wire::{Door, Rule},
 };

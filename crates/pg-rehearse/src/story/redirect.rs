@@ -1,18 +1,21 @@
 //! Redirect data of the card form, altered in many ways and sent to the return page as by a browser.
 
+mod oracle;
+
 use std::sync::Arc;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use pg_crypto::SessionCipher;
 use serde_json::{Map, Value};
 
-use super::{Played, oracle, page};
+use super::{Played, page};
 use crate::{
     drill::Drill,
+    finding::{Finding, Lane},
     house::{Card, SetupError, text},
     judge,
     plan::Job,
-    report::{Finding, Lane, Outcome},
+    report::Outcome,
     shop::{Call, Seen},
     stage::{Setting, Stage, Troupe},
 };

@@ -7,9 +7,9 @@ use std::{
 
 use crate::{
     adapter,
+    finding::Finding,
     house::Card,
     judge,
-    report::Finding,
     stage::{Stage, Troupe},
     wire::Exchange,
 };

@@ -11,10 +11,10 @@ use super::{Played, checkout::hidden};
 use crate::{
     adapter::{Claim, End, Ran},
     drill::Drill,
+    finding::{Finding, Lane},
     house::{Card, SetupError, form, text},
     judge::{self, Evidence, Expect},
     plan::{Job, Way},
-    report::{Finding, Lane},
     stage::{Credentials, Setting, Stage, Troupe},
     wire::{Door, Rule},
 };

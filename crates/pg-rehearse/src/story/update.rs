@@ -13,10 +13,10 @@ use super::Played;
 use crate::{
     adapter::{Claim, End, Ran},
     drill::Drill,
+    finding::Finding,
     house::{Card, SetupError},
     judge,
     plan::Job,
-    report::Finding,
     stage::{Credentials, Setting, Stage, Troupe},
     wire::{Door, Rule},
 };

@@ -12,7 +12,7 @@ use tokio::{
 use tokio_rustls::{TlsAcceptor, rustls::ServerConfig};
 
 use super::{Wire, serve};
-use crate::report::Lane;
+use crate::finding::Lane;
 
 /// How clients connect to the service.
 #[derive(Clone)]

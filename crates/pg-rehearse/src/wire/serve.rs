@@ -10,7 +10,7 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 
 use super::{Act, Answer, Edit, Exchange, LateAt, On, Wire, body::Reply, exchange};
-use crate::{clock, report::Lane};
+use crate::{clock, finding::Lane};
 
 /// The connection must be closed.
 #[derive(Debug, thiserror::Error)]

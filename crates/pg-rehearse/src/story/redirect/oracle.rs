@@ -6,16 +6,13 @@ use std::time::Duration;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http::HeaderMap;
 
-use super::{
-    Played,
-    redirect::{self, Genuine, Redirect, cipher, open},
-};
+use super::{Genuine, Played, Redirect, cipher, open};
 use crate::{
     clock::Clock,
+    finding::{Finding, Lane},
     house::{SetupError, text},
     judge,
     plan::{Job, Means},
-    report::{Finding, Lane},
     shop::Seen,
     stage::Stage,
 };
@@ -38,12 +35,12 @@ struct Sign {
     body: String,
 }
 
-pub(crate) async fn play(stage: &Stage, story: Redirect, genuine: &Genuine) -> Played {
+pub(super) async fn play(stage: &Stage, story: Redirect, genuine: &Genuine) -> Played {
     let findings = match story {
         Redirect::TimingOracle => timing(stage, genuine).await?,
         _ => answers(stage, story, genuine).await?,
     };
-    Ok(redirect::judged(stage, findings))
+    Ok(super::judged(stage, findings))
 }
 
 async fn answers(stage: &Stage, story: Redirect, genuine: &Genuine) -> Result<Vec<Finding>, SetupError> {

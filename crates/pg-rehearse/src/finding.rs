@@ -1,0 +1,94 @@
+//! The findings of a drill: verdicts, and the events of its time line.
+
+use serde::{Serialize, Serializer};
+
+/// How a drill ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Verdict {
+    /// Correct.
+    Passed,
+    /// The integration does not do this job.
+    NotApplicable,
+    /// It works, but could be better.
+    Warning,
+    /// The adapter itself failed; the drill proves nothing about payments.
+    Broken,
+    /// Money or secrets would have been lost.
+    Failed,
+}
+
+impl Verdict {
+    /// Its name in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::NotApplicable => "not-applicable",
+            Self::Warning => "warning",
+            Self::Broken => "broken",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+impl Serialize for Verdict {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// A party of a time line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Lane {
+    /// The program under test.
+    Integration,
+    /// The network, with its faults.
+    Wire,
+    /// The service.
+    Service,
+    /// Its ledger.
+    Books,
+}
+
+impl Lane {
+    pub(crate) const ALL: [Self; 4] = [Self::Integration, Self::Wire, Self::Service, Self::Books];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Integration => "integration",
+            Self::Wire => "wire",
+            Self::Service => "service",
+            Self::Books => "books",
+        }
+    }
+}
+
+/// One line of a time line; masked.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Event {
+    /// Milliseconds since the drill began.
+    pub at_ms: u64,
+    /// Who acts.
+    pub from: Lane,
+    /// The other party; the same party for a local event.
+    pub to: Lane,
+    /// What.
+    pub text: String,
+}
+
+/// A finding of the judge.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Finding {
+    /// Its kind, for programs, as `charged-twice`.
+    pub kind: &'static str,
+    /// How it counts.
+    pub verdict: Verdict,
+    /// What was found; masked.
+    pub text: String,
+}
