@@ -25,7 +25,7 @@ use clap::Subcommand;
 #[cfg(test)]
 pub(crate) use self::config::sample as sample_profile;
 
-use crate::{failure::Failure, output::Exit};
+use crate::failure::{Exit, Failure};
 
 /// What `pg` can be told to do.
 #[derive(Subcommand)]

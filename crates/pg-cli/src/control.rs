@@ -11,7 +11,7 @@ use pg_model::{Secret, mask};
 use pg_proto::BaseUrl;
 use serde_json::Value;
 
-use crate::{failure::Failure, output::Exit};
+use crate::failure::{Exit, Failure};
 
 /// The default address of a sandbox.
 pub(crate) const USUAL: &str = "http://127.0.0.1:8480";

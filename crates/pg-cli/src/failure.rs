@@ -1,14 +1,32 @@
 //! Why a command failed: one line with the cause, the place and the remedy, and the exit code.
 
-use std::io;
+use std::{io, process::ExitCode};
 
 use pg_model::Violation;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
-use crate::{
-    output::{self, Exit},
-    refusal::Refusal,
-};
+use crate::refusal::Refusal;
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Success.
+    Done = 0,
+    /// The service refused, or the payment was declined.
+    Refused = 1,
+    /// Misuse; nothing was sent.
+    Misuse = 2,
+    /// The service could not be reached; nothing was executed.
+    NotReachable = 3,
+    /// It is unknown whether the request was executed.
+    Unknown = 4,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
 
 /// The error of a command.
 #[derive(Debug)]
@@ -99,30 +117,27 @@ impl Failure {
         &self.report.message
     }
 
-    /// Prints the error for people, and with `--json` for programs too.
-    pub(crate) fn report(&self, json: bool) -> Exit {
-        output::say(&format!("pg: {}", self.report.message));
-        for broken in &self.report.violations {
-            output::say(&format!("  {broken}"));
-        }
-        if let Some(next) = &self.report.next {
-            output::say(&format!("  {next}"));
-        }
-        if json {
-            self.print_json();
-        }
+    /// The exit code of the command.
+    pub(crate) const fn exit(&self) -> Exit {
         self.exit
     }
 
-    /// Tells programs.
-    pub(crate) fn print_json(&self) {
+    /// The lines for people: the message, the violations, what to do next.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let violations = self.report.violations.iter().map(|broken| format!("  {broken}"));
+        let next = self.report.next.iter().map(|next| format!("  {next}"));
+        [format!("pg: {}", self.report.message)].into_iter().chain(violations).chain(next).collect()
+    }
+}
+
+impl Serialize for Failure {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         struct Whole<'a> {
             exit: u8,
             error: &'a Report,
         }
-        // People have been told already; a second failure would only hide the first.
-        drop(output::json(&Whole { exit: self.exit as u8, error: &self.report }));
+        Whole { exit: self.exit as u8, error: &self.report }.serialize(serializer)
     }
 }
 

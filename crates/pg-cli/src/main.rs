@@ -44,7 +44,7 @@ use mimalloc::MiMalloc;
 use pg_model::mask;
 use zeroizing_alloc::ZeroAlloc;
 
-use crate::{failure::Failure, output::Exit};
+use crate::failure::{Exit, Failure};
 
 /// Client for one card payment service: reference, calls, signatures, session data, and a sandbox of the service.
 ///
@@ -93,7 +93,7 @@ fn main() -> ExitCode {
     argument::warn_of_card_numbers(std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()));
     match command::run(arguments.command, json) {
         Ok(exit) => exit.into(),
-        Err(failure) => failure.report(json).into(),
+        Err(failure) => output::failure(&failure, json).into(),
     }
 }
 
@@ -114,7 +114,7 @@ fn not_understood(error: &clap::Error) -> ExitCode {
     }
     if std::env::args_os().any(|argument| argument == "--json") {
         let first = masked.lines().next().unwrap_or_default();
-        Failure::misuse(first.trim_start_matches("error: ")).print_json();
+        output::failure_as_json(&Failure::misuse(first.trim_start_matches("error: ")));
     }
     Exit::Misuse.into()
 }

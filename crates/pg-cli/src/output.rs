@@ -3,34 +3,12 @@
 use std::{
     borrow::Cow,
     io::{self, ErrorKind, IsTerminal, Write},
-    process::ExitCode,
 };
 
 use pg_model::{json, mask::is_invisible};
 use serde::Serialize;
 
-use crate::failure::Failure;
-
-/// How a command ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Exit {
-    /// Success.
-    Done = 0,
-    /// The service refused, or the payment was declined.
-    Refused = 1,
-    /// Misuse; nothing was sent.
-    Misuse = 2,
-    /// The service could not be reached; nothing was executed.
-    NotReachable = 3,
-    /// It is unknown whether the request was executed.
-    Unknown = 4,
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        Self::from(exit as u8)
-    }
-}
+use crate::failure::{Exit, Failure};
 
 /// Prints data and a line break. On a terminal, invisible characters are escaped; files and pipes get the text
 /// unchanged. A closed pipe is not an error.
@@ -123,6 +101,21 @@ fn replaced(text: &str, is_meant: impl Fn(char) -> bool, by: impl Fn(char, &mut 
         if is_meant(c) { by(c, &mut out) } else { out.push(c) }
     }
     out.into()
+}
+
+/// Reports a failure on stderr, and with `--json` as JSON on stdout. Returns the exit code.
+pub(crate) fn failure(failure: &Failure, as_json: bool) -> Exit {
+    failure.lines().iter().for_each(|line| say(line));
+    if as_json {
+        failure_as_json(failure);
+    }
+    failure.exit()
+}
+
+/// Writes a failure to stdout as JSON.
+pub(crate) fn failure_as_json(failure: &Failure) {
+    // stderr has the failure already; a second failure would only hide the first.
+    drop(json(failure));
 }
 
 /// Prints a warning.

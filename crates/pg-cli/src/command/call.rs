@@ -21,9 +21,8 @@ use pg_proto::RawRequest;
 use crate::{
     account::{AccountFlags, Details, Setting},
     argument::{self, Given},
-    failure::Failure,
-    output::{self, Exit},
-    reference,
+    failure::{Exit, Failure},
+    output, reference,
 };
 
 /// Calls a method and prints its reply as JSON

@@ -9,8 +9,8 @@ use clap::CommandFactory;
 use clap_complete::Shell;
 
 use crate::{
-    failure::Failure,
-    output::{self, Exit},
+    failure::{Exit, Failure},
+    output,
 };
 
 /// Prints the completions of a shell

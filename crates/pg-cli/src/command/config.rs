@@ -15,8 +15,8 @@ use crate::{
     argument::Given,
     command::sandbox::remote,
     control::{Control, SandboxFlags},
-    failure::Failure,
-    output::{self, Exit},
+    failure::{Exit, Failure},
+    output,
 };
 
 /// Shows and writes profiles: named accounts that --profile selects

@@ -8,8 +8,8 @@ use serde::Serialize;
 use crate::{
     account::{AccountFlags, Details, Setting},
     argument,
-    failure::Failure,
-    output::{self, Exit},
+    failure::{Exit, Failure},
+    output,
 };
 
 /// Decrypts session data: prints the plaintext of a redirect, or of its data and iv

@@ -9,10 +9,8 @@ use pg_sandbox::{Config, Server, Settings, StoreChoice};
 
 use super::walkthrough::report::Report;
 use crate::{
-    failure::Failure,
-    listen_address,
-    output::{self, Exit},
-    shell,
+    failure::{Exit, Failure},
+    listen_address, output, shell,
 };
 
 /// Tours the whole service over HTTP, with a sandbox of its own

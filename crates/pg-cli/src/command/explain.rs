@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use super::sign::ToSign;
 use crate::{
-    failure::Failure,
-    output::{self, Exit},
+    failure::{Exit, Failure},
+    output,
 };
 
 /// Shows how a signature is computed, with the key and all secrets masked

@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::runtime;
 use crate::{
-    failure::Failure,
-    output::{self, Exit},
+    failure::{Exit, Failure},
+    output,
 };
 
 /// Shows and directs the payments of a fleet (pg-intents)

@@ -26,9 +26,9 @@ use crate::{
     account::{AccountFlags, Details},
     command::{self, interrupt::Interrupted},
     control::{Control, SandboxFlags},
-    failure::Failure,
+    failure::{Exit, Failure},
     indented::indented,
-    output::{self, Exit},
+    output,
 };
 
 /// Receives callbacks and redirects, confirms them, and forwards callbacks to your shop
@@ -173,7 +173,7 @@ async fn forward(place: &Place<'_>, target: Target, confirming: &Confirming, jso
     let (forwarding, mut arriving) = Forwarding::new(listener, target, addresses.names());
     let showing = async {
         while let Some(arrived) = arriving.recv().await {
-            show(&arrived.event(confirming).await, json)?;
+            show(&confirming.find_out_forwarded(arrived).await, json)?;
         }
         Ok(())
     };

@@ -5,8 +5,8 @@ use std::{fs, path::PathBuf};
 use clap::CommandFactory;
 
 use crate::{
-    failure::Failure,
-    output::{self, Exit},
+    failure::{Exit, Failure},
+    output,
 };
 
 /// Writes a manual page for each command into a folder

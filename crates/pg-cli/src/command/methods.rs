@@ -8,8 +8,8 @@ use pg_model::{
 use serde::Serialize;
 
 use crate::{
-    failure::Failure,
-    output::{self, Exit, Paint},
+    failure::{Exit, Failure},
+    output::{self, Paint},
     reference,
 };
 

@@ -11,8 +11,8 @@ use pg_rehearse::{Family, Language, Options, Plan, Report, RunError, Severity};
 
 use super::interrupt::Interrupted;
 use crate::{
-    failure::Failure,
-    output::{self, Exit, Paint},
+    failure::{Exit, Failure},
+    output::{self, Paint},
 };
 
 /// Tests an integration in any language against lost replies, double deliveries, forged redirects and bad certificates

@@ -23,9 +23,9 @@ use super::interrupt::Interrupted;
 use crate::{
     account::{Setting, dialect},
     control::TOKEN,
-    failure::Failure,
+    failure::{Exit, Failure},
     listen_address, open_files,
-    output::{self, Exit, Paint},
+    output::{self, Paint},
     shell::word,
 };
 

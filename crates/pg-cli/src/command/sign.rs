@@ -6,8 +6,8 @@ use serde::Serialize;
 use crate::{
     account::{AccountFlags, Details, Setting},
     argument::{self, Given},
-    failure::Failure,
-    output::{self, Exit},
+    failure::{Exit, Failure},
+    output,
 };
 
 /// Signs parameters: prints the 128 hexadecimal digits of shaSignature and nothing else

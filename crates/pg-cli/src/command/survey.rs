@@ -18,8 +18,8 @@ use pg_survey::{Conclusion, Cost, Ending, Options, Survey};
 
 use crate::{
     account::{AccountFlags, Details, Setting, dialect},
-    failure::Failure,
-    output::{self, Exit},
+    failure::{Exit, Failure},
+    output,
 };
 
 /// Finds out with harmless requests how a service behaves where its documents leave something open

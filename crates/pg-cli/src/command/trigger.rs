@@ -18,9 +18,8 @@ use super::walkthrough::report::Report;
 use crate::{
     account::dialect,
     control::{Control, SandboxFlags},
-    failure::Failure,
-    listen_address,
-    output::{self, Exit},
+    failure::{Exit, Failure},
+    listen_address, output,
     table::table,
 };
 

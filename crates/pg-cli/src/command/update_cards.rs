@@ -37,9 +37,8 @@ use self::{
 use crate::{
     account::{AccountFlags, Details, Setting},
     command::{self, interrupt::Interrupted},
-    failure::Failure,
+    failure::{Exit, Failure},
     listen_address,
-    output::Exit,
 };
 
 const HOUR: Duration = Duration::from_secs(60 * 60);

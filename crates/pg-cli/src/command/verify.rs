@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use super::sign::ToSign;
 use crate::{
-    failure::Failure,
-    output::{self, Exit},
+    failure::{Exit, Failure},
+    output,
 };
 
 /// Checks a signature; if it is invalid, names the usual mistake that produces it

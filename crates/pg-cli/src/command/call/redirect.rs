@@ -7,7 +7,7 @@ use pg_proto::{Account, CardFormResult, Redirect, RedirectError};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::output::{self, Exit};
+use crate::{failure::Exit, output};
 
 /// A redirect, ready to be printed.
 pub(super) struct Shown {

@@ -14,9 +14,9 @@ use super::{redirect, verbose::Watched, verdict};
 use crate::{
     account::Setting,
     command::{self, interrupt::Interrupted},
-    failure::Failure,
+    failure::{Exit, Failure},
     indented::indented,
-    output::{self, Exit},
+    output,
     refusal::{self, Refusal},
 };
 

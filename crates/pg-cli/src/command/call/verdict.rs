@@ -5,10 +5,7 @@ use pg_model::{
     StatusMeaning, StatusRecord, ThreeDSecureInitiation, TokenCancellation, Transaction, decode, method::MethodInfo,
 };
 
-use crate::{
-    output::{self, Exit},
-    refusal,
-};
+use crate::{failure::Exit, output, refusal};
 
 /// The exit code of a reply in JSON; anything except success is reported on standard error.
 pub(super) fn exit(info: &MethodInfo, reply: &str, dialect: &Dialect, lookup: impl FnOnce() -> Option<String>) -> Exit {

@@ -10,8 +10,8 @@ use crate::{
         Setting,
         profile::{self, Entry, Mistake},
     },
-    failure::Failure,
-    output::{self, Exit},
+    failure::{Exit, Failure},
+    output,
 };
 
 /// Settings that are only useful together.

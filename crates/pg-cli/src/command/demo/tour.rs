@@ -9,8 +9,10 @@ mod trouble;
 mod updater;
 
 use bytes::Bytes;
-use pg_hyper::{Client, ClientBuilder};
-use pg_model::{CardDetails, CardKey, Currency, Encoding, Item, Order, SessionKey, TransactionKey};
+use pg_hyper::{Client, ClientBuilder, Error};
+use pg_model::{
+    Amount, CardDetails, CardKey, Currency, Encoding, Item, Order, Outcome, SessionKey, Transaction, TransactionKey,
+};
 use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials, machine::throttle::ThrottleLimits};
 use pg_sandbox::{
     Server,
@@ -153,4 +155,19 @@ fn card(scenario: Scenario) -> CardDetails {
 /// The number of the first card with a scenario.
 fn number(scenario: Scenario) -> &'static str {
     CARDS.iter().find(|card| card.scenario == scenario).map_or("", |card| card.number)
+}
+
+/// The transaction of a payment that must be approved.
+fn approved(result: Result<Outcome<Transaction>, Error>) -> Result<Transaction, String> {
+    match result.map_err(|error| error.to_string())? {
+        Outcome::Approved(transaction) => Ok(transaction),
+        Outcome::Declined(not) | Outcome::Other(not) => {
+            Err(format!("not approved: {} {}", not.transaction_status_code, not.transaction_status))
+        }
+    }
+}
+
+/// An amount for people.
+fn pounds(pence: u64) -> String {
+    Amount::new(pence, Currency::GBP).to_string()
 }

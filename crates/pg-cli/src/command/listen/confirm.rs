@@ -11,7 +11,7 @@ use pg_hyper::{
 };
 use pg_model::{ApiRequest, CardNumber, Cv2, Encoding, Record, UpdatedCard, json, method::AuthScheme};
 
-use super::event::Event;
+use super::{event::Event, forward::Arrived};
 use crate::{account::Details, failure::Failure, output, refusal};
 
 /// The clients that confirm events, if their accounts are configured. They obey the throttle, and stop before a
@@ -62,14 +62,31 @@ impl Confirming {
         }
     }
 
+    /// Confirms a callback that was forwarded.
+    pub(super) async fn find_out_forwarded(&self, arrived: Arrived) -> Event {
+        let Arrived { what, request, forwarded } = arrived;
+        let event = if what == "updaterCallback" {
+            match UpdaterHint::read(&request) {
+                Ok(hint) => self.batch(what, &hint).await,
+                Err(error) => unreadable(what, error.to_string()),
+            }
+        } else {
+            match CheckoutHint::read(&request) {
+                Ok(hint) => self.payment(what, &hint).await,
+                Err(error) => unreadable(what, error.to_string()),
+            }
+        };
+        event.forwarded(forwarded)
+    }
+
     /// A payment that a callback or a customer claims, and what a lookup finds.
-    pub(super) async fn payment(&self, what: &'static str, hint: &CheckoutHint) -> Event {
+    async fn payment(&self, what: &'static str, hint: &CheckoutHint) -> Event {
         let event = Event::new(what, format!("payment {}", hint.trans_key()));
         event.found(ask(&self.enterprise, hint.confirm(), |found| json::write(found)).await)
     }
 
     /// A batch that a callback claims, and what its retrieval finds.
-    pub(super) async fn batch(&self, what: &'static str, hint: &UpdaterHint) -> Event {
+    async fn batch(&self, what: &'static str, hint: &UpdaterHint) -> Event {
         let key = &hint.claimed().batch_key;
         if key.as_str().len() != 32 || !key.as_str().bytes().all(|byte| byte.is_ascii_alphanumeric()) {
             return Event::new(what, "a batch".to_owned()).found(Err("not a batch key".to_owned()));
@@ -98,6 +115,10 @@ impl Confirming {
             CardFormResult::Failed(error) => json::write(error.get()),
         })
     }
+}
+
+fn unreadable(what: &'static str, why: String) -> Event {
+    Event::new(what, "an unreadable callback".to_owned()).found(Err(why))
 }
 
 /// A client of the account, or why there is none.

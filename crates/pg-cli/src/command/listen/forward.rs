@@ -9,14 +9,12 @@ use http_body_util::{BodyExt, Empty, Limited};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
 use pg_hyper::{HyperTransport, ReceiverLimits, Transport};
-use pg_proto::{BaseUrl, CheckoutHint, UpdaterHint};
+use pg_proto::BaseUrl;
 use serde::Serialize;
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::{Semaphore, mpsc},
 };
-
-use super::{confirm::Confirming, event::Event};
 
 /// Shorter than the ten seconds that the sandbox waits for a response.
 const DEADLINE: Duration = Duration::from_secs(9);
@@ -98,26 +96,9 @@ impl Forwarded {
 
 /// A received callback and its result.
 pub(super) struct Arrived {
-    what: &'static str,
-    request: Request<Bytes>,
-    forwarded: Forwarded,
-}
-
-impl Arrived {
-    /// Its claim, the service's confirmation, and where it was forwarded.
-    pub(super) async fn event(self, confirming: &Confirming) -> Event {
-        let event = match self.what {
-            "updaterCallback" => match UpdaterHint::read(&self.request) {
-                Ok(hint) => confirming.batch(self.what, &hint).await,
-                Err(error) => Event::new(self.what, "an unreadable callback".to_owned()).found(Err(error.to_string())),
-            },
-            _ => match CheckoutHint::read(&self.request) {
-                Ok(hint) => confirming.payment(self.what, &hint).await,
-                Err(error) => Event::new(self.what, "an unreadable callback".to_owned()).found(Err(error.to_string())),
-            },
-        };
-        event.forwarded(self.forwarded)
-    }
+    pub(super) what: &'static str,
+    pub(super) request: Request<Bytes>,
+    pub(super) forwarded: Forwarded,
 }
 
 /// A server that forwards callbacks.

@@ -18,9 +18,9 @@ pub(in crate::command) use self::{accounts::find as account, list::transactions}
 
 use crate::{
     command,
-    failure::Failure,
+    failure::{Exit, Failure},
     indented::indented,
-    output::{self, Exit},
+    output,
 };
 
 /// Commands for a running sandbox.

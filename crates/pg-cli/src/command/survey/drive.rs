@@ -14,8 +14,8 @@ use pg_survey::Survey;
 
 use crate::{
     command::{self, interrupt::Interrupted},
-    failure::Failure,
-    output::{self, Exit},
+    failure::{Exit, Failure},
+    output,
 };
 
 /// The shortest wait that is reported.

@@ -16,8 +16,8 @@ use super::{
     results::Results,
 };
 use crate::{
-    failure::Failure,
-    output::{self, Exit},
+    failure::{Exit, Failure},
+    output,
     refusal::{self, Refusal},
 };
 

@@ -24,8 +24,8 @@ use super::{
 };
 use crate::{
     command::interrupt::Interrupted,
-    failure::Failure,
-    output::{self, Exit},
+    failure::{Exit, Failure},
+    output,
 };
 
 /// A run in progress.

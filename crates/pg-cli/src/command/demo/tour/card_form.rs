@@ -4,10 +4,7 @@ use pg_model::{AuthSessionKey, Currency, Initiate, Item, Order};
 use pg_proto::CardFormResult;
 use pg_sandbox::cards::Scenario;
 
-use super::{
-    Seen, Tour, left, number,
-    payments::{approved, pounds},
-};
+use super::{Seen, Tour, approved, left, number, pounds};
 use crate::command::walkthrough::{browser, fields};
 
 pub(super) const REVIEW_PAGE: &str = "https://shop.example/review";

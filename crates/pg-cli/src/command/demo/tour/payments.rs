@@ -1,13 +1,12 @@
 //! Paying with a stored card, reserving, capturing, refunding, looking up.
 
-use pg_hyper::Error;
 use pg_model::{
-    Amount, AuthCardKey, CapturePreauth, Currency, Outcome, Preauth, Refund, TokeniseTransactionKey, Transaction,
-    TransactionLookup, TransactionType,
+    AuthCardKey, CapturePreauth, Preauth, Refund, TokeniseTransactionKey, Transaction, TransactionLookup,
+    TransactionType,
 };
 use pg_sandbox::cards::Scenario;
 
-use super::{Seen, Tour, card, card_form, left, order};
+use super::{Seen, Tour, approved, card, card_form, left, order, pounds};
 
 /// The customer whose card is stored.
 pub(super) const CUSTOMER: &str = "demo-customer";
@@ -94,22 +93,7 @@ impl Tour<'_> {
     }
 }
 
-/// The transaction of a payment that must be approved.
-pub(super) fn approved(result: Result<Outcome<Transaction>, Error>) -> Result<Transaction, String> {
-    match result.map_err(|error| error.to_string())? {
-        Outcome::Approved(transaction) => Ok(transaction),
-        Outcome::Declined(not) | Outcome::Other(not) => {
-            Err(format!("not approved: {} {}", not.transaction_status_code, not.transaction_status))
-        }
-    }
-}
-
 fn is(transaction: &Transaction, expected: &TransactionType) -> Result<(), String> {
     let found = &transaction.transaction_type;
     if found == expected { Ok(()) } else { Err(format!("a {found} instead of a {expected}")) }
-}
-
-/// An amount for people.
-pub(super) fn pounds(pence: u64) -> String {
-    Amount::new(pence, Currency::GBP).to_string()
 }

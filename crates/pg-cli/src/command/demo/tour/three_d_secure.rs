@@ -12,10 +12,9 @@ use pg_sandbox::{
 };
 
 use super::{
-    Seen, Tour,
+    Seen, Tour, approved,
     card_form::{ERROR_PAGE, REVIEW_PAGE},
-    left, number, order,
-    payments::{approved, pounds},
+    left, number, order, pounds,
 };
 use crate::command::walkthrough::browser;
 

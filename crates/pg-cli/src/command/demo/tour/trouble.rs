@@ -6,10 +6,7 @@ use pg_model::{Auth, CardDetails, ErrorCode, Outcome, TokenLookup};
 use pg_proto::CardFormResult;
 use pg_sandbox::cards::Scenario;
 
-use super::{
-    Seen, Tour, account, card, card_form, order,
-    payments::{CUSTOMER, pounds},
-};
+use super::{Seen, Tour, account, card, card_form, order, payments::CUSTOMER, pounds};
 use crate::command::walkthrough::fields;
 
 /// One digit off: its check digit is wrong.

@@ -8,7 +8,7 @@ use pg_model::{
 use pg_proto::UpdaterHint;
 use pg_sandbox::cards::Scenario;
 
-use super::{Seen, Tour, card, left, order, payments::approved};
+use super::{Seen, Tour, approved, card, left, order};
 use crate::command::demo::control;
 
 /// Cards whose schemes answer 700, 702 and 706, in the order of the batch.
