@@ -43,6 +43,7 @@ pub mod charge;
 pub mod checkout;
 mod exchange;
 mod pauses;
+mod resume_error;
 pub mod retry;
 #[cfg(test)]
 mod run;
@@ -53,7 +54,8 @@ pub mod throttle;
 mod words;
 
 pub use pauses::Backoff;
-pub use saved::{ResumeError, SavedState};
+pub use resume_error::ResumeError;
+pub use saved::SavedState;
 pub use settlement::{Reconcile, UnknownReason};
 
 /// A protocol of more than one request.

@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::ResumeError;
+use super::resume_error::ResumeError;
 use crate::Account;
 
 /// The services that a machine calls. Only these have to match.

@@ -1,0 +1,50 @@
+//! Why a machine cannot resume.
+
+/// Why a machine cannot resume from a saved state.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ResumeError {
+    /// The text is damaged, or is not the state of a machine.
+    #[error("this is no stored state of a machine: {0}")]
+    Unreadable(String),
+    /// It is the state of another machine.
+    #[error("this is the stored state of a machine for {found}, not for {expected}")]
+    OtherMachine {
+        /// The machine that it was saved for.
+        found: String,
+        /// The machine that should resume.
+        expected: &'static str,
+    },
+    /// It was written by a later version of this crate.
+    #[error("the state was stored in version {found}, this program reads versions up to {known}")]
+    Newer {
+        /// The version of its format.
+        found: u32,
+        /// The newest version that this program reads.
+        known: u32,
+    },
+    /// It was saved for another account, or for another address of the service.
+    #[error(
+        "this was saved for {saved}, and is to be resumed for {given}: its payment would be looked up in the wrong books and \
+         could be made twice. Resume it with the account that it was saved for. If this is that account after its API key was \
+         replaced, give it the identity that it was saved for (Account::identity); if the service has moved, say so with \
+         SavedState::rebind"
+    )]
+    OtherAccount {
+        /// Identity and base address that it was saved for.
+        saved: String,
+        /// Those of the account that was given.
+        given: String,
+    },
+    /// It was saved by an earlier version, which did not save the account.
+    #[error(
+        "this was saved without its account, by an earlier version: only if it belongs to {given}, say so with SavedState::rebind"
+    )]
+    Unbound {
+        /// Identity and base address of the account that was given.
+        given: String,
+    },
+    /// The request or option that was passed belongs to something else.
+    #[error("the state belongs to another {0} than what was given with it")]
+    Mismatch(&'static str),
+}
