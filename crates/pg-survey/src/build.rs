@@ -10,9 +10,9 @@ use pg_proto::{Account, RawRequest};
 use crate::{
     cards::{Card, Role},
     notes::Notes,
+    options::Options,
     probe::{Request, Service, Spoil, Value},
     probes::{CURRENT_PAGE, NEXT_PAGE},
-    survey::Options,
 };
 
 /// A card number of the right length whose check digit is wrong: no bank issues it.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pg_proto::model::dialect::SessionData;
 
-use crate::{answer::Answer, point::Seen, report::Evidence};
+use crate::{answer::Answer, evidence::Evidence, point::Seen};
 
 /// The findings of a survey so far.
 #[derive(Clone, Debug, Default)]

@@ -3,6 +3,7 @@
 
 use crate::{
     cards::Role,
+    options::Options,
     probe::{
         Cost, Probe, Reads, Request,
         Service::{Enterprise, Gateway, Session, Token},
@@ -10,7 +11,6 @@ use crate::{
         Value::{Currency, Fresh, Long, Noted, Text},
         What,
     },
-    survey::Options,
 };
 
 /// A payment of 1.00 with the card of a session, and further parameters.

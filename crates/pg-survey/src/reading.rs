@@ -10,11 +10,11 @@ use pg_proto::{
 
 use crate::{
     answer::Answer,
+    evidence::Evidence,
     notes::Notes,
     point::{self, Seen},
     probe::{Probe, Reads, What},
     probes::NEXT_PAGE,
-    report::Evidence,
     session_data,
 };
 

@@ -6,10 +6,9 @@ use pg_proto::model::Dialect;
 use serde::{Serialize, Serializer};
 
 use crate::{
-    answer::Answer,
+    evidence::Evidence,
     notes::Notes,
     point::{Point, Seen, points},
-    probe::Probe,
     probes,
 };
 
@@ -96,27 +95,6 @@ pub enum Confidence {
     High,
     /// Other points have the same error code: an earlier check of the service may have replied.
     Medium,
-}
-
-/// One request and its reply, masked.
-#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize)]
-#[non_exhaustive]
-pub struct Evidence {
-    /// HTTP method and path.
-    pub request: String,
-    /// The HTTP status.
-    pub http: u16,
-    /// The error code, if there is one.
-    pub code: String,
-    /// The beginning of the message that came with it.
-    pub excerpt: String,
-}
-
-impl Evidence {
-    pub(crate) fn of(probe: &Probe, answer: &Answer) -> Self {
-        let (code, excerpt) = (answer.code.clone(), answer.message.clone());
-        Self { request: probe.request.shown(), http: answer.http, code, excerpt }
-    }
 }
 
 impl Report {

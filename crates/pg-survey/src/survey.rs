@@ -14,15 +14,15 @@ use pg_proto::{
 
 use crate::{
     answer::Answer,
-    build,
-    cards::Cards,
-    dialect,
+    build, dialect,
+    evidence::Evidence,
     notes::Notes,
+    options::Options,
     plan::Plan,
     probe::{Probe, Reads},
     probes::{self, CONTROL},
     reading,
-    report::{Ending, Evidence, Report},
+    report::{Ending, Report},
 };
 
 /// The pause after a failed control request: a minute as the service counts it, and a second.
@@ -31,30 +31,6 @@ const REST: Duration = Duration::from_secs(61);
 const RESTS: u32 = 3;
 /// How many times a harmless request without a reply is resent.
 const AGAIN: u32 = 2;
-
-/// The options of a survey.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Options {
-    /// Whether it pays with the test cards. Default: no.
-    pub payments: bool,
-    /// Whether it sends one request with a wrong password. Default: no.
-    pub wrong_password: bool,
-    /// The test cards.
-    pub cards: Cards,
-    /// The currency of payments. Default: GBP.
-    pub currency: String,
-    /// Requests a minute. Default: 100, the limit of the documents (spec 1 §8). Use fewer if other programs use the
-    /// account.
-    pub per_minute: u32,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        let per_minute = ThrottleLimits::default().per_minute;
-        Self { payments: false, wrong_password: false, cards: Cards::default(), currency: "GBP".to_owned(), per_minute }
-    }
-}
 
 /// The progress of a survey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
