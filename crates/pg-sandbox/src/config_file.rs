@@ -12,10 +12,13 @@
 //!
 //! JSON has the same structure: `{"merchant": [{"name": "shop", …}]}`.
 
-use std::{collections::HashSet, fs, io, path::Path};
+pub(crate) mod error;
+
+use std::{collections::HashSet, fs, path::Path};
 
 use serde::Deserialize;
 
+pub use self::error::ConfigFileError;
 use crate::{
     merchants::{DEFAULT_APPLET, EnterpriseCredentials, Merchant, Redemption},
     secret::Secret,
@@ -72,23 +75,6 @@ fn without_value(problem: &str) -> String {
         Some((before, expected)) if before.starts_with("invalid ") => format!("expected {expected}"),
         _ => problem.to_owned(),
     }
-}
-
-/// An error in a config file.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ConfigFileError {
-    /// It cannot be read.
-    #[error("the config file {0} cannot be read: {1}")]
-    Io(String, #[source] io::Error),
-    /// Its content is invalid.
-    #[error("{place}: {problem}")]
-    Invalid {
-        /// The position: a line and column, or an account and its key.
-        place: String,
-        /// The broken rule.
-        problem: String,
-    },
 }
 
 #[derive(Deserialize)]

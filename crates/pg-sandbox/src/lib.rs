@@ -78,6 +78,7 @@ mod journal;
 pub mod key;
 pub mod merchants;
 mod metrics;
+mod open_error;
 mod outgoing;
 mod private_file;
 #[doc(hidden)]
@@ -101,11 +102,12 @@ pub use dialect::{READY, dialect};
 pub use form::FormLimits;
 pub use generated::codes;
 pub use in_process::{InProcess, NoReply};
+pub use open_error::OpenError;
 pub use outgoing::{Forbidden, Outgoing};
 pub use pg_connections::ConnectionLimits;
 pub use records::KINDS;
 pub use response_delivery::ResponseDelivery;
-pub use sandbox::{OpenError, Peer, Sandbox};
+pub use sandbox::{Peer, Sandbox};
 pub use server::{Config, Server, StartError, StoreChoice};
 #[cfg(feature = "postgres")]
 pub use server::{SharedStore, StoreKey};

@@ -2,13 +2,12 @@
 
 use std::{
     net::{IpAddr, Ipv4Addr},
-    path::{Path, PathBuf},
+    path::Path,
     sync::Arc,
 };
 
 use bytes::Bytes;
 use http::{Request, Response};
-use pg_crypto::KeyError;
 use zeroize::Zeroizing;
 
 use crate::{
@@ -19,13 +18,14 @@ use crate::{
     journal::Journal,
     key::{Keys, RandomSource as _, SeededRandom},
     metrics::Metrics,
+    open_error::OpenError,
     records::Meta,
     schedule::Schedule,
     service::Throttle,
     settings::Settings,
     store::{Sqlite, Store, StoreError, StoredRecord as _, Syncer, Transaction, Unopened},
     timestamp::Timestamp,
-    vault::{self, Cv2Memory, KeyFile, KeyFileError, Sealed, Stage, Vault},
+    vault::{self, Cv2Memory, KeyFile, Sealed, Stage, Vault},
 };
 
 mod accounts;
@@ -253,46 +253,6 @@ impl Sandbox {
 fn key_check(store: &mut dyn Store) -> Result<Option<Sealed>, OpenError> {
     let meta = Transaction::new(store).get::<Meta>(Meta::KEY_CHECK)?;
     meta.map(|meta| serde_json::from_value(meta.value).map_err(|_| OpenError::WrongKeyFile)).transpose()
-}
-
-/// Why a sandbox cannot be opened.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum OpenError {
-    /// Something is wrong with the store.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// Something is wrong with the key file beside it.
-    #[error(transparent)]
-    KeyFile(#[from] KeyFileError),
-    /// The key file is missing, or belongs to another store.
-    #[error("the key file that the store's cards were sealed with is not beside it; restore that file")]
-    WrongKeyFile,
-    /// There is a key file, and the store that it belongs to is empty or not there.
-    #[error(
-        "the store is empty or missing, and its key file {path} is there; put a copy of the store back, or remove the key file \
-         to begin a new store",
-        path = .0.display()
-    )]
-    StoreMissing(PathBuf),
-    /// The store is of an earlier format than the one that the key file belongs to.
-    #[error(
-        "the store is of an earlier format than the one that its key file belongs to, whose records cannot be altered \
-         unnoticed; put a copy of the latest store back"
-    )]
-    EarlierStore,
-    /// The dialect derives the key of redirects in a way that an account's API key does not allow.
-    #[error(
-        "the dialect's [session_data] key does not fit the account {account}: {problem}; leave it out or take \"verbatim\" or \
-         \"sha256\""
-    )]
-    UnfitKey {
-        /// The account's name.
-        account: String,
-        /// What is wrong.
-        #[source]
-        problem: KeyError,
-    },
 }
 
 #[cfg(test)]

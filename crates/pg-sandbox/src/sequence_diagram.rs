@@ -9,28 +9,7 @@
 //! assert!(picture.starts_with("<svg class=\"picture\"") && picture.contains("reply lost"));
 //! ```
 
-/// What happens between two parties, or at one of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Step<'a> {
-    pub(crate) from: usize,
-    pub(crate) to: usize,
-    pub(crate) text: &'a str,
-    pub(crate) fault: bool,
-}
-
-impl<'a> Step<'a> {
-    /// A message between two lanes, counted from 0; a note when they are the same one.
-    #[must_use]
-    pub const fn new(from: usize, to: usize, text: &'a str) -> Self {
-        Self { from, to, text, fault: false }
-    }
-
-    /// Marks it as what went wrong.
-    #[must_use]
-    pub const fn fault(self) -> Self {
-        Self { fault: true, ..self }
-    }
-}
+pub use crate::service::Step;
 
 /// A diagram with these lanes, for the body of an HTML page. Texts are escaped and cut to fit, and the first 60 steps are
 /// drawn: a table beside it tells the rest. Its classes are `picture`, `head`, `lane`, `life`, `arrow`, `tip`, `dot`, `say`

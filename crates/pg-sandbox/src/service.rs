@@ -45,6 +45,7 @@ pub(crate) use answer::Answer;
 pub(crate) use basis::Basis;
 pub(crate) use context::{Context, OwnAccount};
 pub(crate) use control::LIVE;
+pub use diagram::Step;
 pub(crate) use diagram::drawn as sequence_diagram;
 pub(crate) use method::Call;
 pub(crate) use refusal::Refusal;

@@ -6,7 +6,7 @@ use pg_connections::ConnectionLimits;
 use pg_model::Dialect;
 
 use crate::{
-    decoder_package::DecoderPackage, dialect::cipher, form::FormLimits, merchants::Merchants, sandbox::OpenError,
+    decoder_package::DecoderPackage, dialect::cipher, form::FormLimits, merchants::Merchants, open_error::OpenError,
     secret::Secret,
 };
 

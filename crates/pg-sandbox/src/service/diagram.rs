@@ -1,7 +1,29 @@
 //! Draws a sequence diagram: a column for each lane, a line for each step.
 
 use super::page::html::Html;
-use crate::sequence_diagram::Step;
+
+/// What happens between two parties, or at one of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step<'a> {
+    from: usize,
+    to: usize,
+    text: &'a str,
+    fault: bool,
+}
+
+impl<'a> Step<'a> {
+    /// A message between two lanes, counted from 0; a note when they are the same one.
+    #[must_use]
+    pub const fn new(from: usize, to: usize, text: &'a str) -> Self {
+        Self { from, to, text, fault: false }
+    }
+
+    /// Marks it as what went wrong.
+    #[must_use]
+    pub const fn fault(self) -> Self {
+        Self { fault: true, ..self }
+    }
+}
 
 /// From the edge to the middle of the first lane.
 const LEFT: usize = 90;

@@ -1,14 +1,17 @@
 //! Who may call a method: blocked addresses, credentials, signature, rate (A28 and A51 to A54).
 
+use std::collections::VecDeque;
+
 use pg_crypto::ShaKey;
 use pg_model::{ErrorCode, method::AuthScheme};
 
-use super::{context::Context, refusal::Refusal, throttle};
-use crate::codes::SandboxErrorCode;
+use super::{context::Context, refusal::Refusal, throttle::Throttle};
 use crate::{
+    codes::SandboxErrorCode,
     form::Form,
     merchants::{Merchant, Merchants},
-    records::{Block, FailedAttempts},
+    records::{Block, FailedAttempts, Meta},
+    store::StoreError,
 };
 
 /// Whether a method needs the signature that every other one needs.
@@ -61,7 +64,7 @@ pub(crate) fn signed<'a>(
         context.basis.assume(28);
     }
     if let Some(limit) = merchant.requests_per_minute
-        && !throttle::admits(context, &merchant.name, limit)?
+        && !admits(context, &merchant.name, limit)?
     {
         return Err(SandboxErrorCode::RATE_LIMIT_EXCEEDED.into());
     }
@@ -170,4 +173,23 @@ fn is_signed_with(key: &ShaKey, form: &Form) -> bool {
     let parameters: Vec<(&str, &str)> =
         if arrays.is_empty() { sent } else { arrays.iter().map(|(name, value)| (&**name, &**value)).collect() };
     pg_crypto::verify(&parameters, key, given).is_ok()
+}
+
+/// Counts a request of an account, in the store if several processes share it, and says whether it is within the limit.
+fn admits(context: &mut Context<'_>, merchant: &str, per_minute: u32) -> Result<bool, StoreError> {
+    if !context.is_shared {
+        return Ok(context.throttle.admits(merchant, per_minute, context.now));
+    }
+    let key = Meta::throttle_key(merchant);
+    let known = context.records.get::<Meta>(&key)?;
+    let times = known.map_or(Ok(VecDeque::new()), |meta| meta.read())?;
+    let mut throttle = Throttle::of(merchant, times);
+    let admitted = throttle.admits(merchant, per_minute, context.now);
+    if admitted {
+        let times = throttle.times(merchant);
+        context.put_meta(Meta::throttle(merchant, &times))?;
+        // It counts even if the request is refused.
+        context.records.keep()?;
+    }
+    Ok(admitted)
 }

@@ -27,18 +27,18 @@ mod faults;
 mod frame;
 mod guard;
 mod lists;
+mod look;
 mod overview;
 mod requests;
 mod sessions;
 mod site;
 mod sms;
 mod story;
+pub(super) mod style;
 mod tokens;
 mod transactions;
 mod updater;
 mod view;
-
-pub(super) use frame::style_source;
 
 use crate::codes::SandboxErrorCode;
 use site::Place;

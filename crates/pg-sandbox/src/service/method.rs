@@ -16,7 +16,9 @@ use super::{
     refusal::Refusal,
     reply::Reply,
     spelling::{self, Spelling},
-    stray_number, transaction, unique_reference, violation,
+    stray_number,
+    transaction::bank,
+    unique_reference, violation,
     warning::Warnings,
 };
 use crate::codes::SandboxErrorCode;
@@ -192,7 +194,7 @@ pub(crate) fn call(
             let known = info.fields.iter().any(|field| field.wire == "currency");
             context.stray_currency = form.given("currency").filter(|_| !known).map(str::to_owned);
             let reply = request.serve(context, merchant);
-            reply.and_then(|reply| transaction::refuse_unheard(context).map(|()| reply))
+            reply.and_then(|reply| bank::refuse_unheard(context).map(|()| reply))
         }
         Err(refusal) => (entry.refused)(refusal, context, merchant),
     };

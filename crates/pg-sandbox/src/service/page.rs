@@ -8,10 +8,5 @@ pub(super) mod html;
 mod pay;
 
 pub(super) use challenge::challenge;
-pub(super) use failure::{failure, session_error, wrong_method};
+pub(super) use failure::{session_error, wrong_method};
 pub(super) use pay::pay;
-
-/// How a content security policy names the style of the pages.
-pub(super) fn style_source() -> &'static str {
-    html::style_source()
-}

@@ -4,7 +4,7 @@ use http::StatusCode;
 use pg_model::{Dialect, Encoding, EnterpriseError, ErrorCode, ServiceError};
 use serde_json::json;
 
-use super::{answer::Answer, basis::Basis, page, reply::Reply};
+use super::{answer::Answer, basis::Basis, page::html, reply::Reply};
 use crate::codes::SandboxErrorCode;
 use crate::{form::FormError, store::StoreError, vault::NotOurs};
 
@@ -145,7 +145,7 @@ impl Refusal {
                 Reply::encoded(status, Encoding::Xml, pg_model::encode(&record, Encoding::Xml))
             }
             ResponseFormat::Control => Reply::json(status, &json!({ "error": self.message, "code": self.code })),
-            ResponseFormat::Page => Reply::page(status, page::failure(&self.code, &self.message)),
+            ResponseFormat::Page => Reply::page(status, html::failure(&self.code, &self.message)),
             ResponseFormat::Plain => Reply::text(status, &self.message),
         }
     }

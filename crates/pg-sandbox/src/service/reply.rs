@@ -5,7 +5,7 @@ use http::{HeaderValue, Response, StatusCode, header};
 use pg_model::{Encoding, Record};
 use serde_json::Value;
 
-use super::{inspector, page};
+use super::{inspector::style, page::html as hosted};
 
 /// A response in the making.
 #[derive(Debug)]
@@ -267,8 +267,8 @@ fn policy(site: Site, scripts: Scripts, form_target: FormTarget, frames: Frames)
         Frames::Any => "*",
     };
     let style = match site {
-        Site::Hosted => page::style_source(),
-        Site::Inspector => inspector::style_source(),
+        Site::Hosted => hosted::style_source(),
+        Site::Inspector => style::source(),
     };
     let scripts = match scripts {
         Scripts::None => "",

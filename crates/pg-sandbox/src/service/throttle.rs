@@ -5,41 +5,31 @@ use std::{
     time::Duration,
 };
 
-use super::context::Context;
-use crate::{records::Meta, store::StoreError, timestamp::Timestamp};
+use crate::timestamp::Timestamp;
 
 const WINDOW: Duration = Duration::from_secs(60);
 
 /// When each limited account's requests of the last minute came. In memory, so a restart forgets them; if several processes
-/// share the store, there instead ([`admits`]).
+/// share the store, there instead (`admits` of the gate).
 #[derive(Debug, Default)]
 pub(crate) struct Throttle {
     times: HashMap<String, VecDeque<Timestamp>>,
-}
-
-/// Counts a request of an account, in the store if several processes share it, and says whether it is within the limit.
-pub(super) fn admits(context: &mut Context<'_>, merchant: &str, per_minute: u32) -> Result<bool, StoreError> {
-    if !context.is_shared {
-        return Ok(context.throttle.admits(merchant, per_minute, context.now));
-    }
-    let key = Meta::throttle_key(merchant);
-    let known = context.records.get::<Meta>(&key)?;
-    let times = known.map_or(Ok(VecDeque::new()), |meta| meta.read())?;
-    let mut throttle = Throttle { times: HashMap::from([(merchant.to_owned(), times)]) };
-    let admitted = throttle.admits(merchant, per_minute, context.now);
-    if admitted {
-        let times: Vec<Timestamp> = throttle.times.remove(merchant).unwrap_or_default().into();
-        context.put_meta(Meta::throttle(merchant, &times))?;
-        // It counts even if the request is refused.
-        context.records.keep()?;
-    }
-    Ok(admitted)
 }
 
 impl Throttle {
     /// Forgets the requests of an account that is removed.
     pub(crate) fn forget(&mut self, merchant: &str) {
         self.times.remove(merchant);
+    }
+
+    /// The requests of one account, as the store keeps them.
+    pub(super) fn of(merchant: &str, times: VecDeque<Timestamp>) -> Self {
+        Self { times: HashMap::from([(merchant.to_owned(), times)]) }
+    }
+
+    /// The requests of an account, for the store.
+    pub(super) fn times(mut self, merchant: &str) -> Vec<Timestamp> {
+        self.times.remove(merchant).unwrap_or_default().into()
     }
 
     /// Counts a request and says whether it is within the limit; one that is not does not count.

@@ -21,7 +21,7 @@ mod auth_session_key;
 mod auth_three_d_secure;
 pub(super) mod authentication;
 mod authorise;
-mod bank;
+pub(super) mod bank;
 mod cancel_preauth;
 mod capture_preauth;
 mod card;
@@ -41,7 +41,6 @@ mod reply;
 mod update;
 
 pub(super) use authorise::pay;
-pub(super) use bank::refuse_unheard;
 pub(super) use card::PayingCard;
 pub(super) use charge::{Charge, MOST};
 pub(super) use initiate_three_d_secure::open as open_authentication;

@@ -2,7 +2,7 @@
 
 use super::{
     Context, Html, List, Refusal, Reply, calls,
-    lists::Look,
+    look::Look,
     missing, see, site,
     view::{self, Facts, Form, Shown, Table, Tone, badge},
 };

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{
     Context, Html, List, Refusal, Reply, calls, frame,
-    lists::Look,
+    look::Look,
     missing, see,
     site::{self, Place},
     view::{self, Facts, Field, Form, Select, Shown, Table, Tone, badge},

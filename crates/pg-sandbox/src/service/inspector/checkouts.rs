@@ -2,7 +2,7 @@
 
 use super::{
     Context, Html, List, Refusal,
-    lists::Look,
+    look::Look,
     site,
     view::{self, Facts, Shown, Table, Tone, badge},
 };

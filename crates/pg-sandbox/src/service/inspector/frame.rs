@@ -1,22 +1,12 @@
 //! The frame of every page: its place, the navigation, and the time.
 
-use std::sync::LazyLock;
-
 use super::{
     Context, Html,
     page::html,
     site::Place,
+    style::STYLE,
     view::{Shown, Tone, badge},
 };
-
-/// What the pages look like; a policy admits it by its hash.
-const STYLE: &str = include_str!("style.css");
-
-/// How a content security policy names it.
-pub(in super::super) fn style_source() -> &'static str {
-    static SOURCE: LazyLock<String> = LazyLock::new(|| html::source_of(STYLE));
-    &SOURCE
-}
 
 /// A whole page with its heading.
 pub(super) fn page(context: &Context<'_>, place: Option<Place>, heading: &str, content: Html) -> String {

@@ -5,32 +5,15 @@ use http::{Request, StatusCode};
 use pg_model::METHODS;
 
 use super::{
-    Context, Html, List, Listing, Refusal, Reply, authentications, batches, callbacks, checkouts, requests, sessions,
-    shown,
+    Context, Html, List, Listing, Refusal, Reply, authentications, batches, callbacks, checkouts,
+    look::Look,
+    requests, sessions, shown,
     site::Place,
     sms, tokens, transactions,
-    view::{self, Field, Form, Select, Shown, Table},
+    view::{self, Field, Form, Select, Shown},
 };
 
-/// How a list and its entries are shown.
-pub(super) struct Look {
-    /// What the list is about, and what can be done on its page.
-    pub(super) about: &'static str,
-    /// The text of an empty list.
-    pub(super) empty: &'static str,
-    /// What one entry is called.
-    pub(super) one: &'static str,
-    /// The member that is an entry's key.
-    pub(super) key: &'static str,
-    /// The heads of the columns.
-    pub(super) heads: &'static [&'static str],
-    /// The cells of an entry; the first one leads to its page.
-    pub(super) row: fn(Shown<'_>) -> Vec<Html>,
-    /// The content of an entry's page.
-    pub(super) entry: fn(&mut Context<'_>, Shown<'_>) -> Result<Html, Refusal>,
-}
-
-const fn look(list: List) -> &'static Look {
+pub(super) const fn look(list: List) -> &'static Look {
     match list {
         List::Requests => &requests::LOOK,
         List::Transactions => &transactions::LOOK,
@@ -62,7 +45,7 @@ pub(super) fn show(context: &mut Context<'_>, list: List, request: &Request<Byte
     let content = view::lead(look.about)
         .put(filter(context, list, &listing))
         .raw("<section>\n")
-        .put(table(list, &entries).or(if listing.find_text().is_some() { "Nothing was found." } else { look.empty }))
+        .put(look.table(&entries).or(if listing.find_text().is_some() { "Nothing was found." } else { look.empty }))
         .put(pages(&place.path(), listing.before().is_some(), older.as_deref()))
         .raw("</section>\n")
         .put(below);
@@ -79,12 +62,6 @@ pub(super) fn entry(context: &mut Context<'_>, list: List, key: &str) -> Result<
     let key = if list == List::Requests { key.trim_start_matches('0') } else { &*key };
     let heading = format!("{} {key}", look.one);
     Ok(Some(shown(context, Place::List(list), &heading, content)))
-}
-
-/// Entries of a list, as the rows of a table.
-pub(super) fn table(list: List, entries: &[Shown<'_>]) -> Table {
-    let look = look(list);
-    Table::new("Newest first", look.heads).rows(entries.iter().map(|entry| (look.row)(*entry)))
 }
 
 fn wrong(context: &Context<'_>, problem: &str) -> Reply {

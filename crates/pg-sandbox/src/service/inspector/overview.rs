@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{
-    Context, Html, List, Listing, Refusal, Reply, calls, lists, own_address, shown,
+    Context, Html, List, Listing, Refusal, Reply, calls, own_address, requests, shown,
     site::Place,
     view::{self, Facts, Shown, Table},
 };
@@ -37,7 +37,7 @@ pub(super) fn show(context: &mut Context<'_>) -> Result<Reply, Refusal> {
     counts.push(counted(Place::Faults, context.faults.all().len(), ""));
     let newest = List::Requests.page(context, &Listing::newest(NEWEST))?;
     let newest: Vec<Shown<'_>> = newest.entries.iter().map(Shown).collect();
-    let newest = lists::table(List::Requests, &newest).or("No requests yet.");
+    let newest = requests::LOOK.table(&newest).or("No requests yet.");
     let (merchants, cards, addresses) =
         (calls::get(context, "merchants")?, calls::get(context, "cards")?, calls::get(context, "addresses")?);
     let made = own_accounts(&calls::get(context, "accounts")?);

@@ -2,7 +2,7 @@
 
 use super::{
     Context, Html, List, Refusal, basis,
-    lists::Look,
+    look::Look,
     site::{self, Place},
     view::{self, Facts, Form, Shown, Table, Tone, badge},
 };

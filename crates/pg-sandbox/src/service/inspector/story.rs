@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{
-    Context, Html, List, Listing, Refusal, lists,
+    Context, Html, List, Listing, Refusal, requests,
     view::{self, Shown},
 };
 use crate::{sequence_diagram::Step, service::diagram};
@@ -44,7 +44,7 @@ pub(super) fn of(context: &mut Context<'_>, payment: Shown<'_>, operations: &[Sh
         .put(diagram::draw(label, &LANES, &steps))
         .raw("</div>\n");
     let rows: Vec<Shown<'_>> = requests.iter().rev().map(|one| Shown(one)).collect();
-    Ok(view::section("What happened to this order", picture.put(lists::table(List::Requests, &rows).or(""))))
+    Ok(view::section("What happened to this order", picture.put(requests::LOOK.table(&rows).or(""))))
 }
 
 /// Whether a request names the order, or its reply does.

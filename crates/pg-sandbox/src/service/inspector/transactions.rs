@@ -4,7 +4,7 @@ use pg_model::StatusCode;
 
 use super::{
     Context, Html, List, Refusal,
-    lists::{self, Look},
+    look::Look,
     site, story,
     view::{self, Facts, Shown, Tone, badge},
 };
@@ -53,11 +53,8 @@ fn entry(context: &mut Context<'_>, payment: Shown<'_>) -> Result<Html, Refusal>
     let operations = List::operations_on(context, &payment.text("transactionKey"))?;
     let operations: Vec<Shown<'_>> = operations.iter().map(Shown).collect();
     let story = story::of(context, payment, &operations)?;
-    let came_of_it = if operations.is_empty() {
-        Html::new()
-    } else {
-        view::section("History", lists::table(List::Transactions, &operations).or(""))
-    };
+    let came_of_it =
+        if operations.is_empty() { Html::new() } else { view::section("History", LOOK.table(&operations).or("")) };
     let wire = |name| Facts::new().wire(&payment.pairs(name)).into_html();
     Ok(view::section("What it is", facts(payment))
         .put(view::section("Possible operations", still_possible(payment)))

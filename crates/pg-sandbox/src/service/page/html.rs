@@ -11,6 +11,18 @@ pub(super) fn page(title: &str, body: &str) -> String {
     framed(title, "<main>", body)
 }
 
+/// An error with its code, in HTML.
+pub(in super::super) fn failure(code: &str, message: &str) -> String {
+    let body = format!(
+        "<h1>This page cannot be shown</h1>\n\
+         <p>What your browser sent could not be processed. Please go back and try again.</p>\n\
+         <dl><dt>Error</dt><dd>{}</dd><dt>Message</dt><dd>{}</dd></dl>",
+        text(code),
+        text(message),
+    );
+    page("Error", &body)
+}
+
 /// A whole page of two columns where there is room for them: `bill` on the left, `form` on the right.
 pub(super) fn wide_page(title: &str, bill: &str, form: &str) -> String {
     let body = format!("<div class=\"bill\">\n{bill}</div>\n<div class=\"form\">\n{form}</div>");
@@ -46,7 +58,7 @@ pub(in super::super) const ICON: &str = "<link rel=\"icon\" href=\"data:image/sv
      %3Cpath d='M6 20h9' stroke='%23ffd98a' stroke-width='2'/%3E%3C/svg%3E\">";
 
 /// How a content security policy names the style of the pages.
-pub(super) fn style_source() -> &'static str {
+pub(in super::super) fn style_source() -> &'static str {
     static SOURCE: LazyLock<String> = LazyLock::new(|| source_of(STYLE));
     &SOURCE
 }

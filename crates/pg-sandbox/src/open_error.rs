@@ -1,0 +1,47 @@
+//! Why a sandbox cannot be opened.
+
+use std::path::PathBuf;
+
+use pg_crypto::KeyError;
+
+use crate::{store::StoreError, vault::KeyFileError};
+
+/// Why a sandbox cannot be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// Something is wrong with the store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Something is wrong with the key file beside it.
+    #[error(transparent)]
+    KeyFile(#[from] KeyFileError),
+    /// The key file is missing, or belongs to another store.
+    #[error("the key file that the store's cards were sealed with is not beside it; restore that file")]
+    WrongKeyFile,
+    /// There is a key file, and the store that it belongs to is empty or not there.
+    #[error(
+        "the store is empty or missing, and its key file {path} is there; put a copy of the store back, or remove the key file \
+         to begin a new store",
+        path = .0.display()
+    )]
+    StoreMissing(PathBuf),
+    /// The store is of an earlier format than the one that the key file belongs to.
+    #[error(
+        "the store is of an earlier format than the one that its key file belongs to, whose records cannot be altered \
+         unnoticed; put a copy of the latest store back"
+    )]
+    EarlierStore,
+    /// The dialect derives the key of redirects in a way that an account's API key does not allow.
+    #[error(
+        "the dialect's [session_data] key does not fit the account {account}: {problem}; leave it out or take \"verbatim\" or \
+         \"sha256\""
+    )]
+    UnfitKey {
+        /// The account's name.
+        account: String,
+        /// What is wrong.
+        #[source]
+        problem: KeyError,
+    },
+}
