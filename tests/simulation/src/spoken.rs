@@ -11,7 +11,7 @@ use pg_model::{
 use pg_proto::ReplyError;
 use pg_sandbox::{Timestamp, records::PaymentKind};
 
-use crate::{dice::Dice, ledger::Ledger, scenario::Scenario, world::values};
+use crate::{dice::Dice, ledger::Ledger, scenario::Scenario};
 
 /// The dialects of a world.
 #[derive(Clone, Debug)]
@@ -162,6 +162,30 @@ fn fresh(dice: &mut Dice, taken: &mut Vec<u64>, least: u64, most: u64) -> u64 {
         if !taken.contains(&number) {
             taken.push(number);
             return number;
+        }
+    }
+}
+
+/// All values of this name in XML or JSON.
+pub(crate) fn values<'a>(text: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (found, after) = value(rest, name)?;
+        rest = after;
+        Some(found)
+    })
+}
+
+/// The next value of this name in XML or JSON, and what follows it.
+pub(crate) fn value<'a>(text: &'a str, name: &str) -> Option<(&'a str, &'a str)> {
+    let mut rest = text;
+    loop {
+        let at = rest.find(name)? + name.len();
+        rest = &rest[at..];
+        let Some(begin) = rest.strip_prefix("\":\"").or_else(|| rest.strip_prefix('>')) else { continue };
+        let end = begin.find(['"', '<'])?;
+        if end > 0 {
+            return Some((&begin[..end], &begin[end..]));
         }
     }
 }

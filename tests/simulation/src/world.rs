@@ -34,7 +34,6 @@ mod serving;
 pub(crate) use browsing::OTHER_CARDS;
 use browsing::Tab;
 use callbacks::Sent;
-pub(crate) use serving::values;
 
 /// 2026-05-04T10:00:00Z.
 pub(crate) const BEGIN: Millis = 1_777_888_800_000;

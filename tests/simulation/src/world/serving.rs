@@ -13,6 +13,7 @@ use crate::{
     agenda::SimulatedEvent,
     network::{Call, Caller},
     service::received,
+    spoken::{value, values},
 };
 
 /// The service handles requests that arrive within this time together.
@@ -213,29 +214,5 @@ fn summary(response: &Response<Bytes>) -> String {
     match code {
         Some((code, _)) => format!("{} {code}", response.status().as_u16()),
         None => response.status().as_u16().to_string(),
-    }
-}
-
-/// All values of this name in XML or JSON.
-pub(crate) fn values<'a>(text: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        let (found, after) = value(rest, name)?;
-        rest = after;
-        Some(found)
-    })
-}
-
-/// The next value of this name in XML or JSON, and what follows it.
-fn value<'a>(text: &'a str, name: &str) -> Option<(&'a str, &'a str)> {
-    let mut rest = text;
-    loop {
-        let at = rest.find(name)? + name.len();
-        rest = &rest[at..];
-        let Some(begin) = rest.strip_prefix("\":\"").or_else(|| rest.strip_prefix('>')) else { continue };
-        let end = begin.find(['"', '<'])?;
-        if end > 0 {
-            return Some((&begin[..end], &begin[end..]));
-        }
     }
 }
