@@ -1,5 +1,6 @@
 //! `cargo xtask tidy`: the promises of the architecture that the compiler does not keep.
 
+mod circles;
 mod direction;
 mod exceptions;
 mod files;
@@ -64,6 +65,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     violations.extend(untested::check(&sources)?);
     violations.extend(invented::check(&sources)?);
     violations.extend(names::check(&sources));
+    violations.extend(circles::check(&sources)?);
     violations.extend(words::check(&sources));
 
     for violation in &violations {

@@ -1,6 +1,13 @@
 //! How a cost grows: its points, and the power of the size that they follow.
 
-use super::measurement::Mark;
+/// A value compared with its budget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mark {
+    Moonshot,
+    Pass,
+    Miss,
+    NoBudget,
+}
 
 /// Points of one cost.
 #[derive(Debug, PartialEq)]

@@ -85,7 +85,7 @@ fn positive(text: &str) -> Result<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::measurement::Mark;
+    use crate::bench::growth::Mark;
 
     fn read(lines: &[&str]) -> Result<Measurements> {
         let mut measurements = Measurements::default();

@@ -1,6 +1,6 @@
 //! The reports of one run, compared with their budgets.
 
-use super::growth::Chart;
+use super::growth::{Chart, Mark};
 
 /// Everything that was reported, in the order it was.
 #[derive(Default)]
@@ -43,15 +43,6 @@ pub(super) struct Cost {
 pub(super) enum Bound {
     AtMost(f64),
     AtLeast(f64),
-}
-
-/// A value compared with its budget.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mark {
-    Moonshot,
-    Pass,
-    Miss,
-    NoBudget,
 }
 
 impl Measurements {

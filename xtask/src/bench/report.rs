@@ -6,7 +6,10 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use super::growth::Point;
-use super::measurement::{Bound, Mark, Measurements};
+use super::{
+    growth::Mark,
+    measurement::{Bound, Measurements},
+};
 
 /// The folder of the charts, beside the page.
 pub(super) const CHARTS: &str = "growth";
