@@ -23,6 +23,10 @@
 //! account only, see [`Account::identity`](crate::Account::identity). With any other account, the machine would look the
 //! payment up in the wrong place, find nothing, and pay again.
 //!
+//! Inside, every machine has three parts. `time_passed` ends the pauses and limits that are over, `handle_event` records
+//! the event in the state, and `advance` returns what the state waits for, or the next request. So what happens next
+//! depends on the state only, and a resumed machine continues like one that was never stopped.
+//!
 //! A machine promises to end within its bounds and never to panic. An unexpected event changes nothing: the machine
 //! repeats what it waits for. The page of each machine lists its other promises.
 //!

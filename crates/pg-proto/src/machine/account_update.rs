@@ -234,14 +234,14 @@ impl AccountUpdate {
         Self { account, plan, state, intake, flight: None, over, stopped: None }
     }
 
-    fn hear_event(&mut self, event: Event<UpdateInput>, now: Moment, random: u64) {
+    fn handle_event(&mut self, event: Event<UpdateInput>, now: Moment, random: u64) {
         match event {
             Event::Begin | Event::Woken => {}
-            Event::Input(input) => self.hear_input(input, now),
+            Event::Input(input) => self.handle_input(input, now),
             Event::Reply(reply) => match self.flight.take() {
-                Some(Flight::Submit(number)) => self.submitted(number, self.hear_as(reply), now, random),
-                Some(Flight::Retrieve(number)) => self.retrieved(number, self.hear_as_batch(reply), now, random),
-                Some(Flight::Probe(key)) => self.probed(&key, self.hear_as_batch(reply), now, random),
+                Some(Flight::Submit(number)) => self.submitted(number, self.sort_submission(reply), now, random),
+                Some(Flight::Retrieve(number)) => self.retrieved(number, self.sort_batch(reply), now, random),
+                Some(Flight::Probe(key)) => self.probed(&key, self.sort_batch(reply), now, random),
                 None => {}
             },
             Event::Failed(failure) => match self.flight.take() {
@@ -253,7 +253,7 @@ impl AccountUpdate {
         }
     }
 
-    fn hear_input(&mut self, input: UpdateInput, now: Moment) {
+    fn handle_input(&mut self, input: UpdateInput, now: Moment) {
         match input {
             UpdateInput::Hint(hint) => self.hinted(&hint, now),
             UpdateInput::Taken(number) => self.taken(number),
@@ -269,7 +269,8 @@ impl AccountUpdate {
         }
     }
 
-    fn next(&mut self, now: Moment) -> Action<UpdateDemand, Summary> {
+    /// Returns what the machine waits for, or the next request.
+    fn advance(&mut self, now: Moment) -> Action<UpdateDemand, Summary> {
         if self.flight.is_some() {
             return Action::WaitUntil(UNTIL_THE_REPLY);
         }
@@ -279,7 +280,7 @@ impl AccountUpdate {
         if let Some((from, at_most)) = self.intake.replay(&self.state) {
             return Action::Ask(UpdateDemand::Keys { from, at_most });
         }
-        self.let_time_pass(now);
+        self.time_passed(now);
         if let Some(result) = self.state.open.iter().find_map(|batch| batch.result.as_ref()) {
             return Action::Ask(UpdateDemand::Take(Arc::clone(result)));
         }
@@ -386,14 +387,14 @@ impl Machine for AccountUpdate {
     fn step(&mut self, event: Event<UpdateInput>, now: Moment, random: u64) -> Action<UpdateDemand, Summary> {
         let answers_a_submission = matches!((&event, &self.flight), (Event::Reply(_), Some(Flight::Submit(_))));
         if self.stopped.is_none() {
-            self.hear_event(event, now, random);
+            self.handle_event(event, now, random);
         }
         if answers_a_submission && self.stopped.is_none() && self.request_is_due(now) {
             // A step without a request: the driver can save the machine before the next one, which may wait for the
             // throttle.
             return Action::WaitUntil(now);
         }
-        self.next(now)
+        self.advance(now)
     }
 
     fn save(&self) -> SavedState {

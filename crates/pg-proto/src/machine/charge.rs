@@ -74,17 +74,8 @@
 //! - It does not resolve an Unknown outcome itself. Repeat the lookup later until it finds something.
 //! - A machine that is resumed after it ended sends lookups again, and may know less than before. If it had ended as
 //!   *NotSent*, and is resumed with its request from an earlier saved state, it may pay.
-//!
-//! - It can't tell two payments apart that share a reference, a type, an amount and a currency. A reference belongs to
-//!   one intent to pay, for ever.
-//! - A payment that is half executed when it is looked up, for instance while the bank thinks, counts as not executed:
-//!   the documents do not say when it can be found. Only [`RefusalScope::FromNowOn`] and [`RefusalScope::WhileItLasts`]
-//!   depend on it.
-//! - It does not find out by itself what became of an Unknown. That is a lookup, later, until something is found.
-//! - A machine that has ended and is resumed all the same asks again, and may know less than before. Resumed with its
-//!   request from what was stored before it ended as *NotSent*, it may pay.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use pg_model::{
     ApiRequest, Outcome, Transaction,
@@ -96,6 +87,7 @@ use crate::{
     machine::{
         Action, Event, Machine, Moment, Never, Reconcile, ResumeError, SavedState,
         books::Services,
+        exchange::UNTIL_THE_REPLY,
         settlement::{Expected, Unsettled},
     },
 };
@@ -106,7 +98,6 @@ mod looking;
 mod model_tests;
 mod outcome;
 mod paying;
-mod resting;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -116,7 +107,6 @@ pub use bounds::ChargeBounds;
 pub use outcome::ChargeOutcome;
 pub use pg_model::dialect::RefusalScope;
 
-use resting::Rest;
 use state::{Aim, Exposure, Phase, State, Then, UsedUp};
 
 const NAME: &str = "charge";
@@ -152,18 +142,7 @@ pub struct Charge<M> {
     ended: Option<ChargeOutcome>,
 }
 
-/// What to do after an event.
-enum Transition {
-    Pay,
-    Look,
-    /// The lookup found nothing and the reference is unused.
-    Resend,
-    Rest(Rest, Then),
-    /// Stays in this phase and waits.
-    Wait(Phase, Moment),
-    Unknown(UnknownReason),
-    Done(ChargeOutcome),
-}
+type ChargeAction = Action<Never, ChargeOutcome>;
 
 impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
     /// Creates a charge that has not begun.
@@ -212,7 +191,7 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
         let not_sent = state.phase == Phase::Ended && state.exposure == Exposure::Never;
         let mut resumed = Self::with(account, request, state.resumed());
         if not_sent {
-            let _ = resumed.done(ChargeOutcome::NotSent);
+            resumed.end(ChargeOutcome::NotSent);
         }
         Ok(resumed)
     }
@@ -234,19 +213,50 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
         Self { account, request, state, in_flight: false, unsettled: Unsettled::default(), ended: None }
     }
 
-    fn carry_out(&mut self, next: Transition, now: Moment, random: u64) -> Action<Never, ChargeOutcome> {
-        match next {
-            Transition::Pay => self.pay(now),
-            Transition::Look => self.look(now),
-            Transition::Resend if self.may_pay(now) => self.pay(now),
-            Transition::Resend => self.rest(Rest::Backoff, Then::Look, now, random),
-            Transition::Rest(rest, then) => self.rest(rest, then, now, random),
-            Transition::Wait(phase, until) => {
-                self.state.phase = phase;
-                Action::WaitUntil(until)
+    fn handle_event(&mut self, event: Event, now: Moment, random: u64) {
+        match event {
+            Event::Begin | Event::Woken => {}
+            Event::Input(never) => match never {},
+            Event::Reply(_) | Event::Failed(_) if !self.in_flight => {}
+            event @ (Event::Reply(_) | Event::Failed(_)) => {
+                self.in_flight = false;
+                match self.state.phase {
+                    Phase::Paying => self.paid(event, now, random),
+                    Phase::Looking => self.looked_up(event, now, random),
+                    Phase::Ready | Phase::Resting { .. } | Phase::Ended => {}
+                }
             }
-            Transition::Unknown(why) => self.unknown(why),
-            Transition::Done(outcome) => self.done(outcome),
+        }
+    }
+
+    fn time_passed(&mut self, now: Moment) {
+        let Phase::Resting { until, length, then } = self.state.phase else { return };
+        if now < until {
+            // A clock that was set back must not make the pause longer.
+            let until = until.min(now.after(length));
+            self.state.phase = Phase::Resting { until, length, then };
+        } else if then == Then::Pay {
+            self.state.phase = Phase::Ready;
+        } else if self.state.last_lookup && self.state.is_over(now) {
+            self.bounds_ended();
+        } else {
+            self.state.phase = Phase::Looking;
+        }
+    }
+
+    /// Returns what the machine waits for, or the next request.
+    fn advance(&mut self, now: Moment) -> ChargeAction {
+        if let Some(outcome) = &self.ended {
+            return Action::Done(outcome.clone());
+        }
+        if self.in_flight {
+            return Action::WaitUntil(UNTIL_THE_REPLY);
+        }
+        match self.state.phase {
+            Phase::Ready => self.pay(now),
+            // A payment that was saved for sending counts as sent.
+            Phase::Paying | Phase::Looking | Phase::Ended => self.look(now),
+            Phase::Resting { until, .. } => Action::WaitUntil(until),
         }
     }
 
@@ -254,47 +264,48 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
         self.request.is_some() && self.state.sends < self.state.bounds.attempts && !self.state.is_over(now)
     }
 
-    fn pay(&mut self, now: Moment) -> Action<Never, ChargeOutcome> {
-        let Some(request) = self.request.as_ref().filter(|_| self.may_pay(now)) else {
-            return if self.state.exposure == Exposure::Never {
-                self.done(ChargeOutcome::NotSent)
-            } else {
-                self.look(now)
-            };
-        };
-        match self.account.request_unchecked(request) {
-            Ok(request) => {
+    fn pay(&mut self, now: Moment) -> ChargeAction {
+        let may_pay = self.may_pay(now);
+        match self.request.as_ref().filter(|_| may_pay).map(|request| self.account.request_unchecked(request)) {
+            Some(Ok(request)) => {
                 self.state.sends += 1;
                 self.state.looked = false;
                 self.state.last_lookup = false;
-                self.send(Phase::Paying, request)
+                return self.send(Phase::Paying, request);
             }
-            Err(_) => self.give_up(UnknownReason::NoRequest),
+            Some(Err(_)) => self.cannot_send(),
+            None if self.state.exposure == Exposure::Never => self.end(ChargeOutcome::NotSent),
+            None => self.state.phase = Phase::Looking,
         }
+        self.advance(now)
     }
 
-    fn look(&mut self, now: Moment) -> Action<Never, ChargeOutcome> {
-        let over = self.state.is_over(now);
-        if self.state.lookups >= self.state.bounds.lookups || (over && self.state.last_lookup) {
-            return self.bounds_ended();
+    fn look(&mut self, now: Moment) -> ChargeAction {
+        if self.state.lookups >= self.state.bounds.lookups {
+            self.bounds_ended();
+            return self.advance(now);
         }
         match self.account.request(&self.state.expected.lookup()) {
             Ok(request) => {
                 self.state.lookups += 1;
-                self.state.last_lookup |= over;
+                self.state.last_lookup |= self.state.is_over(now);
                 self.send(Phase::Looking, request)
             }
-            Err(_) => self.give_up(UnknownReason::NoRequest),
+            Err(_) => {
+                self.cannot_send();
+                self.advance(now)
+            }
         }
     }
 
-    fn send(&mut self, phase: Phase, request: http::Request<bytes::Bytes>) -> Action<Never, ChargeOutcome> {
+    fn send(&mut self, phase: Phase, request: http::Request<bytes::Bytes>) -> ChargeAction {
         self.state.phase = phase;
         self.in_flight = true;
         Action::Send(request)
     }
 
-    fn rest(&mut self, rest: Rest, then: Then, now: Moment, random: u64) -> Action<Never, ChargeOutcome> {
+    /// Pauses before the next request, if the bounds allow both. A pause never exceeds the remaining time.
+    fn rest(&mut self, told: Option<Duration>, then: Then, now: Moment, random: u64) {
         let state = &mut self.state;
         let then = match then {
             Then::Pay if state.exposure == Exposure::Never && state.sends >= state.bounds.attempts => {
@@ -304,25 +315,23 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
             Then::Look if state.lookups >= state.bounds.lookups => return self.bounds_ended(),
             then => then,
         };
-        let length = rest.length(state.bounds.pauses, state.pauses, random);
+        let length = state.bounds.pauses.pause(told, state.pauses, random);
         let until = now.after(length);
         if !state.is_over(until) {
             state.pauses = state.pauses.saturating_add(1);
             state.phase = Phase::Resting { until, length, then };
-            return Action::WaitUntil(until);
+        } else if state.exposure == Exposure::Never || state.looked || state.last_lookup || told.is_some() {
+            self.bounds_ended();
+        } else {
+            // No time for a pause: one lookup is better than none. If the service wants no request now, there is none.
+            state.last_lookup = true;
+            state.phase = Phase::Looking;
         }
-        // No time for a pause: one lookup is better than none, unless the service wants no request now.
-        if state.exposure == Exposure::Never || state.looked || state.last_lookup || rest != Rest::Backoff {
-            return self.bounds_ended();
-        }
-        let action = self.look(now);
-        self.state.last_lookup = true;
-        action
     }
 
-    fn bounds_ended(&mut self) -> Action<Never, ChargeOutcome> {
+    fn bounds_ended(&mut self) {
         if self.state.exposure == Exposure::Never {
-            return self.done(ChargeOutcome::NotSent);
+            return self.end(ChargeOutcome::NotSent);
         }
         let unseen = if self.state.looked { UnknownReason::NothingFound } else { UnknownReason::NotLookedUp };
         let why = match self.state.aim.clone() {
@@ -336,23 +345,26 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
             }
             Aim::Settle(UsedUp::UnknownStatus) => self.unsettled.reason(self.account.dialect()).unwrap_or(unseen),
         };
-        self.unknown(why)
+        self.unknown(why);
     }
 
-    fn give_up(&mut self, why: UnknownReason) -> Action<Never, ChargeOutcome> {
-        if self.state.exposure == Exposure::Never { self.done(ChargeOutcome::NotSent) } else { self.unknown(why) }
+    /// The account no longer has the credentials that it had before.
+    fn cannot_send(&mut self) {
+        if self.state.exposure == Exposure::Never {
+            self.end(ChargeOutcome::NotSent);
+        } else {
+            self.unknown(UnknownReason::NoRequest);
+        }
     }
 
-    fn unknown(&mut self, why: UnknownReason) -> Action<Never, ChargeOutcome> {
+    fn unknown(&mut self, why: UnknownReason) {
         let reconcile = Reconcile::Transaction(self.state.expected.lookup());
-        self.done(ChargeOutcome::Unknown { reconcile, why })
+        self.end(ChargeOutcome::Unknown { reconcile, why });
     }
 
-    fn done(&mut self, outcome: ChargeOutcome) -> Action<Never, ChargeOutcome> {
+    fn end(&mut self, outcome: ChargeOutcome) {
         self.state.phase = Phase::Ended;
-        self.request = None;
-        self.ended = Some(outcome.clone());
-        Action::Done(outcome)
+        (self.request, self.ended) = (None, Some(outcome));
     }
 }
 
@@ -361,35 +373,13 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Machine for Charge<M> {
     type Demand = Never;
     type Outcome = ChargeOutcome;
 
-    fn step(&mut self, event: Event, now: Moment, random: u64) -> Action<Never, ChargeOutcome> {
-        if let Some(outcome) = &self.ended {
-            return Action::Done(outcome.clone());
+    fn step(&mut self, event: Event, now: Moment, random: u64) -> ChargeAction {
+        if self.ended.is_none() {
+            self.state.deadline.get_or_insert_with(|| now.after(self.state.bounds.within));
+            self.time_passed(now);
+            self.handle_event(event, now, random);
         }
-        let deadline = *self.state.deadline.get_or_insert_with(|| now.after(self.state.bounds.within));
-        let phase = self.state.phase;
-        let next = match (phase, event) {
-            (_, Event::Input(never)) => match never {},
-            (Phase::Ready, _) => Transition::Pay,
-            (Phase::Paying | Phase::Looking, Event::Reply(response)) if self.in_flight => {
-                self.in_flight = false;
-                if phase == Phase::Paying { self.paid(response) } else { self.looked_up(Event::Reply(response)) }
-            }
-            (Phase::Paying | Phase::Looking, Event::Failed(failure)) if self.in_flight => {
-                self.in_flight = false;
-                if phase == Phase::Paying { self.unpaid(failure) } else { self.looked_up(Event::Failed(failure)) }
-            }
-            // It waits for a reply: sending now would be a second request.
-            (Phase::Paying | Phase::Looking, _) if self.in_flight => Transition::Wait(phase, deadline.max(now)),
-            // It was resumed.
-            (Phase::Paying | Phase::Looking, _) => Transition::Look,
-            (Phase::Resting { until, length, then }, Event::Begin | Event::Woken) => {
-                resting::woken(now, until, length, then)
-            }
-            (Phase::Resting { until, .. }, _) => Transition::Wait(phase, until),
-            // The outcome was already returned.
-            (Phase::Ended, _) => Transition::Look,
-        };
-        self.carry_out(next, now, random)
+        self.advance(now)
     }
 
     fn save(&self) -> SavedState {

@@ -301,7 +301,7 @@ impl Checkout {
     }
 
     /// Returns what the machine waits for, or the next request.
-    fn go_on(&mut self, now: Moment) -> CheckoutAction {
+    fn advance(&mut self, now: Moment) -> CheckoutAction {
         if let Some(request) = self.next_request(now) {
             return Action::Send(request);
         }
@@ -406,7 +406,7 @@ impl Machine for Checkout {
             self.time_passed(now);
             self.handle_event(event, now, random);
         }
-        self.go_on(now)
+        self.advance(now)
     }
 
     fn save(&self) -> SavedState {

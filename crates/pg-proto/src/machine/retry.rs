@@ -46,7 +46,7 @@ use crate::{
     Account, Misuse, Refused, ReplyError,
     machine::{
         Action, Event, Failure, Machine, Moment, Never, Reconcile, ResumeError, SavedState, UnknownReason,
-        books::Services, settlement::Expected,
+        books::Services, exchange::UNTIL_THE_REPLY, settlement::Expected,
     },
 };
 
@@ -102,9 +102,13 @@ struct State {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 enum Phase {
+    /// The request may be sent now.
     Ready,
     Sending,
-    Resting { until: Moment, length: Duration },
+    Resting {
+        until: Moment,
+        length: Duration,
+    },
     Ended,
 }
 
@@ -114,6 +118,8 @@ enum Last {
     Unanswered(UnknownReason),
     Refused(Refused),
 }
+
+type RetryAction<M> = Action<Never, RetryOutcome<<M as ApiRequest>::Output>>;
 
 impl<M: ApiRequest<Output: Clone>> Retry<M> {
     /// Creates a request that was not sent yet.
@@ -154,25 +160,79 @@ impl<M: ApiRequest<Output: Clone>> Retry<M> {
         M::INFO.retry == Class::Safe
     }
 
-    fn send(&mut self, now: Moment) -> Action<Never, RetryOutcome<M::Output>> {
-        let late = self.state.sends > 0 && self.state.deadline.is_some_and(|deadline| now > deadline);
-        if self.state.sends > self.state.bounds.again || late {
-            return self.bounds_ended();
+    fn handle_event(&mut self, event: Event, now: Moment, random: u64) {
+        match event {
+            Event::Begin | Event::Woken => {}
+            Event::Input(never) => match never {},
+            Event::Reply(_) | Event::Failed(_) if !self.in_flight => {}
+            Event::Reply(response) => {
+                (self.in_flight, self.state.left) = (false, true);
+                match self.account.reply::<M>(response) {
+                    Ok(output) => self.end(RetryOutcome::Answered(output)),
+                    Err(error) => self.without_result(Last::of(error, self.is_safe()), now, random),
+                }
+            }
+            Event::Failed(failure) => {
+                self.in_flight = false;
+                match failure {
+                    Failure::MaybeSent => self.without_result(Last::Unanswered(UnknownReason::NoReply), now, random),
+                    // A request of any method may be sent again.
+                    Failure::NotSent => self.rest(None, now, random),
+                    Failure::HeldBack if self.state.left => self.unknown(UnknownReason::HeldBack),
+                    Failure::HeldBack => self.bounds_ended(),
+                }
+            }
         }
+    }
+
+    fn time_passed(&mut self, now: Moment) {
+        let Phase::Resting { until, length } = self.state.phase else { return };
+        self.state.phase = if now < until {
+            // A clock that was set back must not make the pause longer.
+            Phase::Resting { until: until.min(now.after(length)), length }
+        } else {
+            Phase::Ready
+        };
+    }
+
+    /// Returns what the machine waits for, or the next request.
+    fn advance(&mut self, now: Moment) -> RetryAction<M> {
+        if let Some(outcome) = &self.ended {
+            return Action::Done(outcome.clone());
+        }
+        if self.in_flight {
+            return Action::WaitUntil(UNTIL_THE_REPLY);
+        }
+        match self.state.phase {
+            Phase::Resting { until, .. } => Action::WaitUntil(until),
+            // It was resumed: a request that was saved for sending counts as sent.
+            Phase::Sending | Phase::Ended if !self.is_safe() => {
+                self.bounds_ended();
+                self.advance(now)
+            }
+            Phase::Ready | Phase::Sending | Phase::Ended => self.send(now),
+        }
+    }
+
+    fn send(&mut self, now: Moment) -> RetryAction<M> {
+        let late = self.state.sends > 0 && self.state.deadline.is_some_and(|deadline| now > deadline);
         match self.account.request_unchecked(&self.request) {
-            Ok(request) => {
+            Ok(request) if self.state.sends <= self.state.bounds.again && !late => {
                 self.state.sends = self.state.sends.saturating_add(1);
                 self.state.phase = Phase::Sending;
                 self.in_flight = true;
                 Action::Send(request)
             }
-            // The account no longer has the credentials that it had before.
-            Err(_) => self.bounds_ended(),
+            // The bounds end it, or the account no longer has the credentials that it had before.
+            _ => {
+                self.bounds_ended();
+                self.advance(now)
+            }
         }
     }
 
     /// Handles a request that left and has no result.
-    fn without_result(&mut self, last: Last, now: Moment, random: u64) -> Action<Never, RetryOutcome<M::Output>> {
+    fn without_result(&mut self, last: Last, now: Moment, random: u64) {
         self.state.left = true;
         self.state.open |= matches!(last, Last::Unanswered(_));
         let pause = match &last {
@@ -192,18 +252,18 @@ impl<M: ApiRequest<Output: Clone>> Retry<M> {
     }
 
     /// Pauses for its own time, or for the time that the service asked for plus a random part of the first pause.
-    fn rest(&mut self, told: Option<Duration>, now: Moment, random: u64) -> Action<Never, RetryOutcome<M::Output>> {
+    fn rest(&mut self, told: Option<Duration>, now: Moment, random: u64) {
         let bounds = &self.state.bounds;
         let length = bounds.pauses.pause(told, self.state.sends.saturating_sub(1), random);
         let until = now.after(length);
         if self.state.sends > bounds.again || self.state.deadline.is_some_and(|deadline| until > deadline) {
-            return self.bounds_ended();
+            self.bounds_ended();
+        } else {
+            self.state.phase = Phase::Resting { until, length };
         }
-        self.state.phase = Phase::Resting { until, length };
-        Action::WaitUntil(until)
     }
 
-    fn bounds_ended(&mut self) -> Action<Never, RetryOutcome<M::Output>> {
+    fn bounds_ended(&mut self) {
         let outcome = match self.last.take() {
             _ if !self.state.left => RetryOutcome::NotSent,
             Some(Last::Refused(refused)) if !self.state.open => RetryOutcome::Refused(refused),
@@ -212,18 +272,17 @@ impl<M: ApiRequest<Output: Clone>> Retry<M> {
             Some(Last::Unanswered(why)) => return self.unknown(why),
             None => return self.unknown(UnknownReason::NoReply),
         };
-        self.done(outcome)
+        self.end(outcome);
     }
 
-    fn unknown(&mut self, why: UnknownReason) -> Action<Never, RetryOutcome<M::Output>> {
+    fn unknown(&mut self, why: UnknownReason) {
         let reconcile = Reconcile::by_unique_reference(Some(&Expected::of(&self.request).reference));
-        self.done(RetryOutcome::Unknown { reconcile, why })
+        self.end(RetryOutcome::Unknown { reconcile, why });
     }
 
-    fn done(&mut self, outcome: RetryOutcome<M::Output>) -> Action<Never, RetryOutcome<M::Output>> {
+    fn end(&mut self, outcome: RetryOutcome<M::Output>) {
         self.state.phase = Phase::Ended;
-        self.ended = Some(outcome.clone());
-        Action::Done(outcome)
+        self.ended = Some(outcome);
     }
 }
 
@@ -232,45 +291,13 @@ impl<M: ApiRequest<Output: Clone>> Machine for Retry<M> {
     type Demand = Never;
     type Outcome = RetryOutcome<M::Output>;
 
-    fn step(&mut self, event: Event, now: Moment, random: u64) -> Action<Never, RetryOutcome<M::Output>> {
-        if let Some(outcome) = &self.ended {
-            return Action::Done(outcome.clone());
+    fn step(&mut self, event: Event, now: Moment, random: u64) -> RetryAction<M> {
+        if self.ended.is_none() {
+            self.state.deadline.get_or_insert_with(|| now.after(self.state.bounds.within));
+            self.time_passed(now);
+            self.handle_event(event, now, random);
         }
-        let deadline = *self.state.deadline.get_or_insert_with(|| now.after(self.state.bounds.within));
-        match (self.state.phase, event) {
-            (_, Event::Input(never)) => match never {},
-            (Phase::Ready, _) => self.send(now),
-            (Phase::Sending, Event::Reply(response)) if self.in_flight => {
-                (self.in_flight, self.state.left) = (false, true);
-                match self.account.reply::<M>(response) {
-                    Ok(output) => self.done(RetryOutcome::Answered(output)),
-                    Err(error) => self.without_result(Last::of(error, self.is_safe()), now, random),
-                }
-            }
-            (Phase::Sending, Event::Failed(failure)) if self.in_flight => {
-                self.in_flight = false;
-                match failure {
-                    Failure::MaybeSent => self.without_result(Last::Unanswered(UnknownReason::NoReply), now, random),
-                    // A request of a safe method may be sent again.
-                    Failure::NotSent => self.rest(None, now, random),
-                    Failure::HeldBack if self.state.left => self.unknown(UnknownReason::HeldBack),
-                    Failure::HeldBack => self.bounds_ended(),
-                }
-            }
-            // It waits for the reply: sending now would be a second request.
-            (Phase::Sending, _) if self.in_flight => Action::WaitUntil(deadline.max(now)),
-            // It was resumed.
-            (Phase::Sending | Phase::Ended, _) if self.is_safe() => self.send(now),
-            (Phase::Sending | Phase::Ended, _) => self.bounds_ended(),
-            (Phase::Resting { until, length }, Event::Begin | Event::Woken) if now < until => {
-                // A clock that was set back must not make the pause longer.
-                let until = until.min(now.after(length));
-                self.state.phase = Phase::Resting { until, length };
-                Action::WaitUntil(until)
-            }
-            (Phase::Resting { .. }, Event::Begin | Event::Woken) => self.send(now),
-            (Phase::Resting { until, .. }, _) => Action::WaitUntil(until),
-        }
+        self.advance(now)
     }
 
     fn save(&self) -> SavedState {

@@ -253,7 +253,7 @@ impl ThreeDSecure {
     }
 
     /// Returns what the machine waits for, or the next request.
-    fn go_on(&mut self, now: Moment) -> ThreeDSecureAction {
+    fn advance(&mut self, now: Moment) -> ThreeDSecureAction {
         if let Some(outcome) = &self.ended {
             return Action::Done((**outcome).clone());
         }
@@ -309,7 +309,7 @@ impl Machine for ThreeDSecure {
             self.time_passed(now);
             self.handle_event(event, now, random);
         }
-        self.go_on(now)
+        self.advance(now)
     }
 
     fn save(&self) -> SavedState {

@@ -86,7 +86,7 @@ impl AccountUpdate {
         Some(request)
     }
 
-    pub(super) fn hear_as_batch(&self, reply: http::Response<Bytes>) -> ExchangeResult<AccountUpdaterBatch> {
+    pub(super) fn sort_batch(&self, reply: http::Response<Bytes>) -> ExchangeResult<AccountUpdaterBatch> {
         sort_reply::<RetrieveAccountUpdater>(&self.account, reply).without_done()
     }
 

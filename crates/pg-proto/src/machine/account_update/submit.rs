@@ -33,7 +33,7 @@ impl AccountUpdate {
         Some(request)
     }
 
-    pub(super) fn hear_as(&self, reply: http::Response<Bytes>) -> ExchangeResult<BatchRequested> {
+    pub(super) fn sort_submission(&self, reply: http::Response<Bytes>) -> ExchangeResult<BatchRequested> {
         sort_reply::<RequestAccountUpdater>(&self.account, reply).without_done()
     }
 

@@ -16,7 +16,7 @@ const AGAIN_AT_MOST: u32 = 3;
 
 impl AccountUpdate {
     /// Ends doubts whose time is over, schedules last retrievals, and makes results of ended batches.
-    pub(super) fn let_time_pass(&mut self, now: Moment) {
+    pub(super) fn time_passed(&mut self, now: Moment) {
         let (doubt, patience) = (self.plan.doubt(), self.plan.patience);
         let longest_look = self.plan.first_poll.max(self.plan.longest_pause);
         let again = self.plan.doubtful == DoubtfulPolicy::SubmitAgain;

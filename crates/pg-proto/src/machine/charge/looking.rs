@@ -1,33 +1,37 @@
 //! Handles the reply to a lookup: a payment that it finds, or an empty result.
 
+use std::time::Duration;
+
 use pg_model::{ApiRequest, Outcome, Transaction};
 
 use super::{
-    Charge, ChargeOutcome, Rest, Transition, UnknownReason,
-    state::{Aim, Exposure, Then, UsedUp},
+    Charge, ChargeOutcome, UnknownReason,
+    state::{Aim, Exposure, Phase, Then, UsedUp},
 };
 use crate::machine::{
-    Event,
+    Event, Moment,
     settlement::{Finding, Nothing},
 };
 
 impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
     /// Handles the result of a lookup.
-    pub(super) fn looked_up(&mut self, event: Event) -> Transition {
+    pub(super) fn looked_up(&mut self, event: Event, now: Moment, random: u64) {
         match self.state.expected.looked_up(&self.account, event) {
-            Finding::Approved(transaction) => Transition::Done(ChargeOutcome::Approved(transaction)),
-            Finding::Declined(transaction) => Transition::Done(ChargeOutcome::Declined(transaction)),
+            Finding::Approved(transaction) => self.end(ChargeOutcome::Approved(transaction)),
+            Finding::Declined(transaction) => self.end(ChargeOutcome::Declined(transaction)),
             Finding::Unsettled(transaction) => {
                 self.wait_for_a_status();
-                let settled = self.unsettled.looked_up(transaction, self.account.dialect());
-                settled.map_or(Transition::Rest(Rest::Backoff, Then::Look), Transition::Unknown)
+                match self.unsettled.looked_up(transaction, self.account.dialect()) {
+                    Some(why) => self.unknown(why),
+                    None => self.look_again(None, now, random),
+                }
             }
             Finding::Nothing(nothing) => {
                 self.unsettled.not_found();
-                self.nothing_found(nothing)
+                self.nothing_found(nothing, now, random);
             }
-            Finding::Unknown(why) => Transition::Unknown(why),
-            Finding::Again(wait) => Transition::Rest(wait.map_or(Rest::Backoff, Rest::AsTold), Then::Look),
+            Finding::Unknown(why) => self.unknown(why),
+            Finding::Again(told) => self.look_again(told, now, random),
         }
     }
 
@@ -37,19 +41,24 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
         self.state.aim = Aim::Settle(UsedUp::UnknownStatus);
     }
 
-    fn nothing_found(&mut self, nothing: Nothing) -> Transition {
+    /// Looks up after a pause, whose length the service may have stated.
+    pub(super) fn look_again(&mut self, told: Option<Duration>, now: Moment, random: u64) {
+        self.rest(told, Then::Look, now, random);
+    }
+
+    fn nothing_found(&mut self, nothing: Nothing, now: Moment, random: u64) {
         self.state.looked |= nothing.listed || nothing.proves;
         let dialect = self.account.dialect();
         match &self.state.aim {
             Aim::Refuse { refusal, proves: true } if nothing.proves => {
-                Transition::Done(ChargeOutcome::Refused(refusal.refused(dialect)))
+                self.end(ChargeOutcome::Refused(refusal.refused(dialect)));
             }
             // A later lookup would prove no more.
             Aim::Refuse { refusal, proves } if !proves || !dialect.lookup.immediate => {
-                Transition::Unknown(UnknownReason::Refused(refusal.refused(dialect)))
+                self.unknown(UnknownReason::Refused(refusal.refused(dialect)));
             }
-            Aim::Refuse { .. } | Aim::Settle(_) => Transition::Rest(Rest::Backoff, Then::Look),
-            Aim::Resend => Transition::Resend,
+            Aim::Resend if self.may_pay(now) => self.state.phase = Phase::Ready,
+            Aim::Resend | Aim::Refuse { .. } | Aim::Settle(_) => self.look_again(None, now, random),
         }
     }
 }

@@ -1,103 +1,104 @@
 //! Handles the reply to the payment, or its absence.
 
-use bytes::Bytes;
+use std::time::Duration;
+
 use pg_model::{ApiRequest, ErrorCode, Outcome, Remedy, Transaction};
 
 use super::{
-    Charge, ChargeOutcome, RefusalScope, Rest, Transition, UnknownReason,
-    state::{Aim, Exposure, Refusal, State, Then, UsedUp},
+    Charge, ChargeOutcome, RefusalScope, UnknownReason,
+    state::{Aim, Exposure, Phase, Refusal, Then, UsedUp},
 };
 use crate::{
     Refused, ReplyError,
-    machine::{Failure, settlement::Finding},
+    machine::{Event, Failure, Moment, settlement::Finding},
 };
 
 impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
-    /// Handles the reply to the payment.
-    pub(super) fn paid(&mut self, response: http::Response<Bytes>) -> Transition {
-        match self.account.reply::<M>(response) {
-            Ok(outcome) => self.made(outcome),
-            Err(ReplyError::Unreadable(_)) => lost(&mut self.state),
-            Err(ReplyError::Refused(refused)) => refuse(&mut self.state, refused),
-        }
-    }
-
-    /// Handles a payment without a reply.
-    pub(super) fn unpaid(&mut self, failure: Failure) -> Transition {
-        match failure {
-            Failure::MaybeSent => lost(&mut self.state),
-            Failure::NotSent => again(&self.state, Rest::Backoff),
-            Failure::HeldBack if self.state.exposure == Exposure::Never => Transition::Done(ChargeOutcome::NotSent),
-            Failure::HeldBack => Transition::Unknown(UnknownReason::HeldBack),
+    /// Handles the result of the payment.
+    pub(super) fn paid(&mut self, event: Event, now: Moment, random: u64) {
+        match event {
+            Event::Reply(reply) => match self.account.reply::<M>(reply) {
+                Ok(outcome) => self.made(outcome, now, random),
+                Err(ReplyError::Unreadable(_)) => self.lost(now, random),
+                Err(ReplyError::Refused(refused)) => self.refused(refused, now, random),
+            },
+            Event::Failed(Failure::NotSent) => self.send_again(None, now, random),
+            Event::Failed(Failure::HeldBack) if self.state.exposure == Exposure::Never => {
+                self.end(ChargeOutcome::NotSent);
+            }
+            Event::Failed(Failure::HeldBack) => self.unknown(UnknownReason::HeldBack),
+            Event::Failed(Failure::MaybeSent) | Event::Begin | Event::Woken => self.lost(now, random),
+            Event::Input(never) => match never {},
         }
     }
 
     /// Handles a returned transaction: it is the one of this reference.
-    fn made(&mut self, outcome: Outcome<Transaction>) -> Transition {
+    fn made(&mut self, outcome: Outcome<Transaction>, now: Moment, random: u64) {
         self.state.expose(Exposure::Answered);
         match self.state.expected.replied(outcome, self.account.dialect()) {
-            Finding::Approved(transaction) => Transition::Done(ChargeOutcome::Approved(transaction)),
-            Finding::Declined(transaction) => Transition::Done(ChargeOutcome::Declined(transaction)),
+            Finding::Approved(transaction) => self.end(ChargeOutcome::Approved(transaction)),
+            Finding::Declined(transaction) => self.end(ChargeOutcome::Declined(transaction)),
             Finding::Unsettled(transaction) => {
                 self.wait_for_a_status();
                 self.unsettled.replied(transaction);
-                Transition::Rest(Rest::Backoff, Then::Look)
+                self.look_again(None, now, random);
             }
-            Finding::Unknown(why) => Transition::Unknown(why),
+            Finding::Unknown(why) => self.unknown(why),
             // The reply belongs to something else.
-            Finding::Nothing(_) | Finding::Again(_) => lost(&mut self.state),
+            Finding::Nothing(_) | Finding::Again(_) => self.lost(now, random),
         }
     }
-}
 
-/// The request may have been executed: looks it up after a pause.
-pub(super) fn lost(state: &mut State) -> Transition {
-    state.expose(Exposure::Open);
-    state.aim = Aim::Resend;
-    Transition::Rest(Rest::Backoff, Then::Look)
-}
+    /// The request may have been executed: looks it up after a pause.
+    fn lost(&mut self, now: Moment, random: u64) {
+        self.state.expose(Exposure::Open);
+        self.state.aim = Aim::Resend;
+        self.look_again(None, now, random);
+    }
 
-/// The request was certainly not executed: sends it again. If an earlier one may have been executed, looks that up
-/// first.
-fn again(state: &State, rest: Rest) -> Transition {
-    let then = if state.exposure == Exposure::Open { Then::Look } else { Then::Pay };
-    Transition::Rest(rest, then)
-}
+    /// The request was certainly not executed: sends it again after a pause. If an earlier one may have been executed,
+    /// looks that up first.
+    fn send_again(&mut self, told: Option<Duration>, now: Moment, random: u64) {
+        let then = if self.state.exposure == Exposure::Open { Then::Look } else { Then::Pay };
+        self.rest(told, then, now, random);
+    }
 
-fn refuse(state: &mut State, refused: Refused) -> Transition {
-    let first = state.exposure == Exposure::Never;
-    let open = state.exposure == Exposure::Open;
-    state.expose(Exposure::Answered);
-    let refusal = Refusal::from(&refused);
-    if *refused.code() == ErrorCode::NO_RESPONSE_FROM_BANK {
-        state.expose(Exposure::Open);
-        state.aim = Aim::Settle(UsedUp::NoResponse(refusal));
-        return Transition::Rest(Rest::Backoff, Then::Look);
-    }
-    if refused.leaves_it_open() {
-        return lost(state);
-    }
-    // The documents list no code for a used reference: the dialect may list one, and 125 may mean it.
-    if refused.says_it_was_done() {
-        state.expose(Exposure::Open);
-        state.aim = Aim::Settle(UsedUp::Duplicate(refusal));
-        return Transition::Look;
-    }
-    match refused.remedy() {
-        Remedy::FixCredentials if first && refused.is_known() => {
-            return Transition::Done(ChargeOutcome::Refused(refused));
+    fn refused(&mut self, refused: Refused, now: Moment, random: u64) {
+        let state = &mut self.state;
+        let first = state.exposure == Exposure::Never;
+        let open = state.exposure == Exposure::Open;
+        state.expose(Exposure::Answered);
+        let refusal = Refusal::from(&refused);
+        if *refused.code() == ErrorCode::NO_RESPONSE_FROM_BANK {
+            state.expose(Exposure::Open);
+            state.aim = Aim::Settle(UsedUp::NoResponse(refusal));
+            return self.look_again(None, now, random);
         }
-        Remedy::FixCredentials => return Transition::Unknown(UnknownReason::Credentials(refused)),
-        remedy @ (Remedy::WaitOneMinute | Remedy::WaitFiveMinutes | Remedy::Retry) => {
-            return again(state, Rest::of(remedy));
+        if refused.leaves_it_open() {
+            return self.lost(now, random);
         }
-        _ => {}
+        // The documents list no code for a used reference: the dialect may list one, and 125 may mean it.
+        if refused.says_it_was_done() {
+            state.expose(Exposure::Open);
+            state.aim = Aim::Settle(UsedUp::Duplicate(refusal));
+            state.phase = Phase::Looking;
+            return;
+        }
+        match refused.remedy() {
+            Remedy::FixCredentials if first && refused.is_known() => return self.end(ChargeOutcome::Refused(refused)),
+            Remedy::FixCredentials => return self.unknown(UnknownReason::Credentials(refused)),
+            Remedy::WaitOneMinute => return self.send_again(Some(Duration::from_secs(60)), now, random),
+            Remedy::WaitFiveMinutes => return self.send_again(Some(Duration::from_secs(300)), now, random),
+            Remedy::Retry => return self.send_again(None, now, random),
+            _ => {}
+        }
+        let scope = refused.scope();
+        let proves = !state.earlier_run && (scope != RefusalScope::WhileItLasts || !open);
+        state.aim = Aim::Refuse { refusal, proves };
+        if scope == RefusalScope::Always && !open && !state.earlier_run {
+            self.end(ChargeOutcome::Refused(refused));
+        } else {
+            state.phase = Phase::Looking;
+        }
     }
-    let scope = refused.scope();
-    let proves = !state.earlier_run && (scope != RefusalScope::WhileItLasts || !open);
-    state.aim = Aim::Refuse { refusal, proves };
-    if scope == RefusalScope::Always && !open && !state.earlier_run {
-        return Transition::Done(ChargeOutcome::Refused(refused));
-    }
-    Transition::Look
 }

@@ -75,6 +75,7 @@ pub(super) enum UsedUp {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Phase {
+    /// The payment may be sent now.
     Ready,
     /// The payment is being sent.
     Paying,

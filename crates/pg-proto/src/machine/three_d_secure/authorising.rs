@@ -29,7 +29,7 @@ impl ThreeDSecure {
             }
             _ => {
                 self.not_authorised(NotSentReason::Unreachable, UnknownReason::NoRequest);
-                self.go_on(now)
+                self.advance(now)
             }
         }
     }

@@ -14,7 +14,7 @@ impl ThreeDSecure {
             // The status to decide about is requested again.
             None => {
                 self.enter(Phase::Checking);
-                self.go_on(now)
+                self.advance(now)
             }
         }
     }

@@ -13,7 +13,7 @@ impl ThreeDSecure {
             Ok(request) if self.state.attempts.made() < self.state.plan.lookups => self.send(request),
             _ => {
                 self.lookups_over();
-                self.go_on(now)
+                self.advance(now)
             }
         }
     }
