@@ -22,6 +22,8 @@ mod pg;
 #[cfg(unix)]
 mod rehearse;
 mod sandbox;
+#[cfg(unix)]
+mod sandbox_log;
 mod sandbox_settings;
 mod sentinel;
 mod shop;

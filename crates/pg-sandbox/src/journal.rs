@@ -1,7 +1,8 @@
 //! Recent requests and their replies, for people.
 //!
-//! In memory, and bounded: a restart clears it. It shows the content of refused requests, which is
-//! never stored. Requests are masked before they get here.
+//! Bounded. Over a shared store it is in the store, where all processes write and read it ([`SharedJournal`]); otherwise it is in
+//! memory, and a restart clears it. It shows the content of refused requests, which no record holds. Requests are masked before
+//! they get here.
 
 use std::{collections::VecDeque, net::IpAddr, sync::Arc};
 
@@ -12,11 +13,13 @@ use pg_model::method::MethodInfo;
 use crate::{
     records::FaultKind,
     service::{Answer, Basis, Warnings},
+    store::{JournalLine, SharedJournal},
     timestamp::Timestamp,
 };
 
 mod parameters;
 mod reply;
+mod view;
 
 pub(crate) use parameters::Parameters;
 
@@ -30,11 +33,13 @@ const MOST_BODY: usize = 4_096;
 const ENTRY_BYTES: usize = 400;
 
 /// The newest requests and their replies.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Journal {
     entries: VecDeque<Entry>,
     last: u64,
     bytes: usize,
+    /// Where the entries of answered requests go if several processes share the journal.
+    shared: Option<SharedJournal>,
 }
 
 /// A request and its reply.
@@ -42,8 +47,10 @@ pub(crate) struct Journal {
 pub(crate) struct Entry {
     /// Its number, from 1 since the start of the sandbox.
     pub(crate) id: u64,
-    /// Its time, on the sandbox's clock.
+    /// Its time, on the clock of its account.
     pub(crate) at: Timestamp,
+    /// Its time, on the real clock.
+    pub(crate) real_at: Timestamp,
     /// The peer's address.
     pub(crate) peer: IpAddr,
     /// Its HTTP method.
@@ -129,6 +136,28 @@ impl Answered {
 }
 
 impl Journal {
+    /// A journal in memory, or one that all processes share.
+    pub(crate) fn new(shared: Option<SharedJournal>) -> Self {
+        Self { shared, ..Self::default() }
+    }
+
+    /// The journal that all processes share, if there is one; then this one holds only the entries of the present group.
+    pub(crate) const fn shared(&self) -> Option<&SharedJournal> {
+        self.shared.as_ref()
+    }
+
+    /// Hands the entries of answered requests over to the shared journal, if there is one.
+    pub(crate) fn publish(&mut self) {
+        let Self { entries, bytes, shared: Some(shared), .. } = self else { return };
+        *bytes = 0;
+        shared.add(entries.drain(..).map(|entry| JournalLine {
+            time: entry.real_at.millis(),
+            number: entry.id,
+            merchant: entry.merchant.clone().unwrap_or_default(),
+            body: Box::new(move |key| entry.view(key).to_string()),
+        }));
+    }
+
     /// Adds an entry and assigns its number.
     pub(crate) fn add(&mut self, mut entry: Entry) {
         self.last += 1;
@@ -144,6 +173,12 @@ impl Journal {
     /// The number of the newest entry so far.
     pub(crate) const fn last(&self) -> u64 {
         self.last
+    }
+
+    /// The entries after a number, oldest first.
+    pub(crate) fn after(&self, id: u64) -> impl Iterator<Item = &Entry> {
+        let count = self.entries.iter().rev().take_while(|entry| entry.id > id).count();
+        self.entries.iter().skip(self.entries.len() - count)
     }
 
     /// Removes every entry after that number.
@@ -193,6 +228,7 @@ mod tests {
         Entry {
             id: 0,
             at: Timestamp::MIN,
+            real_at: Timestamp::MIN,
             peer: Ipv4Addr::LOCALHOST.into(),
             http_method: Method::POST,
             path: "/".to_owned(),

@@ -76,6 +76,7 @@ mod inbound;
 mod journal;
 #[doc(hidden)]
 pub mod key;
+mod log;
 pub mod merchants;
 mod metrics;
 mod open_error;
@@ -102,6 +103,7 @@ pub use dialect::{READY, dialect};
 pub use form::FormLimits;
 pub use generated::codes;
 pub use in_process::{InProcess, NoReply};
+pub use log::Log;
 pub use open_error::OpenError;
 pub use outgoing::{Forbidden, Outgoing};
 pub use pg_connections::ConnectionLimits;

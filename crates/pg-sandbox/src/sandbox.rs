@@ -23,7 +23,7 @@ use crate::{
     schedule::Schedule,
     service::Throttle,
     settings::Settings,
-    store::{Sqlite, Store, StoreError, StoredRecord as _, Syncer, Transaction, Unopened},
+    store::{Reach, Sqlite, Store, StoreError, StoredRecord as _, Syncer, Transaction, Unopened},
     timestamp::Timestamp,
     vault::{self, Cv2Memory, KeyFile, Sealed, Stage, Vault},
 };
@@ -40,7 +40,7 @@ mod request;
 pub struct Peer(pub IpAddr);
 
 impl Peer {
-    fn of<B>(request: &Request<B>) -> IpAddr {
+    pub(crate) fn of<B>(request: &Request<B>) -> IpAddr {
         request.extensions().get::<Self>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.0)
     }
 }
@@ -70,6 +70,8 @@ pub struct Sandbox {
     last_look: Timestamp,
     /// The error of the disk; no request is answered since.
     broken: Option<String>,
+    /// Clock and faults could not be read after a group was undone.
+    is_stale: bool,
 }
 
 /// The content of the key check when it is opened.
@@ -162,8 +164,10 @@ impl Sandbox {
             last_sweep: Timestamp::MIN,
             last_look: Timestamp::MIN,
             broken: None,
+            is_stale: false,
         };
         sandbox.check_key()?;
+        sandbox.journal = Journal::new(sandbox.store.journal()?);
         sandbox.clock = sandbox.stored_clock()?;
         sandbox.faults = sandbox.stored_faults()?;
         sandbox.know_accounts()?;
@@ -206,6 +210,11 @@ impl Sandbox {
     /// Makes replies durable that were produced before their commit is on disk.
     pub(crate) fn syncer(&self) -> Option<Syncer> {
         self.store.syncer()
+    }
+
+    /// Tells whether the store is reached at this moment, if it can be away.
+    pub(crate) fn reach(&self) -> Option<Reach> {
+        self.store.reach()
     }
 
     /// Waits for the disk.

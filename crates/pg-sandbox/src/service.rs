@@ -44,7 +44,7 @@ mod warning;
 pub(crate) use answer::Answer;
 pub(crate) use basis::Basis;
 pub(crate) use context::{Context, OwnAccount};
-pub(crate) use control::LIVE;
+pub(crate) use control::{LIVE, READY};
 pub use diagram::Step;
 pub(crate) use diagram::drawn as sequence_diagram;
 pub(crate) use method::Call;

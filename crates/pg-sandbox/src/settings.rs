@@ -6,8 +6,8 @@ use pg_connections::ConnectionLimits;
 use pg_model::Dialect;
 
 use crate::{
-    decoder_package::DecoderPackage, dialect::cipher, form::FormLimits, merchants::Merchants, open_error::OpenError,
-    secret::Secret,
+    decoder_package::DecoderPackage, dialect::cipher, form::FormLimits, log::Log, merchants::Merchants,
+    open_error::OpenError, secret::Secret,
 };
 
 /// Accounts, limits, and who may control the sandbox.
@@ -36,6 +36,8 @@ pub struct Settings {
     /// How often a callback that is not acknowledged is sent again, up to 9 times; by default never, since the documents say that
     /// one callback is sent.
     pub callback_retries: u32,
+    /// Where each event goes as one line of JSON; without it there is no log.
+    pub log: Option<Log>,
 }
 
 impl Settings {
@@ -92,6 +94,13 @@ impl Settings {
     #[must_use]
     pub fn decoder(mut self, decoder: impl Into<Option<DecoderPackage>>) -> Self {
         self.decoder = decoder.into();
+        self
+    }
+
+    /// Where each event goes as one line of JSON.
+    #[must_use]
+    pub fn log(mut self, log: impl Into<Option<Log>>) -> Self {
+        self.log = log.into();
         self
     }
 

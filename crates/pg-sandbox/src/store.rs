@@ -15,9 +15,11 @@ mod error;
 mod pending;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod reach;
 mod record;
 mod schema;
 mod seal;
+mod shared_journal;
 mod sqlite;
 mod syncer;
 mod transaction;
@@ -25,10 +27,14 @@ mod transaction;
 pub use error::StoreError;
 #[cfg(feature = "postgres")]
 #[doc(hidden)]
-pub use postgres::{Postgres, without_password};
+pub use postgres::{Postgres, Step, without_password};
+#[doc(hidden)]
+pub use reach::Reach;
 #[doc(hidden)]
 pub use record::StoredRecord;
 pub use record::{Condition, Kind, Query};
+#[doc(hidden)]
+pub use shared_journal::{JournalLine, JournalRow, JournalTable, SharedJournal, first_key};
 #[doc(hidden)]
 pub use sqlite::{Sqlite, Unopened};
 pub use syncer::Syncer;
@@ -82,6 +88,22 @@ pub trait Store: Send {
     /// Makes commits durable, in a thread that waits for the disk while the writer continues. Without it, a commit is
     /// durable when it returns.
     fn syncer(&self) -> Option<Syncer> {
+        None
+    }
+
+    /// Starts to write the journal of requests into the store, for all processes. Without it, each process remembers its own
+    /// requests in memory.
+    ///
+    /// # Errors
+    /// When the engine fails.
+    #[doc(hidden)]
+    fn journal(&mut self) -> Result<Option<SharedJournal>, StoreError> {
+        Ok(None)
+    }
+
+    /// Tells whether the store is reached at this moment, if it can be away.
+    #[doc(hidden)]
+    fn reach(&self) -> Option<Reach> {
         None
     }
 

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic, also in the functions that it calls")]
 
 mod access;
+mod accounts;
 mod buttons;
 mod canaries;
 mod decoder;

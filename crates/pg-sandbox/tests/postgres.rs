@@ -5,13 +5,16 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod down;
+mod figures;
 mod interrupted;
+mod journal;
 mod planted;
 mod process;
 mod proof;
 mod refused;
 mod tls;
 mod together;
+mod upgrade;
 
 use pg_sandbox::{conformance, store::Postgres as Store};
 use pg_stores::Postgres;

@@ -1,6 +1,7 @@
 //! `pg sandbox`: the whole service on this machine.
 
 mod certificates;
+mod log;
 pub(crate) mod remote;
 mod store;
 
@@ -17,7 +18,7 @@ use pg_sandbox::{
     secret::Secret,
 };
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::interrupt::Interrupted;
 use crate::{
@@ -99,6 +100,9 @@ pub(crate) struct Arguments {
     /// Maximum of connections from one address, including this machine; without it 256, and no limit for this machine
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     connections_per_address: Option<u32>,
+    /// What standard error gets: warnings for people, or one JSON object a line for each request, call, callback, and loss of the store
+    #[arg(long, value_name = "FORMAT", value_enum, default_value = "text")]
+    log_format: log::Format,
     /// The dialect, which decides what the documents leave open: sandbox, six-hundreds, not-found, terse, or a dialect file; clients
     /// need the same one
     #[arg(long, value_name = "NAME|FILE")]
@@ -200,13 +204,14 @@ fn serve(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         })?,
         None => Merchants::default(),
     };
+    let talk = log::Talk::start(arguments.log_format)?;
     if !arguments.listen.ip().is_loopback() {
-        output::warn("other machines can reach this sandbox, and its credentials are published");
+        talk.warn("other machines can reach this sandbox, and its credentials are published");
     }
     if arguments.private_networks {
-        output::warn("every client of this sandbox can make it post into private networks");
+        talk.warn("every client of this sandbox can make it post into private networks");
     }
-    let settings = arguments.settings(merchants.clone())?;
+    let settings = arguments.settings(merchants.clone())?.log(talk.log());
     let public_url = settings.public_url.clone();
     let (store, records) = store::chosen(&arguments.store, arguments.store_key.as_deref())?;
     let config = Config::default().listen(arguments.listen).store(store).settings(settings);
@@ -217,14 +222,18 @@ fn serve(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         let config = arguments.config.as_deref();
         let up =
             Up { server: &server, merchants: &merchants, config, records: &records, public_url: public_url.as_deref() };
+        talk.tell("started", json!({ "baseUrl": up.base_url(), "store": records }), None);
         if json {
             output::json(&up.facts())?;
         } else {
             output::page(&up.page(Paint::of_stdout()))?;
         }
         interrupted.wait().await;
-        output::say("pg: stopping: answering pending requests, then closing the store");
+        let text = "pg: stopping: answering pending requests, then closing the store";
+        talk.tell("stopping", json!({}), Some(text));
         server.shutdown().await;
+        talk.tell("stopped", json!({}), None);
+        talk.end();
         Ok(Exit::Done)
     })
 }

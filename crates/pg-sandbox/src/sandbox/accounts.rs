@@ -25,7 +25,7 @@ pub(super) struct Scope {
 
 impl Sandbox {
     /// Finds the account of a request: by its API key, by the session, token or authentication that it names, or by the
-    /// `account` of a call of the control interface.
+    /// `account` of a call of the control interface or of a page of the inspector.
     pub(super) fn scope(&mut self, real_now: Timestamp, inbound: &Inbound) -> Result<Scope, StoreError> {
         let caller = inbound.journaled.as_ref().map(|journaled| &journaled.caller);
         let account = match (&inbound.route, caller) {
@@ -38,7 +38,7 @@ impl Sandbox {
                 self.owner::<CheckoutToken>(&token, real_now)?
             }
             (Route::Challenge(key), _) => self.owner::<Authentication>(&key.clone(), real_now)?,
-            (Route::Control(_), _) => return self.asked(real_now, inbound),
+            (Route::Control(_) | Route::Inspector(_), _) => return self.asked(real_now, inbound),
             _ => None,
         };
         Ok(Scope { account, missing: None })
@@ -83,9 +83,8 @@ impl Sandbox {
 
     /// A call may have made or removed an account.
     pub(super) fn note_accounts(&mut self, inbound: &Inbound) {
-        if matches!(&inbound.route, Route::Control(path) if path.split('/').next() == Some("accounts"))
-            && inbound.request.method() != Method::GET
-        {
+        let (Route::Control(path) | Route::Inspector(path)) = &inbound.route else { return };
+        if path.split('/').next() == Some("accounts") && inbound.request.method() != Method::GET {
             self.accounts.look_again();
         }
     }

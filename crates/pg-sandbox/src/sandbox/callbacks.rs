@@ -65,6 +65,9 @@ impl Sandbox {
     /// Reports the result of a callback from [`Sandbox::due`]: the HTTP status of the response,
     /// or why there was none. Other callbacks are not changed.
     pub fn delivered(&mut self, real_now: Timestamp, id: &str, result: Result<StatusCode, String>) {
+        if let Some(log) = &self.settings.log {
+            log.callback(real_now, id, &result);
+        }
         if !self.schedule.is_in_flight(id) {
             return self.delivered_at_account(real_now, id, result);
         }

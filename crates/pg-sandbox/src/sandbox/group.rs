@@ -6,6 +6,7 @@ use http::Response;
 use super::Sandbox;
 use crate::{
     inbound::Inbound,
+    service::Route,
     store::{Change, StoreError},
     timestamp::Timestamp,
 };
@@ -33,10 +34,20 @@ impl Sandbox {
         more: &mut dyn FnMut(&mut Vec<Inbound>),
     ) -> Vec<Response<Bytes>> {
         self.sweep(real_now);
+        let journaled = self.journal.last();
         let responses = self.answer_or_split(real_now, requests, more);
         for (inbound, response) in requests.iter().zip(&responses) {
             self.metrics.request(&inbound.route, response.status());
         }
+        if let Some(log) = &self.settings.log {
+            self.journal.after(journaled).for_each(|entry| log.request(entry));
+            for (inbound, response) in requests.iter().zip(&responses) {
+                if matches!(inbound.route, Route::Control(_) | Route::Inspector(_)) {
+                    log.control(real_now, &inbound.request, inbound.is_head, response.status());
+                }
+            }
+        }
+        self.journal.publish();
         responses
     }
 
@@ -123,7 +134,7 @@ impl Sandbox {
             Some(why) => Err(StoreError::Unsynced(why.clone())),
             None => {
                 self.store.begin()?;
-                if self.store.change() == Change::ByOthers { self.learn_from_others() } else { Ok(()) }
+                if self.is_stale || self.store.change() == Change::ByOthers { self.learn_from_others() } else { Ok(()) }
             }
         }
     }
@@ -133,6 +144,7 @@ impl Sandbox {
     fn learn_from_others(&mut self) -> Result<(), StoreError> {
         self.clock = self.stored_clock()?;
         self.faults = self.stored_faults()?;
+        self.is_stale = false;
         self.schedule.look_again();
         self.accounts.read_again();
         Ok(())
@@ -144,12 +156,11 @@ impl Sandbox {
         self.cv2.restore();
         self.schedule.look_again();
         self.accounts.look_again();
-        // A change of the clock is undone, and the faults were not met.
-        if let Ok(clock) = self.stored_clock() {
-            self.clock = clock;
-        }
-        if let Ok(faults) = self.stored_faults() {
-            self.faults = faults;
+        // A change of the clock is undone, and the faults were not met. If they cannot be read now, the next transaction reads them
+        // before anything else, and fails if it cannot.
+        match (self.stored_clock(), self.stored_faults()) {
+            (Ok(clock), Ok(faults)) => (self.clock, self.faults) = (clock, faults),
+            _ => self.is_stale = true,
         }
         self.journal.forget_after(journaled);
     }

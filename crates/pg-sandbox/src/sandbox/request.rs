@@ -182,6 +182,7 @@ impl Sandbox {
         let entry = Entry {
             id: 0,
             at: self.now_of(scope, real_now),
+            real_at: real_now,
             peer: Peer::of(request),
             http_method: if inbound.is_head { Method::HEAD } else { request.method().clone() },
             path: journaled.path.clone(),

@@ -15,7 +15,11 @@ use pg_connections::{Accepted, ConnectionSlot, RequestQueue, ResponsePermit};
 use tokio::sync::watch;
 
 use super::{body, writer::Queue};
-use crate::{Peer, ResponseDelivery, form::FormLimits, service::LIVE};
+use crate::{
+    Peer, ResponseDelivery,
+    form::FormLimits,
+    service::{LIVE, READY},
+};
 
 /// The time limit of a request head, and of an idle connection between two requests.
 const HEAD_TIME: Duration = Duration::from_secs(30);
@@ -75,13 +79,19 @@ async fn answer(
     counter: &Counter,
     refused: &AtomicU64,
 ) -> Result<Response<Full<Bytes>>, NoAnswer> {
-    if is_probe(&request) {
+    if is_probe(&request, LIVE) {
         let mut response = Response::new(Full::new(Bytes::from_static(b"{\"status\": \"live\"}\n")));
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         return Ok(response);
     }
+    let ready = is_probe(&request, READY);
     let (mut parts, incoming) = request.into_parts();
     parts.extensions.insert(peer);
+    if ready {
+        // Not behind other requests, whose turns may be held by a store that is away.
+        let response = counter.queue.probed(Request::from_parts(parts, Bytes::new())).await;
+        return Ok(response.unwrap_or_else(not_ready).map(Full::new));
+    }
     let (body, held) = match body::read(incoming, counter.limits.body_bytes, place).await {
         Ok(body) => (body.bytes, body.held),
         Err(error) => {
@@ -103,10 +113,11 @@ async fn answer(
     sent
 }
 
-/// Whether a container platform asks if the process runs: answered at once, whatever the queue and the store do.
-fn is_probe<B>(request: &Request<B>) -> bool {
+/// Whether a container platform asks if the process runs, which is answered at once whatever the queue and the store do, or if it is
+/// ready.
+fn is_probe<B>(request: &Request<B>, probe: &str) -> bool {
     let path = request.uri().path().strip_prefix("/_sandbox/");
-    path == Some(LIVE) && matches!(*request.method(), Method::GET | Method::HEAD)
+    path == Some(probe) && matches!(*request.method(), Method::GET | Method::HEAD)
 }
 
 /// The response, or the effect of a fault on it.
@@ -147,6 +158,14 @@ struct NoAnswer;
 #[expect(clippy::disallowed_methods, reason = "a fault delays answers on the real clock")]
 async fn hold(delay: Duration) {
     tokio::time::sleep(delay).await;
+}
+
+/// The store is away, or slow.
+fn not_ready() -> Response<Bytes> {
+    let mut response = Response::new(Bytes::from_static(b"{\"status\": \"not ready\"}\n"));
+    *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
 }
 
 /// Only while the server stops.

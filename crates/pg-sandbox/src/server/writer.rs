@@ -17,6 +17,7 @@ use std::{
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
+use serde_json::json;
 use tokio::sync::{
     mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
     oneshot,
@@ -27,7 +28,7 @@ use super::{
     release::Release,
     system,
 };
-use crate::{Outgoing, Sandbox, Settings, inbound::Inbound};
+use crate::{Log, Outgoing, Sandbox, Settings, inbound::Inbound, store::Reach};
 
 /// The longest sleep while a task is due later, so that a change of the real clock is noticed.
 const NAP: Duration = Duration::from_secs(60);
@@ -38,9 +39,29 @@ const NAP: Duration = Duration::from_secs(60);
 pub(super) struct Queue {
     jobs: UnboundedSender<Job>,
     settings: Arc<Settings>,
+    reach: Option<Reach>,
 }
 
+/// The longest wait of a probe that asks whether requests can be answered.
+const PROBE: Duration = Duration::from_secs(3);
+
 impl Queue {
+    /// The response to a probe, or `None` if the store is away or does not answer within [`PROBE`].
+    pub(super) async fn probed(&self, request: Request<Bytes>) -> Option<Response<Bytes>> {
+        let asked = async {
+            let Some(mut reach) = self.reach.clone() else { return self.answer(request).await };
+            // The queue reaches the store again by itself: a probe that waited in it would only make it longer.
+            if !reach.is(true).await {
+                return None;
+            }
+            tokio::select! {
+                answer = self.answer(request) => answer,
+                _ = reach.is(false) => None,
+            }
+        };
+        tokio::time::timeout(PROBE, asked).await.ok().flatten()
+    }
+
     /// The response to a request, once it is durable; `None` if the thread has ended.
     pub(super) async fn answer(&self, request: Request<Bytes>) -> Option<Response<Bytes>> {
         let (answer, answered) = oneshot::channel();
@@ -60,14 +81,28 @@ impl Queue {
 /// the connections.
 pub(super) fn start(sandbox: Sandbox, due: UnboundedSender<Outgoing>) -> io::Result<(Queue, thread::JoinHandle<()>)> {
     let (jobs, queued) = unbounded_channel();
+    if let (Some(reach), Some(log)) = (sandbox.reach(), sandbox.settings().log.clone()) {
+        tokio::spawn(tell(reach, log));
+    }
     let (messages, receiver) = channel();
-    let settings = sandbox.shared_settings();
+    let (settings, reach) = (sandbox.shared_settings(), sandbox.reach());
     let release = Release::start(sandbox.syncer())?;
     let thread = thread::Builder::new().name("sandbox-writer".to_owned());
     let handle = thread.spawn(move || run(sandbox, Inbox::new(receiver), &due, release))?;
     let end = Last(messages.clone());
     tokio::spawn(forward(queued, messages, end));
-    Ok((Queue { jobs, settings }, handle))
+    Ok((Queue { jobs, settings, reach }, handle))
+}
+
+/// Logs when the store is lost, and when it is reached again.
+async fn tell(mut reach: Reach, log: Log) {
+    while reach.is(false).await {
+        log.event(system::now(), "error", "store-lost", json!({}));
+        if !reach.is(true).await {
+            return;
+        }
+        log.event(system::now(), "info", "store-reached", json!({}));
+    }
 }
 
 /// Passes the jobs of one round of the runtime to the thread, together.

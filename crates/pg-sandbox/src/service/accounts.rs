@@ -78,6 +78,9 @@ pub(crate) fn remove(context: &mut Context<'_>, name: &str) -> Result<bool, Stor
         cv2::take(context, &session.key)?;
     }
     context.throttle.forget(name);
+    if let Some(journal) = context.journal.shared() {
+        journal.forget(name);
+    }
     let records = &mut context.records;
     all_of::<Authentication>(records, name)?;
     all_of::<Batch>(records, name)?;

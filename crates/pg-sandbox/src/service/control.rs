@@ -22,7 +22,7 @@ mod requests;
 mod updater;
 
 pub(super) use access::{Denied, check};
-pub(crate) use health::LIVE;
+pub(crate) use health::{LIVE, READY};
 pub(super) use listing::Listing;
 pub(super) use lists::List;
 

@@ -14,6 +14,7 @@ use super::{
 };
 use crate::form::Form;
 
+mod accounts;
 mod assumptions;
 mod authentications;
 mod basis;
@@ -48,6 +49,10 @@ pub(super) fn answer(context: &mut Context<'_>, path: &str, request: &Request<By
     if let Err(denied) = control::check(context, request) {
         return Ok(refused(denied));
     }
+    if let Some(name) = context.missing_account.take() {
+        let reason = format!("There is no account {:?} that was made at run time.", pg_model::mask::text(&name));
+        return Ok(problem(context, StatusCode::NOT_FOUND, &reason));
+    }
     let segments: Vec<&str> = path.split('/').collect();
     match *request.method() {
         Method::GET => show(context, &segments, request),
@@ -65,6 +70,7 @@ fn show(context: &mut Context<'_>, segments: &[&str], request: &Request<Bytes>) 
         ["clock"] => clock::show(context, None),
         ["faults"] => faults::show(context, None),
         ["updater"] => updater::show(context, None),
+        ["accounts"] => accounts::show(context, None),
         ["decoder"] => Ok(decoder::show(context)),
         ["decoder", file] => Ok(decoder::file(context, file).unwrap_or_else(|| missing(context))),
         ["assumptions"] => Ok(assumptions::list(context)),
@@ -87,6 +93,8 @@ fn act(context: &mut Context<'_>, segments: &[&str], request: &Request<Bytes>) -
         ["faults"] => faults::add(context, &form),
         ["faults", "clear"] => faults::clear(context),
         ["faults", id, "remove"] => faults::remove(context, id),
+        ["accounts"] => accounts::make(context, &form),
+        ["accounts", name, "remove"] => accounts::remove(context, name),
         ["updater"] => updater::tell(context, &form),
         ["updater", "forget"] => updater::forget(context),
         ["batches", key, "spoil"] => batches::spoil(context, key),

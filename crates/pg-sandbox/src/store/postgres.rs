@@ -15,20 +15,27 @@ use std::{borrow::Cow, collections::BTreeMap};
 use tokio_postgres::{SimpleQueryMessage, types::Type};
 
 use self::{
+    journal::PostgresJournal,
     link::{Link, Trouble},
     table::Table,
 };
-use super::{Change, INDEX_COLUMNS, Kind, Query, Row, Store, StoreError, seal::Sealer};
+use super::{Change, INDEX_COLUMNS, Kind, Query, Reach, Row, SharedJournal, Store, StoreError, seal::Sealer};
 
 mod address;
+mod journal;
 mod link;
 mod schema;
 mod table;
 mod tls;
 
+pub use schema::Step;
+
 /// A store that several processes may have open.
 pub struct Postgres {
+    url: String,
     link: Link,
+    /// The newest format that this program knows.
+    known: i64,
     sealer: Sealer,
     tables: Vec<Table>,
     /// This process in the table of processes, and how many groups it has committed.
@@ -72,10 +79,21 @@ impl Postgres {
     /// [`StoreError::Unreachable`], [`StoreError::ReadOnly`], [`StoreError::Foreign`], [`StoreError::Newer`],
     /// [`StoreError::WrongKey`], and others when the database fails. What is there stays as it is then.
     pub fn open(url: &str, key: &[u8; 32], process: &str) -> Result<Self, StoreError> {
+        Self::open_knowing(schema::STEPS, url, key, process)
+    }
+
+    /// Opens the store as a program that knows these steps of the format: an earlier one knows fewer, a later one more.
+    ///
+    /// # Errors
+    /// As [`Postgres::open`].
+    #[doc(hidden)]
+    pub fn open_knowing(steps: &[Step], url: &str, key: &[u8; 32], process: &str) -> Result<Self, StoreError> {
         let mut link = Link::new(url)?;
         let sealer = Sealer::new(key);
-        let (tables, generation) = schema::open(&mut link, &sealer)?;
+        let (tables, generation) = schema::open(&mut link, &sealer, steps)?;
         Ok(Self {
+            url: url.to_owned(),
+            known: schema::newest(steps),
             link,
             sealer,
             tables,
@@ -88,6 +106,13 @@ impl Postgres {
             written: BTreeMap::new(),
             sent: false,
         })
+    }
+
+    /// The steps of the format that this program knows.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn steps() -> &'static [Step] {
+        schema::STEPS
     }
 
     /// Whether a database has a store.
@@ -202,9 +227,9 @@ impl Store for Postgres {
         self.trouble = None;
         let state = schema::begin(&mut self.link).map_err(|trouble| self.met(trouble))?;
         self.open = true;
-        if state.format != schema::NEWEST {
+        if state.format > self.known {
             self.rollback();
-            return Err(StoreError::Newer { found: state.format, known: schema::NEWEST });
+            return Err(StoreError::Newer { found: state.format, known: self.known });
         }
         self.change = if state.generation == self.generation { self.change } else { Change::ByOthers };
         self.generation = state.generation;
@@ -243,6 +268,19 @@ impl Store for Postgres {
 
     fn change(&self) -> Change {
         self.change
+    }
+
+    fn journal(&mut self) -> Result<Option<SharedJournal>, StoreError> {
+        if self.known < schema::JOURNAL {
+            return Ok(None);
+        }
+        let table = PostgresJournal::new(&self.url, self.sealer.clone())?;
+        let started = SharedJournal::start(Box::new(table), self.process.get(..8).unwrap_or(&self.process));
+        started.map(Some).map_err(|error| StoreError::Engine(format!("a thread: {error}")))
+    }
+
+    fn reach(&self) -> Option<Reach> {
+        Some(Reach::new(self.link.reach()))
     }
 
     fn may_try_again(&self) -> bool {

@@ -129,6 +129,7 @@ impl Whole {
 pub(super) struct NotSealedHere;
 
 /// Seals and opens the rows of one store.
+#[derive(Clone)]
 pub(super) struct Sealer {
     tags: Hmac<Sha256>,
     digests: Hmac<Sha256>,

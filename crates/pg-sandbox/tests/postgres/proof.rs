@@ -33,15 +33,19 @@ const URL: &str = "PG_PROOF_URL";
 /// The sandbox's code of a unique reference that was used before (A92).
 const REFERENCE_USED: &str = "950";
 
-fn setting(name: &str, usual: usize) -> usize {
+pub(super) fn setting(name: &str, usual: usize) -> usize {
     std::env::var(name).map_or(usual, |text| text.parse().unwrap())
 }
 
-/// Serves a sandbox until standard input ends, if it is told a database.
+/// Serves a sandbox until standard input ends, if it is told a database, a file, or `memory`.
 #[test]
 fn a_process_of_the_proof() {
     let Ok(url) = std::env::var(URL) else { return };
-    let store = StoreChoice::Postgres(SharedStore::new(url, StoreKey::from_bytes(KEY)));
+    let store = match &*url {
+        "memory" => StoreChoice::Memory,
+        url if url.starts_with("postgres:") => StoreChoice::Postgres(SharedStore::new(url, StoreKey::from_bytes(KEY))),
+        file => StoreChoice::File(file.into()),
+    };
     tokio::runtime::Runtime::new().unwrap().block_on(async {
         let server = Server::start(Config::default().store(store)).await.unwrap();
         println!("\nserves {}", server.address());
@@ -52,13 +56,13 @@ fn a_process_of_the_proof() {
 }
 
 /// A process that serves a sandbox.
-struct Serving {
+pub(super) struct Serving {
     child: Child,
-    address: SocketAddr,
+    pub(super) address: SocketAddr,
 }
 
 impl Serving {
-    fn start(url: &str) -> Self {
+    pub(super) fn start(url: &str) -> Self {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "postgres::proof::a_process_of_the_proof", "--nocapture", "--test-threads=1"])
             .env(URL, url)

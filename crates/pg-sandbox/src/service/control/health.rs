@@ -10,7 +10,7 @@ use crate::service::Reply;
 /// The path below `/_sandbox/` that says that the process runs, whatever its store does.
 pub(crate) const LIVE: &str = "health/live";
 /// The path that is answered from the store: an error if requests could not be answered now.
-const READY: &str = "health/ready";
+pub(crate) const READY: &str = "health/ready";
 
 /// The reply to a probe; `None` for any other request. To be here, a request has been given an open transaction.
 pub(super) fn answer(path: &str, request: &Request<Bytes>) -> Option<Reply> {

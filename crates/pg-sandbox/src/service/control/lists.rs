@@ -76,7 +76,7 @@ impl List {
     /// A page of the list.
     pub(in super::super) fn page(self, context: &mut Context<'_>, listing: &Listing) -> Result<Page<Value>, Refusal> {
         match self {
-            Self::Requests => Ok(requests::page(context.journal, listing)),
+            Self::Requests => Ok(requests::page(context.journal, listing, made(context))?),
             Self::Transactions => page(context, listing, transactions::view),
             Self::Tokens => page(context, listing, token),
             Self::Sessions => page(context, listing, session),
@@ -91,7 +91,7 @@ impl List {
     /// One entry of the list, with details; `None` if it does not exist.
     pub(in super::super) fn entry(self, context: &mut Context<'_>, key: &str) -> Result<Option<Value>, Refusal> {
         match self {
-            Self::Requests => Ok(requests::entry(context.journal, key)),
+            Self::Requests => Ok(requests::entry(context.journal, key)?),
             Self::Transactions => entry(context, key, transactions::view),
             Self::Tokens => entry(context, key, token),
             Self::Sessions => entry(context, key, session),
@@ -135,6 +135,11 @@ impl List {
             None => error(StatusCode::NOT_FOUND, &format!("there is no entry with this key in {}", self.name())),
         })
     }
+}
+
+/// When the account was made whose requests are asked for: an earlier account of the same name is another one.
+fn made(context: &Context<'_>) -> Timestamp {
+    context.account.map_or(Timestamp::MIN, |own| own.account.created)
 }
 
 fn page<T: StoredRecord>(

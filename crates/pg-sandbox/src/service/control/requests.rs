@@ -1,16 +1,40 @@
 //! The newest requests and what was answered.
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use super::listing::{Listing, Page};
-use crate::journal::{Answered, Entry, Journal, Parameters};
+use crate::{
+    journal::{Entry, Journal},
+    store::{JournalRow, SharedJournal, StoreError, first_key},
+    timestamp::Timestamp,
+};
 
-pub(super) fn page(journal: &Journal, listing: &Listing) -> Page<Value> {
+/// The most entries of a shared journal that one request searches, and how many at a time.
+const LOOKED_THROUGH: u32 = 10_000;
+const AT_A_TIME: u32 = 500;
+
+/// A page of requests, none of which was before an instant of the real clock.
+pub(super) fn page(journal: &Journal, listing: &Listing, since: Timestamp) -> Result<Page<Value>, StoreError> {
+    match journal.shared() {
+        Some(shared) => shared_page(shared, listing, since),
+        None => Ok(page_in_memory(journal, listing, since)),
+    }
+}
+
+pub(super) fn entry(journal: &Journal, key: &str) -> Result<Option<Value>, StoreError> {
+    match journal.shared() {
+        Some(shared) => shared.get(key)?.map(|body| read(&body)).transpose(),
+        None => Ok(key.parse().ok().and_then(|number| journal.entry(number)).map(view)),
+    }
+}
+
+fn page_in_memory(journal: &Journal, listing: &Listing, since: Timestamp) -> Page<Value> {
     // An invalid number sorts before everything.
     let before = listing.before().map(|before| before.parse().unwrap_or(0));
     let method = listing.method().and_then(pg_model::method::method);
     let wanted = |entry: &&Entry| {
-        listing.merchant().is_none_or(|merchant| entry.merchant.as_deref() == Some(merchant))
+        entry.real_at >= since
+            && listing.merchant().is_none_or(|merchant| entry.merchant.as_deref() == Some(merchant))
             && method.is_none_or(|method| entry.info.is_some_and(|info| std::ptr::eq(info, method)))
             && listing.wants(|| view(entry))
     };
@@ -20,8 +44,38 @@ pub(super) fn page(journal: &Journal, listing: &Listing) -> Page<Value> {
     Page { entries: shown.into_iter().map(view).collect(), next }
 }
 
-pub(super) fn entry(journal: &Journal, key: &str) -> Option<Value> {
-    journal.entry(key.parse().ok()?).map(view)
+/// Reads a limited number of entries, as for the records of an account: the next page continues where this one stopped.
+fn shared_page(shared: &SharedJournal, listing: &Listing, since: Timestamp) -> Result<Page<Value>, StoreError> {
+    let first = first_key(since.millis());
+    let mut before = listing.before().map(str::to_owned);
+    let (mut entries, mut last) = (Vec::new(), None);
+    for _ in 0..LOOKED_THROUGH / AT_A_TIME {
+        let rows = shared.newest(listing.merchant(), before.as_deref(), AT_A_TIME)?;
+        let is_end = rows.len() < usize::try_from(AT_A_TIME).unwrap_or(usize::MAX);
+        for JournalRow { key, body, .. } in rows {
+            if key < first {
+                return Ok(Page { entries, next: None });
+            }
+            let entry = read(&body)?;
+            if listing.method().is_none_or(|method| entry["method"] == method) && listing.wants(|| entry.clone()) {
+                if entries.len() == listing.limit() {
+                    return Ok(Page { entries, next: last });
+                }
+                entries.push(entry);
+                last = Some(key.clone());
+            }
+            before = Some(key);
+        }
+        if is_end {
+            return Ok(Page { entries, next: None });
+        }
+    }
+    Ok(Page { entries, next: before })
+}
+
+fn read(body: &str) -> Result<Value, StoreError> {
+    let unreadable = |_| StoreError::Body { table: "journal", problem: "an entry is not JSON".to_owned() };
+    serde_json::from_str(body).map_err(unreadable)
 }
 
 /// Digits that sort as the numbers do.
@@ -30,27 +84,5 @@ fn id(entry: &Entry) -> String {
 }
 
 fn view(entry: &Entry) -> Value {
-    let reply = entry.reply.as_ref();
-    json!({
-        "id": id(entry),
-        "time": entry.at.to_string(),
-        "peer": entry.peer.to_string(),
-        "merchant": entry.merchant,
-        "httpMethod": entry.http_method.as_str(),
-        "path": entry.path,
-        "method": entry.info.map(|info| format!("{info:?}")),
-        "parameters": parameters(&entry.parameters),
-        "parametersLeftOut": entry.parameters.left_out(),
-        "fault": entry.fault.map(|fault| fault.name()),
-        "status": reply.map(|reply| reply.status),
-        "errorCode": reply.and_then(|reply| reply.error_code.as_deref()),
-        "basis": reply.and_then(Answered::basis),
-        "warnings": reply.map(Answered::warnings),
-        "location": reply.and_then(Answered::location),
-        "reply": reply.map(Answered::body),
-    })
-}
-
-fn parameters(parameters: &Parameters) -> Value {
-    parameters.iter().map(|(name, value)| (name.to_owned(), value.into())).collect::<Map<_, _>>().into()
+    entry.view(&id(entry))
 }

@@ -54,7 +54,7 @@ fn times(count: u64) -> String {
     }
 }
 
-fn entry(_: &mut Context<'_>, callback: Shown<'_>) -> Result<Html, Refusal> {
+fn entry(context: &mut Context<'_>, callback: Shown<'_>) -> Result<Html, Refusal> {
     let about = match &*callback.text("kind") {
         "account-updater" => site::by_key(List::Batches, &callback.text("about")),
         _ => site::by_key(List::Transactions, &callback.text("about")),
@@ -74,7 +74,11 @@ fn entry(_: &mut Context<'_>, callback: Shown<'_>) -> Result<Html, Refusal> {
         .fact("Last answer", result)
         .fact("Last sent", last.time("at"))
         .quoted("Account", &callback.text("merchant"));
-    let again = Form::post(&format!("{}/redeliver", site::entry(List::Callbacks, &callback.text("id"))));
+    let again = format!("{}/redeliver", site::entry(List::Callbacks, &callback.text("id")));
+    let merchant = callback.text("merchant");
+    // The clock and the schedule are the account's own.
+    let is_own = context.merchants().by_name(&merchant).is_none();
+    let again = Form::post(&if is_own { site::of_account(again, &merchant) } else { again });
     let body =
         Facts::new().code("Content type", &callback.text("contentType")).quoted("Bytes", &callback.text("bodyBytes"));
     Ok(view::section("What it is", facts.into_html().put(again.button("Send it again")))
@@ -101,13 +105,14 @@ pub(super) fn behaviour(context: &mut Context<'_>, entered: Option<&form::Form>)
     let forget = if rows.is_empty() {
         Html::new()
     } else {
-        Form::post(&Place::List(List::Callbacks).below("behave")).quiet_button("All as usual again")
+        Form::post(&site::here(context, Place::List(List::Callbacks).below("behave")))
+            .quiet_button("All as usual again")
     };
     let table =
         Table::new("In the order in which they meet it", &["The callback", "Seconds late", "Callbacks"]).rows(rows);
     Ok(view::section("What the next callbacks do", table.or("They arrive once and in time.").put(forget))
         .put(view::section("Registered destinations", destinations(context)?))
-        .put(view::section("Tell the next ones", telling(entered))))
+        .put(view::section("Tell the next ones", telling(context, entered))))
 }
 
 /// Addresses that receive callbacks in place of those that requests name.
@@ -124,7 +129,7 @@ fn destinations(context: &mut Context<'_>) -> Result<Html, Refusal> {
     Ok(table.rows(rows).or("None: callbacks go to the URLs of the requests."))
 }
 
-fn telling(entered: Option<&form::Form>) -> Html {
+fn telling(context: &Context<'_>, entered: Option<&form::Form>) -> Html {
     let value = |name, usual| entered.and_then(|form| form.get(name)).unwrap_or(usual);
     let kind = Select { name: "kind", label: "The callback", options: &KINDS, chosen: value("kind", "fail") };
     let seconds = Field {
@@ -141,7 +146,7 @@ fn telling(entered: Option<&form::Form>) -> Html {
         keyboard: "numeric",
         ..Field::default()
     };
-    Form::post(&Place::List(List::Callbacks).below("behaviour"))
+    Form::post(&site::here(context, Place::List(List::Callbacks).below("behaviour")))
         .select(kind)
         .field(seconds)
         .field(times)
@@ -159,7 +164,7 @@ pub(super) fn misbehave(context: &mut Context<'_>, form: &form::Form) -> Result<
         asked["seconds"] = calls::number(form.get("seconds").unwrap_or_default());
     }
     let answer = calls::post(context, "callbacks/behaviour", &asked)?;
-    let Some(problem) = answer.refused() else { return see(&Place::List(List::Callbacks).path()) };
+    let Some(problem) = answer.refused() else { return see(&Place::List(List::Callbacks).here(context)) };
     let content = view::alert(problem).put(behaviour(context, Some(form))?);
     let page = frame::page(context, Some(Place::List(List::Callbacks)), "Callbacks", content);
     Ok(Reply::inspector(StatusCode::BAD_REQUEST, page))
@@ -168,5 +173,5 @@ pub(super) fn misbehave(context: &mut Context<'_>, form: &form::Form) -> Result<
 /// Lets all callbacks arrive as usual, by the call of the control interface.
 pub(super) fn behave(context: &mut Context<'_>) -> Result<Reply, Refusal> {
     calls::delete(context, "callbacks/behaviour")?;
-    see(&Place::List(List::Callbacks).path())
+    see(&Place::List(List::Callbacks).here(context))
 }

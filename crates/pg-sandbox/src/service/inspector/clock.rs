@@ -26,13 +26,14 @@ const SPEEDS: [(&str, &str); 4] =
 pub(super) fn show(context: &mut Context<'_>, problem: Option<(&str, &Form)>) -> Result<Reply, Refusal> {
     let clock = calls::get(context, "clock")?;
     let entered = problem.and_then(|(_, form)| form.get("set")).unwrap_or_default();
+    let path = Place::Clock.here(context);
     let content = Html::new()
         .raw("<p class=\"lead\">One clock for everything that has a time: sessions, tokens, batches, lockouts, callbacks.</p>\n")
         .put(problem.map(|(problem, _)| view::alert(problem)).unwrap_or_default())
         .put(view::section("Now", now(Shown(&clock))))
-        .put(view::section("Put it forward", steps()))
-        .put(view::section("How fast it runs", speeds()))
-        .put(view::section("Set it", setting(entered)));
+        .put(view::section("Put it forward", steps(&path)))
+        .put(view::section("How fast it runs", speeds(&path)))
+        .put(view::section("Set it", setting(&path, entered)));
     let status = if problem.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     let page = frame::page(context, Some(Place::Clock), Place::Clock.title(), content);
     Ok(Reply::inspector(status, page))
@@ -51,7 +52,7 @@ pub(super) fn turn(context: &mut Context<'_>, form: &Form) -> Result<Reply, Refu
     let answer = calls::post(context, "clock", &asked)?;
     match answer.refused() {
         Some(problem) => show(context, Some((problem, form))),
-        None => see(&Place::Clock.path()),
+        None => see(&Place::Clock.here(context)),
     }
 }
 
@@ -67,21 +68,20 @@ fn now(clock: Shown<'_>) -> Html {
     time.put(Facts::new().quoted("Runs", &speed).fact("Against real time", real).into_html())
 }
 
-fn steps() -> Html {
+fn steps(path: &str) -> Html {
     let buttons = STEPS.map(|(seconds, words, meaning)| {
-        let button = view::Form::post(&Place::Clock.path()).hidden("advanceSeconds", seconds).button(words);
+        let button = view::Form::post(path).hidden("advanceSeconds", seconds).button(words);
         Html::new().raw("<div><dt>").put(button).raw("</dt><dd>").raw(meaning).raw("</dd></div>\n")
     });
     Html::new().raw("<dl class=\"steps\">\n").all(buttons).raw("</dl>\n")
 }
 
-fn speeds() -> Html {
-    let path = Place::Clock.path();
-    let buttons = SPEEDS.map(|(speed, words)| view::Form::post(&path).hidden("speed", speed).quiet_button(words));
+fn speeds(path: &str) -> Html {
+    let buttons = SPEEDS.map(|(speed, words)| view::Form::post(path).hidden("speed", speed).quiet_button(words));
     Html::new().raw("<div class=\"buttons\">\n").all(buttons).raw("</div>\n")
 }
 
-fn setting(entered: &str) -> Html {
+fn setting(path: &str, entered: &str) -> Html {
     let field = Field {
         name: "set",
         label: "Date and time",
@@ -89,8 +89,8 @@ fn setting(entered: &str) -> Html {
         hint: "Such as 2031-01-01 00:00:00, in UTC unless it names another offset. It may lie before now.",
         ..Field::default()
     };
-    let form = view::Form::post(&Place::Clock.path()).field(field).button("Set the clock");
-    let real = view::Form::post(&Place::Clock.path()).hidden("real", "1").quiet_button("Back to real time");
+    let form = view::Form::post(path).field(field).button("Set the clock");
+    let real = view::Form::post(path).hidden("real", "1").quiet_button("Back to real time");
     form.raw("<div class=\"after\">\n").put(real).raw("</div>\n")
 }
 

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{
     Context, Form, Html, Refusal, Reply, calls, frame, see,
-    site::Place,
+    site::{Place, here},
     view::{self, Field, Select, Shown, Table, Tone, badge},
 };
 use crate::records::{Fault, FaultKind};
@@ -29,25 +29,25 @@ pub(super) fn show(context: &mut Context<'_>, problem: Option<(&str, &Form)>) ->
     let entered = problem.map(|(_, form)| form);
     let content = view::lead("Each call gets at most one fault: the oldest one for its method that has calls left.")
         .put(problem.map(|(problem, _)| view::alert(problem)).unwrap_or_default())
-        .put(view::section("Faults of the next calls", list(Shown(&faults))))
-        .put(view::section("Add a fault", adding(entered)));
+        .put(view::section("Faults of the next calls", list(context, Shown(&faults))))
+        .put(view::section("Add a fault", adding(context, entered)));
     let status = if problem.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     Ok(Reply::inspector(status, frame::page(context, Some(Place::Faults), Place::Faults.title(), content)))
 }
 
-fn list(faults: Shown<'_>) -> Html {
-    let rows: Vec<_> = faults.entries().map(row).collect();
+fn list(context: &Context<'_>, faults: Shown<'_>) -> Html {
+    let rows: Vec<_> = faults.entries().map(|fault| row(context, fault)).collect();
     let clear = if rows.is_empty() {
         Html::new()
     } else {
-        let form = view::Form::post(&Place::Faults.below("clear")).quiet_button("Remove all of them");
+        let form = view::Form::post(&here(context, Place::Faults.below("clear"))).quiet_button("Remove all of them");
         Html::new().raw("<div class=\"after\">\n").put(form).raw("</div>\n")
     };
     let heads = &["Kind", "ApiRequest", "Calls left", "More", "Remove"];
     Table::new("The oldest first", heads).rows(rows).or("Nothing goes wrong.").put(clear)
 }
 
-fn row(fault: Shown<'_>) -> [Html; 5] {
+fn row(context: &Context<'_>, fault: Shown<'_>) -> [Html; 5] {
     let (left, times) = (fault.text("remaining"), fault.text("times"));
     let tone = if left == "0" { Tone::Plain } else { Tone::Waiting };
     let method = match &*fault.text("method") {
@@ -59,7 +59,7 @@ fn row(fault: Shown<'_>) -> [Html; 5] {
         "status" => format!("HTTP {}", fault.text("status")),
         _ => String::new(),
     };
-    let path = format!("{}/remove", Place::Faults.below(&fault.text("id")));
+    let path = here(context, format!("{}/remove", Place::Faults.below(&fault.text("id"))));
     [
         badge(tone, &fault.text("kind")),
         method,
@@ -69,7 +69,7 @@ fn row(fault: Shown<'_>) -> [Html; 5] {
     ]
 }
 
-fn adding(entered: Option<&Form>) -> Html {
+fn adding(context: &Context<'_>, entered: Option<&Form>) -> Html {
     let value = |name, usual| entered.and_then(|form| form.get(name)).unwrap_or(usual);
     let names: Vec<String> = METHODS.iter().map(|info| format!("{info:?}")).collect();
     let methods: Vec<(&str, &str)> = [(Fault::ANY, "Any method"), (Fault::PAGE, "The hosted page")]
@@ -78,7 +78,7 @@ fn adding(entered: Option<&Form>) -> Html {
         .collect();
     let kinds: Vec<(&str, &str)> = FaultKind::NAMES.into_iter().zip(MEANINGS).collect();
     let number = |name, label, usual, hint| Field { name, label, value: value(name, usual), hint, keyboard: "numeric" };
-    view::Form::post(&Place::Faults.path())
+    view::Form::post(&Place::Faults.here(context))
         .select(Select { name: "method", label: "Calls of", options: &methods, chosen: value("method", Fault::ANY) })
         .select(Select { name: "kind", label: "What goes wrong", options: &kinds, chosen: value("kind", "drop-reply") })
         .field(number("times", "How many calls", "1", ""))
@@ -100,20 +100,20 @@ pub(super) fn add(context: &mut Context<'_>, form: &Form) -> Result<Reply, Refus
     let answer = calls::post(context, "faults", &asked)?;
     match answer.refused() {
         Some(problem) => show(context, Some((problem, form))),
-        None => see(&Place::Faults.path()),
+        None => see(&Place::Faults.here(context)),
     }
 }
 
 /// Removes all faults, by the call of the control interface.
 pub(super) fn clear(context: &mut Context<'_>) -> Result<Reply, Refusal> {
     calls::delete(context, "faults")?;
-    see(&Place::Faults.path())
+    see(&Place::Faults.here(context))
 }
 
 /// Removes a fault, by the call of the control interface; one that is gone already is none.
 pub(super) fn remove(context: &mut Context<'_>, id: &str) -> Result<Reply, Refusal> {
     calls::delete(context, &format!("faults/{id}"))?;
-    see(&Place::Faults.path())
+    see(&Place::Faults.here(context))
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ pub(super) fn page(context: &Context<'_>, place: Option<Place>, heading: &str, c
     head(heading)
         .raw("<body>\n<a class=\"skip\" href=\"#content\">Skip to the content</a>\n")
         .put(header(context))
-        .put(menu(place))
+        .put(menu(context, place))
         .raw("<main id=\"content\" tabindex=\"-1\">\n<h1>")
         .text(heading)
         .raw("</h1>\n")
@@ -29,12 +29,21 @@ fn header(context: &Context<'_>) -> Html {
         .raw("<header>\n<a class=\"name\"")
         .attribute("href", &Place::Overview.path())
         .raw(">pg sandbox</a>\n<a class=\"clock\"")
-        .attribute("href", &Place::Clock.path())
+        .attribute("href", &Place::Clock.here(context))
         .raw("><span class=\"unseen\">The sandbox’s clock: </span>")
         .put(clock.time("now"))
         .raw(" UTC ")
         .put(pace(clock))
-        .raw("</a>\n</header>\n")
+        .raw("</a>\n")
+        .put(account(context))
+        .raw("</header>\n")
+}
+
+/// The account that the page is about, if it was made at run time; the link leads to the others.
+fn account(context: &Context<'_>) -> Html {
+    let Some(own) = context.account else { return Html::new() };
+    let link = Html::new().raw("<a class=\"clock\"").attribute("href", &Place::Accounts.here(context)).raw(">Account ");
+    link.put(badge(Tone::Waiting, &own.account.name)).raw("</a>\n")
 }
 
 /// How the clock runs, unless it runs as clocks do.
@@ -46,11 +55,11 @@ fn pace(clock: Shown<'_>) -> Html {
     }
 }
 
-fn menu(place: Option<Place>) -> Html {
+fn menu(context: &Context<'_>, place: Option<Place>) -> Html {
     let groups = Place::MENU.iter().map(|(name, places)| {
         let links = places.iter().map(|&other| {
             let here = if place == Some(other) { " aria-current=\"page\"" } else { "" };
-            let link = Html::new().raw("<li><a").attribute("href", &other.path()).raw(here).raw(">");
+            let link = Html::new().raw("<li><a").attribute("href", &other.here(context)).raw(here).raw(">");
             link.raw(other.title()).raw("</a></li>\n")
         });
         Html::new().raw("<h2>").raw(name).raw("</h2>\n<ul>\n").all(links).raw("</ul>\n")

@@ -43,7 +43,7 @@ pub(super) fn show(context: &mut Context<'_>, list: List, request: &Request<Byte
     };
     let older = page.next.map(|before| format!("{}?{}", place.path(), listing.next(&before)));
     let content = view::lead(look.about)
-        .put(filter(context, list, &listing))
+        .put(filter(context, list, &listing)?)
         .raw("<section>\n")
         .put(look.table(&entries).or(if listing.find_text().is_some() { "Nothing was found." } else { look.empty }))
         .put(pages(&place.path(), listing.before().is_some(), older.as_deref()))
@@ -58,7 +58,7 @@ pub(super) fn entry(context: &mut Context<'_>, list: List, key: &str) -> Result<
     let look = look(list);
     let content = (look.entry)(context, Shown(&view))?;
     let key = Shown(&view).text(look.key);
-    // The number of a request is filled up with zeros, so that texts sort as numbers do.
+    // The number of a request is filled up with zeros, so that texts sort as numbers do. In a shared journal it is a key.
     let key = if list == List::Requests { key.trim_start_matches('0') } else { &*key };
     let heading = format!("{} {key}", look.one);
     Ok(Some(shown(context, Place::List(list), &heading, content)))
@@ -69,9 +69,11 @@ fn wrong(context: &Context<'_>, problem: &str) -> Reply {
 }
 
 /// A choice of the account, of the method where there is one, and a search.
-fn filter(context: &Context<'_>, list: List, listing: &Listing) -> Html {
+fn filter(context: &mut Context<'_>, list: List, listing: &Listing) -> Result<Html, Refusal> {
+    let made = crate::service::accounts::listed(&mut context.records)?;
+    let made = made.iter().map(|entry| (&*entry.name, &*entry.name));
     let accounts = context.merchants().all().iter().map(|merchant| (&*merchant.name, &*merchant.name));
-    let accounts: Vec<_> = std::iter::once(("", "All accounts")).chain(accounts).collect();
+    let accounts: Vec<_> = std::iter::once(("", "All accounts")).chain(accounts).chain(made).collect();
     let chosen = listing.merchant().unwrap_or_default();
     let form = Form::get(&Place::List(list).path());
     let form = form.select(Select { name: "merchant", label: "Account", options: &accounts, chosen });
@@ -86,7 +88,7 @@ fn filter(context: &Context<'_>, list: List, listing: &Listing) -> Html {
     };
     let find = Field { name: "find", label: "Key, reference or last four digits", ..Field::default() };
     let form = form.field(Field { value: listing.find_text().unwrap_or_default(), ..find });
-    form.quiet_button("Show")
+    Ok(form.quiet_button("Show"))
 }
 
 fn pages(path: &str, further_on: bool, older: Option<&str>) -> Html {

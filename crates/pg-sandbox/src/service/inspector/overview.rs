@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     Context, Html, List, Listing, Refusal, Reply, calls, own_address, requests, shown,
-    site::Place,
+    site::{self, Place},
     view::{self, Facts, Shown, Table},
 };
 
@@ -116,13 +116,14 @@ fn own_accounts(accounts: &Value) -> Html {
             _ => account.time("expires"),
         };
         let name = account.text("name");
-        let requests = format!("{}?merchant={name}", Place::List(List::Requests).path());
+        let requests = site::of_account(Place::List(List::Requests).path(), &name);
         let requests = Html::new().raw("<a").attribute("href", &requests).raw(">Requests</a>");
         let clock = account.inner("clock");
         [view::code(&name), account.time("created"), expires, clock.time("now"), requests]
     });
-    let note =
-        view::note("Each has its own clock and faults. pg sandbox account new makes one, for example for a CI job.");
+    let note = view::note(
+        "Each has its own clock and faults. The page Accounts makes and removes them, and so does pg sandbox account.",
+    );
     let heads = &["Name", "Made", "Ends", "Its clock", "What it did"];
     note.put(Table::new("The oldest first", heads).rows(rows).or("There are none."))
 }

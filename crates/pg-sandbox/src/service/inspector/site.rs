@@ -2,7 +2,7 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::{Html, List, view};
+use super::{Context, Html, List, view};
 
 /// A page of the navigation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,6 +12,7 @@ pub(super) enum Place {
     Clock,
     Faults,
     Updater,
+    Accounts,
     Decoder,
     Assumptions,
 }
@@ -34,7 +35,7 @@ impl Place {
                 Self::List(List::Sms),
             ],
         ),
-        ("What happens next", &[Self::Clock, Self::Faults, Self::Updater]),
+        ("What happens next", &[Self::Clock, Self::Faults, Self::Updater, Self::Accounts]),
         ("What it means", &[Self::Decoder, Self::Assumptions]),
     ];
 
@@ -54,6 +55,7 @@ impl Place {
             Self::Clock => "Clock",
             Self::Faults => "Faults",
             Self::Updater => "Updater answers",
+            Self::Accounts => "Accounts",
             Self::Decoder => "Redirect decoder",
             Self::Assumptions => "Assumptions",
         }
@@ -67,10 +69,16 @@ impl Place {
             Self::Clock => "clock",
             Self::Faults => "faults",
             Self::Updater => "updater",
+            Self::Accounts => "accounts",
             Self::Decoder => "decoder",
             Self::Assumptions => "assumptions",
         };
         format!("/_sandbox/pages/{name}")
+    }
+
+    /// Its path, for the account that the present page is about.
+    pub(super) fn here(self, context: &Context<'_>) -> String {
+        here(context, self.path())
     }
 
     /// The path of something below it.
@@ -78,6 +86,19 @@ impl Place {
         const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
         format!("{}/{}", self.path().trim_end_matches('/'), utf8_percent_encode(name, SEGMENT))
     }
+}
+
+/// A path of the inspector, for the account that the present page is about.
+pub(super) fn here(context: &Context<'_>, path: String) -> String {
+    match context.account {
+        Some(own) => of_account(path, &own.account.name),
+        None => path,
+    }
+}
+
+/// A path of the inspector, for an account that was made at run time. Its name needs no escapes.
+pub(super) fn of_account(path: String, name: &str) -> String {
+    format!("{path}?account={name}")
 }
 
 /// The path of a list's entry.

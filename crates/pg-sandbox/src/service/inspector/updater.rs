@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{
     Context, Form, Html, Refusal, Reply, calls, frame, see,
-    site::Place,
+    site::{Place, here},
     view::{self, Field, Select, Shown, Table},
 };
 
@@ -14,15 +14,15 @@ use super::{
 pub(super) fn show(context: &mut Context<'_>, problem: Option<(&str, &Form)>) -> Result<Reply, Refusal> {
     let told = calls::get(context, "cards/updater")?;
     let entered = problem.map(|(_, form)| form);
-    let content = view::lead("Answers of the card schemes for a card, for every account, from the next batch on.")
+    let content = view::lead("Answers of the card schemes for a card, from the next batch on. An account that was made at run time has its own answers; all others share theirs.")
         .put(problem.map(|(problem, _)| view::alert(problem)).unwrap_or_default())
-        .put(view::section("What was told", list(Shown(&told))))
-        .put(view::section("Tell an answer", telling(entered)));
+        .put(view::section("What was told", list(context, Shown(&told))))
+        .put(view::section("Tell an answer", telling(context, entered)));
     let status = if problem.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     Ok(Reply::inspector(status, frame::page(context, Some(Place::Updater), Place::Updater.title(), content)))
 }
 
-fn list(told: Shown<'_>) -> Html {
+fn list(context: &Context<'_>, told: Shown<'_>) -> Html {
     let rows: Vec<_> = told
         .entries()
         .map(|answer| {
@@ -33,7 +33,8 @@ fn list(told: Shown<'_>) -> Html {
     let forget = if rows.is_empty() {
         Html::new()
     } else {
-        let form = view::Form::post(&Place::Updater.below("forget")).quiet_button("Restore the default answer");
+        let form =
+            view::Form::post(&here(context, Place::Updater.below("forget"))).quiet_button("Restore the default answer");
         Html::new().raw("<div class=\"after\">\n").put(form).raw("</div>\n")
     };
     Table::new("By card", &["Card", "Answer"]).rows(rows).or("The schemes give their default answers.").put(forget)
@@ -45,7 +46,7 @@ fn worded(code: &str) -> String {
     format!("{code} {}", known.message().unwrap_or_default()).trim_end().to_owned()
 }
 
-fn telling(entered: Option<&Form>) -> Html {
+fn telling(context: &Context<'_>, entered: Option<&Form>) -> Html {
     let value = |name, usual| entered.and_then(|form| form.get(name)).unwrap_or(usual);
     let codes: Vec<String> = (700..=712).map(|code| code.to_string()).collect();
     let words: Vec<String> = codes.iter().map(|code| worded(code)).collect();
@@ -57,7 +58,7 @@ fn telling(entered: Option<&Form>) -> Html {
         hint: "Of any token of the card.",
         ..Field::default()
     };
-    view::Form::post(&Place::Updater.path())
+    view::Form::post(&Place::Updater.here(context))
         .field(key)
         .select(Select { name: "response", label: "Answer", options: &options, chosen: value("response", "705") })
         .button("Tell it")
@@ -70,12 +71,12 @@ pub(super) fn tell(context: &mut Context<'_>, form: &Form) -> Result<Reply, Refu
     let answer = calls::post(context, "cards/updater", &asked)?;
     match answer.refused() {
         Some(problem) => show(context, Some((problem, form))),
-        None => see(&Place::Updater.path()),
+        None => see(&Place::Updater.here(context)),
     }
 }
 
 /// Lets the schemes answer as usual, by the call of the control interface.
 pub(super) fn forget(context: &mut Context<'_>) -> Result<Reply, Refusal> {
     calls::delete(context, "cards/updater")?;
-    see(&Place::Updater.path())
+    see(&Place::Updater.here(context))
 }

@@ -9,6 +9,7 @@ use std::{
 
 use tokio::{
     runtime::{Builder, Handle, Runtime},
+    sync::watch,
     time::timeout,
 };
 use tokio_postgres::{
@@ -83,6 +84,8 @@ pub(super) struct Link {
     /// Nothing while it is being dropped.
     runtime: Option<Runtime>,
     client: Option<Client>,
+    /// Whether the last attempt to connect, or to begin a transaction, reached the database.
+    reached: watch::Sender<bool>,
 }
 
 impl Link {
@@ -95,7 +98,16 @@ impl Link {
         }
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| StoreError::Engine(format!("a runtime: {error}")))?;
-        Ok(Self { address, runtime: Some(runtime), client: None })
+        Ok(Self { address, runtime: Some(runtime), client: None, reached: watch::Sender::new(true) })
+    }
+
+    /// Tells whether the database is reached.
+    pub(super) fn reach(&self) -> watch::Receiver<bool> {
+        self.reached.subscribe()
+    }
+
+    fn note_reached(&self, reached: bool) {
+        self.reached.send_if_modified(|known| std::mem::replace(known, reached) != reached);
     }
 
     /// Connects, unless it is connected.
@@ -117,6 +129,7 @@ impl Link {
             other => other,
         });
         self.client = Some(connected?);
+        self.note_reached(true);
         Ok(())
     }
 
@@ -140,6 +153,7 @@ impl Link {
             match self.simple(text) {
                 Err(Trouble::Broken(_)) if left > 0 => {
                     left -= 1;
+                    self.note_reached(false);
                     self.drop_connection();
                     self.pause();
                 }

@@ -8,9 +8,26 @@ use super::{
 };
 use crate::store::{StoreError, seal::Sealer};
 
-/// The newest format.
-pub(super) const NEWEST: i64 = 1;
-const FORMAT_1: &str = include_str!("1.sql");
+/// A step of the format. Steps only go forward, and one that was published is never changed.
+#[derive(Debug, Clone, Copy)]
+pub struct Step {
+    /// What it does to the tables. It runs in a transaction of its own, which waits for its turn as a group of requests does.
+    pub sql: &'static str,
+    /// The oldest format whose programs may write afterwards. A step that only adds tables leaves it as it is, so that old and new
+    /// processes work side by side.
+    pub least: i64,
+}
+
+/// The steps that this program knows. The number of a format is the number of its steps.
+pub(super) const STEPS: &[Step] =
+    &[Step { sql: include_str!("1.sql"), least: 1 }, Step { sql: include_str!("2.sql"), least: 1 }];
+/// The format that has the journal.
+pub(super) const JOURNAL: i64 = 2;
+
+/// The number of the newest of these formats.
+pub(super) fn newest(steps: &[Step]) -> i64 {
+    i64::try_from(steps.len()).unwrap_or(i64::MAX)
+}
 
 /// Begins a transaction and waits for this process's turn. LOCK takes no snapshot, so the transaction sees what was
 /// committed before its turn. A process that stops in the middle gives its turn up.
@@ -25,6 +42,7 @@ pub(super) const NOTE: &str = "WITH noted AS (UPDATE payment_sandbox.store SET g
 
 /// Where the store is, as a transaction finds it.
 pub(super) struct State {
+    /// The oldest format whose programs may write.
     pub(super) format: i64,
     pub(super) generation: i64,
 }
@@ -55,9 +73,10 @@ fn rows(messages: &[SimpleQueryMessage]) -> impl Iterator<Item = &tokio_postgres
     })
 }
 
-/// Reads the schema and creates the tables if they are missing. Returns them and the generation.
-pub(super) fn open(link: &mut Link, sealer: &Sealer) -> Result<(Vec<Table>, i64), StoreError> {
-    let opened = attempt(link, sealer);
+/// Reads the schema, creates the tables if they are missing, and brings those of an earlier format to the newest. Returns them and
+/// the generation.
+pub(super) fn open(link: &mut Link, sealer: &Sealer, steps: &[Step]) -> Result<(Vec<Table>, i64), StoreError> {
+    let opened = attempt(link, sealer, steps);
     if opened.is_err() {
         // Whatever was begun is undone.
         link.drop_connection();
@@ -75,7 +94,7 @@ pub(super) fn is_there(link: &mut Link) -> Result<bool, Trouble> {
     Ok(!rows(&link.simple(look)?).any(|row| row.get(0) == Some("0")))
 }
 
-fn attempt(link: &mut Link, sealer: &Sealer) -> Result<(Vec<Table>, i64), Trouble> {
+fn attempt(link: &mut Link, sealer: &Sealer, steps: &[Step]) -> Result<(Vec<Table>, i64), Trouble> {
     let foreign = || Trouble::Failed(StoreError::Foreign);
     if !is_there(link)? {
         create(link, sealer)?;
@@ -90,8 +109,8 @@ fn attempt(link: &mut Link, sealer: &Sealer) -> Result<(Vec<Table>, i64), Troubl
     let row = rows(&state).next().ok_or_else(foreign)?;
     let format: i64 = row.get(0).and_then(|text| text.parse().ok()).ok_or_else(foreign)?;
     let generation = row.get(1).and_then(|text| text.parse().ok()).ok_or_else(foreign)?;
-    if format > NEWEST {
-        return Err(Trouble::Failed(StoreError::Newer { found: format, known: NEWEST }));
+    if format > newest(steps) {
+        return Err(Trouble::Failed(StoreError::Newer { found: format, known: newest(steps) }));
     }
     if row.get(2) != Some(&*hex(sealer.fingerprint())) {
         return Err(Trouble::Failed(StoreError::WrongKey));
@@ -100,6 +119,9 @@ fn attempt(link: &mut Link, sealer: &Sealer) -> Result<(Vec<Table>, i64), Troubl
     begin(link)?;
     // Processes that ended long ago; what they have left is settled.
     link.simple("DELETE FROM payment_sandbox.processes WHERE seen < now() - interval '7 days'; COMMIT")?;
+    if level(link)? < newest(steps) {
+        upgrade(link, steps)?;
+    }
     let columns = "SELECT table_name, column_name, data_type FROM information_schema.columns \
         WHERE table_schema = 'payment_sandbox' AND table_name NOT IN ('store', 'turn', 'processes') \
         ORDER BY table_name, ordinal_position";
@@ -108,11 +130,51 @@ fn attempt(link: &mut Link, sealer: &Sealer) -> Result<(Vec<Table>, i64), Troubl
     Ok((Table::all(named), generation))
 }
 
-/// Makes the tables. When another process does the same at this moment, one of the two waits and finds them made.
+/// The format that the tables have.
+fn level(link: &mut Link) -> Result<i64, Trouble> {
+    let whether = "SELECT count(*)::text FROM information_schema.columns WHERE table_schema = 'payment_sandbox' \
+        AND table_name = 'store' AND column_name = 'level'";
+    if rows(&link.simple(whether)?).any(|row| row.get(0) == Some("0")) {
+        return Ok(1);
+    }
+    let found = link.simple("SELECT level FROM payment_sandbox.store WHERE id = 0")?;
+    let level = rows(&found).find_map(|row| row.get(0)?.parse().ok());
+    level.ok_or(Trouble::Failed(StoreError::Foreign))
+}
+
+/// Brings the tables to the newest format, one step at a time, while other processes work: each step waits for its turn like
+/// a group of requests.
+fn upgrade(link: &mut Link, steps: &[Step]) -> Result<(), Trouble> {
+    for (number, step) in (1..).zip(steps) {
+        let state = begin(link)?;
+        // Another process may have come first.
+        if level(link)? >= number {
+            link.simple("COMMIT")?;
+            continue;
+        }
+        let text = format!(
+            "{} UPDATE payment_sandbox.store SET level = {number}, format = {}; COMMIT",
+            step.sql,
+            step.least.max(state.format)
+        );
+        link.simple(&text).map_err(|trouble| match trouble {
+            Trouble::Failed(StoreError::Engine(why)) => {
+                let problem = format!("its upgrade from format {} to {number} was refused: {why}", number - 1);
+                Trouble::Failed(StoreError::Engine(problem))
+            }
+            other => other,
+        })?;
+    }
+    Ok(())
+}
+
+/// Makes the tables of the first format; the steps after it follow. When another process does the same at this moment, one of the
+/// two waits and finds them made.
 fn create(link: &mut Link, sealer: &Sealer) -> Result<(), Trouble> {
     let text = format!(
-        "BEGIN READ WRITE; {FORMAT_1} INSERT INTO payment_sandbox.store (id, format, fingerprint, generation) \
-         VALUES (0, {NEWEST}, decode('{}', 'hex'), 0); COMMIT",
+        "BEGIN READ WRITE; {} INSERT INTO payment_sandbox.store (id, format, fingerprint, generation) \
+         VALUES (0, 1, decode('{}', 'hex'), 0); COMMIT",
+        STEPS[0].sql,
         hex(sealer.fingerprint())
     );
     match link.simple(&text) {

@@ -1,0 +1,94 @@
+//! `--log-format`: events on standard error.
+
+use std::{
+    io::{self, Write as _},
+    sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
+    thread::{self, JoinHandle},
+};
+
+use pg_sandbox::{Log, Timestamp};
+use serde_json::{Value, json};
+
+use crate::{failure::Failure, output};
+
+/// The number of lines that may wait for a slow reader of standard error. The sandbox does not wait for it.
+const MOST_WAITING: usize = 10_000;
+
+/// What is written to standard error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Format {
+    /// Warnings for people, and no events
+    Text,
+    /// One JSON object a line for each event
+    Json,
+}
+
+/// Events on standard error, or text for people.
+pub(super) struct Talk {
+    lines: Option<(SyncSender<Option<String>>, JoinHandle<()>)>,
+}
+
+impl Talk {
+    pub(super) fn start(format: Format) -> Result<Self, Failure> {
+        if format == Format::Text {
+            return Ok(Self { lines: None });
+        }
+        let (sender, lines) = sync_channel(MOST_WAITING);
+        let thread = thread::Builder::new().name("log".to_owned()).spawn(move || write(&lines));
+        let thread = thread.map_err(|error| Failure::misuse(format!("cannot start a thread: {error}")))?;
+        Ok(Self { lines: Some((sender, thread)) })
+    }
+
+    /// The log of the sandbox; none for people.
+    pub(super) fn log(&self) -> Option<Log> {
+        let (sender, _) = self.lines.as_ref()?;
+        let sender = sender.clone();
+        Some(Log::new(move |line| match sender.try_send(Some(line.to_owned())) {
+            // A reader that does not keep up misses lines; the sandbox goes on.
+            Ok(()) | Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {}
+        }))
+    }
+
+    pub(super) fn warn(&self, text: &str) {
+        match self.log() {
+            Some(_) => self.event("warning", "warning", json!({ "message": text })),
+            None => output::warn(text),
+        }
+    }
+
+    /// An event of the command itself; `text` is what people are told.
+    pub(super) fn tell(&self, event: &'static str, members: Value, text: Option<&str>) {
+        match (self.log(), text) {
+            (Some(_), _) => self.event("info", event, members),
+            (None, Some(text)) => output::say(text),
+            (None, None) => {}
+        }
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "a log has the time of its events")]
+    fn event(&self, level: &'static str, event: &'static str, members: Value) {
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        let now = Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
+        if let Some(log) = self.log() {
+            log.event(now, level, event, members);
+        }
+    }
+
+    /// Writes what waits.
+    pub(super) fn end(self) {
+        let Some((sender, thread)) = self.lines else { return };
+        // The thread has ended if standard error cannot be written.
+        if sender.send(None).is_ok() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn write(lines: &Receiver<Option<String>>) {
+    while let Ok(Some(line)) = lines.recv() {
+        // Each line whole, also beside those of other programs.
+        if io::stderr().write_all(format!("{line}\n").as_bytes()).is_err() {
+            return;
+        }
+    }
+}

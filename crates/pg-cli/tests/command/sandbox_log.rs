@@ -1,0 +1,82 @@
+//! `pg sandbox --log-format json`: events on standard error.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::command::{
+    pg::{Ended, pg},
+    sandbox::{CARD, Running},
+};
+
+const PAN: &str = "4000000000001000";
+
+impl Running {
+    /// Stops the sandbox as a service manager does, and gives what it printed.
+    fn stopped(self) -> Ended {
+        assert!(Command::new("kill").args(["-TERM", &self.id().to_string()]).status().unwrap().success());
+        self.child.ended()
+    }
+}
+
+/// The members that every event has, and those of requests and of calls of the control interface.
+const ALL: [&str; 3] = ["event", "level", "time"];
+const REQUEST: [&str; 11] = [
+    "account",
+    "accountTime",
+    "basis",
+    "errorCode",
+    "fault",
+    "httpMethod",
+    "method",
+    "path",
+    "peer",
+    "status",
+    "warnings",
+];
+const CONTROL: [&str; 4] = ["httpMethod", "path", "peer", "status"];
+
+fn members(event: &Value, own: &[&str]) {
+    let mut expected: Vec<&str> = ALL.iter().chain(own).copied().collect();
+    expected.sort_unstable();
+    let found: Vec<&str> = event.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn each_event_is_a_line_of_json_with_the_same_members_and_no_secret() {
+    let sandbox = Running::start(&["--log-format", "json", "--private-networks"]);
+    sandbox.run(&format!("call transaction/auth cardNumber={PAN} cardCV2=917 {CARD} merchantReference={PAN}")).ends(0);
+    sandbox.run(&format!("call transaction/auth cardNumber=4000000000002008 {CARD}")).ends(1);
+    let base = sandbox.facts["baseUrl"].as_str().unwrap().to_owned();
+    let key = sandbox.facts["merchants"][0]["apiKey"].as_str().unwrap().to_owned();
+    pg(["sandbox", "clock", "freeze", "--sandbox", &base]).run().ends(0);
+    let ended = sandbox.stopped().ends(0);
+    for secret in [PAN, "917", &key, "4000000000002008"] {
+        assert!(!ended.err.contains(secret), "{secret}: {}", ended.err);
+    }
+    let events: Vec<Value> = ended.err.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let named: Vec<&str> = events.iter().map(|event| event["event"].as_str().unwrap()).collect();
+    assert_eq!(named, ["warning", "started", "request", "request", "control", "stopping", "stopped"]);
+    members(&events[0], &["message"]);
+    members(&events[1], &["baseUrl", "store"]);
+    members(&events[2], &REQUEST);
+    members(&events[4], &CONTROL);
+    members(&events[5], &[]);
+    let [paid, declined, control] = [&events[2], &events[3], &events[4]];
+    assert_eq!(
+        (&paid["method"], &paid["status"], &paid["account"]),
+        (&"transaction/auth".into(), &200.into(), &"main".into())
+    );
+    assert_eq!(declined["level"], "info");
+    assert_eq!((&control["path"], &control["httpMethod"]), (&"/_sandbox/clock".into(), &"POST".into()));
+}
+
+#[test]
+fn without_the_flag_standard_error_is_for_people() {
+    let ended = Running::start(&["--private-networks"]).stopped().ends(0);
+    let lines: Vec<&str> = ended.err.lines().collect();
+    assert!(lines[0].starts_with("pg: warning: ") && lines[1].starts_with("pg: stopping"), "{lines:?}");
+    assert_eq!(lines.len(), 2);
+    pg(["sandbox", "--log-format", "xml"]).run().ends(2).says("[possible values: text, json]");
+}

@@ -1,0 +1,325 @@
+//! The journal of requests that all processes over one store share.
+//!
+//! A thread with a connection of its own writes it behind the requests: they never wait for it. An entry is in the store about
+//! [`LAG`] after its request. While the store is away, the newest entries wait; a process that is killed loses those that wait.
+
+use std::{
+    collections::{BTreeSet, VecDeque},
+    io,
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        mpsc::{Sender, channel},
+    },
+    thread,
+    time::Duration,
+};
+
+use super::StoreError;
+
+/// How long entries are collected before they are written with one statement.
+const LAG: Duration = Duration::from_millis(200);
+/// The number of entries that are written at once without waiting for more.
+const MANY: usize = 500;
+/// The number of entries that may wait. The oldest ones are dropped.
+const MOST_WAITING: usize = 10_000;
+/// The number of entries that are kept of each account, and of requests without an account.
+pub(super) const MOST_OF_ACCOUNT: u32 = 2_000;
+/// The number of entries that this process writes between two removals of old ones.
+const BETWEEN_TRIMS: usize = 500;
+/// How long entries are kept, on the real clock.
+const MOST_AGE: i64 = 24 * 60 * 60 * 1_000;
+/// How long a reader waits.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Digits of the time in a key.
+const TIME_DIGITS: usize = 13;
+
+/// An entry that is on its way to the store.
+pub struct JournalLine {
+    /// The real time of the request, in milliseconds.
+    pub time: i64,
+    /// Its number in its process.
+    pub number: u64,
+    /// The account; empty if there is none.
+    pub merchant: String,
+    /// Renders the entry with a key; the thread calls it, not the request.
+    pub body: Box<dyn FnOnce(&str) -> String + Send>,
+}
+
+/// An entry as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JournalRow {
+    /// Its key, which sorts by time.
+    pub key: String,
+    /// The account; empty if there is none.
+    pub merchant: String,
+    /// The entry as JSON.
+    pub body: String,
+}
+
+/// The key of the first entry that a request at this time can have.
+#[must_use]
+pub fn first_key(time: i64) -> String {
+    format!("{:0TIME_DIGITS$}", time.max(0))
+}
+
+/// The table of the journal.
+pub trait JournalTable: Send {
+    /// Writes entries; one that is there already is written again.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn add(&mut self, rows: &[JournalRow]) -> Result<(), StoreError>;
+
+    /// Entries before a key, newest first, of one account or of all.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn newest(
+        &mut self,
+        merchant: Option<&str>,
+        before: Option<&str>,
+        limit: u32,
+    ) -> Result<Vec<JournalRow>, StoreError>;
+
+    /// The body of an entry.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn get(&mut self, key: &str) -> Result<Option<String>, StoreError>;
+
+    /// Removes the entries of an account.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn forget(&mut self, merchant: &str) -> Result<(), StoreError>;
+
+    /// Removes all entries before a key, and of each given account all but its newest.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn trim(&mut self, merchants: &BTreeSet<String>, before: &str) -> Result<(), StoreError>;
+}
+
+type Rows = Result<Vec<JournalRow>, StoreError>;
+
+enum Ask {
+    Newest { merchant: Option<String>, before: Option<String>, limit: u32, answer: Sender<Rows> },
+    Get(String, Sender<Result<Option<String>, StoreError>>),
+    Forget(String),
+}
+
+#[derive(Default)]
+struct Waiting {
+    lines: VecDeque<JournalLine>,
+    asks: VecDeque<Ask>,
+    ended: bool,
+}
+
+#[derive(Default)]
+struct Desk {
+    waiting: Mutex<Waiting>,
+    wake: Condvar,
+}
+
+impl Desk {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until there is something to do. Lines wait a little for more of them; so do those that could not be written.
+    fn take(&self, has_unwritten: bool) -> (VecDeque<JournalLine>, VecDeque<Ask>, bool) {
+        let mut waiting = self.lock();
+        if !has_unwritten {
+            let nothing = |waiting: &mut Waiting| waiting.lines.is_empty() && waiting.asks.is_empty() && !waiting.ended;
+            waiting = self.wake.wait_while(waiting, nothing).unwrap_or_else(PoisonError::into_inner);
+        }
+        let more = |waiting: &mut Waiting| waiting.lines.len() < MANY && waiting.asks.is_empty() && !waiting.ended;
+        let waited = self.wake.wait_timeout_while(waiting, LAG, more);
+        let (mut waiting, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        (std::mem::take(&mut waiting.lines), std::mem::take(&mut waiting.asks), waiting.ended)
+    }
+}
+
+/// The journal of all processes. Its thread ends when this is dropped, after it has written what waits.
+pub struct SharedJournal {
+    desk: Arc<Desk>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl SharedJournal {
+    /// Starts the thread. The name is that of this process and is part of its keys.
+    ///
+    /// # Errors
+    /// When a thread cannot be started.
+    pub fn start(table: Box<dyn JournalTable>, process: &str) -> io::Result<Self> {
+        let desk = Arc::new(Desk::default());
+        let (at, process) = (Arc::clone(&desk), process.to_owned());
+        let thread = thread::Builder::new().name("sandbox-journal".to_owned());
+        let thread = thread.spawn(move || Writer::new(table, process).run(&at))?;
+        Ok(Self { desk, thread: Some(thread) })
+    }
+
+    /// Adds entries. Returns at once.
+    pub fn add(&self, lines: impl Iterator<Item = JournalLine>) {
+        let mut waiting = self.desk.lock();
+        let before = waiting.lines.len();
+        waiting.lines.extend(lines);
+        let excess = waiting.lines.len().saturating_sub(MOST_WAITING);
+        waiting.lines.drain(..excess);
+        let now = waiting.lines.len();
+        drop(waiting);
+        // Between these the thread waits for the time anyway.
+        if (before == 0 && now > 0) || (before < MANY && now >= MANY) {
+            self.desk.wake.notify_one();
+        }
+    }
+
+    /// Entries before a key, newest first, of one account or of all. Entries that this process has added are in the store
+    /// then.
+    ///
+    /// # Errors
+    /// When the store fails, or does not answer in time.
+    pub fn newest(&self, merchant: Option<&str>, before: Option<&str>, limit: u32) -> Rows {
+        let (merchant, before) = (merchant.map(str::to_owned), before.map(str::to_owned));
+        self.ask(|answer| Ask::Newest { merchant, before, limit, answer })
+    }
+
+    /// The body of an entry.
+    ///
+    /// # Errors
+    /// When the store fails, or does not answer in time.
+    pub fn get(&self, key: &str) -> Result<Option<String>, StoreError> {
+        self.ask(|answer| Ask::Get(key.to_owned(), answer))
+    }
+
+    /// Removes the entries of an account, without waiting for it.
+    pub fn forget(&self, merchant: &str) {
+        self.send(Ask::Forget(merchant.to_owned()));
+    }
+
+    fn send(&self, ask: Ask) {
+        self.desk.lock().asks.push_back(ask);
+        self.desk.wake.notify_one();
+    }
+
+    fn ask<T>(&self, ask: impl FnOnce(Sender<Result<T, StoreError>>) -> Ask) -> Result<T, StoreError> {
+        let (answer, answered) = channel();
+        self.send(ask(answer));
+        let late = |_| {
+            let problem = format!("the journal did not answer within {} seconds", PATIENCE.as_secs());
+            Err(StoreError::Unreachable(problem))
+        };
+        answered.recv_timeout(PATIENCE).unwrap_or_else(late)
+    }
+}
+
+impl Drop for SharedJournal {
+    fn drop(&mut self) {
+        self.desk.lock().ended = true;
+        self.desk.wake.notify_one();
+        if let Some(thread) = self.thread.take() {
+            // It fails only after a defect of the thread, which loses entries of the journal and nothing else.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What the thread has.
+struct Writer {
+    table: Box<dyn JournalTable>,
+    process: String,
+    /// Entries that could not be written yet.
+    unwritten: Vec<JournalRow>,
+    /// Accounts with entries since the last removal of old ones, and the number of these entries.
+    written: BTreeSet<String>,
+    count: usize,
+    newest: i64,
+}
+
+impl Writer {
+    fn new(table: Box<dyn JournalTable>, process: String) -> Self {
+        Self {
+            table,
+            process,
+            unwritten: Vec::new(),
+            written: BTreeSet::new(),
+            // So that the first entries remove what an earlier process has left.
+            count: BETWEEN_TRIMS,
+            newest: 0,
+        }
+    }
+
+    fn run(mut self, desk: &Desk) {
+        loop {
+            let (lines, asks, ended) = desk.take(!self.unwritten.is_empty());
+            self.write(lines);
+            for ask in asks {
+                self.answer(ask);
+            }
+            self.trim();
+            if ended {
+                return;
+            }
+        }
+    }
+
+    fn write(&mut self, lines: VecDeque<JournalLine>) {
+        for line in lines {
+            let key = format!("{}-{:010}-{}", first_key(line.time), line.number, self.process);
+            self.newest = self.newest.max(line.time);
+            let body = (line.body)(&key);
+            self.unwritten.push(JournalRow { key, merchant: line.merchant, body });
+        }
+        let excess = self.unwritten.len().saturating_sub(MOST_WAITING);
+        self.unwritten.drain(..excess);
+        if self.unwritten.is_empty() {
+            return;
+        }
+        match self.table.add(&self.unwritten) {
+            Ok(()) => {
+                self.count += self.unwritten.len();
+                self.written.extend(self.unwritten.drain(..).map(|row| row.merchant));
+            }
+            // They wait until the store is back.
+            Err(
+                StoreError::Unreachable(_)
+                | StoreError::Conflict
+                | StoreError::ReadOnly
+                | StoreError::Full
+                | StoreError::Lost,
+            ) => {}
+            // The store will not take them later either.
+            Err(_) => self.unwritten.clear(),
+        }
+    }
+
+    fn answer(&mut self, ask: Ask) {
+        // A reader that has gone needs no answer.
+        match ask {
+            Ask::Newest { merchant, before, limit, answer } => {
+                let _ = answer.send(self.table.newest(merchant.as_deref(), before.as_deref(), limit));
+            }
+            Ask::Get(key, answer) => {
+                let _ = answer.send(self.table.get(&key));
+            }
+            Ask::Forget(merchant) => {
+                // What stays is removed when it is old; an account of the same name does not see it.
+                let _ = self.table.forget(&merchant);
+            }
+        }
+    }
+
+    /// Removes old entries now and then. What fails is removed the next time.
+    fn trim(&mut self) {
+        if self.count < BETWEEN_TRIMS || !self.unwritten.is_empty() {
+            return;
+        }
+        if self.table.trim(&self.written, &first_key(self.newest.saturating_sub(MOST_AGE))).is_ok() {
+            self.written.clear();
+        }
+        self.count = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests;

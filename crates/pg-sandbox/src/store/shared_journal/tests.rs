@@ -1,0 +1,109 @@
+use std::collections::BTreeMap;
+
+use super::*;
+
+/// A table that may be away.
+#[derive(Default, Clone)]
+struct Fake(Arc<Mutex<Held>>);
+
+#[derive(Default)]
+struct Held {
+    rows: BTreeMap<String, JournalRow>,
+    is_away: bool,
+    statements: usize,
+    trimmed: Vec<(Vec<String>, String)>,
+}
+
+impl Fake {
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.0.lock().unwrap()
+    }
+}
+
+impl JournalTable for Fake {
+    fn add(&mut self, rows: &[JournalRow]) -> Result<(), StoreError> {
+        let mut held = self.held();
+        if held.is_away {
+            return Err(StoreError::Unreachable("away".to_owned()));
+        }
+        held.statements += 1;
+        held.rows.extend(rows.iter().map(|row| (row.key.clone(), row.clone())));
+        Ok(())
+    }
+
+    fn newest(&mut self, merchant: Option<&str>, before: Option<&str>, limit: u32) -> Rows {
+        let held = self.held();
+        let wanted = |row: &&JournalRow| {
+            merchant.is_none_or(|merchant| row.merchant == merchant) && before.is_none_or(|before| &*row.key < before)
+        };
+        Ok(held.rows.values().rev().filter(wanted).take(limit as usize).cloned().collect())
+    }
+
+    fn get(&mut self, key: &str) -> Result<Option<String>, StoreError> {
+        Ok(self.held().rows.get(key).map(|row| row.body.clone()))
+    }
+
+    fn forget(&mut self, merchant: &str) -> Result<(), StoreError> {
+        self.held().rows.retain(|_, row| row.merchant != merchant);
+        Ok(())
+    }
+
+    fn trim(&mut self, merchants: &BTreeSet<String>, before: &str) -> Result<(), StoreError> {
+        self.held().trimmed.push((merchants.iter().cloned().collect(), before.to_owned()));
+        Ok(())
+    }
+}
+
+fn line(time: i64, number: u64, merchant: &str) -> JournalLine {
+    JournalLine { time, number, merchant: merchant.to_owned(), body: Box::new(|key| format!("entry {key}")) }
+}
+
+fn bodies(journal: &SharedJournal, merchant: Option<&str>) -> Vec<String> {
+    journal.newest(merchant, None, 10).unwrap().into_iter().map(|row| row.body).collect()
+}
+
+#[test]
+fn a_reader_sees_what_its_process_has_added_and_what_others_have_written() {
+    let table = Fake::default();
+    let start = |name: &str| SharedJournal::start(Box::new(table.clone()), name).unwrap();
+    let (one, other) = (start("a"), start("b"));
+    one.add([line(1_000, 1, "main"), line(3_000, 2, "ci")].into_iter());
+    other.add([line(2_000, 1, "main")].into_iter());
+    assert_eq!(bodies(&other, Some("main"))[0], "entry 0000000002000-0000000001-b");
+    assert_eq!(bodies(&one, None).len(), 3);
+    assert_eq!(bodies(&other, Some("ci")), ["entry 0000000003000-0000000002-a"]);
+    let key = "0000000002000-0000000001-b";
+    assert_eq!(one.get(key).unwrap().unwrap(), format!("entry {key}"));
+    one.forget("main");
+    assert_eq!(bodies(&one, None), ["entry 0000000003000-0000000002-a"]);
+}
+
+#[test]
+fn many_entries_go_in_few_statements_and_the_last_ones_before_the_end() {
+    let table = Fake::default();
+    let journal = SharedJournal::start(Box::new(table.clone()), "a").unwrap();
+    for number in 0..2_000 {
+        journal.add([line(90_000_000, number, "main")].into_iter());
+    }
+    drop(journal);
+    let held = table.held();
+    assert_eq!(held.rows.len(), 2_000);
+    assert!(held.statements < 200, "{}", held.statements);
+    assert_eq!(held.trimmed[0], (vec!["main".to_owned()], "0000003600000".to_owned()));
+}
+
+#[test]
+fn entries_wait_while_the_store_is_away_and_the_oldest_are_dropped() {
+    let table = Fake::default();
+    table.held().is_away = true;
+    let journal = SharedJournal::start(Box::new(table.clone()), "a").unwrap();
+    for number in 0..12_000 {
+        journal.add([line(1, number, "main")].into_iter());
+    }
+    assert!(journal.newest(None, None, 1).unwrap().is_empty());
+    table.held().is_away = false;
+    drop(journal);
+    let held = table.held();
+    assert_eq!(held.rows.len(), MOST_WAITING);
+    assert!(held.rows.last_key_value().unwrap().0.starts_with("0000000000001-0000011999"));
+}
