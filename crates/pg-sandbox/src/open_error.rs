@@ -19,6 +19,9 @@ pub enum OpenError {
     /// The key file is missing, or belongs to another store.
     #[error("the key file that the store's cards were sealed with is not beside it; restore that file")]
     WrongKeyFile,
+    /// The file of an older key is missing.
+    #[error("there is no key file {path}; name the file of an older key, or leave it out", path = .0.display())]
+    KeyMissing(PathBuf),
     /// There is a key file, and the store that it belongs to is empty or not there.
     #[error(
         "the store is empty or missing, and its key file {path} is there; put a copy of the store back, or remove the key file \

@@ -94,8 +94,10 @@ pub enum StoreChoice {
 #[cfg(feature = "postgres")]
 #[derive(Clone, PartialEq, Eq)]
 pub struct SharedStore {
-    url: String,
-    key: StoreKey,
+    pub(crate) url: String,
+    pub(crate) key: StoreKey,
+    pub(crate) older: Vec<StoreKey>,
+    pub(crate) reseals: bool,
 }
 
 /// Where the key of a shared store is.
@@ -128,7 +130,21 @@ impl SharedStore {
     /// A database by its URL, such as `postgres://user@host:5432/database`.
     #[must_use]
     pub fn new(url: impl Into<String>, key: StoreKey) -> Self {
-        Self { url: url.into(), key }
+        Self { url: url.into(), key, older: Vec::new(), reseals: false }
+    }
+
+    /// Adds older keys that records may still be sealed with. The key of [`SharedStore::new`] seals what is written from now on.
+    #[must_use]
+    pub fn older_keys(mut self, keys: impl IntoIterator<Item = StoreKey>) -> Self {
+        self.older.extend(keys);
+        self
+    }
+
+    /// Lets a server seal every record with the newest key before it serves, as [`SharedStore::reseal`] does.
+    #[must_use]
+    pub fn reseal_at_start(mut self, reseals: bool) -> Self {
+        self.reseals = reseals;
+        self
     }
 
     /// The URL without its password.
@@ -168,9 +184,13 @@ impl Server {
             #[cfg(feature = "postgres")]
             StoreChoice::Postgres(shared) => {
                 let (opening, settings) = (shared.clone(), config.settings);
+                let other_seed = random_seed().map_err(StartError::Randomness)?;
                 // It waits for the database.
                 let opened = tokio::task::spawn_blocking(move || {
-                    Sandbox::open_postgres(&opening.url, &opening.key, settings, seed)
+                    if opening.reseals {
+                        opening.reseal(other_seed)?;
+                    }
+                    Sandbox::open_shared(&opening, settings, seed)
                 });
                 let opened = opened.await.map_err(|error| StartError::Thread(io::Error::other(error)))?;
                 opened.map_err(|error| StartError::Database(shared.shown(), error))?

@@ -27,7 +27,7 @@ mod transaction;
 pub use error::StoreError;
 #[cfg(feature = "postgres")]
 #[doc(hidden)]
-pub use postgres::{Postgres, Step, without_password};
+pub use postgres::{KeyRing, Postgres, Step, without_password};
 #[doc(hidden)]
 pub use reach::Reach;
 #[doc(hidden)]

@@ -12,6 +12,7 @@ mod planted;
 mod process;
 mod proof;
 mod refused;
+mod rotation;
 mod tls;
 mod together;
 mod upgrade;

@@ -2,7 +2,7 @@
 
 use std::io::BufReader;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 use cargo_metadata::camino::Utf8PathBuf;
@@ -73,16 +73,35 @@ pub(super) fn steps<'a>(programs: &'a [Program], metadata: &'a Metadata) -> Resu
         found.push((place.unwrap_or(LONGEST.len()), title, program, package));
     }
     found.sort_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)));
+    let sandbox = found.iter().find(|(_, _, program, _)| program.name == SANDBOX.0).map(|found| (found.2, found.3));
+    let over = sandbox.into_iter().flat_map(|(program, package)| {
+        SANDBOX.1.map(|store| {
+            let title = format!("tests: journeys of the sandbox over {store}");
+            Step::new(title, move || {
+                steps::execute(command(program, package)?.args(JOURNEYS).env("PG_TEST_STORE", store))
+            })
+        })
+    });
+    let over: Vec<_> = over.collect();
     let step = |(_, title, program, package)| Step::new(title, move || execute(program, package, &[]));
-    Ok(found.into_iter().map(step).collect())
+    Ok(found.into_iter().map(step).chain(over).collect())
 }
+
+/// The tests of the sandbox, and the stores that its journeys run over besides SQLite.
+const SANDBOX: (&str, [&str; 2]) = ("all_of_sandbox", ["map", "postgres"]);
+/// Those that are worth their time; docs/contributing.md says how to run all.
+const JOURNEYS: [&str; 3] = ["session_and_tokens::", "hosted_checkout::operations", "control::lists"];
 
 /// Runs it where Cargo would.
 pub(super) fn execute(program: &Program, package: &Package, arguments: &[&str]) -> Result<Outcome> {
+    steps::execute(command(program, package)?.args(arguments))
+}
+
+fn command(program: &Program, package: &Package) -> Result<Command> {
     let folder = package.manifest_path.parent().context("a manifest lies in a folder")?;
-    let mut command = std::process::Command::new(&program.path);
-    command.args(arguments).current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
-    steps::execute(&mut command)
+    let mut command = Command::new(&program.path);
+    command.current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
+    Ok(command)
 }
 
 #[cfg(test)]

@@ -75,6 +75,13 @@ pub(crate) struct Arguments {
     /// digits, or PG_STORE_KEY_COMMAND holds a command that prints them
     #[arg(long, value_name = "FILE")]
     store_key: Option<PathBuf>,
+    /// The file of an older key that records of a PostgreSQL store are still sealed with; repeatable. PG_STORE_KEY_OLDER and
+    /// PG_STORE_KEY_OLDER_COMMAND hold or print such keys, separated by white space
+    #[arg(long, value_name = "FILE")]
+    store_key_older: Vec<PathBuf>,
+    /// Seals every record of a PostgreSQL store with its newest key before it serves; afterwards the older keys are not needed
+    #[arg(long)]
+    reseal: bool,
     /// A file of accounts; they are added to the built-in ones or replace those of the same name
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -213,7 +220,7 @@ fn serve(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     }
     let settings = arguments.settings(merchants.clone())?.log(talk.log());
     let public_url = settings.public_url.clone();
-    let (store, records) = store::chosen(&arguments.store, arguments.store_key.as_deref())?;
+    let (store, records) = store::chosen(&arguments)?;
     let config = Config::default().listen(arguments.listen).store(store).settings(settings);
     open_files::allow_many();
     super::runtime()?.block_on(async {

@@ -4,10 +4,10 @@ use zeroize::Zeroizing;
 
 use super::{OpenError, Sandbox};
 use crate::{
-    StoreKey,
+    SharedStore, StoreKey,
     key::{RandomSource as _, SeededRandom},
     settings::Settings,
-    store::{Postgres, StoreError},
+    store::{KeyRing, Postgres, StoreError},
     vault::{self, KeyFile, Stage},
 };
 
@@ -18,37 +18,70 @@ impl Sandbox {
     /// # Errors
     /// [`OpenError`] says what is wrong with the database or the key file.
     pub fn open_postgres(url: &str, key: &StoreKey, settings: Settings, seed: [u8; 32]) -> Result<Self, OpenError> {
-        let mut dice = SeededRandom::new(seed);
-        let mut name = [0; 16];
-        dice.fill(&mut name);
-        let name: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
-        let path = match key {
-            StoreKey::Bytes(key) => {
-                let store = Postgres::open(url, key, &name)?;
-                return Self::assemble(Box::new(store), settings, key, dice);
-            }
-            StoreKey::File(path) => path,
-        };
-        let KeyFile { key, stage } = match vault::load_key(path)? {
-            Some(file) => file,
-            None => {
-                // Before a key is made for it: a store that is there has one already.
-                if Postgres::is_there(url)? {
-                    return Err(OpenError::WrongKeyFile);
-                }
-                let mut key = Zeroizing::new([0; 32]);
-                dice.fill(&mut *key);
-                vault::create_key(path, &key)?;
-                KeyFile { key, stage: Stage::New }
-            }
-        };
-        let store = Postgres::open(url, &key, &name).map_err(|error| match error {
-            StoreError::WrongKey => OpenError::WrongKeyFile,
-            error => error.into(),
-        })?;
-        if stage == Stage::New {
-            vault::mark_sealed(path, &key)?;
-        }
-        Self::assemble(Box::new(store), settings, &key, dice)
+        Self::open_shared(&SharedStore::new(url, key.clone()), settings, seed)
     }
+
+    /// The same, with older keys too if there are any. If the newest key is new to the store, it seals what is written from now
+    /// on, in every process.
+    ///
+    /// # Errors
+    /// [`OpenError`] says what is wrong with the database or a key file.
+    pub fn open_shared(shared: &SharedStore, settings: Settings, seed: [u8; 32]) -> Result<Self, OpenError> {
+        let mut dice = SeededRandom::new(seed);
+        let store = open(shared, &mut dice)?;
+        let root = Zeroizing::new(*store.root());
+        Self::assemble(Box::new(store), settings, &root, dice)
+    }
+}
+
+impl SharedStore {
+    /// Seals every record with the newest key while other processes work, and retires the older ones: they open nothing then, and
+    /// may be forgotten. Returns how many records and entries of the journal it has sealed. The seed must be unpredictable.
+    ///
+    /// # Errors
+    /// [`OpenError`] says what is wrong with the database or a key file. The older keys are still needed then; call it again.
+    pub fn reseal(&self, seed: [u8; 32]) -> Result<usize, OpenError> {
+        let mut store = open(self, &mut SeededRandom::new(seed))?;
+        Ok(store.reseal()?)
+    }
+}
+
+/// Opens the store, with the key file that was made for it, if it was.
+fn open(shared: &SharedStore, dice: &mut SeededRandom) -> Result<Postgres, OpenError> {
+    let url = &shared.url;
+    let mut name = [0; 16];
+    dice.fill(&mut name);
+    let name: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut older = Vec::new();
+    for key in &shared.older {
+        older.push(match key {
+            StoreKey::Bytes(key) => key.clone(),
+            StoreKey::File(path) => vault::load_key(path)?.ok_or_else(|| OpenError::KeyMissing(path.clone()))?.key,
+        });
+    }
+    let path = match &shared.key {
+        StoreKey::Bytes(key) => return Ok(Postgres::open_with(url, KeyRing::new(key, older), &name)?),
+        StoreKey::File(path) => path,
+    };
+    let KeyFile { key, stage } = match vault::load_key(path)? {
+        Some(file) => file,
+        None => {
+            // Before a key is made for it: a store that is there has one already.
+            if Postgres::is_there(url)? {
+                return Err(OpenError::WrongKeyFile);
+            }
+            let mut key = Zeroizing::new([0; 32]);
+            dice.fill(&mut *key);
+            vault::create_key(path, &key)?;
+            KeyFile { key, stage: Stage::New }
+        }
+    };
+    let store = Postgres::open_with(url, KeyRing::new(&key, older), &name).map_err(|error| match error {
+        StoreError::WrongKey => OpenError::WrongKeyFile,
+        error => error.into(),
+    })?;
+    if stage == Stage::New {
+        vault::mark_sealed(path, &key)?;
+    }
+    Ok(store)
 }

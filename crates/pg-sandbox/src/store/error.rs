@@ -35,6 +35,15 @@ pub enum StoreError {
     /// The file was sealed with another key.
     #[error("the store was sealed with another key; give it the key that it was made with")]
     WrongKey,
+    /// Records are sealed with keys that were not given.
+    #[error(
+        "the store also holds records under another key, because its key was changed; give the newest key first, and every older \
+         one that was not retired"
+    )]
+    MissingKey,
+    /// The key was retired when all records were sealed with a newer one.
+    #[error("this key was retired when the store was sealed with a newer one; give the newer key")]
+    RetiredKey,
     /// The file, or one of those beside it, is a symbolic link.
     #[error("{path} is a symbolic link; name its target", path = .0.display())]
     Link(PathBuf),

@@ -10,33 +10,49 @@
 //! Bodies are sealed as in SQLite ([`super::seal`]). There is no sum of all rows: a row that was taken away, or put back
 //! as it was earlier, is not noticed.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::{
+    borrow::Cow,
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use tokio_postgres::{SimpleQueryMessage, types::Type};
+use zeroize::Zeroizing;
 
 use self::{
     journal::PostgresJournal,
     link::{Link, Trouble},
+    schema::Found,
     table::Table,
 };
 use super::{Change, INDEX_COLUMNS, Kind, Query, Reach, Row, SharedJournal, Store, StoreError, seal::Sealer};
 
 mod address;
 mod journal;
+mod keys;
 mod link;
 mod schema;
 mod table;
 mod tls;
 
+pub use keys::KeyRing;
 pub use schema::Step;
+
+/// Rows that are sealed anew in one transaction.
+const RESEALED_AT_ONCE: i64 = 500;
 
 /// A store that several processes may have open.
 pub struct Postgres {
     url: String,
+    ring: KeyRing,
+    root: Zeroizing<[u8; 32]>,
+    key_changes: i64,
     link: Link,
     /// The newest format that this program knows.
     known: i64,
     sealer: Sealer,
+    /// The same for the thread that writes the journal.
+    journal_sealer: Arc<Mutex<Sealer>>,
     tables: Vec<Table>,
     /// This process in the table of processes, and how many groups it has committed.
     process: String,
@@ -79,7 +95,15 @@ impl Postgres {
     /// [`StoreError::Unreachable`], [`StoreError::ReadOnly`], [`StoreError::Foreign`], [`StoreError::Newer`],
     /// [`StoreError::WrongKey`], and others when the database fails. What is there stays as it is then.
     pub fn open(url: &str, key: &[u8; 32], process: &str) -> Result<Self, StoreError> {
-        Self::open_knowing(schema::STEPS, url, key, process)
+        Self::open_with(url, KeyRing::new(key, []), process)
+    }
+
+    /// The same with several keys. A newest key that is new to the store seals what is written from now on, in every process.
+    ///
+    /// # Errors
+    /// As [`Postgres::open`], [`StoreError::MissingKey`], and [`StoreError::RetiredKey`].
+    pub fn open_with(url: &str, ring: KeyRing, process: &str) -> Result<Self, StoreError> {
+        Self::open_as(schema::STEPS, url, ring, process)
     }
 
     /// Opens the store as a program that knows these steps of the format: an earlier one knows fewer, a later one more.
@@ -88,10 +112,17 @@ impl Postgres {
     /// As [`Postgres::open`].
     #[doc(hidden)]
     pub fn open_knowing(steps: &[Step], url: &str, key: &[u8; 32], process: &str) -> Result<Self, StoreError> {
+        Self::open_as(steps, url, KeyRing::new(key, []), process)
+    }
+
+    fn open_as(steps: &[Step], url: &str, ring: KeyRing, process: &str) -> Result<Self, StoreError> {
         let mut link = Link::new(url)?;
-        let sealer = Sealer::new(key);
-        let (tables, generation) = schema::open(&mut link, &sealer, steps)?;
+        let Found { tables, generation, key_changes, sealer, root } = schema::open(&mut link, &ring, process, steps)?;
         Ok(Self {
+            ring,
+            root,
+            key_changes,
+            journal_sealer: Arc::new(Mutex::new(sealer.clone())),
             url: url.to_owned(),
             known: schema::newest(steps),
             link,
@@ -121,6 +152,64 @@ impl Postgres {
     /// [`StoreError::Unreachable`], and others when the database fails.
     pub fn is_there(url: &str) -> Result<bool, StoreError> {
         schema::is_there(&mut Link::new(url)?).map_err(|trouble| trouble.error())
+    }
+
+    /// The first key of the store, on which identifiers depend.
+    #[must_use]
+    pub fn root(&self) -> &[u8; 32] {
+        &self.root
+    }
+
+    /// Seals every row with the newest key, a few hundred at a time while other processes work, and retires all older keys. Returns
+    /// how many rows it has sealed.
+    ///
+    /// # Errors
+    /// When the database fails. The older keys are still needed then; call it again.
+    pub fn reseal(&mut self) -> Result<usize, StoreError> {
+        let mut count = 0;
+        for at in 0..self.tables.len() {
+            let mut last = None;
+            loop {
+                self.begin()?;
+                let batch = self.tables[at].after(last.take(), RESEALED_AT_ONCE);
+                let rows = self.query(&batch.text, &batch.values())?;
+                let (sealed, key, number) = self.tables[at].resealed(&mut self.sealer, &rows)?;
+                if let Some(sealed) = sealed {
+                    self.query(&sealed.text, &sealed.values())?;
+                }
+                self.end()?;
+                count += number;
+                last = key;
+                if last.is_none() {
+                    break;
+                }
+            }
+        }
+        self.begin()?;
+        self.link.simple(keys::RETIRE).map_err(|trouble| self.met(trouble))?;
+        self.end()?;
+        Ok(count)
+    }
+
+    /// Commits statements that change no record.
+    fn end(&mut self) -> Result<(), StoreError> {
+        self.link.simple("COMMIT").map_err(|trouble| self.met(trouble))?;
+        self.open = false;
+        Ok(())
+    }
+
+    /// Reads the keys again, which another process has changed, in the open transaction.
+    fn follow_keys(&mut self, changes: i64) -> Result<(), StoreError> {
+        let read = keys::read(&mut self.link, &self.ring);
+        let known = read.map_err(|trouble| {
+            let error = self.met(trouble);
+            self.rollback();
+            error
+        })?;
+        self.key_changes = changes;
+        *self.journal_sealer.lock().unwrap_or_else(PoisonError::into_inner) = known.sealer.clone();
+        self.sealer = known.sealer;
+        Ok(())
     }
 
     /// Runs a statement of the open transaction.
@@ -225,11 +314,15 @@ impl Store for Postgres {
     fn begin(&mut self) -> Result<(), StoreError> {
         self.rollback();
         self.trouble = None;
-        let state = schema::begin(&mut self.link).map_err(|trouble| self.met(trouble))?;
+        let several = self.known >= keys::SEVERAL;
+        let state = schema::begin(&mut self.link, several).map_err(|trouble| self.met(trouble))?;
         self.open = true;
         if state.format > self.known {
             self.rollback();
             return Err(StoreError::Newer { found: state.format, known: self.known });
+        }
+        if state.key_changes != self.key_changes {
+            self.follow_keys(state.key_changes)?;
         }
         self.change = if state.generation == self.generation { self.change } else { Change::ByOthers };
         self.generation = state.generation;
@@ -274,7 +367,7 @@ impl Store for Postgres {
         if self.known < schema::JOURNAL {
             return Ok(None);
         }
-        let table = PostgresJournal::new(&self.url, self.sealer.clone())?;
+        let table = PostgresJournal::new(&self.url, Arc::clone(&self.journal_sealer))?;
         let started = SharedJournal::start(Box::new(table), self.process.get(..8).unwrap_or(&self.process));
         started.map(Some).map_err(|error| StoreError::Engine(format!("a thread: {error}")))
     }

@@ -131,32 +131,80 @@ pub(super) struct NotSealedHere;
 /// Seals and opens the rows of one store.
 #[derive(Clone)]
 pub(super) struct Sealer {
-    tags: Hmac<Sha256>,
+    /// What rows are sealed with.
+    writes: RowKey,
+    /// What rows that were written earlier may be sealed with.
+    reads: Vec<RowKey>,
     digests: Hmac<Sha256>,
-    cipher: Zeroizing<[u8; 32]>,
-    /// An identifier of this key that does not reveal it.
-    fingerprint: [u8; DIGEST],
     /// The input of the next tag, reused without allocation.
     place: Vec<u8>,
 }
 
-impl Sealer {
-    pub(super) fn new(key: &[u8; 32]) -> Self {
-        let mut fingerprint = [0; DIGEST];
-        fingerprint.copy_from_slice(&derived(key, b"pg-sandbox store key fingerprint")[..DIGEST]);
+/// What a key seals rows with.
+#[derive(Clone)]
+struct RowKey {
+    tags: Hmac<Sha256>,
+    cipher: Zeroizing<[u8; 32]>,
+    fingerprint: [u8; DIGEST],
+}
+
+impl RowKey {
+    fn new(key: &[u8; 32]) -> Self {
         Self {
             tags: keyed(&*derived(key, b"pg-sandbox store row tag")),
-            digests: keyed(&*derived(key, b"pg-sandbox store digest")),
             cipher: derived(key, b"pg-sandbox store row body"),
-            fingerprint,
+            fingerprint: fingerprint(key),
+        }
+    }
+
+    fn encrypt(&self, tag: [u8; TAG]) -> XChaCha20 {
+        XChaCha20::new((&*self.cipher).into(), &XNonce::from(tag))
+    }
+
+    /// The tag of a body at a place, and the row's share of the sum.
+    fn tag(&self, place: &[u8], body: &[u8]) -> ([u8; TAG], u64) {
+        let mut mac = self.tags.clone();
+        mac.update(place);
+        mac.update(body);
+        let bytes: [u8; 32] = mac.finalize().into_bytes().into();
+        let (mut tag, mut share) = ([0; TAG], [0; 8]);
+        tag.copy_from_slice(&bytes[..TAG]);
+        share.copy_from_slice(&bytes[TAG..]);
+        (tag, u64::from_le_bytes(share))
+    }
+}
+
+/// An identifier of a key that does not reveal it.
+pub(super) fn fingerprint(key: &[u8; 32]) -> [u8; DIGEST] {
+    let mut fingerprint = [0; DIGEST];
+    fingerprint.copy_from_slice(&derived(key, b"pg-sandbox store key fingerprint")[..DIGEST]);
+    fingerprint
+}
+
+/// A body that was opened.
+pub(super) struct Opened {
+    pub(super) body: Vec<u8>,
+    share: u64,
+    /// Whether it is sealed with the key that rows are sealed with now.
+    #[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "only a shared store has several keys"))]
+    pub(super) is_current: bool,
+}
+
+impl Sealer {
+    pub(super) fn new(key: &[u8; 32]) -> Self {
+        Self {
+            writes: RowKey::new(key),
+            reads: Vec::new(),
+            digests: keyed(&*derived(key, b"pg-sandbox store digest")),
             place: Vec::new(),
         }
     }
 
-    /// An identifier of this key that does not reveal it.
+    /// Seals rows with one key and opens those of several. The root is the first key that the store had: digests always depend on
+    /// it, so that a row is found after the keys have changed.
     #[cfg(feature = "postgres")]
-    pub(super) const fn fingerprint(&self) -> &[u8] {
-        &self.fingerprint
+    pub(super) fn with_keys<'a>(root: &[u8; 32], writes: &[u8; 32], reads: impl Iterator<Item = &'a [u8; 32]>) -> Self {
+        Self { writes: RowKey::new(writes), reads: reads.map(RowKey::new).collect(), ..Self::new(root) }
     }
 
     /// The value of a column in place of this text.
@@ -174,21 +222,36 @@ impl Sealer {
 
     /// Encrypts a body for its row into `sealed`, and returns the row's share of the sum.
     pub(super) fn seal(&mut self, place: &Place<'_>, body: &[u8], sealed: &mut Vec<u8>) -> u64 {
-        let (tag, share) = self.tag(place, body);
+        self.place.clear();
+        place.write(&mut self.place);
+        let (tag, share) = self.writes.tag(&self.place, body);
         sealed.clear();
         sealed.extend_from_slice(&tag);
         sealed.extend_from_slice(body);
-        self.encrypt(tag).apply_keystream(&mut sealed[TAG..]);
+        self.writes.encrypt(tag).apply_keystream(&mut sealed[TAG..]);
         share
     }
 
     /// The body and the row's share of the whole.
     pub(super) fn open(&mut self, place: &Place<'_>, sealed: &[u8]) -> Result<(Vec<u8>, u64), NotSealedHere> {
-        let (tag, body) = sealed.split_first_chunk::<TAG>().ok_or(NotSealedHere)?;
-        let mut body = body.to_vec();
-        self.encrypt(*tag).apply_keystream(&mut body);
-        let (expected, share) = self.tag(place, &body);
-        if expected.ct_eq(tag).into() { Ok((body, share)) } else { Err(NotSealedHere) }
+        self.opened(place, sealed).map(|opened| (opened.body, opened.share))
+    }
+
+    /// The body, and which key it was sealed with.
+    pub(super) fn opened(&mut self, place: &Place<'_>, sealed: &[u8]) -> Result<Opened, NotSealedHere> {
+        let (tag, encrypted) = sealed.split_first_chunk::<TAG>().ok_or(NotSealedHere)?;
+        self.place.clear();
+        place.write(&mut self.place);
+        for (key, is_current) in std::iter::once((&self.writes, true)).chain(self.reads.iter().map(|key| (key, false)))
+        {
+            let mut body = encrypted.to_vec();
+            key.encrypt(*tag).apply_keystream(&mut body);
+            let (expected, share) = key.tag(&self.place, &body);
+            if expected.ct_eq(tag).into() {
+                return Ok(Opened { body, share, is_current });
+            }
+        }
+        Err(NotSealedHere)
     }
 
     /// The sum in its row, and the first generation of the redo log that is not included: `None` without a log.
@@ -199,13 +262,13 @@ impl Sealer {
         }
         let mut sealed = Vec::new();
         self.seal(&WHOLE, &body, &mut sealed);
-        [&self.fingerprint[..], &sealed].concat()
+        [&self.writes.fingerprint[..], &sealed].concat()
     }
 
     /// The whole that was sealed, and the generation; nothing within when that was done with another key.
     pub(super) fn open_whole(&mut self, row: &[u8]) -> Result<Option<(Whole, u64)>, NotSealedHere> {
         let (fingerprint, sealed) = row.split_first_chunk::<DIGEST>().ok_or(NotSealedHere)?;
-        if *fingerprint != self.fingerprint {
+        if *fingerprint != self.writes.fingerprint {
             return Ok(None);
         }
         let (body, _) = self.open(&WHOLE, sealed)?;
@@ -215,23 +278,6 @@ impl Sealer {
             bytes => u64::from_le_bytes(bytes.try_into().map_err(|_| NotSealedHere)?),
         };
         Ok(Some((Whole::from_bytes(whole).ok_or(NotSealedHere)?, generation)))
-    }
-
-    fn encrypt(&self, tag: [u8; TAG]) -> XChaCha20 {
-        XChaCha20::new((&*self.cipher).into(), &XNonce::from(tag))
-    }
-
-    fn tag(&mut self, place: &Place<'_>, body: &[u8]) -> ([u8; TAG], u64) {
-        self.place.clear();
-        place.write(&mut self.place);
-        let mut mac = self.tags.clone();
-        mac.update(&self.place);
-        mac.update(body);
-        let bytes: [u8; 32] = mac.finalize().into_bytes().into();
-        let (mut tag, mut share) = ([0; TAG], [0; 8]);
-        tag.copy_from_slice(&bytes[..TAG]);
-        share.copy_from_slice(&bytes[TAG..]);
-        (tag, u64::from_le_bytes(share))
     }
 }
 

@@ -19,7 +19,7 @@ fn an_account_is_made_and_removed() {
     assert!(chosen.status == 200 && chosen.says("ci-"), "{}", chosen.text());
     assert!(shop.control("accounts")[1]["expires"].is_null());
     let page = shop.done("pages/accounts/ci-17/remove", &[]);
-    assert!(!page.says("ci-17"), "{}", page.text());
+    assert!(!page.paths().contains(&"/_sandbox/pages/accounts/ci-17/remove".to_owned()), "{:?}", page.paths());
     // Twice is as good as once.
     shop.done("pages/accounts/ci-17/remove", &[]);
     assert_eq!(shop.control("accounts").as_array().unwrap().len(), 1);
@@ -62,7 +62,7 @@ fn the_pages_switch_to_an_account_and_back() {
     let page = shop.shown("pages/accounts");
     assert_eq!(page.paths_below("/_sandbox/pages/clock?account="), ["/_sandbox/pages/clock?account=ci-17"]);
     let page = shop.done("pages/clock?account=ci-17", &[("advanceSeconds", "120")]);
-    assert!(page.says("2026-05-04 10:02:00 UTC") && page.says("Account ci-17"), "{}", page.text());
+    assert!(page.says("2026-05-04 10:02:00 UTC") && page.html.contains(">ci-17<"), "{}", page.html);
     // Every link of the menu stays at the account, and so do the buttons.
     assert!(
         page.paths_below("/_sandbox/pages/").iter().all(|path| path.ends_with("?account=ci-17")),

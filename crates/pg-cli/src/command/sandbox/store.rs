@@ -1,21 +1,20 @@
 //! Where the records of a sandbox are.
 
-use std::path::Path;
-
 use pg_sandbox::StoreChoice;
 
+use super::Arguments;
 use crate::{failure::Failure, output};
 
 /// The store that `--store` names, with a description of its place.
-pub(super) fn chosen(store: &Path, key: Option<&Path>) -> Result<(StoreChoice, String), Failure> {
+pub(super) fn chosen(arguments: &Arguments) -> Result<(StoreChoice, String), Failure> {
+    let store = &arguments.store;
     let is_database = |text: &&str| text.starts_with("postgres://") || text.starts_with("postgresql://");
     if let Some(url) = store.to_str().filter(is_database) {
-        return database(url, key);
+        return database(url, arguments);
     }
-    if key.is_some() {
+    if arguments.store_key.is_some() || !arguments.store_key_older.is_empty() || arguments.reseal {
         return Err(Failure::misuse(
-            "--store-key is for PostgreSQL stores only; a store file has its key file beside \
-        it",
+            "--store-key, --store-key-older and --reseal are for PostgreSQL stores only; a store file has its key file beside it",
         ));
     }
     if store.to_str() == Some("memory") {
@@ -25,14 +24,14 @@ pub(super) fn chosen(store: &Path, key: Option<&Path>) -> Result<(StoreChoice, S
 }
 
 #[cfg(not(feature = "postgres"))]
-fn database(_url: &str, _key: Option<&Path>) -> Result<(StoreChoice, String), Failure> {
+fn database(_url: &str, _arguments: &Arguments) -> Result<(StoreChoice, String), Failure> {
     Err(Failure::misuse(
         "this pg was built without PostgreSQL; build it with: cargo install pg-cli --features postgres",
     ))
 }
 
 #[cfg(feature = "postgres")]
-fn database(url: &str, key: Option<&Path>) -> Result<(StoreChoice, String), Failure> {
+fn database(url: &str, arguments: &Arguments) -> Result<(StoreChoice, String), Failure> {
     use pg_sandbox::{SharedStore, StoreKey};
 
     /// The environment variable with the key.
@@ -42,7 +41,7 @@ fn database(url: &str, key: Option<&Path>) -> Result<(StoreChoice, String), Fail
     let from_hex = |digits: &str, from: &str| {
         StoreKey::from_hex(digits).ok_or_else(|| Failure::misuse(format!("{from} is not 64 hexadecimal digits")))
     };
-    let key = match (key, std::env::var(KEY), std::env::var(COMMAND)) {
+    let key = match (&arguments.store_key, std::env::var(KEY), std::env::var(COMMAND)) {
         (Some(file), _, _) => StoreKey::File(file.to_owned()),
         (None, Ok(digits), _) => from_hex(&digits, KEY)?,
         (None, Err(_), Ok(command)) => {
@@ -56,7 +55,23 @@ fn database(url: &str, key: Option<&Path>) -> Result<(StoreChoice, String), Fail
             )));
         }
     };
-    let shared = SharedStore::new(url, key);
+    /// The environment variable with older keys.
+    const OLDER: &str = "PG_STORE_KEY_OLDER";
+    /// The command that prints them.
+    const OLDER_COMMAND: &str = "PG_STORE_KEY_OLDER_COMMAND";
+    let mut older: Vec<StoreKey> = arguments.store_key_older.iter().cloned().map(StoreKey::File).collect();
+    if let Ok(keys) = std::env::var(OLDER) {
+        for digits in keys.split_whitespace() {
+            older.push(from_hex(digits, OLDER)?);
+        }
+    }
+    if let Ok(command) = std::env::var(OLDER_COMMAND) {
+        let printed = printed_by(&command).map_err(|why| Failure::misuse(format!("{OLDER_COMMAND}: {why}")))?;
+        for digits in printed.split_whitespace() {
+            older.push(from_hex(digits, OLDER_COMMAND)?);
+        }
+    }
+    let shared = SharedStore::new(url, key).older_keys(older).reseal_at_start(arguments.reseal);
     let words = format!("in {}", output::harmless(&shared.shown()));
     Ok((StoreChoice::Postgres(shared), words))
 }

@@ -1,6 +1,9 @@
 //! The journal's table, over a connection of its own: it waits for no group of requests, and none waits for it.
 
-use std::collections::BTreeSet;
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use tokio_postgres::types::Type;
 
@@ -15,12 +18,13 @@ const TRIM: &str = "DELETE FROM payment_sandbox.journal WHERE merchant = $1 AND 
 
 pub(super) struct PostgresJournal {
     link: Link,
-    sealer: Sealer,
+    /// The one of the process, which follows changes of the keys.
+    sealer: Arc<Mutex<Sealer>>,
     table: Table,
 }
 
 impl PostgresJournal {
-    pub(super) fn new(url: &str, sealer: Sealer) -> Result<Self, StoreError> {
+    pub(super) fn new(url: &str, sealer: Arc<Mutex<Sealer>>) -> Result<Self, StoreError> {
         let columns = [("journal", "key", false), ("journal", "merchant", false), ("journal", "body", true)];
         let table = Table::all(columns.into_iter()).pop();
         let table = table.ok_or_else(|| StoreError::Engine("the journal has no table".to_owned()))?;
@@ -36,10 +40,12 @@ impl PostgresJournal {
 
     fn rows(&mut self, batch: &Batch) -> Result<Vec<JournalRow>, StoreError> {
         let found = self.query(&batch.text, &batch.values())?;
+        let mut sealer = lock(&self.sealer);
         let mut rows = Vec::with_capacity(found.len());
         for row in &found {
-            // A row that another program altered is left out: the others are still worth showing.
-            if let Ok(body) = self.table.open(&mut self.sealer, row)
+            // A row that another program altered, or that was sealed with a key retired meanwhile, is left out: the others are
+            // still worth showing.
+            if let Ok(body) = self.table.open(&mut sealer, row)
                 && let (Ok(key), Ok(merchant)) = (row.try_get(0), row.try_get(1))
             {
                 rows.push(JournalRow { key, merchant, body });
@@ -57,7 +63,7 @@ impl JournalTable for PostgresJournal {
             index: [None, None, None],
             body: &row.body,
         });
-        let Some(batch) = self.table.put(&mut self.sealer, rows) else { return Ok(()) };
+        let Some(batch) = self.table.put(&mut lock(&self.sealer), rows) else { return Ok(()) };
         // One statement, which is a transaction of its own.
         self.query(&batch.text, &batch.values()).map(drop)
     }
@@ -69,14 +75,14 @@ impl JournalTable for PostgresJournal {
         limit: u32,
     ) -> Result<Vec<JournalRow>, StoreError> {
         let query = Query { merchant, before, ..Query::newest(limit) };
-        let batch = self.table.selection(&self.sealer, &query)?;
+        let batch = self.table.selection(&lock(&self.sealer), &query)?;
         self.rows(&batch)
     }
 
     fn get(&mut self, key: &str) -> Result<Option<String>, StoreError> {
         let text = self.table.get.clone();
         let found = self.query(&text, &[(&key, Type::TEXT)])?;
-        found.first().map(|row| self.table.open(&mut self.sealer, row)).transpose()
+        found.first().map(|row| self.table.open(&mut lock(&self.sealer), row)).transpose()
     }
 
     fn forget(&mut self, merchant: &str) -> Result<(), StoreError> {
@@ -92,4 +98,9 @@ impl JournalTable for PostgresJournal {
         }
         Ok(())
     }
+}
+
+/// A sealer keeps nothing that a defect could leave half done.
+fn lock(sealer: &Mutex<Sealer>) -> MutexGuard<'_, Sealer> {
+    sealer.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,12 +1,17 @@
 //! The tables in a database: found, or made.
 
 use tokio_postgres::SimpleQueryMessage;
+use zeroize::Zeroizing;
 
 use super::{
+    keys::{self, KeyRing},
     link::{Link, Trouble},
     table::Table,
 };
-use crate::store::{StoreError, seal::Sealer};
+use crate::store::{
+    StoreError,
+    seal::{Sealer, fingerprint},
+};
 
 /// A step of the format. Steps only go forward, and one that was published is never changed.
 #[derive(Debug, Clone, Copy)]
@@ -19,8 +24,11 @@ pub struct Step {
 }
 
 /// The steps that this program knows. The number of a format is the number of its steps.
-pub(super) const STEPS: &[Step] =
-    &[Step { sql: include_str!("1.sql"), least: 1 }, Step { sql: include_str!("2.sql"), least: 1 }];
+pub(super) const STEPS: &[Step] = &[
+    Step { sql: include_str!("1.sql"), least: 1 },
+    Step { sql: include_str!("2.sql"), least: 1 },
+    Step { sql: include_str!("3.sql"), least: 1 },
+];
 /// The format that has the journal.
 pub(super) const JOURNAL: i64 = 2;
 
@@ -45,11 +53,14 @@ pub(super) struct State {
     /// The oldest format whose programs may write.
     pub(super) format: i64,
     pub(super) generation: i64,
+    /// How often the keys have changed; 0 if they were not asked for.
+    pub(super) key_changes: i64,
 }
 
-/// Begins a transaction.
-pub(super) fn begin(link: &mut Link) -> Result<State, Trouble> {
-    let text = format!("{BEGIN} SELECT format, generation FROM payment_sandbox.store WHERE id = 0");
+/// Begins a transaction. A program that knows several keys asks how often they have changed.
+pub(super) fn begin(link: &mut Link, several_keys: bool) -> Result<State, Trouble> {
+    let key_changes = if several_keys { "key_changes" } else { "0" };
+    let text = format!("{BEGIN} SELECT format, generation, {key_changes} FROM payment_sandbox.store WHERE id = 0");
     let messages = match link.insist(&text) {
         Err(trouble) => {
             // The failed transaction is still open.
@@ -58,25 +69,34 @@ pub(super) fn begin(link: &mut Link) -> Result<State, Trouble> {
         }
         Ok(messages) => messages,
     };
-    let numbers = rows(&messages).find_map(|row| Some((row.get(0)?.parse().ok()?, row.get(1)?.parse().ok()?)));
-    let Some((format, generation)) = numbers else {
+    let number = |row: &tokio_postgres::SimpleQueryRow, at: usize| row.get(at)?.parse().ok();
+    let numbers = rows(&messages).find_map(|row| Some((number(row, 0)?, number(row, 1)?, number(row, 2)?)));
+    let Some((format, generation, key_changes)) = numbers else {
         link.drop_connection();
         return Err(Trouble::Failed(StoreError::Foreign));
     };
-    Ok(State { format, generation })
+    Ok(State { format, generation, key_changes })
 }
 
-fn rows(messages: &[SimpleQueryMessage]) -> impl Iterator<Item = &tokio_postgres::SimpleQueryRow> {
+pub(super) fn rows(messages: &[SimpleQueryMessage]) -> impl Iterator<Item = &tokio_postgres::SimpleQueryRow> {
     messages.iter().filter_map(|message| match message {
         SimpleQueryMessage::Row(row) => Some(row),
         _ => None,
     })
 }
 
-/// Reads the schema, creates the tables if they are missing, and brings those of an earlier format to the newest. Returns them and
-/// the generation.
-pub(super) fn open(link: &mut Link, sealer: &Sealer, steps: &[Step]) -> Result<(Vec<Table>, i64), StoreError> {
-    let opened = attempt(link, sealer, steps);
+/// What is found when a store is opened.
+pub(super) struct Found {
+    pub(super) tables: Vec<Table>,
+    pub(super) generation: i64,
+    pub(super) key_changes: i64,
+    pub(super) sealer: Sealer,
+    pub(super) root: Zeroizing<[u8; 32]>,
+}
+
+/// Reads the schema, creates the tables if they are missing, brings those of an earlier format to the newest, and settles the keys.
+pub(super) fn open(link: &mut Link, ring: &KeyRing, process: &str, steps: &[Step]) -> Result<Found, StoreError> {
+    let opened = attempt(link, ring, process, steps);
     if opened.is_err() {
         // Whatever was begun is undone.
         link.drop_connection();
@@ -94,10 +114,10 @@ pub(super) fn is_there(link: &mut Link) -> Result<bool, Trouble> {
     Ok(!rows(&link.simple(look)?).any(|row| row.get(0) == Some("0")))
 }
 
-fn attempt(link: &mut Link, sealer: &Sealer, steps: &[Step]) -> Result<(Vec<Table>, i64), Trouble> {
+fn attempt(link: &mut Link, ring: &KeyRing, process: &str, steps: &[Step]) -> Result<Found, Trouble> {
     let foreign = || Trouble::Failed(StoreError::Foreign);
     if !is_there(link)? {
-        create(link, sealer)?;
+        create(link, ring)?;
     }
     let whether = "SELECT count(*)::text FROM information_schema.columns WHERE table_schema = 'payment_sandbox' \
         AND table_name = 'store' AND column_name IN ('id', 'format', 'fingerprint', 'generation')";
@@ -109,25 +129,39 @@ fn attempt(link: &mut Link, sealer: &Sealer, steps: &[Step]) -> Result<(Vec<Tabl
     let row = rows(&state).next().ok_or_else(foreign)?;
     let format: i64 = row.get(0).and_then(|text| text.parse().ok()).ok_or_else(foreign)?;
     let generation = row.get(1).and_then(|text| text.parse().ok()).ok_or_else(foreign)?;
+    let first = row.get(2).ok_or_else(foreign)?.to_owned();
     if format > newest(steps) {
         return Err(Trouble::Failed(StoreError::Newer { found: format, known: newest(steps) }));
     }
-    if row.get(2) != Some(&*hex(sealer.fingerprint())) {
+    // Before anything is changed; the table of keys tells more.
+    if level(link)? < keys::SEVERAL && !ring.holds(&first) {
         return Err(Trouble::Failed(StoreError::WrongKey));
     }
     // Whether it can be written shows now rather than at the first request.
-    begin(link)?;
+    begin(link, false)?;
     // Processes that ended long ago; what they have left is settled.
     link.simple("DELETE FROM payment_sandbox.processes WHERE seen < now() - interval '7 days'; COMMIT")?;
     if level(link)? < newest(steps) {
         upgrade(link, steps)?;
     }
+    let known = if newest(steps) < keys::SEVERAL {
+        let key = ring.newest();
+        (Sealer::new(key), Zeroizing::new(*key), 0)
+    } else {
+        begin(link, true)?;
+        let known = keys::settle(link, ring, &first, process)?;
+        let changes = link.simple("SELECT key_changes FROM payment_sandbox.store WHERE id = 0")?;
+        let changes = rows(&changes).find_map(|row| row.get(0)?.parse().ok()).ok_or_else(foreign)?;
+        link.simple("COMMIT")?;
+        (known.sealer, known.root, changes)
+    };
     let columns = "SELECT table_name, column_name, data_type FROM information_schema.columns \
-        WHERE table_schema = 'payment_sandbox' AND table_name NOT IN ('store', 'turn', 'processes') \
+        WHERE table_schema = 'payment_sandbox' AND table_name NOT IN ('store', 'turn', 'processes', 'keys') \
         ORDER BY table_name, ordinal_position";
     let columns = link.simple(columns)?;
     let named = rows(&columns).filter_map(|row| Some((row.get(0)?, row.get(1)?, row.get(2)? == "bytea")));
-    Ok((Table::all(named), generation))
+    let (sealer, root, key_changes) = known;
+    Ok(Found { tables: Table::all(named), generation, key_changes, sealer, root })
 }
 
 /// The format that the tables have.
@@ -146,7 +180,7 @@ fn level(link: &mut Link) -> Result<i64, Trouble> {
 /// a group of requests.
 fn upgrade(link: &mut Link, steps: &[Step]) -> Result<(), Trouble> {
     for (number, step) in (1..).zip(steps) {
-        let state = begin(link)?;
+        let state = begin(link, false)?;
         // Another process may have come first.
         if level(link)? >= number {
             link.simple("COMMIT")?;
@@ -170,12 +204,12 @@ fn upgrade(link: &mut Link, steps: &[Step]) -> Result<(), Trouble> {
 
 /// Makes the tables of the first format; the steps after it follow. When another process does the same at this moment, one of the
 /// two waits and finds them made.
-fn create(link: &mut Link, sealer: &Sealer) -> Result<(), Trouble> {
+fn create(link: &mut Link, ring: &KeyRing) -> Result<(), Trouble> {
     let text = format!(
         "BEGIN READ WRITE; {} INSERT INTO payment_sandbox.store (id, format, fingerprint, generation) \
          VALUES (0, 1, decode('{}', 'hex'), 0); COMMIT",
         STEPS[0].sql,
-        hex(sealer.fingerprint())
+        hex(&fingerprint(ring.newest()))
     );
     match link.simple(&text) {
         Ok(_) => Ok(()),
@@ -187,6 +221,6 @@ fn create(link: &mut Link, sealer: &Sealer) -> Result<(), Trouble> {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -12,7 +12,7 @@ use super::{
     super::{
         INDEX_COLUMNS, Query, Row, StoreError,
         record::Match,
-        seal::{Cell, Place, Sealer},
+        seal::{Cell, Opened, Place, Sealer},
     },
     link,
 };
@@ -28,6 +28,9 @@ pub(super) struct Table {
     pub(super) get: String,
     pub(super) holds: String,
 }
+
+/// The name of the journal's table.
+const JOURNAL: &str = "journal";
 
 /// A statement and its values.
 pub(super) struct Batch {
@@ -176,6 +179,68 @@ impl Table {
 
     /// The body of a row with all columns in the order of the statements here.
     pub(super) fn open(&self, sealer: &mut Sealer, row: &Found) -> Result<String, StoreError> {
+        let opened = self.opened(sealer, row)?.1?;
+        String::from_utf8(opened.body)
+            .map_err(|_| StoreError::Damaged(format!("a record of {} is not as it was written", self.name)))
+    }
+
+    /// Rows after a key, in the order of their keys.
+    pub(super) fn after(&self, key: Option<Cell<'static>>, limit: i64) -> Batch {
+        let (mut text, mut values) = (format!("SELECT {} FROM payment_sandbox.{}", self.listed, self.name), Vec::new());
+        if let Some(key) = key {
+            text.push_str(" WHERE key > $1");
+            values.push(Value::Cell(key));
+        }
+        values.push(Value::Count(limit));
+        text.push_str(&format!(" ORDER BY key LIMIT ${}", values.len()));
+        Batch { text, values }
+    }
+
+    /// Seals those of these rows anew that are sealed with an older key; nothing if there are none. With the last key, and how many
+    /// they are.
+    pub(super) fn resealed(
+        &self,
+        sealer: &mut Sealer,
+        rows: &[Found],
+    ) -> Result<(Option<Batch>, Option<Cell<'static>>, usize), StoreError> {
+        let (mut keys, mut bodies, mut last) = (Vec::new(), Vec::new(), None);
+        for row in rows {
+            let (place, opened) = self.opened(sealer, row)?;
+            let key = match &place.key {
+                Cell::Text(text) => Cell::Text(Cow::Owned(text.clone().into_owned())),
+                Cell::Digest(digest) => Cell::Digest(*digest),
+            };
+            match opened {
+                Ok(opened) if opened.is_current => {}
+                Ok(opened) => {
+                    let mut sealed = Vec::new();
+                    sealer.seal(&place, &opened.body, &mut sealed);
+                    keys.push(Some(key.clone()));
+                    bodies.push(sealed);
+                }
+                // An entry that was late for an earlier change of the key: it is removed when it is old.
+                Err(_) if self.name == JOURNAL => {}
+                Err(error) => return Err(error),
+            }
+            last = Some(key);
+        }
+        let count = keys.len();
+        let text = format!(
+            "UPDATE payment_sandbox.{} AS held SET body = fresh.body FROM unnest($1::{}[], $2::bytea[]) AS fresh (key, body) \
+             WHERE held.key = fresh.key",
+            self.name,
+            self.key_type().name()
+        );
+        let values = vec![Value::Cells(keys, self.digested_key), Value::Bodies(bodies)];
+        Ok(((count > 0).then_some(Batch { text, values }), last, count))
+    }
+
+    /// The columns of a row, and its body if it can be opened.
+    fn opened<'a>(
+        &'a self,
+        sealer: &mut Sealer,
+        row: &'a Found,
+    ) -> Result<(Place<'a>, Result<Opened, StoreError>), StoreError> {
         let altered = |_| StoreError::Damaged(format!("a record of {} is not as it was written", self.name));
         let cell = |at: usize, digested: bool| -> Result<Option<Cell<'_>>, tokio_postgres::Error> {
             if digested {
@@ -191,9 +256,9 @@ impl Table {
         let key = cell(0, self.digested_key).map_err(altered)?.unwrap_or(Cell::Text("".into()));
         let place = Place { table: &self.name, key, merchant: row.try_get(1).map_err(altered)?, index };
         let sealed: &[u8] = row.try_get(2).map_err(altered)?;
-        let damaged = || StoreError::Damaged(format!("a record of {} is not as it was written", self.name));
-        let (body, _) = sealer.open(&place, sealed).map_err(|_| damaged())?;
-        String::from_utf8(body).map_err(|_| damaged())
+        let damaged = |_| StoreError::Damaged(format!("a record of {} is not as it was written", self.name));
+        let opened = sealer.opened(&place, sealed).map_err(damaged);
+        Ok((place, opened))
     }
 
     /// The statement of a query.
