@@ -32,6 +32,7 @@ mod accounts;
 mod callbacks;
 #[cfg(feature = "postgres")]
 mod database;
+mod events;
 mod group;
 mod request;
 

@@ -8,7 +8,7 @@ use std::{
 
 use http::StatusCode;
 
-use super::Sandbox;
+use super::{Sandbox, events};
 use crate::{outgoing::Outgoing, service, store::StoreError, timestamp::Timestamp};
 
 /// Does what is due, and gives the callbacks to send now.
@@ -66,7 +66,7 @@ impl Sandbox {
     /// or why there was none. Other callbacks are not changed.
     pub fn delivered(&mut self, real_now: Timestamp, id: &str, result: Result<StatusCode, String>) {
         if let Some(log) = &self.settings.log {
-            log.callback(real_now, id, &result);
+            events::callback(log, real_now, id, &result);
         }
         if !self.schedule.is_in_flight(id) {
             return self.delivered_at_account(real_now, id, result);

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::Response;
 
-use super::Sandbox;
+use super::{Sandbox, events};
 use crate::{
     inbound::Inbound,
     service::Route,
@@ -40,10 +40,10 @@ impl Sandbox {
             self.metrics.request(&inbound.route, response.status());
         }
         if let Some(log) = &self.settings.log {
-            self.journal.after(journaled).for_each(|entry| log.request(entry));
+            self.journal.after(journaled).for_each(|entry| events::request(log, entry));
             for (inbound, response) in requests.iter().zip(&responses) {
                 if matches!(inbound.route, Route::Control(_) | Route::Inspector(_)) {
-                    log.control(real_now, &inbound.request, inbound.is_head, response.status());
+                    events::control(log, real_now, &inbound.request, inbound.is_head, response.status());
                 }
             }
         }

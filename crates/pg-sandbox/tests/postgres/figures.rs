@@ -4,6 +4,8 @@
 //! `PG_SANDBOX_FIGURES=20000 cargo test --release -p pg-sandbox --features postgres --test all_of_sandbox postgres::figures --
 //! --nocapture`, where the number is that of the payments of each row. It prints the table of `docs/internals/shared-store.md`.
 
+#![expect(clippy::disallowed_methods, reason = "it measures")]
+
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
     net::{SocketAddr, TcpStream},
@@ -118,7 +120,6 @@ fn row(name: &str, addresses: &[SocketAddr], payments: usize, commits: Option<f6
     println!("| {name} | {rate:.0} | {ratio} | {slow:.1} ms |");
 }
 
-#[expect(clippy::disallowed_methods, reason = "it measures")]
 fn clock() -> std::time::Instant {
     std::time::Instant::now()
 }

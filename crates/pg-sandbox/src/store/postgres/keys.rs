@@ -6,10 +6,7 @@
 
 use zeroize::Zeroizing;
 
-use super::{
-    link::{Link, Trouble},
-    schema::{hex, rows},
-};
+use super::link::{Link, Trouble, hex, rows};
 use crate::{
     key::SeededRandom,
     store::{

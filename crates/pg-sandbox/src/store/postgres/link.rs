@@ -241,3 +241,16 @@ async fn in_order(mut under_way: Vec<Sent<'_>>) -> Result<(), Error> {
     .await;
     first
 }
+
+/// The rows among the messages of simple statements.
+pub(super) fn rows(messages: &[SimpleQueryMessage]) -> impl Iterator<Item = &tokio_postgres::SimpleQueryRow> {
+    messages.iter().filter_map(|message| match message {
+        SimpleQueryMessage::Row(row) => Some(row),
+        _ => None,
+    })
+}
+
+/// Bytes as PostgreSQL reads and writes them.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

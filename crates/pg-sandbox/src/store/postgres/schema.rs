@@ -1,11 +1,10 @@
 //! The tables in a database: found, or made.
 
-use tokio_postgres::SimpleQueryMessage;
 use zeroize::Zeroizing;
 
 use super::{
     keys::{self, KeyRing},
-    link::{Link, Trouble},
+    link::{Link, Trouble, hex, rows},
     table::Table,
 };
 use crate::store::{
@@ -76,13 +75,6 @@ pub(super) fn begin(link: &mut Link, several_keys: bool) -> Result<State, Troubl
         return Err(Trouble::Failed(StoreError::Foreign));
     };
     Ok(State { format, generation, key_changes })
-}
-
-pub(super) fn rows(messages: &[SimpleQueryMessage]) -> impl Iterator<Item = &tokio_postgres::SimpleQueryRow> {
-    messages.iter().filter_map(|message| match message {
-        SimpleQueryMessage::Row(row) => Some(row),
-        _ => None,
-    })
 }
 
 /// What is found when a store is opened.
@@ -219,8 +211,4 @@ fn create(link: &mut Link, ring: &KeyRing) -> Result<(), Trouble> {
         }
         Err(trouble) => Err(trouble),
     }
-}
-
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
