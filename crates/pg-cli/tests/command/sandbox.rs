@@ -11,7 +11,7 @@ use crate::command::pg::{Ended, Pg, Started, pg, words};
 
 /// A sandbox process, ended with the test.
 pub(crate) struct Running {
-    child: Started,
+    pub(crate) child: Started,
     pub(crate) facts: Value,
 }
 
