@@ -8,6 +8,7 @@ const EDGES_OF_THE_SYSTEM: &[&str] = &[
     "crates/pg-hyper/",
     "crates/pg-intents/src/postgres/listener.rs",
     "crates/pg-intents/tests/figures.rs",
+    "crates/pg-sandbox/tests/postgres/figures.rs",
     "crates/pg-sandbox/src/server",
     "crates/pg-cli/",
     "crates/pg-rehearse/src/clock.rs",
