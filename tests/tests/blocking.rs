@@ -1,4 +1,4 @@
-//! The blocking client against the sandbox, from threads that know nothing of async.
+//! The blocking client against the sandbox, from threads without an async runtime.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -34,7 +34,7 @@ use pg_tests::{
 };
 use tokio::runtime::Runtime;
 
-/// A sandbox that listens; the runtime is the sandbox's, nothing here runs on it.
+/// A listening sandbox and its runtime; the test itself does not run on that runtime.
 fn serving() -> (Runtime, Server) {
     let runtime = Runtime::new().unwrap();
     let server = runtime.block_on(Server::start(Config::default())).unwrap();
@@ -45,7 +45,7 @@ fn payment(reference: &str) -> Auth {
     Auth::new(CardDetails::new("4000000000001000", "12", "49").cv2("123"), order(reference, 499))
 }
 
-/// A client over a sandbox that it holds, on the sandbox's clock.
+/// A client of an in-process sandbox, on the sandbox's clock.
 fn held() -> (InProcess, blocking::Client<TowerTransport<InProcess>>) {
     let sandbox = InProcess::new(Sandbox::in_memory(), Timestamp::parse("2026-05-04T10:00:00Z").unwrap());
     let account = account_at(InProcess::BASE_URL, "main");
@@ -106,7 +106,7 @@ fn within_an_async_task_it_waits_and_does_not_panic() {
 
 #[test]
 fn it_has_a_deadline_of_its_own() {
-    // It takes connections and says nothing, for ever.
+    // The listener accepts connections and never responds.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let account = account_at(&format!("http://{}", silent.local_addr().unwrap()), "main");
     let client = Client::builder(account).unwrap().deadline(Duration::from_millis(20)).build();
@@ -135,10 +135,10 @@ fn a_lost_reply_is_looked_up_and_nothing_leaves_unstored() {
     let mut charge = client.charge(payment("order-7")).unwrap().store(keep);
     let ChargeOutcome::Approved(paid) = charge.run() else { panic!("{charge:?}") };
     assert!(charge.error().is_some_and(|trouble| trouble.to_string().starts_with("maybe sent")));
-    // Before the payment, before the pause that follows it, before the lookup.
+    // The state is saved three times: before the payment, before the following pause and before the lookup.
     assert_eq!(stored.lock().unwrap().len(), 3);
 
-    // From any of them it comes to the same end.
+    // Resuming any saved state gives the same outcome.
     for saved in stored.lock().unwrap().iter() {
         let charged = client.resume_charge(saved, Some(payment("order-7"))).unwrap().run();
         assert_eq!(charged, ChargeOutcome::Approved(paid.clone()));

@@ -33,7 +33,7 @@ fn form<'d>(document: &'d Value, method: &MethodInfo) -> &'d Value {
 
 const CREDENTIALS: [&str; 6] = ["apiKey", "apiPassword", "shaSignature", "api_key", "api_password", "version"];
 
-/// A value of a form as it stands on the wire: lists are joined by commas.
+/// A form value as it is sent on the wire: lists are joined by commas.
 fn wire_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -67,7 +67,7 @@ fn every_request_that_is_shown_is_valid() {
     }
 }
 
-/// Both encodings of a reply hold the same record, and nothing that the record does not know.
+/// Both encodings of a reply contain the same record and no unknown field.
 #[test]
 fn every_reply_that_is_shown_can_be_read() {
     let document = document();
@@ -111,7 +111,7 @@ struct Rules<'d> {
 }
 
 impl<'d> Rules<'d> {
-    /// Whether a text is one of the listed words but for its letter case.
+    /// Whether a text equals one of the listed words except for letter case.
     fn is_a_word_in_other_letters(&self, text: &str) -> bool {
         let words = self.listed.into_iter().flatten().filter_map(Value::as_str);
         words.into_iter().any(|word| word != text && word.eq_ignore_ascii_case(text))

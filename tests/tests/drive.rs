@@ -1,4 +1,4 @@
-//! The drivers of `pg-hyper` against the sandbox: under any fault at most one payment, and the client's claim matches
+//! The drivers of `pg-hyper` against the sandbox: under any fault they make at most one payment, and the client's claim matches
 //! the ledger.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]

@@ -4,7 +4,7 @@ use pg_model::ErrorCode;
 use pg_sandbox::codes::SandboxErrorCode;
 
 /// The texts of the documents (spec 1 §7, 2 §7, 3 §7). Of the statuses they give two: 133 comes with 400 and invalid
-/// credentials with 401; the rest is A40. Both are written down a second time.
+/// credentials with 401; the rest is A40. This test states both independently of the tables.
 const DOCUMENTED: [(&str, u16, &str); 29] = [
     ("1", 400, "No data sent"),
     ("3", 401, "No merchant key sent (or invalid key)"),
@@ -37,7 +37,7 @@ const DOCUMENTED: [(&str, u16, &str); 29] = [
     ("184", 400, "Invalid callback URL"),
 ];
 
-// spec: 1 §7, A40: What cannot be processed is answered with HTTP 400, 401 or 403; each code has its own.
+// spec: 1 §7, A40: A request that cannot be processed is answered with HTTP 400, 401 or 403, depending on the code.
 // spec: 2 §7, A40: Errors have HTTP 400, 401 or 403: a missing error page 400, wrong credentials 401.
 // spec: 2 §7, A38
 #[test]

@@ -1,4 +1,4 @@
-//! The program of README.md: the text that is shown, and what it does.
+//! The program in README.md: its text and its behaviour.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -28,7 +28,7 @@ async fn it_pays_once_however_often_it_runs_and_is_stored_before_it_sends() {
     let file = DurableFile::new(folder.path().join("order-7.json"));
     let base = shop.server.base_url();
 
-    // Killed while the reply is on its way, which would take an hour.
+    // Kills the program while it waits for the reply, which is delayed by an hour.
     shop.control("faults", r#"{"method": "transaction/auth", "kind": "delay", "delaySeconds": 3600}"#).await;
     let running = tokio::spawn({
         let (base, file) = (base.clone(), file.clone());

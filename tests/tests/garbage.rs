@@ -1,5 +1,5 @@
-//! Whatever reaches a reader, it is read or refused: stored states of machines that were damaged, redirects and callbacks
-//! from strangers, requests to the sandbox that are cut or altered at any byte. No reader panics or takes long.
+//! Readers accept or refuse any input: damaged stored states of machines, redirects and callbacks
+//! from unknown senders, requests to the sandbox that are truncated or altered at any byte. No reader panics or takes long.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 

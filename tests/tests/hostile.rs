@@ -1,4 +1,4 @@
-//! Whatever bytes come, the sandbox answers with an error in its own format and stays up.
+//! The sandbox answers any bytes with an error in its own format and keeps running.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -9,10 +9,10 @@ use tokio::{
     net::TcpStream,
 };
 
-/// Sends bytes on a connection of their own and reads everything that comes back.
+/// Sends bytes on a new connection and reads the whole response.
 async fn send(shop: &Shop, bytes: &[u8]) -> String {
     let mut stream = TcpStream::connect(shop.server.address()).await.unwrap();
-    // The sandbox may close the connection before it has read everything: that is an answer too.
+    // The sandbox may close the connection before it has read everything, so a write error is allowed.
     let _ = stream.write_all(bytes).await;
     let _ = stream.shutdown().await;
     let mut reply = Vec::new();

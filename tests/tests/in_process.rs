@@ -1,4 +1,4 @@
-//! The sandbox without a socket as the transport of `pg-hyper` and of `pg-proto`; the examples of it, run.
+//! The sandbox without a socket as the transport of `pg-hyper` and of `pg-proto`; also runs its examples.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -76,7 +76,7 @@ async fn every_fault_can_be_met_without_a_socket() {
         fault(&sandbox, kind);
         let reference = format!("order {kind}").replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
         match client.call(&payment(&reference)).await {
-            // The second of two equal requests is refused, since its reference is used up: the first has paid.
+            // The second of two equal requests is refused, because the first one paid and used the reference.
             Err(error) => assert_eq!(found(&client, error).await, paid, "{kind}"),
             Ok(outcome) => panic!("{kind} {outcome:?}"),
         }

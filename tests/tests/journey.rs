@@ -22,7 +22,7 @@ fn approved(outcome: Outcome<Transaction>) -> Transaction {
     }
 }
 
-/// The code that a call was refused with, also where that leaves open whether an earlier one has paid.
+/// The error code of a refused call, also if an earlier attempt may have paid.
 fn refusal<T: std::fmt::Debug>(result: Result<T, Error>) -> ErrorCode {
     let result = match result {
         Err(Error::Unknown { cause, .. }) => Err(*cause),
@@ -194,7 +194,7 @@ async fn nothing_of_one_merchant_is_there_for_another() {
     assert_eq!(refusal(other.call(&TokeniseTransactionKey::new(&key)).await).as_str(), unknown.as_str());
     let lookup = other.call(&TransactionLookup::new().unique_merchant_reference("ours")).await.unwrap();
     assert!(lookup.transactions.is_empty());
-    // References are each merchant's own.
+    // References are unique per merchant.
     let card = CardDetails::new("4111111111111111", "12", "31");
     approved(other.call(&Preauth::new(card, order("ours", 100))).await.unwrap());
 }

@@ -1,4 +1,4 @@
-//! JSON is read as serde_json reads it, whatever it holds; but for numbers, of which no digit is lost.
+//! JSON is read as by serde_json, except that numbers keep all their digits.
 
 use pg_fuzz::Tree;
 use pg_model::{CardKeyDetail, DecodeError, Value, decode_into};
@@ -10,7 +10,7 @@ fn try_read(body: &str) -> Result<CardKeyDetail, DecodeError> {
     Ok(record)
 }
 
-/// A body of which the tables know nothing, so that all of it is in `extra`.
+/// Reads a body without known fields, so that all of it is in `extra`.
 fn read_here(body: &str) -> Option<Value> {
     try_read(body).ok().map(|record| Value::Record(record.extra))
 }
@@ -51,7 +51,7 @@ const SCALARS: [&str; 28] = [
     "\"\\u0000\"",
 ];
 const BLANKS: [&str; 5] = ["", "", "", " ", "\n\t\r "];
-/// Put anywhere, these break most texts and make others of some.
+/// Inserted anywhere, these make most texts invalid and change the others.
 const DAMAGE: [&str; 22] = [
     "{", "}", "[", "]", "\"", ",", ":", "\\", "u", "e", "E", ".", "-", "+", "0", "1", " ", "\n", "\u{1}", "é", "t", "/",
 ];
@@ -88,7 +88,7 @@ fn body() -> impl Strategy<Value = String> {
     })
 }
 
-/// Whether damage created an exponent besides those of [`SCALARS`].
+/// Whether the damage created an exponent that is not in [`SCALARS`].
 fn has_another_exponent(body: &str) -> bool {
     let body = body.replace("\\u00e9", "");
     let mut words = body.split(|c: char| !c.is_ascii_digit() && !matches!(c, 'e' | 'E' | '.' | '+' | '-'));
@@ -103,7 +103,7 @@ proptest! {
 
     #[test]
     fn any_text_is_read_as_serde_json_reads_it(body in body()) {
-        // Binary floating point writes large exponents out, and ends somewhere; here numbers stay texts.
+        // Binary floating point expands large exponents and has a limit; this reader keeps numbers as text.
         prop_assume!(!has_another_exponent(&body));
         prop_assert_eq!(read_here(&body), read_by_serde_json(&body), "{}", body);
     }
@@ -112,12 +112,12 @@ proptest! {
 #[test]
 fn no_digit_of_a_number_is_lost() {
     for (number, text) in [
-        // Beyond 64 bits, and beyond what binary floating point holds.
+        // Beyond the range of 64-bit integers and the precision of binary floating point.
         ("18446744073709551616", "18446744073709551616"),
         ("-170141183460469231731687303715884105728", "-170141183460469231731687303715884105728"),
         ("0.1234567890123456789", "0.1234567890123456789"),
         ("1234567890123456.75", "1234567890123456.75"),
-        // Zeros that say nothing go; what follows is an amount.
+        // Insignificant zeros are removed; the values below are amounts.
         ("36.40", "36.4"),
         ("36.00", "36"),
         ("3640e-2", "36.4"),

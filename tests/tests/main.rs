@@ -1,5 +1,5 @@
-//! Tests of several crates together, and of documents against the code, in one program: it is linked once.
-//! Those that need a browser are another, since they take longest.
+//! Tests of several crates together, and of documents against the code, in one program, which is linked once.
+//! The tests that need a browser are a separate program, because they take longest.
 
 mod blocking;
 mod codegen;

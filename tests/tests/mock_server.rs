@@ -63,7 +63,7 @@ impl Mock {
         Self { process, authority: found.expect("Prism takes the document and listens") }
     }
 
-    /// An account of the service that the mock is.
+    /// An account at the mock service.
     fn account(&self) -> Account {
         let base = || BaseUrl::parse(&format!("http://{}", self.authority)).expect("it is an address");
         let signed = Credentials::new("0123456789abcdef0123456789abcdef", "examplePassword", "secret");
@@ -96,7 +96,7 @@ impl Drop for Mock {
     }
 }
 
-/// A reply whose body ends with the connection.
+/// Reads a reply whose body ends when the connection closes.
 fn response(reply: &[u8]) -> Response<Bytes> {
     let end = reply.windows(4).position(|window| window == b"\r\n\r\n").expect("a head ends with an empty line");
     let head = std::str::from_utf8(&reply[..end]).expect("a head is text");
@@ -117,7 +117,7 @@ fn as_documented(mut request: Request<Bytes>) -> Request<Bytes> {
     request
 }
 
-/// A text in a form, every byte of it that is not plain as `%..`.
+/// A text encoded for a form; every byte that is not plain becomes `%..`.
 fn encoded(text: &str) -> String {
     form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
@@ -162,7 +162,7 @@ fn every_method_answers_what_the_document_shows() {
                 let said = String::from_utf8_lossy(reply.body()).into_owned();
                 assert_eq!(reply.status(), StatusCode::OK, "{method:?}, {name}: {:?} {said}", reply.headers());
                 assert!(reply.headers()["content-type"].to_str().is_ok_and(|found| found == *encoding), "{method:?}");
-                // Prism does not read XML, and says so of every reply.
+                // Prism cannot read XML and reports that for every reply.
                 let judged = *encoding == "application/json";
                 assert!(!judged || !reply.headers().contains_key("sl-violations"), "{method:?}: {:?}", reply.headers());
                 let record =

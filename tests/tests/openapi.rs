@@ -1,8 +1,8 @@
 //! `docs/reference/openapi.yaml` is OpenAPI 3.1 and shows every method of the tables, and nothing else.
 //!
-//! The types of the `oas3` crate judge its shape; the tests here what types cannot: that every
-//! reference leads somewhere, that names are unique, that nothing required is missing. A validator
-//! from outside the Rust world judges it once more in `cargo xtask test`.
+//! The types of the `oas3` crate check its structure. The tests here check what types cannot: that every
+//! reference resolves, that names are unique, that nothing required is missing. A validator
+//! from outside the Rust ecosystem checks it again in `cargo xtask test`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -52,7 +52,7 @@ fn walk(value: &Value, pointer: &str, visit: &mut dyn FnMut(&str, &Value)) {
     }
 }
 
-/// Where a reference leads: the value at its pointer, percent-encoding aside, which the document does not need.
+/// The value at the pointer of a reference. Percent-encoding is not supported, because the document does not use it.
 fn resolve<'a>(document: &'a Value, reference: &str) -> Option<&'a Value> {
     document.pointer(reference.strip_prefix('#')?)
 }

@@ -22,7 +22,7 @@ impl Merchant {
         Self::open_with(encoding, |form| form).await
     }
 
-    /// With a form that is not quite the right one.
+    /// Opens the website with a modified form.
     async fn open_with(encoding: Encoding, form: impl Fn(CardPage) -> CardPage) -> Self {
         let shop = Shop::open(encoding).await;
         let site = Site::new().await;
@@ -42,7 +42,7 @@ impl Merchant {
     }
 }
 
-/// What the merchant writes into the card page.
+/// The content of the merchant's card page.
 struct CardPage {
     action: String,
     hidden: String,
@@ -55,7 +55,7 @@ impl CardPage {
         Self { action: form.action().to_owned(), hidden: form.hidden_inputs(), inputs }
     }
 
-    /// With the errors beside the inputs, once the service has redirected the browser back.
+    /// The HTML of the page. After the service has redirected the browser back, errors are shown beside the inputs.
     fn html(&self, account: &Account, address: &str) -> String {
         let faults = match account.redirect(address) {
             Ok(CardFormResult::Invalid(data)) => data.into_inner().errors,
@@ -74,7 +74,7 @@ impl CardPage {
     }
 }
 
-/// Any other page: what the service has sent with the browser.
+/// The HTML of any other page: the data that the service added to the redirect.
 fn landing(account: &Account, address: &str) -> String {
     match account.redirect(address) {
         Ok(CardFormResult::Accepted(data)) => format!("<h1>Review {}</h1>", data.get().card_number.expose()),

@@ -1,4 +1,4 @@
-//! The challenge of a 3-D Secure payment: what each answer of a customer does to it (spec 2 §3.3).
+//! The challenge of a 3-D Secure payment: the effect of each customer answer (spec 2 §3.3).
 
 use pg_model::{
     AuthThreeDSecure, AuthenticationKey, Encoding, GetAuthenticationStatus, InitiateThreeDSecureSessionKey, Outcome,
@@ -75,7 +75,7 @@ impl Payment {
         paid.record().transaction_status_code.as_str().to_owned()
     }
 
-    /// The browser is back where the merchant wanted it, with nothing added.
+    /// Checks that the browser is at the merchant's return URL, with nothing added.
     async fn is_back(&self, browser: &Browser) {
         browser.see("Back at the shop").await;
         assert_eq!(browser.address().await, self.site.page("/back?order=7#end"));
@@ -144,7 +144,7 @@ async fn an_answer_cannot_be_changed_by_going_back() {
     browser.visit(payment.address()).await;
     browser.submit("button[value=fail]").await;
     browser.see("Back at the shop").await;
-    // Asking for the challenge again leads away from it.
+    // A second request for the challenge redirects the browser away from it.
     browser.visit(payment.address()).await;
     browser.see("Back at the shop").await;
     assert_eq!(payment.status().await, ["608", "07", "N"]);

@@ -1,4 +1,4 @@
-//! The hosted checkout, as customers use it, and as impatient ones do (spec 3 §1, §3.1).
+//! The hosted checkout, including repeated visits and submissions by impatient customers (spec 3 §1, §3.1).
 
 use pg_model::{
     CancelToken, CheckoutItem, CheckoutToken, Currency, Encoding, Flag, GetToken, Transaction, TransactionLookup,
@@ -33,7 +33,7 @@ const fn card(number: &'static str) -> [(&'static str, &'static str); 5] {
     ]
 }
 
-/// A merchant who sends customers to the hosted checkout.
+/// A merchant that redirects customers to the hosted checkout.
 struct Merchant {
     shop: Shop,
     site: OpenSite,
@@ -64,19 +64,19 @@ impl Merchant {
         self.shop.client.call(&token).await.unwrap()
     }
 
-    /// What was tried with the bank, the oldest first.
+    /// The transactions that were submitted to the bank, oldest first.
     async fn payments(&self) -> Vec<Transaction> {
         let lookup = TransactionLookup::new().merchant_reference(REFERENCE);
         self.shop.client.call(&lookup).await.unwrap().transactions
     }
 
-    /// The status codes of what was tried with the bank.
+    /// The status codes of the transactions that were submitted to the bank.
     async fn statuses(&self) -> Vec<String> {
         self.payments().await.iter().map(|payment| payment.transaction_status_code.as_str().to_owned()).collect()
     }
 }
 
-/// Opens the payment page and checks what it asks.
+/// Opens the payment page and checks its inputs.
 async fn open(browser: &Browser, token: &CheckoutToken) {
     browser.visit(token.token.redemption_url.as_str()).await;
     browser.see("\u{a3}12.50").await;
@@ -208,7 +208,7 @@ async fn a_customer_goes_back_to_the_shop_and_comes_again() {
     browser.see("Basket").await;
     assert_eq!(browser.address().await, merchant.site.page("/basket"));
     assert_eq!(merchant.statuses().await, [""; 0]);
-    // Going back to the shop ends nothing: the shop decides about its token.
+    // Returning to the shop does not cancel the token: only the shop can.
     open(&browser, &token).await;
     pay(&browser, &VISA).await;
     browser.see("Payment complete").await;
@@ -254,7 +254,7 @@ async fn a_link_that_may_be_opened_once_is_opened_once() {
     let merchant = Merchant::open().await;
     let token = merchant.token(merchant.basket().token_redemptions(1)).await;
     open(&browser, &token).await;
-    // Posting the form, and being declined, is no visit.
+    // Neither posting the form nor a declined payment counts as a visit.
     pay(&browser, &DECLINED).await;
     browser.read("[role=alert]").await;
     pay(&browser, &VISA).await;
@@ -394,7 +394,7 @@ async fn a_card_is_entered_with_the_keyboard_alone() {
     let Some(browser) = Browser::open(Scripts::Off).await else { return };
     let merchant = Merchant::open().await;
     open(&browser, &merchant.token(merchant.basket()).await).await;
-    // What customers see has one input for the expiry; the other two are for programs.
+    // The visible form has one expiry input; the other two are for programs.
     let typed = [VISA[0], ("cardExpiry", "1231"), VISA[3], VISA[4]];
     for (name, value) in typed {
         browser.press(&TAB.to_string()).await;

@@ -1,7 +1,7 @@
-//! The decoder for JavaScript in a real browser, on what a real sandbox has redirected there.
+//! The JavaScript decoder in a real browser, on a redirect from a real sandbox.
 //!
-//! A page of a shop never decodes: the key would be in the customer's hands. This one shows that the package works
-//! wherever the web's interfaces are, with the published key of a sandbox.
+//! A shop's page never decodes, because that would expose the key to the customer. This test shows that the package works
+//! in any environment with web APIs. It uses the published key of a sandbox.
 
 use pg_model::{Encoding, Initiate};
 use pg_sandbox::{Config, DecoderPackage, Settings};
@@ -131,7 +131,7 @@ async fn the_inspector_decodes_with_the_package() {
     browser.click("main form button").await;
     assert!(browser.read("#said .alert").await.starts_with("This cannot be decrypted."));
     assert_eq!(browser.read_all("#said pre").await, [""; 0]);
-    // It never left the page.
+    // The browser is still on the page.
     assert!(browser.address().await.ends_with("/_sandbox/pages/decoder"));
     assert_eq!(browser.complaints().await, [""; 0]);
 }

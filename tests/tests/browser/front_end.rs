@@ -1,4 +1,4 @@
-//! The front end of docs/examples, in Node, as a customer's browser meets it.
+//! The front end of docs/examples, in Node, tested from a customer's browser.
 
 use std::{
     fs,
@@ -21,7 +21,7 @@ use tempfile::TempDir;
 
 const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/examples/front-end");
 
-/// The shop's server, in a separate folder that contains only the package. It ends when it is dropped.
+/// The shop's server, in a separate folder that contains only the package. Dropping it stops the process.
 struct FrontEnd {
     process: Child,
     address: String,
@@ -30,7 +30,7 @@ struct FrontEnd {
 }
 
 impl FrontEnd {
-    /// Nothing where Node or the package is missing, which is said once.
+    /// Returns `None` if Node or the package is missing, with one message for all tests.
     fn start(shop: &Shop, encoding: &str) -> Option<Self> {
         let package = package::folder()?;
         let node = package::node()?;
@@ -86,7 +86,7 @@ async fn open(encoding: &str) -> Option<(Browser, Shop, FrontEnd)> {
     Some((browser, shop, front_end))
 }
 
-/// The payments that the sandbox knows of.
+/// The payments that the sandbox has recorded.
 async fn payments(shop: &Shop) -> Vec<Value> {
     let address = format!("{}/_sandbox/transactions", shop.server.base_url());
     let reply = shop.client.transport().send(Request::get(address).body(Default::default()).unwrap()).await.unwrap();
@@ -108,7 +108,7 @@ async fn a_card_is_entered_reviewed_and_paid_once() {
         browser.click_on("Pay").await;
         browser.see("Thank you").await;
         let paid = browser.read("#message").await;
-        // Again, as people do.
+        // The customer opens the same address again.
         browser.visit(&address).await;
         browser.click_on("Pay").await;
         browser.see("Thank you").await;
@@ -134,7 +134,7 @@ async fn mistakes_stand_beside_their_fields_and_can_be_put_right() {
     browser.see("Review your order").await;
 }
 
-/// The address is in the customer's hands, and so it is in anybody's.
+/// The customer can alter the address, so the server treats it as untrusted.
 #[tokio::test]
 async fn what_is_altered_leads_back_to_the_card_page_and_the_key_to_nobody() {
     let Some((browser, shop, front_end)) = open("json").await else { return };
@@ -153,6 +153,6 @@ async fn what_is_altered_leads_back_to_the_card_page_and_the_key_to_nobody() {
     let cut = &address[..address.find("&iv=").unwrap() - 8];
     browser.visit(&format!("{cut}{}", &address[address.find("&iv=").unwrap()..])).await;
     browser.see("Your card").await;
-    // Nothing has been paid by any of it.
+    // No request made a payment.
     assert_eq!(payments(&shop).await.len(), 0);
 }

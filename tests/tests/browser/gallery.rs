@@ -1,7 +1,7 @@
-//! Every page on a desk, on a phone, in the dark and in forced colours: judged, by axe too, and kept as a picture in
+//! Checks every page on a desktop, on a phone, in dark mode and in forced colours, also with axe, and saves screenshots in
 //! `target/screenshots/`.
 //!
-//! axe (<https://github.com/dequelabs/axe-core>) knows the rules of accessibility that a program can check. `cargo xtask
+//! axe (<https://github.com/dequelabs/axe-core>) checks the accessibility rules that a program can check. `cargo xtask
 //! test` installs it into `target/axe/` as `tests/axe/` says.
 
 use std::{
@@ -53,7 +53,7 @@ async fn keep(browser: &Browser, name: &str) {
     fs::write(folder().join(format!("{name}.png")), browser.picture().await).unwrap();
 }
 
-/// What axe finds: the rule, and where it is broken. It needs a browser with scripts.
+/// The violations that axe finds: the rule and the elements that break it. Requires a browser with scripts.
 async fn axe(browser: &Browser) -> Vec<String> {
     let Some(script) = AXE.as_deref() else { return Vec::new() };
     // Once for each page, which stays the same page however it is looked at.
@@ -70,7 +70,7 @@ async fn axe(browser: &Browser) -> Vec<String> {
     found.as_array().unwrap().iter().map(|problem| problem.as_str().unwrap().to_owned()).collect()
 }
 
-/// The script of axe; on CI it has to be there.
+/// The axe script. It is required on CI.
 static AXE: LazyLock<Option<String>> = LazyLock::new(|| {
     let script = fs::read_to_string(target().join("axe/node_modules/axe-core/axe.min.js"));
     if script.is_err() {

@@ -61,7 +61,7 @@ async fn the_clock_is_turned_by_a_button() {
     browser.read("time[datetime='2031-02-03T04:05:00Z']").await;
     browser.click_on("+31 minutes").await;
     browser.read("time[datetime='2031-02-03T04:36:00Z']").await;
-    // Asking for the page again turns nothing: it came by a redirect.
+    // Reloading the page changes nothing, because the page was loaded by a redirect.
     browser.reload().await;
     assert_eq!(browser.read(".now").await, "2031-02-03 04:36:00 UTC");
     visit(&browser, &shop, "pages/sessions").await;

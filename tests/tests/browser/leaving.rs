@@ -1,10 +1,10 @@
-//! A page that is left slowly: what a test looks at next is the page after it.
+//! Slow navigation: after a press, tests read the next page and not the old one.
 
 use pg_tests::webdriver::{Browser, ENTER, Scripts, TAB};
 
 use crate::site::{OpenSite, Site};
 
-/// Two pages with the same elements; the first is left some time after its button was pressed.
+/// Two pages with the same elements; the first navigates to the second some time after its button is pressed.
 async fn site() -> OpenSite {
     Site::new().await.open(|address| {
         let new = address.ends_with("/new");
@@ -45,6 +45,6 @@ async fn an_element_whose_page_is_left_is_found_on_the_next() {
     let site = site().await;
     browser.visit(&site.page("/")).await;
     browser.click("button").await;
-    // One of these commands meets the page while it is left; none of them fails.
+    // One of these commands runs during the navigation; none may fail.
     while browser.read("p").await != "New" {}
 }

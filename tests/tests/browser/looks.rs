@@ -1,4 +1,4 @@
-//! What the hosted pages look like, each in every state that it has.
+//! The appearance of the hosted pages in each of their states.
 
 use pg_model::{
     CancelToken, CheckoutCustomer, CheckoutItem, CheckoutToken, Encoding, Flag, GetToken,
@@ -12,7 +12,7 @@ use pg_tests::{
 
 use crate::{gallery::judge, site::Site};
 
-/// A Unix time that is not soon.
+/// A Unix time in the far future.
 const YEAR_2096: u64 = 4_000_000_000;
 
 fn basket() -> GetToken {
@@ -27,7 +27,7 @@ async fn token(shop: &Shop, token: GetToken) -> CheckoutToken {
     shop.client.call(&token).await.unwrap()
 }
 
-/// Opens a payment page and looks at it.
+/// Opens a payment page and checks its appearance.
 async fn look(browser: &Browser, token: &CheckoutToken, name: &str) {
     browser.visit(token.token.redemption_url.as_str()).await;
     browser.read("h1").await;
@@ -168,7 +168,7 @@ async fn of_what_went_wrong() {
     browser.see("This page cannot be shown").await;
     judge(&browser, "session-error").await;
 
-    // A form that says one thing twice.
+    // A form with a duplicate parameter.
     let token = token(&shop, basket()).await;
     let action = token.token.redemption_url.as_str().to_owned();
     let site = Site::new().await.open(move |_| {

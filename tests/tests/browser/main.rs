@@ -1,4 +1,4 @@
-//! What customers see, in a real browser: the merchant's card form, the challenge, the hosted checkout, the inspector.
+//! Tests of pages in a real browser: the merchant's card form, the challenge, the hosted checkout, the inspector.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 

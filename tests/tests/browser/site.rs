@@ -1,4 +1,4 @@
-//! A merchant's website on this machine, as small as can be: it answers GET with pages and keeps what was asked of it.
+//! A merchant's website on this machine, kept minimal: it answers GET with pages and records the requests.
 
 use std::{
     fs,
@@ -12,14 +12,14 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-/// A website with a free port, not open yet: its pages may need to know its address.
+/// A website with a reserved port that does not serve yet, because its pages may contain its address.
 pub(crate) struct Site {
     listener: TcpListener,
     address: String,
     files: Option<(&'static str, PathBuf)>,
 }
 
-/// A website that is open.
+/// A website that serves requests.
 pub(crate) struct OpenSite {
     address: String,
     asked: Arc<Mutex<Vec<String>>>,
@@ -43,7 +43,7 @@ impl Site {
         self
     }
 
-    /// Opens it; `page` makes the body of a page from its whole address.
+    /// Starts serving; `page` makes the body of a page from its full address.
     pub(crate) fn open(self, page: impl Fn(&str) -> String + Send + Sync + 'static) -> OpenSite {
         let asked = Arc::new(Mutex::new(Vec::new()));
         let open = OpenSite { address: self.address.clone(), asked: Arc::clone(&asked) };

@@ -17,7 +17,7 @@ use crate::drive::world::{APPROVED, World, payment};
 const FAULTS: &[&str] =
     &["", r#""kind": "drop-request""#, r#""kind": "drop-reply""#, r#""kind": "status", "status": 500"#];
 
-/// A future that is pending so many times before it does what the inner one does.
+/// A future that is pending the given number of times before it polls the inner future.
 struct Slow<F>(u32, Pin<Box<F>>);
 
 impl<F: Future> Future for Slow<F> {
@@ -60,7 +60,7 @@ impl Transport for Waits {
 pub(crate) struct Shelf(Arc<Mutex<Option<SavedState>>>);
 
 impl Shelf {
-    /// Waits before it has stored, and after.
+    /// Waits before and after storing the state.
     pub(crate) fn put(&self, saved: SavedState) -> impl Future<Output = Result<(), String>> + Send + use<> {
         let shelf = self.clone();
         async move {
@@ -76,7 +76,7 @@ impl Shelf {
     }
 }
 
-/// Polls a future so many times, then gives it up.
+/// Polls a future the given number of times, then drops it.
 pub(crate) async fn polled<F: Future>(times: u32, future: F) -> Option<F::Output> {
     let mut future = pin!(future);
     let mut left = times;
@@ -138,7 +138,7 @@ async fn dropped_at_every_point_it_goes_on_from_what_was_stored() {
                 drop(charging);
                 let charged = match (first, shelf.last()) {
                     (Some(charged), _) => charged,
-                    // Nothing was stored, so nothing was sent: it begins anew.
+                    // No state was stored, so no request was sent: a new charge starts.
                     (None, None) => {
                         assert!(world.ledger("order-1").await.is_empty());
                         client.charge(payment(APPROVED, "order-1")).unwrap().await

@@ -1,4 +1,4 @@
-//! The card form leads the customer's browser back to a receiver.
+//! The card form redirects the customer's browser to a receiver.
 
 use bytes::Bytes;
 use http::Request;

@@ -1,4 +1,4 @@
-//! Checkouts over sockets: the customer pays on the hosted page, callback and browser tell of it.
+//! Checkouts over sockets: the customer pays on the hosted page; the callback and the browser report the payment.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ async fn get(url: &str) -> Response<Bytes> {
     HyperTransport::new().send(Request::get(url).body(Bytes::new()).unwrap()).await.unwrap()
 }
 
-/// Fills the page in and gives back where the browser is led.
+/// Submits the page and returns the URL to which the browser is redirected.
 async fn pay(url: &str) -> String {
     assert_eq!(get(url).await.status(), 200);
     let body = form_urlencoded::Serializer::new(String::new())
@@ -35,7 +35,7 @@ async fn pay(url: &str) -> String {
     browser::location(&reply).to_owned()
 }
 
-// spec: 3 §6, A133: As the callback is not signed, its transaction is looked up before it is believed.
+// spec: 3 §6, A133: Callbacks are not signed, so the client looks up the transaction before it trusts one.
 #[tokio::test]
 async fn news_from_callback_and_browser_are_looked_up() {
     let shop = Shop::open(Encoding::Json).await;
@@ -71,13 +71,13 @@ async fn news_from_callback_and_browser_are_looked_up() {
     assert!(told > 0);
 }
 
-/// Posts a callback, and says how it was answered.
+/// Posts a callback and returns the status of the response.
 fn callback(url: &str, trans_key: &str) -> tokio::task::JoinHandle<u16> {
     let request = Request::post(url).body(format!("trans_key={trans_key}").into()).unwrap();
     tokio::spawn(async move { HyperTransport::new().send(request).await.unwrap().status().as_u16() })
 }
 
-/// The service calls back once: a process that is killed before it has stored the news must not have taken them.
+/// The service calls back once: a process that is killed before it stores the report must not have acknowledged it.
 #[tokio::test]
 async fn a_callback_is_answered_when_the_checkout_is_stored_with_it() {
     let world = World::new();
@@ -110,7 +110,7 @@ async fn a_callback_is_answered_when_the_checkout_is_stored_with_it() {
     drop(checkout);
     assert_eq!(answer.await.unwrap(), 503);
 
-    // Heard of, and it can't be stored.
+    // The report arrives, but the store fails.
     let mut checkout = world.client.resume_checkout(&shelf.last().unwrap(), CheckoutPlan::default()).unwrap();
     checkout = checkout.store(|_| async { Err("the disk is full") });
     let answer = callback(endpoint.url(), "made-up-3");

@@ -14,7 +14,7 @@ use pg_tests::{
 
 use crate::drive::world::{APPROVED, payment};
 
-/// No connection is used twice, so that each begins with the request that is to be cut.
+/// Each connection is used once, so that it starts with the request to cut.
 fn without_pool() -> HyperTransport {
     HyperTransport::new().pool(0, Duration::from_secs(1))
 }
@@ -34,7 +34,7 @@ async fn at_every_byte_of_request_and_reply_there_is_one_payment() {
     let account = account_at(&format!("http://{}", proxy.address()), "main").encoding(Encoding::Json);
     let limits = ThrottleLimits::default().per_minute(1_000_000);
     let client = ClientBuilder::with_transport(account, without_pool()).clock(clocks::leaping()).limits(limits).build();
-    // Pays once, and says whether something went wrong on the way.
+    // Pays once, and returns whether an error occurred.
     let pay = async |at: usize| {
         let reference = format!("order-{at:06}");
         let mut charging = client.charge(AuthCardKey::new(&key, order(&reference, 499))).unwrap();

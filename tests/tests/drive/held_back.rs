@@ -1,4 +1,4 @@
-//! What keeps a machine from sending: a store that fails, the throttle, credentials that are wrong.
+//! Reasons for a machine not to send: a failing store, the throttle and wrong credentials.
 
 use std::{
     convert::Infallible,
@@ -78,7 +78,7 @@ async fn no_customer_is_led_to_a_checkout_that_cannot_be_stored() {
     assert!(matches!(checkout.error(), Some(DriveError::Store(_))));
     assert!(stored.load(Ordering::SeqCst) >= 2);
 
-    // Once it is stored with its address, later troubles take nothing back.
+    // After the state with the address is stored, later errors do not revert it.
     let stored = Arc::new(AtomicU32::new(0));
     let mut checkout = world.client.checkout(request(), CheckoutPlan::default()).unwrap().store(move |_| {
         let well = stored.fetch_add(1, Ordering::SeqCst) < 2;
@@ -90,7 +90,7 @@ async fn no_customer_is_led_to_a_checkout_that_cannot_be_stored() {
     }
 }
 
-/// Says that the address is locked out, and notes when it was asked.
+/// A transport that reports a lockout of the address and records the time of each request.
 fn locked_out(clock: &VirtualClock) -> (Arc<Mutex<Vec<Moment>>>, Client<impl Transport + Clone + 'static>) {
     let asked = Arc::<Mutex<Vec<Moment>>>::default();
     let (noted, time) = (Arc::clone(&asked), clock.clone());
@@ -120,7 +120,7 @@ async fn a_charge_that_crashes_while_the_address_is_locked_out_still_waits() {
         let Some(saved) = shelf.last().filter(|_| ended.is_none() && asked.lock().unwrap().len() == 1) else {
             continue;
         };
-        // The reply was heard, and stored. Another process has another throttle.
+        // The reply was received and stored. Another process has its own throttle.
         if saved.text().contains("resting") {
             let start = asked.lock().unwrap()[0];
             let (asked, another) = locked_out(&clock);
@@ -139,7 +139,7 @@ async fn charges_of_one_client_keep_to_its_throttle_together() {
     let client = world.builder(TowerTransport::new(world.sandbox.clone())).limits(limits).build();
     let start = world.sandbox.now();
     for at in 0..7 {
-        // Raw cards are not enabled there, which is a reply like any other.
+        // Raw cards are not enabled for this account; the error is an ordinary reply.
         let charged = client.clone().charge(payment(APPROVED, &format!("order-{at}"))).unwrap().await;
         assert!(matches!(charged, ChargeOutcome::Refused(_)), "{charged:?}");
     }

@@ -9,7 +9,7 @@ use pg_tests::shop::Shop;
 
 use crate::drive::world::{APPROVED, payment};
 
-/// A program begins, with its throttle in a file.
+/// Starts a program with its throttle in a file.
 fn start(shop: &Shop, password: &str, file: Option<&Path>) -> Client {
     let [key, _, sha_key] = shop.credentials();
     let base = BaseUrl::parse(&shop.server.base_url()).unwrap();
@@ -54,13 +54,13 @@ async fn five_starts_with_a_wrong_password_are_one_failed_request() {
     let stored = fs::read_to_string(&file).unwrap();
     assert!(shop.credentials().iter().all(|secret| !stored.contains(secret)) && !stored.contains("wrong"), "{stored}");
 
-    // Mended in the configuration, and started once more.
+    // The password is corrected in the configuration, and the program restarts.
     let mended = start(&shop, &password, Some(&file));
     let charged = mended.charge(payment(APPROVED, "order-0")).unwrap().await;
     assert!(matches!(charged, ChargeOutcome::Approved(_)), "{charged:?}");
 }
 
-/// The use of the file.
+/// Without the file, the restarts lock the address out.
 #[tokio::test]
 async fn without_it_the_address_is_locked_out() {
     let (_shop, sent, heard) = after_five_starts(None).await;

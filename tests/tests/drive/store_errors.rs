@@ -1,4 +1,4 @@
-//! A server whose store fails at any operation while real clients work with it over sockets.
+//! The store of a server fails at any operation while real clients send requests over sockets.
 
 use bytes::Bytes;
 use http::Request;
@@ -20,7 +20,7 @@ use serde_json::Value;
 
 use crate::drive::world::{APPROVED, payment};
 
-/// How many operations fail at a time: one, and all until the store is well again.
+/// The number of operations that fail: one, or all until the store recovers.
 const TIMES: [usize; 2] = [1, usize::MAX];
 
 async fn open() -> (FailingStore, Server, Client) {
@@ -51,7 +51,7 @@ async fn a_charge_is_one_payment_wherever_the_store_fails() {
                 if times == 1 {
                     assert!(matches!(charged, ChargeOutcome::Approved(_)), "{at}: {charged:?}");
                 } else if !matches!(charged, ChargeOutcome::Approved(_)) {
-                    // The store is well again, and so is the same reference.
+                    // The store has recovered, so the same reference can be charged.
                     let again = client.charge(payment(APPROVED, &reference)).unwrap().await;
                     let held = ledger::under(&client, &reference).await;
                     ledger::contradiction(&again, &held).unwrap_or_else(|wrong| panic!("{at}: {wrong}"));
@@ -134,7 +134,7 @@ async fn an_update_of_cards_is_complete_wherever_the_store_fails() {
             }
         };
         let failed = store.well();
-        // What may have been submitted is not submitted again; here it was not.
+        // A batch that may have been submitted is not submitted again, even though here it was not.
         let held = batches() - before;
         let wanted = if held == 1 { (BatchEnd::Finished, keys.len()) } else { (BatchEnd::Doubtful, 0) };
         assert_eq!((end, held.min(1), &*found), (UpdateEnd::Complete, held, &[wanted][..]), "{after}");

@@ -24,7 +24,7 @@ use crate::drive::{
 
 const ASKS: &str = "4000000000005001";
 
-/// The customer presses a button, and their browser follows the way back.
+/// The customer presses a button, and the browser follows the redirects back to the shop.
 async fn customer(url: &Url, button: &str) {
     let challenge = http::Request::post(url.as_str())
         .header("content-type", "application/x-www-form-urlencoded")
@@ -58,7 +58,7 @@ impl Payment {
         &self.shop.client
     }
 
-    /// Payments, without the check that the initiation is.
+    /// The number of payments, without the check that the initiation makes.
     async fn paid(&self) -> usize {
         let found = ledger::under(self.client(), "order-1").await;
         found.iter().filter(|found| found.transaction_type == TransactionType::AUTH).count()
@@ -123,7 +123,7 @@ async fn stored_card(world: &World) -> CardKey {
     stored.card_key_details[0].card_key.clone()
 }
 
-/// To the end, with a customer who proves who they are each time that they are asked.
+/// Runs the payment to its end; the customer passes every challenge.
 async fn paid_by(world: &World, secure: &mut ThreeDSecureDrive<Waits>) -> ThreeDSecureOutcome {
     loop {
         match secure.next().await {

@@ -1,4 +1,4 @@
-//! Account updates: polled, told by a callback, dropped at every point and resumed.
+//! Account updates: polled, reported by a callback, dropped at every point and resumed.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,7 +19,7 @@ use crate::drive::{
     world::{World, payment},
 };
 
-/// A card number with a check digit.
+/// A card number with a valid check digit.
 fn number(at: u32) -> String {
     let body = format!("41110000{at:07}");
     let sum: u32 = body
@@ -34,7 +34,7 @@ fn number(at: u32) -> String {
     format!("{body}{}", (10 - sum % 10) % 10)
 }
 
-/// Stores so many cards and gives their keys.
+/// Stores the given number of cards and returns their keys.
 async fn cards<T: Transport>(client: &Client<T>, count: u32) -> Vec<CardKey> {
     let mut keys = Vec::new();
     for at in 0..count {
@@ -158,7 +158,7 @@ async fn a_callback_brings_the_result_without_a_poll() {
     let keys = cards(&shop.client, 3).await;
     let mut receiver = Receiver::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
     let endpoint = receiver.open(EndpointPurpose::UpdaterCallback).unwrap();
-    // The next look of its own would be a year from now.
+    // The next scheduled poll would be in a year.
     let plan = UpdatePlan::new(updater_key())
         .callback_url(endpoint.url())
         .polls(Duration::from_secs(31_536_000), Duration::MAX);

@@ -1,4 +1,4 @@
-//! A shop with a sandbox that it holds, on the sandbox's own clock.
+//! A shop with an in-process sandbox, on the sandbox's clock.
 
 use bytes::Bytes;
 use http::Request;
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 pub(crate) type Wire = TowerTransport<InProcess>;
 
-/// A card that is approved, and one that is declined.
+/// Cards of an approved and of a declined payment.
 pub(crate) const APPROVED: &str = "4000000000001000";
 pub(crate) const DECLINED: &str = "4000000000002008";
 
@@ -25,7 +25,7 @@ impl World {
         Self::of("main")
     }
 
-    /// With the account of that merchant.
+    /// Uses the account of the given merchant.
     pub(crate) fn of(merchant: &str) -> Self {
         let sandbox = InProcess::new(Sandbox::in_memory(), Timestamp::parse("2026-05-04T10:00:00Z").unwrap());
         let account = account(&sandbox, merchant);
@@ -39,7 +39,7 @@ impl World {
         self.builder(transport).build()
     }
 
-    /// The same, for a client with other limits.
+    /// The same as a builder, for a client with other limits.
     pub(crate) fn builder<T: Transport>(&self, transport: T) -> ClientBuilder<T> {
         ClientBuilder::with_transport(self.client.account().clone(), transport).clock(clocks::shared(&self.sandbox))
     }

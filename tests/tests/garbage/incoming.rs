@@ -38,7 +38,7 @@ fn a_redirect_that_was_cut_or_damaged_at_any_byte_is_read_or_refused() {
     }
 }
 
-/// Who can alter a redirect decides what decrypts: there is one error for all that does not.
+/// An attacker can alter a redirect, so every decryption failure gives the same error.
 #[test]
 fn data_with_any_bit_turned_is_read_or_refused() {
     let plain = SessionCipher::new(KEY).unwrap().encode_as(pg_crypto::TextEncoding::Hex);

@@ -1,4 +1,4 @@
-//! Requests to the sandbox, right but for one value. A panic inside it would be answered with error 999 and HTTP 500.
+//! Requests to the sandbox that are valid except for one value. A panic inside it would be answered with error 999 and HTTP 500.
 
 use std::{collections::HashMap, net::IpAddr};
 
@@ -31,7 +31,7 @@ struct Shop {
     sandbox: Sandbox,
     merchant: Merchant,
     now: Timestamp,
-    /// Keys of what there is, by the names of parameters.
+    /// Keys of existing records, by parameter name.
     known: HashMap<&'static str, String>,
 }
 
@@ -79,7 +79,7 @@ impl Shop {
         }
     }
 
-    /// Fills in what the other methods need, each with what its reply names.
+    /// Creates the records that the other methods need, and stores the keys from the replies.
     fn stock(&mut self) {
         for (path, names) in [
             ("session/initiate", &["sessionKey"][..]),
@@ -186,7 +186,7 @@ fn any_query_of_a_list_and_any_key_gets_an_answer() {
     }
 }
 
-/// The clock may stand at either end of time: everything goes on.
+/// With an extreme clock setting, every method still gets a response.
 #[test]
 fn at_the_ends_of_time_every_method_gets_an_answer() {
     for end in ["1970-01-01T00:00:00Z", "2999-12-31T23:59:59Z"] {
@@ -209,7 +209,7 @@ fn at_the_ends_of_time_every_method_gets_an_answer() {
     }
 }
 
-/// The same bytes at any place of a form: damaged forms come from an address that is locked out soon, so each has its own.
+/// The same bytes at any place of a form. Damaged forms soon lock their address out, so each is sent from its own address.
 #[test]
 fn a_form_that_was_cut_or_damaged_at_any_byte_gets_an_answer() {
     let mut shop = Shop::open();

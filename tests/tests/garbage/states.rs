@@ -1,4 +1,4 @@
-//! Stored states that were damaged: a disk that forgot the end, a hand that edited a number.
+//! Stored states that were damaged: a truncated file, or an edited number.
 
 use pg_fuzz::kinds::KINDS;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ fn a_state_that_was_cut_short_is_refused() {
     }
 }
 
-/// Any value in any place: an accepted state works under any replies.
+/// Replaces any value anywhere: a machine with an accepted state handles any reply.
 #[test]
 fn a_state_with_another_value_in_any_place_is_lived_with_or_refused() {
     let others =
@@ -38,7 +38,7 @@ fn a_state_with_another_value_in_any_place_is_lived_with_or_refused() {
     }
 }
 
-/// The places of all values, as JSON pointers; no name in a state has a slash.
+/// JSON pointers to all values. No name in a state contains a slash.
 fn places(value: &Value) -> Vec<String> {
     let inner: Vec<(String, &Value)> = match value {
         Value::Array(values) => values.iter().enumerate().map(|(at, value)| (at.to_string(), value)).collect(),

@@ -1,4 +1,4 @@
-//! What the inspector looks like when something of everything has happened, and when something is wrong.
+//! The appearance of the inspector with records of every kind, and with errors.
 
 use pg_model::{
     AuthSessionKey, CapturePreauth, CardDetails, CheckoutCustomer, CheckoutItem, Currency, Encoding, GetToken,
@@ -14,11 +14,11 @@ use pg_tests::{
 use super::{NOWHERE, visit};
 use crate::gallery::judge;
 
-/// Something that is longer than anybody expects, without a blank.
+/// An unusually long text without a space.
 const LONG: &str =
     "https://shop.example/Donaudampfschifffahrtselektrizitaetenhauptbetriebswerkbauunterbeamtengesellschaft?a=1";
 
-/// A sandbox in which something of everything has happened, and the key of the reservation.
+/// A sandbox with records of every kind, and the key of the reservation.
 async fn lived_in() -> (Shop, TransactionKey) {
     let shop = Shop::open(Encoding::Json).await;
     let client = &shop.client;
