@@ -97,6 +97,8 @@ mod timestamp;
 #[doc(hidden)]
 pub mod vault;
 
+use generated::assumed;
+
 pub use assumption::{ASSUMPTIONS, Assumption};
 pub use decoder_package::DecoderPackage;
 pub use dialect::{READY, dialect};

@@ -54,8 +54,8 @@ pub(crate) use route::Route;
 pub(crate) use throttle::Throttle;
 pub(crate) use warning::Warnings;
 
-use crate::codes::SandboxErrorCode;
 use crate::store::StoreError;
+use crate::{assumed, codes::SandboxErrorCode};
 
 /// Every method that the sandbox carries out, by service.
 const TABLES: &[&[method::Entry]] = &[token::METHODS, session::METHODS, transaction::METHODS, enterprise::METHODS];
@@ -97,7 +97,9 @@ pub(crate) fn answer(
             let call = warned(context, info, request, call);
             method::call(context, request, call, info, *encoding)
         }
-        Route::NoMethod(_) => Err(Refusal::from(ErrorCode::INVALID_FUNCTION_CALL).assuming(49)),
+        Route::NoMethod(_) => {
+            Err(Refusal::from(ErrorCode::INVALID_FUNCTION_CALL).assuming(assumed::UNKNOWN_PATHS_AND_OTHER_HTTP_METHODS))
+        }
         Route::Control(path) => control::answer(context, path, request),
         Route::Inspector(path) => inspector::answer(context, path, request),
         Route::Pay(path) => page::pay(context, path, request),
@@ -109,7 +111,7 @@ pub(crate) fn answer(
 
 /// The reply to a request that the documents do not mention.
 fn beside_the_service(context: &mut Context<'_>, route: &Route, method: &Method) -> Reply {
-    context.basis = Basis::assuming("1 §4.1", 49);
+    context.basis = Basis::assuming("1 §4.1", assumed::UNKNOWN_PATHS_AND_OTHER_HTTP_METHODS);
     match route {
         Route::SessionError => page::wrong_method("GET, HEAD"),
         // The address that the sandbox prints leads a browser to the inspector.

@@ -30,6 +30,13 @@ pub(super) fn shout(rust_name: &str) -> String {
     rust_name.to_ascii_uppercase()
 }
 
+/// The name of the constant of an assumption, from its title: `Life of a preauth` → `LIFE_OF_A_PREAUTH`.
+pub(super) fn constant(title: &str) -> String {
+    let words = title.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let name = words.collect::<Vec<_>>().join("_").to_ascii_uppercase();
+    if name.starts_with(|first: char| first.is_ascii_digit()) { format!("CODES_{name}") } else { name }
+}
+
 /// A Rust string literal.
 pub(super) fn literal(text: &str) -> String {
     format!("{text:?}")
@@ -42,7 +49,7 @@ pub(super) fn doc(prefix: &str, text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::snake;
+    use super::{constant, snake};
 
     #[test]
     fn wire_names_become_rust_names() {
@@ -56,5 +63,14 @@ mod tests {
         ] {
             assert_eq!(snake(wire), rust);
         }
+    }
+
+    #[test]
+    fn titles_become_names_of_constants() {
+        assert_eq!(
+            constant("Which \"32 alphanumeric\" fields are checked"),
+            "WHICH_32_ALPHANUMERIC_FIELDS_ARE_CHECKED"
+        );
+        assert_eq!(constant("102, 105 and 123"), "CODES_102_105_AND_123");
     }
 }

@@ -2,5 +2,6 @@
 
 //! What follows from the tables.
 
+pub(crate) mod assumed;
 pub(crate) mod assumptions;
 pub mod codes;

@@ -32,6 +32,11 @@ impl Basis {
         }
     }
 
+    /// Adds the numbers of several assumptions.
+    pub(crate) fn assume_all(&mut self, numbers: impl IntoIterator<Item = u16>) {
+        numbers.into_iter().for_each(|number| self.assume(number));
+    }
+
     /// A clause with one assumption.
     pub(crate) fn assuming(clause: &'static str, number: u16) -> Self {
         Self { clause, assumptions: vec![number] }
@@ -39,7 +44,7 @@ impl Basis {
 
     /// Adds every assumption of another basis; the clause stays.
     pub(crate) fn join(&mut self, other: &Self) {
-        other.assumptions.iter().for_each(|&number| self.assume(number));
+        self.assume_all(other.assumptions.iter().copied());
     }
 
     /// Whether the clause is in this document.

@@ -7,6 +7,7 @@ use http::StatusCode;
 
 use super::{Context, Refusal};
 use crate::{
+    assumed,
     outgoing::{Outgoing, Target},
     records::{
         Callback, CallbackBehaviour, CallbackBody, CallbackDestination, CallbackKind, CallbackStatus, Meta,
@@ -39,8 +40,8 @@ pub(crate) struct NewCallback<'a> {
 /// Refuses a URL that is not allowed for callbacks of this kind: error 184 (A18 and A77).
 pub(crate) fn check(context: &Context<'_>, kind: CallbackKind, url: &str) -> Result<(), Refusal> {
     let assumption = match kind {
-        CallbackKind::AccountUpdater => 77,
-        CallbackKind::Checkout => 18,
+        CallbackKind::AccountUpdater => assumed::WHICH_CALLBACK_ADDRESSES_ARE_ACCEPTED,
+        CallbackKind::Checkout => assumed::PORTS_OF_THE_VERSION_5_CALLBACK,
     };
     match Target::parse(url, kind, &context.settings.outgoing) {
         Ok(_) => Ok(()),

@@ -7,6 +7,7 @@ use pg_model::{ErrorCode, method::AuthScheme};
 
 use super::{context::Context, refusal::Refusal, throttle::Throttle};
 use crate::{
+    assumed,
     codes::SandboxErrorCode,
     form::Form,
     merchants::{Merchant, Merchants},
@@ -42,7 +43,7 @@ pub(crate) fn refuse_blocked(context: &mut Context<'_>) -> Result<(), Refusal> {
         Some(Block::OneMinute) => ErrorCode::IP_BLOCKED_ONE_MINUTE,
         Some(Block::FiveMinutes) => ErrorCode::IP_BLOCKED_FIVE_MINUTES,
     };
-    Err(Refusal::from(code).assuming(53))
+    Err(Refusal::from(code).assuming(assumed::FAILURES_THAT_COUNT_TOWARDS_A_LOCKOUT))
 }
 
 /// The account that a version 3 request comes from, once all of its credentials are right.
@@ -58,10 +59,12 @@ pub(crate) fn signed<'a>(
     let is_signed = is_signed || is_signed_by_own(context, merchant, form);
     if demanded && !is_signed {
         count_failure(context)?;
-        return Err(Refusal::from(ErrorCode::SIGNATURE_NOT_VERIFIED).assuming(52).assuming(53));
+        return Err(Refusal::from(ErrorCode::SIGNATURE_NOT_VERIFIED)
+            .assuming(assumed::CODES_102_105_AND_123)
+            .assuming(assumed::FAILURES_THAT_COUNT_TOWARDS_A_LOCKOUT));
     }
     if signature == Signature::OptionalWhereAllowed {
-        context.basis.assume(28);
+        context.basis.assume(assumed::SIGNATURE_OF_RETRIEVEACCOUNTUPDATER);
     }
     if let Some(limit) = merchant.requests_per_minute
         && !admits(context, &merchant.name, limit)?
@@ -76,7 +79,9 @@ pub(crate) fn enterprise<'a>(context: &mut Context<'a>, form: &Form) -> Result<&
     let merchant = form.given("api_key").and_then(|key| context.merchant_of_enterprise_key(key));
     let Some(merchant) = with_enterprise_password(merchant, form) else {
         count_failure(context)?;
-        return Err(Refusal::from(ErrorCode::ENTERPRISE_NO_MERCHANT_KEY).assuming(52).assuming(53));
+        return Err(Refusal::from(ErrorCode::ENTERPRISE_NO_MERCHANT_KEY)
+            .assuming(assumed::CODES_102_105_AND_123)
+            .assuming(assumed::FAILURES_THAT_COUNT_TOWARDS_A_LOCKOUT));
     };
     if form.get("version").is_some_and(is_five) {
         Ok(merchant)
@@ -135,10 +140,12 @@ fn account<'a>(context: &mut Context<'a>, form: &Form) -> Result<&'a Merchant, R
     // Credentials of version 5 are right, and have no settings here.
     let other = key.and_then(|key| context.merchant_of_enterprise_key(key));
     if other.and_then(|other| other.enterprise.as_ref()).is_some_and(|held| held.api_password.matches(password)) {
-        return Err(Refusal::from(ErrorCode::MERCHANT_SETTINGS_NOT_FOUND).assuming(52));
+        return Err(Refusal::from(ErrorCode::MERCHANT_SETTINGS_NOT_FOUND).assuming(assumed::CODES_102_105_AND_123));
     }
     count_failure(context)?;
-    Err(Refusal::from(ErrorCode::INVALID_API_CREDENTIALS).assuming(52).assuming(53))
+    Err(Refusal::from(ErrorCode::INVALID_API_CREDENTIALS)
+        .assuming(assumed::CODES_102_105_AND_123)
+        .assuming(assumed::FAILURES_THAT_COUNT_TOWARDS_A_LOCKOUT))
 }
 
 /// A failure is counted although the request that failed is refused (A53).

@@ -23,6 +23,7 @@ use super::{
 };
 use crate::codes::SandboxErrorCode;
 use crate::{
+    assumed,
     form::{Form, FormError},
     merchants::Merchant,
     settings::Settings,
@@ -124,14 +125,14 @@ impl Call {
             let admitted = gate::is_admitted(&settings.merchants, info.credentials, form, entry.signature, signed);
             let typed = admitted.then(|| entry.typed(form));
             if admitted && stray_number::warn(info, form, &mut warnings) {
-                assumptions.push(200);
+                assumptions.push(assumed::CARD_NUMBERS_IN_FREE_TEXT);
             }
             Judged { signed, assumptions, request: typed }
         });
         if stray_number::warn_of_head(request, &mut warnings)
             && let Some(judged) = &mut judged
         {
-            judged.assumptions.push(225);
+            judged.assumptions.push(assumed::CARD_NUMBERS_IN_ADDRESSES_AND_HEADERS);
         }
         Self { form, warnings, ambiguous: twice, judged }
     }
@@ -162,12 +163,15 @@ pub(crate) fn call(
 ) -> Result<Reply, Refusal> {
     context.basis = Basis::new(info.source);
     let entry = find(info).ok_or_else(|| {
-        Refusal::from(ErrorCode::INVALID_FUNCTION_CALL).about("this sandbox does not implement it").assuming(49)
+        Refusal::from(ErrorCode::INVALID_FUNCTION_CALL)
+            .about("this sandbox does not implement it")
+            .assuming(assumed::UNKNOWN_PATHS_AND_OTHER_HTTP_METHODS)
     })?;
     if request.method() != http::Method::POST {
         return Err(SandboxErrorCode::METHOD_NOT_ALLOWED.into());
     }
-    let encoding = encoding.ok_or_else(|| Refusal::from(ErrorCode::INVALID_RETURN_TYPE).assuming(37))?;
+    let encoding =
+        encoding.ok_or_else(|| Refusal::from(ErrorCode::INVALID_RETURN_TYPE).assuming(assumed::ENCODING_SEGMENT))?;
     gate::refuse_blocked(context)?;
     let form = call.form?;
     let judged = call.judged.ok_or_else(|| no_data(info))?;
@@ -184,7 +188,7 @@ pub(crate) fn call(
         Permission::AccountUpdater => merchant.account_updater,
     };
     if !allowed {
-        return Err(Refusal::from(ErrorCode::PERMISSION_DENIED).assuming(102));
+        return Err(Refusal::from(ErrorCode::PERMISSION_DENIED).assuming(assumed::WHICH_METHODS_NEED_PERMISSION));
     }
     context.encoding = encoding;
     unique_reference::take(context, merchant, info, &form)?;
@@ -199,7 +203,7 @@ pub(crate) fn call(
         Err(refusal) => (entry.refused)(refusal, context, merchant),
     };
     let reply = unique_reference::settle(context, answer)?;
-    context.basis.assume(41);
+    context.basis.assume(assumed::CONTENT_TYPES_OF_REPLIES);
     Ok(reply)
 }
 

@@ -13,8 +13,8 @@ use super::{
     refusal::Refusal,
     spelling::MOST_COMPARED,
 };
-use crate::codes::SandboxErrorCode;
 use crate::form::{Form, shown};
+use crate::{assumed, codes::SandboxErrorCode};
 
 /// Names of references in either version, in small letters without separators.
 const REFERENCES: [&str; 4] =
@@ -46,7 +46,9 @@ pub(super) fn refusal(info: &MethodInfo, form: &Form) -> Option<Refusal> {
     }
     // A part that was left empty by mistake would become all of it.
     if info.fields.iter().any(|field| field.wire == VALUE) && form.get(VALUE) == Some("") {
-        return Some(Refusal::from(ErrorCode::INVALID_TRANSACTION_VALUE).assuming(151));
+        return Some(
+            Refusal::from(ErrorCode::INVALID_TRANSACTION_VALUE).assuming(assumed::AMOUNTS_THAT_A_METHOD_DOES_NOT_HAVE),
+        );
     }
     let whole = takes_all_without_a_value(info) && form.get(VALUE).is_none();
     let names = Names::of(info);
@@ -100,6 +102,8 @@ fn of(info: &MethodInfo, names: &Names, name: &str, meant: &str) -> Option<Refus
     (decisive || (!spelt.is_empty() && names.has_letters(&spelt))).then(|| {
         let told =
             if meant.is_empty() { shown(name).to_owned() } else { format!("{}, did you mean {meant}?", shown(name)) };
-        Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about(&told).assuming(151)
+        Refusal::from(SandboxErrorCode::INVALID_PARAMETER)
+            .about(&told)
+            .assuming(assumed::AMOUNTS_THAT_A_METHOD_DOES_NOT_HAVE)
     })
 }

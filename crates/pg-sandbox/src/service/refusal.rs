@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{answer::Answer, basis::Basis, page::html, reply::Reply};
 use crate::codes::SandboxErrorCode;
-use crate::{form::FormError, store::StoreError, vault::NotOurs};
+use crate::{assumed, form::FormError, store::StoreError, vault::NotOurs};
 
 /// A request that is answered with an error code. What it wrote is undone, except what it kept.
 #[derive(Debug, Clone)]
@@ -115,15 +115,17 @@ impl Refusal {
         if assumed.is_of('1') && !is_listed_in_document_2_alone(&self.code) {
             basis = basis.citing("1 §7");
         }
-        basis.assume(40);
+        basis.assume(assumed::HTTP_STATUS_OF_EACH_ERROR_CODE);
         match response_format {
-            ResponseFormat::V3(_) => [20, 38].into_iter().for_each(|number| basis.assume(number)),
+            ResponseFormat::V3(_) => {
+                basis.assume_all([assumed::LENGTH_OF_TRACECODE, assumed::ERROR_BODIES_OF_THE_VERSION_3_METHODS])
+            }
             ResponseFormat::V5 => {
                 basis = basis.citing("3 §7");
-                basis.assume(39);
+                basis.assume(assumed::ERROR_BODIES_OF_VERSION_5);
                 // The documents show two codes of version 5; the others are those of version 3 and of the sandbox.
                 if !matches!(&*self.code, "1" | "3") {
-                    basis.assume(112);
+                    basis.assume(assumed::FURTHER_ERROR_CODES_OF_VERSION_5);
                 }
             }
             ResponseFormat::Control => return Basis::default(),

@@ -4,8 +4,8 @@
 use pg_model::method::MethodInfo;
 
 use super::{gate, names::Names, refusal::Refusal, warning::Warnings};
-use crate::codes::SandboxErrorCode;
 use crate::form::{Form, shown};
+use crate::{assumed, codes::SandboxErrorCode};
 
 /// Unknown names of one request that are compared with the known ones. A request may hold thousands of them.
 pub(super) const MOST_COMPARED: usize = 32;
@@ -35,14 +35,14 @@ pub(super) fn judge(info: &MethodInfo, form: &Form) -> Spelling {
                     spelt.push(known.place);
                 }
                 if field.aliases.contains(&name) {
-                    spelling.assumptions.push(23);
+                    spelling.assumptions.push(assumed::MISSPELT_NAMES);
                     spelling.warnings.add(&format!("{name} is misspelt and was read as {}", field.wire));
                 }
             }
             Some(_) => {}
             None if gate::is_credential(info.credentials, name) => {}
             None => {
-                spelling.assumptions.push(55);
+                spelling.assumptions.push(assumed::PARAMETERS_THAT_A_METHOD_DOES_NOT_KNOW);
                 // Only so many are told.
                 if spelling.warnings.is_full() || compared == MOST_COMPARED {
                     spelling.warnings.leave_out(1);
@@ -61,7 +61,11 @@ pub(super) fn judge(info: &MethodInfo, form: &Form) -> Spelling {
 fn of_same_field(info: &MethodInfo, mut places: Vec<usize>) -> Option<Refusal> {
     places.sort_unstable();
     let pair = places.windows(2).find(|pair| pair[0] == pair[1])?;
-    Some(Refusal::from(SandboxErrorCode::DUPLICATE_PARAMETER).about(info.fields[pair[0]].wire).assuming(23))
+    Some(
+        Refusal::from(SandboxErrorCode::DUPLICATE_PARAMETER)
+            .about(info.fields[pair[0]].wire)
+            .assuming(assumed::MISSPELT_NAMES),
+    )
 }
 
 fn ignored(info: &MethodInfo, names: &Names, name: &str) -> String {

@@ -10,7 +10,7 @@ use super::{
     method::{Entry, entry},
 };
 use crate::codes::SandboxErrorCode;
-use crate::{merchants::Merchant, records::CardToken};
+use crate::{assumed, merchants::Merchant, records::CardToken};
 
 mod account_updater;
 mod delete;
@@ -44,9 +44,10 @@ pub(super) fn find(
     customer: Option<&MerchantCustomerReference>,
 ) -> Result<CardToken, Refusal> {
     let found = context.records.get_of::<CardToken>(&merchant.name, key.as_str())?;
-    let token = found.ok_or_else(|| Refusal::from(SandboxErrorCode::UNKNOWN_CARD_KEY).assuming(56))?;
+    let token = found
+        .ok_or_else(|| Refusal::from(SandboxErrorCode::UNKNOWN_CARD_KEY).assuming(assumed::KEYS_OF_OTHER_ACCOUNTS))?;
     if customer.is_some_and(|customer| customer.is_empty()) {
-        context.basis.assume(58);
+        context.basis.assume(assumed::CUSTOMER_REFERENCE_THAT_DOES_NOT_FIT);
     }
     fits(&token, customer)?;
     Ok(token)

@@ -8,7 +8,7 @@ use pg_model::{
 
 use super::{context::Context, refusal::Refusal};
 use crate::codes::SandboxErrorCode;
-use crate::{form::Form, merchants::Merchant, records::UniqueReference};
+use crate::{assumed, form::Form, merchants::Merchant, records::UniqueReference};
 
 const NAME: &str = "uniqueMerchantReference";
 
@@ -24,7 +24,7 @@ pub(super) fn take(
     let field = info.fields.iter().find(|field| field.wire == NAME).filter(|_| info.retry != RetrySafety::Safe);
     let given = field.zip(form.given(NAME)).filter(|(field, value)| field.broken_rule(value).is_none());
     let Some((_, reference)) = given else { return Ok(()) };
-    context.basis.assume(92);
+    context.basis.assume(assumed::WHAT_USES_UP_A_UNIQUEMERCHANTREFERENCE);
     if context.records.get::<UniqueReference>(&UniqueReference::key_of(&merchant.name, reference))?.is_some() {
         return Err(SandboxErrorCode::DUPLICATE_UNIQUE_REFERENCE.into());
     }

@@ -3,7 +3,7 @@
 use pg_model::{ErrorCode, Rule, Violation, Violations, method::MethodInfo};
 
 use super::{names::Names, refusal::Refusal};
-use crate::codes::SandboxErrorCode;
+use crate::{assumed, codes::SandboxErrorCode};
 
 /// The refusal for the first violation in the order of the method's table; the others are not told
 /// (A51).
@@ -32,7 +32,9 @@ fn of(violation: &Violation) -> Refusal {
         "cardExpiryMonth" | "cardExpiryYear" | "cardExpiryDate" => ErrorCode::INVALID_CARD_EXPIRY,
         "cardCV2" => ErrorCode::INVALID_CARD_CV2,
         name if is_gap(violation) => {
-            return Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about(name).assuming(14);
+            return Refusal::from(SandboxErrorCode::INVALID_PARAMETER)
+                .about(name)
+                .assuming(assumed::NUMBERING_OF_ITEMS);
         }
         "currency" if missing => ErrorCode::CURRENCY_NOT_SUPPLIED,
         "currency" => ErrorCode::CURRENCY_NOT_SUPPORTED,
@@ -46,7 +48,11 @@ fn of(violation: &Violation) -> Refusal {
         "sessionKey" => ErrorCode::INVALID_SESSION_KEY,
         "errorPageUrl" => ErrorCode::ERROR_PAGE_URL_NOT_SUPPLIED,
         "accountUpdaterKey" => ErrorCode::INVALID_ACCOUNT_UPDATER_KEY,
-        "batchKey" => return Refusal::from(ErrorCode::INVALID_BATCH_KEY).assuming(45).assuming(72),
+        "batchKey" => {
+            return Refusal::from(ErrorCode::INVALID_BATCH_KEY)
+                .assuming(assumed::ERROR_CODES_OF_SINGLE_PARAMETERS)
+                .assuming(assumed::CODES_183_AND_181);
+        }
         // The list of an account updater request (A70).
         "cardKey" if violation.rule == Rule::TOO_MANY_CARD_KEYS => {
             return SandboxErrorCode::TOO_MANY_CARD_KEYS.into();
@@ -56,16 +62,23 @@ fn of(violation: &Violation) -> Refusal {
         }
         "callbackUrl" | "callback_url" => ErrorCode::INVALID_CALLBACK_URL,
         name if violation.rule == Rule::MISSPELT_AMOUNT => {
-            return Refusal::from(SandboxErrorCode::MISPLACED_AMOUNT).about(name).assuming(151).assuming(170);
+            return Refusal::from(SandboxErrorCode::MISPLACED_AMOUNT)
+                .about(name)
+                .assuming(assumed::AMOUNTS_THAT_A_METHOD_DOES_NOT_HAVE)
+                .assuming(assumed::MISSPELT_AMOUNTS);
         }
         name if is_amount(name) => ErrorCode::INVALID_TRANSACTION_VALUE,
         name => {
             let code = if missing { SandboxErrorCode::MISSING_PARAMETER } else { SandboxErrorCode::INVALID_PARAMETER };
             let refusal = Refusal::from(code).about(name);
-            return if matches!(violation.rule, Rule::OneOf(_)) { refusal.assuming(143) } else { refusal };
+            return if matches!(violation.rule, Rule::OneOf(_)) {
+                refusal.assuming(assumed::ENUMERATED_VALUES_OF_VERSION_5)
+            } else {
+                refusal
+            };
         }
     };
-    Refusal::from(code).assuming(45)
+    Refusal::from(code).assuming(assumed::ERROR_CODES_OF_SINGLE_PARAMETERS)
 }
 
 fn is_amount(name: &str) -> bool {

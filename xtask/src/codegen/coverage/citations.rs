@@ -6,19 +6,25 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::super::check::mentioned_assumptions;
+use super::super::{check::mentioned_assumptions, names, tables::Tables};
 
 /// Folders whose sources may name assumptions.
 const SOURCES: [&str; 3] = ["crates", "tests", "xtask"];
 /// The register itself, and what lists it.
-const REGISTERS: [&str; 3] =
-    ["crates/pg-model/tables/assumptions.toml", "crates/pg-model/src/generated/assumptions.rs", "tests/coverage"];
+const REGISTERS: [&str; 4] = [
+    "crates/pg-model/tables/assumptions.toml",
+    "crates/pg-sandbox/src/generated/assumed.rs",
+    "crates/pg-sandbox/src/generated/assumptions.rs",
+    "tests/coverage",
+];
 
 /// Others are made up, by tests that want one which does not exist.
 const REAL: std::ops::Range<u16> = 1..900;
 
 /// The numbers that sources below the root name, each with the files that do.
-pub(super) fn of_workspace(root: &Path) -> BTreeMap<u16, BTreeSet<PathBuf>> {
+pub(super) fn of_workspace(root: &Path, tables: &Tables) -> BTreeMap<u16, BTreeSet<PathBuf>> {
+    let constants: BTreeMap<String, u16> =
+        tables.assumptions.iter().map(|row| (names::constant(&row.title), row.number)).collect();
     let mut found: BTreeMap<u16, BTreeSet<PathBuf>> = BTreeMap::new();
     for folder in SOURCES {
         walk(&root.join(folder), &mut |path| {
@@ -33,7 +39,7 @@ pub(super) fn of_workspace(root: &Path) -> BTreeMap<u16, BTreeSet<PathBuf>> {
                     .lines()
                     .filter(|line| !line.contains("// spec: "))
                     .fold(String::new(), |all, line| all + line + "\n");
-                for number in cited(&text) {
+                for number in cited(&text).into_iter().chain(by_constant(&text, &constants)) {
                     found.entry(number).or_default().insert(name.to_owned());
                 }
             }
@@ -59,6 +65,12 @@ pub(super) fn cited(text: &str) -> BTreeSet<u16> {
     }
     numbers.retain(|number| REAL.contains(number));
     numbers
+}
+
+/// The numbers of constants such as `assumed::LIFE_OF_A_PREAUTH`.
+fn by_constant<'a>(text: &'a str, constants: &'a BTreeMap<String, u16>) -> impl Iterator<Item = u16> + 'a {
+    let name = |rest: &'a str| rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next();
+    text.split("assumed::").skip(1).filter_map(move |rest| constants.get(name(rest)?).copied())
 }
 
 /// The numbers of ranges such as `A73 to A75`.

@@ -97,7 +97,7 @@ fn the_attacks_of_the_threat_model_exist() {
 #[test]
 fn every_assumption_is_named_by_code_and_shown_by_a_test() {
     let (list, tables) = real();
-    let cited = citations::of_workspace(&root());
+    let cited = citations::of_workspace(&root(), &tables);
     let registered: BTreeSet<u16> = tables.assumptions.iter().map(|assumption| assumption.number).collect();
     for (number, files) in &cited {
         assert!(registered.contains(number), "A{number:02} is not in the register, but in {files:?}");

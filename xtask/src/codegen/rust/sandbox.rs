@@ -2,7 +2,7 @@
 
 use super::{
     super::{
-        names::literal,
+        names::{self, literal},
         tables::{Code, CodeTable, Tables},
     },
     codes, types, with_header,
@@ -10,12 +10,22 @@ use super::{
 
 /// All files by their path below `generated/` of `pg-sandbox`, not yet formatted.
 pub(in super::super) fn generate(tables: &Tables) -> Vec<(String, String)> {
-    let root = "pub(crate) mod assumptions;\npub mod codes;\n";
+    let root = "pub(crate) mod assumed;\npub(crate) mod assumptions;\npub mod codes;\n";
     vec![
         ("mod.rs".to_owned(), with_header("What follows from the tables.", root)),
+        ("assumed.rs".to_owned(), with_header("The numbers of assumptions, by their titles.", &assumed(tables))),
         ("assumptions.rs".to_owned(), with_header("Assumptions.", &types::assumptions(tables))),
         ("codes.rs".to_owned(), with_header("Codes that the sandbox invents.", &invented(tables))),
     ]
+}
+
+fn assumed(tables: &Tables) -> String {
+    let constants = tables.assumptions.iter().map(|row| {
+        let (number, title) = (row.number, &row.title);
+        format!("/// A{number:02}: {title}.\npub(crate) const {}: u16 = {number};\n\n", names::constant(title))
+    });
+    let attribute = "#![expect(dead_code, reason = \"other crates make some of the assumptions\")]\n\n";
+    format!("{attribute}{}", constants.collect::<String>())
 }
 
 fn invented(tables: &Tables) -> String {

@@ -6,6 +6,7 @@ use super::{Context, Refusal, Serve};
 use crate::codes::SandboxErrorCode;
 use crate::{
     addresses::{self, KNOWN},
+    assumed,
     merchants::Merchant,
 };
 
@@ -13,16 +14,18 @@ impl Serve for AddressLookup {
     fn serve(self, context: &mut Context<'_>, _merchant: &Merchant) -> Result<AddressReply, Refusal> {
         let postcode = addresses::compared(&self.postcode);
         if !addresses::is_postcode(&postcode) {
-            return Err(Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about("postcode").assuming(128));
+            return Err(Refusal::from(SandboxErrorCode::INVALID_PARAMETER)
+                .about("postcode")
+                .assuming(assumed::ADDRESSES));
         }
-        context.basis.assume(128);
+        context.basis.assume(assumed::ADDRESSES);
         let property = addresses::compared(&self.property_name);
         let found = KNOWN.iter().find(|known| {
             addresses::compared(known.property) == property && addresses::compared(known.postcode) == postcode
         });
         let known = found.ok_or_else(|| Refusal::from(SandboxErrorCode::ADDRESS_NOT_FOUND))?;
         if known.address_2.is_empty() || known.county.is_empty() {
-            context.basis.assume(42);
+            context.basis.assume(assumed::EMPTY_FIELDS_IN_REPLIES_OF_THE_SANDBOX);
         }
         let address = AddressResult::default().with(|record| {
             record.status = Flag::YES;

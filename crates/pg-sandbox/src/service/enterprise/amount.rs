@@ -3,12 +3,13 @@
 use pg_model::{Amount, Currency, Decimal, ErrorCode};
 
 use super::{Refusal, transaction};
+use crate::assumed;
 
 /// The minor units of a price, which may be nothing; digits that the currency does not have are
 /// error 107 (A13).
 pub(super) fn price(value: &Decimal, currency: &str) -> Result<u64, Refusal> {
     let parsed = Amount::parse(value.as_str(), &Currency::from(currency));
-    parsed.map(|amount| amount.minor()).map_err(|_| invalid(13))
+    parsed.map(|amount| amount.minor()).map_err(|_| invalid(assumed::DECIMAL_AMOUNTS))
 }
 
 /// The minor units of a payment, which has to be for something (A90).
@@ -18,7 +19,7 @@ pub(super) fn payable(value: &Decimal, currency: &str) -> Result<u64, Refusal> {
 
 /// A sum that one payment may be for (A90).
 pub(super) fn total(minor: u64) -> Result<u64, Refusal> {
-    if (1..=transaction::MOST).contains(&minor) { Ok(minor) } else { Err(invalid(90)) }
+    if (1..=transaction::MOST).contains(&minor) { Ok(minor) } else { Err(invalid(assumed::AMOUNT_OF_A_PAYMENT)) }
 }
 
 /// Error 107.

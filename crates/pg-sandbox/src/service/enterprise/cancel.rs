@@ -7,6 +7,7 @@ use super::{
     transaction::{self, Portion, References, Step},
 };
 use crate::{
+    assumed,
     merchants::Merchant,
     records::{PaymentKind, Service},
 };
@@ -26,7 +27,7 @@ impl Serve for EnterpriseCancel {
             references: References::default(),
         };
         let payment = transaction::perform(context, &preauth, step)?;
-        context.basis.assume(100);
+        context.basis.assume(assumed::TRANSACTIONS_OF_BOTH_VERSIONS);
         Ok(result::of(context, &payment, SystemAction::CANCEL))
     }
 }

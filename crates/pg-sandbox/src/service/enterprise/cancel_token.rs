@@ -3,11 +3,11 @@
 use pg_model::{CancelToken, Flag, TokenCancellation};
 
 use super::{Context, Refusal, Serve};
-use crate::{merchants::Merchant, records::CheckoutToken};
+use crate::{assumed, merchants::Merchant, records::CheckoutToken};
 
 impl Serve for CancelToken {
     fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<TokenCancellation, Refusal> {
-        [56, 126].into_iter().for_each(|number| context.basis.assume(number));
+        context.basis.assume_all([assumed::KEYS_OF_OTHER_ACCOUNTS, assumed::CANCELLING_A_CHECKOUT_TOKEN]);
         let found = context.records.get_of::<CheckoutToken>(&merchant.name, self.token_id.as_str())?;
         let status = match found {
             Some(token) if token.cancelled.is_some() => Flag::YES,

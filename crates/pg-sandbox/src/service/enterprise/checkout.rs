@@ -9,6 +9,7 @@ use super::{
     transaction::{self, Charge, PayingCard, References},
 };
 use crate::{
+    assumed,
     merchants::Merchant,
     records::{Authentication, CheckoutToken, Details, Payment, Service},
 };
@@ -22,7 +23,7 @@ pub(in super::super) fn pay(
     card: PayingCard,
     cardholder_name: &str,
 ) -> Result<Option<Payment>, Refusal> {
-    context.basis.assume(101);
+    context.basis.assume(assumed::THE_CV2_AFTER_AUTHORISATION);
     meet_fault(context)?;
     let answer = transaction::pay(context, merchant, token.kind, charge(token, cardholder_name), card);
     settle(context, token, answer)
@@ -38,7 +39,7 @@ pub(in super::super) fn open_authentication(
     cardholder_name: &str,
     return_to: String,
 ) -> Result<Option<Authentication>, Refusal> {
-    [101, 122].into_iter().for_each(|number| context.basis.assume(number));
+    context.basis.assume_all([assumed::THE_CV2_AFTER_AUTHORISATION, assumed::OPTIONS_OF_A_CHECKOUT_TOKEN]);
     let charge = charge(token, cardholder_name);
     let (_, opened) = transaction::open_authentication(context, merchant, charge, card, Some(return_to))?;
     Ok(opened)
@@ -52,7 +53,7 @@ pub(in super::super) fn pay_authenticated(
     token: &mut CheckoutToken,
     authentication: Authentication,
 ) -> Result<Option<Payment>, Refusal> {
-    context.basis.assume(122);
+    context.basis.assume(assumed::OPTIONS_OF_A_CHECKOUT_TOKEN);
     meet_fault(context)?;
     let answer = transaction::authentication::pay(context, merchant, token.kind, authentication, References::default());
     settle(context, token, answer)
@@ -96,7 +97,7 @@ fn settle(
         context.records.put(token)?;
     }
     if context.unheard {
-        context.basis.assume(93);
+        context.basis.assume(assumed::NO_RESPONSE_FROM_THE_BANK);
         return Ok(None);
     }
     if payment.approved() {

@@ -2,6 +2,7 @@
 
 use super::{Context, Refusal, amount, result};
 use crate::{
+    assumed,
     records::{CallbackKind, CheckoutToken, Payment},
     service::callback::{self, NewCallback},
 };
@@ -9,7 +10,7 @@ use crate::{
 /// Puts it on its way if the token names an address.
 pub(super) fn tell(context: &mut Context<'_>, token: &CheckoutToken, payment: &Payment) -> Result<(), Refusal> {
     let Some(url) = &token.callback_url else { return Ok(()) };
-    context.basis.assume(121);
+    context.basis.assume(assumed::THE_CHECKOUT_CALLBACK);
     let callback = NewCallback {
         merchant: &token.merchant,
         kind: CallbackKind::Checkout,

@@ -10,6 +10,7 @@ use pg_model::{
 use super::{Context, Refusal, Serve, amount, checkout_reply, country, repeat};
 use crate::codes::SandboxErrorCode;
 use crate::{
+    assumed,
     merchants::Merchant,
     records::{CallbackKind, CheckoutItem, CheckoutToken, Details, UNLIMITED},
     service::{callback, own_address, page_url::PageUrl},
@@ -21,12 +22,19 @@ const LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 impl Serve for GetToken {
     fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<Reply, Refusal> {
-        [14, 42, 114, 115, 116, 122].into_iter().for_each(|number| context.basis.assume(number));
+        context.basis.assume_all([
+            assumed::NUMBERING_OF_ITEMS,
+            assumed::EMPTY_FIELDS_IN_REPLIES_OF_THE_SANDBOX,
+            assumed::MERCHANT_DEFAULTS_OF_GETTOKEN,
+            assumed::FORM_OF_A_CHECKOUT_TOKEN,
+            assumed::PLACE_OF_THE_BILLING_ADDRESS_IN_THE_REPLY_OF_GETTOKEN,
+            assumed::OPTIONS_OF_A_CHECKOUT_TOKEN,
+        ]);
         if [self.token_uses, self.token_redemptions].contains(&Some(0)) {
-            context.basis.assume(117);
+            context.basis.assume(assumed::LIMITS_OF_A_CHECKOUT_TOKEN);
         }
         if has_other_case(&self) {
-            context.basis.assume(143);
+            context.basis.assume(assumed::ENUMERATED_VALUES_OF_VERSION_5);
         }
         let (start, expires) = times(&self, context.now)?;
         let success_url = page(self.success_url.as_ref(), "success_url")?;
@@ -34,10 +42,10 @@ impl Serve for GetToken {
         let currency = currency(given(self.currency.as_ref()), merchant)?;
         let items: Vec<CheckoutItem> = self.items.iter().map(item).collect();
         if items.iter().any(|item| item.quantity == Some(0)) {
-            context.basis.assume(90);
+            context.basis.assume(assumed::AMOUNT_OF_A_PAYMENT);
         }
         if items.is_empty() {
-            context.basis.assume(118);
+            context.basis.assume(assumed::A_CHECKOUT_WITHOUT_ITEMS);
         }
         check_country(&self)?;
         let amount = total(&items, &currency)?;
@@ -50,7 +58,7 @@ impl Serve for GetToken {
             None => {
                 let default = callback::destination(context, &merchant.name, CallbackKind::Checkout)?;
                 default.map(|found| {
-                    context.basis.assume(346);
+                    context.basis.assume(assumed::REGISTERED_CALLBACK_DESTINATIONS);
                     found.url
                 })
             }
@@ -114,9 +122,9 @@ fn has_other_case(request: &GetToken) -> bool {
 /// A code of no country is refused by readers of ISO 3166-1 (A143).
 fn check_country(request: &GetToken) -> Result<(), Refusal> {
     match given(request.billing_address.country.as_ref()) {
-        Some(code) if !country::is_assigned(&code) => {
-            Err(Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about("country").assuming(143))
-        }
+        Some(code) if !country::is_assigned(&code) => Err(Refusal::from(SandboxErrorCode::INVALID_PARAMETER)
+            .about("country")
+            .assuming(assumed::ENUMERATED_VALUES_OF_VERSION_5)),
         _ => Ok(()),
     }
 }
@@ -128,7 +136,9 @@ fn times(request: &GetToken, now: Timestamp) -> Result<(Timestamp, Timestamp), R
     if expires > start && expires > now {
         Ok((start, expires))
     } else {
-        Err(Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about("token_expiry").assuming(117))
+        Err(Refusal::from(SandboxErrorCode::INVALID_PARAMETER)
+            .about("token_expiry")
+            .assuming(assumed::LIMITS_OF_A_CHECKOUT_TOKEN))
     }
 }
 
@@ -136,16 +146,17 @@ fn instant(seconds: Option<u64>, name: &str) -> Result<Option<Timestamp>, Refusa
     let Some(seconds) = seconds else { return Ok(None) };
     let millis = i64::try_from(seconds).ok().and_then(|seconds| seconds.checked_mul(1000));
     let held = millis.filter(|&millis| millis <= Timestamp::MAX.millis());
-    held.map(|millis| Some(Timestamp::from_millis(millis)))
-        .ok_or_else(|| Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about(name).assuming(117))
+    held.map(|millis| Some(Timestamp::from_millis(millis))).ok_or_else(|| {
+        Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about(name).assuming(assumed::LIMITS_OF_A_CHECKOUT_TOKEN)
+    })
 }
 
 /// An address that the customer's browser may be sent to.
 fn page<T: AsRef<str>>(url: Option<&T>, name: &str) -> Result<Option<String>, Refusal> {
     match given(url) {
-        Some(url) if PageUrl::parse(&url).is_none() => {
-            Err(Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about(name).assuming(135))
-        }
+        Some(url) if PageUrl::parse(&url).is_none() => Err(Refusal::from(SandboxErrorCode::INVALID_PARAMETER)
+            .about(name)
+            .assuming(assumed::HOW_LONG_A_REDIRECT_MAY_BE)),
         url => Ok(url),
     }
 }
@@ -155,7 +166,7 @@ fn currency(asked: Option<String>, merchant: &Merchant) -> Result<String, Refusa
     if merchant.currencies.contains(&currency) {
         Ok(currency)
     } else {
-        Err(Refusal::from(ErrorCode::CURRENCY_NOT_SUPPORTED).assuming(19))
+        Err(Refusal::from(ErrorCode::CURRENCY_NOT_SUPPORTED).assuming(assumed::LETTER_CASE_OF_CURRENCY_CODES))
     }
 }
 
@@ -177,7 +188,8 @@ fn total(items: &[CheckoutItem], currency: &str) -> Result<u64, Refusal> {
     for item in items {
         let price = amount::price(&item.price.as_str().into(), currency)?;
         let line = price.checked_mul(item.pieces());
-        sum = line.and_then(|line| sum.checked_add(line)).ok_or_else(|| amount::invalid(90))?;
+        sum =
+            line.and_then(|line| sum.checked_add(line)).ok_or_else(|| amount::invalid(assumed::AMOUNT_OF_A_PAYMENT))?;
     }
     amount::total(sum)
 }

@@ -7,6 +7,7 @@ use super::{
     transaction::{self, Portion, References, Step},
 };
 use crate::{
+    assumed,
     merchants::Merchant,
     records::{PaymentKind, Service},
 };
@@ -16,7 +17,7 @@ impl Serve for EnterpriseRefund {
         let mut debit = transaction::find(context, merchant, &self.prev_trans_key)?;
         let portion = Portion::asked(Some(amount::payable(&self.trans_value, &debit.currency)?))?;
         if let Some(currency) = self.currency.filter(|currency| !currency.is_empty()) {
-            context.basis.assume(16);
+            context.basis.assume(assumed::CURRENCY_OF_THE_VERSION_5_REFUND);
             if currency.as_str() != debit.currency {
                 return Err(ErrorCode::CURRENCY_NOT_SUPPORTED.into());
             }
@@ -33,7 +34,7 @@ impl Serve for EnterpriseRefund {
             references: References::default(),
         };
         let payment = transaction::perform(context, &debit, step)?;
-        context.basis.assume(100);
+        context.basis.assume(assumed::TRANSACTIONS_OF_BOTH_VERSIONS);
         Ok(result::of(context, &payment, SystemAction::REFUND))
     }
 }

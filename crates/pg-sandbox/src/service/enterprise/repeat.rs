@@ -10,15 +10,16 @@ use super::{
 };
 use crate::codes::SandboxErrorCode;
 use crate::{
+    assumed,
     merchants::Merchant,
     records::{Payment, PaymentKind, Service},
 };
 
 impl Serve for Repeat {
     fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<EnterpriseResult, Refusal> {
-        [100, 123].into_iter().for_each(|number| context.basis.assume(number));
+        context.basis.assume_all([assumed::TRANSACTIONS_OF_BOTH_VERSIONS, assumed::TRANSACTIONS_THAT_CAN_BE_REPEATED]);
         if has_other_case(&self.trans_type) {
-            context.basis.assume(143);
+            context.basis.assume(assumed::ENUMERATED_VALUES_OF_VERSION_5);
         }
         let original = transaction::find(context, merchant, &self.prev_trans_key)?;
         let amount = amount::payable(&self.trans_value, &original.currency)?;

@@ -3,11 +3,18 @@
 use pg_model::{EnterpriseResult, EnterpriseTransactionType, Flag, SystemAction};
 
 use super::{Context, amount};
-use crate::records::{Details, Payment, PaymentKind};
+use crate::{
+    assumed,
+    records::{Details, Payment, PaymentKind},
+};
 
 /// The reply of repeat, refund, capture and cancel; a decline has no `auth_code` (A113).
 pub(super) fn of(context: &mut Context<'_>, payment: &Payment, action: SystemAction) -> EnterpriseResult {
-    [15, 113, 124].into_iter().for_each(|number| context.basis.assume(number));
+    context.basis.assume_all([
+        assumed::PREV_TRANS_KEY_IS_TEXT,
+        assumed::FAILURE_BY_STATUS_OR_BY_ERROR,
+        assumed::SPELLING_OF_VERSION_5_RESULTS,
+    ]);
     let auth_code = payment.bank.iter().find(|(name, _)| name == "bankAuthCode");
     EnterpriseResult::default().with(|record| {
         record.trans_type = trans_type(payment.kind);

@@ -4,19 +4,22 @@ use pg_model::{Flag, Sms, SmsReply, SmsResult};
 
 use super::{Context, Refusal, Serve};
 use crate::codes::SandboxErrorCode;
-use crate::{merchants::Merchant, records::TextMessage};
+use crate::{assumed, merchants::Merchant, records::TextMessage};
 
 /// How the numbers end to which no message can be sent.
 const UNREACHABLE: &str = "0000";
 
 impl Serve for Sms {
     fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<SmsReply, Refusal> {
-        context.basis.assume(127);
-        let msisdn = international(&self.msisdn)
-            .ok_or_else(|| Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about("msisdn").assuming(127))?;
+        context.basis.assume(assumed::TEXT_MESSAGES);
+        let msisdn = international(&self.msisdn).ok_or_else(|| {
+            Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about("msisdn").assuming(assumed::TEXT_MESSAGES)
+        })?;
         let message_id = (!msisdn.ends_with(UNREACHABLE)).then(|| context.keys.digits(16));
         if message_id.is_none() {
-            [42, 113].into_iter().for_each(|number| context.basis.assume(number));
+            context
+                .basis
+                .assume_all([assumed::EMPTY_FIELDS_IN_REPLIES_OF_THE_SANDBOX, assumed::FAILURE_BY_STATUS_OR_BY_ERROR]);
         }
         let message = TextMessage {
             key: context.keys.record(context.now),

@@ -4,6 +4,7 @@ use pg_model::{EnterpriseTransaction, EnterpriseTransactionLookup};
 
 use super::{Context, Refusal, Serve, transaction};
 use crate::{
+    assumed,
     merchants::Merchant,
     records::{Payment, PaymentKind},
     service::money,
@@ -13,7 +14,7 @@ use crate::{
 impl Serve for EnterpriseTransactionLookup {
     fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<EnterpriseTransaction, Refusal> {
         let payment = transaction::find(context, merchant, &self.trans_key)?;
-        [100, 125].into_iter().for_each(|number| context.basis.assume(number));
+        context.basis.assume_all([assumed::TRANSACTIONS_OF_BOTH_VERSIONS, assumed::STATUSES_OF_TRANSACTION_LOOKUP]);
         Ok(EnterpriseTransaction::default().with(|record| {
             record.status = status(&payment, context.now, context.settings.spoken().checkout.failed.first());
             record.token = payment.details.get(Payment::TOKEN_ID).map(String::as_str).unwrap_or_default().into();

@@ -8,8 +8,8 @@ use super::{
     super::{method, money, transaction::authentication},
     Basis, Context, Refusal, Reply, html, wrong_method,
 };
-use crate::codes::SandboxErrorCode;
 use crate::records::{Authentication, CHALLENGE_TIME, Payment};
+use crate::{assumed, codes::SandboxErrorCode};
 use authentication::CustomerAnswer;
 
 /// Shows the challenge of an authentication, takes its answer, and leads back to the shop once it has
@@ -19,7 +19,7 @@ pub(in super::super) fn challenge(
     key: &str,
     request: &Request<Bytes>,
 ) -> Result<Reply, Refusal> {
-    context.basis = Basis::assuming("2 §3.3", 107);
+    context.basis = Basis::assuming("2 §3.3", assumed::UNKNOWN_AUTHENTICATION_KEYS_AND_THEIR_LIFETIME);
     if *request.method() != Method::GET && *request.method() != Method::POST {
         return Ok(wrong_method("GET, HEAD, POST"));
     }
@@ -60,7 +60,7 @@ fn answer_in(context: &Context<'_>, request: &Request<Bytes>) -> Option<Customer
 /// To the merchant's page, exactly as its address was sent; without one, to a page that says the end
 /// (A110).
 fn way_back(context: &mut Context<'_>, authentication: &Authentication, posted: bool) -> Result<Reply, Refusal> {
-    context.basis.assume(110);
+    context.basis.assume(assumed::COMING_BACK_FROM_THE_CHALLENGE);
     let own = posted.then(|| authentication.page());
     if let Some(address) = authentication.return_to.as_ref().or(own.as_ref()) {
         let location = HeaderValue::try_from(address).map_err(|_| Refusal::from(SandboxErrorCode::SANDBOX_FAILURE))?;

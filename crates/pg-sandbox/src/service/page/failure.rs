@@ -6,6 +6,7 @@ use pg_model::ErrorCode;
 
 use super::{Basis, Context, Refusal, Reply, html};
 use crate::{
+    assumed,
     codes::SandboxErrorCode,
     form::{Form, FormLimits},
 };
@@ -33,6 +34,6 @@ pub(in super::super) fn session_error(context: &mut Context<'_>, request: &Reque
         html::text(refusal.message()),
         context.trace_code(),
     );
-    context.basis = Basis::assuming("2 §4.2", 79);
+    context.basis = Basis::assuming("2 §4.2", assumed::THE_SERVICE_HOSTED_ERROR_PAGE);
     Reply::page(StatusCode::BAD_REQUEST, html::page("Payment error", &body))
 }

@@ -6,6 +6,7 @@ use http::{HeaderValue, Method, Request};
 
 use super::{super::method, Basis, Context, Refusal, Reply, wrong_method};
 use crate::{
+    assumed,
     form::Form,
     merchants::{Merchant, Redemption},
     records::{AuthenticationEnd, CheckoutToken, CheckoutVisit, FormOutcome, Payment, Service, TokenEnd},
@@ -31,7 +32,9 @@ use entered::Entered;
 /// none.
 pub(in super::super) fn pay(context: &mut Context<'_>, path: &str, request: &Request<Bytes>) -> Result<Reply, Refusal> {
     context.basis = Basis::new("3 §3.1");
-    [119, 182].into_iter().for_each(|number| context.basis.assume(number));
+    context
+        .basis
+        .assume_all([assumed::WHAT_THE_PAYMENT_PAGE_DOES, assumed::LANGUAGE_AND_AMOUNTS_OF_PAGES_FOR_CUSTOMERS]);
     let path = path.strip_suffix('/').unwrap_or(path);
     Ok(match (request.method(), path, path.split_once('/')) {
         (&Method::GET, "success", _) => landing::success(context),
@@ -65,11 +68,11 @@ fn visit(context: &mut Context<'_>, token: &str) -> Result<Reply, Refusal> {
     }
     context.records.put(&token)?;
     if let (Redemption::Visit, Some(address)) = (merchant.redemption, &token.redemption_redirect_url) {
-        context.basis.assume(120);
+        context.basis.assume(assumed::THE_WAY_BACK_FROM_THE_PAYMENT_PAGE);
         return paid::on_redemption(address);
     }
     if token.amount == 0 {
-        context.basis.assume(118);
+        context.basis.assume(assumed::A_CHECKOUT_WITHOUT_ITEMS);
         return Ok(ended::nothing_to_pay(&token));
     }
     let visit = new_visit(context, &token)?;
@@ -94,7 +97,7 @@ fn new_visit(context: &mut Context<'_>, token: &CheckoutToken) -> Result<Checkou
 fn submit(context: &mut Context<'_>, token: &str, request: &Request<Bytes>) -> Result<Reply, Refusal> {
     let Some((mut token, merchant)) = find(context, token)? else { return Ok(ended::unknown()) };
     let form = method::form(context.settings, request)?;
-    [136, 180].into_iter().for_each(|number| context.basis.assume(number));
+    context.basis.assume_all([assumed::ONE_CHARGE_FOR_ONE_PAYMENT_FORM, assumed::EXPIRY_DATE_ON_THE_PAYMENT_PAGE]);
     let Some(visit) = visit_of(context, &token, &form)? else { return to_page(&token) };
     let entered = Entered::of(&form);
     if let Some((outcome, next)) = last_outcome(context, &visit)? {
@@ -126,7 +129,7 @@ fn resume(context: &mut Context<'_>, token: &str, visit: &str) -> Result<Reply, 
     let Some((mut token, merchant)) = find(context, token)? else { return Ok(ended::unknown()) };
     let visit = context.records.get::<CheckoutVisit>(visit)?.filter(|visit| visit.token == token.key);
     let Some(visit) = visit else { return to_page(&token) };
-    context.basis.assume(136);
+    context.basis.assume(assumed::ONE_CHARGE_FOR_ONE_PAYMENT_FORM);
     let entered = Entered::of_customer(&token.user);
     let Some(FormOutcome::Challenged { authentication }) = &visit.outcome else {
         return match last_outcome(context, &visit)? {
@@ -259,7 +262,7 @@ fn shown(
         FormOutcome::Declined { challenge, .. } => *challenge,
         _ => None,
     };
-    context.basis.assume(181);
+    context.basis.assume(assumed::PAYMENT_PAGE_AFTER_A_CHALLENGE);
     let alert = Alert::new(transaction.as_ref(), challenge, replay == Replay::Yes);
     let visit = next.unwrap_or_default();
     Ok(Page { token, visit, entered, alert: Some(alert), faults: &[] }.reply())

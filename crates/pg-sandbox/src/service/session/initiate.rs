@@ -6,12 +6,16 @@ use super::{
     super::{method::Serve, page_url::PageUrl},
     Context, Merchant, Refusal,
 };
-use crate::records::{Details, SESSION_LIFETIME, Session};
+use crate::{
+    assumed,
+    records::{Details, SESSION_LIFETIME, Session},
+};
 
 impl Serve for Initiate {
     fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<Reply, Refusal> {
         if PageUrl::parse(self.error_page_url.as_str()).is_none() {
-            return Err(Refusal::from(ErrorCode::ERROR_PAGE_URL_NOT_SUPPLIED).assuming(45));
+            return Err(Refusal::from(ErrorCode::ERROR_PAGE_URL_NOT_SUPPLIED)
+                .assuming(assumed::ERROR_CODES_OF_SINGLE_PARAMETERS));
         }
         let customer = self.merchant_customer_reference.filter(|customer| !customer.is_empty());
         let session = Session {

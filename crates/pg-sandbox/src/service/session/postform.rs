@@ -7,7 +7,7 @@ use pg_model::{ApiRequest as _, Encoding, ErrorCode, Parameters, PostForm};
 
 use super::{Context, Refusal, erase};
 use crate::{
-    card_numbers,
+    assumed, card_numbers,
     form::{self, Form, FormError},
     merchants::Merchant,
     records::Session,
@@ -45,7 +45,7 @@ pub(in super::super) fn postform(
             answered(context, session, &redirect, form, encoding)?
         }
         None => {
-            context.basis.assume(79);
+            context.basis.assume(assumed::THE_SERVICE_HOSTED_ERROR_PAGE);
             HeaderValue::from_static("/session-error?errorCode=129")
         }
     };
@@ -125,12 +125,12 @@ fn process(
     form: Result<Form, Refusal>,
     encoding: Option<Encoding>,
 ) -> Result<HeaderValue, Refusal> {
-    encoding.ok_or_else(|| Refusal::from(ErrorCode::INVALID_RETURN_TYPE).assuming(37))?;
+    encoding.ok_or_else(|| Refusal::from(ErrorCode::INVALID_RETURN_TYPE).assuming(assumed::ENCODING_SEGMENT))?;
     let form = form?;
     if session.expired(context.now) {
         erase::erase(context, session)?;
         context.records.keep()?;
-        return Err(Refusal::from(ErrorCode::SESSION_EXPIRED).assuming(78));
+        return Err(Refusal::from(ErrorCode::SESSION_EXPIRED).assuming(assumed::EXPIRY_OF_A_SESSION));
     }
     let (next_page, current_page) = required::pages(&form)?;
     required::card(&form)?;

@@ -3,6 +3,7 @@
 use pg_model::{Acknowledgement, DisableToken, ResultCode};
 
 use super::{super::method::Serve, Context, Merchant, Refusal, find};
+use crate::assumed;
 
 impl Serve for DisableToken {
     fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<Acknowledgement, Refusal> {
@@ -12,7 +13,7 @@ impl Serve for DisableToken {
             token.enabled = false;
             context.records.put(&token)?;
         } else {
-            context.basis.assume(60);
+            context.basis.assume(assumed::DISABLING_A_DISABLED_TOKEN);
         }
         Ok(Acknowledgement::default().with(|record| {
             record.result = ResultCode::OK;

@@ -8,6 +8,7 @@ use pg_model::{
 use super::{super::method::Serve, Context, Merchant, Refusal, detail, find, fits};
 use crate::codes::SandboxErrorCode;
 use crate::{
+    assumed,
     records::{CardToken, Details, HeldCard, Payment, PaymentKind},
     store::Query,
 };
@@ -15,7 +16,9 @@ use crate::{
 impl Serve for TokeniseTransactionKey {
     fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<CardKeyDetails, Refusal> {
         let found = context.records.get_of::<Payment>(&merchant.name, self.transaction_key.as_str())?;
-        let payment = found.ok_or_else(|| Refusal::from(SandboxErrorCode::UNKNOWN_TRANSACTION_KEY).assuming(56))?;
+        let payment = found.ok_or_else(|| {
+            Refusal::from(SandboxErrorCode::UNKNOWN_TRANSACTION_KEY).assuming(assumed::KEYS_OF_OTHER_ACCOUNTS)
+        })?;
         let card = card_of(&payment)?;
         let customer = self.merchant_customer_reference.as_ref();
         let token = match self.card_key.filter(|key| !key.is_empty()) {
@@ -33,7 +36,7 @@ impl Serve for TokeniseTransactionKey {
                 }
             }
         };
-        context.basis.assume(42);
+        context.basis.assume(assumed::EMPTY_FIELDS_IN_REPLIES_OF_THE_SANDBOX);
         Ok(detail::all(&[token]))
     }
 }
@@ -54,10 +57,12 @@ fn with_parent(
     payment: &Payment,
     card: &HeldCard,
 ) -> Result<CardToken, Refusal> {
-    context.basis.assume(64);
+    context.basis.assume(assumed::TOKENISING_WITH_A_CARD_KEY);
     let mut token = find(context, merchant, key, None)?;
     if identifier(context, payment, card)? != token.unique_identifier {
-        return Err(Refusal::from(SandboxErrorCode::TRANSACTION_HAS_NO_CARD).assuming(64));
+        return Err(
+            Refusal::from(SandboxErrorCode::TRANSACTION_HAS_NO_CARD).assuming(assumed::TOKENISING_WITH_A_CARD_KEY)
+        );
     }
     fits(&token, customer)?;
     token.parent = Some(payment.key.clone());
@@ -72,7 +77,7 @@ fn existing(
 ) -> Result<Option<CardToken>, Refusal> {
     let made = Query::oldest(u32::MAX).of(&payment.merchant).equal(CardToken::PARENT, &payment.key);
     let tokens = context.records.find::<CardToken>(&made)?;
-    context.basis.assume(62);
+    context.basis.assume(assumed::TOKENISING_A_TRANSACTION_AGAIN);
     Ok(tokens.into_iter().find(|token| token.customer_reference.as_deref() == customer))
 }
 
@@ -83,7 +88,11 @@ fn create(
     card: &HeldCard,
     customer: Option<&str>,
 ) -> Result<CardToken, Refusal> {
-    [59, 65, 66].into_iter().for_each(|number| context.basis.assume(number));
+    context.basis.assume_all([
+        assumed::ENABLED_FLAG_OF_A_NEW_TOKEN,
+        assumed::CONTENT_OF_A_NEW_TOKEN,
+        assumed::FORM_OF_CARD_KEYS_AND_CARD_IDENTIFIERS,
+    ]);
     let key = context.keys.card(context.now);
     let token = CardToken {
         merchant: payment.merchant.clone(),

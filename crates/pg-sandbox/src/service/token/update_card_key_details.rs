@@ -3,13 +3,13 @@
 use pg_model::{Acknowledgement, ApiRequest as _, ParameterSink, ResultCode, UpdateCardKeyDetails, field::Field};
 
 use super::{super::method::Serve, Context, Merchant, Refusal, find};
-use crate::{card_numbers, expiry, records::CardToken};
+use crate::{assumed, card_numbers, expiry, records::CardToken};
 
 impl Serve for UpdateCardKeyDetails {
     fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<Acknowledgement, Refusal> {
         let customer = self.merchant_customer_reference.as_ref();
         let mut token = find(context, merchant, &self.card_key, customer)?;
-        context.basis.assume(67);
+        context.basis.assume(assumed::LIMITS_OF_UPDATECARDKEYDETAILS);
         self.visit(&mut Change(&mut token));
         if token.card.expiry_month.is_empty() || token.card.expiry_year.is_empty() {
             context.warn("the card has no complete expiry, so it cannot be charged until it gets one");

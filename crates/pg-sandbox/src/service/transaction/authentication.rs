@@ -6,6 +6,7 @@ use super::{
 };
 use crate::codes::{SandboxErrorCode, SandboxStatusCode};
 use crate::{
+    assumed,
     cards::Scenario,
     merchants::Merchant,
     records::{Authentication, AuthenticationEnd, Payment, PaymentKind, Service, UniqueReference},
@@ -33,7 +34,7 @@ pub(in crate::service) fn check_of(
 }
 
 fn unknown() -> Refusal {
-    Refusal::from(SandboxErrorCode::UNKNOWN_AUTHENTICATION_KEY).assuming(56)
+    Refusal::from(SandboxErrorCode::UNKNOWN_AUTHENTICATION_KEY).assuming(assumed::KEYS_OF_OTHER_ACCOUNTS)
 }
 
 /// What a customer does with a challenge.
@@ -91,7 +92,11 @@ pub(in crate::service) fn pay(
     }
     let end = authentication.ended(context.now);
     let end = end.ok_or_else(|| Refusal::from(SandboxErrorCode::AUTHENTICATION_NOT_FINISHED))?;
-    [7, 108, 109].into_iter().for_each(|number| context.basis.assume(number));
+    context.basis.assume_all([
+        assumed::AUTH3DSECURE_AND_PREAUTH3DSECURE_TAKE_THE_KEY_ONLY,
+        assumed::PAYING_AFTER_EACH_OUTCOME,
+        assumed::REFERENCES_OF_A_3_D_SECURE_PAYMENT,
+    ]);
 
     let check = check_of(context, &authentication)?;
     refuse_other_currency(context, &check)?;

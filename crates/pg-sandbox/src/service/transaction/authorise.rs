@@ -13,6 +13,7 @@ use super::{
     reply,
 };
 use crate::{
+    assumed,
     merchants::Merchant,
     records::{Payment, PaymentKind},
     secret::Secret,
@@ -74,7 +75,7 @@ impl<'a> Attempt<'a> {
         {
             // It is gone even if the bank does not answer.
             context.records.keep()?;
-            context.basis.assume(101);
+            context.basis.assume(assumed::THE_CV2_AFTER_AUTHORISATION);
         }
         bank::listen(context)?;
         let answer = match verdict {
@@ -131,7 +132,11 @@ fn customer(context: &mut Context<'_>, given: Option<String>, card: &PayingCard)
         return given;
     }
     let stored = card.customer_reference.clone()?;
-    context.basis.assume(if card.card_key.is_some() { 103 } else { 86 });
+    context.basis.assume(if card.card_key.is_some() {
+        assumed::CUSTOMER_REFERENCE_OF_A_PAYMENT_BY_CARD_KEY
+    } else {
+        assumed::CUSTOMER_REFERENCE_OF_A_SESSION
+    });
     Some(stored)
 }
 

@@ -5,7 +5,7 @@ use pg_model::{ErrorCode, StatusCode};
 
 use super::{Context, Refusal};
 use crate::codes::SandboxStatusCode;
-use crate::{cards::Scenario, records::Silence};
+use crate::{assumed, cards::Scenario, records::Silence};
 
 /// The bank's decision on a card.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,7 +62,7 @@ pub(super) fn listen(context: &mut Context<'_>) -> Result<(), Refusal> {
 
 /// Error 119, which does not say whether the bank has charged (A93).
 pub(super) fn no_response() -> Refusal {
-    Refusal::from(ErrorCode::NO_RESPONSE_FROM_BANK).assuming(93)
+    Refusal::from(ErrorCode::NO_RESPONSE_FROM_BANK).assuming(assumed::NO_RESPONSE_FROM_THE_BANK)
 }
 
 /// Error 119 for a request whose answer from the bank was lost. What it has recorded is kept.
@@ -76,7 +76,7 @@ pub(in crate::service) fn refuse_unheard(context: &mut Context<'_>) -> Result<()
 
 /// The answer of an approval; refunds and cancellations have no `bankAuthCode` (A88).
 pub(super) fn approved(context: &mut Context<'_>, with_auth_code: bool) -> Answer {
-    context.basis.assume(88);
+    context.basis.assume(assumed::BANK_FIELDS_OF_AN_APPROVAL);
     let auth_code = with_auth_code.then(|| ("bankAuthCode".to_owned(), context.keys.digits(6)));
     let mut bank = Vec::from_iter(auth_code);
     bank.extend(response(context, "00", "Approved"));
@@ -87,7 +87,9 @@ pub(super) fn approved(context: &mut Context<'_>, with_auth_code: bool) -> Answe
 
 /// The answer of a decline (A87 and A89).
 pub(super) fn declined(context: &mut Context<'_>, code: &SandboxStatusCode) -> Answer {
-    [Some(87), Some(89), code.assumption()].into_iter().flatten().for_each(|number| context.basis.assume(number));
+    context
+        .basis
+        .assume_all([assumed::DECLINES, assumed::BANK_RESPONSE_CODES_OF_DECLINES].into_iter().chain(code.assumption()));
     let own = code.message().unwrap_or_default();
     let bank = response(context, response_code(code), own).into();
     let dialect = context.settings.spoken();

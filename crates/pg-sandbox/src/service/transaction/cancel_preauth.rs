@@ -8,6 +8,7 @@ use super::{
     references::References,
 };
 use crate::{
+    assumed,
     merchants::Merchant,
     records::{PaymentKind, Service},
 };
@@ -19,7 +20,8 @@ impl Serve for CancelPreauth {
             self.unique_merchant_reference.as_ref(),
             self.merchant_customer_reference.as_ref(),
         );
-        let portion = Portion::asked(self.transaction_value).map_err(|refusal| refusal.assuming(96))?;
+        let portion =
+            Portion::asked(self.transaction_value).map_err(|refusal| refusal.assuming(assumed::LIFE_OF_A_PREAUTH))?;
         let mut preauth = operation::find_reservation(context, merchant, &self.transaction_key)?;
         let amount = operation::cancel(merchant, &mut preauth, portion, Service::V3)?;
         operation::record(context, &preauth, PaymentKind::CancelPreAuth, amount, references)

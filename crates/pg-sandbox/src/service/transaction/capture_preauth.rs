@@ -7,7 +7,7 @@ use super::{
     operation::{self, Portion},
     references::References,
 };
-use crate::{merchants::Merchant, records::PaymentKind};
+use crate::{assumed, merchants::Merchant, records::PaymentKind};
 
 impl Serve for CapturePreauth {
     fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<Transaction, Refusal> {
@@ -16,7 +16,8 @@ impl Serve for CapturePreauth {
             self.unique_merchant_reference.as_ref(),
             self.merchant_customer_reference.as_ref(),
         );
-        let portion = Portion::asked(self.transaction_value).map_err(|refusal| refusal.assuming(96))?;
+        let portion =
+            Portion::asked(self.transaction_value).map_err(|refusal| refusal.assuming(assumed::LIFE_OF_A_PREAUTH))?;
         let mut preauth = operation::find_reservation(context, merchant, &self.transaction_key)?;
         let amount = operation::capture(merchant, &mut preauth, portion)?;
         operation::record(context, &preauth, PaymentKind::Capture, amount, references)

@@ -5,7 +5,7 @@ use pg_model::{CardDetails, CardKey, ErrorCode, MerchantCustomerReference, Sessi
 use super::{Context, Refusal};
 use crate::codes::SandboxErrorCode;
 use crate::{
-    cards, expiry,
+    assumed, cards, expiry,
     merchants::Merchant,
     records::{Details, HeldCard, Payment, Session},
     secret::Secret,
@@ -35,16 +35,16 @@ pub(in crate::service) struct PayingCard {
 pub(super) fn raw(context: &mut Context<'_>, details: &CardDetails) -> Result<PayingCard, Refusal> {
     let number = details.number.expose();
     if !cards::luhn_valid(number) {
-        return Err(Refusal::from(ErrorCode::INVALID_CARD_NUMBER).assuming(12));
+        return Err(Refusal::from(ErrorCode::INVALID_CARD_NUMBER).assuming(assumed::THE_LUHN_DIGIT_IS_NOT_A_FIELD_RULE));
     }
-    context.basis.assume(10);
+    context.basis.assume(assumed::TWO_DIGIT_YEARS);
     let year = expiry::four_digits(&details.expiry_year);
     let card = PayingCard::new(Secret::new(number), &details.expiry_month, &year);
     if card.is_past(context.now) {
-        return Err(Refusal::from(ErrorCode::INVALID_CARD_EXPIRY).assuming(104));
+        return Err(Refusal::from(ErrorCode::INVALID_CARD_EXPIRY).assuming(assumed::RAW_CARDS_THAT_HAVE_EXPIRED));
     }
     if details.cv2.is_some() {
-        context.basis.assume(101);
+        context.basis.assume(assumed::THE_CV2_AFTER_AUTHORISATION);
     }
     Ok(card)
 }
@@ -56,12 +56,13 @@ pub(super) fn of_session(
     key: &SessionKey,
 ) -> Result<PayingCard, Refusal> {
     let found = context.records.get_of::<Session>(&merchant.name, key.as_str())?;
-    let session = found.ok_or_else(|| Refusal::from(ErrorCode::INVALID_SESSION_KEY).assuming(56))?;
+    let session =
+        found.ok_or_else(|| Refusal::from(ErrorCode::INVALID_SESSION_KEY).assuming(assumed::KEYS_OF_OTHER_ACCOUNTS))?;
     if session.expired(context.now) {
-        return Err(Refusal::from(ErrorCode::SESSION_EXPIRED).assuming(78));
+        return Err(Refusal::from(ErrorCode::SESSION_EXPIRED).assuming(assumed::EXPIRY_OF_A_SESSION));
     }
     let held = session.card.ok_or_else(|| Refusal::from(SandboxErrorCode::SESSION_HAS_NO_CARD))?;
-    context.basis.assume(85);
+    context.basis.assume(assumed::HOW_OFTEN_A_SESSION_KEY_PAYS);
     let card = PayingCard::stored(context, &held, &session.key)?;
     let (customer_reference, details) = (payable(session.customer_reference)?, session.details);
     Ok(PayingCard { session_key: Some(session.key), customer_reference, details, ..card })
@@ -81,7 +82,7 @@ pub(super) fn of_token(
     }
     let card = PayingCard::stored(context, &token.card, &token.key)?;
     if card.expiry_month.is_empty() || card.expiry_year.is_empty() {
-        return Err(Refusal::from(ErrorCode::INVALID_CARD_EXPIRY).assuming(67));
+        return Err(Refusal::from(ErrorCode::INVALID_CARD_EXPIRY).assuming(assumed::LIMITS_OF_UPDATECARDKEYDETAILS));
     }
     let (customer_reference, details) = (payable(token.customer_reference)?, token.details);
     Ok(PayingCard { card_key: Some(token.key), customer_reference, details, ..card })
@@ -91,9 +92,9 @@ pub(super) fn of_token(
 /// given; a store may hold one from before (A04).
 fn payable(reference: Option<String>) -> Result<Option<String>, Refusal> {
     match &reference {
-        Some(text) if text.chars().count() > 45 => {
-            Err(Refusal::from(ErrorCode::INVALID_MERCHANT_REFERENCE).about("merchantCustomerReference").assuming(4))
-        }
+        Some(text) if text.chars().count() > 45 => Err(Refusal::from(ErrorCode::INVALID_MERCHANT_REFERENCE)
+            .about("merchantCustomerReference")
+            .assuming(assumed::LENGTH_OF_A_CUSTOMER_REFERENCE)),
         _ => Ok(reference),
     }
 }

@@ -7,6 +7,7 @@ use pg_model::{ApiRequest, ErrorCode, Item, Order, ParameterSink, field::Field};
 use super::{Context, Refusal};
 use crate::codes::SandboxErrorCode;
 use crate::{
+    assumed,
     card_numbers::{self, Search},
     merchants::Merchant,
     records::{Details, Payment, Service},
@@ -44,19 +45,22 @@ impl Charge {
         merchant: &Merchant,
     ) -> Result<Self, Refusal> {
         if !merchant.currencies.iter().any(|enabled| enabled == order.currency.as_str()) {
-            return Err(Refusal::from(ErrorCode::CURRENCY_NOT_SUPPORTED).assuming(19));
+            return Err(
+                Refusal::from(ErrorCode::CURRENCY_NOT_SUPPORTED).assuming(assumed::LETTER_CASE_OF_CURRENCY_CODES)
+            );
         }
-        let amount =
-            total(&order.items).ok_or_else(|| Refusal::from(ErrorCode::INVALID_TRANSACTION_VALUE).assuming(90))?;
+        let amount = total(&order.items).ok_or_else(|| {
+            Refusal::from(ErrorCode::INVALID_TRANSACTION_VALUE).assuming(assumed::AMOUNT_OF_A_PAYMENT)
+        })?;
         if let Some(key) = given(order.terminal_key.as_ref()) {
             if !merchant.terminals.contains(&key) {
                 return Err(SandboxErrorCode::UNKNOWN_TERMINAL.into());
             }
-            context.basis.assume(91);
+            context.basis.assume(assumed::TERMINALS);
         }
         let recipient = recipient(order);
         if !recipient.is_empty() {
-            context.basis.assume(24);
+            context.basis.assume(assumed::REQUIRED_MCC_FIELDS);
         }
         Ok(Self {
             service: Service::V3,

@@ -6,6 +6,7 @@ use pg_model::{
 
 use super::{Context, Refusal, Serve, authentication, eci};
 use crate::{
+    assumed,
     merchants::Merchant,
     records::{AuthenticationEnd, Service},
 };
@@ -15,7 +16,7 @@ impl Serve for GetAuthenticationStatus {
         let key = self.authentication_key.as_str();
         let authentication = authentication::find(context, merchant, Service::V3, key)?;
         let check = authentication::check_of(context, &authentication)?;
-        context.basis.assume(106);
+        context.basis.assume(assumed::CODES_OF_GETAUTHENTICATIONSTATUS);
         let end = authentication.ended(context.now);
         let (code, status) = code_and_status(end, &context.settings.spoken());
         let liability = match end {

@@ -6,6 +6,7 @@ use pg_model::{StatusCode, ThreeDSecureInitiation, TransactionType, Url};
 use super::{Context, Refusal, authorise::Attempt, bank::Answer, card::PayingCard, charge::Charge, eci};
 use crate::codes::SandboxErrorCode;
 use crate::{
+    assumed,
     cards::Scenario,
     merchants::Merchant,
     records::{Authentication, AuthenticationEnd, Payment, PaymentKind},
@@ -23,7 +24,7 @@ pub(in crate::service) fn open(
     card: PayingCard,
     return_to: Option<String>,
 ) -> Result<(Payment, Option<Authentication>), Refusal> {
-    context.basis.assume(105);
+    context.basis.assume(assumed::WHEN_AN_INITIATION_FAILS);
     let scenario = Scenario::of(card.number.expose());
     let (service, session_key) = (charge.service, card.session_key.clone());
     let code = match scenario {
@@ -37,7 +38,7 @@ pub(in crate::service) fn open(
     if code == StatusCode::THREE_D_SECURE_FAILED {
         return Ok((check, None));
     }
-    context.basis.assume(107);
+    context.basis.assume(assumed::UNKNOWN_AUTHENTICATION_KEYS_AND_THEIR_LIFETIME);
     let authentication = Authentication {
         key: context.keys.record(context.now),
         merchant: merchant.name.clone(),
@@ -79,7 +80,7 @@ pub(super) fn initiate(
 /// The merchant's address as it was sent, with nothing appended (A110).
 fn location(url: &Url) -> Result<String, Refusal> {
     let malformed = || Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about("returnUrl");
-    let page = PageUrl::parse(url.as_str()).ok_or_else(|| malformed().assuming(135))?;
+    let page = PageUrl::parse(url.as_str()).ok_or_else(|| malformed().assuming(assumed::HOW_LONG_A_REDIRECT_MAY_BE))?;
     let location = page.with(&[]).map_err(|_| malformed())?;
     Ok(location.to_str().map_err(|_| malformed())?.to_owned())
 }

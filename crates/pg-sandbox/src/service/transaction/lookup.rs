@@ -4,6 +4,7 @@ use pg_model::{ErrorCode, TransactionLookup, Transactions, dialect::EmptyLookup}
 
 use super::{Context, Refusal, Serve, charge::given, reply};
 use crate::{
+    assumed,
     codes::SandboxErrorCode,
     merchants::Merchant,
     records::{Payment, UniqueReference},
@@ -18,14 +19,19 @@ impl Serve for TransactionLookup {
             unique: given(self.unique_merchant_reference.as_ref()),
         };
         let found = wanted.candidates(context, merchant)?;
-        let found = found.ok_or_else(|| Refusal::from(ErrorCode::NO_DATA_SENT).assuming(68))?;
+        let found = found
+            .ok_or_else(|| Refusal::from(ErrorCode::NO_DATA_SENT).assuming(assumed::LOOKUPS_WITHOUT_A_PARAMETER))?;
         let rows: Vec<_> = found.iter().filter(|payment| wanted.fits(payment)).map(reply::row).collect();
-        context.basis.assume(if rows.is_empty() { 43 } else { 21 });
+        context.basis.assume(if rows.is_empty() {
+            assumed::A_LOOKUP_THAT_FINDS_NOTHING
+        } else {
+            assumed::SHAPE_OF_THE_TRANSACTION_LOOKUP
+        });
         if rows.is_empty() {
             nothing(context.settings.spoken().lookup.nothing)?;
         }
         if wanted.parameters() > 1 {
-            context.basis.assume(99);
+            context.basis.assume(assumed::TRANSACTION_LOOKUP_WITH_SEVERAL_PARAMETERS);
         }
         Ok(Transactions::default().with(|record| {
             record.transactions = rows;
@@ -35,7 +41,8 @@ impl Serve for TransactionLookup {
 
 /// The form of an empty lookup (A43).
 fn nothing(form: Option<EmptyLookup>) -> Result<(), Refusal> {
-    let refusal = || Refusal::from(SandboxErrorCode::UNKNOWN_TRANSACTION_KEY).assuming(43);
+    let refusal =
+        || Refusal::from(SandboxErrorCode::UNKNOWN_TRANSACTION_KEY).assuming(assumed::A_LOOKUP_THAT_FINDS_NOTHING);
     match form {
         Some(EmptyLookup::Error) => Err(refusal()),
         Some(EmptyLookup::NotFound) => Err(refusal().with_status(404)),

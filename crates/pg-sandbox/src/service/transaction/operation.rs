@@ -7,6 +7,7 @@ use pg_model::{ErrorCode, Transaction, TransactionKey};
 use super::{Context, Refusal, bank, references::References, reply};
 use crate::codes::SandboxErrorCode;
 use crate::{
+    assumed,
     merchants::Merchant,
     records::{Details, Payment, PaymentKind, Service},
     service::unique_reference,
@@ -51,7 +52,9 @@ pub(in crate::service) fn find(
     key: &TransactionKey,
 ) -> Result<Payment, Refusal> {
     let found = context.records.get_of::<Payment>(&merchant.name, key.as_str())?;
-    found.ok_or_else(|| Refusal::from(SandboxErrorCode::UNKNOWN_TRANSACTION_KEY).assuming(56))
+    found.ok_or_else(|| {
+        Refusal::from(SandboxErrorCode::UNKNOWN_TRANSACTION_KEY).assuming(assumed::KEYS_OF_OTHER_ACCOUNTS)
+    })
 }
 
 /// The account's preauth of this key, of which something is still reserved (A95 and A96).
@@ -67,7 +70,7 @@ pub(super) fn find_reservation(
 
 /// Refuses a transaction that is not an approved preauth, or has no reservation left (A95 and A96).
 pub(in crate::service) fn refuse_unless_reserved(context: &mut Context<'_>, preauth: &Payment) -> Result<(), Refusal> {
-    context.basis.assume(96);
+    context.basis.assume(assumed::LIFE_OF_A_PREAUTH);
     if preauth.kind != PaymentKind::PreAuth || !preauth.approved() {
         Err(SandboxErrorCode::WRONG_TRANSACTION_TYPE.into())
     } else if preauth.reserved() == 0 || context.now >= preauth.reserved_until() {
@@ -82,7 +85,7 @@ pub(in crate::service) fn refuse_unless_refundable(context: &mut Context<'_>, de
     if !matches!(debit.kind, PaymentKind::Auth | PaymentKind::Capture) || !debit.approved() {
         return Err(SandboxErrorCode::WRONG_TRANSACTION_TYPE.into());
     }
-    context.basis.assume(97);
+    context.basis.assume(assumed::SEVERAL_REFUNDS);
     if debit.refundable() == 0 { Err(SandboxErrorCode::NOTHING_TO_REFUND.into()) } else { Ok(()) }
 }
 
@@ -119,7 +122,7 @@ pub(in crate::service) fn cancel(
 pub(in crate::service) fn refuse_other_currency(context: &Context<'_>, original: &Payment) -> Result<(), Refusal> {
     match &context.stray_currency {
         Some(currency) if *currency != original.currency => {
-            Err(Refusal::from(ErrorCode::CURRENCY_NOT_SUPPORTED).assuming(151))
+            Err(Refusal::from(ErrorCode::CURRENCY_NOT_SUPPORTED).assuming(assumed::AMOUNTS_THAT_A_METHOD_DOES_NOT_HAVE))
         }
         _ => Ok(()),
     }
@@ -159,7 +162,7 @@ pub(in crate::service) fn perform(
     original: &Payment,
     step: Step,
 ) -> Result<Payment, Refusal> {
-    context.basis.assume(94);
+    context.basis.assume(assumed::REFERENCES_OF_CAPTURES_CANCELLATIONS_AND_REFUNDS);
     refuse_other_currency(context, original)?;
     bank::listen(context)?;
     let key = context.keys.record(context.now);

@@ -7,7 +7,7 @@ use super::{
     operation::{self, Portion},
     references::References,
 };
-use crate::{merchants::Merchant, records::PaymentKind};
+use crate::{assumed, merchants::Merchant, records::PaymentKind};
 
 impl Serve for Refund {
     fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<Transaction, Refusal> {
@@ -16,7 +16,8 @@ impl Serve for Refund {
             self.unique_merchant_reference.as_ref(),
             self.merchant_customer_reference.as_ref(),
         );
-        let portion = Portion::asked(self.transaction_value).map_err(|refusal| refusal.assuming(97))?;
+        let portion =
+            Portion::asked(self.transaction_value).map_err(|refusal| refusal.assuming(assumed::SEVERAL_REFUNDS))?;
         let mut debit = operation::find(context, merchant, &self.transaction_key)?;
         operation::refuse_unless_refundable(context, &debit)?;
         let amount = portion.of(debit.refundable())?;

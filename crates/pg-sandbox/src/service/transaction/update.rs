@@ -3,8 +3,8 @@
 use pg_model::{Acknowledgement, ApiRequest, ResultCode, UpdateTransaction, Violations};
 
 use super::{Context, Refusal, Serve, charge::given, operation};
-use crate::codes::SandboxErrorCode;
 use crate::merchants::Merchant;
+use crate::{assumed, codes::SandboxErrorCode};
 
 const REFERENCE: &str = "merchantReference";
 const CUSTOMER: &str = "merchantCustomerReference";
@@ -49,7 +49,7 @@ impl Serve for UpdateTransaction {
         payment.merchant_reference = payment.merchant_reference.or(reference);
         payment.customer_reference = payment.customer_reference.or(customer);
         context.records.put(&payment)?;
-        context.basis.assume(98);
+        context.basis.assume(assumed::CODES_OF_UPDATE);
         Ok(Acknowledgement::default().with(|record| {
             record.result = ResultCode::OK;
         }))

@@ -3,6 +3,7 @@
 use http::StatusCode;
 
 use super::super::{Context, Reply, html};
+use crate::assumed;
 
 /// After an approval. It shows nothing of its query, which anyone can write.
 pub(super) fn success(context: &mut Context<'_>) -> Reply {
@@ -15,7 +16,7 @@ pub(super) fn cancelled(context: &mut Context<'_>) -> Reply {
 }
 
 fn page(context: &mut Context<'_>, title: &str, text: &str) -> Reply {
-    context.basis.assume(114);
+    context.basis.assume(assumed::MERCHANT_DEFAULTS_OF_GETTOKEN);
     let body = format!("<h1>{title}</h1>\n<p>{text}</p>");
     Reply::page(StatusCode::OK, html::page(title, &body))
 }

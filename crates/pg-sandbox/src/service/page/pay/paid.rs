@@ -9,6 +9,7 @@ use super::{
 };
 use crate::codes::SandboxErrorCode;
 use crate::{
+    assumed,
     merchants::Redemption,
     records::{CheckoutToken, Payment, PaymentKind},
     service::page_url::PageUrl,
@@ -16,7 +17,9 @@ use crate::{
 
 /// The answer to a form that was paid.
 pub(super) fn reply(context: &mut Context<'_>, token: &CheckoutToken, payment: &Payment) -> Result<Reply, Refusal> {
-    [83, 120].into_iter().for_each(|number| context.basis.assume(number));
+    context
+        .basis
+        .assume_all([assumed::HOW_REDIRECT_PARAMETERS_ARE_APPENDED, assumed::THE_WAY_BACK_FROM_THE_PAYMENT_PAGE]);
     if token.auto_redirect {
         return Ok(Reply::see_other(with_key(&token.success_url, payment)?));
     }

@@ -4,7 +4,7 @@ use pg_model::{ApiRequest as _, ErrorCode, PostForm};
 
 use super::{Refusal, entered};
 use crate::codes::SandboxErrorCode;
-use crate::{cards, timestamp::Timestamp};
+use crate::{assumed, cards, timestamp::Timestamp};
 
 /// One wrong field.
 pub(super) struct FieldMistake {
@@ -18,16 +18,22 @@ pub(super) struct FieldMistake {
 pub(super) fn of(form: &PostForm, now: Timestamp) -> Vec<FieldMistake> {
     let mut faults = Vec::new();
     let mut note = |field: &str, refusal: Refusal| {
-        faults.push(FieldMistake { field: field.to_owned(), refusal: refusal.assuming(81) });
+        faults.push(FieldMistake {
+            field: field.to_owned(),
+            refusal: refusal.assuming(assumed::VALIDATION_OF_THE_CARD_FORM),
+        });
     };
     let number = form.card_number.expose();
     if !entered::looks_like_a_number(number) {
         note("cardNumber", ErrorCode::INVALID_CARD_NUMBER.into());
     } else if !cards::luhn_valid(number) {
-        note("cardNumber", Refusal::from(ErrorCode::INVALID_CARD_NUMBER).assuming(12));
+        note(
+            "cardNumber",
+            Refusal::from(ErrorCode::INVALID_CARD_NUMBER).assuming(assumed::THE_LUHN_DIGIT_IS_NOT_A_FIELD_RULE),
+        );
     }
     if entered::valid_expiry(form, now).is_none() {
-        note("cardExpiryYear", Refusal::from(ErrorCode::INVALID_CARD_EXPIRY).assuming(10));
+        note("cardExpiryYear", Refusal::from(ErrorCode::INVALID_CARD_EXPIRY).assuming(assumed::TWO_DIGIT_YEARS));
     }
     for violation in &form.check() {
         match violation.name.as_str() {

@@ -6,6 +6,7 @@ use pg_model::{ApiRequest as _, Dialect, Encoding, PostForm, Record, dialect::Iv
 use super::{Context, PageUrl, Refusal};
 use crate::codes::SandboxErrorCode;
 use crate::{
+    assumed,
     card_numbers::{self, Search},
     dialect::cipher,
     form::Form,
@@ -44,11 +45,18 @@ impl<'a> Redirect<'a> {
     ) -> Result<HeaderValue, Refusal> {
         let text = pg_model::encode(data, self.encoding);
         if text.len() > MOST_TEXT {
-            return Err(Refusal::from(SandboxErrorCode::BODY_TOO_LARGE).assuming(135));
+            return Err(Refusal::from(SandboxErrorCode::BODY_TOO_LARGE).assuming(assumed::HOW_LONG_A_REDIRECT_MAY_BE));
         }
         let dialect = context.settings.spoken();
         let (data, iv) = encrypted(&self.merchant.api_key, &dialect, context.keys.dice(), &text)?;
-        [30, 31, 32, 33, 34, 83].into_iter().for_each(|number| context.basis.assume(number));
+        context.basis.assume_all([
+            assumed::KEY_OF_THE_REDIRECT_DATA,
+            assumed::FORM_OF_THE_IV,
+            assumed::PADDING_OF_THE_REDIRECT_DATA,
+            assumed::TEXT_ENCODING_OF_THE_REDIRECT_DATA,
+            assumed::TEXT_OF_THE_REDIRECT_DATA,
+            assumed::HOW_REDIRECT_PARAMETERS_ARE_APPENDED,
+        ]);
         let form_id = self.form_id.as_deref().map(|id| ("formId", id));
         let parameters: Vec<_> = form_id.into_iter().chain([("data", &*data), ("iv", &*iv)]).collect();
         page.with(&parameters).map_err(|_| failure())

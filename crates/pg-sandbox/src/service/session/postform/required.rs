@@ -4,6 +4,7 @@ use pg_model::{ApiRequest as _, ErrorCode, PostForm};
 
 use super::{PageUrl, Refusal};
 use crate::{
+    assumed,
     card_numbers::{self, Search},
     form::Form,
 };
@@ -17,13 +18,17 @@ pub(super) fn pages(form: &Form) -> Result<(PageUrl, PageUrl), Refusal> {
 }
 
 fn page(form: &Form, name: &str, code: ErrorCode) -> Result<PageUrl, Refusal> {
-    let address = form.given(name).ok_or_else(|| Refusal::from(code.clone()).assuming(80))?;
+    let address = form
+        .given(name)
+        .ok_or_else(|| Refusal::from(code.clone()).assuming(assumed::CODE_OF_A_MISSING_FIELD_IN_POSTFORM))?;
     // The browser would be sent on with the number in its address.
     let number = form.given("cardNumber").map(card_numbers::digits);
     if card_numbers::masked(address, number.as_deref(), Search::Entered) != address {
-        return Err(Refusal::from(code).assuming(80).assuming(82));
+        return Err(Refusal::from(code)
+            .assuming(assumed::CODE_OF_A_MISSING_FIELD_IN_POSTFORM)
+            .assuming(assumed::CONTENT_OF_A_REDIRECT));
     }
-    PageUrl::parse(address).ok_or_else(|| Refusal::from(code).assuming(80))
+    PageUrl::parse(address).ok_or_else(|| Refusal::from(code).assuming(assumed::CODE_OF_A_MISSING_FIELD_IN_POSTFORM))
 }
 
 /// A card number, and an expiry in one field or in two.
@@ -38,5 +43,5 @@ pub(super) fn card(form: &Form) -> Result<(), Refusal> {
         Some(_) if !expiry => ErrorCode::INVALID_CARD_EXPIRY,
         Some(_) => return Ok(()),
     };
-    Err(Refusal::from(code).assuming(80))
+    Err(Refusal::from(code).assuming(assumed::CODE_OF_A_MISSING_FIELD_IN_POSTFORM))
 }

@@ -3,6 +3,7 @@
 use pg_model::{Dialect, FieldError, Keyed, PostForm, RedirectData};
 
 use super::{Context, entered, faults::FieldMistake};
+use crate::assumed;
 
 /// The data of a redirect to `nextPageUrl` or `currentPageUrl`: the number masked, no CV2, and an error for each fault.
 /// What else looks like a number was masked before.
@@ -12,7 +13,7 @@ pub(super) fn data(
     collected: &[(String, String)],
     faults: &[FieldMistake],
 ) -> RedirectData {
-    context.basis.assume(82);
+    context.basis.assume(assumed::CONTENT_OF_A_REDIRECT);
     let number = form.card_number.expose();
     let (month, year) = entered::expiry(form);
     let mut errors = Keyed::default();

@@ -4,6 +4,7 @@ use pg_model::{ApiRequest as _, ParameterSink, PostForm, field::Field};
 
 use super::{Context, Refusal, entered};
 use crate::{
+    assumed,
     card_numbers::{self, Search},
     records::{Details, HeldCard, Session},
 };
@@ -36,7 +37,7 @@ pub(super) fn store(
     collected: Vec<(String, String)>,
 ) -> Result<(), Refusal> {
     if session.card.is_some() {
-        context.basis.assume(84);
+        context.basis.assume(assumed::POSTING_SEVERAL_TIMES);
     }
     let number = form.card_number.expose();
     let (month, year) = entered::valid_expiry(form, context.now).unwrap_or_default();

@@ -7,6 +7,7 @@ use pg_model::{BatchRequested, CardKey, Encoding, ErrorCode, RequestAccountUpdat
 use super::{Context, Merchant, Refusal, callback};
 use crate::codes::SandboxErrorCode;
 use crate::{
+    assumed,
     records::{BATCH_TIME, Batch, BatchCards, BatchEntry, CallbackKind, CardToken},
     service::method::{Permission, Serve},
 };
@@ -17,13 +18,15 @@ impl Serve for RequestAccountUpdater {
     fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<BatchRequested, Refusal> {
         let held = merchant.account_updater_key.as_ref();
         if !held.is_some_and(|held| held.matches(self.account_updater_key.expose())) {
-            return Err(Refusal::from(ErrorCode::INVALID_ACCOUNT_UPDATER_KEY).assuming(71));
+            return Err(Refusal::from(ErrorCode::INVALID_ACCOUNT_UPDATER_KEY).assuming(assumed::ORDER_OF_106_AND_180));
         }
         let entries = entries(context, merchant, &self.card_keys)?;
         let url = self.callback_url.filter(|url| !url.is_empty());
         if let Some(url) = &url {
             callback::check(context, CallbackKind::AccountUpdater, url.as_str())?;
-            [76, 77].into_iter().for_each(|number| context.basis.assume(number));
+            context
+                .basis
+                .assume_all([assumed::THE_ACCOUNT_UPDATER_CALLBACK, assumed::WHICH_CALLBACK_ADDRESSES_ARE_ACCEPTED]);
         }
         let key = context.keys.record(context.now);
         let batch = Batch {
@@ -42,7 +45,10 @@ impl Serve for RequestAccountUpdater {
         context.schedule.note_batch(batch.due);
         context.records.put(&batch)?;
         context.records.put(&BatchCards { key: key.clone(), merchant: merchant.name.clone(), entries })?;
-        [70, 73].into_iter().for_each(|number| context.basis.assume(number));
+        context.basis.assume_all([
+            assumed::ACCOUNT_UPDATER_REQUESTS_THAT_ARE_REFUSED,
+            assumed::WHEN_AND_HOW_A_BATCH_IS_PROCESSED,
+        ]);
         Ok(BatchRequested::default().with(|record| {
             record.result = ResultCode::OK;
             record.batch_key = key.into();
@@ -58,7 +64,7 @@ impl Serve for RequestAccountUpdater {
         if refusal.code() != SandboxErrorCode::DUPLICATE_CARD_KEYS.as_str() || merchant.duplicates_as_error {
             return Err(refusal);
         }
-        context.basis.assume(70);
+        context.basis.assume(assumed::ACCOUNT_UPDATER_REQUESTS_THAT_ARE_REFUSED);
         context.warn("no batch was made: a card key occurs twice, or two card keys hold the same card");
         Ok(BatchRequested::default().with(|record| {
             record.result = ResultCode::ERROR;
@@ -70,7 +76,9 @@ impl Serve for RequestAccountUpdater {
 fn entries(context: &mut Context<'_>, merchant: &Merchant, keys: &[CardKey]) -> Result<Vec<BatchEntry>, Refusal> {
     let keys: Vec<&str> = keys.iter().map(|key| key.as_str().trim()).collect();
     if keys.iter().any(|key| key.is_empty()) {
-        return Err(Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about("cardKey").assuming(70));
+        return Err(Refusal::from(SandboxErrorCode::INVALID_PARAMETER)
+            .about("cardKey")
+            .assuming(assumed::ACCOUNT_UPDATER_REQUESTS_THAT_ARE_REFUSED));
     }
     let mut seen = HashSet::with_capacity(keys.len());
     if !keys.iter().all(|key| seen.insert(*key)) {
@@ -82,7 +90,9 @@ fn entries(context: &mut Context<'_>, merchant: &Merchant, keys: &[CardKey]) -> 
     for (at, key) in keys.into_iter().enumerate() {
         let token = context.records.get_of::<CardToken>(&merchant.name, key)?.ok_or_else(|| {
             let refusal = Refusal::from(SandboxErrorCode::UNKNOWN_CARD_KEY).about(&(at + 1).to_string());
-            refusal.assuming(56).assuming(70)
+            refusal
+                .assuming(assumed::KEYS_OF_OTHER_ACCOUNTS)
+                .assuming(assumed::ACCOUNT_UPDATER_REQUESTS_THAT_ARE_REFUSED)
         })?;
         twice |= !cards.insert(token.unique_identifier);
         entries.push(BatchEntry { old_card_key: token.key, response: String::new(), new: None });
