@@ -222,7 +222,7 @@ mod tests {
             "  cardKey                    card_key                           text                             required",
             "  itemQuantity{n}            order.items[n].quantity            integer",
             "  cardCV2                    card_cv2                           cv2, length 3..4, never shown",
-            "crates/pg-sandbox/src/service/transaction/auth_card_key.rs:",
+            "crates/pg-sandbox/src/service/transaction/payments.rs:",
         ];
         for line in expected {
             assert!(page.contains(line), "{line:?} is not in\n{page}");

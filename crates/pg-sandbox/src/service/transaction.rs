@@ -15,29 +15,21 @@ use super::{
     method::{Entry, Permission, Serve, entry},
 };
 
-mod auth;
-mod auth_card_key;
-mod auth_session_key;
-mod auth_three_d_secure;
 pub(super) mod authentication;
 mod authorise;
 pub(super) mod bank;
-mod cancel_preauth;
-mod capture_preauth;
 mod card;
 mod charge;
 mod eci;
+mod follow_ups;
 mod get_authentication_status;
 mod initiate_three_d_secure;
-mod initiate_three_d_secure_card_key;
-mod initiate_three_d_secure_session_key;
 mod lookup;
 mod operation;
-mod preauth;
-mod preauth_three_d_secure;
+mod payments;
 mod references;
-mod refund;
 mod reply;
+mod three_d_secure;
 mod update;
 
 pub(super) use authorise::pay;
