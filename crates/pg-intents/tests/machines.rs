@@ -22,6 +22,7 @@ use crate::{
 };
 
 const ASKS: &str = "4000000000005001";
+const NOT_ENROLLED: &str = "4000000000007007";
 
 fn form(url: &str, pairs: &str) -> Request<Bytes> {
     let post = Request::post(url).header("content-type", "application/x-www-form-urlencoded");
@@ -121,6 +122,31 @@ async fn a_refund_over<S: IntentStore>(store: &Arc<S>) {
     assert_eq!(first.name(), "approved", "{first:?}");
     assert_eq!(other.operation("refund paid-1", refund()).await.unwrap(), first);
     assert_eq!(wire.paid.load(Ordering::SeqCst), before + 1, "one request");
+}
+
+/// Each server that looks requests the status again. That gives the merchant no more time.
+#[tokio::test]
+async fn without_a_decision_a_payment_ends_at_its_time_whichever_server_looks() {
+    let world = World::new();
+    let (wire, key) = (world.wire(None), world.key_of(NOT_ENROLLED).await);
+    let (one, other) = (world.worker("one", &wire).await, world.worker("other", &wire).await);
+    let initiation =
+        InitiateThreeDSecureCardKey::new(&key, order("decide-1", 499)).return_url("https://shop.example/b");
+    let plan = ThreeDSecurePlan::default().without_shift(NoLiabilityShift::Ask);
+    let led = one.three_d_secure(initiation, plan).await.unwrap();
+    let FleetStep::Ask(FleetQuestion::Challenge { url, .. }) = &led else { panic!("{led:?}") };
+    world.sandbox.send(form(url, "outcome=authenticate")).unwrap();
+    one.event("decide-1", &FleetEvent::Returned).await.unwrap();
+    let asked = one.step("decide-1").await.unwrap();
+    assert!(matches!(&asked, FleetStep::Ask(FleetQuestion::Decide { .. })), "{asked:?}");
+    world.sandbox.advance(plan.decision / 2);
+    other.event("decide-1", &FleetEvent::Returned).await.unwrap();
+    assert_eq!(other.step("decide-1").await.unwrap(), asked, "the same question with the same deadline");
+    world.sandbox.advance(plan.decision / 2);
+    other.event("decide-1", &FleetEvent::Returned).await.unwrap();
+    let FleetStep::Done(outcome) = other.step("decide-1").await.unwrap() else { panic!("it asks again") };
+    assert_eq!(outcome.name(), "not-paid");
+    assert_eq!(one.step("decide-1").await.unwrap(), FleetStep::Done(outcome));
 }
 
 /// Its request bears no reference: after a crash it is not sent again.

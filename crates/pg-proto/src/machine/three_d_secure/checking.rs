@@ -73,8 +73,11 @@ impl ThreeDSecure {
                 NoLiabilityShift::Proceed => self.enter(Phase::Authorising),
                 NoLiabilityShift::End => self.end(ThreeDSecureOutcome::NotShifted(status)),
                 NoLiabilityShift::Ask => {
-                    self.status = Some((status, now.after(self.state.plan.decision)));
+                    // A restart, or another server, asks again: that gives no more time to decide.
+                    let until = *self.state.decide_until.get_or_insert(now.after(self.state.plan.decision));
+                    self.status = Some((status, until));
                     self.enter(Phase::Deciding);
+                    self.decision_over(now);
                 }
             },
         }

@@ -29,6 +29,9 @@ pub(super) struct State {
     pub(super) authentication_url: String,
     /// The end of the customer's time.
     pub(super) until: Moment,
+    /// The end of the merchant's time to decide, once they were asked. Earlier versions did not save it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) decide_until: Option<Moment>,
     /// The customer will not return to the challenge.
     pub(super) closed: bool,
     /// The request for the payment is in flight.
@@ -69,6 +72,7 @@ impl State {
             authentication_key: String::new(),
             authentication_url: String::new(),
             until: Moment::default(),
+            decide_until: None,
             closed: false,
             sending: false,
             exposed: false,
