@@ -170,6 +170,9 @@ enum Command {
         /// Instead: the table of planted bugs, and which check finds each of them
         #[arg(long, conflicts_with_all = ["seeds", "seed"])]
         planted: bool,
+        /// Worlds of several workers that share a database, in place of worlds of one process
+        #[arg(long)]
+        fleets: bool,
     },
     /// Attack the sandbox and the receiver over the network, and print the results as a table
     #[command(
@@ -239,7 +242,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Wasm => wasm::run(&root).map(drop),
         Command::Fuzz { minutes, target, keep } => fuzz::run(&root, &fuzz::Options { minutes, targets: target, keep }),
         Command::Miri { package, minutes } => miri::run(&root, package.as_deref(), minutes),
-        Command::Simulate { seeds, seed, planted } => simulate::run(&root, seeds, seed, planted),
+        Command::Simulate { seeds, seed, planted, fleets } => simulate::run(&root, seeds, seed, planted, fleets),
         Command::Attack { only, connections, release } => attack::run(&root, release, only.as_deref(), connections),
         Command::Bench { build: true, .. } => bench::builds(&root),
         Command::Bench { quick, package, resume, .. } => {

@@ -12,10 +12,7 @@ use pg_intents::{
 };
 use pg_sandbox::InProcess;
 
-use crate::{
-    faulty::Faulty,
-    world::{Fault, LEASE, Wire, World, by_card, by_key, order},
-};
+use crate::world::{Fault, LEASE, Wire, World, by_card, by_key, order};
 
 async fn row(world: &World, fleet: &Fleet<SqliteStore, Wire>, reference: &str) -> IntentRow {
     world.store.find(&IntentKey::new(fleet.account(), reference)).await.unwrap().unwrap()
@@ -162,7 +159,7 @@ async fn a_worker_that_slept_past_its_lease_saves_nothing_and_sends_nothing() {
     assert_eq!(other.outcome("order-9").await.unwrap().unwrap().name(), "approved");
     assert_eq!(world.store.save(&hold, "awake", LEASE).await, Err(StoreError::Lost));
     // The same through a whole worker, which joins the other instead.
-    let sleeper = Faulty::new(&world, None).asleep();
+    let sleeper = world.faulty(None).asleep(world.night());
     let client = pg_hyper::Client::with_transport(world.account(), wire.clone());
     let plan = World::plan("sleeper");
     let sleepy = Fleet::new(client, Arc::new(sleeper), plan).await.unwrap();

@@ -2,7 +2,6 @@
 
 #![cfg(test)]
 
-mod faulty;
 mod figures;
 mod fleet;
 mod machines;

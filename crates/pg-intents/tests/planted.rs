@@ -7,17 +7,17 @@ use std::{
     time::Duration,
 };
 
+use pg_faulty_intents::{FaultyStore, StoreBug as Bug};
 use pg_hyper::{
     Client, Clock,
     proto::{Account, BaseUrl, Credentials, machine::Moment, model::CardKey},
 };
-use pg_intents::{Fleet, IntentKey, IntentStatus, IntentStore as _, NewIntent};
+use pg_intents::{Fleet, IntentKey, IntentStatus, IntentStore as _, NewIntent, SqliteStore};
 use pg_sandbox::InProcess;
 
-use crate::{
-    faulty::{Bug, Faulty},
-    world::{Fault, LEASE, Wire, World, by_key},
-};
+use crate::world::{Fault, LEASE, Wire, World, by_key};
+
+type Faulty = FaultyStore<SqliteStore>;
 
 type Found = Option<&'static str>;
 
@@ -44,7 +44,7 @@ async fn sleeper(bug: Option<Bug>) -> Found {
     let (wire, key) = (world.wire(None), world.card_key().await);
     let other = world.worker("other", &wire).await;
     other.submit(by_key(&key, "order-1")).await.unwrap();
-    let store = Faulty::new(&world, bug).asleep();
+    let store = world.faulty(bug).asleep(world.night());
     let sleeper = world.worker_over("sleeper", &Arc::new(store), &wire).await;
     sleeper.work_once().await.unwrap();
     found(FENCE, sent(&wire) > 0)
@@ -54,7 +54,7 @@ async fn sleeper(bug: Option<Bug>) -> Found {
 async fn living(bug: Option<Bug>) -> Found {
     let world = World::new();
     let (wire, key) = (world.wire(None), world.card_key().await);
-    let store = Arc::new(Faulty::new(&world, bug));
+    let store = Arc::new(world.faulty(bug));
     let (one, other) = (world.worker_over("one", &store, &wire).await, world.worker_over("other", &store, &wire).await);
     // From now on the service has accepted its credentials, and it needs no probe share.
     assert_eq!(other.charge(by_key(&key, "order-0")).await.unwrap().name(), "approved");
@@ -68,7 +68,7 @@ async fn living(bug: Option<Bug>) -> Found {
 async fn told(bug: Option<Bug>) -> Found {
     let world = World::new();
     let (wire, key) = (world.wire(None), world.card_key().await);
-    let fleet = world.worker_over("one", &Arc::new(Faulty::new(&world, bug)), &wire).await;
+    let fleet = world.worker_over("one", &Arc::new(world.faulty(bug)), &wire).await;
     let told = fleet.charge(by_key(&key, "order-1")).await.unwrap();
     let row = world.store.find(&IntentKey::new(fleet.account(), "order-1")).await.unwrap().unwrap();
     found(STORED, told.name() == "approved" && row.outcome.is_none())
@@ -77,7 +77,7 @@ async fn told(bug: Option<Bug>) -> Found {
 async fn twice(bug: Option<Bug>) -> Found {
     let world = World::new();
     let (wire, key) = (world.wire(None), world.card_key().await);
-    let store = Arc::new(Faulty::new(&world, bug));
+    let store = Arc::new(world.faulty(bug));
     let (one, other) = (world.worker_over("one", &store, &wire).await, world.worker_over("other", &store, &wire).await);
     assert_eq!(one.charge(by_key(&key, "order-1")).await.unwrap().name(), "approved");
     assert_eq!(other.charge(by_key(&key, "order-1")).await.unwrap().name(), "approved");
@@ -88,7 +88,7 @@ async fn twice(bug: Option<Bug>) -> Found {
 async fn doubt(bug: Option<Bug>) -> Found {
     let world = World::new();
     let (wire, key) = (world.wire(Some(Fault::After)), world.card_key().await);
-    let store = Arc::new(Faulty::new(&world, bug));
+    let store = Arc::new(world.faulty(bug));
     store.lost.store(1, Ordering::SeqCst);
     let fleet = world.worker_over("one", &store, &wire).await;
     tokio::select! {
@@ -120,7 +120,7 @@ async fn another_account(bug: Option<Bug>) -> Found {
         BaseUrl::parse(InProcess::BASE_URL).unwrap(),
         Credentials::new("another key", "password", "SHA key"),
     );
-    let stranger = over(&Arc::new(Faulty::new(&world, bug)), &wire, stranger, "stranger").await;
+    let stranger = over(&Arc::new(world.faulty(bug)), &wire, stranger, "stranger").await;
     let taken = stranger.work_once().await.unwrap();
     // A second line of defence: the machine refuses the account too.
     assert_eq!(sent(&wire), 0);
@@ -130,7 +130,7 @@ async fn another_account(bug: Option<Bug>) -> Found {
 async fn later_version(bug: Option<Bug>) -> Found {
     let world = World::new();
     let wire = world.wire(None);
-    let fleet = world.worker_over("old", &Arc::new(Faulty::new(&world, bug)), &wire).await;
+    let fleet = world.worker_over("old", &Arc::new(world.faulty(bug)), &wire).await;
     let new = NewIntent {
         key: IntentKey::new(fleet.account(), "order-1"),
         kind: "charge authCardKey".to_owned(),
@@ -150,7 +150,7 @@ async fn lockout(bug: Option<Bug>) -> Found {
     let world = World::new();
     let (wire, key) = (world.wire(None), world.card_key().await);
     wire.yields.store(50, Ordering::SeqCst);
-    let store = Arc::new(Faulty::new(&world, bug));
+    let store = Arc::new(world.faulty(bug));
     let mut calls = tokio::task::JoinSet::new();
     for process in 0..6 {
         let fleet = over(&store, &wire, account(&world, "wrong"), &format!("p{process}")).await;
@@ -171,7 +171,7 @@ async fn busy(bug: Option<Bug>) -> Found {
     const CALLS: usize = 100;
     let world = World::new();
     let (wire, key) = (world.wire(None), world.card_key().await);
-    let store = Arc::new(Faulty::new(&world, bug));
+    let store = Arc::new(world.faulty(bug));
     let (mut fleets, mut calls) = (Vec::new(), tokio::task::JoinSet::new());
     for number in 0..WORKERS {
         let client = world.client(&wire);
@@ -278,7 +278,7 @@ impl Clock for Still {
 async fn the_shared_throttle_asks_the_store_twice_for_five_charges() {
     let world = World::new();
     let (wire, key): (_, CardKey) = (world.wire(None), world.card_key().await);
-    let store = Arc::new(Faulty::new(&world, None));
+    let store = Arc::new(world.faulty(None));
     let plan = World::plan("one").per_minute(100).clock(Still);
     let fleet = Fleet::new(world.client(&wire), Arc::clone(&store), plan).await.unwrap();
     for at in 0..50 {

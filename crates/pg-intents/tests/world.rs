@@ -10,6 +10,7 @@ use std::{
 
 use bytes::Bytes;
 use http::{Request, Response};
+use pg_faulty_intents::{FaultyStore, StoreBug};
 use pg_hyper::{
     Client, ClientBuilder, TowerTransport, Transport, TransportError, VirtualClock,
     proto::{
@@ -82,6 +83,17 @@ impl World {
         let clock = sandbox.clone();
         let store = SqliteStore::in_memory(move || i64::try_from(clock.unix_time().as_millis()).unwrap()).unwrap();
         Self { sandbox, store: Arc::new(store) }
+    }
+
+    /// Its store with one planted bug, or none.
+    pub(crate) fn faulty(&self, bug: Option<StoreBug>) -> FaultyStore<SqliteStore> {
+        FaultyStore::new(Arc::clone(&self.store), bug)
+    }
+
+    /// Lets more time pass than a lease lasts.
+    pub(crate) fn night(&self) -> impl Fn() + Send + Sync + 'static {
+        let sandbox = self.sandbox.clone();
+        move || sandbox.advance(LEASE * 2)
     }
 
     pub(crate) fn clock(&self) -> VirtualClock {

@@ -1,4 +1,4 @@
-//! Maskers, which search texts of unknown content before the texts are shown.
+//! Maskers: they look through texts of unknown content before anyone sees them.
 
 use pg_measure::Worst;
 use pg_model::mask;

@@ -1,4 +1,4 @@
-//! Callbacks from unknown senders: they are hints, which only cause a lookup.
+//! Callbacks of strangers: hints, which lead to a lookup and to nothing else.
 
 use bytes::Bytes;
 use http::Request;

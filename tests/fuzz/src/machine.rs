@@ -1,4 +1,4 @@
-//! Tests machines that are stopped at any step, and damaged states.
+//! Machines that are stopped at any step, and damaged states.
 
 use bytes::Bytes;
 use http::Response;

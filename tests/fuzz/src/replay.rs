@@ -25,7 +25,7 @@ fn replay(name: &str) {
     assert!(!corpus.is_empty(), "{name} has no corpus");
     for path in corpus.into_iter().chain(files(&folder("regressions").join(name))) {
         let input = fs::read(&path).unwrap();
-        // Names the file only if the target fails.
+        // Which file it was, said only where it fails.
         if std::panic::catch_unwind(|| target(&input)).is_err() {
             panic!("{} breaks a property of {name}", path.display());
         }

@@ -1,4 +1,4 @@
-//! Shared parts of the examples: the shop that pays, the certificates that it trusts, and the driver of a machine.
+//! What the examples share: the shop that pays, the certificates that it trusts, and how a machine is driven.
 //!
 //! The examples themselves are the programs in `src/bin`, one for each runtime or HTTP library.
 
@@ -6,7 +6,7 @@ pub mod driving;
 pub mod shop;
 pub mod tls;
 
-/// Compiles the Rust code blocks of the page.
+/// The Rust of the page, compiled.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/custom-runtime.md")]
 struct Page;

@@ -1,4 +1,4 @@
-//! The trusted certificates.
+//! Which certificates are trusted.
 
 use std::{env, error::Error, sync::Arc};
 

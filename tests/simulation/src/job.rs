@@ -107,7 +107,7 @@ impl Job {
         payment.amount == self.pence
     }
 
-    fn order(&self) -> Order {
+    pub(crate) fn order(&self) -> Order {
         Order::new(Currency::GBP).item(Item::new("Tea", self.pence)).unique_merchant_reference(self.name.as_str())
     }
 
@@ -209,7 +209,7 @@ impl Job {
         Box::new(Once { retry, brought: |session| session.session_key.as_str().to_owned() })
     }
 
-    fn three_d_secure(&self) -> ThreeDSecurePlan {
+    pub(crate) fn three_d_secure(&self) -> ThreeDSecurePlan {
         let without_shift = match self.pence % 3 {
             0 => NoLiabilityShift::Ask,
             1 => NoLiabilityShift::Proceed,
@@ -233,15 +233,15 @@ impl Job {
             .patience(240 * minute)
     }
 
-    fn capture(&self) -> CapturePreauth {
+    pub(crate) fn capture(&self) -> CapturePreauth {
         CapturePreauth::new(self.key.as_str()).transaction_value(self.pence)
     }
 
-    fn cancel(&self) -> CancelPreauth {
+    pub(crate) fn cancel(&self) -> CancelPreauth {
         CancelPreauth::new(self.key.as_str()).transaction_value(self.pence)
     }
 
-    fn refund(&self) -> Refund {
+    pub(crate) fn refund(&self) -> Refund {
         Refund::new(self.key.as_str()).transaction_value(self.pence)
     }
 }

@@ -22,6 +22,7 @@ mod checks;
 mod client;
 mod conduct;
 mod dice;
+pub mod fleets;
 mod hosted;
 mod job;
 mod ledger;

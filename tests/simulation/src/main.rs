@@ -8,23 +8,24 @@ use std::{
 };
 
 use mimalloc::MiMalloc;
-use pg_simulation::{Many, Scenario, many, planted, play};
+use pg_simulation::{Many, Played, Scenario, fleets, many, planted, play};
 
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
-const USAGE: &str = "usage: pg-simulation [--seeds N] [--seed S] | --planted [--seed S]
+const USAGE: &str = "usage: pg-simulation [--fleets] [--seeds N] [--seed S] | [--fleets] --planted
   --seeds N  lives the worlds of N seeds, 1,000 if nothing is said
   --seed S   begins with this one; without --seeds it lives this one alone and prints its log
+  --fleets   worlds of several workers that share a database, in place of worlds of one process
   --planted  shows for each planted bug which check finds it, and after how many seeds";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let mut arguments = arguments.iter().map(String::as_str);
-    let (mut seeds, mut seed, mut with_planted) = (None, None, false);
+    let (mut seeds, mut seed, mut with_planted, mut of_fleets) = (None, None, false, false);
     while let Some(name) = arguments.next() {
-        if name == "--planted" {
-            with_planted = true;
+        if name == "--planted" || name == "--fleets" {
+            *(if name == "--planted" { &mut with_planted } else { &mut of_fleets }) = true;
             continue;
         }
         let number = arguments.next().and_then(|text| text.replace('_', "").parse::<u64>().ok());
@@ -42,12 +43,25 @@ fn main() -> ExitCode {
         }
     }
     if with_planted {
-        return all_planted();
+        return if of_fleets { all_planted_stores() } else { all_planted() };
     }
     match (seed, seeds) {
-        (Some(seed), None) => one(seed),
-        _ => all(seed.unwrap_or(1), seeds.unwrap_or(1_000)),
+        (Some(seed), None) => one(if of_fleets { fleets::play } else { play }, seed),
+        _ => all(of_fleets, seed.unwrap_or(1), seeds.unwrap_or(1_000)),
     }
+}
+
+/// The table of planted bugs of the store that workers share.
+fn all_planted_stores() -> ExitCode {
+    let mut missed = false;
+    println!("| planted bug of the store | found by | after seeds | allowed | of 300 worlds |\n|---|---|---|---|---|");
+    for bug in fleets::ALL {
+        let first = bug.first(bug.within);
+        missed |= first.is_none();
+        let seed = first.map_or("NOT FOUND".to_owned(), |played| played.scenario.seed.to_string());
+        println!("| {} | {} | {seed} | {} | {} |", bug.name, bug.check, bug.within, bug.count(300));
+    }
+    if missed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
 /// The table of planted bugs.
@@ -64,14 +78,14 @@ fn all_planted() -> ExitCode {
 }
 
 /// One world with its whole log.
-fn one(seed: u64) -> ExitCode {
+fn one(play: fn(Scenario) -> Played, seed: u64) -> ExitCode {
     let played = play(Scenario::new(seed));
     print!("{}", played.log);
     if played.violation.is_some() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
 #[expect(clippy::disallowed_methods, reason = "a person wants to know how much faster than real time it was")]
-fn all(first: u64, count: u64) -> ExitCode {
+fn all(of_fleets: bool, first: u64, count: u64) -> ExitCode {
     let begin = Instant::now();
     let on_terminal = stderr().is_terminal();
     let progress = |over: u64| {
@@ -82,7 +96,8 @@ fn all(first: u64, count: u64) -> ExitCode {
             let _ = write!(stderr(), "{over} of {count} worlds, {percent} %{end}");
         }
     };
-    let Many { seeds, tally, failing } = many(first, count, &progress);
+    let Many { seeds, tally, failing } =
+        if of_fleets { fleets::many(first, count, &progress) } else { many(first, count, &progress) };
     if on_terminal {
         eprintln!();
     }

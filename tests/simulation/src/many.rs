@@ -9,12 +9,7 @@ use std::{
     thread,
 };
 
-use crate::{
-    Played, Scenario, Tally,
-    conduct::{ClientBehaviour, Right},
-    shrink::shrink,
-    world,
-};
+use crate::{Played, Scenario, Tally, conduct::Right, shrink::shrink, world};
 
 /// The result of many worlds.
 #[derive(Debug, Default)]
@@ -29,13 +24,19 @@ pub struct Many {
 
 /// Runs the worlds of these seeds until one violates a check. Calls `progress` with the number of finished worlds.
 pub fn many(first: u64, count: u64, progress: &(dyn Fn(u64) + Sync)) -> Many {
-    let mut many = run(first, count, &Right, progress);
-    many.failing = many.failing.map(|failing| shrink(failing, &Right));
+    let play = |scenario| world::play(scenario, &Right);
+    let mut many = run(first, count, &play, progress);
+    many.failing = many.failing.map(|failing| shrink(failing, &play));
     many
 }
 
-/// The same with planted behaviour, and without shrinking the failing world.
-pub(crate) fn run(first: u64, count: u64, conduct: &dyn ClientBehaviour, progress: &(dyn Fn(u64) + Sync)) -> Many {
+/// The same for any kind of world, and without shrinking the failing one.
+pub(crate) fn run(
+    first: u64,
+    count: u64,
+    play: &(dyn Fn(Scenario) -> Played + Sync),
+    progress: &(dyn Fn(u64) + Sync),
+) -> Many {
     let (next, stop, sum) = (AtomicU64::new(0), AtomicBool::new(false), Mutex::new(Many::default()));
     let work = || {
         while !stop.load(Ordering::Relaxed) {
@@ -43,7 +44,7 @@ pub(crate) fn run(first: u64, count: u64, conduct: &dyn ClientBehaviour, progres
             if number >= count {
                 break;
             }
-            let played = world::play(Scenario::new(first.wrapping_add(number)), conduct);
+            let played = play(Scenario::new(first.wrapping_add(number)));
             let mut sum = sum.lock().unwrap_or_else(PoisonError::into_inner);
             sum.seeds += 1;
             sum.tally.add(&played.tally);

@@ -1,6 +1,6 @@
 //! The network between clients and the service: each request becomes any number of copies, each with its own fate.
 
-use std::net::IpAddr;
+use std::{fmt, net::IpAddr};
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
@@ -47,7 +47,32 @@ pub(crate) enum Caller {
 }
 
 /// How long a caller waits for a reply.
-const DEADLINE: Millis = 30_000;
+pub(crate) const DEADLINE: Millis = 30_000;
+
+impl Fate {
+    /// How many copies the network makes.
+    pub(crate) fn copies(&self) -> usize {
+        match self {
+            Self::Refused(_) => 0,
+            Self::Carried { copies, .. } => copies.len(),
+        }
+    }
+}
+
+/// A short description for the log.
+impl fmt::Display for Fate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::Carried { copies, .. } = self else { return f.write_str("connection refused") };
+        for (number, copy) in copies.iter().enumerate() {
+            f.write_str(if number > 0 { ", " } else { "" })?;
+            match copy {
+                Some(delay) => write!(f, "arrives in {delay} ms")?,
+                None => f.write_str("lost")?,
+            }
+        }
+        Ok(())
+    }
+}
 
 impl Call {
     pub(crate) const fn new(caller: Caller, request: Request<Bytes>, from: IpAddr, sent: Millis) -> Self {
@@ -66,11 +91,15 @@ impl Call {
 }
 
 /// The fate of a request.
-pub(crate) struct Fate {
-    /// How many copies the network makes of it.
-    pub(crate) copies: u64,
-    /// A short description for the log.
-    pub(crate) told: String,
+pub(crate) enum Fate {
+    /// No connection: the caller learns it after so long.
+    Refused(Millis),
+    Carried {
+        /// The connection breaks after so long.
+        cut: Option<Millis>,
+        /// For each copy that the network makes when it arrives; `None` if it is lost.
+        copies: Vec<Option<Millis>>,
+    },
 }
 
 pub(crate) struct Network {
@@ -84,31 +113,38 @@ impl Network {
     }
 
     /// Decides the fate of a request.
-    pub(crate) fn carry(&mut self, now: Millis, call: usize, service_is_up: bool, agenda: &mut EventQueue) -> Fate {
+    pub(crate) fn fate(&mut self, service_is_up: bool) -> Fate {
         let (weather, dice) = (self.weather, &mut self.dice);
         if !service_is_up || dice.per_mille(weather.refused) {
-            agenda.plan(now + dice.between(1, 50), SimulatedEvent::NoReply { call, sent: false });
-            return Fate { copies: 0, told: "connection refused".to_owned() };
+            return Fate::Refused(dice.between(1, 50));
         }
-        agenda.plan(now + DEADLINE, SimulatedEvent::NoReply { call, sent: true });
-        if dice.per_mille(weather.cut) {
-            agenda.plan(now + dice.between(1, 3_000), SimulatedEvent::NoReply { call, sent: true });
-        }
+        let cut = dice.per_mille(weather.cut).then(|| dice.between(1, 3_000));
         let copies = if dice.per_mille(weather.duplicate) { dice.between(2, 3) } else { 1 };
-        let mut told = String::new();
-        for copy in 0..copies {
+        let mut copy = || {
             let (lost, delay) = (dice.per_mille(weather.lost_request), delay(dice, weather));
-            if !told.is_empty() {
-                told.push_str(", ");
+            (!lost).then_some(delay)
+        };
+        Fate::Carried { cut, copies: (0..copies).map(|_| copy()).collect() }
+    }
+
+    /// Plans the fate of a request.
+    pub(crate) fn carry(&mut self, now: Millis, call: usize, service_is_up: bool, agenda: &mut EventQueue) -> Fate {
+        let fate = self.fate(service_is_up);
+        match &fate {
+            Fate::Refused(after) => agenda.plan(now + after, SimulatedEvent::NoReply { call, sent: false }),
+            Fate::Carried { cut, copies } => {
+                agenda.plan(now + DEADLINE, SimulatedEvent::NoReply { call, sent: true });
+                if let Some(after) = cut {
+                    agenda.plan(now + after, SimulatedEvent::NoReply { call, sent: true });
+                }
+                for (copy, delay) in (0..).zip(copies) {
+                    if let Some(delay) = delay {
+                        agenda.plan(now + delay, SimulatedEvent::Arrive { call, copy });
+                    }
+                }
             }
-            if lost {
-                told.push_str("lost");
-                continue;
-            }
-            told.push_str(&format!("arrives in {delay} ms"));
-            agenda.plan(now + delay, SimulatedEvent::Arrive { call, copy: u32::try_from(copy).unwrap_or_default() });
         }
-        Fate { copies, told }
+        fate
     }
 
     /// Returns when each copy of a callback arrives.

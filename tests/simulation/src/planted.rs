@@ -102,7 +102,7 @@ impl Planted {
     /// Shrinks a failing world as far as possible.
     #[must_use]
     pub fn smallest(&self, failing: Played) -> Played {
-        shrink(failing, self.conduct)
+        shrink(failing, &|scenario| world::play(scenario, self.conduct))
     }
 
     /// Returns the same world without the disturbance that the bug needs, if it needs one.

@@ -40,10 +40,20 @@ pub(crate) enum Disturbance {
     OtherAccounts,
     /// Another program of the merchant pays another amount under the same reference.
     SharedReferences,
+    /// Connections to the database of a fleet break, before and after a commit.
+    LostConnections,
+    /// The database of a fleet takes seconds.
+    SlowDatabase,
+    /// The database of a fleet fails over.
+    Failovers,
+    /// Processes of a fleet sleep for longer than their leases, also in the middle of a send.
+    Sleepers,
+    /// Processes of two versions work side by side.
+    Versions,
 }
 
 impl Disturbance {
-    pub(crate) const ALL: [Self; 17] = [
+    pub(crate) const ALL: [Self; 22] = [
         Self::LostRequests,
         Self::LostReplies,
         Self::LongDelays,
@@ -61,6 +71,11 @@ impl Disturbance {
         Self::CardKeys,
         Self::OtherAccounts,
         Self::SharedReferences,
+        Self::LostConnections,
+        Self::SlowDatabase,
+        Self::Failovers,
+        Self::Sleepers,
+        Self::Versions,
     ];
 }
 

@@ -54,6 +54,11 @@ impl DialectPair {
         Self { service, client, odd, pending }
     }
 
+    /// Whether its clients can read everything that the service says of a payment.
+    pub(crate) fn is_understood(&self) -> bool {
+        Arc::ptr_eq(&self.service, &self.client) && self.odd.is_none() && self.pending.is_none()
+    }
+
     /// Returns the reply as the service sends it.
     pub(crate) fn said(&self, reply: Response<Bytes>, ledger: &Ledger, now: Timestamp) -> Response<Bytes> {
         if self.names_pending(&reply, ledger, now) {

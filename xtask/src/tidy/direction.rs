@@ -26,7 +26,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("pg-cli", &["pg-hyper", "pg-intents", "pg-rehearse", "pg-sandbox", "pg-survey"]),
     ("pg-wasm", &["pg-crypto", "pg-model"]),
     // Examples to copy: what each depends on is what it shows.
-    ("axum-shop", &["pg-hyper", "pg-sandbox"]),
+    ("axum-shop", &["pg-hyper", "pg-intents", "pg-sandbox"]),
     ("decode-text", &["pg-crypto"]),
     ("decode-record", &["pg-crypto", "pg-model"]),
     // It generates and checks the others, so it must build when they do not.
@@ -38,8 +38,10 @@ const EDGES: &[(&str, &[&str])] = &[
     ("pg-runtimes", &["pg-hyper", "pg-sandbox"]),
     // A charge compiled for bare wasm32.
     ("pg-wasm-charge", &["pg-proto"]),
-    // The machines against the sandbox, in one thread.
-    ("pg-simulation", &["pg-proto", "pg-sandbox", "pg-survey"]),
+    // The machines, and workers that share a database, against the sandbox, in one thread.
+    ("pg-simulation", &[FAULTY, "pg-hyper", "pg-intents", "pg-proto", "pg-sandbox", "pg-survey"]),
+    // Between workers and the store that they share.
+    (FAULTY, &["pg-intents"]),
     // Properties of every reader.
     ("pg-fuzz", &["pg-hyper", "pg-sandbox"]),
 ];
@@ -49,6 +51,9 @@ const BENCHMARKS: &str = "pg-measure";
 
 /// The member with stores for tests; any other may have it as a dev-dependency.
 const STORES: &str = "pg-stores";
+
+/// The member with a store of intents that has a planted bug: for tests of fleets; any other may have it as a dev-dependency.
+const FAULTY: &str = "pg-faulty-intents";
 
 /// The member with what tests share; any other may have it as a dev-dependency.
 const SUPPORT: &str = "pg-support";
@@ -75,7 +80,8 @@ pub(super) fn members(metadata: &Metadata) -> Vec<Member> {
                 .dependencies
                 .iter()
                 .filter(|edge| {
-                    ![BENCHMARKS, STORES, SUPPORT].contains(&&*edge.name) || edge.kind != DependencyKind::Development
+                    ![BENCHMARKS, FAULTY, STORES, SUPPORT].contains(&&*edge.name)
+                        || edge.kind != DependencyKind::Development
                 })
                 .map(|edge| edge.name.clone())
                 // A crate names itself to have its tests with a feature that is off by default.

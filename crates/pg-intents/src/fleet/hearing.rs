@@ -56,6 +56,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                 return Err(failed.map_or_else(pending, FleetError::Store));
             }
             tokio::select! {
+                biased;
                 () = ended => {}
                 () = self.0.store.changed() => {}
                 () = self.sleep(self.0.plan.poll) => {}

@@ -50,6 +50,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                 );
             }
             tokio::select! {
+                biased;
                 () = ended => {}
                 () = self.0.store.changed() => {}
                 () = self.sleep(self.0.plan.poll) => {}

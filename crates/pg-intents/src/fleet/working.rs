@@ -53,6 +53,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                 continue;
             }
             tokio::select! {
+                biased;
                 () = self.0.stop.notified() => {}
                 () = self.0.store.changed() => {}
                 Some(_) = working.join_next(), if free == 0 => {}

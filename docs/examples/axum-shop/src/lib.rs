@@ -4,8 +4,7 @@
 //! service's hosted page, which sends a callback. Whatever the network does and whenever the process is killed, an
 //! order is paid at most once, and the shop learns the outcome.
 //!
-//! One process at a time works on a folder of orders. A shop on several servers keeps its orders in a database, and lets one
-//! server at a time drive the machine of an order.
+//! One process at a time works on a folder of orders. The same shop on several servers with one database is in `fleet.rs`.
 //!
 //! - `orders.rs`: an order is a file, with the machine of its payment in it;
 //! - `payments.rs`: how machines are begun, driven, told and resumed;
@@ -36,9 +35,14 @@ use crate::{
     payments::{Payments, Told},
 };
 
+mod environment;
+mod fleet;
 mod orders;
 mod pages;
 mod payments;
+
+pub use environment::{account_of_environment, stopped};
+pub use fleet::{FleetConfig, serve as serve_in_fleet};
 
 /// What a pound of tea costs.
 const PENCE: u64 = 499;

@@ -59,7 +59,7 @@ pub(crate) fn card(form: &CardForm, back: Option<&RedirectData>) -> Html<String>
     page("Your card", &body)
 }
 
-fn page(title: &str, body: &str) -> Html<String> {
+pub(crate) fn page(title: &str, body: &str) -> Html<String> {
     Html(format!(
         "<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title><h1>{title}</h1>{body}</html>"
     ))
@@ -69,6 +69,6 @@ fn pounds(pence: u64) -> String {
     format!("£{}.{:02}", pence / 100, pence % 100)
 }
 
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -1,4 +1,4 @@
-//! The behaviour that all examples share.
+//! What every example does, whatever it is built on.
 
 use tokio::net::TcpSocket;
 

@@ -26,13 +26,13 @@ impl World<'_> {
     pub(super) fn send(&mut self, mut call: Call) {
         let number = self.calls.len();
         let fate = self.network.carry(self.now, number, self.service.is_up(), &mut self.agenda);
-        call.doubled = fate.copies > 1;
+        call.doubled = fate.copies() > 1;
         if let Caller::Task { task, .. } = call.caller {
             self.tasks[task].doubled |= call.doubled;
         }
         let (path, caller) = (call.request.uri().path().to_owned(), self.name(call.caller));
         self.calls.push(call);
-        self.note(format_args!("{caller} sends call {number} {path}: {}", fate.told));
+        self.note(format_args!("{caller} sends call {number} {path}: {fate}"));
     }
 
     pub(super) fn arrive(&mut self, call: usize, copy: u32) {

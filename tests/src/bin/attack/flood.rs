@@ -1,4 +1,4 @@
-//! Thousands of connections that try to deny service to others.
+//! Thousands of connections that want to keep others out.
 
 use std::time::Duration;
 
@@ -50,7 +50,7 @@ impl Whom {
     }
 }
 
-/// The maximum extra delay of an honest request.
+/// The most that an honest request may wait longer.
 const MOST_DELAY: Duration = Duration::from_millis(100);
 /// The most memory, in megabytes.
 const MOST_MEMORY: f64 = 100.0;

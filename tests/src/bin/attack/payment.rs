@@ -1,4 +1,4 @@
-//! The requests of an honest client during an attack.
+//! The requests of an honest client meanwhile.
 
 use std::{
     net::SocketAddr,
@@ -43,7 +43,7 @@ impl Times {
     }
 }
 
-/// The number of measured requests.
+/// So many requests are measured.
 const TIMES: usize = 21;
 /// The pause between two of them.
 const PAUSE: Duration = Duration::from_millis(20);

@@ -214,12 +214,12 @@ impl Place {
     }
 }
 
-fn text(reply: &Response<Bytes>) -> String {
+pub(crate) fn text(reply: &Response<Bytes>) -> String {
     assert_eq!(reply.status(), 200);
     String::from_utf8(reply.body().to_vec()).unwrap()
 }
 
-fn account(server: &Server) -> Account {
+pub(crate) fn account(server: &Server) -> Account {
     let settings = Settings::default();
     let main = settings.merchants.by_name("main").unwrap();
     let enterprise = main.enterprise.as_ref().unwrap();

@@ -1,8 +1,11 @@
-//! A database of intents with one planted bug, or none. It counts what it is asked.
+//! A store of intents with one planted bug, or none. It counts the questions that it is asked.
+//!
+//! The bugs lie between a worker and its database. The tests of `pg-intents` plant each of them in a scenario of its own, and the
+//! simulation plants them in random worlds.
 
 use std::{
     sync::{
-        Arc, Mutex,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
@@ -10,15 +13,12 @@ use std::{
 
 use pg_intents::{
     Begun, Claimed, Directive, IntentEnd, IntentFilter, IntentKey, IntentKind, IntentLease, IntentRest, IntentRow,
-    IntentStatus, IntentStore, NewIntent, ShareWish, SqliteStore, StoreError,
+    IntentStatus, IntentStore, NewIntent, ShareWish, StoreError,
 };
-use pg_sandbox::InProcess;
-
-use crate::world::{LEASE, World};
 
 /// What may be wrong between a worker and its database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Bug {
+pub enum StoreBug {
     /// A save without the lease is acknowledged.
     NoFence,
     /// A worker whose clock is ahead takes leases that hold.
@@ -45,45 +45,49 @@ pub(crate) enum Bug {
     BlocksNeverRest,
 }
 
-pub(crate) struct Faulty {
-    store: Arc<SqliteStore>,
-    sandbox: InProcess,
-    bug: Option<Bug>,
-    /// The worker sleeps past its lease in each save, and another one claims meanwhile.
-    sleeps: bool,
-    /// So many of the next changes end with a lost connection, and are not made.
-    pub(crate) lost: AtomicUsize,
-    /// Who asked for a share of the limit and got none.
-    pub(crate) refused: Mutex<Vec<String>>,
+/// A store over another one, which is right.
+pub struct FaultyStore<S> {
+    store: Arc<S>,
+    bug: Option<StoreBug>,
+    /// Called in each save: the worker sleeps for longer than its lease, and another one claims meanwhile.
+    sleep: Option<Box<dyn Fn() + Send + Sync>>,
+    /// So many of the next intents are not begun, since the connection is lost.
+    pub lost: AtomicUsize,
+    /// Processes that asked for a share of the limit and got none.
+    pub refused: Mutex<Vec<String>>,
     /// Questions about the limit.
-    pub(crate) shares: AtomicUsize,
+    pub shares: AtomicUsize,
 }
 
-impl Faulty {
-    pub(crate) fn new(world: &World, bug: Option<Bug>) -> Self {
-        Self {
-            store: Arc::clone(&world.store),
-            sandbox: world.sandbox.clone(),
-            bug,
-            sleeps: false,
-            lost: AtomicUsize::new(0),
-            refused: Mutex::default(),
-            shares: AtomicUsize::new(0),
-        }
+impl<S: IntentStore> FaultyStore<S> {
+    /// This store with this bug.
+    #[must_use]
+    pub fn new(store: Arc<S>, bug: Option<StoreBug>) -> Self {
+        let (lost, shares) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Self { store, bug, sleep: None, lost, refused: Mutex::default(), shares }
     }
 
-    /// A worker over it falls asleep in each save.
-    pub(crate) fn asleep(self) -> Self {
-        Self { sleeps: true, ..self }
+    /// A worker over it falls asleep in each save: `sleep` lets more time pass than its lease lasts.
+    #[must_use]
+    pub fn asleep(self, sleep: impl Fn() + Send + Sync + 'static) -> Self {
+        Self { sleep: Some(Box::new(sleep)), ..self }
     }
 
-    fn has(&self, bug: Bug) -> bool {
+    fn has(&self, bug: StoreBug) -> bool {
         self.bug == Some(bug)
     }
 
     fn is_lost(&self) -> bool {
         let one_less = |left: usize| left.checked_sub(1);
         self.lost.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok()
+    }
+
+    /// Takes a lost connection for a commit, if that is the bug.
+    fn believed<T>(&self, result: Result<T, StoreError>, committed: T) -> Result<T, StoreError> {
+        match result {
+            Err(StoreError::Unavailable(_)) if self.has(StoreBug::DoubtTakenForSuccess) => Ok(committed),
+            result => result,
+        }
     }
 
     /// Rows that a worker holds, of this account or, with `None`, of all.
@@ -97,30 +101,28 @@ impl Faulty {
     }
 }
 
-impl IntentStore for Faulty {
+impl<S: IntentStore> IntentStore for FaultyStore<S> {
     async fn enlist(&self, name: &str) -> Result<String, StoreError> {
         self.store.enlist(name).await
     }
 
     async fn begin(&self, new: NewIntent) -> Result<Begun, StoreError> {
-        if self.is_lost() {
-            return match self.has(Bug::DoubtTakenForSuccess) {
-                true => Ok(Begun::New),
-                false => Err(StoreError::Unavailable("connection lost".to_owned())),
-            };
-        }
-        let begun = self.store.begin(new).await?;
-        Ok(if self.has(Bug::BegunTwice) { Begun::New } else { begun })
+        let begun = match self.is_lost() {
+            true => Err(StoreError::Unavailable("the connection was lost".to_owned())),
+            false => self.store.begin(new).await,
+        };
+        let begun = self.believed(begun, Begun::New)?;
+        Ok(if self.has(StoreBug::BegunTwice) { Begun::New } else { begun })
     }
 
     async fn save(&self, hold: &IntentLease, state: &str, lease: Duration) -> Result<(), StoreError> {
-        if self.sleeps {
-            self.sandbox.advance(LEASE * 2);
+        if let Some(sleep) = &self.sleep {
+            sleep();
             let kinds = [IntentKind { name: "charge authCardKey".to_owned(), version: 1 }];
             self.store.claim(&hold.key.account, "awake#1", 10, lease, &kinds).await?;
         }
-        match self.store.save(hold, state, lease).await {
-            Err(StoreError::Lost) if self.has(Bug::NoFence) => Ok(()),
+        match self.believed(self.store.save(hold, state, lease).await, ()) {
+            Err(StoreError::Lost) if self.has(StoreBug::NoFence) => Ok(()),
             saved => saved,
         }
     }
@@ -134,7 +136,7 @@ impl IntentStore for Faulty {
     }
 
     async fn end(&self, hold: &IntentLease, end: IntentEnd) -> Result<(), StoreError> {
-        match self.has(Bug::ToldBeforeStored) {
+        match self.has(StoreBug::ToldBeforeStored) {
             true => Ok(()),
             false => self.store.end(hold, end).await,
         }
@@ -149,20 +151,20 @@ impl IntentStore for Faulty {
         kinds: &[IntentKind],
     ) -> Result<Vec<IntentRow>, StoreError> {
         match self.bug {
-            Some(Bug::ClaimWithoutLock) => return self.open(Some(account)).await,
-            Some(Bug::LeaseByLocalClock) => {
+            Some(StoreBug::ClaimWithoutLock) => return self.open(Some(account)).await,
+            Some(StoreBug::LeaseByLocalClock) => {
                 for held in self.open(Some(account)).await? {
                     self.store.direct(&held.key, Directive::Reconcile).await?;
                 }
             }
-            Some(Bug::OtherAccountClaimed) => {
+            Some(StoreBug::OtherAccountClaimed) => {
                 let mut taken = Vec::new();
                 for row in self.open(None).await? {
                     taken.extend(self.store.claim(&row.key.account, owner, most, lease, kinds).await?);
                 }
                 return Ok(taken);
             }
-            Some(Bug::LaterVersionClaimed) => {
+            Some(StoreBug::LaterVersionClaimed) => {
                 let kinds: Vec<_> = kinds.iter().map(|kind| IntentKind { version: 99, ..kind.clone() }).collect();
                 return self.store.claim(account, owner, most, lease, &kinds).await;
             }
@@ -213,25 +215,29 @@ impl IntentStore for Faulty {
         self.store.told(key, event).await
     }
 
+    async fn changed(&self) {
+        self.store.changed().await;
+    }
+
     async fn shares(&self, wish: ShareWish<'_>) -> Result<u32, StoreError> {
         if wish.account.ends_with(" probe") {
-            return if self.has(Bug::ProbeByProcess) { Ok(1) } else { self.store.shares(wish).await };
+            return if self.has(StoreBug::ProbeByProcess) { Ok(1) } else { self.store.shares(wish).await };
         }
         self.shares.fetch_add(1, Ordering::SeqCst);
         let process = wish.owner.split(' ').next().unwrap_or_default();
         let own = format!("{} {process}", wish.account);
-        let account = if self.has(Bug::ThrottleByProcess) { &*own } else { wish.account };
-        let rests = wish.most == 0 && self.has(Bug::BlocksNeverRest);
+        let account = if self.has(StoreBug::ThrottleByProcess) { &*own } else { wish.account };
+        let rests = wish.most == 0 && self.has(StoreBug::BlocksNeverRest);
         let lease = if rests { Duration::ZERO } else { wish.lease };
         let got = self.store.shares(ShareWish { account, lease, ..wish }).await?;
         if wish.most > 0 && got == 0 {
-            self.refused.lock().unwrap().push(process.to_owned());
+            self.refused.lock().unwrap_or_else(PoisonError::into_inner).push(process.to_owned());
         }
         Ok(got)
     }
 
     async fn stop(&self, account: &str, reason: Option<&str>) -> Result<(), StoreError> {
-        match self.has(Bug::StopNotShared) {
+        match self.has(StoreBug::StopNotShared) {
             true => Ok(()),
             false => self.store.stop(account, reason).await,
         }

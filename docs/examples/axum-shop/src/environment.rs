@@ -1,0 +1,47 @@
+//! What both programs take from their environment: the account, and the signal to stop.
+
+use std::{env, error::Error, fs};
+
+use pg_hyper::proto::{Account, BaseUrl, Credentials, EnterpriseCredentials, model::Dialect};
+use tokio::signal;
+
+/// The account of the variables that `pg sandbox` prints, and the dialect of `SHOP_DIALECT`.
+///
+/// # Errors
+/// If a variable is missing or invalid.
+pub fn account_of_environment() -> Result<Account, Box<dyn Error>> {
+    let variable = |name: &str| {
+        env::var(name).map_err(|_| format!("{name} is not set: export the lines that `pg sandbox` prints"))
+    };
+    let base = variable("PG_BASE_URL")?;
+    let account = Account::new(
+        BaseUrl::parse(&base)?,
+        Credentials::new(variable("PG_API_KEY")?, variable("PG_API_PASSWORD")?, variable("PG_SHA_KEY")?),
+    );
+    let account = account.enterprise(
+        BaseUrl::parse(&variable("PG_ENTERPRISE_BASE_URL")?)?,
+        EnterpriseCredentials::new(variable("PG_ENTERPRISE_API_KEY")?, variable("PG_ENTERPRISE_API_PASSWORD")?),
+    );
+    // What the documents leave open, such as which status codes are declines: the operator's answers, in a dialect file.
+    // Without one nothing is assumed, and what it would decide ends as unknown.
+    Ok(match env::var("SHOP_DIALECT") {
+        Ok(file) => account.with_dialect(Dialect::from_toml(&fs::read_to_string(file)?)?),
+        Err(_) => account,
+    })
+}
+
+/// Ends when the process is told to stop.
+pub async fn stopped() {
+    #[cfg(unix)]
+    if let Ok(mut terminate) = signal::unix::signal(signal::unix::SignalKind::terminate()) {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = signal::ctrl_c() => {}
+        }
+        return;
+    }
+    // Without signals it runs until it is killed, which loses nothing.
+    if signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}

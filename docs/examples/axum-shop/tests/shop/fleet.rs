@@ -1,0 +1,247 @@
+//! Two servers of the shop, each a process of its own, with one database and a balancer before them.
+
+use std::{
+    io::{BufRead as _, BufReader},
+    net::SocketAddr,
+    process::{Child, Command, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use bytes::Bytes;
+use http::{Request, Response, StatusCode, header};
+use pg_hyper::{
+    Client, HyperTransport, Transport,
+    proto::model::{
+        Auth, CardDetails, Currency, Item, Order, TokeniseTransactionKey, TransactionLookup, TransactionType,
+    },
+};
+use pg_intents::{PostgresStore, SqliteStore};
+use pg_sandbox::{Config, Server, Settings};
+use pg_stores::Postgres;
+use tempfile::TempDir;
+use tokio::{
+    net::{TcpListener, TcpStream},
+    runtime::Runtime,
+};
+
+use crate::place::{account, text};
+
+/// The bank asks the customer.
+const CHALLENGED: &str = "4000000000005001";
+
+struct Fleet {
+    runtime: Runtime,
+    sandbox: Server,
+    client: Client,
+    /// The servers, and which of them the balancer leads to.
+    servers: Vec<Option<Child>>,
+    addresses: Vec<SocketAddr>,
+    leads_to: Arc<AtomicUsize>,
+    balancer: SocketAddr,
+    _folder: TempDir,
+    _postgres: Option<Postgres>,
+}
+
+impl Fleet {
+    fn start() -> Self {
+        let runtime = Runtime::new().unwrap();
+        let sandbox = runtime.block_on(Server::start(Config::default())).unwrap();
+        let client = Client::new(account(&sandbox)).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let (postgres, store) = runtime.block_on(database(&folder));
+        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+        let balancer = listener.local_addr().unwrap();
+        let (mut servers, mut addresses) = (Vec::new(), Vec::new());
+        for _ in 0..2 {
+            let (server, address) = server(&sandbox, &format!("http://{balancer}"), &store);
+            servers.push(Some(server));
+            addresses.push(address);
+        }
+        let leads_to = Arc::new(AtomicUsize::new(0));
+        runtime.spawn(balance(listener, addresses.clone(), Arc::clone(&leads_to)));
+        let (_folder, _postgres) = (folder, postgres);
+        Self { runtime, sandbox, client, servers, addresses, leads_to, balancer, _folder, _postgres }
+    }
+
+    /// From now on everything from outside reaches this server.
+    fn lead_to(&self, server: usize) {
+        self.leads_to.store(server, Ordering::SeqCst);
+    }
+
+    /// On Unix this is SIGKILL.
+    fn kill(&mut self, server: usize) {
+        let mut child = self.servers[server].take().unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    fn send(&self, request: Request<Bytes>) -> Response<Bytes> {
+        self.runtime.block_on(HyperTransport::new().send(request)).unwrap()
+    }
+
+    /// Posts a form to one server, past the balancer. Says where that leads.
+    fn post(&self, server: usize, path: &str, form: &str) -> String {
+        self.post_to(&format!("http://{}{path}", self.addresses[server]), form)
+    }
+
+    fn post_to(&self, url: &str, form: &str) -> String {
+        let request = Request::post(url).header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
+        let reply = self.send(request.body(Bytes::from(form.to_owned())).unwrap());
+        assert!(reply.status().is_redirection(), "{url}: {reply:?}");
+        reply.headers()[header::LOCATION].to_str().unwrap().to_owned()
+    }
+
+    fn get(&self, url: &str) -> Response<Bytes> {
+        self.send(Request::get(url).body(Bytes::new()).unwrap())
+    }
+
+    /// The page of an order on one server, once the payment waits for nothing of the shop.
+    fn order(&self, server: usize, order: &str) -> String {
+        loop {
+            let page = text(&self.get(&format!("http://{}/orders/{order}", self.addresses[server])));
+            if !page.contains("One moment") {
+                return page;
+            }
+        }
+    }
+
+    /// A stored card that the bank asks for.
+    fn card_key(&self) -> String {
+        let order = Order::new(Currency::GBP).item(Item::new("Stored", 100)).unique_merchant_reference("stored");
+        let auth = Auth::new(CardDetails::new(CHALLENGED, "12", "49").cv2("123"), order);
+        let paid = self.runtime.block_on(self.client.call(&auth)).unwrap();
+        let tokenise = TokeniseTransactionKey::new(&paid.record().transaction_key);
+        let stored = self.runtime.block_on(self.client.call(&tokenise)).unwrap();
+        stored.card_key_details[0].card_key.to_string()
+    }
+
+    /// The payments of an order, without the checks of 3-D Secure.
+    fn payments(&self, order: &str) -> usize {
+        let lookup = TransactionLookup::new().unique_merchant_reference(order);
+        let found = self.runtime.block_on(self.client.call(&lookup)).unwrap().transactions;
+        found.iter().filter(|found| found.transaction_type == TransactionType::AUTH).count()
+    }
+
+    fn fault(&self, fault: &str) {
+        let address = format!("{}/_sandbox/faults", self.sandbox.base_url());
+        let reply = self.send(Request::post(address).body(Bytes::from(fault.to_owned())).unwrap());
+        assert!(reply.status().is_success(), "{reply:?}");
+    }
+}
+
+impl Drop for Fleet {
+    fn drop(&mut self) {
+        for child in self.servers.iter_mut().flatten() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// PostgreSQL, or SQLite where that is not installed.
+async fn database(folder: &TempDir) -> (Option<Postgres>, String) {
+    if Postgres::installed().is_none() {
+        eprintln!("PostgreSQL is not installed: the servers share a SQLite file");
+        let file = folder.path().join("intents.sqlite").to_str().unwrap().to_owned();
+        drop(SqliteStore::open(&file).unwrap());
+        return (None, file);
+    }
+    let postgres = Postgres::start(&[]).unwrap();
+    let url = format!("{}?sslmode=disable", postgres.database().unwrap());
+    drop(PostgresStore::migrate(&url).await.unwrap());
+    (Some(postgres), url)
+}
+
+fn server(sandbox: &Server, public_url: &str, store: &str) -> (Child, SocketAddr) {
+    let settings = Settings::default();
+    let main = settings.merchants.by_name("main").unwrap();
+    let enterprise = main.enterprise.as_ref().unwrap();
+    let base = sandbox.base_url();
+    let environment = [
+        ("PG_BASE_URL", base.clone()),
+        ("PG_API_KEY", main.api_key.expose().to_owned()),
+        ("PG_API_PASSWORD", main.api_password.expose().to_owned()),
+        ("PG_SHA_KEY", main.sha_key.expose().to_owned()),
+        ("PG_ENTERPRISE_BASE_URL", format!("{base}/enterprise")),
+        ("PG_ENTERPRISE_API_KEY", enterprise.api_key.expose().to_owned()),
+        ("PG_ENTERPRISE_API_PASSWORD", enterprise.api_password.expose().to_owned()),
+        ("SHOP_DIALECT", format!("{}/../../../crates/pg-sandbox/dialects/sandbox.toml", env!("CARGO_MANIFEST_DIR"))),
+        ("SHOP_LISTEN", "127.0.0.1:0".to_owned()),
+        ("SHOP_URL", public_url.to_owned()),
+        ("SHOP_STORE", store.to_owned()),
+        ("SHOP_LEASE", "1".to_owned()),
+    ];
+    let mut child = Command::new(env!("CARGO_BIN_EXE_fleet-shop"))
+        .envs(environment)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let address = line.trim().rsplit_once("http://").expect("it says where it is").1.parse().unwrap();
+    (child, address)
+}
+
+/// Leads each connection to the server that is named at the time.
+async fn balance(listener: TcpListener, servers: Vec<SocketAddr>, leads_to: Arc<AtomicUsize>) {
+    while let Ok((mut from, _)) = listener.accept().await {
+        let to = servers[leads_to.load(Ordering::SeqCst)];
+        tokio::spawn(async move {
+            if let Ok(mut to) = TcpStream::connect(to).await {
+                // A connection that breaks is what the other side notices.
+                let _ = tokio::io::copy_bidirectional(&mut from, &mut to).await;
+            }
+        });
+    }
+}
+
+/// One server begins, the other one ends: 3-D Secure, the hosted page and its callback, a second post, and a server that is killed.
+#[test]
+fn two_servers_with_one_database_are_one_shop() {
+    let mut fleet = Fleet::start();
+    let card = format!("card_key={}", fleet.card_key());
+
+    // 3-D Secure is begun on the first server, and posted to both: both lead to the same page.
+    let challenge = fleet.post(0, "/orders/order-1/card", &card);
+    assert!(challenge.contains("/3ds/"), "{challenge}");
+    assert_eq!(fleet.post(1, "/orders/order-1/card", &card), challenge);
+    // The customer comes back to the second one.
+    fleet.lead_to(1);
+    let back = fleet.post_to(&challenge, "outcome=authenticate");
+    assert_eq!(back, format!("http://{}/orders/order-1/back", fleet.balancer));
+    assert_eq!(fleet.get(&back).status(), StatusCode::SEE_OTHER);
+    for server in [1, 0] {
+        assert!(fleet.order(server, "order-1").contains("Paid"), "server {server}");
+    }
+    assert_eq!(fleet.payments("order-1"), 1);
+
+    // The hosted page: the callback reaches either server, and no browser comes back.
+    for (order, begins, called) in [("order-2", 0, 1), ("order-3", 1, 0)] {
+        let page = fleet.post(begins, &format!("/orders/{order}/hosted"), "");
+        fleet.lead_to(called);
+        let form =
+            "cardNumber=4111111111111111&cardExpiryMonth=12&cardExpiryYear=2031&cardCV2=987&cardholderName=A+Holder";
+        assert_eq!(fleet.get(&page).status(), StatusCode::OK);
+        let success = fleet.post_to(&page, form);
+        assert!(success.contains(&format!("/orders/{order}/paid?trans_key=")), "{success}");
+        while !fleet.order(begins, order).contains("Paid") {}
+    }
+
+    // The first server is killed while the reply to its payment is on its way: the service says it in an hour.
+    let challenge = fleet.post(0, "/orders/order-4/card", &card);
+    fleet.fault(r#"{"method": "transaction/auth3DSecure", "kind": "delay", "delaySeconds": 3600}"#);
+    fleet.lead_to(0);
+    let back = fleet.post_to(&challenge, "outcome=authenticate");
+    assert_eq!(fleet.get(&back).status(), StatusCode::SEE_OTHER);
+    while fleet.payments("order-4") == 0 {}
+    fleet.kill(0);
+    assert!(fleet.order(1, "order-4").contains("Paid"));
+    assert_eq!(fleet.payments("order-4"), 1);
+    // Posted again, it is the same payment.
+    assert_eq!(fleet.post(1, "/orders/order-4/card", &card), "/orders/order-4");
+    assert_eq!(fleet.payments("order-4"), 1);
+}
