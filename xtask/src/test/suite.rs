@@ -88,7 +88,7 @@ pub(super) fn steps<'a>(programs: &'a [Program], metadata: &'a Metadata) -> Resu
 }
 
 /// The tests of the sandbox, and the stores that its journeys run over besides SQLite.
-const SANDBOX: (&str, [&str; 2]) = ("all_of_sandbox", ["map", "postgres"]);
+const SANDBOX: (&str, [&str; 1]) = ("all_of_sandbox", ["map"]);
 /// Those that are worth their time; docs/contributing.md says how to run all.
 const JOURNEYS: [&str; 3] = ["session_and_tokens::", "hosted_checkout::operations", "control::lists"];
 
