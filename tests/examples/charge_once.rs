@@ -1,5 +1,5 @@
-//! A charge whose reply gets lost, whose process "crashes", and that is charged once all the same; against a sandbox that
-//! the test holds.
+//! A charge whose reply is lost and whose process "crashes": the customer is still charged once. It uses a sandbox that
+//! runs in the same process.
 //!
 //! ```text
 //! cargo run -p pg-tests --example charge_once
@@ -43,7 +43,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let ChargeOutcome::Approved(paid) = charging.await else { return Err("not paid".into()) };
     println!("the reply was lost, and it is paid: {}", paid.transaction_key);
 
-    // A restarted process with the saved state finds the same payment, and makes no other.
+    // A restarted process with the saved state finds the same payment and does not make another.
     let saved = stored.lock().expect("no holder of the lock panics").take().ok_or("nothing was stored")?;
     let ChargeOutcome::Approved(again) = client.resume_charge(&saved, Some(payment()))?.await else {
         return Err("not found".into());

@@ -1,5 +1,5 @@
-//! The sandbox as a server with more and more connections, each asking without a pause. The client is the thread that
-//! measures, with as little of HTTP as that takes.
+//! The sandbox as a server with more and more connections, each sending requests without a pause. The client is the thread that
+//! measures; it implements only the necessary part of HTTP.
 
 use std::{sync::Arc, time::Instant};
 
@@ -87,7 +87,7 @@ async fn ask(mut stream: TcpStream, requests: Vec<Vec<u8>>) -> TcpStream {
     stream
 }
 
-/// Whether a reply has come with all of its body.
+/// Whether a reply is complete, including its body.
 fn is_whole(reply: &[u8]) -> bool {
     let Some(head) = reply.windows(4).position(|end| end == b"\r\n\r\n") else { return false };
     let text = String::from_utf8_lossy(&reply[..head]).to_ascii_lowercase();

@@ -15,7 +15,7 @@ fn main() {
     connections::measure();
 }
 
-/// Sizes from the first on, each four times the one before, and the largest.
+/// Sizes from the first to the largest, each four times the previous one.
 fn sizes(first: usize, largest: usize) -> Vec<usize> {
     let mut all: Vec<usize> =
         std::iter::successors(Some(first), |size| size.checked_mul(4)).take_while(|size| *size < largest).collect();

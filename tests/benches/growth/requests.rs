@@ -12,7 +12,7 @@ use crate::sizes;
 const COST: &str = "µs of processor time";
 /// As many as one request may name (spec 1 §8).
 const KEYS: usize = 5_000;
-/// About as many as the sandbox's limit of parameters admits.
+/// About the most that the sandbox's parameter limit allows.
 const ITEMS: usize = 640;
 
 pub(crate) fn measure() {
@@ -54,7 +54,7 @@ fn card_key(number: usize) -> String {
     format!("{:08x}-7a2d-4c88-9e10-{number:012x}", number * 2_654_435_761 % 0xffff_ffff)
 }
 
-/// A payment of so many items.
+/// A payment with the given number of items.
 pub(crate) fn payment(items: usize, reference: &str) -> Auth {
     let order = (0..items).fold(Order::new(Currency::GBP), |order, _| order.item(Item::new("Darjeeling tea", 499)));
     Auth::new(CardDetails::new("4111111111111111", "12", "49"), order.unique_merchant_reference(reference))

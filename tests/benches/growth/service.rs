@@ -1,4 +1,4 @@
-//! The sandbox, without a socket: payments beside many items, records and callbacks.
+//! The sandbox without a socket: payments with many items, records and callbacks.
 
 use std::cell::Cell;
 
@@ -87,7 +87,7 @@ impl World {
         self.references.get()
     }
 
-    /// A payment under a reference of its own; references are in no order.
+    /// A payment with a unique reference; references are not in order.
     fn request(&self, items: usize) -> http::Request<bytes::Bytes> {
         let number = self.references.get() as u64;
         self.references.set(self.references.get() + 1);
@@ -104,7 +104,7 @@ impl World {
         }
     }
 
-    /// Payments that come together.
+    /// Makes concurrent payments.
     fn pay_many(&mut self, count: usize) {
         let requests = (0..count).map(|_| self.request(1)).collect();
         let responses = self.sandbox.handle_group(self.now, requests);

@@ -1,4 +1,4 @@
-//! What hostile input costs: every reader, masker and explainer on the worst inputs that were thought of, in milliseconds of
+//! The cost of hostile input: every reader, masker and explainer on the worst known inputs, in milliseconds of
 //! processor time a MiB, and how the cost grows when the input doubles.
 
 #![allow(clippy::panic, reason = "a benchmark that cannot run fails by panicking")]

@@ -1,4 +1,4 @@
-//! Readers of what a service, or someone in its place, sends: replies, callbacks, redirects, and what they say of each.
+//! Readers of input from a service or an impostor: replies, callbacks and redirects, and the error messages for each.
 
 use bytes::Bytes;
 use pg_measure::Worst;
@@ -21,7 +21,7 @@ pub(crate) fn measure() {
         BaseUrl::parse("https://gateway.example").expect("an address"),
         Credentials::new(API_KEY, "password", "sha key"),
     );
-    // With the error that is told of an unreadable one.
+    // Includes the error message of an unreadable reply.
     let reply = |text: &String| {
         let response = http::Response::new(Bytes::from(text.clone()));
         account.reply::<pg_proto::model::TransactionLookup>(response).map_err(|error| error.to_string())

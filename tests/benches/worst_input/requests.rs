@@ -1,4 +1,4 @@
-//! What the service reads before it knows who asks: whole requests, from the bytes of a form to the refusal, with the
+//! Requests that the service reads before it authenticates the client: from the bytes of a form to the refusal, with the
 //! journal's entry and the warnings.
 
 use std::cell::RefCell;
@@ -136,7 +136,7 @@ fn requests(name: &str, path: &'static str, key: &'static str) -> Worst {
     let sandbox = RefCell::new(Sandbox::in_memory_with(Settings::default(), [7; 32]).expect("a sandbox"));
     let minutes = std::cell::Cell::new(0_u32);
     let work = |sent: &Sent| {
-        // An address that is blocked would be refused before the rest is looked at: each request comes from another one.
+        // Each request comes from a new address, because a blocked address is refused before the request is read.
         let mut request = sent.0.clone();
         let next = minutes.get() + 1;
         minutes.set(next);
@@ -223,7 +223,7 @@ fn requests(name: &str, path: &'static str, key: &'static str) -> Worst {
         )
 }
 
-/// The same without what occurs twice, which would be refused as that.
+/// The same without duplicate parameters, which would be refused earlier.
 fn without_twice(sent: Sent) -> Sent {
     let mut known = std::collections::HashSet::new();
     let body = String::from_utf8_lossy(sent.0.body()).into_owned();

@@ -1,16 +1,16 @@
-//! Texts and parameters of a size that readers do not like.
+//! Large texts and parameters that are expensive to read.
 
-/// A piece of text again and again.
+/// A piece of text, repeated.
 pub(crate) fn repeated(piece: &'static str) -> impl Fn(usize) -> String {
     move |bytes| piece.repeat(bytes / piece.len())
 }
 
-/// The same between a beginning and an end.
+/// The same between a prefix and a suffix.
 pub(crate) fn within(before: &'static str, piece: &'static str, after: &'static str) -> impl Fn(usize) -> String {
     move |bytes| format!("{before}{}{after}", piece.repeat(bytes / piece.len()))
 }
 
-/// Pieces that differ by their number, between a beginning and an end.
+/// Pieces that differ by their number, between a prefix and a suffix.
 pub(crate) fn numbered(
     before: &'static str,
     piece: impl Fn(usize) -> String,
@@ -28,7 +28,7 @@ pub(crate) fn numbered(
     }
 }
 
-/// A list in which the last comma is no comma too many.
+/// A list without a trailing comma.
 pub(crate) fn listed(before: &'static str, piece: &'static str, after: &'static str) -> impl Fn(usize) -> String {
     move |bytes| {
         let mut text = format!("{before}{}", piece.repeat(bytes / piece.len()));
@@ -53,7 +53,7 @@ pub(crate) fn nested(
     }
 }
 
-/// Digits that are no regular pattern.
+/// Digits without a regular pattern.
 pub(crate) fn digits(bytes: usize) -> String {
     let mut state: u32 = 7;
     let mut digit = || {
@@ -74,12 +74,12 @@ pub(crate) fn groups(between: &'static str) -> impl Fn(usize) -> String {
     }
 }
 
-/// Card numbers, each right, with a blank between.
+/// Valid card numbers, separated by spaces.
 pub(crate) fn cards(bytes: usize) -> String {
     "4000000000001000 5200000000000007 ".repeat(bytes / 34)
 }
 
-/// So many parameters.
+/// The given number of parameters.
 pub(crate) fn parameters(
     name: impl Fn(usize) -> String,
     value: impl Fn(usize) -> String,
@@ -107,7 +107,7 @@ pub(crate) fn short(number: usize) -> String {
     }
 }
 
-/// Names that nearly are `wire`, each in another way: two letters are others.
+/// Names that differ from `wire` in two letters, each in different ones.
 pub(crate) fn near(wire: &'static str) -> impl Fn(usize) -> String {
     move |number| {
         let mut name = wire.as_bytes().to_vec();

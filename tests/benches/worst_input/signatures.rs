@@ -26,7 +26,7 @@ pub(crate) fn measure() {
     of_parameters("explain a signature", |sent| explain(&borrowed(sent), key).to_string()).report(LIMITS);
     let work = |sent: &Vec<(String, String)>| diagnose(&borrowed(sent), key, WRONG);
     of_parameters("diagnose a wrong signature", work)
-        // The largest that are looked at thoroughly.
+        // The largest inputs that are explained in detail.
         .input(
             "64 parameters, one of them long",
             16 << 10,

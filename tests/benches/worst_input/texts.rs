@@ -1,4 +1,4 @@
-//! Maskers: they look through texts of unknown content before anyone sees them.
+//! Maskers, which search texts of unknown content before the texts are shown.
 
 use pg_measure::Worst;
 use pg_model::mask;

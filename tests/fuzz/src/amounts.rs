@@ -1,10 +1,10 @@
-//! Amounts beside 128-bit arithmetic.
+//! Compares amounts with 128-bit arithmetic.
 
 use pg_model::{Amount, Currency};
 
 use crate::dice::Dice;
 
-/// Reads any amount, and writes any.
+/// Reads and writes any amount.
 pub fn amount(input: &[u8]) {
     let mut dice = Dice::new(input);
     let currency = match dice.below(5) {
@@ -37,7 +37,7 @@ pub fn amount(input: &[u8]) {
     drop(text.parse::<Amount>());
 }
 
-/// What a decimal is worth in the smallest unit, if it can be told without rounding.
+/// The value of a decimal in the smallest unit, if it needs no rounding.
 fn worth(text: &str, decimals: u32) -> Option<u128> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let fraction = fraction.trim_end_matches('0');

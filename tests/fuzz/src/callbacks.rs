@@ -1,4 +1,4 @@
-//! Callbacks of strangers: hints, which lead to a lookup and to nothing else.
+//! Callbacks from unknown senders: they are hints, which only cause a lookup.
 
 use bytes::Bytes;
 use http::Request;

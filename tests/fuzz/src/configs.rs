@@ -1,4 +1,4 @@
-//! Config files of the sandbox: accounts, or an error that names the place and no credential.
+//! Config files of the sandbox: accounts, or an error with the position and without a credential.
 
 use pg_sandbox::{
     config_file::{merchants_from_json, merchants_from_toml},
@@ -24,7 +24,7 @@ requestsPerMinute = 60
 const OBJECT: &str = r#"{"merchant": [{"name": "shop", "apiKey": "API_KEY", "apiPassword": "API_PASSWORD",
 "shaKey": "SHA_KEY", "currencies": ["GBP"], "accountUpdater": false, "terminals": ["t1"]}]}"#;
 
-/// Reads any file, and a good one that was damaged.
+/// Reads any file, and a damaged valid one.
 pub fn config(input: &[u8]) {
     let mut dice = Dice::new(input);
     let (as_json, whole) = (dice.flag(), dice.flag());
@@ -45,7 +45,7 @@ pub fn config(input: &[u8]) {
         Err(error) => {
             let told = error.to_string();
             assert!(!whole || told.len() < 400 + text.len());
-            // A name that was made to hold a credential is a name.
+            // If the damage turned a credential into a name, the error may show that name.
             if !whole && !named_by_a_credential(&text) {
                 no_credentials(&told);
             }
@@ -68,7 +68,7 @@ fn damaged(as_json: bool, mut dice: Dice<'_>) -> String {
     letters.into_iter().collect()
 }
 
-/// Whether damage put a credential in the place of an account's or key's name.
+/// Whether the damage turned a credential into the name of an account or key.
 fn named_by_a_credential(text: &str) -> bool {
     text.match_indices("cAnArY").any(|(at, _)| {
         let before = text[..at].trim_end_matches('"').trim_end().trim_end_matches(['=', ':']).trim_end();

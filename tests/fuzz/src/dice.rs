@@ -41,7 +41,7 @@ impl<'a> Dice<'a> {
         self.0.bytes(length).unwrap_or_default()
     }
 
-    /// All that is left.
+    /// The remaining bytes.
     pub(crate) fn rest(self) -> &'a [u8] {
         self.0.take_rest()
     }

@@ -1,4 +1,4 @@
-//! Forms: the sandbox's reader beside the one of the URL standard, and the client's writer beside both.
+//! Forms: compares the sandbox's reader with that of the URL standard, and the client's writer with both.
 
 use form_urlencoded::parse;
 use pg_proto::{Preview, RawRequest};
@@ -6,7 +6,7 @@ use pg_sandbox::form::{Form, FormLimits};
 
 use crate::{bounded::bounded, replies::account, secrets::no_credentials};
 
-/// What a pair of small texts may take for each byte of its form.
+/// The memory that a pair of small texts may use for each byte of its form.
 const BYTES_FOR_A_BYTE: u64 = 300;
 
 /// Reads any form, and writes the parameters that the input lists line by line.
@@ -31,7 +31,7 @@ fn read(body: &[u8]) {
     }
 }
 
-/// One line a parameter: its name, a tab, its value.
+/// Writes one parameter for each line: its name, a tab, its value.
 fn write(input: &[u8]) {
     let text = String::from_utf8_lossy(input);
     let pairs = text.split('\n').map(|line| line.split_once('\t').unwrap_or((line, "")));

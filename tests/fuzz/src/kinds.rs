@@ -1,4 +1,4 @@
-//! Every machine, with a story that leads it through most of its states, and the events that it may meet.
+//! Every machine, with a scenario that covers most of its states, and the events that it may receive.
 
 use bytes::Bytes;
 use http::Response;
@@ -31,17 +31,17 @@ const BATCH: &str = r#"{"result":"OK","batchKey":"0123456789abcdef0123456789abcd
 const FINISHED: &str =
     r#"{"batchKey":"0123456789abcdef0123456789abcdef","cardKeyDetails":[{"oldCardKey":"k1","response":"706"}]}"#;
 
-/// What a machine is answered with.
+/// The replies that a machine may receive.
 pub(crate) const REPLIES: [&str; 10] =
     [LOST, PAID, INITIATED, SHIFTED, NOT_SHIFTED, TOKEN, BATCH, FINISHED, NO_RESPONSE, "{\"errorCode\":121}"];
 
-/// Texts that a machine stored, and what is done with one that was damaged.
+/// The states that a machine stored, and a function that runs the machine from a damaged one.
 pub struct Kind {
     /// The machine.
     pub name: &'static str,
-    /// Texts that it stored in its story.
+    /// The states that it stored in its scenario.
     pub stored: fn() -> Vec<String>,
-    /// Resumes from the text, and if that can be, lives through all sorts of events.
+    /// Resumes from the text and, if that succeeds, handles events of every kind.
     pub live: fn(&str) -> bool,
 }
 
@@ -158,7 +158,7 @@ fn refused() -> Response<Bytes> {
     Response::builder().status(401).body(Bytes::from(r#"{"errorCode":"102","errorMessage":""}"#)).unwrap()
 }
 
-/// What a machine stored while it was answered like this.
+/// The states that a machine stored while it received these replies.
 fn told_by<M: Machine>(mut machine: M, replies: &[&str], input: impl Fn(usize) -> Option<M::Input>) -> Vec<String> {
     let (mut now, mut event) = (Moment::from_millis(1_700_000_000_000), Event::Begin);
     let (mut replies, mut inputs, mut stored) = (replies.iter(), 0, Vec::new());
@@ -230,7 +230,7 @@ fn keys(count: usize) -> Option<UpdateInput> {
     })
 }
 
-/// The machine, if there is one, after it has met all sorts of replies.
+/// The machine, if there is one, after replies of every kind.
 fn lived<M: Machine>(machine: Option<M>, input: impl Fn(usize) -> Option<M::Input>) -> Option<M> {
     let mut machine = machine?;
     let (mut now, mut event) = (Moment::from_millis(1_700_000_000_000), Event::Begin);

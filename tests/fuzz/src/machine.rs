@@ -1,4 +1,4 @@
-//! Machines that are stopped at any step, and damaged states.
+//! Tests machines that are stopped at any step, and damaged states.
 
 use bytes::Bytes;
 use http::Response;

@@ -1,4 +1,4 @@
-//! Masks: no card number is left, and no letter is added or moved.
+//! Masks leave no card number readable, and add or move no letter.
 
 use pg_model::mask;
 
@@ -31,7 +31,7 @@ pub fn mask(input: &[u8]) {
 ///
 /// It uses only the bytes, independently of the mask's search.
 fn number_in_fours(text: &str) -> Option<&str> {
-    /// Four times four, and the signs between.
+    /// Four groups of four digits, with separators.
     const LENGTH: usize = 19;
     let windows = text.as_bytes().windows(LENGTH).enumerate();
     let found = windows.filter(|(_, window)| {
@@ -50,7 +50,7 @@ fn number_in_fours(text: &str) -> Option<&str> {
     found.map(|(at, _)| &text[at..at + LENGTH]).next()
 }
 
-/// The most digits that stand side by side, or grouped by single blanks and hyphens.
+/// The longest run of digits, which may be separated by single spaces and hyphens.
 fn longest_run(text: &str) -> usize {
     let bytes = text.as_bytes();
     let (mut longest, mut row) = (0, 0);

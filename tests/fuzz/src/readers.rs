@@ -1,4 +1,4 @@
-//! Replies in XML and JSON: read twice they are the same, and what is written is read again.
+//! Replies in XML and JSON: reading one twice gives equal values, and the written text can be read again.
 
 use pg_model::{
     AccountUpdaterBatch, CardKeyDetail, CheckoutToken, Encoding, METHODS, Record, RedirectData, ServiceError, Value,
@@ -10,10 +10,10 @@ use crate::{
     tree::{Tree, alike, has_twins},
 };
 
-/// What a tree of small values may take for each byte of its text.
+/// The memory that a tree of small values may use for each byte of its text.
 const BYTES_FOR_A_BYTE: u64 = 600;
 
-/// The reader and the writer of JSON, held against serde_json.
+/// Compares the reader and the writer of JSON with serde_json.
 pub fn json(input: &[u8]) {
     let Some((record, body)) = chosen(input) else { return };
     let read = check(record, body, pg_model::json::read);
@@ -22,7 +22,7 @@ pub fn json(input: &[u8]) {
     if read {
         assert!(theirs, "serde_json does not read it");
     }
-    // A record of which no name is known keeps all of it.
+    // A record without known fields keeps all fields.
     let mut ours = CardKeyDetail::default();
     if pg_model::json::read(body, &mut ours).is_ok()
         && ours == CardKeyDetail::default().with(|record| record.extra = ours.extra.clone())
@@ -45,7 +45,7 @@ fn known(name: &str) -> bool {
     !matches!(CardKeyDetail::default().slot(name), pg_model::Slot::Extra)
 }
 
-/// The reader and the writer of XML, held against quick-xml.
+/// Compares the reader and the writer of XML with quick-xml.
 pub fn xml(input: &[u8]) {
     let Some((record, body)) = chosen(input) else { return };
     if check(record, body, pg_model::xml::read) {
@@ -91,7 +91,7 @@ fn check(new: New, body: &[u8], read: Read) -> bool {
         assert_eq!(written, encode(&*again, encoding), "the same bytes are two records");
         let mut back = new();
         if let Err(error) = decode_into(written.as_bytes(), &mut *back) {
-            // Thousands of records of nothing are shorter in the other encoding, and then too many for their length.
+            // Thousands of empty records are shorter in the other encoding, so they may exceed the limit for that length.
             if error.to_string().contains("more records") {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! The receiver of callbacks and returns: an answer of fixed words, and news that are hints.
+//! The receiver of callbacks and returns: its responses are fixed texts, and its events are hints.
 
 use bytes::Bytes;
 use http::{HeaderValue, Request, Response, StatusCode};
@@ -19,14 +19,14 @@ const DOORS: [(EndpointPurpose, &str); 6] = [
     (EndpointPurpose::Challenge, "00000000000000000000000000000006"),
 ];
 
-/// So many bytes are a body that is too long.
+/// The length of a body that is too long.
 const BODY_BYTES: usize = 512;
 
 thread_local! {
     static RUNTIME: Runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
 }
 
-/// Sends any request to a receiver with a door of every kind.
+/// Sends any request to a receiver with an endpoint of every kind.
 pub fn receiver(input: &[u8]) {
     let mut dice = Dice::new(input);
     let (purpose, token) = dice.one_of(&DOORS);
@@ -92,7 +92,7 @@ fn answered(request: Request<Full<Bytes>>) -> (Answered, Vec<(String, Notificati
             }
         })
     });
-    // A browser's news wait until the next look.
+    // The events of a browser stay queued until the next poll.
     RUNTIME.with(|runtime| {
         runtime.block_on(async {
             tokio::select! {

@@ -1,4 +1,4 @@
-//! Session data there and back, and the redirects that carry it.
+//! Round trips of session data, and the redirects that contain it.
 
 use pg_crypto::{IvFormat, KeyDerivation, Padding, SessionCipher, TextEncoding};
 use pg_model::RedirectData;
@@ -10,7 +10,7 @@ use crate::{
     secrets::{API_KEY, no_credentials},
 };
 
-/// What is encrypted is decrypted, under every setting; anything else is refused with one error.
+/// Encrypted data is decrypted under every setting; all other data is refused with the same error.
 pub fn session_data(input: &[u8]) {
     let mut dice = Dice::new(input);
     let derivation = dice.one_of(&[KeyDerivation::Verbatim, KeyDerivation::Sha256]);
@@ -38,7 +38,7 @@ pub fn session_data(input: &[u8]) {
     let plain = cipher.decrypt(&data, &iv).unwrap();
     let expected = if padding == Padding::Zero { text.trim_end_matches('\0') } else { &text };
     assert_eq!(plain.as_str(), expected);
-    // A query turns `+` into a blank.
+    // A query decodes `+` as a space.
     if encoding == TextEncoding::Base64 {
         assert_eq!(cipher.decrypt(&data.replace('+', " "), &iv).unwrap().as_str(), expected);
     }
@@ -47,7 +47,7 @@ pub fn session_data(input: &[u8]) {
     no_credentials(&shown);
 }
 
-/// Any address is read or refused, and encrypted data is decrypted again.
+/// Every URL is read or refused, and encrypted data is decrypted.
 pub fn redirect(input: &[u8]) {
     let mut dice = Dice::new(input);
     let (made, order, hex) = (dice.flag(), dice.below(4), dice.flag());

@@ -25,7 +25,7 @@ fn replay(name: &str) {
     assert!(!corpus.is_empty(), "{name} has no corpus");
     for path in corpus.into_iter().chain(files(&folder("regressions").join(name))) {
         let input = fs::read(&path).unwrap();
-        // Which file it was, said only where it fails.
+        // Names the file only if the target fails.
         if std::panic::catch_unwind(|| target(&input)).is_err() {
             panic!("{} breaks a property of {name}", path.display());
         }

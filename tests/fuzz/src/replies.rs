@@ -10,7 +10,7 @@ use crate::{
     secrets::{API_KEY, API_PASSWORD, SHA_KEY, no_digits},
 };
 
-/// A client's account, with credentials that may be seen nowhere.
+/// A client's account, with credentials that may not occur in any output.
 pub(crate) fn account() -> Account {
     let base = |path| BaseUrl::parse(path).unwrap();
     Account::new(base("https://gateway.example"), Credentials::new(API_KEY, API_PASSWORD, SHA_KEY))
@@ -62,6 +62,6 @@ fn told(error: &ReplyError) {
         no_digits(&unreadable.excerpt);
         assert!(error.may_be_executed());
     }
-    // Whatever the code is, there is something to do about it.
+    // Every code has a remedy.
     let _remedy = error.remedy();
 }

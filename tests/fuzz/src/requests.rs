@@ -1,4 +1,4 @@
-//! Typed requests there and back: from parameters, onto the wire, and through the sandbox's reader.
+//! Round trips of typed requests: from parameters, onto the wire, and through the sandbox's reader.
 
 use std::fmt::Debug;
 
@@ -62,7 +62,7 @@ pub(crate) const CHECKS: [(&MethodInfo, Check); 33] = [
     (UpdateTransaction::INFO, there_and_back::<UpdateTransaction>),
 ];
 
-/// Builds a request of any method from parameters of its own and of strangers.
+/// Builds a request of any method from its own parameters and unknown ones.
 pub fn request(input: &[u8]) {
     let mut dice = Dice::new(input);
     let (info, check) = CHECKS[dice.below(CHECKS.len())];

@@ -1,4 +1,4 @@
-//! The whole sandbox in this process: sequences of requests, most of them right but for something.
+//! The whole sandbox in this process: sequences of requests, most of them valid except for one part.
 
 mod calls;
 mod looks;
@@ -11,15 +11,15 @@ use http::StatusCode;
 use self::shop::Shop;
 use crate::dice::Dice;
 
-/// What one input may do at most.
+/// The maximum number of steps of one input.
 const MOST_STEPS: usize = 24;
 
-/// Sends the requests that the input describes. Each is answered, in the shape that was asked for, and nothing of a card or
-/// a credential is seen anywhere.
+/// Sends the requests that the input describes. Each gets a response in the requested encoding, and no output shows a card or
+/// a credential.
 pub fn sandbox(input: &[u8]) {
     let (first, rest) = input.split_first().unwrap_or((&0, &[]));
     let once = lived(rest);
-    // Every sixteenth input is lived twice: the same requests at the same times are answered alike.
+    // Every sixteenth input runs twice: the same requests at the same times get the same responses.
     if first % 16 == 15 {
         assert_eq!(once, lived(rest), "the same requests were answered differently");
     }

@@ -1,6 +1,6 @@
-//! What may not be seen in any output, and how to look for it.
+//! Values that may not occur in any output, and checks for them.
 
-/// A card number that no scenario has, with a correct check digit.
+/// A card number with a valid check digit that no scenario uses.
 pub(crate) const CARD_NUMBER: &str = "4539148803436467";
 
 /// Credentials of a client; none is a part of another.
@@ -15,7 +15,7 @@ pub(crate) fn no_credentials(output: &str) {
     }
 }
 
-/// Checks that an output shows no 12 digits side by side.
+/// Checks that an output shows no 12 consecutive digits.
 pub(crate) fn no_digits(output: &str) {
     let mut row = 0;
     for byte in output.bytes() {

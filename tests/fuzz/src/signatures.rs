@@ -47,7 +47,7 @@ fn encoded(text: &str) -> String {
     form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
 
-/// The rule of the documents, word by word (spec 1 §5), with another order or other values where a mistake is wanted.
+/// The rule of the documents, word by word (spec 1 §5), with another order or other values to imitate a mistake.
 fn plainly_signed(pairs: &[(&str, &str)], order: impl Fn(&str) -> String, value: impl Fn(&str) -> String) -> String {
     let mut kept: Vec<_> = pairs
         .iter()

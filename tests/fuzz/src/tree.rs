@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 
 /// A value as serde_json reads it, in the shape in which unknown fields are kept. Numbers keep their text.
 ///
-/// The fuzz targets and other tests compare it with what is read here.
+/// The fuzz targets and other tests compare it with the project's own reader.
 pub struct Tree(
     /// The value.
     pub Value,

@@ -30,7 +30,7 @@ pub const VALUES: [&str; 18] = [
     "1",
 ];
 
-/// The value of a parameter in a request that is right, but for card numbers and addresses of callbacks. `known` has the keys
+/// The value of a parameter in a valid request, except for card numbers and callback addresses. `known` has the keys
 /// that replies named, by the names of parameters.
 #[must_use]
 pub fn value<S: BuildHasher>(
@@ -80,7 +80,7 @@ pub fn credentials(method: &MethodInfo, merchant: &Merchant) -> Vec<(String, Str
     }
 }
 
-/// What a reply in JSON or XML has under a name, unless that is empty.
+/// The value of a field in a JSON or XML reply, unless it is empty.
 #[must_use]
 pub fn found_in(response: &Response<Bytes>, name: &str) -> Option<String> {
     fn within(value: &Value, name: &str) -> Option<String> {

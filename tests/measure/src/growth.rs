@@ -1,4 +1,4 @@
-//! How a cost grows: points of a chart.
+//! The growth of a cost, as points of a chart.
 
 use crate::{median, processor_seconds, quick};
 

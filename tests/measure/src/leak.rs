@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-/// Times that are taken before any counts.
+/// The number of samples that are discarded as warm-up.
 const WARM_UP: usize = 10_000;
-/// Shares of the quickest times that are looked at by themselves: what interrupts a sample says nothing about its input.
+/// Shares of the quickest times that are compared separately, because interruptions of a sample do not depend on its input.
 const CROPS: [f64; 5] = [0.5, 0.75, 0.9, 0.99, 1.0];
 
 /// Times `work` on inputs of two kinds, in an order that looks random, and gives the largest absolute value of Welch's t

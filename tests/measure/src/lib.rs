@@ -29,7 +29,7 @@ const ROUNDS: usize = 301;
 /// Rounds of a comparison when only a sign of life is wanted.
 const FEW_ROUNDS: usize = 5;
 
-/// The limit that a value has to keep, and the one that would be remarkable.
+/// The limit that a value must keep, and a stricter one as an ambition.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
     sign: &'static str,
@@ -38,25 +38,25 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// For costs: at most so much.
+    /// An upper limit, for costs.
     #[must_use]
     pub const fn at_most(budget: f64, moonshot: f64) -> Self {
         Self { sign: "<=", budget, moonshot: Some(moonshot) }
     }
 
-    /// For speeds: at least so much.
+    /// A lower limit, for speeds.
     #[must_use]
     pub const fn at_least(budget: f64, moonshot: f64) -> Self {
         Self { sign: ">=", budget, moonshot: Some(moonshot) }
     }
 
-    /// The same budget with nothing remarkable beyond it.
+    /// The same budget without a moonshot.
     #[must_use]
     pub const fn alone(self) -> Self {
         Self { moonshot: None, ..self }
     }
 
-    /// Budget and moonshot as a line tells them.
+    /// Budget and moonshot as printed in a line.
     fn told(self) -> (String, String) {
         let Self { sign, budget, moonshot } = self;
         (format!("{sign}{budget}"), moonshot.map_or_else(|| "-".to_owned(), |moonshot| format!("{sign}{moonshot}")))
@@ -89,7 +89,7 @@ pub fn ratio(name: &str, value: f64, bounds: Bounds) {
     print_ratio(name, &format!("{value:.3}"), bounds);
 }
 
-/// Reports a number of things, of which there may be so many at most.
+/// Reports a count with its maximum.
 pub fn count(name: &str, value: u64, most: u64) {
     print_ratio(name, &value.to_string(), Bounds::at_most(most as f64, 0.0).alone());
 }

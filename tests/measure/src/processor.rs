@@ -1,4 +1,4 @@
-//! The processor time of a thread, whatever else the machine does.
+//! The processor time of a thread, which does not depend on other load of the machine.
 
 /// Seconds of processor time of this thread so far.
 #[cfg(unix)]
@@ -8,7 +8,7 @@ pub fn processor_seconds() -> f64 {
     spent.tv_sec as f64 + spent.tv_nsec as f64 / 1e9
 }
 
-/// Seconds that have passed: this system tells no processor time.
+/// Seconds of elapsed time, because this system does not report processor time.
 #[cfg(not(unix))]
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock; that is what it is for")]

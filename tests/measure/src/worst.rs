@@ -1,4 +1,4 @@
-//! What the worst inputs of a reader cost: milliseconds a MiB, and whether twice the input costs more than twice as much.
+//! The cost of a reader's worst inputs: milliseconds per MiB, and whether twice the input costs more than twice as much.
 
 use std::hint::black_box;
 
@@ -6,7 +6,7 @@ use crate::{Bounds, median, processor_seconds, quick};
 
 /// Rounds of a comparison of an input with its half.
 const ROUNDS: usize = 9;
-/// The shortest time that is believed, in seconds.
+/// The shortest sample, in seconds.
 const SAMPLE: f64 = 0.002;
 const MIB: f64 = 1_048_576.0;
 
@@ -28,7 +28,7 @@ impl Input for Vec<(String, String)> {
     }
 }
 
-/// A reader, masker or explainer with the inputs that were thought of.
+/// A reader, masker or explainer with its worst known inputs.
 pub struct Worst {
     reader: String,
     tried: Vec<RetryOutcome>,
@@ -43,13 +43,13 @@ struct RetryOutcome {
 }
 
 impl Worst {
-    /// A reader of which nothing is known yet.
+    /// A reader without measurements.
     #[must_use]
     pub fn of(reader: &str) -> Self {
         Self { reader: reader.to_owned(), tried: Vec::new() }
     }
 
-    /// Measures the work on an input of the largest size, and on one of half of it. What a size is, `make` knows: bytes, or
+    /// Measures the work on an input of the largest size, and on one of half of it. `make` defines the unit of the size: bytes or
     /// parameters.
     ///
     /// # Panics

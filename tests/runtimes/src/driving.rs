@@ -50,26 +50,26 @@ pub async fn drive_async<M: Machine<Demand = Never>>(
     }
 }
 
-/// Says why there is no reply, and certainly will be none.
+/// A failure whose request was certainly not sent, with its reason.
 pub fn not_sent(why: impl std::fmt::Display) -> Failure {
     eprintln!("not sent: {why}");
     Failure::NotSent
 }
 
-/// Says why there is no reply, though the request may have arrived.
+/// A failure whose request may have arrived, with its reason.
 pub fn maybe_sent(why: impl std::fmt::Display) -> Failure {
     eprintln!("maybe sent: {why}");
     Failure::MaybeSent
 }
 
-/// What time it is.
+/// The current time.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "the driver is where time comes in")]
 pub fn now() -> Moment {
     Moment::default().after(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default())
 }
 
-/// Some number; any keeps every promise of a machine.
+/// A random number. A machine keeps its guarantees with any number.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "the driver is where randomness comes in")]
 pub fn random() -> u64 {

@@ -1,4 +1,4 @@
-//! What the examples share: the shop that pays, the certificates that it trusts, and how a machine is driven.
+//! Shared parts of the examples: the shop that pays, the certificates that it trusts, and the driver of a machine.
 //!
 //! The examples themselves are the programs in `src/bin`, one for each runtime or HTTP library.
 
@@ -6,7 +6,7 @@ pub mod driving;
 pub mod shop;
 pub mod tls;
 
-/// The Rust of the page, compiled.
+/// Compiles the Rust code blocks of the page.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/custom-runtime.md")]
 struct Page;

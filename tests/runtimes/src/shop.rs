@@ -1,4 +1,4 @@
-//! A shop with one thing to sell, which finds its account in the environment.
+//! A shop with one item for sale, which reads its account from the environment.
 
 use std::{env, error::Error, time::Duration};
 
@@ -48,7 +48,7 @@ pub fn bounds() -> ChargeBounds {
     ChargeBounds::default().pauses(pauses)
 }
 
-/// Prints how it ended, in one line.
+/// Prints the outcome in one line.
 pub fn report(charged: &ChargeOutcome) {
     match charged {
         ChargeOutcome::Approved(paid) => println!("paid: {}", paid.transaction_key),

@@ -1,4 +1,4 @@
-//! Which certificates are trusted.
+//! The trusted certificates.
 
 use std::{env, error::Error, sync::Arc};
 

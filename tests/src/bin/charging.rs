@@ -61,7 +61,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Whole or not at all, and on the disk.
+/// Stores the state atomically and durably.
 fn store(file: &Path, saved: &SavedState) -> std::io::Result<()> {
     let fresh = file.with_extension("new");
     let mut written = fs::File::create(&fresh)?;

@@ -1,4 +1,4 @@
-//! Requests: calls of methods, of the control interface and of pages, and bytes that are none of these.
+//! Requests: calls of methods, of the control interface and of pages, and arbitrary bytes.
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request, StatusCode};
@@ -13,7 +13,7 @@ use crate::{dice::Dice, usual::VALUES};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
-/// Orders to the control interface.
+/// Commands for the control interface.
 const ORDERS: [(&str, &str); 10] = [
     ("clock", r#"{"advanceSeconds": 1860}"#),
     ("clock", r#"{"set": "2031-01-01T00:00:00Z"}"#),
@@ -27,7 +27,7 @@ const ORDERS: [(&str, &str); 10] = [
     ("cards/updater", r#"{"cardNumber": "4000000000001000", "response": "705"}"#),
 ];
 
-/// A call of a method, right but for at most three things.
+/// A call of a method, valid except for at most three parts.
 pub(super) fn method(shop: &mut Shop, dice: &mut Dice<'_>) {
     let info = dice.one_of(METHODS);
     let mut pairs = shop.parameters(info);
@@ -39,7 +39,7 @@ pub(super) fn method(shop: &mut Shop, dice: &mut Dice<'_>) {
     if info.credentials == AuthScheme::Signed {
         let borrowed: Vec<(&str, &str)> = pairs.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
         let signature = sign(&borrowed, &ShaKey::new(shop.merchant.sha_key.expose())).to_string();
-        // Most are right, so that something is done.
+        // Most calls are valid, so that they have an effect.
         match dice.below(16) {
             15 => pairs.push(("shaSignature".to_owned(), signature.to_uppercase())),
             14 => {}
@@ -87,7 +87,7 @@ fn path(info: &MethodInfo, dice: &mut Dice<'_>) -> String {
     format!("{}{}{encoding}", info.service.prefix, info.name)
 }
 
-/// An order to the control interface, perhaps with another text in it.
+/// A command for the control interface, sometimes with a replaced text.
 pub(super) fn control(shop: &mut Shop, dice: &mut Dice<'_>) {
     let (path, order) = dice.one_of(&ORDERS);
     let mut order = order.as_bytes().to_vec();
@@ -102,7 +102,7 @@ pub(super) fn control(shop: &mut Shop, dice: &mut Dice<'_>) {
     shop.faulty |= path == "faults" && response.status().is_success();
 }
 
-/// A page that customers see, or a form of it.
+/// A page for customers, or one of its forms.
 pub(super) fn page(shop: &mut Shop, dice: &mut Dice<'_>) {
     let key = |name: &str| shop.known.get(name).cloned().unwrap_or_else(|| "none".to_owned());
     let path = match dice.below(4) {
@@ -157,7 +157,7 @@ pub(super) fn anything(shop: &mut Shop, dice: &mut Dice<'_>) {
     shop.peer = 1;
 }
 
-/// The callbacks that are due, answered in any way.
+/// The due callbacks, with any response.
 pub(super) fn callbacks(shop: &mut Shop, dice: &mut Dice<'_>) {
     for outgoing in shop.sandbox.due(shop.now) {
         let shown = format!("{:?} {}", outgoing.request.headers(), String::from_utf8_lossy(outgoing.request.body()));
@@ -172,7 +172,7 @@ pub(super) fn callbacks(shop: &mut Shop, dice: &mut Dice<'_>) {
     }
 }
 
-/// A form with bytes that were changed on their way.
+/// A form with bytes that were altered in transit.
 pub(super) fn garbled(shop: &mut Shop, dice: &mut Dice<'_>) {
     let info = dice.one_of(METHODS);
     let mut pairs = shop.parameters(info);
@@ -187,7 +187,7 @@ pub(super) fn garbled(shop: &mut Shop, dice: &mut Dice<'_>) {
     let path = path(info, dice);
     shop.peer = 4;
     let request = Request::post(path).header("content-type", FORM).header("host", "localhost");
-    // Damage may leave a password under another name, which is shown as it is.
+    // Damage may move a password to another parameter name, whose value is shown unmasked.
     let _response = shop.sandbox.handle(shop.now, request.body(Bytes::from(body)).unwrap());
     shop.peer = 1;
 }

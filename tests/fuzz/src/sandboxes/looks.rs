@@ -1,4 +1,4 @@
-//! What the control interface and the inspector show of all that has happened.
+//! Reads the control interface and the inspector after the requests.
 
 use bytes::Bytes;
 use http::Request;
@@ -23,7 +23,7 @@ pub(super) fn at_a_list(shop: &mut Shop, dice: &mut Dice<'_>) {
     look(shop, &target);
 }
 
-/// All lists and their pages: the same at each look, and nothing secret in them.
+/// Reads all lists and their pages: two reads are equal and contain no secret.
 pub(super) fn everywhere(shop: &mut Shop) {
     if shop.answers.is_empty() {
         return;

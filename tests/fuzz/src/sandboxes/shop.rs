@@ -1,4 +1,4 @@
-//! A sandbox, the account of a merchant in it, and what its replies have named so far.
+//! A sandbox, a merchant's account in it, and the keys from its replies so far.
 
 use std::{collections::HashMap, net::IpAddr, time::Duration};
 
@@ -24,11 +24,11 @@ pub(super) struct Shop {
     pub(super) sandbox: Sandbox,
     pub(super) merchant: Merchant,
     pub(super) now: Timestamp,
-    /// Keys of what there is, by the names of parameters.
+    /// Keys of existing records, by parameter name.
     pub(super) known: HashMap<&'static str, String>,
     /// Requests come from one of these machines.
     pub(super) peer: u8,
-    /// A fault may answer anything.
+    /// Whether faults are set, which can cause any response.
     pub(super) faulty: bool,
     pub(super) answers: Vec<(StatusCode, Vec<u8>)>,
 }
@@ -88,7 +88,7 @@ impl Shop {
         }
     }
 
-    /// Nothing shows a card number or what only the merchant knows.
+    /// Checks that a text shows no card number and no credential of the merchant.
     pub(super) fn hides(&self, what: &str, text: &str) {
         let own = self.merchant.enterprise.as_ref().unwrap();
         let secrets = [&self.merchant.api_password, &self.merchant.sha_key, &own.api_password];
@@ -97,7 +97,7 @@ impl Shop {
         }
     }
 
-    /// The parameters of a call with everything right.
+    /// The parameters of a valid call.
     pub(super) fn parameters(&self, method: &MethodInfo) -> Vec<(String, String)> {
         let fields = method.fields.iter();
         fields.filter_map(|field| Some((field.wire.replace("{n}", "0"), self.usual(method, field.wire)?))).collect()

@@ -40,13 +40,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let charged = drive(charge, &file, |done| pause(done, step_by_step))?;
     shop::report(&charged);
-    // Whatever was learnt is on record with the order now; only then may the file go.
+    // The outcome is on record with the order now; only then may the file be deleted.
     fs::remove_file(&file)?;
     Ok(())
 }
 
-/// The loop, with the one rule that makes it safe: stored before it is sent. What the machine knows after a reply need
-/// not be stored: resumed from before, it takes its request for sent, and looks.
+/// The loop, with the one rule that makes it safe: store before sending. The state after a reply need
+/// not be stored: a machine that resumes from the state before treats its request as sent, and looks it up.
 fn drive<M>(mut charge: Charge<M>, file: &Path, mut step: impl FnMut(&str)) -> Result<ChargeOutcome, Box<dyn Error>>
 where
     Charge<M>: Machine<Input = pg_proto::machine::Never, Demand = pg_proto::machine::Never, Outcome = ChargeOutcome>,
@@ -81,19 +81,19 @@ where
 
 const PATIENCE: Option<Duration> = Some(Duration::from_secs(10));
 
-/// Durably, and never half: a file beside it that is on the disk takes its name.
+/// Stores durably and atomically: syncs a new file, then renames it.
 fn store(file: &Path, saved: &SavedState) -> io::Result<()> {
     let beside = file.with_extension("new");
     let mut new = File::create(&beside)?;
     new.write_all(saved.text().as_bytes())?;
     new.sync_all()?;
     fs::rename(&beside, file)?;
-    // The new name is on the disk as well once the folder is.
+    // The rename is durable after the folder is synced.
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     File::open(folder)?.sync_all()
 }
 
-/// Every error is taken for a request that was maybe sent, which is always safe: it costs one lookup.
+/// Treats every error as a request that may have been sent. That is always safe and costs one lookup.
 fn send(agent: &Agent, request: Request<Bytes>) -> Result<Response<Bytes>, Failure> {
     let (head, body) = request.into_parts();
     let reply = agent.run(Request::from_parts(head, &body[..])).map_err(maybe_sent)?;
@@ -102,11 +102,11 @@ fn send(agent: &Agent, request: Request<Bytes>) -> Result<Response<Bytes>, Failu
     Ok(Response::from_parts(head, body.into()))
 }
 
-/// Tells a step, and waits for Enter if that is wanted.
+/// Prints a step, and waits for Enter if requested.
 fn pause(done: &str, step_by_step: bool) {
     println!("{done}");
     if step_by_step {
-        // Without an Enter to come it goes on.
+        // If stdin is closed, it continues.
         let _ = io::stdin().read_line(&mut String::new());
     }
 }

@@ -40,7 +40,7 @@ async fn send(client: &Client, request: Request<Bytes>) -> Result<Response<Bytes
     };
     let reply = client.execute(request).await.map_err(judged)?;
     let (head, body) = Response::from(reply).into_parts();
-    // Part of a reply came, so the request was there.
+    // Part of a reply arrived, so the service received the request.
     let body = reqwest::Response::from(Response::new(body)).bytes().await.map_err(maybe_sent)?;
     Ok(Response::from_parts(head, body))
 }

@@ -79,7 +79,7 @@ async fn exchange(
     let (mut head, body) = request.into_parts();
     let host = head.uri.authority().map_or("", |authority| authority.as_str());
     head.headers.insert(HOST, HeaderValue::from_str(host)?);
-    // On a connection of one's own only the path is sent.
+    // On a direct connection, only the path is sent.
     head.uri = head.uri.path_and_query().cloned().map_or_else(Uri::default, Uri::from);
     let response = connection.send_request(Request::from_parts(head, Full::new(body))).await?;
     let (head, body) = response.into_parts();

@@ -59,7 +59,7 @@ fn connect(tls: &Arc<ClientConfig>, uri: &Uri) -> Result<Box<dyn Stream>, Box<dy
         return Ok(Box::new(socket));
     }
     let mut session = ClientConnection::new(Arc::clone(tls), ServerName::try_from(host.to_owned())?)?;
-    // Left to the first write, a refused certificate could not be told from a connection that broke.
+    // Completes the handshake here: during the first write, a refused certificate would look like a broken connection.
     session.complete_io(&mut socket)?;
     Ok(Box::new(StreamOwned::new(session, socket)))
 }
@@ -71,7 +71,7 @@ fn exchange(stream: &mut dyn Stream, request: &Request<Bytes>) -> io::Result<Res
     read(&reply).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "what came is no whole reply"))
 }
 
-/// Everything until the other side closes, but not for ever: a reply of one byte now and then comes to an end as well.
+/// Reads until the other side closes, within a deadline, which also ends a reply that arrives byte by byte.
 #[expect(clippy::disallowed_methods, reason = "the transport has the deadline, so that machines need none")]
 fn read_to_end(stream: &mut dyn Stream) -> io::Result<Vec<u8>> {
     let began = Instant::now();
@@ -88,7 +88,7 @@ fn read_to_end(stream: &mut dyn Stream) -> io::Result<Vec<u8>> {
     }
 }
 
-/// A request as it stands on the wire.
+/// A request as it is sent on the wire.
 fn written(request: &Request<Bytes>) -> Vec<u8> {
     let target = request.uri().path_and_query().map_or("/", |target| target.as_str());
     let host = request.uri().authority().map_or("", |authority| authority.as_str());
@@ -102,7 +102,7 @@ fn written(request: &Request<Bytes>) -> Vec<u8> {
     wire
 }
 
-/// A reply that is whole; one in chunks is not understood, and none is asked for here.
+/// Parses a complete reply. A chunked reply is not supported.
 fn read(wire: &[u8]) -> Option<Response<Bytes>> {
     let end = wire.windows(4).position(|four| four == b"\r\n\r\n")?;
     let (head, body) = (str::from_utf8(&wire[..end]).ok()?, &wire[end + 4..]);

@@ -35,7 +35,7 @@ const MOST_BYTES: usize = 1 << 20;
 async fn main() -> Result<(), Box<dyn Error>> {
     tracing_subscriber::fmt().with_writer(io::stderr).without_time().with_ansi(false).init();
     let https = HttpsConnectorBuilder::new().with_tls_config(tls::config()?).https_or_http().enable_http1().build();
-    // This pool would send a request again over a new connection, when an idle one turns out to be closed.
+    // By default, this pool resends a request over a new connection if an idle one turns out to be closed.
     let pool = Pool::builder(TokioExecutor::new()).retry_canceled_requests(false).build(https);
 
     let stack = ServiceBuilder::new()
@@ -83,7 +83,7 @@ where
     }
 }
 
-/// Below the layers: what failed while connecting was certainly not sent, all else may have been.
+/// The service below the layers: a request that failed while connecting was certainly not sent; after any other error it may have been sent.
 async fn send(
     pool: Pool<HttpsConnector<HttpConnector>, Full<Bytes>>,
     request: Request<Bytes>,

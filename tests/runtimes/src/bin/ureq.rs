@@ -39,11 +39,11 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn send(agent: &Agent, request: Request<Bytes>) -> Result<Response<Bytes>, Failure> {
-    // `ureq` takes bodies of its own kinds, a slice among them.
+    // `ureq` takes its own body types, such as a slice.
     let (head, body) = request.into_parts();
     let reply = agent.run(Request::from_parts(head, &body[..])).map_err(judged)?;
     let (head, mut body) = reply.into_parts();
-    // Part of a reply came, so the request was there.
+    // Part of a reply arrived, so the service received the request.
     let body = body.with_config().limit(1 << 20).read_to_vec().map_err(maybe_sent)?;
     Ok(Response::from_parts(head, body.into()))
 }
@@ -61,7 +61,7 @@ fn judged(error: ureq::Error) -> Failure {
     }
 }
 
-/// A connection is refused before there is one. A certificate is judged before the request is written.
+/// A refused connection was never open. A certificate is checked before the request is written.
 fn never_left(error: &io::Error) -> bool {
     let tls = error.get_ref().and_then(|inner| inner.downcast_ref());
     error.kind() == io::ErrorKind::ConnectionRefused || matches!(tls, Some(rustls::Error::InvalidCertificate(_)))

@@ -1,4 +1,4 @@
-//! What every example does, whatever it is built on.
+//! The behaviour that all examples share.
 
 use tokio::net::TcpSocket;
 

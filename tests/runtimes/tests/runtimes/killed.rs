@@ -11,7 +11,7 @@ use crate::place::{Place, printed};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_kept_in_a_file");
 
-/// More than a charge has; reaching it means that it does not end.
+/// More steps than a charge has; reaching it means that the charge does not end.
 const MOST_STEPS: usize = 40;
 
 fn program(place: &Place, order: &str) -> Command {
@@ -20,7 +20,7 @@ fn program(place: &Place, order: &str) -> Command {
     command
 }
 
-/// Lets it make so many steps and kills it; the steps it made, and whether it came to its end before.
+/// Kills the program after the given number of steps. Returns the steps, and whether the program ended before.
 async fn kill_after(steps: usize, mut command: Command) -> (Vec<String>, bool) {
     let mut child = command.arg("--step").stdin(Stdio::piped()).spawn().unwrap();
     let mut enter = child.stdin.take().unwrap();
@@ -37,7 +37,7 @@ async fn kill_after(steps: usize, mut command: Command) -> (Vec<String>, bool) {
         }
         enter.write_all(b"\n").await.unwrap();
     }
-    // SIGKILL: it waits for an Enter that never comes.
+    // SIGKILL, while it waits for Enter.
     child.kill().await.unwrap();
     (made, false)
 }
@@ -82,7 +82,7 @@ async fn when_the_reply_is_lost() {
 #[tokio::test(flavor = "multi_thread")]
 async fn when_the_request_is_lost() {
     let steps = killed_after_each_step(&["drop-request"]).await;
-    // It looks, finds nothing, and pays again under the same reference.
+    // The lookup finds nothing, so the machine pays again with the same reference.
     assert_eq!(steps.iter().filter(|step| step.ends_with("/auth/xml")).count(), 2, "{steps:?}");
 }
 
@@ -91,7 +91,7 @@ async fn when_both_payments_lose_their_replies() {
     killed_after_each_step(&["drop-request", "drop-reply"]).await;
 }
 
-/// The moment that no step shows: the service has paid, and the reply is on its way.
+/// Kills the program between two steps: the service has paid, and the reply has not arrived.
 #[tokio::test(flavor = "multi_thread")]
 async fn while_the_reply_is_on_its_way() {
     let place = Place::new().await;

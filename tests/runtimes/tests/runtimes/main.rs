@@ -1,4 +1,4 @@
-//! The examples, run as their readers would run them: as programs, against a sandbox that listens, over http and https.
+//! Runs the examples as programs, against a listening sandbox, over http and https.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 

@@ -50,7 +50,7 @@ async fn an_unknown_outcome_is_never_begun_anew() {
         let mut till = place.program(PROGRAM, &place.address(), "");
         till.arg("order-7").current_dir(place.folder.path()).output().await.unwrap()
     };
-    // Without the machine there is nothing to look up by, and it does not begin anew.
+    // Without the machine, the program has no key to look up and does not start a new charge.
     std::fs::write(place.folder.path().join("order-7.txt"), "unknown, run this again later").unwrap();
     assert!(!run().await.status.success());
     assert!(place.ledger("order-7").await.is_empty());

@@ -1,4 +1,4 @@
-//! A sandbox that listens, with and without TLS, and the programs that are run against it.
+//! A listening sandbox, with and without TLS, and the programs that the tests run against it.
 
 use std::{
     path::PathBuf,
@@ -30,7 +30,7 @@ pub(crate) struct Place {
     client: Client,
 }
 
-/// The certificate authority's file, and the address of a server that it vouches for.
+/// The file of the certificate authority, and the address of a server with its certificate.
 pub(crate) struct Protected {
     pub(crate) authority: PathBuf,
     pub(crate) address: String,
@@ -75,7 +75,7 @@ impl Place {
         self.control(http::Method::POST, fault).await;
     }
 
-    /// The next reply to a payment comes that much later.
+    /// Delays the next reply to a payment.
     pub(crate) async fn delay(&self, milliseconds: u32) {
         let fault = format!(r#"{{"method": "transaction/auth", "kind": "delay", "milliseconds": {milliseconds}}}"#);
         self.control(http::Method::POST, fault).await;
@@ -124,7 +124,7 @@ async fn pass_on(listener: TcpListener, tls: TlsAcceptor, sandbox: std::net::Soc
     while let Ok((stream, _)) = listener.accept().await {
         let tls = tls.clone();
         tokio::spawn(async move {
-            // A client that does not trust the authority goes away.
+            // A client that does not trust the authority closes the connection.
             if let Ok(mut outside) = tls.accept(stream).await {
                 let mut inside = TcpStream::connect(sandbox).await.unwrap();
                 let _ = copy_bidirectional(&mut outside, &mut inside).await;
@@ -133,7 +133,7 @@ async fn pass_on(listener: TcpListener, tls: TlsAcceptor, sandbox: std::net::Soc
     }
 }
 
-/// What a program printed, once it has ended well; the second half is what went wrong on its way.
+/// The stdout and stderr of a program that must have succeeded.
 pub(crate) fn printed(output: Output) -> (String, String) {
     let text = |bytes| String::from_utf8(bytes).unwrap();
     let (out, err) = (text(output.stdout), text(output.stderr));

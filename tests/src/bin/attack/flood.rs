@@ -1,4 +1,4 @@
-//! Thousands of connections that want to keep others out.
+//! Thousands of connections that try to deny service to others.
 
 use std::time::Duration;
 
@@ -50,7 +50,7 @@ impl Whom {
     }
 }
 
-/// The most that an honest request may wait longer.
+/// The maximum extra delay of an honest request.
 const MOST_DELAY: Duration = Duration::from_millis(100);
 /// The most memory, in megabytes.
 const MOST_MEMORY: f64 = 100.0;

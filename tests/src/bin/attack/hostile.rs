@@ -79,7 +79,7 @@ impl Drop for AtWork {
 }
 
 impl Crowd {
-    /// Lets them loose.
+    /// Starts the attackers in a separate process.
     pub(crate) fn start(&self) -> Result<AtWork> {
         let mut command = Command::new("nice");
         command.args(["-n", "19"]).arg(std::env::current_exe()?).arg(HOSTILE);
@@ -203,7 +203,7 @@ impl Hostile {
         Ok(())
     }
 
-    /// A request that anybody may make.
+    /// A request that needs no credentials.
     fn harmless(&self) -> String {
         format!("GET {} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", self.path)
     }

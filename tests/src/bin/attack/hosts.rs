@@ -57,7 +57,7 @@ const HOSTS: &[&[(&str, &str)]] = &[
     &[("Host", "0x7f.1")],
 ];
 
-/// Hosts that are ours, in whatever spelling.
+/// Our own hosts, in several spellings.
 const OURS: &[&str] = &[
     "127.0.0.1",
     "127.0.0.1:8480",

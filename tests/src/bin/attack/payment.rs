@@ -1,4 +1,4 @@
-//! The requests of an honest client meanwhile.
+//! The requests of an honest client during an attack.
 
 use std::{
     net::SocketAddr,
@@ -43,7 +43,7 @@ impl Times {
     }
 }
 
-/// So many requests are measured.
+/// The number of measured requests.
 const TIMES: usize = 21;
 /// The pause between two of them.
 const PAUSE: Duration = Duration::from_millis(20);
