@@ -107,7 +107,7 @@ pub(crate) fn short(number: usize) -> String {
     }
 }
 
-/// Names that differ from `wire` in two letters, each in different ones.
+/// Names that resemble `wire`: up to two of its letters are replaced, depending on the number.
 pub(crate) fn near(wire: &'static str) -> impl Fn(usize) -> String {
     move |number| {
         let mut name = wire.as_bytes().to_vec();

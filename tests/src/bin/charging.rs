@@ -61,7 +61,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Stores the state atomically and durably.
+/// Stores the state atomically: syncs a new file, then renames it.
 fn store(file: &Path, saved: &SavedState) -> std::io::Result<()> {
     let fresh = file.with_extension("new");
     let mut written = fs::File::create(&fresh)?;

@@ -208,7 +208,7 @@ async fn a_customer_goes_back_to_the_shop_and_comes_again() {
     browser.see("Basket").await;
     assert_eq!(browser.address().await, merchant.site.page("/basket"));
     assert_eq!(merchant.statuses().await, [""; 0]);
-    // Returning to the shop does not cancel the token: only the shop can.
+    // Returning to the shop does not cancel the token.
     open(&browser, &token).await;
     pay(&browser, &VISA).await;
     browser.see("Payment complete").await;
