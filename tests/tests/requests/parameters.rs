@@ -118,8 +118,9 @@ fn valid_value(field: &'static Field) -> BoxedStrategy<String> {
         Format::Year => "[0-9]{2}|20[0-9]{2}".boxed(),
         Format::Year2 => "[0-9]{2}".boxed(),
         Format::Expiry => "(0[1-9]|1[0-2])([0-9]{2}|20[0-9]{2})".boxed(),
-        Format::DateYmd => "(19|20)[0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9])".boxed(),
-        Format::DateDmy => "(0[1-9]|[12][0-9])(0[1-9]|1[0-2])(19|20)[0-9]{2}".boxed(),
+        // Days that every month has.
+        Format::DateYmd => "(19|20)[0-9]{2}(0[1-9]|1[0-2])(0[1-9]|1[0-9]|2[0-8])".boxed(),
+        Format::DateDmy => "(0[1-9]|1[0-9]|2[0-8])(0[1-9]|1[0-2])(19|20)[0-9]{2}".boxed(),
         Format::OneOf => proptest::sample::select(field.values).prop_map(str::to_owned).boxed(),
         Format::Flag => "[01]".boxed(),
         Format::CardKeys => proptest::collection::btree_set("[0-9a-f]{4}-[0-9a-f]{2}", 1..9)
