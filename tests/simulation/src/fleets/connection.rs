@@ -90,7 +90,10 @@ impl IntentStore for Connection {
         let (store, shared) = (Arc::clone(&self.database.store), Arc::clone(&self.database.shared));
         let reference = new.key.reference.clone();
         self.hides(&reference, &format!("{} {:?}", new.state, new.request));
-        self.saved(&reference, false);
+        // What is submitted for any worker is saved by that worker, which may be this process too.
+        if new.owner.is_some() {
+            self.saved(&reference, false);
+        }
         let new = NewIntent { state: self.written(&new.state), version: self.version(), ..new };
         let (number, claimed) = (self.number, new.owner.is_some());
         let begun = self.tells(async move {

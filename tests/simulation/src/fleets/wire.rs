@@ -143,7 +143,12 @@ impl Wire {
         if is_first && self.wrong && shared.spoken.refuses_credentials(&reply) {
             checks::lockout(shared, self.seat.account);
         }
+        let said = reply.clone();
         let back = shared.state().network.bring(&mut reply);
+        // What is damaged on the way hides the refusal.
+        if said.status() != reply.status() || said.body() != reply.body() {
+            shared.excuse(self.seat.account);
+        }
         shared.note(format_args!("the service answers {} with {}: {back:?}", self.seat.name, reply.status()));
         if let Some(back) = back {
             shared.time.sleep(back).await;
