@@ -101,7 +101,7 @@ impl Run<'_> {
         command.arg(format!("-max_total_time={}", (minutes * 60.0).ceil()));
         command.arg(format!("-artifact_prefix={}/", crashes.display()));
         command.arg(format!("-dict={}", self.work.join(dictionary(target)).display()));
-        // A second for one input is an error, and so is a gigabyte.
+        // Twenty seconds for one input are an error, and so is a gigabyte.
         command.args(["-timeout=20", "-rss_limit_mb=1024", "-print_final_stats=1", "-max_len=4096"]);
         command.arg(&found);
         command.args(self.known(target));
