@@ -23,6 +23,7 @@ const MANY: usize = 500;
 /// The number of entries that may wait. The oldest ones are dropped.
 const MOST_WAITING: usize = 10_000;
 /// The number of entries that are kept of each account, and of requests without an account.
+#[cfg(feature = "postgres")]
 pub(super) const MOST_OF_ACCOUNT: u32 = 2_000;
 /// The number of entries that this process writes between two removals of old ones.
 const BETWEEN_TRIMS: usize = 500;
