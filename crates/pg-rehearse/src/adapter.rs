@@ -88,7 +88,7 @@ impl Ran {
         let said = match (self.stderr.trim(), self.stdout.trim()) {
             ("", "") => String::new(),
             ("", out) => format!("; its last line was: {}", last(out)),
-            (err, _) => format!("; it said: {}", last(err)),
+            (err, _) => format!("; it said: {}", last(up_to_error(err))),
         };
         match &self.end {
             End::Done(_) if self.answer.get("claim").is_some() => {
@@ -106,6 +106,20 @@ impl Ran {
             End::NotStarted(why) => format!("the adapter could not be started: {why}"),
         }
     }
+}
+
+/// The text up to its last line that names an error: after it PHP, Java and Node print where that came from.
+fn up_to_error(text: &str) -> &str {
+    let names_error = |line: &str| {
+        let line = line.to_ascii_lowercase();
+        !line.trim_start().starts_with("at ") && ["error", "exception"].iter().any(|word| line.contains(word))
+    };
+    let ends = text.split_inclusive('\n').scan(0, |end, line| {
+        *end += line.len();
+        Some((*end, line))
+    });
+    let end = ends.filter(|(_, line)| names_error(line)).last().map_or(text.len(), |(end, _)| end);
+    text.get(..end).unwrap_or(text)
 }
 
 /// Runs a job. `killed` completes when the drill wants the adapter killed.
@@ -130,6 +144,37 @@ pub(crate) async fn run(
                 },
                 () = killed => Ran::new(End::Killed, String::new(), String::new()),
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_adapter_that_fails_is_told_by_the_line_that_names_its_error() {
+        for (stderr, told) in [
+            (
+                "PHP Fatal error:  Uncaught Error: Call to undefined function pay() in pay.php:28\nStack trace:\n#0 {main}\n  thrown in pay.php on line 28",
+                "PHP Fatal error:  Uncaught Error: Call to undefined function pay() in pay.php:28",
+            ),
+            (
+                "Exception in thread \"main\" java.lang.IllegalStateException: no key\n\tat Pay.error(Pay.java:3)\n\tat Pay.main(Pay.java:9)",
+                "Exception in thread \"main\" java.lang.IllegalStateException: no key",
+            ),
+            (
+                "pay.js:3\n  throw it\n\nTypeError: no key\n    at main (pay.js:3)\n\nNode.js v20.20.2",
+                "TypeError: no key",
+            ),
+            (
+                "Traceback (most recent call last):\n  File \"pay.py\", line 3\nKeyError: 'PG_API_KEY'",
+                "KeyError: 'PG_API_KEY'",
+            ),
+            ("pay.sh: line 3\njq: command not found", "jq: command not found"),
+        ] {
+            let ran = Ran::new(End::Done(Some(1)), String::new(), stderr.to_owned());
+            assert_eq!(ran.trouble(), format!("the adapter exited with code 1 and without a claim; it said: {told}"));
         }
     }
 }

@@ -3,8 +3,9 @@
 use std::fs;
 
 use pg_rehearse::{Language, Verdict};
+use pg_support::installed;
 
-use crate::samples::{crate_folder, only, rehearse, there, with};
+use crate::samples::{crate_folder, only, rehearse, with};
 
 /// One drill of each kind: all of them are run by hand and in the proof.
 const SAMPLE: [&str; 14] =
@@ -14,7 +15,7 @@ const SAMPLE: [&str; 14] =
 const FEWER: [&str; 9] = ["M01", "M04", "M08", "M36", "M39", "C01", "T01", "T06", "H02"];
 
 fn passes(language: Language, program: &str, drills: &[&str]) {
-    if !there(program, &format!("the adapter in {}", language.name())) {
+    if !installed(&[program], &format!("the adapter in {}", language.name())) {
         return;
     }
     let folder = tempfile::tempdir().expect("it works");
@@ -74,7 +75,7 @@ fn verdicts(seed: u64, jobs: usize) -> Vec<(&'static str, Verdict, Vec<&'static 
 
 #[test]
 fn the_same_seed_gives_the_same_verdicts_and_findings_however_many_run_at_a_time() {
-    if !there("python3", "the same seed") {
+    if !installed(&["python3"], "the same seed") {
         return;
     }
     let first = verdicts(7, 8);

@@ -12,9 +12,9 @@ use std::{
 };
 
 use pg_rehearse::{Options, Verdict};
-use pg_support::free_port;
+use pg_support::{free_port, installed};
 
-use crate::samples::{crate_folder, each, only, rehearse, there, with};
+use crate::samples::{crate_folder, each, only, rehearse, with};
 
 /// Drills that a fault may not touch unless it is listed for them.
 const OTHERS: [&str; 5] = ["M01", "M48", "C01", "T02", "R01"];
@@ -91,7 +91,7 @@ fn failing(fault: &Fault, options: &Options) -> (BTreeSet<String>, String) {
 const TIMED: &str = "timing-oracle";
 
 fn prove(program: &str, command: &str) {
-    if !there(command, &format!("faulty integrations in {program}")) {
+    if !installed(&[command], &format!("faulty integrations in {program}")) {
         return;
     }
     let all = faults();
@@ -125,7 +125,7 @@ fn oracle(name: &str) -> pg_rehearse::Report {
 
 #[test]
 fn a_block_is_decrypted_through_a_padding_oracle_and_nothing_through_the_careful_page() {
-    if !there("node", "the padding oracle") {
+    if !installed(&["node"], "the padding oracle") {
         return;
     }
     let found = oracle("oracle");

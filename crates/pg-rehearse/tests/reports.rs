@@ -1,12 +1,13 @@
 //! The forms of a report.
 
+use pg_support::installed;
 use quick_xml::{Reader, events::Event};
 
-use crate::samples::{crate_folder, only, rehearse, there};
+use crate::samples::{crate_folder, only, rehearse};
 
 #[test]
 fn reports_are_valid_whole_and_masked() {
-    if !there("python3", "the forms of a report") {
+    if !installed(&["python3"], "the forms of a report") {
         return;
     }
     let plan = "[jobs.charge]\ncommand = [\"python3\", \"src/init/pay.py\"]\nwith = [\"sessionKey\"]\n";

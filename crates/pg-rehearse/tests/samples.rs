@@ -2,7 +2,6 @@
 
 use std::{
     path::{Path, PathBuf},
-    process::{Command, Stdio},
     sync::atomic::{AtomicUsize, Ordering},
 };
 
@@ -10,18 +9,6 @@ use pg_rehearse::{Options, Plan, Report, RunError, Verdict};
 
 pub(crate) fn crate_folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-}
-
-/// Whether a program is there; prints what is left out when it is not, which fails on CI.
-pub(crate) fn there(program: &str, what: &str) -> bool {
-    let version = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    let there = version.is_ok();
-    if !there {
-        let on_ci = std::env::var("CI").is_ok_and(|value| value == "true" || value == "1");
-        assert!(!on_ci, "CI needs {program}: {what}");
-        eprintln!("left out, because {program} is not installed: {what}");
-    }
-    there
 }
 
 /// Does something with each row, some rows at a time: they share nothing, and wait for timeouts most of the time.

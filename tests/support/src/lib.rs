@@ -1,9 +1,11 @@
-//! What tests share: signed forms, a merchant at a sandbox without a socket, and free ports.
+//! What tests share: signed forms, a merchant at a sandbox without a socket, free ports, and programs of other languages.
 
 mod form;
 mod merchant_desk;
 mod port;
+mod tools;
 
 pub use form::{FORM, body_of, call, enterprise_form, request, signed_form, with};
 pub use merchant_desk::{MerchantDesk, element, header};
 pub use port::free_port;
+pub use tools::installed;

@@ -22,7 +22,10 @@ pub(super) const POSTGRES: Tools = &[("postgres", "postgresql")];
 const POSTGRES_VERSIONS: &str = "/usr/lib/postgresql";
 
 /// The languages in which `pg rehearse init` writes an integration, and which no other test brings along.
-pub(super) const LANGUAGES: Tools = &[("php", "php-cli"), ("javac", "default-jdk-headless"), ("jq", "jq")];
+pub(super) const LANGUAGES: Tools =
+    &[("php", "php-cli"), (PHP_CURL, "php-curl"), ("javac", "default-jdk-headless"), ("jq", "jq")];
+/// Not a program of its own: PHP loads it.
+const PHP_CURL: &str = "PHP's curl extension";
 
 /// Installs missing tools where that is allowed; otherwise the tests that need them are skipped, which is reported
 /// here.
@@ -56,6 +59,9 @@ fn missing(tools: Tools) -> Vec<(&'static str, &'static str)> {
 }
 
 fn runs(program: &str) -> bool {
+    if program == PHP_CURL {
+        return steps::succeeds(Command::new("php").args(["-r", "exit((int) !extension_loaded('curl'));"]));
+    }
     let answers = |path: &Path| steps::succeeds(Command::new(path).arg("--version"));
     let versions = fs::read_dir(POSTGRES_VERSIONS).into_iter().flatten().flatten();
     answers(Path::new(program))

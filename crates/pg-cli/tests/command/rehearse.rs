@@ -9,6 +9,8 @@ use std::{
     time::Duration,
 };
 
+use pg_support::installed;
+
 use super::pg::{Ended, Pg, Started, pg};
 
 fn plan(folder: &Path, text: &str) -> String {
@@ -25,16 +27,6 @@ fn path() -> String {
 
 fn rehearse(plan: &str, more: &[&str]) -> Pg {
     pg(["rehearse", "--plan", plan].iter().chain(more)).env("PATH", &path())
-}
-
-fn there(programs: &[&str], what: &str) -> bool {
-    let missing = programs.iter().find(|program| Command::new(program).arg("--version").output().is_err());
-    if let Some(missing) = missing {
-        let on_ci = env::var("CI").is_ok_and(|value| value == "true" || value == "1");
-        assert!(!on_ci, "CI needs {missing}: {what}");
-        eprintln!("left out, because {missing} is not installed: {what}");
-    }
-    missing.is_none()
 }
 
 #[test]
@@ -124,7 +116,7 @@ fn has_ended(mut line: TcpStream) -> bool {
 
 #[test]
 fn ctrl_c_leaves_no_process_and_still_writes_the_reports() {
-    if !there(&["python3"], "Ctrl-C in a rehearsal") {
+    if !installed(&["python3"], "Ctrl-C in a rehearsal") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -146,7 +138,7 @@ fn ctrl_c_leaves_no_process_and_still_writes_the_reports() {
 
 #[test]
 fn a_rehearsal_that_is_killed_leaves_no_process() {
-    if !there(&["python3"], "kill -9 of a rehearsal") {
+    if !installed(&["python3"], "kill -9 of a rehearsal") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -158,7 +150,7 @@ fn a_rehearsal_that_is_killed_leaves_no_process() {
 
 #[test]
 fn the_adapter_in_bash_is_careful() {
-    if !there(&["bash", "curl", "jq"], "the adapter in bash") {
+    if !installed(&["bash", "curl", "jq"], "the adapter in bash") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -192,7 +184,7 @@ fn commands(page: &str) -> Vec<String> {
 }
 
 fn page_works(language: &str, programs: &[&str]) {
-    if !there(programs, &format!("the guide for {language}")) {
+    if !installed(programs, &format!("the guide for {language}")) {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -255,7 +247,7 @@ fn scripts(file: &str) -> Vec<String> {
 
 #[test]
 fn the_files_for_continuous_integration_run_and_leave_their_reports() {
-    if !there(&["python3", "bash"], "the files for continuous integration") {
+    if !installed(&["python3", "bash"], "the files for continuous integration") {
         return;
     }
     for file in [".github/workflows/rehearse.yml", ".gitlab-ci.yml"] {

@@ -152,6 +152,10 @@ function charge(array $job): array
     }
 }
 
+if (!extension_loaded('curl')) {
+    fwrite(STDERR, "PHP's curl extension is not installed (Debian: apt-get install php-curl)\n");
+    exit(1);
+}
 $job = json_decode((string) fgets(STDIN), true);
 if (($job['job'] ?? '') !== 'charge') {
     fwrite(STDERR, "this adapter charges only\n");
