@@ -22,6 +22,10 @@ use crate::{
     IntentRow, IntentStatus, IntentStore, NewIntent, ShareWish, StoreError,
 };
 
+mod rewriting;
+
+pub use rewriting::check_rewriting;
+
 const HOUR: Duration = Duration::from_secs(3600);
 const OVER: Duration = Duration::ZERO;
 

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+/// Stands between the kind of a sealed row and the fingerprint of the key that it was begun with.
+pub(crate) const SEALED: &str = " sealed:";
+
 /// Which intent: the account, as saved machines name it, and the reference under which the service takes one payment.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct IntentKey {
@@ -181,6 +184,19 @@ impl IntentRow {
     #[must_use]
     pub fn hold(&self) -> Option<IntentLease> {
         Some(IntentLease { key: self.key.clone(), owner: self.owner.clone()?, fence: self.fence })
+    }
+
+    /// The fingerprint of the key that the row was begun with, if its texts are sealed and were not opened: see
+    /// `SealedStore`.
+    #[must_use]
+    pub fn sealed_with(&self) -> Option<&str> {
+        self.kind.split_once(SEALED).map(|(_, fingerprint)| fingerprint)
+    }
+
+    /// The kind without the mark of a sealed row.
+    #[must_use]
+    pub fn plain_kind(&self) -> &str {
+        self.kind.split_once(SEALED).map_or(&*self.kind, |(kind, _)| kind)
     }
 
     /// Whether any worker may claim it.

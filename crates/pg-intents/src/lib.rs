@@ -35,6 +35,7 @@
 //!
 //! - `sqlite` (default): [`SqliteStore`], for the processes of one machine.
 //! - `postgres`: `PostgresStore`, for many machines.
+//! - `sealed`: `SealedStore`, which seals over either what is stored of a payment with a key of yours.
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
@@ -46,6 +47,8 @@ mod machines;
 mod outcome;
 #[cfg(feature = "postgres")]
 mod postgres;
+#[cfg(feature = "sealed")]
+mod sealed;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod step;
@@ -57,10 +60,12 @@ pub use intent::{IntentEnd, IntentKey, IntentKind, IntentLease, IntentRest, Inte
 pub use outcome::PaymentOutcome;
 #[cfg(feature = "postgres")]
 pub use postgres::{POSTGRES_MIGRATIONS, PostgresStore};
+#[cfg(feature = "sealed")]
+pub use sealed::{Resealed, SealKey, SealKeyError, SealedStore, Sealing};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{SQLITE_MIGRATIONS, SqliteStore};
 pub use step::{FleetEvent, FleetQuestion, FleetStep};
-pub use store::{Begun, Claimed, Directive, EVENTS, IntentFilter, IntentStore, ShareWish, StoreError};
+pub use store::{Begun, Claimed, Directive, EVENTS, IntentFilter, IntentStore, RewritableStore, ShareWish, StoreError};
 pub use terms::Payment;
 
 #[cfg(doctest)]

@@ -16,7 +16,7 @@ use self::{
 };
 use crate::{
     Begun, Claimed, Directive, IntentEnd, IntentFilter, IntentKey, IntentKind, IntentLease, IntentRest, IntentRow,
-    IntentStatus, IntentStore, NewIntent, ShareWish, StoreError,
+    IntentStatus, IntentStore, NewIntent, RewritableStore, ShareWish, StoreError,
     store::{EVENTS, millis},
 };
 
@@ -411,6 +411,26 @@ impl IntentStore for PostgresStore {
     async fn stopped(&self, account: &str) -> Result<Option<String>, StoreError> {
         let rows = self.pool.query(sql::STOPPED, &[text(&account)]).await?;
         rows.first().map(|row| get(row, 0)).transpose()
+    }
+}
+
+impl RewritableStore for PostgresStore {
+    async fn scan(&self, after: Option<&IntentKey>, most: u32) -> Result<Vec<IntentRow>, StoreError> {
+        let most = i64::from(most);
+        let (account, reference) = (after.map(|key| &*key.account), after.map(|key| &*key.reference));
+        let statement = ["SELECT ", sql::COLUMNS, sql::SCAN].concat();
+        self.intents(&statement, &[text(&account), text(&reference), big(&most)]).await
+    }
+
+    async fn rewrite(&self, old: &IntentRow, new: &IntentRow, events: &[(i32, String)]) -> Result<bool, StoreError> {
+        let (numbers, texts): (Vec<i32>, Vec<&str>) = events.iter().map(|(number, text)| (*number, &**text)).unzip();
+        let mut values = vec![text(&old.key.account), text(&old.key.reference)];
+        for row in [old, new] {
+            values.extend([text(&row.kind), text(&row.digest), text(&row.request), text(&row.state)]);
+            values.extend([text(&row.asks), text(&row.outcome)]);
+        }
+        values.extend([(&numbers as _, Type::INT4_ARRAY), (&texts as _, Type::TEXT_ARRAY)]);
+        Ok(!self.pool.query(sql::REWRITE, &values).await?.is_empty())
     }
 }
 

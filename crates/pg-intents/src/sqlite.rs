@@ -11,7 +11,7 @@ use self::{
 };
 use crate::{
     Begun, Claimed, Directive, IntentEnd, IntentFilter, IntentKey, IntentKind, IntentLease, IntentRest, IntentRow,
-    IntentStore, NewIntent, ShareWish, StoreError,
+    IntentStore, NewIntent, RewritableStore, ShareWish, StoreError,
 };
 
 mod executor;
@@ -245,6 +245,18 @@ impl IntentStore for SqliteStore {
     async fn stopped(&self, account: &str) -> Result<Option<String>, StoreError> {
         let account = account.to_owned();
         self.executor.run(move |connection, _| operations::stopped(connection, &account)).await
+    }
+}
+
+impl RewritableStore for SqliteStore {
+    async fn scan(&self, after: Option<&IntentKey>, most: u32) -> Result<Vec<IntentRow>, StoreError> {
+        let after = after.cloned();
+        self.executor.run(move |connection, now| operations::scan(connection, now, after.as_ref(), most)).await
+    }
+
+    async fn rewrite(&self, old: &IntentRow, new: &IntentRow, events: &[(i32, String)]) -> Result<bool, StoreError> {
+        let (old, new, events) = (old.clone(), new.clone(), events.to_vec());
+        self.executor.run(move |connection, _| operations::rewrite(connection, &old, &new, &events)).await
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::{IntentEnd, IntentKey, IntentKind, IntentLease, IntentRest, IntentRow, IntentStatus, NewIntent};
 
 /// A year: the bound of every duration that it is given, so that no arithmetic overflows.
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) const LONGEST: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 
 /// So many events of one intent may wait. Callbacks are not signed: forged ones must not fill the database.
@@ -121,6 +122,26 @@ pub trait IntentStore: Send + Sync + 'static {
     fn stopped(&self, account: &str) -> impl Future<Output = Result<Option<String>, StoreError>> + Send;
 }
 
+/// A store whose texts can be replaced, as a change of the key needs it (`SealedStore::reseal`).
+/// [`conformance::check_rewriting`](crate::conformance::check_rewriting) is the test of this contract.
+pub trait RewritableStore: IntentStore {
+    /// Reads the intents of all accounts in an order of their keys that does not change: those after `after`, at most so many.
+    fn scan(
+        &self,
+        after: Option<&IntentKey>,
+        most: u32,
+    ) -> impl Future<Output = Result<Vec<IntentRow>, StoreError>> + Send;
+
+    /// Replaces kind, digest, request, state, question and outcome of an intent, and the texts of these events of it, if its texts are
+    /// those of `old` still; `false` if they are not. Owner, lease, fencing number, counts, times and history stay as they are.
+    fn rewrite(
+        &self,
+        old: &IntentRow,
+        new: &IntentRow,
+        events: &[(i32, String)],
+    ) -> impl Future<Output = Result<bool, StoreError>> + Send;
+}
+
 /// What a worker wants of an account's limits.
 #[derive(Clone, Copy, Debug)]
 pub struct ShareWish<'a> {
@@ -213,9 +234,25 @@ pub enum StoreError {
         /// The one that this program needs.
         known: i32,
     },
-    /// What is stored cannot be read: sealed with another key, for example.
+    /// What is stored cannot be read.
     #[error("an intent cannot be read: {0}")]
     Unreadable(String),
+    /// The intent is sealed with a key that this process was not given, was altered, or was copied from another row. Nothing is sent
+    /// for it.
+    #[error("the intent {reference} cannot be opened: {why}")]
+    Sealed {
+        /// The reference.
+        reference: String,
+        /// Why.
+        why: String,
+    },
+}
+
+impl StoreError {
+    /// Whether asking again brings the same.
+    pub(crate) const fn is_lasting(&self) -> bool {
+        !matches!(self, Self::Lost | Self::Unavailable(_))
+    }
 }
 
 impl Default for IntentFilter {

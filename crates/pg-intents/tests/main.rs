@@ -10,6 +10,7 @@ mod model;
 mod planted;
 mod postgres;
 mod proof;
+mod sealed;
 mod server;
 mod sqlite;
 mod world;

@@ -46,6 +46,12 @@ impl Server {
         format!("postgres://pg@127.0.0.1:{port}/postgres?sslmode=disable")
     }
 
+    /// The address of a new database on this server.
+    pub(crate) fn database(&self, name: &str) -> String {
+        let _ = self.psql(&format!("CREATE DATABASE {name}"));
+        self.url().replace("/postgres?", &format!("/{name}?"))
+    }
+
     /// As after a power cut, as far as the processes are concerned.
     pub(crate) fn crash(&mut self) {
         let data = self.folder.path().join("data");

@@ -1,9 +1,12 @@
 //! `pg intents`: payments in a store that servers share, for operators.
 
-use std::{collections::HashMap, time::Duration};
+use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
 
 use clap::{Subcommand, ValueEnum};
-use pg_intents::{Directive, IntentFilter, IntentKey, IntentRow, IntentStatus, IntentStore, SqliteStore, StoreError};
+use pg_intents::{
+    Directive, IntentFilter, IntentKey, IntentRow, IntentStatus, IntentStore, RewritableStore, SealedStore,
+    SqliteStore, StoreError,
+};
 use serde::Serialize;
 
 use super::runtime;
@@ -11,6 +14,8 @@ use crate::{
     failure::{Exit, Failure},
     output,
 };
+
+mod sealing;
 
 /// Shows and directs the payments of a fleet (pg-intents)
 ///
@@ -24,6 +29,8 @@ Examples:
   pg intents --store intents.sqlite show order-7           one payment with its history
   pg intents --store intents.sqlite reconcile order-7      a worker looks it up at once
   pg intents --store intents.sqlite park order-7           no worker touches it
+  pg intents --store intents.sqlite --store-key intents.key show order-7  one of a sealed store
+  pg intents --store intents.sqlite --store-key new.key --store-key-older old.key reseal
   pg intents --store postgres://shop@db/shop migrate --print  the tables, for a database administrator")]
 pub(crate) struct Arguments {
     /// The store: a SQLite file, or postgres://user@host:port/database
@@ -32,6 +39,14 @@ pub(crate) struct Arguments {
     /// Shows payments of this account only, as the store names it
     #[arg(long, value_name = "ACCOUNT", global = true)]
     account: Option<String>,
+    /// The key file of a sealed store, 64 hexadecimal digits; without it, PG_INTENTS_KEY holds the key. Without a key, outcomes of
+    /// sealed payments are not shown
+    #[arg(long, value_name = "FILE", global = true)]
+    store_key: Option<PathBuf>,
+    /// The file of an older key that payments are still sealed with; repeatable. PG_INTENTS_KEY_OLDER holds such keys, separated by
+    /// white space
+    #[arg(long, value_name = "FILE", global = true)]
+    store_key_older: Vec<PathBuf>,
     /// Shows payments with this status; may be given several times [default: all but ended]
     #[arg(long, value_enum)]
     status: Vec<Status>,
@@ -56,6 +71,13 @@ enum Action {
     Reconcile(One),
     /// Takes a payment from the workers until it is reconciled
     Park(One),
+    /// Seals every payment with the key of --store-key, also those that have ended, while the fleet works; afterwards older keys are
+    /// not needed
+    Reseal {
+        /// Also seals payments that were stored in clear
+        #[arg(long)]
+        clear: bool,
+    },
     /// Makes or updates the tables of the store
     Migrate {
         /// Prints the statements and changes nothing
@@ -87,6 +109,9 @@ struct Shown<'a> {
     reference: &'a str,
     kind: &'a str,
     status: &'static str,
+    /// The fingerprint of the key that it is sealed with, if it was not opened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sealed_with: Option<&'a str>,
     outcome: Option<serde_json::Value>,
     owner: Option<&'a str>,
     fence: i64,
@@ -111,12 +136,12 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         match arguments.action {
             Some(Action::Migrate { print: true }) => print(pg_intents::SQLITE_MIGRATIONS),
             // A reader makes no file where there is none.
-            None | Some(Action::Show(_) | Action::Reconcile(_) | Action::Park(_))
+            None | Some(Action::Show(_) | Action::Reconcile(_) | Action::Park(_) | Action::Reseal { .. })
                 if !std::path::Path::new(&arguments.store).is_file() =>
             {
                 Err(Failure::misuse(format!("{}: there is no such file; `migrate` makes one", arguments.store)))
             }
-            _ => act(&SqliteStore::open(&arguments.store).map_err(failure)?, &arguments, json).await,
+            _ => over(SqliteStore::open(&arguments.store).map_err(failure)?, &arguments, json).await,
         }
     })
 }
@@ -129,7 +154,7 @@ async fn postgres(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
         Some(Action::Migrate { print: false }) => PostgresStore::migrate(&arguments.store).await,
         _ => PostgresStore::connect(&arguments.store).await,
     };
-    act(&store.map_err(failure)?, arguments, json).await
+    over(store.map_err(failure)?, arguments, json).await
 }
 
 #[cfg(not(feature = "postgres"))]
@@ -143,6 +168,18 @@ fn print(migrations: &[&str]) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// Over a store, or over what a key opens of it.
+async fn over<S: RewritableStore>(store: S, arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
+    let Some(sealing) = sealing::given(arguments)? else { return act(&store, arguments, json).await };
+    let accepts_clear = !matches!(arguments.action, Some(Action::Reseal { clear: false }));
+    let sealing = if accepts_clear { sealing.accept_clear() } else { sealing };
+    let store = SealedStore::open(Arc::new(store), sealing).await.map_err(failure)?;
+    match arguments.action {
+        Some(Action::Reseal { .. }) => sealing::reseal(&store, json).await,
+        _ => act(&store, arguments, json).await,
+    }
+}
+
 async fn act<S: IntentStore>(store: &S, arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
     match &arguments.action {
         None => list(store, arguments, json).await,
@@ -150,8 +187,10 @@ async fn act<S: IntentStore>(store: &S, arguments: &Arguments, json: bool) -> Re
             output::say("the store has every table that this program needs");
             Ok(Exit::Done)
         }
+        Some(Action::Reseal { .. }) => Err(Failure::misuse(sealing::NO_KEY)),
         Some(Action::Show(one)) => {
             let row = find(store, arguments, one).await?;
+            sealing::tell(&[&row], arguments);
             let shown = shown(&row, true);
             if json {
                 output::json(&shown)?
@@ -181,6 +220,9 @@ async fn list<S: IntentStore>(store: &S, arguments: &Arguments, json: bool) -> R
     let mut printed: HashMap<IntentKey, i64> = HashMap::new();
     loop {
         let rows = store.list(filter.clone()).await.map_err(failure)?;
+        if printed.is_empty() {
+            sealing::tell(&rows.iter().collect::<Vec<_>>(), arguments);
+        }
         if json && !arguments.watch {
             output::json(&rows.iter().map(|row| shown(row, false)).collect::<Vec<_>>())?;
             return Ok(Exit::Done);
@@ -229,7 +271,8 @@ async fn direct<S: IntentStore>(
 ) -> Result<Exit, Failure> {
     let row = find(store, arguments, one).await?;
     if !store.direct(&row.key, directive).await.map_err(failure)? {
-        let outcome = row.outcome.as_deref().unwrap_or("no outcome");
+        let outcome = if row.sealed_with().is_some() { None } else { row.outcome.as_deref() };
+        let outcome = outcome.unwrap_or("its outcome is sealed");
         return Err(Failure::new(Exit::Refused, format!("{}: it has ended: {outcome}", one.reference)));
     }
     output::say(match directive {
@@ -244,8 +287,9 @@ fn shown(row: &IntentRow, with_history: bool) -> Shown<'_> {
     Shown {
         account: &row.key.account,
         reference: &row.key.reference,
-        kind: &row.kind,
+        kind: row.plain_kind(),
         status: row.status.name(),
+        sealed_with: row.sealed_with(),
         outcome: row.outcome.as_deref().and_then(|outcome| serde_json::from_str(outcome).ok()),
         owner: row.owner.as_deref(),
         fence: row.fence,
@@ -259,7 +303,8 @@ fn shown(row: &IntentRow, with_history: bool) -> Shown<'_> {
 }
 
 fn line(row: &Shown<'_>) -> String {
-    let outcome = row.outcome.as_ref().and_then(|outcome| outcome["outcome"].as_str()).unwrap_or("-");
+    let without = if row.sealed_with.is_some() { "sealed" } else { "-" };
+    let outcome = row.outcome.as_ref().and_then(|outcome| outcome["outcome"].as_str()).unwrap_or(without);
     let owner = row.owner.unwrap_or("-");
     let due = row.due_in_ms.map_or_else(|| "-".to_owned(), |due| format!("{} s", due / 1000));
     let Shown { status, reference, kind, claims, .. } = row;
@@ -267,7 +312,11 @@ fn line(row: &Shown<'_>) -> String {
 }
 
 fn details(row: &Shown<'_>) -> String {
-    let outcome = row.outcome.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string);
+    let outcome = match (&row.outcome, row.sealed_with) {
+        (Some(outcome), _) => outcome.to_string(),
+        (None, Some(key)) => format!("sealed with the key {key}"),
+        (None, None) => "-".to_owned(),
+    };
     let told = if row.acknowledged { "nothing to acknowledge" } else { "not acknowledged by the application" };
     let head = format!(
         "{}\naccount  {}\noutcome  {outcome} ({told})\nhistory  time, owner, fencing number, what",

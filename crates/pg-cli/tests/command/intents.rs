@@ -1,15 +1,16 @@
 //! Payments of a fleet, as operators see them.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use pg_intents::{
-    IntentEnd, IntentKey, IntentLease, IntentRow, IntentStatus, IntentStore as _, NewIntent, SqliteStore,
+    IntentEnd, IntentKey, IntentLease, IntentRow, IntentStatus, IntentStore, NewIntent, RewritableStore as _, SealKey,
+    SealedStore, Sealing, SqliteStore,
 };
 use serde_json::Value;
 
-use crate::command::pg::pg;
+use crate::command::pg::{pg, write_private};
 
-async fn begun(store: &SqliteStore, account: &str, reference: &str) -> IntentLease {
+async fn begun(store: &impl IntentStore, account: &str, reference: &str) -> IntentLease {
     let new = NewIntent {
         key: IntentKey::new(account, reference),
         kind: "charge authCardKey".to_owned(),
@@ -77,4 +78,58 @@ fn another_programs_file_and_a_database_without_the_feature_get_one_line() {
     if !cfg!(feature = "postgres") {
         pg(["intents", "--store", "postgres://shop@127.0.0.1:1/shop"]).run().ends(2).says("--features postgres");
     }
+}
+
+#[tokio::test]
+async fn sealed_payments_are_shown_with_their_key_and_say_so_without_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (file, old, new) = (path("intents.sqlite"), path("old.key"), path("new.key"));
+    let digits = |byte: u8| format!("{byte:02x}").repeat(32);
+    write_private(old.as_ref(), &digits(1));
+    write_private(new.as_ref(), &digits(2));
+    let sealing = Sealing::new(SealKey::from_file(&old).unwrap());
+    let store = SealedStore::open(Arc::new(SqliteStore::open(&file).unwrap()), sealing).await.unwrap();
+    begun(&store, "shop", "order-open").await;
+    let held = begun(&store, "shop", "order-ended").await;
+    let outcome = r#"{"outcome":"approved","transaction":{"transactionKey":"0123456789"}}"#.to_owned();
+    let end = IntentEnd { status: IntentStatus::Ended, state: String::new(), outcome, wake: None };
+    store.end(&held, end).await.unwrap();
+
+    let all = ["intents", "--store", &file, "--status", "open", "--status", "ended"];
+    let shown = pg(all).run().ends(0).says("2 of these payments are sealed: --store-key FILE or PG_INTENTS_KEY");
+    let shown = shown.prints("charge authCardKey ").prints(" sealed ").hides(&["0123456789"]);
+    assert!(!shown.out.contains("sealed:"), "{}", shown.out);
+    assert!(shown.out.contains("order-open") && shown.out.contains("order-ended"), "{}", shown.out);
+    let json: Value = serde_json::from_str(&pg(all).arg("--json").run().ends(0).out).unwrap();
+    let fingerprint = SealKey::from_file(&old).unwrap().fingerprint().to_owned();
+    assert_eq!((json[0]["sealedWith"].as_str(), &json[0]["outcome"]), (Some(&*fingerprint), &Value::Null), "{json}");
+    let one = ["intents", "--store", &file, "show", "order-ended"];
+    pg(one).run().ends(0).prints(&format!("sealed with the key {fingerprint}"));
+    pg(["intents", "--store", &file, "reconcile", "order-ended"]).run().ends(1).says("its outcome is sealed");
+
+    pg(one).arg("--store-key").arg(&old).run().ends(0).prints("0123456789");
+    pg(one).env("PG_INTENTS_KEY", &digits(1)).run().ends(0).prints("0123456789");
+    let wrong = pg(one).env("PG_INTENTS_KEY", &digits(2)).run().ends(2).says("which was not given");
+    assert_eq!(wrong.err.trim_end().lines().count(), 1, "{}", wrong.err);
+    pg(one).env("PG_INTENTS_KEY", "0102").run().ends(2).says("64 hexadecimal digits").hides(&["0102"]);
+    pg(one).arg("--store-key").arg(&file).run().ends(2).says("does not hold 64 hexadecimal digits");
+    pg(one).arg("--store-key-older").arg(&old).run().ends(2).says("needs --store-key");
+
+    let reseal = ["intents", "--store", &file, "reseal"];
+    pg(reseal).run().ends(2).says("give their key");
+    let both = || pg(reseal).arg("--store-key").arg(&new);
+    both().arg("--store-key-older").arg(&old).run().ends(0).prints("2 payments sealed with the newest key, 0 were");
+    both().arg("--json").run().ends(0).prints(r#""current":2"#);
+    pg(one).arg("--store-key").arg(&new).run().ends(0).prints("0123456789");
+
+    // Older rows in clear are sealed only when told.
+    let clear = SqliteStore::open(&file).unwrap();
+    begun(&clear, "shop", "order-clear").await;
+    both().run().ends(2).says("order-clear cannot be opened: it is not sealed");
+    both().arg("--clear").run().ends(0).prints("1 payments sealed with the newest key, 2 were");
+    // What cannot be opened is told, and the rest is sealed.
+    let found = row(&clear, "order-open").await;
+    assert!(clear.rewrite(&found, &IntentRow { state: "x".to_owned(), ..found.clone() }, &[]).await.unwrap());
+    both().run().ends(1).says("1 payments are as they were").says("its state or its kind was altered");
 }

@@ -38,6 +38,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             let mut ended = std::pin::pin!(self.0.ended.notified());
             ended.as_mut().enable();
             let failed = match self.0.store.find(&key).await {
+                Err(error) if error.is_lasting() => return Err(error.into()),
                 Err(error) => Some(error),
                 Ok(None) => return Err(FleetError::NotWaiting { reference: reference.to_owned() }),
                 Ok(Some(found)) => {

@@ -57,7 +57,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                 Worked::Failed(error) => return Some(Err(error)),
                 Worked::Store(error) => error,
             };
-            if self.0.plan.clock.now() >= patience {
+            if error.is_lasting() || self.0.plan.clock.now() >= patience {
                 return Some(Err(error.into()));
             }
             self.sleep(self.pause()).await;

@@ -167,7 +167,7 @@ pub(super) const PARK: &str = concat!(
     "UPDATE payment_intents SET status = 2, owner = NULL, fence = fence + 1, claims = 0, due = 9223372036854775807, changed = ",
     now!(),
     ", ",
-    history!("'-'", "(fence + 1)", "'parked by an operator'"),
+    history!("'-'", "(fence + 1)", "'parked on request'"),
     " WHERE account = $1 AND reference = $2 AND status < 3 RETURNING 1"
 );
 
@@ -178,7 +178,7 @@ pub(super) const RECONCILE: &str = concat!(
     ", changed = ",
     now!(),
     ", ",
-    history!("'-'", "(fence + 1)", "'reconciled by an operator'"),
+    history!("'-'", "(fence + 1)", "'reconciled on request'"),
     " WHERE account = $1 AND reference = $2 AND status < 3 RETURNING pg_notify('payment_intents', '')::text"
 );
 
@@ -232,6 +232,17 @@ pub(super) const STOP: &str =
 pub(super) const UNSTOP: &str = "DELETE FROM payment_stops WHERE account = $1";
 
 pub(super) const STOPPED: &str = "SELECT reason FROM payment_stops WHERE account = $1";
+
+pub(super) const SCAN: &str = " FROM payment_intents AS i WHERE $1::text IS NULL OR (i.account, i.reference) > ($1, $2) \
+     ORDER BY i.account, i.reference LIMIT $3";
+
+/// $3 to $8 the texts as they were, $9 to $14 as they will be; then the events.
+pub(super) const REWRITE: &str = "WITH written AS (UPDATE payment_intents SET kind = $9, digest = $10, request = $11, state = $12, asks = $13, outcome = $14 \
+     WHERE account = $1 AND reference = $2 AND kind = $3 AND digest = $4 AND request IS NOT DISTINCT FROM $5 AND state = $6 \
+     AND asks IS NOT DISTINCT FROM $7 AND outcome IS NOT DISTINCT FROM $8 RETURNING 1), \
+     heard AS (UPDATE payment_events AS e SET event = n.event FROM unnest($15, $16) AS n(number, event) \
+     WHERE e.account = $1 AND e.reference = $2 AND e.number = n.number AND EXISTS (SELECT 1 FROM written)) \
+     SELECT * FROM written";
 
 /// Whether anything durable can be written here.
 pub(super) const FITNESS: &str = "SELECT current_setting('transaction_read_only') = 'on', \

@@ -251,8 +251,8 @@ pub(super) fn list(connection: &Connection, now: i64, filter: &IntentFilter) -> 
 
 pub(super) fn direct(connection: &Connection, now: i64, key: &IntentKey, directive: Directive) -> Result<bool> {
     let (status, due, what) = match directive {
-        Directive::Park => ("2", NEVER, "parked by an operator"),
-        Directive::Reconcile => ("CASE WHEN outcome IS NULL THEN 0 ELSE 1 END", now, "reconciled by an operator"),
+        Directive::Park => ("2", NEVER, "parked on request"),
+        Directive::Reconcile => ("CASE WHEN outcome IS NULL THEN 0 ELSE 1 END", now, "reconciled on request"),
     };
     let sql = format!(
         "UPDATE payment_intents SET status = {status}, owner = NULL, fence = fence + 1, claims = 0, due = ?3, changed = ?4, \
@@ -317,6 +317,52 @@ pub(super) fn stop(connection: &Connection, now: i64, account: &str, reason: Opt
 pub(super) fn stopped(connection: &Connection, account: &str) -> Result<Option<String>> {
     let sql = "SELECT reason FROM payment_stops WHERE account = ?1";
     connection.prepare_cached(sql)?.query_row([account], |row| row.get(0)).optional()
+}
+
+pub(super) fn scan(connection: &Connection, now: i64, after: Option<&IntentKey>, most: u32) -> Result<Vec<IntentRow>> {
+    // Of a bound NULL the planner would not know that it is none.
+    let condition = if after.is_some() { "(account, reference) > (?1, ?2)" } else { "?1 IS NULL AND ?2 IS NULL" };
+    let sql = format!("SELECT {COLUMNS} FROM payment_intents WHERE {condition} ORDER BY account, reference LIMIT ?3");
+    let (account, reference) = (after.map(|key| &key.account), after.map(|key| &key.reference));
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map(params![account, reference, most], |row| intent(row, now))?;
+    rows.collect()
+}
+
+pub(super) fn rewrite(
+    connection: &Connection,
+    old: &IntentRow,
+    new: &IntentRow,
+    events: &[(i32, String)],
+) -> Result<bool> {
+    let sql = "UPDATE payment_intents SET kind = ?9, digest = ?10, request = ?11, state = ?12, asks = ?13, outcome = ?14 \
+               WHERE account = ?1 AND reference = ?2 AND kind = ?3 AND digest = ?4 AND request IS ?5 AND state = ?6 AND asks IS ?7 \
+               AND outcome IS ?8";
+    let IntentKey { account, reference } = &old.key;
+    let values = params![
+        account,
+        reference,
+        old.kind,
+        old.digest,
+        old.request,
+        old.state,
+        old.asks,
+        old.outcome,
+        new.kind,
+        new.digest,
+        new.request,
+        new.state,
+        new.asks,
+        new.outcome
+    ];
+    if connection.prepare_cached(sql)?.execute(values)? == 0 {
+        return Ok(false);
+    }
+    let sql = "UPDATE payment_events SET event = ?4 WHERE account = ?1 AND reference = ?2 AND number = ?3";
+    for (number, event) in events {
+        connection.prepare_cached(sql)?.execute(params![account, reference, number, event])?;
+    }
+    Ok(true)
 }
 
 /// What SQLite says, in words.

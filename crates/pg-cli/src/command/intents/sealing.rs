@@ -1,0 +1,77 @@
+//! Sealed stores: the keys that an operator gives, and their change.
+
+use pg_intents::{IntentRow, RewritableStore, SealKey, SealKeyError, SealedStore, Sealing};
+use serde::Serialize;
+
+use super::{Arguments, failure};
+use crate::{
+    failure::{Exit, Failure},
+    output,
+};
+
+/// The environment variable with the key.
+const KEY: &str = "PG_INTENTS_KEY";
+/// The environment variable with older keys.
+const OLDER: &str = "PG_INTENTS_KEY_OLDER";
+
+pub(super) const NO_KEY: &str =
+    "to seal payments give their key: --store-key FILE, or PG_INTENTS_KEY with 64 hexadecimal digits";
+
+/// The keys that were given; `None` if there are none.
+pub(super) fn given(arguments: &Arguments) -> Result<Option<Sealing>, Failure> {
+    let misuse = |error: SealKeyError| Failure::misuse(error.to_string());
+    let from = |name: &'static str| move |error: SealKeyError| Failure::misuse(format!("{name}: {error}"));
+    let newest = match (&arguments.store_key, std::env::var(KEY)) {
+        (Some(file), _) => SealKey::from_file(file).map_err(misuse)?,
+        (None, Ok(digits)) => SealKey::from_hex(&digits).map_err(from(KEY))?,
+        (None, Err(_)) if arguments.store_key_older.is_empty() => return Ok(None),
+        (None, Err(_)) => return Err(Failure::misuse("--store-key-older needs --store-key or PG_INTENTS_KEY")),
+    };
+    let mut sealing = Sealing::new(newest);
+    for file in &arguments.store_key_older {
+        sealing = sealing.older(SealKey::from_file(file).map_err(misuse)?);
+    }
+    for digits in std::env::var(OLDER).unwrap_or_default().split_whitespace() {
+        sealing = sealing.older(SealKey::from_hex(digits).map_err(from(OLDER))?);
+    }
+    Ok(Some(sealing))
+}
+
+/// Says of how many payments only the clear part is shown.
+pub(super) fn tell(rows: &[&IntentRow], arguments: &Arguments) {
+    let sealed = rows.iter().filter(|row| row.sealed_with().is_some()).count();
+    if sealed == 0 {
+        return;
+    }
+    let has_key = arguments.store_key.is_some() || std::env::var(KEY).is_ok();
+    let how = match has_key {
+        true => "cannot be opened: they were altered, or are sealed with a key that was not given",
+        false => "are sealed: --store-key FILE or PG_INTENTS_KEY shows their outcomes",
+    };
+    output::say(&format!("{sealed} of these payments {how}"));
+}
+
+/// What became of the payments.
+#[derive(Serialize)]
+struct Counts {
+    sealed: u64,
+    current: u64,
+    unopened: u64,
+}
+
+pub(super) async fn reseal<S: RewritableStore>(store: &SealedStore<S>, json: bool) -> Result<Exit, Failure> {
+    let done = store.reseal().await.map_err(failure)?;
+    let (sealed, current, unopened) = (done.sealed, done.current, done.unopened);
+    if json {
+        output::json(&Counts { sealed, current, unopened })?;
+    } else {
+        output::data(&format!("{sealed} payments sealed with the newest key, {current} were already"))?;
+    }
+    match done.first_unopened {
+        None => Ok(Exit::Done),
+        Some(first) => Err(Failure::new(
+            Exit::Refused,
+            format!("{unopened} payments are as they were and need their key still; the first: {first}"),
+        )),
+    }
+}

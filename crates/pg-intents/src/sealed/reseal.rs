@@ -1,0 +1,94 @@
+//! Seals every intent with the newest key.
+
+use super::{SealedStore, rows::Sealer, text::Unopened};
+use crate::{IntentRow, IntentStatus, RewritableStore, StoreError};
+
+/// So many intents are read at once.
+const PAGE: u32 = 500;
+
+/// What became of the intents of a store.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Resealed {
+    /// They are sealed with the newest key now.
+    pub sealed: u64,
+    /// They were already.
+    pub current: u64,
+    /// They cannot be opened, and are as they were.
+    pub unopened: u64,
+    /// Why the first of those cannot be opened.
+    pub first_unopened: Option<StoreError>,
+}
+
+impl<S: RewritableStore> SealedStore<S> {
+    /// Seals every intent with the newest key, also those that have ended; workers go on meanwhile. Once every process seals with that
+    /// key, and no intent is left that cannot be opened, the older keys are not needed any more.
+    ///
+    /// # Errors
+    /// If the store does not answer. What was sealed until then stays sealed.
+    pub async fn reseal(&self) -> Result<Resealed, StoreError> {
+        let mut resealed = Resealed::default();
+        let mut last = None;
+        loop {
+            let page = self.inner().scan(last.as_ref(), PAGE).await?;
+            let Some(end) = page.last() else { return Ok(resealed) };
+            last = Some(end.key.clone());
+            for row in page {
+                self.reseal_one(row, &mut resealed).await?;
+            }
+        }
+    }
+
+    async fn reseal_one(&self, mut row: IntentRow, resealed: &mut Resealed) -> Result<(), StoreError> {
+        loop {
+            // An intent that has ended keeps no events.
+            let events = match row.status {
+                IntentStatus::Ended => Vec::new(),
+                _ => self.inner().events(&row.key, 0).await?,
+            };
+            let is_current =
+                self.sealing.is_current(&row) && events.iter().all(|(_, text)| self.sealing.is_current_event(text));
+            let (new, events) = match self.sealed_anew(&row, events) {
+                Ok(_) if is_current => {
+                    resealed.current += 1;
+                    return Ok(());
+                }
+                Ok(sealed) => sealed,
+                Err(unopened) => {
+                    resealed.unopened += 1;
+                    let error = unopened.of(&row.key);
+                    tracing::error!(target: "pg.fleet", %error, "an intent was not sealed with the newest key");
+                    resealed.first_unopened.get_or_insert(error);
+                    return Ok(());
+                }
+            };
+            if self.inner().rewrite(&row, &new, &events).await? {
+                resealed.sealed += 1;
+                return Ok(());
+            }
+            // A worker has saved it meanwhile.
+            match self.inner().find(&row.key).await? {
+                Some(found) => row = found,
+                None => return Ok(()),
+            }
+        }
+    }
+
+    fn sealed_anew(
+        &self,
+        row: &IntentRow,
+        events: Vec<(i32, String)>,
+    ) -> Result<(IntentRow, Vec<(i32, String)>), Unopened> {
+        let sealer = Sealer { key: self.sealing.newest(), of: &row.key };
+        let new = sealer.row(&self.sealing.opened(row)?);
+        let mut sealed = Vec::with_capacity(events.len());
+        for (number, event) in events {
+            match self.sealing.opened_event(&row.key, &event) {
+                Ok(event) => sealed.push((number, sealer.event(&event))),
+                Err(unopened @ Unopened::MissingKey(_)) => return Err(unopened),
+                // It stays as it is, and is passed over when it is heard.
+                Err(Unopened::Altered(_) | Unopened::Clear) => {}
+            }
+        }
+        Ok((new, sealed))
+    }
+}
