@@ -16,6 +16,8 @@ use crate::{
 
 mod executor;
 mod operations;
+#[cfg(test)]
+mod tests;
 
 /// Marks a file as a store of intents.
 const APPLICATION: i64 = 0x7067_6931;

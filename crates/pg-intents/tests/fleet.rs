@@ -170,6 +170,7 @@ async fn a_worker_that_slept_past_its_lease_saves_nothing_and_sends_nothing() {
     world.sandbox.advance(LEASE * 2);
     other.work_once().await.unwrap();
     assert_eq!(world.ledger("order-10").await.len(), 1);
+    assert_eq!(sleepy.outcome("order-10").await.unwrap().unwrap().name(), "approved", "by the other worker");
 }
 
 #[tokio::test]
@@ -254,6 +255,7 @@ async fn an_intent_on_which_workers_fail_again_and_again_is_parked() {
     fleet.work_once().await.unwrap();
     let parked = row(&world, &fleet, "order-12").await;
     assert_eq!((parked.status, wire.paid.load(Ordering::SeqCst)), (IntentStatus::Parked, 0));
+    assert_eq!(fleet.charge(by_key(&key, "order-12")).await.unwrap().name(), "unknown");
     assert!(parked.history.contains("parked"), "{}", parked.history);
     // An operator sends it on.
     assert!(world.store.direct(&parked.key, Directive::Reconcile).await.unwrap());

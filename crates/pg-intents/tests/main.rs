@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod failures;
 mod figures;
 mod fleet;
 mod machines;
@@ -13,4 +14,5 @@ mod proof;
 mod sealed;
 mod server;
 mod sqlite;
+mod unwritable;
 mod world;

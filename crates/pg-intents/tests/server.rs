@@ -28,9 +28,7 @@ impl Server {
         let folder = tempfile::Builder::new().prefix("pg-intents-").tempdir().unwrap();
         let data = folder.path().join("data");
         fs::create_dir(&data).unwrap();
-        if is_root() {
-            let _ = succeed(Command::new("chown").args(["-R", USER]).arg(folder.path()));
-        }
+        owned_by_user(folder.path());
         let arguments = ["--auth=trust", "--username=pg", "--encoding=UTF8", "--locale=C", "--no-sync", "-D"];
         let _ = succeed(program(&programs, "initdb").args(arguments).arg(&data));
         let mut server = Self { folder, programs, port: 0, running: None };
@@ -148,14 +146,28 @@ impl Drop for Server {
 /// The user that Debian's package makes.
 const USER: &str = "postgres";
 
-/// A program of PostgreSQL, as a user that is not root, and not without this test.
-fn program(programs: &Path, name: &str) -> Command {
+/// Gives a folder to the user that programs run as.
+pub(crate) fn owned_by_user(folder: &Path) {
+    if is_root() {
+        let _ = succeed(Command::new("chown").args(["-R", USER]).arg(folder));
+    }
+}
+
+/// A program as a user that is not root, and not without this test.
+pub(crate) fn unprivileged(program: &Path) -> Command {
     let mut command = Command::new("setpriv");
     command.args(["--pdeathsig", "KILL"]);
     if is_root() {
         command.args(["--reuid", USER, "--regid", USER, "--clear-groups"]);
     }
-    command.arg(programs.join(name)).current_dir("/").env_remove("PGHOST").env_remove("PGPORT");
+    command.arg(program);
+    command
+}
+
+/// A program of PostgreSQL.
+fn program(programs: &Path, name: &str) -> Command {
+    let mut command = unprivileged(&programs.join(name));
+    command.current_dir("/").env_remove("PGHOST").env_remove("PGPORT");
     command.env("PGOPTIONS", "-c default_transaction_read_only=off");
     command
 }
@@ -179,6 +191,6 @@ fn is_root() -> bool {
     Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0")
 }
 
-fn on_ci() -> bool {
+pub(crate) fn on_ci() -> bool {
     env::var("CI").is_ok_and(|value| value == "true" || value == "1")
 }

@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc, Mutex,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -43,19 +43,26 @@ pub(crate) struct Wire {
     pub(crate) hanging: Arc<Notify>,
     /// How often each request lets other tasks run before its reply arrives.
     pub(crate) yields: Arc<AtomicUsize>,
+    /// No request reaches the service.
+    pub(crate) away: Arc<AtomicBool>,
 }
 
-/// What becomes of the next payment: its future never ends.
+/// What becomes of the next payment: its future never ends, unless the reply is lost.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Fault {
     /// It has arrived.
     After,
     /// It never arrives.
     Before,
+    /// It has arrived, and the connection breaks before the reply.
+    Lost,
 }
 
 impl Transport for Wire {
     async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
+        if self.away.load(Ordering::SeqCst) {
+            return Err(TransportError::not_sent("connection refused"));
+        }
         let pays = ["/auth", "/refund"].iter().any(|path| request.uri().path().contains(path));
         let fault = if pays { self.fault.lock().unwrap().take() } else { None };
         if pays {
@@ -68,6 +75,9 @@ impl Transport for Wire {
         let reply = self.inner.send(request).await;
         for _ in 0..self.yields.load(Ordering::SeqCst) {
             tokio::task::yield_now().await;
+        }
+        if fault == Some(Fault::Lost) {
+            return Err(TransportError::maybe_sent("connection reset"));
         }
         if fault == Some(Fault::After) {
             self.hanging.notify_one();
@@ -118,6 +128,7 @@ impl World {
             fault: Arc::new(Mutex::new(fault)),
             hanging: Arc::default(),
             yields: Arc::default(),
+            away: Arc::default(),
         }
     }
 

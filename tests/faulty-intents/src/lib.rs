@@ -53,6 +53,8 @@ pub struct FaultyStore<S> {
     sleep: Option<Box<dyn Fn() + Send + Sync>>,
     /// So many of the next intents are not begun, since the connection is lost.
     pub lost: AtomicUsize,
+    /// The next change by this method is made, and its answer is lost.
+    pub unanswered: Mutex<Option<&'static str>>,
     /// Processes that asked for a share of the limit and got none.
     pub refused: Mutex<Vec<String>>,
     /// Questions about the limit.
@@ -64,7 +66,7 @@ impl<S: IntentStore> FaultyStore<S> {
     #[must_use]
     pub fn new(store: Arc<S>, bug: Option<StoreBug>) -> Self {
         let (lost, shares) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Self { store, bug, sleep: None, lost, refused: Mutex::default(), shares }
+        Self { store, bug, sleep: None, lost, unanswered: Mutex::default(), refused: Mutex::default(), shares }
     }
 
     /// A worker over it falls asleep in each save: `sleep` lets more time pass than its lease lasts.
@@ -80,6 +82,18 @@ impl<S: IntentStore> FaultyStore<S> {
     fn is_lost(&self) -> bool {
         let one_less = |left: usize| left.checked_sub(1);
         self.lost.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok()
+    }
+
+    /// The answer of a method, unless it is lost.
+    fn answer<R>(&self, method: &'static str, made: Result<R, StoreError>) -> Result<R, StoreError> {
+        let mut unanswered = self.unanswered.lock().unwrap_or_else(PoisonError::into_inner);
+        match made {
+            Ok(_) if *unanswered == Some(method) => {
+                *unanswered = None;
+                Err(StoreError::Unavailable("the connection was lost".to_owned()))
+            }
+            made => made,
+        }
     }
 
     /// Takes a lost connection for a commit, if that is the bug.
@@ -109,7 +123,7 @@ impl<S: IntentStore> IntentStore for FaultyStore<S> {
     async fn begin(&self, new: NewIntent) -> Result<Begun, StoreError> {
         let begun = match self.is_lost() {
             true => Err(StoreError::Unavailable("the connection was lost".to_owned())),
-            false => self.store.begin(new).await,
+            false => self.answer("begin", self.store.begin(new).await),
         };
         let begun = self.believed(begun, Begun::New)?;
         Ok(if self.has(StoreBug::BegunTwice) { Begun::New } else { begun })
@@ -121,7 +135,8 @@ impl<S: IntentStore> IntentStore for FaultyStore<S> {
             let kinds = [IntentKind { name: "charge authCardKey".to_owned(), version: 1 }];
             self.store.claim(&hold.key.account, "awake#1", 10, lease, &kinds).await?;
         }
-        match self.believed(self.store.save(hold, state, lease).await, ()) {
+        let saved = self.answer("save", self.store.save(hold, state, lease).await);
+        match self.believed(saved, ()) {
             Err(StoreError::Lost) if self.has(StoreBug::NoFence) => Ok(()),
             saved => saved,
         }
@@ -138,7 +153,7 @@ impl<S: IntentStore> IntentStore for FaultyStore<S> {
     async fn end(&self, hold: &IntentLease, end: IntentEnd) -> Result<(), StoreError> {
         match self.has(StoreBug::ToldBeforeStored) {
             true => Ok(()),
-            false => self.store.end(hold, end).await,
+            false => self.answer("end", self.store.end(hold, end).await),
         }
     }
 
@@ -184,11 +199,11 @@ impl<S: IntentStore> IntentStore for FaultyStore<S> {
     }
 
     async fn rest(&self, hold: &IntentLease, rest: IntentRest) -> Result<(), StoreError> {
-        self.store.rest(hold, rest).await
+        self.answer("rest", self.store.rest(hold, rest).await)
     }
 
     async fn deliver(&self, key: &IntentKey, event: &str) -> Result<bool, StoreError> {
-        self.store.deliver(key, event).await
+        self.answer("deliver", self.store.deliver(key, event).await)
     }
 
     async fn events(&self, key: &IntentKey, after: i32) -> Result<Vec<(i32, String)>, StoreError> {

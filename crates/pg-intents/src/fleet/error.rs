@@ -43,7 +43,7 @@ pub enum FleetError {
         /// The reference.
         reference: String,
     },
-    /// An operator has parked the payment, or workers failed on it too often, before it had an outcome.
+    /// An operator has parked the payment before it had an outcome. (One that workers failed on too often is unknown.)
     #[error("{reference}: the payment is parked: its row has the history, and Directive::Reconcile goes on with it")]
     Parked {
         /// The reference.

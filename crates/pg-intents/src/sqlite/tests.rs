@@ -1,0 +1,77 @@
+//! A database that cannot be written to.
+
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::{Executor, SqliteStore, Unready, operations, ready};
+use crate::{Begun, IntentKey, IntentLease, IntentStore as _, NewIntent, StoreError};
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+fn new(reference: &str) -> NewIntent {
+    NewIntent {
+        key: IntentKey::new("shop", reference),
+        kind: "charge".to_owned(),
+        digest: String::new(),
+        request: None,
+        state: "s".repeat(10_000),
+        version: 1,
+        owner: Some("w#1".to_owned()),
+        lease: HOUR,
+    }
+}
+
+/// The limit of its own connection, as no other connection can set it.
+async fn limit(store: &SqliteStore, pages: i64) -> i64 {
+    let set = move |connection: &Connection, _| {
+        let pragma = format!("PRAGMA max_page_count = {pages}");
+        connection.query_row(&pragma, [], |_| Ok(()))?;
+        connection.query_row("PRAGMA page_count", [], |row| row.get(0))
+    };
+    store.executor.run(set).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_full_database_says_so_loses_nothing_and_goes_on_when_there_is_room() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(folder.path().join("intents.sqlite")).unwrap();
+    assert_eq!(store.begin(new("before")).await, Ok(Begun::New));
+    let pages = limit(&store, 1_000_000).await;
+    limit(&store, pages).await;
+    let refused = store.begin(new("full")).await.unwrap_err();
+    assert!(matches!(&refused, StoreError::Unavailable(why) if why.contains("full")), "{refused}");
+    assert!(!refused.to_string().contains('\n'), "{refused}");
+    assert_eq!(store.find(&IntentKey::new("shop", "full")).await, Ok(None), "it was not begun");
+    // What takes no room is still done: the lease of a payment that is under way is kept.
+    let hold = IntentLease { key: IntentKey::new("shop", "before"), owner: "w#1".to_owned(), fence: 1 };
+    assert_eq!(store.renew(&hold, HOUR).await, Ok(()));
+    assert_eq!(store.find(&hold.key).await.unwrap().unwrap().state, new("").state);
+    limit(&store, 1_000_000).await;
+    assert_eq!(store.begin(new("full")).await, Ok(Begun::New));
+}
+
+#[tokio::test]
+async fn a_database_that_becomes_read_only_says_so_and_goes_on_when_it_can_be_written() {
+    let store = SqliteStore::in_memory(|| 1_700_000_000_000).unwrap();
+    let Executor::Here(connection, _) = &store.executor else { panic!("it has no thread") };
+    let read_only = |on: bool| connection.lock().unwrap().pragma_update(None, "query_only", on).unwrap();
+    assert_eq!(store.begin(new("before")).await, Ok(Begun::New));
+    read_only(true);
+    let refused = store.begin(new("refused")).await.unwrap_err();
+    assert!(matches!(&refused, StoreError::Unavailable(why) if why.contains("readonly")), "{refused}");
+    read_only(false);
+    assert_eq!(store.begin(new("refused")).await, Ok(Begun::New));
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_refused_when_it_is_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("intents.sqlite");
+    drop(SqliteStore::open(&file).unwrap());
+    // As root any file can be opened for writing, so the connection says that it cannot.
+    let connection = Connection::open_with_flags(&file, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+    let Err(Unready::Engine(error)) = ready(&connection) else { panic!("it is ready") };
+    let refused = operations::unavailable(&error).to_string();
+    assert!(refused.contains("attempt to write a readonly database"), "{refused}");
+}

@@ -1,0 +1,146 @@
+//! Failures of the guide's matrix that no other file shows: lost answers and replies, a service that is away, a shutdown, an operator
+//! who parks, a broken `LISTEN`.
+
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use pg_hyper::proto::model::{CheckoutItem, GetToken};
+use pg_intents::{
+    Directive, Fleet, FleetError, FleetEvent, FleetQuestion, FleetStep, IntentKey, IntentStatus, IntentStore as _,
+    PostgresStore, StoreError,
+};
+
+use crate::{
+    server::Server,
+    world::{Fault, World, by_key},
+};
+
+/// The change is made, and its answer is lost.
+#[tokio::test]
+async fn a_commit_whose_answer_is_lost_is_neither_repeated_nor_forgotten() {
+    for (method, fault) in [("begin", None), ("save", Some(Fault::Lost)), ("end", None)] {
+        let world = World::new();
+        let (wire, key) = (world.wire(fault), world.card_key().await);
+        let store = Arc::new(world.faulty(None));
+        *store.unanswered.lock().unwrap() = Some(method);
+        let fleet = world.worker_over("one", &store, &wire).await;
+        let settled = fleet.charge(by_key(&key, "order-1")).await.unwrap();
+        assert_eq!(settled.name(), "approved", "{method}");
+        assert_eq!(*store.unanswered.lock().unwrap(), None, "{method}: the answer was lost");
+        assert_eq!((world.ledger("order-1").await.len(), wire.paid.load(Ordering::SeqCst)), (1, 1), "{method}");
+        let row = world.store.find(&IntentKey::new(fleet.account(), "order-1")).await.unwrap().unwrap();
+        assert_eq!((row.status, row.event), (IntentStatus::Ended, 1), "{method}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_or_an_event_whose_commit_has_no_answer_is_there_once() {
+    let world = World::new();
+    let wire = world.wire(None);
+    let store = Arc::new(world.faulty(None));
+    *store.unanswered.lock().unwrap() = Some("rest");
+    let fleet = world.worker_over("one", &store, &wire).await;
+    let token = || {
+        let token = GetToken::new().item(CheckoutItem::new("Tea", "4.99")).currency("GBP");
+        let token = token.callback_url("https://shop.example/paid").success_url("https://shop.example/thanks");
+        token.trans_reference("cart-1")
+    };
+    let opened = fleet.checkout("cart-1", token()).await.unwrap();
+    assert!(matches!(&opened, FleetStep::Ask(FleetQuestion::Redirect { .. })), "{opened:?}");
+    assert_eq!(*store.unanswered.lock().unwrap(), None, "the answer was lost");
+    let other = world.worker("other", &wire).await;
+    assert_eq!(other.checkout("cart-1", token()).await.unwrap(), opened, "every server leads to the same page");
+    *store.unanswered.lock().unwrap() = Some("deliver");
+    let error = fleet.event("cart-1", &FleetEvent::Cancelled).await.unwrap_err();
+    assert!(matches!(error, FleetError::Store(StoreError::Unavailable(_))), "{error}");
+    // The callback comes again, since it was not acknowledged.
+    fleet.event("cart-1", &FleetEvent::Cancelled).await.unwrap();
+    let ended = fleet.step("cart-1").await.unwrap();
+    assert!(matches!(&ended, FleetStep::Done(settled) if settled.name() == "not-paid"), "{ended:?}");
+}
+
+#[tokio::test]
+async fn a_lost_reply_is_looked_up_and_a_service_that_is_away_charges_nothing() {
+    let world = World::new();
+    let (wire, key) = (world.wire(Some(Fault::Lost)), world.card_key().await);
+    let fleet = world.worker("one", &wire).await;
+    assert_eq!(fleet.charge(by_key(&key, "order-1")).await.unwrap().name(), "approved");
+    assert_eq!((world.ledger("order-1").await.len(), wire.paid.load(Ordering::SeqCst)), (1, 1));
+    wire.away.store(true, Ordering::SeqCst);
+    assert_eq!(fleet.charge(by_key(&key, "order-2")).await.unwrap().name(), "not-sent");
+    let row = world.store.find(&IntentKey::new(fleet.account(), "order-2")).await.unwrap().unwrap();
+    assert_eq!(row.status, IntentStatus::Ended);
+    wire.away.store(false, Ordering::SeqCst);
+    assert_eq!(fleet.charge(by_key(&key, "order-2")).await.unwrap().name(), "not-sent", "a reference has one outcome");
+    assert_eq!(world.ledger("order-2").await, []);
+}
+
+#[tokio::test]
+async fn a_worker_that_shuts_down_hands_over_what_it_works_on() {
+    let world = World::new();
+    let (wire, key) = (world.wire(Some(Fault::After)), world.card_key().await);
+    let plan = World::plan("one").lease(Duration::from_secs(3));
+    let leaving = Fleet::new(world.client(&wire), Arc::clone(&world.store), plan).await.unwrap();
+    let call = tokio::spawn({
+        let (leaving, payment) = (leaving.clone(), by_key(&key, "order-1"));
+        async move { leaving.charge(payment).await }
+    });
+    wire.hanging.notified().await;
+    leaving.shut_down();
+    let error = call.await.unwrap().unwrap_err();
+    assert!(matches!(error, FleetError::ShuttingDown { .. }), "{error}");
+    // No time has passed by the store's clock: the lease has not ended by itself.
+    let other = world.worker("other", &wire).await;
+    assert_eq!(other.work_once().await.unwrap(), 1);
+    assert_eq!(other.outcome("order-1").await.unwrap().unwrap().name(), "approved");
+    assert_eq!((world.ledger("order-1").await.len(), wire.paid.load(Ordering::SeqCst)), (1, 1));
+}
+
+#[tokio::test]
+async fn what_an_operator_parks_no_worker_touches_until_it_is_reconciled() {
+    let world = World::new();
+    let (wire, key) = (world.wire(None), world.card_key().await);
+    let fleet = world.worker("one", &wire).await;
+    fleet.submit(by_key(&key, "order-1")).await.unwrap();
+    let intent = IntentKey::new(fleet.account(), "order-1");
+    assert!(world.store.direct(&intent, Directive::Park).await.unwrap());
+    assert_eq!(fleet.work_once().await.unwrap(), 0);
+    let error = fleet.charge(by_key(&key, "order-1")).await.unwrap_err();
+    assert!(matches!(error, FleetError::Parked { .. }), "{error}");
+    assert_eq!(wire.paid.load(Ordering::SeqCst), 0);
+    assert!(world.store.direct(&intent, Directive::Reconcile).await.unwrap());
+    assert_eq!(fleet.charge(by_key(&key, "order-1")).await.unwrap().name(), "approved");
+}
+
+#[tokio::test]
+async fn when_listen_breaks_workers_poll() {
+    let Some(server) = Server::start() else { return };
+    let world = World::new();
+    let (wire, key) = (world.wire(None), world.card_key().await);
+    let listening = PostgresStore::migrate(&server.url()).await.unwrap().listening(&server.url()).unwrap();
+    let fleet = world.worker_over("one", &Arc::new(listening), &wire).await;
+    let running = tokio::spawn({
+        let fleet = fleet.clone();
+        async move { fleet.run().await }
+    });
+    // A process that does not listen.
+    let silent = Arc::new(PostgresStore::connect(&server.url()).await.unwrap());
+    let other = world.worker_over("other", &silent, &wire).await;
+    let listeners = "FROM pg_stat_activity WHERE query LIKE 'LISTEN%'";
+    while server.psql(&format!("SELECT count(*) {listeners}")).trim() != "1" {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(server.psql(&format!("SELECT pg_terminate_backend(pid) {listeners}")).trim(), "t");
+    other.submit(by_key(&key, "order-1")).await.unwrap();
+    loop {
+        match other.outcome("order-1").await {
+            Ok(settled) => break assert_eq!(settled.unwrap().name(), "approved"),
+            Err(FleetError::Pending { .. }) => tokio::task::yield_now().await,
+            Err(error) => panic!("{error}"),
+        }
+    }
+    fleet.shut_down();
+    running.await.unwrap();
+}
