@@ -90,6 +90,9 @@ fn tools<'a>() -> Vec<Step<'a>> {
         Step::new("PostgreSQL for the tests of fleets and shared stores", || {
             debian::install("no fleet and no store is tested over PostgreSQL", debian::POSTGRES)
         }),
+        Step::new("PgBouncer for the tests of fleets", || {
+            debian::install("no fleet is tested behind PgBouncer", debian::BOUNCER)
+        }),
         Step::new("Node for the tests of the decoder for JavaScript", || {
             debian::install("nothing is tested in Node", debian::NODE)
         }),

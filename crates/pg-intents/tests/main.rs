@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod bouncer;
 mod failures;
 mod figures;
 mod fleet;

@@ -19,6 +19,8 @@ pub(super) const NODE: Tools = &[("node", "nodejs"), ("npm", "npm")];
 
 /// The database of fleets and of shared stores. Debian keeps its server out of the path, in a folder for each version.
 pub(super) const POSTGRES: Tools = &[("postgres", "postgresql")];
+/// A pooler of connections before it. Debian keeps it where only root looks for programs.
+pub(super) const BOUNCER: Tools = &[("/usr/sbin/pgbouncer", "pgbouncer")];
 const POSTGRES_VERSIONS: &str = "/usr/lib/postgresql";
 
 /// The languages in which `pg rehearse init` writes an integration, and which no other test brings along.
