@@ -38,6 +38,10 @@ pub(crate) struct Journal {
     entries: VecDeque<Entry>,
     last: u64,
     bytes: usize,
+    /// Accounts that the open transaction removes.
+    leaving: Vec<String>,
+    /// Accounts that are removed and whose entries are still here.
+    gone: Vec<String>,
     /// Where the entries of answered requests go if several processes share the journal.
     shared: Option<SharedJournal>,
 }
@@ -146,9 +150,10 @@ impl Journal {
         self.shared.as_ref()
     }
 
-    /// Hands the entries of answered requests over to the shared journal, if there is one.
+    /// Hands the entries of answered requests over to the shared journal, if there is one, and forgets those of removed accounts.
     pub(crate) fn publish(&mut self) {
-        let Self { entries, bytes, shared: Some(shared), .. } = self else { return };
+        let gone = std::mem::take(&mut self.gone);
+        let Self { entries, bytes, shared: Some(shared), .. } = self else { return self.forget(&gone) };
         *bytes = 0;
         shared.add(entries.drain(..).map(|entry| JournalLine {
             time: entry.real_at.millis(),
@@ -156,6 +161,25 @@ impl Journal {
             merchant: entry.merchant.clone().unwrap_or_default(),
             body: Box::new(move |key| entry.view(key).to_string()),
         }));
+        gone.iter().for_each(|merchant| shared.forget(merchant));
+    }
+
+    fn forget(&mut self, gone: &[String]) {
+        if gone.is_empty() {
+            return;
+        }
+        self.entries.retain(|entry| entry.merchant.as_ref().is_none_or(|merchant| !gone.contains(merchant)));
+        self.bytes = self.entries.iter().map(Entry::bytes).sum();
+    }
+
+    /// The open transaction removes an account, and with its commit the account's entries go.
+    pub(crate) fn leave(&mut self, merchant: &str) {
+        self.leaving.push(merchant.to_owned());
+    }
+
+    /// The open transaction is committed.
+    pub(crate) fn committed(&mut self) {
+        self.gone.append(&mut self.leaving);
     }
 
     /// Adds an entry and assigns its number.
@@ -181,8 +205,9 @@ impl Journal {
         self.entries.iter().skip(self.entries.len() - count)
     }
 
-    /// Removes every entry after that number.
+    /// The open transaction is undone: removes every entry after that number, and keeps those of the accounts that it was to remove.
     pub(crate) fn forget_after(&mut self, id: u64) {
+        self.leaving.clear();
         while self.entries.back().is_some_and(|entry| entry.id > id) {
             self.bytes -= self.entries.pop_back().map_or(0, |newest| newest.bytes());
         }
@@ -196,8 +221,8 @@ impl Journal {
 
     /// The entry with this number.
     pub(crate) fn entry(&self, id: u64) -> Option<&Entry> {
-        let first = self.entries.front()?.id;
-        self.entries.get(usize::try_from(id.checked_sub(first)?).ok()?)
+        let at = self.entries.binary_search_by_key(&id, |entry| entry.id).ok()?;
+        self.entries.get(at)
     }
 }
 
@@ -256,6 +281,30 @@ mod tests {
         journal.forget_after(10_003);
         journal.add(entry(10));
         assert_eq!(ids(&journal, None), [10_004, 10_003, 10_002]);
+        assert_eq!(journal.bytes, journal.entries.iter().map(Entry::bytes).sum::<usize>());
+    }
+
+    #[test]
+    fn entries_of_an_account_go_with_the_commit_that_removes_it() {
+        let mut journal = Journal::default();
+        let of = |merchant: &str| Entry { merchant: Some(merchant.to_owned()), ..entry(10) };
+        ["ci-1", "main", "ci-1", "ci-2"].into_iter().for_each(|merchant| journal.add(of(merchant)));
+        let last = journal.last();
+        journal.leave("ci-1");
+        journal.add(of("main"));
+        journal.forget_after(last);
+        journal.committed();
+        journal.publish();
+        assert_eq!(ids(&journal, None), [4, 3, 2], "the transaction was undone");
+        journal.leave("ci-1");
+        journal.committed();
+        // Another transaction of the same group is undone.
+        journal.leave("ci-2");
+        journal.forget_after(last);
+        journal.publish();
+        assert_eq!(ids(&journal, None), [4, 2]);
+        assert_eq!(journal.entry(2).unwrap().merchant.as_deref(), Some("main"));
+        assert!(journal.entry(1).is_none() && journal.entry(3).is_none());
         assert_eq!(journal.bytes, journal.entries.iter().map(Entry::bytes).sum::<usize>());
     }
 

@@ -153,10 +153,13 @@ impl Sandbox {
         let committed = done.and_then(|done| self.store.commit().map(|()| done));
         if committed.is_ok() {
             self.cv2.settle();
+            self.journal.committed();
         } else {
             self.store.rollback();
             self.cv2.restore();
+            self.journal.forget_after(self.journal.last());
         }
+        self.journal.publish();
         let done = committed?;
         self.sync()?;
         Ok(done)

@@ -100,6 +100,7 @@ impl Sandbox {
         match answered.and_then(|responses| self.store.commit().map(|()| responses)) {
             Ok(responses) => {
                 self.cv2.settle();
+                self.journal.committed();
                 self.metrics.committed();
                 Ok(responses)
             }

@@ -154,7 +154,7 @@ impl Sandbox {
             clock,
             throttle: &mut self.throttle,
             faults,
-            journal: &self.journal,
+            journal: &mut self.journal,
             metrics: &self.metrics,
             schedule,
             unique_reference: None,

@@ -78,9 +78,6 @@ pub(crate) fn remove(context: &mut Context<'_>, name: &str) -> Result<bool, Stor
         cv2::take(context, &session.key)?;
     }
     context.throttle.forget(name);
-    if let Some(journal) = context.journal.shared() {
-        journal.forget(name);
-    }
     let records = &mut context.records;
     all_of::<Authentication>(records, name)?;
     all_of::<Batch>(records, name)?;
@@ -97,6 +94,7 @@ pub(crate) fn remove(context: &mut Context<'_>, name: &str) -> Result<bool, Stor
     all_of::<TextMessage>(records, name)?;
     all_of::<UniqueReference>(records, name)?;
     all_of::<UpdaterAnswer>(records, name)?;
+    context.journal.leave(name);
     Ok(true)
 }
 

@@ -63,7 +63,7 @@ pub(crate) struct Context<'a> {
     /// What goes wrong with the next calls.
     pub(crate) faults: &'a mut Faults,
     /// The newest requests and their replies.
-    pub(crate) journal: &'a Journal,
+    pub(crate) journal: &'a mut Journal,
     /// What this process has done since its start.
     pub(crate) metrics: &'a Metrics,
     /// The scheduled work of the sandbox.

@@ -11,6 +11,12 @@ fn names(shared: &mut Shared) -> Vec<String> {
     all.as_array().unwrap().iter().map(|account| account["name"].as_str().unwrap().to_owned()).collect()
 }
 
+/// The account of each request in the journal, newest first.
+fn requests(shared: &mut Shared) -> Vec<Value> {
+    let all = shared.get("requests?limit=1000");
+    all.as_array().unwrap().iter().map(|request| request["merchant"].clone()).collect()
+}
+
 // spec: 1 §7, A52, A335: The credentials of an account that is gone are invalid.
 #[test]
 fn a_removed_account_is_unknown_and_leaves_nothing() {
@@ -35,6 +41,7 @@ fn a_removed_account_is_unknown_and_leaves_nothing() {
     for list in ["transactions", "tokens", "batches", "sessions"] {
         assert_eq!(shared.get(&format!("{list}?limit=1000")).as_array().unwrap().len(), 0, "{list}");
     }
+    assert_eq!(requests(&mut shared), [Value::Null, Value::Null], "only the two that came later");
     assert_eq!(shared.refused(Method::DELETE, "accounts/ci-1", "").0, 404);
     shared.pass(121);
     assert!(shared.due().is_empty(), "its batch is gone");
@@ -65,8 +72,10 @@ fn a_time_to_live_is_measured_on_the_real_clock() {
     assert_eq!(names(&mut shared), ["long"]);
     assert_eq!(shared.refused(Method::GET, "clock?account=short", "").0, 404);
     assert_eq!(shared.get("transactions").as_array().unwrap().len(), 1);
+    assert_eq!(requests(&mut shared).iter().filter(|account| **account == "short").count(), 2);
     shared.due();
     assert_eq!(shared.get("transactions").as_array().unwrap().len(), 0, "what belonged to it is removed");
+    assert_eq!(requests(&mut shared), [Value::Null], "the request that came too late has no account");
     shared.account(r#"{"name":"short"}"#).pay(&mut shared, "order-1");
 }
 
