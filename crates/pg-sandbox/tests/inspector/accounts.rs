@@ -1,6 +1,15 @@
 //! Accounts that are made, shown and removed in the inspector.
 
-use crate::inspector::shop::{HOST, Shop};
+use std::collections::BTreeSet;
+
+use http::Method;
+use pg_support::{body_of, request};
+use serde_json::Value;
+
+use crate::{
+    accounts::job::Job,
+    inspector::shop::{CV2, HOST, Page, Shop, order},
+};
 
 const MADE: [(&str, &str); 3] = [("name", "ci-17"), ("ttlSeconds", "3600"), ("like", "strict")];
 
@@ -81,4 +90,156 @@ fn the_pages_switch_to_an_account_and_back() {
     assert!(shop.shown("pages/requests").html.contains("<option value=\"ci-17\""));
     let gone = shop.page("pages/clock?account=gone");
     assert!(gone.status == 404 && gone.says("There is no account"), "{}", gone.text());
+}
+
+/// A shop whose merchant is an account that was made at run time, with an entry in every list.
+fn busy() -> (Shop, Entries) {
+    let mut shop = Shop::new();
+    let made = shop.handle(request(Method::POST, "/_sandbox/accounts", r#"{"name":"ci-17"}"#));
+    shop.merchant = Job::of(&serde_json::from_slice(made.body()).unwrap()).merchant;
+    let call = |shop: &mut Shop, method: &str, pairs: &[(&str, &str)]| -> Value {
+        let response = shop.version_3(&format!("{method}/json"), pairs);
+        assert_eq!(response.status(), 200, "{method}: {response:?}");
+        serde_json::from_slice(response.body()).unwrap()
+    };
+    let text = |value: &Value| value.as_str().unwrap_or_else(|| panic!("{value}")).to_owned();
+    let paid = text(&call(&mut shop, "transaction/auth", &order("100", "order-1"))["transactionKey"]);
+    call(&mut shop, "transaction/refund", &[("transactionKey", &paid), ("transactionValue", "40")]);
+    let tokens = call(&mut shop, "token/tokeniseTransactionKey", &[("transactionKey", &paid)]);
+    let updater = shop.merchant.account_updater_key.as_ref().unwrap().expose().to_owned();
+    let batch = [
+        ("accountUpdaterKey", &*updater),
+        ("cardKey", &text(&tokens["cardKeyDetails"]["0"]["cardKey"])),
+        ("callbackUrl", "https://shop.example/callback"),
+    ];
+    let batch = text(&call(&mut shop, "token/requestAccountUpdater", &batch)["batchKey"]);
+    let session = [("errorPageUrl", "https://shop.example/error")];
+    let session = text(&call(&mut shop, "session/initiate", &session)["sessionKey"]);
+    let form = [
+        ("sessionKey", &*session),
+        ("cardNumber", "4000000000005001"),
+        ("cardCV2", CV2),
+        ("cardExpiryMonth", "12"),
+        ("cardExpiryYear", "2030"),
+        ("cardholderName", "Ada Customer"),
+        ("nextPageUrl", "https://shop.example/next"),
+        ("currentPageUrl", "https://shop.example/card"),
+    ];
+    let posted = shop.handle(request(Method::POST, "/v3/session/postform", body_of(&form)));
+    let location = posted.headers()["location"].to_str().unwrap().to_owned();
+    let mut check = vec![("sessionKey", &*session), ("returnUrl", "https://shop.example/back")];
+    check.extend_from_slice(&order("998", "order-3")[5..]);
+    call(&mut shop, "transaction/initiate3DSecureSessionKey", &check);
+    let items = [("currency", "GBP"), ("item_name[0]", "Tea"), ("item_price[0]", "4.99")];
+    assert_eq!(shop.version_5("gettoken", &items).status(), 200);
+    assert_eq!(shop.version_5("sms", &[("msisdn", "447700900123"), ("message", "Hello")]).status(), 200);
+    shop.done("pages/clock?account=ci-17", &[("advanceSeconds", "121")]);
+    let callback = shop.due().remove(0).id;
+    (shop, Entries { batch, callback, location })
+}
+
+struct Entries {
+    batch: String,
+    callback: String,
+    /// Where the customer's browser was sent.
+    location: String,
+}
+
+const LISTS: [&str; 9] =
+    ["requests", "transactions", "tokens", "sessions", "authentications", "checkouts", "batches", "callbacks", "sms"];
+
+/// The values of an attribute of all elements that begin like this.
+fn attributes(page: &Page, element: &str, name: &str) -> Vec<String> {
+    let tags = page.html.split(element).skip(1).map(|rest| rest.split('>').next().unwrap());
+    let values = tags.filter_map(|tag| tag.split_once(&format!("{name}=\""))?.1.split('"').next());
+    values.map(|value| value.replace("&#38;", "&")).collect()
+}
+
+#[test]
+fn the_links_and_buttons_of_an_accounts_pages_stay_at_it() {
+    let (mut shop, _) = busy();
+    let mut seen = BTreeSet::new();
+    let mut next =
+        ["/_sandbox/?account=ci-17", "/_sandbox/pages/requests?limit=2&account=ci-17"].map(str::to_owned).to_vec();
+    while let Some(path) = next.pop() {
+        if !seen.insert(path.clone()) {
+            continue;
+        }
+        let page = shop.shown(path.strip_prefix("/_sandbox/").unwrap());
+        assert!(page.html.contains(">ci-17</"), "{path}: the account is named");
+        let is_own = |link: &String| link.contains("?account=ci-17") || link.contains("&account=ci-17");
+        for link in attributes(&page, "<a", "href").into_iter().filter(|link| link.starts_with("/_sandbox/")) {
+            if path.starts_with("/_sandbox/pages/accounts") && link == "/_sandbox/pages/clock" {
+                continue;
+            }
+            assert!(is_own(&link), "{path} leads to {link}");
+            next.push(link);
+        }
+        let buttons = attributes(&page, "<form method=\"post\"", "action");
+        assert!(buttons.iter().all(is_own), "{path}: {buttons:?}");
+        let asks = page.html.matches("<form method=\"get\"").count();
+        assert_eq!(
+            page.html.matches("<input type=\"hidden\" name=\"account\" value=\"ci-17\">").count(),
+            asks,
+            "{path}"
+        );
+    }
+    for list in LISTS {
+        let entry = format!("/_sandbox/pages/{list}/");
+        assert!(seen.iter().any(|path| path.starts_with(&entry)), "no entry of {list} in {seen:?}");
+    }
+    assert!(seen.iter().any(|path| path.contains("before=")), "{seen:?}");
+}
+
+#[test]
+fn entries_of_an_account_are_shown_on_its_clock_from_the_lists_of_all() {
+    let (mut shop, _) = busy();
+    for list in LISTS {
+        let page = shop.shown(&format!("pages/{list}"));
+        let entries = attributes(&page, "<a", "href");
+        let entries: Vec<_> =
+            entries.iter().filter(|path| path.starts_with(&format!("/_sandbox/pages/{list}/"))).collect();
+        assert!(!entries.is_empty() && entries.iter().all(|path| path.ends_with("?account=ci-17")), "{entries:?}");
+    }
+    shop.done("pages/clock?account=ci-17", &[("advanceSeconds", "1800")]);
+    let page = shop.shown("pages/sessions");
+    let session = attributes(&page, "<a", "href").into_iter().find(|path| path.contains("/sessions/")).unwrap();
+    let page = shop.shown(session.strip_prefix("/_sandbox/").unwrap());
+    assert!(page.says("State expired"), "{}", page.text());
+    // The entries of configured accounts have one clock, and no account in their path.
+    shop.pay("transaction/auth", "100", "order-2");
+    let first = attributes(&shop.shown("pages/transactions"), "<a", "href");
+    let first = first.into_iter().find(|path| path.contains("/transactions/")).unwrap();
+    assert!(!first.contains("account="), "{first}");
+}
+
+#[test]
+fn buttons_of_an_accounts_entries_lead_back_to_them() {
+    let (mut shop, Entries { batch, callback, location }) = busy();
+    for path in [format!("pages/batches/{batch}/spoil"), format!("pages/callbacks/{callback}/redeliver")] {
+        let page = shop.press(&format!("{path}?account=ci-17"), &[]);
+        let entry = path.rsplit_once('/').unwrap().0;
+        assert_eq!((page.status, page.header("location")), (303, &*format!("/_sandbox/{entry}?account=ci-17")));
+    }
+    let decode = [("address", &*location), ("merchant", "ci-17")];
+    let page = shop.press("pages/decoder?account=ci-17", &decode);
+    assert!(page.status == 200 && page.says("Ada Customer"), "{}", page.text());
+    assert!(shop.shown("pages/decoder?account=ci-17").html.contains("<option value=\"ci-17\" selected>"));
+    shop.press("pages/accounts?account=ci-17", &[("name", "ci-18"), ("ttlSeconds", ""), ("like", "main")]);
+    let page = shop.press("pages/accounts/ci-18/remove?account=ci-17", &[]);
+    assert_eq!(page.header("location"), "/_sandbox/pages/accounts?account=ci-17");
+    let page = shop.press("pages/accounts/ci-17/remove?account=ci-17", &[]);
+    assert_eq!(page.header("location"), "/_sandbox/pages/accounts");
+    assert_eq!(shop.page("pages/clock?account=ci-17").status, 404);
+}
+
+#[test]
+fn the_overview_of_an_account_shows_its_requests_alone() {
+    let (mut shop, _) = busy();
+    shop.pay("transaction/auth", "100", "order-2");
+    let rows = |page: &Page| page.html.matches("data-head=\"Account\"><div><bdi>main<").count();
+    assert_eq!(rows(&shop.shown("")), 1);
+    let page = shop.shown("?account=ci-17");
+    assert_eq!(rows(&page), 0);
+    assert!(page.says("sms ci-17 200"), "{}", page.text());
 }

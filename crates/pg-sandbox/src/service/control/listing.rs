@@ -49,6 +49,11 @@ impl Listing {
         Self { limit, before: None, merchant: None, method: None, find: None, account: None }
     }
 
+    /// The same of one account.
+    pub(in super::super) fn of_account(self, name: &str) -> Self {
+        Self { merchant: Some(name.to_owned()), ..self }
+    }
+
     fn parse(query: &str) -> Result<Self, String> {
         let query = Form::parse(query.as_bytes(), &FormLimits::default()).map_err(|error| error.to_string())?;
         if query.iter().any(|(name, _)| !["limit", "before", "merchant", "method", "find", "account"].contains(&name)) {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{
     Context, Form, Html, List, Refusal, Reply, calls, frame, see,
-    site::{Place, of_account},
+    site::{Place, here, of_account},
     view::{self, Facts, Field, Select, Shown, Table},
 };
 
@@ -60,7 +60,8 @@ fn list(context: &Context<'_>, accounts: Shown<'_>) -> Html {
             view::link(&of_account(Place::Clock.path(), &name), "Switch to it")
         };
         let requests = view::link(&of_account(Place::List(List::Requests).path(), &name), "Requests");
-        let remove = view::Form::post(&format!("{}/remove", Place::Accounts.below(&name))).quiet_button("Remove");
+        let remove =
+            view::Form::post(&here(context, format!("{}/remove", Place::Accounts.below(&name)))).quiet_button("Remove");
         let clock = account.inner("clock").time("now");
         [view::code(&name), account.time("created"), expires, clock, switch, requests, remove]
     });
@@ -86,7 +87,7 @@ fn making(context: &Context<'_>, entered: Option<&Form>) -> Html {
         hint: "Small letters, digits and hyphens, such as ci-17. Without one the sandbox chooses a name.",
         ..Field::default()
     };
-    view::Form::post(&Place::Accounts.path())
+    view::Form::post(&Place::Accounts.here(context))
         .field(name)
         .select(Select {
             name: "ttlSeconds",
@@ -137,5 +138,6 @@ fn credentials(account: &Value) -> Html {
 /// Removes an account, by the call of the control interface; one that is gone already is none.
 pub(super) fn remove(context: &mut Context<'_>, name: &str) -> Result<Reply, Refusal> {
     calls::delete(context, &format!("accounts/{name}"))?;
-    see(&Place::Accounts.path())
+    let is_own = context.account.is_some_and(|own| own.account.name == name);
+    see(&if is_own { Place::Accounts.path() } else { Place::Accounts.here(context) })
 }

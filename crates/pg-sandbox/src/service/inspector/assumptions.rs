@@ -22,7 +22,7 @@ pub(super) fn list(context: &Context<'_>) -> Reply {
         let links = ASSUMPTIONS
             .iter()
             .filter(|assumption| assumption.area == area)
-            .map(|assumption| Html::new().raw("<li>").put(basis::link(assumption)).raw("</li>\n"));
+            .map(|assumption| Html::new().raw("<li>").put(basis::link(context.account, assumption)).raw("</li>\n"));
         view::section(name, Html::new().raw("<ul>\n").all(links).raw("</ul>\n"))
     });
     let about = "The documents leave things open. Each decision has a number, and every reply names those that it rests \
@@ -39,7 +39,7 @@ pub(super) fn show(context: &Context<'_>, number: &str) -> Option<Reply> {
         .quoted("Chosen", assumption.chosen)
         .quoted("Why", assumption.why)
         .quoted("To change it", assumption.change);
-    let back = view::link(&Place::Assumptions.path(), "All assumptions");
+    let back = view::link(&Place::Assumptions.here(context), "All assumptions");
     let content = Html::new().raw("<section>\n").put(facts.into_html()).raw("</section>\n<p>").put(back).raw("</p>\n");
     let heading = format!("A{:02} {}", assumption.number, assumption.title);
     Some(super::shown(context, Place::Assumptions, &heading, content))

@@ -17,10 +17,10 @@ pub(super) const LOOK: Look = Look {
     entry,
 };
 
-fn row(authentication: Shown<'_>) -> Vec<Html> {
+fn row(context: &Context<'_>, authentication: Shown<'_>) -> Vec<Html> {
     let key = authentication.text("authenticationKey");
     vec![
-        site::opening(List::Authentications, &key, authentication.time("created")),
+        site::opening(context, List::Authentications, authentication, &key, authentication.time("created")),
         view::code(&key),
         state(authentication),
         Html::of(&authentication.text("service")),
@@ -39,8 +39,8 @@ fn state(authentication: Shown<'_>) -> Html {
     badge(tone, &state)
 }
 
-fn entry(_: &mut Context<'_>, authentication: Shown<'_>) -> Result<Html, Refusal> {
-    let transaction = |name| site::by_key(List::Transactions, &authentication.text(name));
+fn entry(context: &mut Context<'_>, authentication: Shown<'_>) -> Result<Html, Refusal> {
+    let transaction = |name| site::by_key(context, List::Transactions, authentication, &authentication.text(name));
     let page = authentication.text("page");
     let page = if page.is_empty() { Html::new() } else { view::link(&page, &page) };
     let facts = Facts::new()

@@ -1,10 +1,10 @@
 //! What a reply rests on: a clause of the specification, and assumptions with their titles.
 
-use crate::Assumption;
+use crate::{Assumption, service::OwnAccount};
 
 use super::{
     Html,
-    site::Place,
+    site::{Place, at},
     view::{self, Facts},
 };
 
@@ -16,14 +16,14 @@ const DOCUMENTS: [(&str, &str); 3] = [
 ];
 
 /// The value of the `pg-basis` header, such as `2 4.4, A12`, with what it means.
-pub(super) fn explained(basis: &str) -> Html {
+pub(super) fn explained(account: Option<OwnAccount<'_>>, basis: &str) -> Html {
     let (assumptions, clauses): (Vec<&str>, Vec<&str>) =
         basis.split(", ").filter(|part| !part.is_empty()).partition(|part| number(part).is_some());
     let clauses = clauses.iter().fold(Facts::new(), |facts, clause| facts.fact("Clause", self::clause(clause)));
     let links = assumptions
         .iter()
         .filter_map(|name| Assumption::numbered(number(name)?))
-        .map(|assumption| Html::new().raw("<li>").put(link(assumption)).raw("</li>\n"));
+        .map(|assumption| Html::new().raw("<li>").put(link(account, assumption)).raw("</li>\n"));
     let links = Html::new().all(links);
     let list = if links.is_empty() {
         Html::new()
@@ -37,8 +37,8 @@ pub(super) fn explained(basis: &str) -> Html {
 }
 
 /// A link to an assumption.
-pub(super) fn link(assumption: &Assumption) -> Html {
-    let path = Place::Assumptions.below(&assumption.number.to_string());
+pub(super) fn link(account: Option<OwnAccount<'_>>, assumption: &Assumption) -> Html {
+    let path = at(account, Place::Assumptions.below(&assumption.number.to_string()));
     view::link(&path, &format!("A{:02} {}", assumption.number, assumption.title))
 }
 
@@ -59,11 +59,11 @@ mod tests {
 
     #[test]
     fn clauses_and_assumptions_are_told_apart() {
-        let shown = explained("2 4.4, A35, A999").into_string();
+        let shown = explained(None, "2 4.4, A35, A999").into_string();
         assert!(shown.contains("2 §4.4 <span class=\"note\">Session and gateway</span>"), "{shown}");
         assert!(shown.contains("<a href=\"/_sandbox/pages/assumptions/35\">A35 Redirect data proves nothing</a>"));
         assert!(!shown.contains("999"));
-        assert!(explained("").is_empty());
-        assert!(!explained("2 7").into_string().contains("<ul>"));
+        assert!(explained(None, "").is_empty());
+        assert!(!explained(None, "2 7").into_string().contains("<ul>"));
     }
 }

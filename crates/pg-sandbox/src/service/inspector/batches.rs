@@ -3,7 +3,8 @@
 use super::{
     Context, Html, List, Refusal, Reply, calls,
     look::Look,
-    missing, see, site,
+    missing, see,
+    site::{self, Place},
     view::{self, Facts, Form, Shown, Table, Tone, badge},
 };
 
@@ -17,12 +18,12 @@ pub(super) const LOOK: Look = Look {
     entry,
 };
 
-fn row(batch: Shown<'_>) -> Vec<Html> {
+fn row(context: &Context<'_>, batch: Shown<'_>) -> Vec<Html> {
     let key = batch.text("batchKey");
     let responses = batch.pairs("responses");
     let responses: Vec<String> = responses.iter().map(|(response, cards)| format!("{cards} × {response}")).collect();
     vec![
-        site::opening(List::Batches, &key, batch.time("created")),
+        site::opening(context, List::Batches, batch, &key, batch.time("created")),
         view::code(&key),
         Html::of(&batch.text("cards")),
         state(batch),
@@ -40,7 +41,7 @@ fn state(batch: Shown<'_>) -> Html {
     if batch.flag("spoiled") { state.raw(" ").put(badge(Tone::Bad, "spoiled")) } else { state }
 }
 
-fn entry(_: &mut Context<'_>, batch: Shown<'_>) -> Result<Html, Refusal> {
+fn entry(context: &mut Context<'_>, batch: Shown<'_>) -> Result<Html, Refusal> {
     let facts = Facts::new()
         .fact("State", state(batch))
         .code("Batch key", &batch.text("batchKey"))
@@ -49,13 +50,13 @@ fn entry(_: &mut Context<'_>, batch: Shown<'_>) -> Result<Html, Refusal> {
         .quoted("Calls back", &batch.text("callbackUrl"))
         .quoted("Encoding", &batch.text("encoding"))
         .quoted("Account", &batch.text("merchant"));
-    let spoil = if batch.flag("spoiled") { Html::new() } else { spoiling(&batch.text("batchKey")) };
+    let spoil = if batch.flag("spoiled") { Html::new() } else { spoiling(context, batch) };
     let cards = batch.inner("entries").entries().map(|card| {
         let expiry = card.text("cardExpiry");
         [
-            site::by_key(List::Tokens, &card.text("oldCardKey")),
+            site::by_key(context, List::Tokens, batch, &card.text("oldCardKey")),
             view::code(&card.text("response")),
-            site::by_key(List::Tokens, &card.text("cardKey")),
+            site::by_key(context, List::Tokens, batch, &card.text("cardKey")),
             view::code(&card.text("cardNumber")),
             Html::of(&expiry),
         ]
@@ -66,8 +67,8 @@ fn entry(_: &mut Context<'_>, batch: Shown<'_>) -> Result<Html, Refusal> {
         .put(view::section("Cards", cards.or("There are none."))))
 }
 
-fn spoiling(key: &str) -> Html {
-    let path = format!("{}/spoil", site::entry(List::Batches, key));
+fn spoiling(context: &Context<'_>, batch: Shown<'_>) -> Html {
+    let path = site::action(context, List::Batches, batch, &batch.text("batchKey"), "spoil");
     view::note("Spoiled, its results can no longer be read: error 181 once it has finished.")
         .put(Form::post(&path).quiet_button("Spoil it"))
 }
@@ -75,5 +76,9 @@ fn spoiling(key: &str) -> Html {
 /// Spoils a batch, by the call of the control interface.
 pub(super) fn spoil(context: &mut Context<'_>, key: &str) -> Result<Reply, Refusal> {
     let answer = calls::post(context, &format!("batches/{key}/spoil"), &serde_json::Value::Null)?;
-    if answer.refused().is_some() { Ok(missing(context)) } else { see(&site::entry(List::Batches, key)) }
+    if answer.refused().is_some() {
+        Ok(missing(context))
+    } else {
+        see(&site::here(context, Place::List(List::Batches).below(key)))
+    }
 }

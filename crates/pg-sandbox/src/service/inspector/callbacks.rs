@@ -24,9 +24,9 @@ pub(super) const LOOK: Look = Look {
 
 const KINDS: [(&str, &str); 3] = [("fail", "is never sent"), ("late", "comes late"), ("twice", "comes twice")];
 
-fn row(callback: Shown<'_>) -> Vec<Html> {
+fn row(context: &Context<'_>, callback: Shown<'_>) -> Vec<Html> {
     vec![
-        site::opening(List::Callbacks, &callback.text("id"), callback.time("created")),
+        site::opening(context, List::Callbacks, callback, &callback.text("id"), callback.time("created")),
         Html::of(&callback.text("kind")),
         view::quoted(&callback.text("url")),
         state(callback),
@@ -56,8 +56,8 @@ fn times(count: u64) -> String {
 
 fn entry(context: &mut Context<'_>, callback: Shown<'_>) -> Result<Html, Refusal> {
     let about = match &*callback.text("kind") {
-        "account-updater" => site::by_key(List::Batches, &callback.text("about")),
-        _ => site::by_key(List::Transactions, &callback.text("about")),
+        "account-updater" => site::by_key(context, List::Batches, callback, &callback.text("about")),
+        _ => site::by_key(context, List::Transactions, callback, &callback.text("about")),
     };
     let last = callback.inner("lastResult");
     let result = Html::of(&[last.text("status"), last.text("error")].join(""));
@@ -74,11 +74,7 @@ fn entry(context: &mut Context<'_>, callback: Shown<'_>) -> Result<Html, Refusal
         .fact("Last answer", result)
         .fact("Last sent", last.time("at"))
         .quoted("Account", &callback.text("merchant"));
-    let again = format!("{}/redeliver", site::entry(List::Callbacks, &callback.text("id")));
-    let merchant = callback.text("merchant");
-    // The clock and the schedule are the account's own.
-    let is_own = context.merchants().by_name(&merchant).is_none();
-    let again = Form::post(&if is_own { site::of_account(again, &merchant) } else { again });
+    let again = Form::post(&site::action(context, List::Callbacks, callback, &callback.text("id"), "redeliver"));
     let body =
         Facts::new().code("Content type", &callback.text("contentType")).quoted("Bytes", &callback.text("bodyBytes"));
     Ok(view::section("What it is", facts.into_html().put(again.button("Send it again")))
@@ -88,7 +84,11 @@ fn entry(context: &mut Context<'_>, callback: Shown<'_>) -> Result<Html, Refusal
 /// Sends a callback again, by the call of the control interface.
 pub(super) fn redeliver(context: &mut Context<'_>, id: &str) -> Result<Reply, Refusal> {
     let answer = calls::post(context, &format!("callbacks/{id}/redeliver"), &Value::Null)?;
-    if answer.refused().is_some() { Ok(missing(context)) } else { see(&site::entry(List::Callbacks, id)) }
+    if answer.refused().is_some() {
+        Ok(missing(context))
+    } else {
+        see(&site::here(context, Place::List(List::Callbacks).below(id)))
+    }
 }
 
 /// The behaviour of the next callbacks, and a form to change it.

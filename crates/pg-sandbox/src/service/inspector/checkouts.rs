@@ -17,10 +17,10 @@ pub(super) const LOOK: Look = Look {
     entry,
 };
 
-fn row(checkout: Shown<'_>) -> Vec<Html> {
+fn row(context: &Context<'_>, checkout: Shown<'_>) -> Vec<Html> {
     let key = checkout.text("tokenid");
     vec![
-        site::opening(List::Checkouts, &key, checkout.time("created")),
+        site::opening(context, List::Checkouts, checkout, &key, checkout.time("created")),
         view::code(&key),
         Html::of(&checkout.text("transactionType")),
         Html::of(&checkout.money("amount")),

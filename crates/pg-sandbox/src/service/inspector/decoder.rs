@@ -51,7 +51,7 @@ pub(super) fn decode(context: &Context<'_>, form: &Form) -> Reply {
 }
 
 fn decoded(context: &Context<'_>, form: &Form) -> Result<RedirectData, &'static str> {
-    let merchant = form.get("merchant").and_then(|name| context.merchants().by_name(name)).ok_or(NO_ACCOUNT)?;
+    let merchant = form.get("merchant").and_then(|name| context.merchant(name)).ok_or(NO_ACCOUNT)?;
     let (data, iv) = parameters(form).ok_or(INCOMPLETE)?;
     // A blank at either end may be a plus sign that a query string has lost, or may have come along when it was copied.
     let dialect = context.settings.spoken();
@@ -127,8 +127,9 @@ fn shown(context: &Context<'_>, status: StatusCode, content: Html) -> Reply {
 
 fn form(context: &Context<'_>, entered: Option<&Form>) -> Html {
     let value = |name| entered.and_then(|form| form.get(name)).unwrap_or_default();
-    let accounts: Vec<(&str, &str)> =
-        context.merchants().all().iter().map(|merchant| (&*merchant.name, &*merchant.name)).collect();
+    let own = context.account.map(|own| own.merchant);
+    let accounts = context.merchants().all().iter().chain(own);
+    let accounts: Vec<(&str, &str)> = accounts.map(|merchant| (&*merchant.name, &*merchant.name)).collect();
     let address = Field {
         name: "address",
         label: "Address",
@@ -137,10 +138,11 @@ fn form(context: &Context<'_>, entered: Option<&Form>) -> Html {
         ..Field::default()
     };
     let field = |name, label| Field { name, label, value: value(name), ..Field::default() };
-    view::Form::post(&Place::Decoder.path())
+    let chosen = entered.and_then(|form| form.get("merchant")).or(own.map(|own| &*own.name)).unwrap_or_default();
+    view::Form::post(&Place::Decoder.here(context))
         .area(address)
         .field(field("data", "or data by itself"))
         .field(field("iv", "and its iv"))
-        .select(Select { name: "merchant", label: "Account", options: &accounts, chosen: value("merchant") })
+        .select(Select { name: "merchant", label: "Account", options: &accounts, chosen })
         .button("Decode")
 }

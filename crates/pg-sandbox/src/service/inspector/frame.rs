@@ -27,7 +27,7 @@ fn header(context: &Context<'_>) -> Html {
     let clock = Shown(&clock);
     Html::new()
         .raw("<header>\n<a class=\"name\"")
-        .attribute("href", &Place::Overview.path())
+        .attribute("href", &Place::Overview.here(context))
         .raw(">pg sandbox</a>\n<a class=\"clock\"")
         .attribute("href", &Place::Clock.here(context))
         .raw("><span class=\"unseen\">The sandbox’s clock: </span>")

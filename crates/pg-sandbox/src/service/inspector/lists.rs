@@ -45,8 +45,12 @@ pub(super) fn show(context: &mut Context<'_>, list: List, request: &Request<Byte
     let content = view::lead(look.about)
         .put(filter(context, list, &listing)?)
         .raw("<section>\n")
-        .put(look.table(&entries).or(if listing.find_text().is_some() { "Nothing was found." } else { look.empty }))
-        .put(pages(&place.path(), listing.before().is_some(), older.as_deref()))
+        .put(look.table(context, &entries).or(if listing.find_text().is_some() {
+            "Nothing was found."
+        } else {
+            look.empty
+        }))
+        .put(pages(&place.here(context), listing.before().is_some(), older.as_deref()))
         .raw("</section>\n")
         .put(below);
     Ok(shown(context, place, place.title(), content))
@@ -76,7 +80,11 @@ fn filter(context: &mut Context<'_>, list: List, listing: &Listing) -> Result<Ht
     let accounts: Vec<_> = std::iter::once(("", "All accounts")).chain(accounts).chain(made).collect();
     let chosen = listing.merchant().unwrap_or_default();
     let form = Form::get(&Place::List(list).path());
-    let form = form.select(Select { name: "merchant", label: "Account", options: &accounts, chosen });
+    let form = match context.account {
+        // The query of a form's own path is dropped.
+        Some(own) => form.hidden("account", &own.account.name),
+        None => form.select(Select { name: "merchant", label: "Account", options: &accounts, chosen }),
+    };
     let form = if list == List::Requests {
         let names: Vec<String> = METHODS.iter().map(|info| format!("{info:?}")).collect();
         let options: Vec<_> =

@@ -18,14 +18,14 @@ pub(super) struct Look {
     /// The heads of the columns.
     pub(super) heads: &'static [&'static str],
     /// The cells of an entry; the first one leads to its page.
-    pub(super) row: fn(Shown<'_>) -> Vec<Html>,
+    pub(super) row: fn(&Context<'_>, Shown<'_>) -> Vec<Html>,
     /// The content of an entry's page.
     pub(super) entry: fn(&mut Context<'_>, Shown<'_>) -> Result<Html, Refusal>,
 }
 
 impl Look {
     /// Shows entries of the list as the rows of a table.
-    pub(super) fn table(&self, entries: &[Shown<'_>]) -> Table {
-        Table::new("Newest first", self.heads).rows(entries.iter().map(|entry| (self.row)(*entry)))
+    pub(super) fn table(&self, context: &Context<'_>, entries: &[Shown<'_>]) -> Table {
+        Table::new("Newest first", self.heads).rows(entries.iter().map(|entry| (self.row)(context, *entry)))
     }
 }

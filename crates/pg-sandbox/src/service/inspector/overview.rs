@@ -31,20 +31,30 @@ const SCENARIOS: [(&str, &str); 12] = [
 /// The overview.
 pub(super) fn show(context: &mut Context<'_>) -> Result<Reply, Refusal> {
     let mut counts = Vec::new();
-    for list in List::ALL {
-        counts.push(count(context, list)?);
+    // Counting the entries of one account would read those of all.
+    if context.account.is_none() {
+        for list in List::ALL {
+            counts.push(count(context, list)?);
+        }
+        counts.push(counted(Place::Faults, context.faults.all().len(), ""));
     }
-    counts.push(counted(Place::Faults, context.faults.all().len(), ""));
-    let newest = List::Requests.page(context, &Listing::newest(NEWEST))?;
+    let newest = Listing::newest(NEWEST);
+    let newest = match context.account {
+        Some(own) => newest.of_account(&own.account.name),
+        None => newest,
+    };
+    let newest = List::Requests.page(context, &newest)?;
     let newest: Vec<Shown<'_>> = newest.entries.iter().map(Shown).collect();
-    let newest = requests::LOOK.table(&newest).or("No requests yet.");
+    let newest = requests::LOOK.table(context, &newest).or("No requests yet.");
     let (merchants, cards, addresses) =
         (calls::get(context, "merchants")?, calls::get(context, "cards")?, calls::get(context, "addresses")?);
     let made = own_accounts(&calls::get(context, "accounts")?);
-    let content = Html::new()
-        .raw("<ul class=\"counts\">\n")
-        .all(counts)
-        .raw("</ul>\n")
+    let counts = if counts.is_empty() {
+        Html::new()
+    } else {
+        Html::new().raw("<ul class=\"counts\">\n").all(counts).raw("</ul>\n")
+    };
+    let content = counts
         .put(view::section("Where requests go", addressees(context)))
         .put(view::section("Latest requests", newest))
         .put(view::section("Accounts", accounts(&merchants)))

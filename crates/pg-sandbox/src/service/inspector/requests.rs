@@ -17,9 +17,9 @@ pub(super) const LOOK: Look = Look {
     entry,
 };
 
-fn row(request: Shown<'_>) -> Vec<Html> {
+fn row(context: &Context<'_>, request: Shown<'_>) -> Vec<Html> {
     vec![
-        site::opening(List::Requests, &request.text("id"), request.time("time")),
+        site::opening(context, List::Requests, request, &request.text("id"), request.time("time")),
         view::code(&name(request)),
         view::quoted(&request.text("merchant")),
         answer(request).put(warned_of(request)),
@@ -53,12 +53,12 @@ fn answer(request: Shown<'_>) -> Html {
     }
 }
 
-fn entry(_: &mut Context<'_>, request: Shown<'_>) -> Result<Html, Refusal> {
+fn entry(context: &mut Context<'_>, request: Shown<'_>) -> Result<Html, Refusal> {
     Ok(view::section("Asked", asked(request))
         .put(view::section("Parameters", parameters(request)))
-        .put(view::section("Answered", answered(request)))
+        .put(view::section("Answered", answered(context, request)))
         .put(warned(request))
-        .put(rests_on(&request.text("basis"))))
+        .put(rests_on(context, &request.text("basis"))))
 }
 
 fn asked(request: Shown<'_>) -> Html {
@@ -87,7 +87,7 @@ fn parameters(request: Shown<'_>) -> Html {
     table.or("There were none, or the body was no form.").put(rest)
 }
 
-fn answered(request: Shown<'_>) -> Html {
+fn answered(context: &Context<'_>, request: Shown<'_>) -> Html {
     let location = request.text("location");
     let facts = Facts::new()
         .fact("Answer", answer(request))
@@ -96,7 +96,7 @@ fn answered(request: Shown<'_>) -> Html {
         .fact("Browser sent to", view::code(&location));
     let body = request.text("reply");
     let body = if body.trim().is_empty() { Html::new() } else { view::lines(&body) };
-    facts.into_html().put(body).put(decoder(&location, &request.text("merchant")))
+    facts.into_html().put(body).put(decoder(context, &location, &request.text("merchant")))
 }
 
 /// What a fault did to the answer.
@@ -113,11 +113,11 @@ fn effect(fault: &str) -> &'static str {
 }
 
 /// A button that decodes the redirect, if it is one.
-fn decoder(location: &str, account: &str) -> Html {
+fn decoder(context: &Context<'_>, location: &str, account: &str) -> Html {
     if !location.contains("data=") || !location.contains("iv=") {
         return Html::new();
     }
-    let form = Form::post(&Place::Decoder.path()).hidden("address", location).hidden("merchant", account);
+    let form = Form::post(&Place::Decoder.here(context)).hidden("address", location).hidden("merchant", account);
     form.quiet_button("Decode this redirect")
 }
 
@@ -131,7 +131,7 @@ fn warned(request: Shown<'_>) -> Html {
     view::section("Warnings", Html::new().raw("<ul>\n").put(items).raw("</ul>\n"))
 }
 
-fn rests_on(basis: &str) -> Html {
-    let explained = basis::explained(basis);
+fn rests_on(context: &Context<'_>, basis: &str) -> Html {
+    let explained = basis::explained(context.account, basis);
     if explained.is_empty() { explained } else { view::section("Basis of the reply", explained) }
 }

@@ -17,10 +17,10 @@ pub(super) const LOOK: Look = Look {
     entry,
 };
 
-fn row(session: Shown<'_>) -> Vec<Html> {
+fn row(context: &Context<'_>, session: Shown<'_>) -> Vec<Html> {
     let key = session.text("sessionKey");
     vec![
-        site::opening(List::Sessions, &key, session.time("created")),
+        site::opening(context, List::Sessions, session, &key, session.time("created")),
         view::code(&key),
         view::code(&session.inner("card").text("cardNumber")),
         state(session),

@@ -2,7 +2,11 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::{Context, Html, List, view};
+use super::{
+    Context, Html, List,
+    view::{self, Shown},
+};
+use crate::service::OwnAccount;
 
 /// A page of the navigation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,7 +94,12 @@ impl Place {
 
 /// A path of the inspector, for the account that the present page is about.
 pub(super) fn here(context: &Context<'_>, path: String) -> String {
-    match context.account {
+    at(context.account, path)
+}
+
+/// A path of the inspector, for this account if there is one.
+pub(super) fn at(account: Option<OwnAccount<'_>>, path: String) -> String {
+    match account {
         Some(own) => of_account(path, &own.account.name),
         None => path,
     }
@@ -101,19 +110,30 @@ pub(super) fn of_account(path: String, name: &str) -> String {
     format!("{path}?account={name}")
 }
 
-/// The path of a list's entry.
-pub(super) fn entry(list: List, key: &str) -> String {
-    Place::List(list).below(key)
+/// A path of an entry, for the account that the present page is about, or else for the entry's own one if it was made at run
+/// time: its clock decides what the page says.
+fn owned(context: &Context<'_>, entry: Shown<'_>, path: String) -> String {
+    let owner = entry.text("merchant");
+    if context.account.is_some() || owner.is_empty() || context.merchants().by_name(&owner).is_some() {
+        return here(context, path);
+    }
+    of_account(path, &owner)
 }
 
-/// A link to a list's entry around something.
-pub(super) fn opening(list: List, key: &str, content: Html) -> Html {
-    Html::new().raw("<a").attribute("href", &entry(list, key)).raw(">").put(content).raw("</a>")
+/// The path of a button of a list's entry.
+pub(super) fn action(context: &Context<'_>, list: List, entry: Shown<'_>, key: &str, name: &str) -> String {
+    owned(context, entry, format!("{}/{name}", Place::List(list).below(key)))
 }
 
-/// A link to a list's entry that shows its key; nothing without one.
-pub(super) fn by_key(list: List, key: &str) -> Html {
-    if key.is_empty() { Html::new() } else { opening(list, key, view::code(key)) }
+/// A link around something to a list's entry with this key, which is this one or belongs to the same account.
+pub(super) fn opening(context: &Context<'_>, list: List, entry: Shown<'_>, key: &str, content: Html) -> Html {
+    let path = owned(context, entry, Place::List(list).below(key));
+    Html::new().raw("<a").attribute("href", &path).raw(">").put(content).raw("</a>")
+}
+
+/// The same, which shows the key; nothing without one.
+pub(super) fn by_key(context: &Context<'_>, list: List, entry: Shown<'_>, key: &str) -> Html {
+    if key.is_empty() { Html::new() } else { opening(context, list, entry, key, view::code(key)) }
 }
 
 #[cfg(test)]
@@ -128,7 +148,8 @@ mod tests {
 
     #[test]
     fn keys_stay_in_their_segment() {
-        assert_eq!(entry(List::Tokens, "4f2c-91"), "/_sandbox/pages/tokens/4f2c-91");
-        assert_eq!(entry(List::Tokens, "a/../\"b?"), "/_sandbox/pages/tokens/a%2F..%2F%22b%3F");
+        let tokens = Place::List(List::Tokens);
+        assert_eq!(tokens.below("4f2c-91"), "/_sandbox/pages/tokens/4f2c-91");
+        assert_eq!(tokens.below("a/../\"b?"), "/_sandbox/pages/tokens/a%2F..%2F%22b%3F");
     }
 }

@@ -17,9 +17,9 @@ pub(super) const LOOK: Look = Look {
     entry,
 };
 
-fn row(message: Shown<'_>) -> Vec<Html> {
+fn row(context: &Context<'_>, message: Shown<'_>) -> Vec<Html> {
     vec![
-        site::opening(List::Sms, &message.text("id"), message.time("created")),
+        site::opening(context, List::Sms, message, &message.text("id"), message.time("created")),
         view::code(&message.text("msisdn")),
         view::quoted(&message.text("message")),
         state(message),

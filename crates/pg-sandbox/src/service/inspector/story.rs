@@ -23,14 +23,9 @@ pub(super) fn of(context: &mut Context<'_>, payment: Shown<'_>, operations: &[Sh
     let mut names: Vec<String> = entries.iter().map(|entry| entry.text("transactionKey").into_owned()).collect();
     names.extend(["uniqueMerchantReference", "parent"].map(|name| payment.text(name).into_owned()));
     names.retain(|name| !name.is_empty());
-    let page = List::Requests.page(context, &Listing::newest(NEWEST))?;
     let account = payment.text("merchant");
-    let requests: Vec<&Value> = page
-        .entries
-        .iter()
-        .rev()
-        .filter(|one| Shown(one).text("merchant") == account && concerns(Shown(one), &names))
-        .collect();
+    let page = List::Requests.page(context, &Listing::newest(NEWEST).of_account(&account))?;
+    let requests: Vec<&Value> = page.entries.iter().rev().filter(|one| concerns(Shown(one), &names)).collect();
     if requests.is_empty() {
         return Ok(Html::new());
     }
@@ -44,7 +39,7 @@ pub(super) fn of(context: &mut Context<'_>, payment: Shown<'_>, operations: &[Sh
         .put(diagram::draw(label, &LANES, &steps))
         .raw("</div>\n");
     let rows: Vec<Shown<'_>> = requests.iter().rev().map(|one| Shown(one)).collect();
-    Ok(view::section("What happened to this order", picture.put(requests::LOOK.table(&rows).or(""))))
+    Ok(view::section("What happened to this order", picture.put(requests::LOOK.table(context, &rows).or(""))))
 }
 
 /// Whether a request names the order, or its reply does.

@@ -17,10 +17,10 @@ pub(super) const LOOK: Look = Look {
     entry,
 };
 
-fn row(token: Shown<'_>) -> Vec<Html> {
+fn row(context: &Context<'_>, token: Shown<'_>) -> Vec<Html> {
     let (key, card) = (token.text("cardKey"), token.inner("card"));
     vec![
-        site::opening(List::Tokens, &key, token.time("created")),
+        site::opening(context, List::Tokens, token, &key, token.time("created")),
         view::code(&key),
         view::code(&card.text("cardNumber")),
         Html::of(&[card.text("cardExpiryMonth"), card.text("cardExpiryYear")].join("/")),
@@ -33,13 +33,13 @@ fn state(token: Shown<'_>) -> Html {
     if token.flag("enabled") { badge(Tone::Good, "enabled") } else { badge(Tone::Bad, "disabled") }
 }
 
-fn entry(_: &mut Context<'_>, token: Shown<'_>) -> Result<Html, Refusal> {
+fn entry(context: &mut Context<'_>, token: Shown<'_>) -> Result<Html, Refusal> {
     let facts = Facts::new()
         .fact("State", state(token))
         .code("Card key", &token.text("cardKey"))
         .pair("cardUniqueIdentifier", &token.text("cardUniqueIdentifier"))
         .pair("merchantCustomerReference", &token.text("merchantCustomerReference"))
-        .fact("Came from", site::by_key(List::Transactions, &token.text("parent")))
+        .fact("Came from", site::by_key(context, List::Transactions, token, &token.text("parent")))
         .fact("When", token.time("created"))
         .quoted("Account", &token.text("merchant"))
         .wire(&token.pairs("details"));

@@ -20,11 +20,11 @@ pub(super) const LOOK: Look = Look {
     entry,
 };
 
-fn row(payment: Shown<'_>) -> Vec<Html> {
+fn row(context: &Context<'_>, payment: Shown<'_>) -> Vec<Html> {
     let possible = possible(payment).into_iter().map(|(what, most)| format!("{what} {most}")).collect::<Vec<_>>();
     let key = payment.text("transactionKey");
     vec![
-        site::opening(List::Transactions, &key, payment.time("created")),
+        site::opening(context, List::Transactions, payment, &key, payment.time("created")),
         view::key(&key),
         Html::of(&payment.text("transactionType")),
         Html::of(&payment.money("amount")),
@@ -53,14 +53,17 @@ fn entry(context: &mut Context<'_>, payment: Shown<'_>) -> Result<Html, Refusal>
     let operations = List::operations_on(context, &payment.text("transactionKey"))?;
     let operations: Vec<Shown<'_>> = operations.iter().map(Shown).collect();
     let story = story::of(context, payment, &operations)?;
-    let came_of_it =
-        if operations.is_empty() { Html::new() } else { view::section("History", LOOK.table(&operations).or("")) };
+    let came_of_it = if operations.is_empty() {
+        Html::new()
+    } else {
+        view::section("History", LOOK.table(context, &operations).or(""))
+    };
     let wire = |name| Facts::new().wire(&payment.pairs(name)).into_html();
-    Ok(view::section("What it is", facts(payment))
+    Ok(view::section("What it is", facts(context, payment))
         .put(view::section("Possible operations", still_possible(payment)))
         .put(came_of_it)
         .put(story)
-        .put(part("Card", paid_with(payment)))
+        .put(part("Card", paid_with(context, payment)))
         .put(part("Reply of the bank", wire("bank")))
         .put(part("Order and customer", wire("details"))))
 }
@@ -69,7 +72,7 @@ fn part(heading: &'static str, content: Html) -> Html {
     if content.is_empty() { content } else { view::section(heading, content) }
 }
 
-fn facts(payment: Shown<'_>) -> Html {
+fn facts(context: &Context<'_>, payment: Shown<'_>) -> Html {
     let moved = |name: &str| if payment.count(name) == 0 { String::new() } else { payment.money(name) };
     Facts::new()
         .fact("State", state(payment).raw(" ").put(view::code(&payment.text("transactionStatusCode"))))
@@ -78,7 +81,7 @@ fn facts(payment: Shown<'_>) -> Html {
         .quoted("Captured", &moved("captured"))
         .quoted("Cancelled", &moved("cancelled"))
         .quoted("Refunded", &moved("refunded"))
-        .fact("Came from", site::by_key(List::Transactions, &payment.text("parent")))
+        .fact("Came from", site::by_key(context, List::Transactions, payment, &payment.text("parent")))
         .fact("When", payment.time("created"))
         .quoted("Account", &payment.text("merchant"))
         .quoted("Service", &payment.text("service"))
@@ -118,6 +121,6 @@ fn why_not(payment: Shown<'_>) -> &'static str {
     }
 }
 
-fn paid_with(payment: Shown<'_>) -> Html {
-    payment.card().fact("Token", site::by_key(List::Tokens, &payment.text("cardKey"))).into_html()
+fn paid_with(context: &Context<'_>, payment: Shown<'_>) -> Html {
+    payment.card().fact("Token", site::by_key(context, List::Tokens, payment, &payment.text("cardKey"))).into_html()
 }
