@@ -54,6 +54,7 @@ const CHECKS: &[Check] = &[
     ("a commit keeps everything since begin", commits),
     ("text orders by its bytes", orders_by_bytes),
     ("a query has no more rows than its limit", limits),
+    ("a key or a value with the character U+0000, which no row has, finds nothing", finds_no_nul),
     ("random writes and queries agree with a list", random::agrees),
 ];
 
@@ -307,4 +308,27 @@ fn limits(probe: &mut Probe<'_>) -> Checked {
     probe.selects(kind, &Query::newest(2), &["c", "b"])?;
     probe.selects(kind, &Query::newest(u32::MAX), &["c", "b", "a"])?;
     probe.rollback()
+}
+
+/// Callers ask for whatever they like.
+fn finds_no_nul(probe: &mut Probe<'_>) -> Checked {
+    for kind in KINDS {
+        probe.begin()?;
+        probe.put(kind, &with_index(row("a", "m", kind.table), kind, "v"))?;
+        for key in ["a\0", "\0a", "\0"] {
+            probe.finds(kind, key, None)?;
+            probe.remove(kind, key)?;
+        }
+        probe.selects(kind, &Query::newest(9).of("m\0"), &[])?;
+        for column in kind.columns {
+            probe.selects(kind, &Query::newest(9).equal(column, "v\0"), &[])?;
+        }
+        if kind.table != "unique_references" {
+            probe.selects(kind, &Query::newest(9).before("a\0b"), &[kind.table])?;
+            probe.selects(kind, &Query::newest(9).before("\0a"), &[])?;
+        }
+        probe.commit()?;
+        probe.clean(&[(kind, "a")])?;
+    }
+    Ok(())
 }

@@ -34,7 +34,7 @@ pub use reach::Reach;
 pub use record::StoredRecord;
 pub use record::{Condition, Kind, Query};
 #[doc(hidden)]
-pub use shared_journal::{JournalLine, JournalRow, JournalTable, SharedJournal, first_key};
+pub use shared_journal::{JournalLine, JournalRow, JournalTable, SharedJournal, first_key, is_key};
 #[doc(hidden)]
 pub use sqlite::{Sqlite, Unopened};
 pub use syncer::Syncer;

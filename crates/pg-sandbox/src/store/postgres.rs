@@ -385,6 +385,9 @@ impl Store for Postgres {
             return Ok(held.as_ref().map(|held| held.body.clone()));
         }
         let table = table(&self.tables, kind.table)?;
+        if !table.can_hold(key) {
+            return Ok(None);
+        }
         let (text, cell, of) = (table.get.clone(), table.key(&self.sealer, key), table.key_type());
         let rows = self.query(&text, &[(&cell, of)])?;
         let Self { tables, sealer, .. } = self;
@@ -397,6 +400,9 @@ impl Store for Postgres {
             return Ok(held.is_some());
         }
         let table = table(&self.tables, kind.table)?;
+        if !table.can_hold(key) {
+            return Ok(false);
+        }
         let (text, cell, of) = (table.holds.clone(), table.key(&self.sealer, key), table.key_type());
         Ok(!self.query(&text, &[(&cell, of)])?.is_empty())
     }
@@ -415,7 +421,9 @@ impl Store for Postgres {
 
     fn select(&mut self, kind: &'static Kind, query: &Query<'_>) -> Result<Vec<String>, StoreError> {
         self.flush(kind)?;
-        let selection = table(&self.tables, kind.table)?.selection(&self.sealer, query)?;
+        let Some(selection) = table(&self.tables, kind.table)?.selection(&self.sealer, query)? else {
+            return Ok(Vec::new());
+        };
         let rows = self.query(&selection.text, &selection.values())?;
         let Self { tables, sealer, .. } = self;
         let table = table(tables, kind.table)?;

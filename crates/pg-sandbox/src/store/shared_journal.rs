@@ -63,6 +63,13 @@ pub fn first_key(time: i64) -> String {
     format!("{:0TIME_DIGITS$}", time.max(0))
 }
 
+/// Whether a text can be the key of an entry.
+#[must_use]
+pub fn is_key(text: &str) -> bool {
+    let (time, rest) = text.as_bytes().split_at(text.len().min(TIME_DIGITS));
+    time.len() == TIME_DIGITS && time.iter().all(u8::is_ascii_digit) && rest.first() == Some(&b'-')
+}
+
 /// The table of the journal.
 pub trait JournalTable: Send {
     /// Writes entries; one that is there already is written again.
@@ -304,6 +311,7 @@ impl Writer {
                 let _ = answer.send(self.table.get(&key));
             }
             Ask::Forget(merchant) => {
+                self.unwritten.retain(|row| row.merchant != merchant);
                 // What stays is removed when it is old; an account of the same name does not see it.
                 let _ = self.table.forget(&merchant);
             }

@@ -112,6 +112,28 @@ fn a_group_whose_connection_breaks_is_carried_out_once() {
 }
 
 #[test]
+fn a_text_that_the_database_cannot_hold_is_found_nowhere_and_fails_no_other_request() {
+    let Some((mut one, _)) = two() else { return };
+    let pairs = payment("order-1");
+    let pairs: Vec<(&str, &str)> = pairs.iter().map(|(name, value)| (*name, &**value)).collect();
+    let group = [
+        (Method::POST, "/v3/session/postform/json", "sessionKey=%00".to_owned()),
+        (Method::POST, "/v3/transaction/auth/json", one.signed("main", &pairs)),
+        (Method::GET, "/_sandbox/tokens?merchant=%00", String::new()),
+        (Method::GET, "/_sandbox/transactions?before=%00", String::new()),
+        (Method::GET, "/_sandbox/requests?before=1777888800000-%00", String::new()),
+        (Method::GET, "/_sandbox/requests?merchant=%00", String::new()),
+        (Method::GET, "/_sandbox/clock?account=%00", String::new()),
+    ];
+    let group = group.map(|(method, path, body)| request(method, path, &body));
+    let responses = one.sandbox.handle_group(one.now, group.into());
+    let statuses: Vec<u16> = responses.iter().map(|response| response.status().as_u16()).collect();
+    assert_eq!(statuses, [303, 200, 200, 200, 200, 200, 404]);
+    assert!(responses[2..6].iter().all(|response| response.body() == "[]\n"), "{responses:?}");
+    assert_eq!(one.pay("order-1").1["errorCode"], "950");
+}
+
+#[test]
 fn a_callback_is_sent_by_one_and_by_another_if_that_one_ends() {
     let Some((mut one, mut other)) = two() else { return };
     let (_, paid) = one.pay("order-1");

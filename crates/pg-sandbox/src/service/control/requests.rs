@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::listing::{Listing, Page};
 use crate::{
     journal::{Entry, Journal},
-    store::{JournalRow, SharedJournal, StoreError, first_key},
+    store::{JournalRow, SharedJournal, StoreError, first_key, is_key},
     timestamp::Timestamp,
 };
 
@@ -46,6 +46,10 @@ fn page_in_memory(journal: &Journal, listing: &Listing, since: Timestamp) -> Pag
 
 /// Reads a limited number of entries, as for the records of an account: the next page continues where this one stopped.
 fn shared_page(shared: &SharedJournal, listing: &Listing, since: Timestamp) -> Result<Page<Value>, StoreError> {
+    // As in memory, an invalid key sorts before everything.
+    if listing.before().is_some_and(|before| !is_key(before)) {
+        return Ok(Page { entries: Vec::new(), next: None });
+    }
     let first = first_key(since.millis());
     let mut before = listing.before().map(str::to_owned);
     let (mut entries, mut last) = (Vec::new(), None);

@@ -75,11 +75,14 @@ impl JournalTable for PostgresJournal {
         limit: u32,
     ) -> Result<Vec<JournalRow>, StoreError> {
         let query = Query { merchant, before, ..Query::newest(limit) };
-        let batch = self.table.selection(&lock(&self.sealer), &query)?;
-        self.rows(&batch)
+        let selection = self.table.selection(&lock(&self.sealer), &query)?;
+        selection.map_or(Ok(Vec::new()), |batch| self.rows(&batch))
     }
 
     fn get(&mut self, key: &str) -> Result<Option<String>, StoreError> {
+        if !self.table.can_hold(key) {
+            return Ok(None);
+        }
         let text = self.table.get.clone();
         let found = self.query(&text, &[(&key, Type::TEXT)])?;
         found.first().map(|row| self.table.open(&mut lock(&self.sealer), row)).transpose()

@@ -29,6 +29,8 @@ pub(super) struct Table {
     pub(super) holds: String,
 }
 
+/// The character that no text in PostgreSQL has.
+const NUL: char = '\0';
 /// The name of the journal's table.
 const JOURNAL: &str = "journal";
 
@@ -130,6 +132,11 @@ impl Table {
         }
     }
 
+    /// Whether a row can have this key: a text in PostgreSQL has no NUL, and no record has one in its key.
+    pub(super) fn can_hold(&self, key: &str) -> bool {
+        self.digested_key || !key.contains(NUL)
+    }
+
     /// Writes rows whether or not their keys are there; nothing when there are none.
     pub(super) fn put<'a>(&self, sealer: &mut Sealer, rows: impl Iterator<Item = Row<'a>>) -> Option<Batch> {
         let (mut keys, mut merchants, mut bodies) = (Vec::new(), Vec::new(), Vec::new());
@@ -169,7 +176,7 @@ impl Table {
 
     /// Removes rows; nothing when there are none.
     pub(super) fn remove<'a>(&self, sealer: &Sealer, keys: impl Iterator<Item = &'a str>) -> Option<Batch> {
-        let keys: Vec<_> = keys.map(|key| Some(self.key(sealer, key))).collect();
+        let keys: Vec<_> = keys.filter(|key| self.can_hold(key)).map(|key| Some(self.key(sealer, key))).collect();
         if keys.is_empty() {
             return None;
         }
@@ -261,8 +268,8 @@ impl Table {
         Ok((place, opened))
     }
 
-    /// The statement of a query.
-    pub(super) fn selection(&self, sealer: &Sealer, query: &Query<'_>) -> Result<Batch, StoreError> {
+    /// The statement of a query; none if no row can match.
+    pub(super) fn selection(&self, sealer: &Sealer, query: &Query<'_>) -> Result<Option<Batch>, StoreError> {
         let mut text = format!("SELECT {} FROM payment_sandbox.{}", self.listed, self.name);
         let (mut values, mut order) = (Vec::new(), String::new());
         let direction = if query.oldest_first { "ASC" } else { "DESC" };
@@ -272,11 +279,15 @@ impl Table {
             text.push_str(&format!("{condition} ${}", values.len()));
         };
         if let Some(merchant) = query.merchant {
+            if merchant.contains(NUL) {
+                return Ok(None);
+            }
             condition("merchant =", Value::Cell(Cell::Text(Cow::Owned(merchant.to_owned()))));
         }
         if let Some((column, wanted)) = query.column {
             let digested = self.columns.iter().any(|(known, digested)| known == column && *digested);
             match wanted {
+                Match::Equal(value) if !digested && value.contains(NUL) => return Ok(None),
                 Match::Equal(value) => {
                     condition(&format!("{column} ="), Value::Cell(self.cell(sealer, column, digested, value)));
                 }
@@ -285,15 +296,22 @@ impl Table {
                 }
                 Match::AtMost(value) => {
                     order = format!("{column} {direction}, ");
+                    let value = value.split(NUL).next().unwrap_or_default();
                     condition(&format!("{column} <="), Value::Cell(self.cell(sealer, column, false, value)));
                 }
             }
         }
-        if let Some(before) = query.before {
-            condition("key <", Value::Cell(self.key(sealer, before)));
+        match query.before {
+            // Of all texts without NUL, those up to it are smaller.
+            Some(before) if !self.can_hold(before) => {
+                let before = before.split(NUL).next().unwrap_or_default();
+                condition("key <=", Value::Cell(self.key(sealer, before)));
+            }
+            Some(before) => condition("key <", Value::Cell(self.key(sealer, before))),
+            None => {}
         }
         values.push(Value::Count(i64::from(query.limit)));
         text.push_str(&format!(" ORDER BY {order}key {direction} LIMIT ${}", values.len()));
-        Ok(Batch { text, values })
+        Ok(Some(Batch { text, values }))
     }
 }
