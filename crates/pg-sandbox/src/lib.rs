@@ -57,6 +57,10 @@
 // Hidden items are for the tests and benchmarks of this workspace, and have no stability guarantee.
 
 mod accounts;
+// The tests of the store compile an engine that is outside this crate.
+#[cfg(test)]
+extern crate self as pg_sandbox;
+
 mod addresses;
 mod assumption;
 mod card_numbers;

@@ -71,3 +71,15 @@ pub(crate) trait ClientBehaviour: Sync {
 pub(crate) struct Right;
 
 impl ClientBehaviour for Right {}
+
+/// Correct behaviour over another store.
+pub(crate) struct Over<'a>(pub(crate) &'a MakeStore);
+
+/// Makes the store of a world's service.
+pub type MakeStore = dyn Fn() -> Box<dyn Store> + Sync;
+
+impl ClientBehaviour for Over<'_> {
+    fn engine(&self, _: Box<dyn Store>) -> Box<dyn Store> {
+        (self.0)()
+    }
+}

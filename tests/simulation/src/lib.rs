@@ -42,7 +42,8 @@ mod task;
 mod weather;
 mod world;
 
-pub use many::{Many, many};
+pub use conduct::MakeStore;
+pub use many::{Many, many, many_over};
 pub use scenario::Scenario;
 pub use world::{Played, Tally, Violation};
 

@@ -9,7 +9,12 @@ use std::{
     thread,
 };
 
-use crate::{Played, Scenario, Tally, conduct::Right, shrink::shrink, world};
+use crate::{
+    Played, Scenario, Tally,
+    conduct::{MakeStore, Over, Right},
+    shrink::shrink,
+    world,
+};
 
 /// The result of many worlds.
 #[derive(Debug, Default)]
@@ -28,6 +33,11 @@ pub fn many(first: u64, count: u64, progress: &(dyn Fn(u64) + Sync)) -> Many {
     let mut many = run(first, count, &play, progress);
     many.failing = many.failing.map(|failing| shrink(failing, &play));
     many
+}
+
+/// The same with services over another store than SQLite in memory.
+pub fn many_over(store: &MakeStore, first: u64, count: u64) -> Many {
+    run(first, count, &|scenario| world::play(scenario, &Over(store)), &|_| {})
 }
 
 /// The same for any kind of world, and without shrinking the failing one.

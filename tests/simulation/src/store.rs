@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pg_sandbox::{
     records::{BatchCards, CardToken, FailedAttempts, Payment, Session},
-    store::{Kind, Query, Row, Store, StoreError, StoredRecord as _, Transaction},
+    store::{Change, Kind, Query, Row, Store, StoreError, StoredRecord as _, Transaction},
 };
 
 use crate::{ledger::Ledger, secrets::Secrets};
@@ -190,6 +190,17 @@ impl Store for CrashingStore {
     fn in_transaction(&self) -> bool {
         let shared = self.lock();
         !shared.crashed && shared.engine.in_transaction()
+    }
+
+    // It is not shared, whatever the engine can do: the service of a world is its only process.
+
+    fn change(&self) -> Change {
+        self.lock().engine.change()
+    }
+
+    fn may_try_again(&self) -> bool {
+        let shared = self.lock();
+        !shared.crashed && shared.engine.may_try_again()
     }
 
     fn get(&mut self, kind: &'static Kind, key: &str) -> Result<Option<String>, StoreError> {

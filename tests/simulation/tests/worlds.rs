@@ -2,7 +2,8 @@
 
 use std::thread;
 
-use pg_simulation::{Scenario, Tally, many, play};
+use pg_simulation::{Scenario, Tally, many, many_over, play};
+use pg_stores::{Choice, Postgres};
 
 #[test]
 fn worlds_violate_nothing() {
@@ -11,6 +12,19 @@ fn worlds_violate_nothing() {
         panic!("{}\n{}", failing.log, failing.scenario);
     }
     assert_eq!(many.seeds, 60);
+}
+
+#[test]
+fn worlds_over_other_stores_violate_nothing() {
+    let mut stores = vec![(Choice::Map, 20)];
+    stores.extend(Postgres::for_tests().map(|_| (Choice::Postgres, 12)));
+    for (store, count) in stores {
+        let many = many_over(&move || store.engine(), 1, count);
+        if let Some(failing) = many.failing {
+            panic!("over {store:?}\n{}\n{}", failing.log, failing.scenario);
+        }
+        assert_eq!(many.seeds, count);
+    }
 }
 
 #[test]

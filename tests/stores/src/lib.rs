@@ -5,7 +5,10 @@
 mod ordered_map;
 mod postgres;
 
-use pg_sandbox::{Sandbox, Settings, StoreKey, Timestamp};
+use pg_sandbox::{
+    Sandbox, Settings, StoreKey, Timestamp,
+    store::{Postgres as PostgresStore, Sqlite, Store},
+};
 
 pub use ordered_map::OrderedMap;
 pub use postgres::Postgres;
@@ -54,12 +57,34 @@ impl Choice {
         let opened = match self {
             Self::Sqlite => Sandbox::in_memory_with(settings, seed),
             Self::Postgres => {
-                let url = Postgres::shared().expect("a server").database().expect("a database");
-                Sandbox::open_postgres(&url, &StoreKey::from_bytes(seed), settings, seed)
+                let open = |url: &str| Sandbox::open_postgres(url, &StoreKey::from_bytes(seed), settings, seed);
+                Postgres::shared().expect("a server").with_empty_store(&seed, open).expect("a database")
             }
             Self::Map => Sandbox::over(Box::<OrderedMap>::default(), settings, &seed, seed),
         };
         opened.expect("an empty store opens")
+    }
+}
+
+/// What seals the rows of [`Choice::engine`].
+const KEY: [u8; 32] = [3; 32];
+
+impl Choice {
+    /// An empty engine of this kind.
+    ///
+    /// # Panics
+    /// When it cannot be made.
+    #[must_use]
+    pub fn engine(self) -> Box<dyn Store> {
+        match self {
+            Self::Map => Box::<OrderedMap>::default(),
+            Self::Sqlite => Box::new(Sqlite::in_memory().expect("an empty store opens")),
+            Self::Postgres => {
+                let open = |url: &str| PostgresStore::open(url, &KEY, "one");
+                let opened = Postgres::shared().expect("a server").with_empty_store(&KEY, open);
+                Box::new(opened.expect("a database").expect("an empty store opens"))
+            }
+        }
     }
 }
 
@@ -75,13 +100,19 @@ pub fn sandbox_with(settings: Settings, seed: [u8; 32]) -> Sandbox {
     Choice::from_environment().sandbox(settings, seed)
 }
 
+/// Whether the environment chooses a store that several processes may have open.
+#[must_use]
+pub fn is_shared() -> bool {
+    Choice::from_environment() == Choice::Postgres
+}
+
 /// Whether work becomes due only with a request. A sandbox over a shared store reads the store every 5 seconds, for
 /// work of other processes.
 #[must_use]
 pub fn rests(sandbox: &Sandbox, now: Timestamp) -> bool {
     match sandbox.next_due() {
         None => true,
-        Some(look) => Choice::from_environment() == Choice::Postgres && look.millis() - now.millis() <= 5_000,
+        Some(look) => is_shared() && look.millis() - now.millis() <= 5_000,
     }
 }
 

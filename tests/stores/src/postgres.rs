@@ -1,6 +1,8 @@
 //! PostgreSQL servers for tests: in a temporary folder, on a free port, as a user that is not root. A server ends with the
 //! process that started it, however that ends.
 
+mod used_again;
+
 use std::{
     fs,
     io::{self, BufRead as _, BufReader, Write as _},
@@ -11,6 +13,8 @@ use std::{
         atomic::{AtomicU32, Ordering},
     },
 };
+
+use self::used_again::UsedAgain;
 
 /// Starts the server, restarts it when it is told to, and ends it when standard input is closed. It removes the folder,
 /// which is of the user that it runs as.
@@ -50,6 +54,8 @@ pub struct Postgres {
     bin: PathBuf,
     port: u16,
     databases: AtomicU32,
+    /// Held while a database is chosen.
+    used_again: Mutex<Option<UsedAgain>>,
     pipes: Mutex<Option<(ChildStdin, BufReader<ChildStdout>)>>,
     supervisor: Child,
 }
@@ -95,7 +101,14 @@ impl Postgres {
         become_another(&mut command, &folder)?;
         let mut supervisor = command.spawn()?;
         let pipes = supervisor.stdin.take().zip(supervisor.stdout.take().map(BufReader::new));
-        let server = Self { bin, port, databases: AtomicU32::new(0), pipes: Mutex::new(pipes), supervisor };
+        let server = Self {
+            bin,
+            port,
+            databases: AtomicU32::new(0),
+            used_again: Mutex::new(None),
+            pipes: Mutex::new(pipes),
+            supervisor,
+        };
         server.answer()?;
         Ok(server)
     }
@@ -119,6 +132,30 @@ impl Postgres {
         let name = format!("test{}", self.databases.fetch_add(1, Ordering::Relaxed));
         self.psql("postgres", &format!("CREATE DATABASE {name}"))?;
         Ok(self.url(&name))
+    }
+
+    /// Opens a store with this key in a database that holds an empty one, or nothing yet. The database is used again once no
+    /// connection to it is left: making one, and its tables, takes longer than most tests.
+    ///
+    /// # Errors
+    /// When the server does not make one.
+    pub fn with_empty_store<T>(&self, key: &[u8; 32], open: impl FnOnce(&str) -> T) -> io::Result<T> {
+        // Until it is opened, nothing tells that it is taken.
+        let mut used_again = self.used_again.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = match &mut *used_again {
+            Some(kept) => kept,
+            none => none.insert(UsedAgain::connect(&self.url(""))?),
+        };
+        let kind: String = key.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        let name = match kept.emptied(&kind)? {
+            Some(name) => name,
+            None => {
+                let name = format!("store_{kind}_{}", self.databases.fetch_add(1, Ordering::Relaxed));
+                kept.create(&name)?;
+                name
+            }
+        };
+        Ok(open(&self.url(&name)))
     }
 
     /// The URL of a database.

@@ -56,6 +56,11 @@ pub(crate) fn install(otherwise: &str, tools: Tools) -> Result<Outcome> {
     }
 }
 
+/// Whether one of them is not there.
+pub(super) fn is_missing(tools: Tools) -> bool {
+    !missing(tools).is_empty()
+}
+
 fn missing(tools: Tools) -> Vec<(&'static str, &'static str)> {
     tools.iter().copied().filter(|(program, _)| !runs(program)).collect()
 }

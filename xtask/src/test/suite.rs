@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use cargo_metadata::camino::Utf8PathBuf;
 use cargo_metadata::{Message, Metadata, Package, PackageId, TargetKind};
 
-use super::cargo;
+use super::{cargo, debian};
 use crate::steps::{self, Outcome, Step};
 
 /// The programs that take longest, which therefore begin first: package, and target or nothing for the library's own.
@@ -41,8 +41,10 @@ impl Program {
 /// Builds the tests of the workspace, all of them or those that the arguments name.
 pub(super) fn build(root: &Path, arguments: &[&str]) -> Result<Vec<Program>> {
     let mut command = cargo(root);
-    command.args(["test", "--workspace", "--no-run"]).args(arguments);
-    steps::say(&format!("    cargo test --workspace --no-run {}", arguments.join(" ")));
+    // The command is tested with the stores that it has only if it is asked for them.
+    let all = [&["test", "--workspace", "--no-run", "--features", "pg-cli/postgres"], arguments].concat();
+    command.args(&all);
+    steps::say(&format!("    cargo {}", all.join(" ")));
     steps::where_the_step_prints(&mut command)?;
     let command = command.args(["--message-format", "json-render-diagnostics"]).stdout(Stdio::piped());
     let mut child = command.spawn().context("cargo could not be started")?;
@@ -73,24 +75,35 @@ pub(super) fn steps<'a>(programs: &'a [Program], metadata: &'a Metadata) -> Resu
         found.push((place.unwrap_or(LONGEST.len()), title, program, package));
     }
     found.sort_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)));
-    let sandbox = found.iter().find(|(_, _, program, _)| program.name == SANDBOX.0).map(|found| (found.2, found.3));
-    let over = sandbox.into_iter().flat_map(|(program, package)| {
-        SANDBOX.1.map(|store| {
-            let title = format!("tests: journeys of the sandbox over {store}");
-            Step::new(title, move || {
-                steps::execute(command(program, package)?.args(JOURNEYS).env("PG_TEST_STORE", store))
-            })
-        })
-    });
-    let over: Vec<_> = over.collect();
+    let sandbox = found.iter().filter(|(.., package)| *package.name == *SANDBOX);
+    let mut over = Vec::new();
+    for &(_, _, program, package) in sandbox {
+        let journeys = JOURNEYS.iter().filter(|(is_library, _)| *is_library == program.is_library);
+        for (store, (_, names)) in STORES.into_iter().flat_map(|store| journeys.clone().map(move |one| (store, one))) {
+            let title = format!("tests: journeys of {} over {store}", program.name);
+            over.push(Step::new(title, move || {
+                if store == "postgres" && debian::is_missing(debian::POSTGRES) {
+                    return Ok(Outcome::LeftOut("PostgreSQL is not installed".to_owned()));
+                }
+                steps::execute(command(program, package)?.args(*names).env("PG_TEST_STORE", store))
+            }));
+        }
+    }
     let step = |(_, title, program, package)| Step::new(title, move || execute(program, package, &[]));
     Ok(found.into_iter().map(step).chain(over).collect())
 }
 
-/// The tests of the sandbox, and the stores that its journeys run over besides SQLite.
-const SANDBOX: (&str, [&str; 1]) = ("all_of_sandbox", ["map"]);
-/// Those that are worth their time; docs/contributing.md says how to run all.
-const JOURNEYS: [&str; 3] = ["session_and_tokens::", "hosted_checkout::operations", "control::lists"];
+/// The crate whose journeys run over other stores too, and the stores besides SQLite.
+const SANDBOX: &str = "pg-sandbox";
+const STORES: [&str; 2] = ["map", "postgres"];
+/// Those that are worth their time, in the library's own tests or outside; docs/contributing.md says how to run all.
+const JOURNEYS: [(bool, &[&str]); 2] = [
+    (true, &["sandbox::tests::"]),
+    (
+        false,
+        &["session_and_tokens::", "hosted_checkout::operations", "control::lists", "control::requests", "accounts::"],
+    ),
+];
 
 /// Runs it where Cargo would.
 pub(super) fn execute(program: &Program, package: &Package, arguments: &[&str]) -> Result<Outcome> {

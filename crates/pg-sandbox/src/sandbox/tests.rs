@@ -1,7 +1,7 @@
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use self::requests::*;
+use self::{requests::*, stores::*};
 use super::*;
 use crate::{
     merchants::Merchant,
@@ -11,12 +11,13 @@ use crate::{
 mod failing_store;
 mod gateway;
 mod requests;
+mod stores;
 mod updater;
 
 // spec: 1 §4.1, A41: Success is HTTP 200 with a body in the chosen encoding.
 #[test]
 fn a_signed_call_is_carried_out_in_both_encodings() {
-    let mut sandbox = Sandbox::in_memory();
+    let mut sandbox = empty();
     let key = token(&mut sandbox, "main");
     let body = signed(&account("main"), &[("cardKey", &key)]);
     let (status, json) = post(&mut sandbox, "/v3/token/disable/json", body.clone());
@@ -35,7 +36,7 @@ fn a_signed_call_is_carried_out_in_both_encodings() {
 // spec: 1 §4.1, A55, A29
 #[test]
 fn a_response_says_what_it_rests_on() {
-    let mut sandbox = Sandbox::in_memory();
+    let mut sandbox = empty();
     let key = token(&mut sandbox, "main");
     let card = ("cardKey", key.as_str());
     for (method, pairs, wanted) in [
@@ -58,7 +59,7 @@ fn a_response_says_what_it_rests_on() {
 
 #[test]
 fn tokens_of_another_account_do_not_exist() {
-    let mut sandbox = Sandbox::in_memory();
+    let mut sandbox = empty();
     let key = token(&mut sandbox, "main");
     let (_, other) = post(&mut sandbox, "/v3/token/delete/json", signed(&account("other"), &[("cardKey", &key)]));
     let none = signed(&account("other"), &[("cardKey", "00000000-0000-0000-0000-0000000000000000")]);
@@ -95,7 +96,7 @@ fn the_checks_come_in_their_order() {
         (post.clone(), "/v3/token/enable", signed(&main, &[]), "938"),
         (post.clone(), "/v3/token/enable", signed(&main, &[key]), "940"),
     ] {
-        let mut sandbox = Sandbox::in_memory();
+        let mut sandbox = empty();
         let (_, body) = text(&sandbox.handle(now(), request(method, path, body)));
         assert!(body.contains(&format!("<errorCode>{wanted}</errorCode>")), "{path} {wanted}: {body}");
     }
@@ -124,7 +125,7 @@ fn every_method_of_version_3_wants_its_credentials_and_a_signature() {
             (&other_key, Some("123")),
             (&good, None),
         ] {
-            let mut sandbox = Sandbox::in_memory();
+            let mut sandbox = empty();
             let path = format!("/v3/{}/{}/json", info.service.name, info.name);
             let (status, answer) = post(&mut sandbox, &path, body.to_owned());
             let answer: Value = serde_json::from_str(&answer).unwrap();
@@ -142,7 +143,7 @@ fn every_method_of_version_3_wants_its_credentials_and_a_signature() {
 // spec: 2 §1.2: There are auth, preauth, capture, cancel, 3-D Secure, refund, update and lookup.
 #[test]
 fn every_method_of_the_tables_is_carried_out() {
-    let mut sandbox = Sandbox::in_memory();
+    let mut sandbox = empty();
     for info in pg_model::METHODS {
         let prefix = if info.service.version == 5 { "/enterprise" } else { "/v3" };
         let service = if info.service.version == 5 { "" } else { info.service.name };
@@ -154,7 +155,7 @@ fn every_method_of_the_tables_is_carried_out() {
 
 #[test]
 fn any_path_and_method_gets_an_answer() {
-    let mut sandbox = Sandbox::in_memory();
+    let mut sandbox = empty();
     for path in ["//", "/v3", "/v3/token", "/v3/token/enable/json/json", "/enterprise/", "/_sandbox/x", "/favicon.ico"]
     {
         for method in [Method::GET, Method::POST, Method::PUT, Method::DELETE, Method::OPTIONS, Method::HEAD] {
@@ -171,7 +172,7 @@ fn any_path_and_method_gets_an_answer() {
 // spec: codes ErrorCode 121 122
 #[test]
 fn an_address_is_locked_out_and_let_in_again() {
-    let mut sandbox = Sandbox::in_memory();
+    let mut sandbox = empty();
     let right = signed(&account("main"), &[("cardKey", "k")]);
     let code = |sandbox: &mut Sandbox, body: &str, peer: &str, seconds: i64| {
         let at = Timestamp::from_millis(now().millis() + seconds * 1000);
@@ -202,7 +203,7 @@ fn wrong_signatures_and_wrong_credentials_of_either_version_lock_out_both() {
     let v5 = main.enterprise.as_ref().unwrap();
     let credentials = format!("api_key={}&version=5&trans_key=k&api_password=", v5.api_key.expose());
     let right_v5 = format!("{credentials}{}", v5.api_password.expose());
-    let mut sandbox = Sandbox::in_memory();
+    let mut sandbox = empty();
     let mut code = |path: &str, body: &str, seconds: i64| {
         let at = Timestamp::from_millis(now().millis() + seconds * 1000);
         let (_, body) = text(&sandbox.handle(at, request(Method::POST, path, body.to_owned())));
@@ -244,7 +245,7 @@ fn an_array_of_a_form_is_signed_as_its_json() {
     ] {
         let signature = pg_crypto::sign(&[&own[..], signed].concat(), &key).hex();
         let form = [&own[..], sent, &[("shaSignature", signature.as_str())]].concat();
-        let mut sandbox = Sandbox::in_memory();
+        let mut sandbox = empty();
         let (_, body) = post(&mut sandbox, "/v3/token/enable", serde_urlencoded::to_string(form).unwrap());
         assert!(body.contains(&format!("<errorCode>{wanted}<")), "{sent:?} {signed:?}: {body}");
     }
@@ -267,7 +268,7 @@ fn nobody_learns_from_the_answer_which_keys_exist() {
         // Those of version 5 are right, and have no settings here.
         (format!("apiKey={}&apiPassword={}", v5.api_key.expose(), v5.api_password.expose()), "105"),
     ] {
-        let mut sandbox = Sandbox::in_memory();
+        let mut sandbox = empty();
         let response = sandbox.handle(now(), request(Method::POST, "/v3/token/enable/json", body.clone()));
         let (status, told) = text(&response);
         assert!(status == 401 && told.contains(wanted), "{body}: {told}");
@@ -284,7 +285,7 @@ fn nobody_learns_from_the_answer_which_keys_exist() {
 // spec: 1 §8, A54; codes SandboxErrorCode 936
 #[test]
 fn the_strict_account_has_its_limit_of_requests() {
-    let mut sandbox = Sandbox::in_memory();
+    let mut sandbox = empty();
     let body = signed(&account("strict"), &[("cardKey", "k")]);
     for _ in 0..100 {
         assert!(post(&mut sandbox, "/v3/token/enable", body.clone()).1.contains("940"));
@@ -297,7 +298,7 @@ fn the_strict_account_has_its_limit_of_requests() {
 
 #[test]
 fn the_control_interface_shows_merchants_cards_and_the_clock() {
-    let mut sandbox = Sandbox::in_memory();
+    let mut sandbox = empty();
     let (_, merchants) = get(&mut sandbox, "/_sandbox/merchants");
     assert_eq!(merchants[0]["name"], "main");
     assert_eq!(merchants[0]["apiKey"].as_str().unwrap().len(), 32);
@@ -323,7 +324,7 @@ fn the_control_interface_shows_merchants_cards_and_the_clock() {
 #[test]
 fn the_control_interface_answers_this_machine_only() {
     let call = |settings: Settings, peer: &str, header: Option<(&'static str, &str)>| {
-        let mut sandbox = Sandbox::in_memory_with(settings, [0; 32]).unwrap();
+        let mut sandbox = empty_with(settings);
         let mut request = request(Method::GET, "/_sandbox/merchants", "");
         request.extensions_mut().insert(Peer(peer.parse().unwrap()));
         request.headers_mut().insert("host", "127.0.0.1:8480".parse().unwrap());
@@ -353,7 +354,7 @@ fn the_control_interface_answers_this_machine_only() {
 // spec: 2 §1.2, A195; codes SandboxErrorCode 975
 #[test]
 fn web_pages_do_not_call_server_to_server_methods() {
-    let mut sandbox = Sandbox::in_memory();
+    let mut sandbox = empty();
     let mut call = |path: &str, name: &'static str, value: &str| {
         let mut request = request(Method::POST, path, "apiKey=wrong");
         request.extensions_mut().insert(Peer(IpAddr::V4(Ipv4Addr::LOCALHOST)));
@@ -381,7 +382,7 @@ fn web_pages_do_not_call_server_to_server_methods() {
 
 #[test]
 fn the_session_error_page_shows_known_codes_only() {
-    let mut sandbox = Sandbox::in_memory();
+    let mut sandbox = empty();
     let page = sandbox.handle(now(), request(Method::GET, "/session-error?errorCode=136", ""));
     assert!(text(&page).1.contains("Session expired"));
     assert!(page.headers().contains_key("content-security-policy"));

@@ -17,7 +17,6 @@ fn a_request_is_shown_masked_with_what_was_answered() {
     assert_eq!(found.len(), 1);
     let entry = &found[0];
     for (name, wanted) in [
-        ("id", json!("0000000001")),
         ("time", json!("2026-05-04T10:00:00Z")),
         ("peer", json!("127.0.0.1")),
         ("merchant", json!("main")),
@@ -38,7 +37,11 @@ fn a_request_is_shown_masked_with_what_was_answered() {
     for name in ["apiKey", "apiPassword", "shaSignature", "cardCV2"] {
         assert_eq!(parameters[name], "(hidden)", "{name}");
     }
-    assert_eq!(shop.control("requests/0000000001", "").json(), *entry);
+    let id = entry["id"].as_str().unwrap();
+    if !pg_stores::is_shared() {
+        assert_eq!(id, "0000000001");
+    }
+    assert_eq!(shop.control(&format!("requests/{id}"), "").json(), *entry);
     assert_eq!(shop.control("requests/0000000002", "").status, 404);
     assert_eq!(shop.control("requests/x", "").status, 404);
 }
@@ -205,20 +208,26 @@ fn pages_of_one_merchant_or_of_all() {
     }
     let ids = |shop: &mut Shop, query: &str| {
         let found = requests(shop, query);
-        found.iter().map(|entry| entry["id"].as_str().unwrap().trim_start_matches('0').to_owned()).collect::<Vec<_>>()
+        found.iter().map(|entry| entry["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    assert_eq!(ids(&mut shop, "?limit=2"), ["6", "5"]);
-    assert_eq!(ids(&mut shop, "?limit=2&before=0000000005"), ["4", "3"]);
-    assert_eq!(ids(&mut shop, "?merchant=main&limit=2"), ["5", "3"]);
-    assert_eq!(ids(&mut shop, "?merchant=main&limit=2&before=0000000003"), ["1"]);
+    let [sixth, fifth, fourth, third, second, first] = &ids(&mut shop, "")[..] else { panic!("six requests") };
+    if !pg_stores::is_shared() {
+        assert_eq!([first, sixth], ["0000000001", "0000000006"]);
+    }
+    assert_eq!(ids(&mut shop, "?limit=2"), [&**sixth, fifth]);
+    assert_eq!(ids(&mut shop, &format!("?limit=2&before={fifth}")), [&**fourth, third]);
+    assert_eq!(ids(&mut shop, "?merchant=main&limit=2"), [&**fifth, third]);
+    assert_eq!(ids(&mut shop, "?merchant=other"), [&**sixth, fourth, second]);
+    assert_eq!(ids(&mut shop, &format!("?merchant=main&limit=2&before={third}")), [&**first]);
     assert!(ids(&mut shop, "?before=nothing").is_empty());
     let answer = shop.control("requests?merchant=main&limit=2", "");
-    let link = "</_sandbox/requests?limit=2&before=0000000003&merchant=main>; rel=\"next\"";
+    let link = format!("</_sandbox/requests?limit=2&before={third}&merchant=main>; rel=\"next\"");
     assert_eq!(answer.headers["link"], link);
     assert!(!shop.control("requests?merchant=main", "").headers.contains_key("link"));
     shop.call("token/lookup", &[]);
-    assert_eq!(ids(&mut shop, "?method=token/lookup"), ["7"]);
-    assert_eq!(ids(&mut shop, "?method=transaction/auth&merchant=main&limit=1"), ["5"]);
+    let [seventh] = &ids(&mut shop, "?method=token/lookup")[..] else { panic!("one lookup") };
+    assert!(seventh > sixth);
+    assert_eq!(ids(&mut shop, "?method=transaction/auth&merchant=main&limit=1"), [&**fifth]);
     assert_eq!(shop.control("requests?method=token/nothing", "").status, 400);
     assert_eq!(shop.control("tokens?method=token/lookup", "").status, 400);
     assert_eq!(shop.control("requests?limit=0", "").status, 400);
@@ -228,6 +237,10 @@ fn pages_of_one_merchant_or_of_all() {
 
 #[test]
 fn the_newest_ten_thousand_are_kept() {
+    if pg_stores::is_shared() {
+        // A journal in a database has other limits, in its own tests.
+        return;
+    }
     let mut shop = Shop::new();
     for _ in 0..10_010 {
         shop.ask(Method::GET, "/", "");

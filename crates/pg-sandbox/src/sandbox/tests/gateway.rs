@@ -3,7 +3,6 @@
 use super::*;
 use crate::{
     records::{Payment, SESSION_LIFETIME, Session, UniqueReference},
-    secret::Secret,
     store::{Query, StoredRecord},
 };
 
@@ -74,7 +73,7 @@ impl Answer {
 
 impl Shop {
     fn open() -> Self {
-        Self { sandbox: Sandbox::in_memory(), at: now() }
+        Self { sandbox: empty(), at: now() }
     }
 
     /// A sandbox whose account `main` captures and cancels preauths in parts.
@@ -82,7 +81,7 @@ impl Shop {
         let main = Merchant { divisible_preauths: true, ..account("main") };
         let merchants = crate::merchants::Merchants::with(vec![main]).unwrap();
         let settings = Settings { merchants, ..Settings::default() };
-        Self { sandbox: Sandbox::in_memory_with(settings, [0; 32]).unwrap(), at: now() }
+        Self { sandbox: empty_with(settings), at: now() }
     }
 
     fn wait(&mut self, seconds: u64) {
@@ -140,11 +139,7 @@ impl Shop {
     }
 
     fn put<T: StoredRecord>(&mut self, record: &T) {
-        self.sandbox.store.begin().unwrap();
-        let mut records = Transaction::new(&mut *self.sandbox.store);
-        records.put(record).unwrap();
-        records.keep().unwrap();
-        self.sandbox.store.commit().unwrap();
+        put(&mut self.sandbox, record);
     }
 
     fn seal(&mut self, owner: &str, number: &str, expiry: (&str, &str)) -> HeldCard {
@@ -167,7 +162,7 @@ impl Shop {
             own_clock: false,
         };
         self.put(&session);
-        self.sandbox.cv2.keep(&key, Secret::new(CV2), session.expires);
+        give_cv2(&mut self.sandbox, &key, CV2, session.expires);
         key
     }
 

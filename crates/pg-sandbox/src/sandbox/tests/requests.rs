@@ -64,11 +64,7 @@ pub(super) fn token(sandbox: &mut Sandbox, merchant: &str) -> String {
         parent: None,
         created: now(),
     };
-    sandbox.store.begin().unwrap();
-    let mut records = Transaction::new(&mut *sandbox.store);
-    records.put(&token).unwrap();
-    records.keep().unwrap();
-    sandbox.store.commit().unwrap();
+    super::stores::put(sandbox, &token);
     key
 }
 

@@ -201,7 +201,7 @@ fn a_session_opens_several_and_keeps_its_cv2() {
         .collect();
     keys.dedup();
     assert_eq!(keys.len(), 3);
-    assert!(shop.sandbox.cv2.take(&session).is_some());
+    assert!(has_cv2(&mut shop.sandbox, &session));
 }
 
 // spec: codes TransactionType 3DSecureCheck 3DSAuthenticatedOnly
