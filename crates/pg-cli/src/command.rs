@@ -12,7 +12,7 @@ mod listen;
 mod man;
 mod methods;
 pub(crate) mod rehearse;
-mod sandbox;
+pub(crate) mod sandbox;
 mod sign;
 mod survey;
 mod trigger;

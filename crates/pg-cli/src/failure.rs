@@ -48,6 +48,9 @@ struct Report {
     /// The command that looks up the outcome.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
+    /// The log on standard error has it already.
+    #[serde(skip)]
+    is_logged: bool,
 }
 
 /// One broken rule.
@@ -112,6 +115,12 @@ impl Failure {
         self
     }
 
+    /// The same, which a log on standard error has already.
+    pub(crate) fn logged(mut self) -> Self {
+        self.report.is_logged = true;
+        self
+    }
+
     /// What it says.
     pub(crate) fn message(&self) -> &str {
         &self.report.message
@@ -122,8 +131,11 @@ impl Failure {
         self.exit
     }
 
-    /// The lines for people: the message, the violations, what to do next.
+    /// The lines for people: the message, the violations, what to do next; none if a log has it.
     pub(crate) fn lines(&self) -> Vec<String> {
+        if self.report.is_logged {
+            return Vec::new();
+        }
         let violations = self.report.violations.iter().map(|broken| format!("  {broken}"));
         let next = self.report.next.iter().map(|next| format!("  {next}"));
         [format!("pg: {}", self.report.message)].into_iter().chain(violations).chain(next).collect()

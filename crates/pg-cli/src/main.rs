@@ -103,8 +103,11 @@ fn not_understood(error: &clap::Error) -> ExitCode {
     // The argument may be a card number, if a name was left out.
     let masked = mask::text(&text);
     let masked = output::harmless_lines(&masked);
+    let first = masked.lines().next().unwrap_or_default().trim_start_matches("error: ");
     // A closed pipe has read enough.
-    if error.use_stderr() && masked != text {
+    if error.use_stderr() && command::sandbox::logs_as_json(std::env::args_os()) {
+        command::sandbox::log_misuse(first);
+    } else if error.use_stderr() && masked != text {
         drop(write!(std::io::stderr(), "{masked}"));
     } else {
         drop(error.print());
@@ -113,8 +116,7 @@ fn not_understood(error: &clap::Error) -> ExitCode {
         return Exit::Done.into();
     }
     if std::env::args_os().any(|argument| argument == "--json") {
-        let first = masked.lines().next().unwrap_or_default();
-        output::failure_as_json(&Failure::misuse(first.trim_start_matches("error: ")));
+        output::failure_as_json(&Failure::misuse(first));
     }
     Exit::Misuse.into()
 }

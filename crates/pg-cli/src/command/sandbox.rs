@@ -6,6 +6,7 @@ pub(crate) mod remote;
 mod store;
 
 use std::{
+    ffi::OsString,
     net::SocketAddr,
     path::{Path, PathBuf},
 };
@@ -203,6 +204,14 @@ pub(crate) fn run(mut arguments: Arguments, json: bool) -> Result<Exit, Failure>
 }
 
 fn serve(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
+    let talk = log::Talk::start(arguments.log_format)?;
+    let served = serve_telling(&arguments, json, &talk);
+    let served = served.map_err(|failure| talk.failed(failure));
+    talk.end();
+    served
+}
+
+fn serve_telling(arguments: &Arguments, json: bool, talk: &log::Talk) -> Result<Exit, Failure> {
     let merchants = match &arguments.config {
         Some(path) => config_file::read_merchants(path).and_then(Merchants::with).map_err(|error| match error {
             // It names the file itself.
@@ -211,7 +220,6 @@ fn serve(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         })?,
         None => Merchants::default(),
     };
-    let talk = log::Talk::start(arguments.log_format)?;
     if !arguments.listen.ip().is_loopback() {
         talk.warn("other machines can reach this sandbox, and its credentials are published");
     }
@@ -220,7 +228,7 @@ fn serve(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     }
     let settings = arguments.settings(merchants.clone())?.log(talk.log());
     let public_url = settings.public_url.clone();
-    let (store, records) = store::chosen(&arguments)?;
+    let (store, records) = store::chosen(arguments)?;
     let config = Config::default().listen(arguments.listen).store(store).settings(settings);
     open_files::allow_many();
     super::runtime()?.block_on(async {
@@ -240,9 +248,23 @@ fn serve(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         talk.tell("stopping", json!({}), Some(text));
         server.shutdown().await;
         talk.tell("stopped", json!({}), None);
-        talk.end();
         Ok(Exit::Done)
     })
+}
+
+/// Whether arguments, which may be wrong, ask for a log of JSON.
+pub(crate) fn logs_as_json(arguments: impl Iterator<Item = OsString>) -> bool {
+    let arguments: Vec<OsString> = arguments.collect();
+    arguments.windows(2).any(|pair| pair[0] == "--log-format" && pair[1] == "json")
+        || arguments.iter().any(|argument| argument == "--log-format=json")
+}
+
+/// Logs that the arguments are wrong.
+pub(crate) fn log_misuse(message: &str) {
+    if let Ok(talk) = log::Talk::start(log::Format::Json) {
+        talk.failed(Failure::misuse(message));
+        talk.end();
+    }
 }
 
 /// The remedy for a sandbox that does not start.

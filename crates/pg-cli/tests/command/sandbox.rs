@@ -21,7 +21,12 @@ impl Running {
     }
 
     fn at(address: &str, arguments: &[&str]) -> Self {
-        let mut child = pg(["sandbox", "--listen", address, "--json"].iter().chain(arguments)).start();
+        Self::of(pg(["sandbox", "--listen", address, "--json"].iter().chain(arguments)))
+    }
+
+    /// A sandbox by its whole command, which has `--json`.
+    pub(crate) fn of(command: Pg) -> Self {
+        let mut child = command.start();
         let mut first = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut first).unwrap();
         let facts = serde_json::from_str(&first).unwrap();

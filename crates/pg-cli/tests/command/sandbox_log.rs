@@ -13,7 +13,7 @@ const PAN: &str = "4000000000001000";
 
 impl Running {
     /// Stops the sandbox as a service manager does, and gives what it printed.
-    fn stopped(self) -> Ended {
+    pub(crate) fn stopped(self) -> Ended {
         assert!(Command::new("kill").args(["-TERM", &self.id().to_string()]).status().unwrap().success());
         self.child.ended()
     }
@@ -70,6 +70,41 @@ fn each_event_is_a_line_of_json_with_the_same_members_and_no_secret() {
     );
     assert_eq!(declined["level"], "info");
     assert_eq!((&control["path"], &control["httpMethod"]), (&"/_sandbox/clock".into(), &"POST".into()));
+}
+
+#[test]
+fn what_keeps_it_from_starting_is_a_line_of_json() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    for (arguments, says) in [
+        (&["--listen", &address][..], "cannot listen on"),
+        (&["--listen", "127.0.0.1:0", "--store", "/nowhere/at/all.sqlite"], "--store"),
+        (&["--listen", "127.0.0.1:0", "--config", "none.toml"], "none.toml"),
+        (&["--listen", "127.0.0.1:0", "--store-key", "key"], "--store-key"),
+        (&["--listen", "127.0.0.1:0", "--control-from-anywhere"], "PG_CONTROL_TOKEN"),
+        (&["--lisen", "127.0.0.1:0"], "--lisen"),
+        (&["--listen", "nowhere"], "--listen"),
+    ] {
+        for log in [&["--log-format", "json"][..], &["--log-format=json"]] {
+            let ended = pg([&["sandbox", "--json"], log, arguments].concat()).run().ends(2);
+            let lines: Vec<&str> = ended.err.lines().collect();
+            let [line] = &lines[..] else { panic!("{arguments:?}: {lines:?}") };
+            let event: Value = serde_json::from_str(line).unwrap();
+            members(&event, &["exitCode", "message"]);
+            assert_eq!(
+                (&event["event"], &event["level"], &event["exitCode"]),
+                (&"failed".into(), &"error".into(), &2.into())
+            );
+            assert!(event["message"].as_str().unwrap().contains(says), "{event}");
+            // For a program that started it, as without the log.
+            let result: Value = serde_json::from_str(&ended.out).unwrap();
+            assert_eq!(result["error"]["message"], event["message"]);
+        }
+    }
+    // Events from before the failure stay whole lines.
+    let ended = pg(["sandbox", "--log-format", "json", "--private-networks", "--listen", &address]).run().ends(2);
+    let events: Vec<Value> = ended.err.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(events.iter().map(|event| &event["event"]).collect::<Vec<_>>(), ["warning", "failed"]);
 }
 
 #[test]

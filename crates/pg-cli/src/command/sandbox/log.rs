@@ -65,6 +65,15 @@ impl Talk {
         }
     }
 
+    /// Logs why the command failed; for people the caller prints it.
+    pub(super) fn failed(&self, failure: Failure) -> Failure {
+        if self.log().is_none() {
+            return failure;
+        }
+        self.event("error", "failed", json!({ "message": failure.message(), "exitCode": failure.exit() as u8 }));
+        failure.logged()
+    }
+
     #[expect(clippy::disallowed_methods, reason = "a log has the time of its events")]
     fn event(&self, level: &'static str, event: &'static str, members: Value) {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
