@@ -22,6 +22,8 @@ mod pg;
 #[cfg(unix)]
 mod rehearse;
 mod sandbox;
+#[cfg(all(unix, feature = "postgres"))]
+mod sandbox_key;
 #[cfg(unix)]
 mod sandbox_log;
 mod sandbox_settings;

@@ -19,6 +19,9 @@ pub enum OpenError {
     /// The key file is missing, or belongs to another store.
     #[error("the key file that the store's cards were sealed with is not beside it; restore that file")]
     WrongKeyFile,
+    /// There is no key file, and the database holds a store already.
+    #[error("there is no key file {path}, and the store in the database has a key already; give that one", path = .0.display())]
+    KeyFileMissing(PathBuf),
     /// The file of an older key is missing.
     #[error("there is no key file {path}; name the file of an older key, or leave it out", path = .0.display())]
     KeyMissing(PathBuf),

@@ -7,7 +7,7 @@ use crate::{
     SharedStore, StoreKey,
     key::{RandomSource as _, SeededRandom},
     settings::Settings,
-    store::{KeyRing, Postgres, StoreError},
+    store::{KeyRing, Postgres},
     vault::{self, KeyFile, Stage},
 };
 
@@ -68,7 +68,7 @@ fn open(shared: &SharedStore, dice: &mut SeededRandom) -> Result<Postgres, OpenE
         None => {
             // Before a key is made for it: a store that is there has one already.
             if Postgres::is_there(url)? {
-                return Err(OpenError::WrongKeyFile);
+                return Err(OpenError::KeyFileMissing(path.clone()));
             }
             let mut key = Zeroizing::new([0; 32]);
             dice.fill(&mut *key);
@@ -76,10 +76,7 @@ fn open(shared: &SharedStore, dice: &mut SeededRandom) -> Result<Postgres, OpenE
             KeyFile { key, stage: Stage::New }
         }
     };
-    let store = Postgres::open_with(url, KeyRing::new(&key, older), &name).map_err(|error| match error {
-        StoreError::WrongKey => OpenError::WrongKeyFile,
-        error => error.into(),
-    })?;
+    let store = Postgres::open_with(url, KeyRing::new(&key, older), &name)?;
     if stage == Stage::New {
         vault::mark_sealed(path, &key)?;
     }

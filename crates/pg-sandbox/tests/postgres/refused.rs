@@ -63,7 +63,7 @@ fn another_key_opens_nothing_and_no_key_file_is_made_for_a_store_that_is_there()
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("store.key");
     let open = |url: &str| Sandbox::open_postgres(url, &StoreKey::File(file.clone()), Settings::default(), [9; 32]);
-    assert!(matches!(open(&url), Err(OpenError::WrongKeyFile)));
+    assert!(matches!(open(&url), Err(OpenError::KeyFileMissing(_))));
     assert!(!file.exists());
     let fresh = server.database().unwrap();
     assert!(open(&fresh).is_ok() && file.exists() && open(&fresh).is_ok());
