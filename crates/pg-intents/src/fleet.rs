@@ -218,6 +218,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     pub async fn outcome(&self, reference: &str) -> Result<Option<PaymentOutcome>, FleetError> {
         let key = IntentKey::new(&*self.0.account, reference);
         let found = self.0.store.find(&key).await?;
+        found.as_ref().map_or(Ok(()), IntentRow::is_readable)?;
         match found {
             Some(IntentRow { outcome: Some(outcome), .. }) => Ok(Some(self.read(&outcome, reference)?)),
             Some(_) => Err(FleetError::Pending { reference: reference.to_owned() }),
@@ -327,6 +328,7 @@ fn account_of(account: &Account) -> String {
 }
 
 fn same_payment(terms: &Terms, found: &IntentRow) -> Result<(), FleetError> {
+    found.is_readable()?;
     if found.digest == terms.digest && found.kind == terms.kind {
         return Ok(());
     }

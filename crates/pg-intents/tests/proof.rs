@@ -1,5 +1,5 @@
 //! The real thing: worker processes that are killed at random, a database that crashes in the middle, connections that are cut,
-//! and a sandbox whose books are compared with the rows at the end.
+//! and a sandbox whose books are compared with the rows at the end. The rows are sealed, and their key is changed meanwhile.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,7 +19,9 @@ use pg_hyper::{
         model::{Auth, AuthCardKey, CardDetails, CardKey, TokeniseTransactionKey, TransactionLookup},
     },
 };
-use pg_intents::{Fleet, FleetPlan, IntentFilter, IntentStatus, IntentStore as _, PostgresStore};
+use pg_intents::{
+    Fleet, FleetPlan, IntentFilter, IntentStatus, IntentStore, PostgresStore, SealKey, SealedStore, Sealing,
+};
 use pg_sandbox::{Config, Server as Sandbox, Settings};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -45,6 +47,12 @@ pub(crate) fn client(base_url: &str) -> Client {
 
 fn charges() -> usize {
     env::var("PG_FLEET_CHARGES").ok().map_or(240, |charges| charges.parse().expect("PG_FLEET_CHARGES is a number"))
+}
+
+/// The key is being changed: half of the workers seal with the new one, and all open with both.
+fn sealing(number: usize) -> Sealing {
+    let [new, old] = if number % 2 == 0 { [2, 1] } else { [1, 2] };
+    Sealing::new(SealKey::from_bytes(&[new; 32])).older(SealKey::from_bytes(&[old; 32]))
 }
 
 /// One in four pays by card, which only the process that holds it can send.
@@ -134,13 +142,15 @@ async fn a_worker_process() {
         .poll(Duration::from_millis(100))
         .bounds(ChargeBounds::default().pauses(pauses))
         .lookups([Duration::from_millis(300); 4]);
+    let joined = async || {
+        let store = Arc::new(PostgresStore::connect(&database).await?);
+        let store = SealedStore::open(store, sealing(number)).await?;
+        Fleet::new(client(&service), Arc::new(store), plan.clone()).await
+    };
     let fleet = loop {
         // The database may be away just now.
-        match PostgresStore::connect(&database).await {
-            Ok(store) => match Fleet::new(client(&service), Arc::new(store), plan.clone()).await {
-                Ok(fleet) => break fleet,
-                Err(error) => eprintln!("worker {number}: {error}"),
-            },
+        match joined().await {
+            Ok(fleet) => break fleet,
             Err(error) => eprintln!("worker {number}: {error}"),
         }
         tokio::task::yield_now().await;
@@ -189,7 +199,8 @@ async fn a_worker_process() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whatever_dies_the_books_and_the_fleet_agree() {
     let Some(mut database) = Server::start() else { return };
-    let store = PostgresStore::migrate(&database.url()).await.unwrap();
+    let store = Arc::new(PostgresStore::migrate(&database.url()).await.unwrap());
+    let sealed = Arc::new(SealedStore::open(Arc::clone(&store), sealing(0)).await.unwrap());
     let sandbox = Sandbox::start(Config::default()).await.unwrap();
     let client = client(&sandbox.base_url());
     let first = Auth::new(CardDetails::new(CARD, "12", "49").cv2("123"), order("first", 100));
@@ -229,6 +240,10 @@ async fn whatever_dies_the_books_and_the_fleet_agree() {
             done.remove(&worker.number);
             *worker = Worker::start(victim, &environment, &sender);
             kills += 1;
+            // Everything is sealed with the new key while half of the workers go on with the old one. If the database crashes
+            // meanwhile, the next time does it.
+            let sealed = Arc::clone(&sealed);
+            tokio::spawn(async move { sealed.reseal().await });
         }
         if lines % (charges / 5).max(1) == 0 {
             proxy.cut.notify_waiters();
@@ -251,7 +266,10 @@ async fn whatever_dies_the_books_and_the_fleet_agree() {
         tokio::task::yield_now().await;
     }
     drop(workers);
-    judge(&store, &client, &claims, charges).await;
+    let resealed = sealed.reseal().await.unwrap();
+    assert_eq!((resealed.unopened, resealed.first_unopened), (0, None));
+    let new_key = Sealing::new(SealKey::from_bytes(&[2; 32]));
+    judge(&SealedStore::open(store, new_key).await.unwrap(), &client, &claims, charges).await;
     println!(
         "{charges} charges, {kills} workers killed, {cuts} times all connections cut, {crashes} crash of the database"
     );
@@ -260,6 +278,7 @@ async fn whatever_dies_the_books_and_the_fleet_agree() {
     assert!(dump.contains("fleet-7"));
     let settings = Settings::default();
     let main = settings.merchants.by_name("main").unwrap();
+    assert!(!dump.contains("approved") && !dump.contains(&environment[2].1), "outcomes and card keys are sealed");
     for canary in [CARD, "987", main.api_key.expose(), main.api_password.expose(), main.sha_key.expose()] {
         // Three digits of a CV2 stand in other numbers too: only as a value of its own.
         let found = if canary.len() == 3 { dump.contains(&format!("\"{canary}\"")) } else { dump.contains(canary) };
@@ -268,7 +287,7 @@ async fn whatever_dies_the_books_and_the_fleet_agree() {
 }
 
 /// Ledger and fleet agree: nothing doubled, nothing lost, nothing without an owner or an end.
-async fn judge(store: &PostgresStore, client: &Client, claims: &BTreeMap<String, BTreeSet<String>>, charges: usize) {
+async fn judge(store: &impl IntentStore, client: &Client, claims: &BTreeMap<String, BTreeSet<String>>, charges: usize) {
     let all = IntentFilter { most: 10_000_000, ..IntentFilter::default() };
     let rows = store.list(all).await.unwrap();
     assert_eq!(rows.len(), charges, "one row each");

@@ -68,6 +68,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
 
     /// What a row says, if it says anything.
     pub(super) fn told(&self, found: &IntentRow) -> Result<Option<FleetStep>, FleetError> {
+        found.is_readable()?;
         let reference = &found.key.reference;
         match (found.status, &found.outcome) {
             // With events that were not taken it is due, and asks something else next.
