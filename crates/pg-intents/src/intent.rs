@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use crate::StoreError;
-
 /// Stands between the kind of a sealed row and the fingerprint of the key that it was begun with.
 pub(crate) const SEALED: &str = " sealed:";
 
@@ -199,14 +197,6 @@ impl IntentRow {
     #[must_use]
     pub fn plain_kind(&self) -> &str {
         self.kind.split_once(SEALED).map_or(&*self.kind, |(kind, _)| kind)
-    }
-
-    /// # Errors
-    /// [`StoreError::Sealed`] if its texts are sealed, and the store was given no key.
-    pub(crate) fn is_readable(&self) -> Result<(), StoreError> {
-        let Some(key) = self.sealed_with() else { return Ok(()) };
-        let why = format!("it is sealed with the key {key}, which was not given");
-        Err(StoreError::Sealed { reference: self.key.reference.clone(), why })
     }
 
     /// Whether any worker may claim it.

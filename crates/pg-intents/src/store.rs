@@ -255,6 +255,16 @@ impl StoreError {
     }
 }
 
+impl IntentRow {
+    /// # Errors
+    /// [`StoreError::Sealed`] if its texts are sealed, and the store was given no key.
+    pub(crate) fn is_readable(&self) -> Result<(), StoreError> {
+        let Some(key) = self.sealed_with() else { return Ok(()) };
+        let why = format!("it is sealed with the key {key}, which was not given");
+        Err(StoreError::Sealed { reference: self.key.reference.clone(), why })
+    }
+}
+
 impl Default for IntentFilter {
     fn default() -> Self {
         Self { account: None, reference: None, statuses: IntentStatus::ALL.to_vec(), claims: 0, most: 100 }

@@ -51,7 +51,7 @@ fn charges() -> usize {
 
 /// The key is being changed: half of the workers seal with the new one, and all open with both.
 fn sealing(number: usize) -> Sealing {
-    let [new, old] = if number % 2 == 0 { [2, 1] } else { [1, 2] };
+    let [new, old] = if number.is_multiple_of(2) { [2, 1] } else { [1, 2] };
     Sealing::new(SealKey::from_bytes(&[new; 32])).older(SealKey::from_bytes(&[old; 32]))
 }
 
