@@ -181,7 +181,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             return Err(FleetError::ShuttingDown { reference: terms.key.reference });
         }
         let Some(busy) = self.occupy(&terms.key.reference) else { return self.join::<M>(&terms, request).await };
-        if let Some(reason) = self.why_stopped().await? {
+        if let Some(reason) = self.why_stopped_at_last().await? {
             return self.told_while_stopped(&terms, reason).await;
         }
         let settled = self.begin::<M>(&terms, request.clone()).await;

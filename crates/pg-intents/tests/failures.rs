@@ -17,10 +17,10 @@ use crate::{
     world::{Fault, World, by_key},
 };
 
-/// The change is made, and its answer is lost.
+/// The change is made, or the question answered, and the answer is lost.
 #[tokio::test]
 async fn a_commit_whose_answer_is_lost_is_neither_repeated_nor_forgotten() {
-    for (method, fault) in [("begin", None), ("save", Some(Fault::Lost)), ("end", None)] {
+    for (method, fault) in [("stopped", None), ("begin", None), ("save", Some(Fault::Lost)), ("end", None)] {
         let world = World::new();
         let (wire, key) = (world.wire(fault), world.card_key().await);
         let store = Arc::new(world.faulty(None));

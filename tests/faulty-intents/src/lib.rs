@@ -53,7 +53,7 @@ pub struct FaultyStore<S> {
     sleep: Option<Box<dyn Fn() + Send + Sync>>,
     /// So many of the next intents are not begun, since the connection is lost.
     pub lost: AtomicUsize,
-    /// The next change by this method is made, and its answer is lost.
+    /// The next question to this method is answered, and the answer is lost.
     pub unanswered: Mutex<Option<&'static str>>,
     /// Processes that asked for a share of the limit and got none.
     pub refused: Mutex<Vec<String>>,
@@ -259,6 +259,6 @@ impl<S: IntentStore> IntentStore for FaultyStore<S> {
     }
 
     async fn stopped(&self, account: &str) -> Result<Option<String>, StoreError> {
-        self.store.stopped(account).await
+        self.answer("stopped", self.store.stopped(account).await)
     }
 }

@@ -59,6 +59,19 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         }
     }
 
+    /// Why nothing may be sent, once the store answers: a caller waits for it as long as for an outcome.
+    pub(super) async fn why_stopped_at_last(&self) -> Result<Option<String>, StoreError> {
+        let until = self.0.plan.clock.now().after(self.0.plan.patience);
+        loop {
+            match self.why_stopped().await {
+                Err(error) if !error.is_lasting() && !self.is_stopping() && self.0.plan.clock.now() < until => {
+                    self.sleep(self.pause()).await;
+                }
+                answer => return answer,
+            }
+        }
+    }
+
     /// The outcome of a payment that was begun before nothing more could be sent.
     pub(super) async fn told_while_stopped(&self, terms: &Terms, reason: String) -> Result<FleetStep, FleetError> {
         let Some(found) = self.0.store.find(&terms.key).await? else { return Err(FleetError::Stopped(reason)) };
