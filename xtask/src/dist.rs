@@ -57,7 +57,11 @@ fn build(root: &Path, target_directory: &Path, target: &str, profile: &str) -> R
     let compiler = format!("CC_{}", target.replace('-', "_"));
     let mut cargo = workspace::cargo(root);
     cargo.args(["build", "--locked", "-p", "pg-cli", "--bin", "pg"]);
-    steps::execute(cargo.args(["--profile", profile, "--target", target]).env(compiler, "musl-gcc"))?;
+    cargo.args(["--profile", profile, "--target", target]).env(compiler, "musl-gcc");
+    if profile == "dev" {
+        cargo.env("CFLAGS", "-O0");
+    }
+    steps::execute(&mut cargo)?;
     let folder = if profile == "dev" { "debug" } else { profile };
     Ok(target_directory.join(target).join(folder).join("pg"))
 }
