@@ -1,8 +1,11 @@
 //! What a transport says about a request decides whether it is sent again.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU32, Ordering},
+use std::{
+    convert::Infallible,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU32, Ordering},
+    },
 };
 
 use bytes::Bytes;
@@ -12,10 +15,10 @@ use pg_hyper::{
     proto::{
         Account, BaseUrl, Credentials,
         machine::{
-            Reconcile, UnknownReason,
+            Reconcile, SavedState, UnknownReason,
             retry::{RetryBounds, RetryOutcome},
         },
-        model::{Refund, TokenLookup},
+        model::{ApiRequest, Refund, TokenLookup},
     },
 };
 
@@ -57,4 +60,41 @@ async fn what_never_left_and_what_only_reads_is_sent_again() {
     let lookup = client.retry(TokenLookup::new().card_key("a"), bounds).unwrap();
     assert!(matches!(lookup.await, RetryOutcome::Unknown { .. }));
     assert_eq!(sent.load(Ordering::SeqCst), 3);
+}
+
+/// The state that a process saved before it sent its first request, and died.
+async fn saved_before_the_first_request<M: ApiRequest<Output: Clone>>(request: M) -> SavedState {
+    let first = Arc::new(Mutex::new(None));
+    let disk = Arc::clone(&first);
+    let (_, client) = failing(TransportError::maybe_sent);
+    let tried = client.retry(request, RetryBounds::default()).unwrap().store(move |saved| {
+        disk.lock().unwrap().get_or_insert(saved);
+        async { Ok::<_, Infallible>(()) }
+    });
+    tried.await;
+    first.lock().unwrap().take().unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_process_goes_on_with_what_was_saved_and_sends_no_refund_twice() {
+    let refund = Refund::new("0123456789abcdef0123456789abcdef");
+    let saved = saved_before_the_first_request(refund.clone()).await;
+    let (sent, client) = failing(TransportError::maybe_sent);
+    let outcome = client.resume_retry(&saved, refund).unwrap().await;
+    assert!(matches!(outcome, RetryOutcome::Unknown { reconcile: Reconcile::AskOperator, .. }), "{outcome:?}");
+    assert_eq!(sent.load(Ordering::SeqCst), 0);
+
+    let lookup = TokenLookup::new().card_key("a");
+    let saved = saved_before_the_first_request(lookup.clone()).await;
+    let base = BaseUrl::parse("https://gateway.example").unwrap();
+    let account = || Account::new(base.clone(), Credentials::new("key", "password", "sha key"));
+    let answers =
+        |_: Request<Bytes>| async { Ok::<_, TransportError>(Response::new(Bytes::from("<serviceResponse/>"))) };
+    let client = Client::with_transport(account(), answers);
+    let outcome = client.resume_retry(&saved, lookup.clone()).unwrap().await;
+    assert!(matches!(outcome, RetryOutcome::Answered(_)), "{outcome:?}");
+
+    let other = Account::new(base.clone(), Credentials::new("other key", "password", "sha key"));
+    let error = Client::with_transport(other, answers).resume_retry(&saved, lookup).unwrap_err();
+    assert!(error.to_string().contains("account"), "{error}");
 }
