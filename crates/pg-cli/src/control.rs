@@ -11,7 +11,10 @@ use pg_model::{Secret, mask};
 use pg_proto::BaseUrl;
 use serde_json::Value;
 
-use crate::failure::{Exit, Failure};
+use crate::{
+    failure::{Exit, Failure},
+    transport::transport,
+};
 
 /// The default address of a sandbox.
 pub(crate) const USUAL: &str = "http://127.0.0.1:8480";
@@ -87,7 +90,7 @@ impl Control {
         }
         let base = BaseUrl::parse(address).map_err(|error| Failure::misuse(format!("invalid {from}: {error}")))?;
         let http = match (base.is_private(), flags.plain_http) {
-            (true, _) => Http::Guarded(HyperTransport::new().deadline(DEADLINE)),
+            (true, _) => Http::Guarded(transport(DEADLINE)?),
             (false, true) => Http::Plain,
             (false, false) => {
                 return Err(Failure::misuse(format!(

@@ -36,6 +36,7 @@ mod refusal;
 mod shell;
 mod suggestion;
 mod table;
+mod transport;
 
 use std::{io::Write, process::ExitCode};
 

@@ -27,6 +27,7 @@ mod sandbox_key;
 #[cfg(unix)]
 mod sandbox_log;
 mod sandbox_settings;
+mod sandbox_tls;
 mod sentinel;
 mod shop;
 mod sign;

@@ -65,6 +65,7 @@ mod addresses;
 mod assumption;
 mod card_numbers;
 pub mod cards;
+mod certificate;
 mod clock;
 pub mod config_file;
 pub mod conformance;
@@ -104,6 +105,7 @@ pub mod vault;
 use generated::assumed;
 
 pub use assumption::{ASSUMPTIONS, Assumption};
+pub use certificate::{CertificateError, ServerCertificate};
 pub use decoder_package::DecoderPackage;
 pub use dialect::{READY, dialect};
 pub use form::FormLimits;

@@ -18,7 +18,7 @@ use self::delivery::Courier;
 #[cfg(feature = "postgres")]
 use zeroize::Zeroizing;
 
-use crate::{OpenError, Sandbox, Settings};
+use crate::{OpenError, Sandbox, Settings, certificate::ServerCertificate};
 
 mod body;
 mod connection;
@@ -165,6 +165,7 @@ impl std::fmt::Debug for SharedStore {
 #[derive(Debug)]
 pub struct Server {
     address: SocketAddr,
+    scheme: &'static str,
     stop: watch::Sender<bool>,
     listening: JoinHandle<()>,
     delivering: JoinHandle<()>,
@@ -214,14 +215,17 @@ impl Server {
     async fn run(sandbox: Sandbox, listen: SocketAddr, courier: Courier) -> Result<Self, StartError> {
         let limits = sandbox.settings().limits;
         let connections = sandbox.settings().connections;
+        let tls = sandbox.settings().certificate.as_ref().map(ServerCertificate::acceptor);
+        let scheme = sandbox.settings().scheme();
         let listener = pg_connections::listen(listen).map_err(|error| StartError::Address(listen, error))?;
         let address = listener.local_addr().map_err(|error| StartError::Address(listen, error))?;
         let (due, outgoing) = mpsc::unbounded_channel();
         let (queue, writing) = writer::start(sandbox, due).map_err(StartError::Thread)?;
         let (stop, stopped) = watch::channel(false);
         let delivering = tokio::spawn(delivery::send_all(outgoing, courier, queue.clone(), stopped.clone()));
-        let listening = tokio::spawn(listener::listen(Acceptor::new(listener, connections), queue, limits, stopped));
-        Ok(Self { address, stop, listening, delivering, writing })
+        let listening =
+            tokio::spawn(listener::listen(Acceptor::new(listener, connections), tls, queue, limits, stopped));
+        Ok(Self { address, scheme, stop, listening, delivering, writing })
     }
 
     /// The bound address.
@@ -233,7 +237,7 @@ impl Server {
     /// The base URL of the version 3 services, without a slash at the end.
     #[must_use]
     pub fn base_url(&self) -> String {
-        format!("http://{}", self.address)
+        format!("{}://{}", self.scheme, self.address)
     }
 
     /// The base URL of the version 5 service.

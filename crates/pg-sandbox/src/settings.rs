@@ -6,8 +6,8 @@ use pg_connections::ConnectionLimits;
 use pg_model::Dialect;
 
 use crate::{
-    decoder_package::DecoderPackage, dialect::cipher, form::FormLimits, log::Log, merchants::Merchants,
-    open_error::OpenError, secret::Secret,
+    certificate::ServerCertificate, decoder_package::DecoderPackage, dialect::cipher, form::FormLimits, log::Log,
+    merchants::Merchants, open_error::OpenError, secret::Secret,
 };
 
 /// Accounts, limits, and who may control the sandbox.
@@ -29,6 +29,8 @@ pub struct Settings {
     pub public_url: Option<String>,
     /// How many connections the server accepts, and how long it waits for silent ones.
     pub connections: ConnectionLimits,
+    /// The certificate of the server, which speaks TLS alone then; without it the server speaks plain HTTP.
+    pub certificate: Option<ServerCertificate>,
     /// Where callbacks may go.
     pub outgoing: OutgoingAccess,
     /// The decoder for JavaScript, for the inspector to decode redirects with; without it the sandbox decodes them.
@@ -83,6 +85,13 @@ impl Settings {
         self
     }
 
+    /// The certificate of the server, which speaks TLS alone then.
+    #[must_use]
+    pub fn certificate(mut self, certificate: impl Into<Option<ServerCertificate>>) -> Self {
+        self.certificate = certificate.into();
+        self
+    }
+
     /// Where callbacks may go.
     #[must_use]
     pub fn outgoing(mut self, outgoing: OutgoingAccess) -> Self {
@@ -117,6 +126,11 @@ impl Settings {
     #[must_use]
     pub fn spoken(&self) -> Arc<Dialect> {
         self.dialect.clone().unwrap_or_else(crate::dialect)
+    }
+
+    /// The scheme of the server's own addresses.
+    pub(crate) const fn scheme(&self) -> &'static str {
+        if self.certificate.is_some() { "https" } else { "http" }
     }
 
     /// Whether redirects can be encrypted for every account: better refused at the start than at the first customer.

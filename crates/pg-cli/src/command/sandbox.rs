@@ -13,7 +13,8 @@ use std::{
 
 use pg_proto::BaseUrl;
 use pg_sandbox::{
-    Config, ConnectionLimits, ControlAccess, DecoderPackage, OutgoingAccess, Server, Settings, StartError,
+    CertificateError, Config, ConnectionLimits, ControlAccess, DecoderPackage, OutgoingAccess, Server,
+    ServerCertificate, Settings, StartError,
     config_file::{self, ConfigFileError},
     merchants::Merchants,
     secret::Secret,
@@ -102,6 +103,12 @@ pub(crate) struct Arguments {
     /// A file of certificate authorities that callbacks trust besides the usual ones, PEM or DER; repeatable
     #[arg(long, value_name = "FILE")]
     certificate_authority: Vec<PathBuf>,
+    /// The certificate chain for TLS, PEM, the sandbox's own certificate first: the sandbox speaks https, and no plain HTTP
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_certificate: Option<PathBuf>,
+    /// The private key of the certificate, PEM
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    tls_key: Option<PathBuf>,
     /// How often a callback that is not acknowledged is sent again: after 10 seconds, then after twice the pause each time
     #[arg(long, value_name = "NUMBER", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=9))]
     callback_retries: u32,
@@ -155,6 +162,7 @@ impl Arguments {
             .outgoing(outgoing)
             .callback_retries(self.callback_retries)
             .connections(self.connections())
+            .certificate(self.certificate()?)
             .decoder(self.decoder()?)
             .dialect(self.dialect.as_deref().map(dialect::named).transpose()?))
     }
@@ -183,6 +191,22 @@ impl Arguments {
             Some(most) => ConnectionLimits::default().per_address(most).per_loopback_address(most),
             None => ConnectionLimits::default(),
         }
+    }
+
+    fn certificate(&self) -> Result<Option<ServerCertificate>, Failure> {
+        let (Some(chain), Some(key)) = (&self.tls_certificate, &self.tls_key) else { return Ok(None) };
+        let read = |flag: &str, path: &Path| {
+            std::fs::read(path).map_err(|error| Failure::misuse(format!("{flag} {}: {error}", path.display())))
+        };
+        let certificate = ServerCertificate::from_pem(&read("--tls-certificate", chain)?, &read("--tls-key", key)?);
+        certificate.map(Some).map_err(|error| {
+            let (flag, path) = if matches!(error, CertificateError::Chain(_)) {
+                ("--tls-certificate", chain)
+            } else {
+                ("--tls-key", key)
+            };
+            Failure::misuse(format!("{flag} {}: {error}", path.display()))
+        })
     }
 
     fn decoder(&self) -> Result<Option<DecoderPackage>, Failure> {

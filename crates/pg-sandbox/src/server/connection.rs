@@ -12,7 +12,11 @@ use http_body_util::Full;
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use pg_connections::{Accepted, ConnectionSlot, RequestQueue, ResponsePermit};
-use tokio::sync::watch;
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    sync::watch,
+};
+use tokio_rustls::TlsAcceptor;
 
 use super::{body, writer::Queue};
 use crate::{
@@ -46,12 +50,36 @@ impl Counter {
     }
 }
 
-pub(super) async fn serve(accepted: Accepted, counter: Counter, mut stopped: watch::Receiver<bool>) {
+pub(super) async fn serve(
+    accepted: Accepted,
+    tls: Option<TlsAcceptor>,
+    counter: Counter,
+    mut stopped: watch::Receiver<bool>,
+) {
     let Accepted { stream, address, place, .. } = accepted;
     let peer = Peer(address);
+    let Some(tls) = tls else { return talk(stream, peer, &place, &counter, stopped).await };
+    let begun = tokio::select! {
+        begun = tokio::time::timeout(HEAD_TIME, tls.accept(stream)) => begun,
+        () = place.closed() => return,
+        _ = stopped.changed() => return,
+    };
+    // Otherwise the peer speaks no TLS, is too slow, or does not trust the certificate: its own side tells it.
+    if let Ok(Ok(stream)) = begun {
+        talk(stream, peer, &place, &counter, stopped).await;
+    }
+}
+
+async fn talk(
+    stream: impl AsyncRead + AsyncWrite + Unpin,
+    peer: Peer,
+    place: &ConnectionSlot,
+    counter: &Counter,
+    mut stopped: watch::Receiver<bool>,
+) {
     // Consecutive refusals.
     let refused = AtomicU64::new(0);
-    let service = service_fn(|request| answer(request, peer, &place, &counter, &refused));
+    let service = service_fn(|request| answer(request, peer, place, counter, &refused));
     let connection = http1::Builder::new()
         // A caller may close its side after the request and still expect the response.
         .half_close(true)

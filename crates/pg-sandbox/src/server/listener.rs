@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use pg_connections::Acceptor;
 use tokio::{sync::watch, task::JoinSet};
+use tokio_rustls::TlsAcceptor;
 
 use super::{
     connection::{self, Counter},
@@ -19,6 +20,7 @@ pub(super) const GRACE: Duration = Duration::from_secs(5);
 
 pub(super) async fn listen(
     mut acceptor: Acceptor,
+    tls: Option<TlsAcceptor>,
     queue: Queue,
     limits: FormLimits,
     mut stopped: watch::Receiver<bool>,
@@ -30,7 +32,7 @@ pub(super) async fn listen(
             // The sender is gone if the server was dropped, which stops it too.
             _ = stopped.changed() => break,
             accepted = acceptor.next() => {
-                connections.spawn(connection::serve(accepted, counter.clone(), stopped.clone()));
+                connections.spawn(connection::serve(accepted, tls.clone(), counter.clone(), stopped.clone()));
             }
             Some(_) = connections.join_next() => {}
             _ = tokio::time::timeout(TICK, std::future::pending::<()>()) => {}

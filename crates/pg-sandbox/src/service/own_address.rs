@@ -13,10 +13,13 @@ pub(super) fn base(context: &Context<'_>) -> String {
     if let Some(told) = &context.settings.public_url {
         return told.trim_end_matches('/').to_owned();
     }
+    let scheme = context.settings.scheme();
     let host = context.host.and_then(|host| Authority::try_from(host.as_bytes()).ok());
     match host {
-        Some(host) if host.port().is_some() => format!("http://{}:{}", host.host(), host.port_u16().unwrap_or(80)),
-        Some(host) => format!("http://{}", host.host()),
+        Some(host) => match host.port_u16() {
+            Some(port) => format!("{scheme}://{}:{port}", host.host()),
+            None => format!("{scheme}://{}", host.host()),
+        },
         None => USUAL.to_owned(),
     }
 }

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use pg_hyper::{Client, Error, HyperTransport, Transport, TransportError, TransportErrorKind};
+use pg_hyper::{Client, Error, Transport, TransportError, TransportErrorKind};
 use pg_model::{
     Parameters, json,
     method::{AuthScheme, MethodInfo, RetrySafety},
@@ -18,6 +18,7 @@ use crate::{
     indented::indented,
     output,
     refusal::{self, Refusal},
+    transport::transport,
 };
 
 /// A request to send.
@@ -41,7 +42,7 @@ impl Call {
     /// If there is no reply, or it is a refusal.
     pub(super) fn send(self, account: Account, parameters: Parameters) -> Result<Exit, Failure> {
         let dialect = Arc::clone(account.dialect());
-        let client = self.client(account);
+        let client = self.client(account)?;
         let reply = self.wait_for(client.call_by_name(self.info, parameters))?;
         let reply = json::write(&*reply);
         output::data(&self.shown(reply.clone()))?;
@@ -58,7 +59,7 @@ impl Call {
         request: http::Request<Bytes>,
         can_decrypt: bool,
     ) -> Result<Exit, Failure> {
-        let client = self.client(account);
+        let client = self.client(account)?;
         let response = self.wait_for(async { Ok(client.transport().send(request).await?) })?;
         let Some(location) = redirect::location(&response) else {
             return Err(match client.account().reply_of(self.info, &response) {
@@ -77,9 +78,9 @@ impl Call {
         Ok(redirect.exit)
     }
 
-    fn client(&self, account: Account) -> Client<Watched> {
-        let http = HyperTransport::new().deadline(self.deadline);
-        Client::with_transport(account, Watched { http, verbose: self.verbose })
+    fn client(&self, account: Account) -> Result<Client<Watched>, Failure> {
+        let http = transport(self.deadline)?;
+        Ok(Client::with_transport(account, Watched { http, verbose: self.verbose }))
     }
 
     /// Waits for a reply or an interruption, which is reported with the state of the request.

@@ -1,0 +1,89 @@
+//! `pg sandbox --tls-certificate`, and commands that trust it.
+
+use std::{
+    io::{Read as _, Write as _},
+    net::TcpStream,
+    path::PathBuf,
+};
+
+use tempfile::TempDir;
+
+use crate::command::{
+    pg::pg,
+    sandbox::{CARD, Running},
+};
+
+/// A folder with a certificate for 127.0.0.1, its key, and another key.
+struct Files(TempDir);
+
+impl Files {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let made = || rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+        let (certified, other) = (made(), made());
+        std::fs::write(folder.path().join("server.pem"), certified.cert.pem()).unwrap();
+        std::fs::write(folder.path().join("server.key"), certified.signing_key.serialize_pem()).unwrap();
+        std::fs::write(folder.path().join("other.key"), other.signing_key.serialize_pem()).unwrap();
+        std::fs::write(folder.path().join("other.pem"), other.cert.pem()).unwrap();
+        std::fs::write(folder.path().join("empty"), "nothing").unwrap();
+        Self(folder)
+    }
+
+    fn path(&self, name: &str) -> String {
+        let path: PathBuf = self.0.path().join(name);
+        path.to_str().unwrap().to_owned()
+    }
+}
+
+#[test]
+fn it_speaks_tls_with_the_certificate_that_it_is_given_and_nothing_else() {
+    let files = Files::new();
+    let sandbox =
+        Running::start(&["--tls-certificate", &files.path("server.pem"), "--tls-key", &files.path("server.key")]);
+    let base = sandbox.facts["baseUrl"].as_str().unwrap().to_owned();
+    assert!(base.starts_with("https://127.0.0.1:"), "{base}");
+    assert_eq!(sandbox.facts["enterpriseBaseUrl"], format!("{base}/enterprise"));
+    let trusting = |command: &str| {
+        let command = sandbox.with_account(pg(command.split_whitespace()), "main");
+        command.env("SSL_CERT_FILE", &files.path("server.pem"))
+    };
+    trusting(&format!("call transaction/auth cardNumber=4000000000001000 {CARD}")).run().ends(0);
+    // Its own pages are behind the same certificate.
+    trusting("call checkout/gettoken item_name[0]=Tea item_price[0]=1").run().ends(0).prints(&format!("{base}/pay/"));
+    trusting(&format!("sandbox clock --sandbox {base}")).run().ends(0);
+    // A client that does not trust it sends nothing.
+    let call = format!("call transaction/auth cardNumber=4000000000001000 {CARD}");
+    sandbox.run(&call).ends(3);
+    let other = sandbox.with_account(pg(call.split_whitespace()), "main");
+    other.env("SSL_CERT_FILE", &files.path("other.pem")).run().ends(3);
+    // Plain HTTP is not answered.
+    let mut plain = TcpStream::connect(base.strip_prefix("https://").unwrap()).unwrap();
+    plain.write_all(b"GET /_sandbox/health/live HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
+    let mut reply = Vec::new();
+    drop(plain.read_to_end(&mut reply));
+    assert!(!reply.starts_with(b"HTTP/"), "{reply:?}");
+    trusting("sandbox list transactions --json").arg("--sandbox").arg(&base).run().ends(0).prints("Auth");
+}
+
+#[test]
+fn a_certificate_or_a_key_that_cannot_be_used_is_named() {
+    let files = Files::new();
+    for (certificate, key, says) in [
+        ("gone.pem", "server.key", "--tls-certificate"),
+        ("server.pem", "gone.key", "--tls-key"),
+        ("empty", "server.key", "it contains no certificate in PEM form"),
+        ("server.pem", "empty", "it contains no key in PEM form"),
+        ("server.pem", "other.key", "not that of the first certificate"),
+    ] {
+        let (certificate, key) = (files.path(certificate), files.path(key));
+        let flags = ["--listen", "127.0.0.1:0", "--tls-certificate", &certificate, "--tls-key", &key];
+        let ended = pg(["sandbox"].iter().chain(&flags)).run().ends(2).says(says);
+        assert_eq!(ended.err.lines().count(), 1, "{}", ended.err);
+    }
+    for flag in ["--tls-certificate", "--tls-key"] {
+        pg(["sandbox", flag, &files.path("server.pem")]).run().ends(2).says("required arguments");
+    }
+    for (file, says) in [("gone.pem", "SSL_CERT_FILE"), ("empty", "it contains no certificate in PEM form")] {
+        pg(["sandbox", "clock"]).env("SSL_CERT_FILE", &files.path(file)).run().ends(2).says(says);
+    }
+}
