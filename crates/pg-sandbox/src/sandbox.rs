@@ -246,6 +246,18 @@ impl Sandbox {
 
     /// A store opened with another key file would seal cards that the right one cannot open.
     fn check_key(&mut self) -> Result<(), OpenError> {
+        let mut left = group::ATTEMPTS;
+        loop {
+            left -= 1;
+            match self.check_key_once() {
+                // Another process has written at the same moment.
+                Err(OpenError::Store(_)) if left > 0 && self.store.may_try_again() => self.store.rollback(),
+                checked => return checked,
+            }
+        }
+    }
+
+    fn check_key_once(&mut self) -> Result<(), OpenError> {
         if let Some(sealed) = key_check(&mut *self.store)? {
             let opened = self.vault.open(Meta::KEY_CHECK, &sealed);
             return opened.map(drop).map_err(|_| OpenError::WrongKeyFile);

@@ -16,6 +16,7 @@ mod rotation;
 mod tls;
 mod together;
 mod upgrade;
+mod without_turns;
 
 use pg_sandbox::{conformance, store::Postgres as Store};
 use pg_stores::Postgres;

@@ -8,7 +8,7 @@ use std::{
 
 use http::StatusCode;
 
-use super::{Sandbox, events};
+use super::{Sandbox, events, group::ATTEMPTS};
 use crate::{outgoing::Outgoing, service, store::StoreError, timestamp::Timestamp};
 
 /// Does what is due, and gives the callbacks to send now.
@@ -73,19 +73,31 @@ impl Sandbox {
         }
         // If this cannot be written, the callback counts as in flight until the next start: better
         // than sending it again and again.
-        if self.alone(real_now, |context| service::callback::mark(context, id, result)).is_ok() {
-            self.schedule.arrive(id);
+        for _ in 0..ATTEMPTS {
+            let result = result.clone();
+            if self.alone(real_now, |context| service::callback::mark(context, id, result)).is_ok() {
+                return self.schedule.arrive(id);
+            }
+            if !self.store.may_try_again() {
+                return;
+            }
         }
     }
 
     /// The same for a callback of an account that was made at run time. If the account is gone, so is the callback.
     fn delivered_at_account(&mut self, real_now: Timestamp, id: &str, result: Result<StatusCode, String>) {
         let Some(account) = self.accounts.with_in_flight(id) else { return };
-        let marked = self.alone_at(&account, real_now, |context| service::callback::mark(context, id, result));
-        if marked.is_ok()
-            && let Some(live) = self.accounts.get_mut(&account)
-        {
-            live.schedule.arrive(id);
+        for _ in 0..ATTEMPTS {
+            let result = result.clone();
+            if self.alone_at(&account, real_now, |context| service::callback::mark(context, id, result)).is_ok() {
+                if let Some(live) = self.accounts.get_mut(&account) {
+                    live.schedule.arrive(id);
+                }
+                return;
+            }
+            if !self.store.may_try_again() {
+                return;
+            }
         }
     }
 

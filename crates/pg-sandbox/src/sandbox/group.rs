@@ -14,7 +14,7 @@ use crate::{
 /// Sandbox time between two looks for CV2s whose session has ended.
 const SWEEP_MILLIS: i64 = 60_000;
 /// How often a request is tried whose transaction was undone by a conflict or a lost connection.
-const ATTEMPTS: u32 = 8;
+pub(super) const ATTEMPTS: u32 = 8;
 
 /// Why a transaction was undone.
 struct Undone {

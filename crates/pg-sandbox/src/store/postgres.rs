@@ -279,7 +279,7 @@ impl Postgres {
     fn was_committed(&mut self, number: i64) -> Result<(), StoreError> {
         let look = format!(
             "{} SELECT number FROM payment_sandbox.processes WHERE id = '{}'; COMMIT",
-            schema::BEGIN,
+            schema::beginning(&self.link),
             self.process.replace('\'', "''")
         );
         let Ok(messages) = self.link.insist(&look) else {

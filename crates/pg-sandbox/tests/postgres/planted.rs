@@ -21,7 +21,7 @@ use super::KEY;
 use crate::accounts::job::{Job, Shared};
 
 /// The lock that lets groups take turns.
-const LOCK: &str = "LOCK TABLE payment_sandbox.turn IN EXCLUSIVE MODE;";
+pub(super) const LOCK: &str = "LOCK TABLE payment_sandbox.turn IN EXCLUSIVE MODE;";
 /// The isolation of a group.
 const SERIALIZABLE: (&str, &str) = ("SERIALIZABLE READ WRITE", "REPEATABLE READ");
 /// The row that every group writes, so that two at a time conflict.
@@ -43,13 +43,13 @@ enum Gate {
 }
 
 /// Stands before the server, takes words out of what is sent, and holds the writes of one group.
-struct Proxy {
-    port: u16,
+pub(super) struct Proxy {
+    pub(super) port: u16,
     gate: Arc<(Mutex<Gate>, Condvar)>,
 }
 
 impl Proxy {
-    fn before(server: u16, replaced: &[(&'static str, &'static str)]) -> Self {
+    pub(super) fn before(server: u16, replaced: &[(&'static str, &'static str)]) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
         let gate = Arc::new((Mutex::new(Gate::Open), Condvar::new()));

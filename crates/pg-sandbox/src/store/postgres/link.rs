@@ -84,6 +84,8 @@ pub(super) struct Link {
     /// Nothing while it is being dropped.
     runtime: Option<Runtime>,
     client: Option<Client>,
+    /// Whether the database has the lock and the settings with which groups take turns.
+    takes_turns: bool,
     /// Whether the last attempt to connect, or to begin a transaction, reached the database.
     reached: watch::Sender<bool>,
 }
@@ -98,7 +100,18 @@ impl Link {
         }
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| StoreError::Engine(format!("a runtime: {error}")))?;
-        Ok(Self { address, runtime: Some(runtime), client: None, reached: watch::Sender::new(true) })
+        Ok(Self { address, runtime: Some(runtime), client: None, takes_turns: true, reached: watch::Sender::new(true) })
+    }
+
+    /// Whether groups take turns; where the database cannot do that, isolation alone keeps them apart.
+    pub(super) const fn takes_turns(&self) -> bool {
+        self.takes_turns
+    }
+
+    /// The database has refused to let groups take turns.
+    pub(super) fn go_without_turns(&mut self) {
+        self.takes_turns = false;
+        self.drop_connection();
     }
 
     /// Tells whether the database is reached.

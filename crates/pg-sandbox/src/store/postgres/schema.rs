@@ -38,9 +38,20 @@ pub(super) fn newest(steps: &[Step]) -> i64 {
 
 /// Begins a transaction and waits for this process's turn. LOCK takes no snapshot, so the transaction sees what was
 /// committed before its turn. A process that stops in the middle gives its turn up.
-pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE; \
+const BEGIN: &str = "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE; \
     SET LOCAL lock_timeout = '20s'; SET LOCAL idle_in_transaction_session_timeout = '20s'; \
     SET LOCAL synchronous_commit = on; LOCK TABLE payment_sandbox.turn IN EXCLUSIVE MODE;";
+
+/// The same without a turn, for a database that speaks the protocol and has no such lock or no such settings. Groups that meet
+/// conflict, and are tried again.
+const BEGIN_WITHOUT_TURN: &str = "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE;";
+/// What such a database answers: a syntax error, a missing feature, an unknown setting.
+const REFUSALS: [&str; 3] = ["(42601)", "(0A000)", "(42704)"];
+
+/// How a transaction begins.
+pub(super) const fn beginning(link: &Link) -> &'static str {
+    if link.takes_turns() { BEGIN } else { BEGIN_WITHOUT_TURN }
+}
 
 /// Notes in the transaction that a process commits the group of this number.
 pub(super) const NOTE: &str = "WITH noted AS (UPDATE payment_sandbox.store SET generation = generation + 1) \
@@ -59,8 +70,14 @@ pub(super) struct State {
 /// Begins a transaction. A program that knows several keys asks how often they have changed.
 pub(super) fn begin(link: &mut Link, several_keys: bool) -> Result<State, Trouble> {
     let key_changes = if several_keys { "key_changes" } else { "0" };
-    let text = format!("{BEGIN} SELECT format, generation, {key_changes} FROM payment_sandbox.store WHERE id = 0");
-    let messages = match link.insist(&text) {
+    let select = format!("SELECT format, generation, {key_changes} FROM payment_sandbox.store WHERE id = 0");
+    let messages = match link.insist(&format!("{} {select}", beginning(link))) {
+        Err(Trouble::Failed(StoreError::Engine(why)))
+            if link.takes_turns() && REFUSALS.iter().any(|code| why.ends_with(code)) =>
+        {
+            link.go_without_turns();
+            return begin(link, several_keys);
+        }
         Err(trouble) => {
             // The failed transaction is still open.
             link.drop_connection();
@@ -88,15 +105,37 @@ pub(super) struct Found {
 
 /// Reads the schema, creates the tables if they are missing, brings those of an earlier format to the newest, and settles the keys.
 pub(super) fn open(link: &mut Link, ring: &KeyRing, process: &str, steps: &[Step]) -> Result<Found, StoreError> {
-    let opened = attempt(link, ring, process, steps);
-    if opened.is_err() {
+    let mut left = OPENINGS;
+    loop {
+        let trouble = match attempt(link, ring, process, steps) {
+            Ok(found) => return Ok(found),
+            Err(trouble) => trouble,
+        };
         // Whatever was begun is undone.
         link.drop_connection();
+        if left == 0 || link.takes_turns() || !may_be_another(&trouble) {
+            return Err(match trouble {
+                Trouble::Broken(why) => StoreError::Unreachable(why),
+                other => other.error(),
+            });
+        }
+        left -= 1;
+        link.pause();
     }
-    opened.map_err(|trouble| match trouble {
-        Trouble::Broken(why) => StoreError::Unreachable(why),
-        other => other.error(),
-    })
+}
+
+/// How often a store is opened again that another process makes, or upgrades, at the same moment without taking turns.
+const OPENINGS: u32 = 20;
+
+/// Whether another process may have done the same at the same moment: a conflict, or something that is there already.
+fn may_be_another(trouble: &Trouble) -> bool {
+    match trouble {
+        Trouble::Conflict => true,
+        Trouble::Failed(StoreError::Engine(why)) => {
+            ["(42701)", "(42P06)", "(42P07)", "(23505)", "(XX000)"].iter().any(|code| why.ends_with(code))
+        }
+        _ => false,
+    }
 }
 
 /// Whether there is anything.
