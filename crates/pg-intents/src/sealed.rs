@@ -19,6 +19,9 @@ mod text;
 pub use key::{SealKey, SealKeyError, Sealing};
 pub use reseal::Resealed;
 
+/// So many intents are looked at when a store is opened.
+const LOOKED_AT: u32 = 20;
+
 /// A store over another one: what is in it of a payment is sealed (XChaCha20-Poly1305) with a key that the database does not have.
 ///
 /// Sealed are the payment, its digest, the machine's state, the question, the events and the outcome, each bound to account, reference
@@ -50,18 +53,24 @@ impl<S: IntentStore> SealedStore<S> {
     /// Seals what is written to this store, and opens what is read from it.
     ///
     /// # Errors
-    /// [`StoreError::Sealed`] if the intent that changed last needs a key that was not given, or is in clear and clear ones are not
-    /// accepted: so a process with a wrong key does not start. Otherwise as the store.
+    /// [`StoreError::Sealed`] if none of the intents that changed last can be opened, for want of a key or because they are in clear
+    /// and clear ones are not accepted: so a process with a wrong key does not start. Otherwise as the store.
     pub async fn open(store: Arc<S>, sealing: Sealing) -> Result<Self, StoreError> {
-        let newest = store.list(IntentFilter { most: 1, ..IntentFilter::default() }).await?;
-        if let Some(row) = newest.first() {
-            match sealing.opened(row) {
-                // One that was altered is no reason to leave the others.
-                Ok(_) | Err(Unopened::Altered(_)) => {}
-                Err(unopened) => return Err(unopened.of(&row.key)),
+        let mut refused = None;
+        for row in store.list(IntentFilter { most: LOOKED_AT, ..IntentFilter::default() }).await? {
+            match sealing.opened(&row) {
+                Ok(_) => {
+                    refused = None;
+                    break;
+                }
+                // One that was altered says nothing about the keys.
+                Err(Unopened::Altered(_)) => {}
+                Err(unopened) => {
+                    refused.get_or_insert_with(|| unopened.of(&row.key));
+                }
             }
         }
-        Ok(Self { store, sealing })
+        refused.map_or(Ok(Self { store, sealing }), Err)
     }
 
     /// The store below, with sealed texts.

@@ -230,6 +230,11 @@ async fn changes_its_key<S: RewritableStore>(store: &Arc<S>) {
     let new = world.worker_over("new", &sealed(store, Sealing::new(key(2))).await, &wire).await;
     assert_eq!(new.charge(by_key(&card_key, "rotated-1")).await.unwrap(), paid, "the older key is not needed any more");
     assert_eq!(world.ledger("rotated-1").await.len(), 1);
+    // A process starts although the one that changed last names a key that there is not.
+    let unknown =
+        altered(store, "rotated-2", |row| row.kind = row.kind.replace(key(2).fingerprint(), "0123456789abcdef")).await;
+    drop(sealed(store, Sealing::new(key(2))).await);
+    altered(store, "rotated-2", |row| row.kind = unknown.kind).await;
     // What cannot be opened is counted and left.
     altered(store, "rotated-2", |row| row.state = flipped(&row.state)).await;
     let left = raw(store, "rotated-2").await;

@@ -69,9 +69,8 @@ pub(super) async fn reseal<S: RewritableStore>(store: &SealedStore<S>, json: boo
     }
     match done.first_unopened {
         None => Ok(Exit::Done),
-        Some(first) => Err(Failure::new(
-            Exit::Refused,
-            format!("{unopened} payments are as they were and need their key still; the first: {first}"),
-        )),
+        Some(first) => {
+            Err(Failure::new(Exit::Refused, format!("{unopened} payments are as they were; the first: {first}")))
+        }
     }
 }
