@@ -1,5 +1,6 @@
 //! Databases that cannot hold the records: one clear line each, and nothing is changed.
 
+use http::Method;
 use pg_sandbox::{OpenError, Sandbox, Settings, StoreKey, store::Postgres as Store};
 use pg_stores::Postgres;
 
@@ -67,4 +68,42 @@ fn another_key_opens_nothing_and_no_key_file_is_made_for_a_store_that_is_there()
     assert!(!file.exists());
     let fresh = server.database().unwrap();
     assert!(open(&fresh).is_ok() && file.exists() && open(&fresh).is_ok());
+}
+
+/// Makes the database answer writes of payments as it does when it is full, or has become a standby.
+fn plant(server: &Postgres, url: &str, code: &str) {
+    let planted = format!(
+        "CREATE SCHEMA planted; CREATE FUNCTION planted.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+         RAISE EXCEPTION 'planted' USING ERRCODE = '{code}'; END $$; \
+         CREATE TRIGGER refuse BEFORE INSERT ON payment_sandbox.transactions \
+         FOR EACH STATEMENT EXECUTE FUNCTION planted.refuse()"
+    );
+    server.psql(url, &planted).unwrap();
+}
+
+#[test]
+fn a_database_that_is_full_or_read_only_meanwhile_is_named_and_loses_nothing() {
+    let Some(server) = Postgres::for_tests() else { return };
+    let url = server.database().unwrap();
+    let mut process = Process::open(&url, 1);
+    let counted = || server.psql(&url, "SELECT count(*) FROM payment_sandbox.transactions").unwrap();
+    assert_eq!(process.pay("order-0").0, 200);
+    for (number, code, says) in [(1, "53100", "the disk is full"), (2, "25006", "the database is read-only")] {
+        plant(server, &url, code);
+        let refused = format!("order-{number}");
+        for _ in 0..2 {
+            let (status, reply) = process.pay(&refused);
+            assert_eq!((status, &reply["errorCode"]), (500, &"999".into()), "{reply}");
+            let message = reply["errorMessage"].as_str().unwrap();
+            assert!(message.contains(says) && !message.contains('\n'), "{message}");
+        }
+        // What needs no room is still answered.
+        let (status, listed) = process.send(Method::GET, "/_sandbox/transactions", "");
+        assert_eq!((status, listed.as_array().unwrap().len()), (200, number));
+        assert_eq!(counted(), number.to_string());
+        server.psql(&url, "DROP SCHEMA planted CASCADE").unwrap();
+        // Its reference was not used up.
+        assert_eq!(process.pay(&refused).0, 200);
+    }
+    assert_eq!(counted(), "3");
 }
