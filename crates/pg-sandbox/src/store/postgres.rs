@@ -57,8 +57,10 @@ pub struct Postgres {
     /// This process in the table of processes, and how many groups it has committed.
     process: String,
     number: i64,
-    /// The generation that this process has seen last.
+    /// How many groups, of those that this process has seen, have written something that processes keep a copy of.
     generation: i64,
+    /// Whether the open transaction has written nothing like that.
+    is_quiet: bool,
     change: Change,
     open: bool,
     /// Why the database has undone the open transaction.
@@ -117,7 +119,7 @@ impl Postgres {
 
     fn open_as(steps: &[Step], url: &str, ring: KeyRing, process: &str) -> Result<Self, StoreError> {
         let mut link = Link::new(url)?;
-        let Found { tables, generation, key_changes, sealer, root } = schema::open(&mut link, &ring, process, steps)?;
+        let Found { tables, key_changes, sealer, root } = schema::open(&mut link, &ring, process, steps)?;
         Ok(Self {
             ring,
             root,
@@ -130,7 +132,8 @@ impl Postgres {
             tables,
             process: process.to_owned(),
             number: 0,
-            generation,
+            generation: 0,
+            is_quiet: true,
             change: Change::ByOthers,
             open: false,
             trouble: None,
@@ -262,7 +265,8 @@ impl Postgres {
         let noted: Vec<link::Value<'_>> = vec![(&self.process, Type::TEXT), (&number, Type::INT8)];
         let mut statements: Vec<(&str, Vec<link::Value<'_>>)> =
             all.iter().map(|batch| (&*batch.text, batch.values())).collect();
-        statements.push((schema::NOTE, noted));
+        let is_quiet = self.is_quiet && self.known >= schema::QUIET;
+        statements.push((if is_quiet { schema::QUIET_NOTE } else { schema::NOTE }, noted));
         let done = match self.link.finish(&statements) {
             Ok(()) => Ok(()),
             Err(Trouble::Broken(_)) => self.was_committed(number),
@@ -270,7 +274,7 @@ impl Postgres {
         };
         if done.is_ok() {
             self.number = number;
-            self.generation += 1;
+            self.generation += i64::from(!is_quiet);
         }
         done
     }
@@ -296,6 +300,23 @@ impl Postgres {
     }
 }
 
+/// Kinds of records of which no process keeps a copy between two groups.
+const QUIET: [&str; 8] = [
+    "authentications",
+    "card_tokens",
+    "checkout_tokens",
+    "checkout_visits",
+    "failed_attempts",
+    "text_messages",
+    "transactions",
+    "unique_references",
+];
+
+/// Whether no process keeps a copy of a record. In the table `meta` these are the requests of the last minute, and the notes of CV2s.
+fn is_quiet(kind: &Kind, key: &str) -> bool {
+    QUIET.contains(&kind.table) || (kind.table == "meta" && (key.starts_with("throttle:") || key.starts_with("cv2:")))
+}
+
 /// The table of this name.
 fn table<'a>(tables: &'a [Table], name: &str) -> Result<&'a Table, StoreError> {
     let found = tables.iter().find(|table| table.name == name);
@@ -314,8 +335,8 @@ impl Store for Postgres {
     fn begin(&mut self) -> Result<(), StoreError> {
         self.rollback();
         self.trouble = None;
-        let several = self.known >= keys::SEVERAL;
-        let state = schema::begin(&mut self.link, several).map_err(|trouble| self.met(trouble))?;
+        self.is_quiet = true;
+        let state = schema::begin(&mut self.link, self.known).map_err(|trouble| self.met(trouble))?;
         self.open = true;
         if state.format > self.known {
             self.rollback();
@@ -410,11 +431,13 @@ impl Store for Postgres {
     fn put(&mut self, kind: &'static Kind, row: &Row<'_>) -> Result<(), StoreError> {
         let index = row.index.each_ref().map(|value| value.as_deref().map(str::to_owned));
         let held = Held { merchant: row.merchant.to_owned(), index, body: row.body.to_owned() };
+        self.is_quiet &= is_quiet(kind, row.key);
         self.written.entry(kind.table).or_default().insert(row.key.to_owned(), Some(held));
         Ok(())
     }
 
     fn remove(&mut self, kind: &'static Kind, key: &str) -> Result<(), StoreError> {
+        self.is_quiet &= is_quiet(kind, key);
         self.written.entry(kind.table).or_default().insert(key.to_owned(), None);
         Ok(())
     }

@@ -2,8 +2,8 @@
 
 use http::Method;
 use pg_sandbox::{
-    Sandbox, Settings, Timestamp,
-    store::{Postgres as Store, Step},
+    KINDS, Sandbox, Settings, Timestamp,
+    store::{Change, Postgres as Store, Row, Step, Store as _},
 };
 use pg_stores::Postgres;
 
@@ -31,7 +31,7 @@ fn an_old_process_works_beside_a_new_one_that_has_upgraded_the_tables() {
     let tables = "SELECT count(*) FROM pg_tables WHERE schemaname = 'payment_sandbox' AND tablename = 'journal'";
     assert_eq!(server.psql(&url, tables).unwrap(), "0");
     let mut new = Process::open(&url, 2);
-    assert_eq!((formats(server, &url), server.psql(&url, tables).unwrap()), ("3 1".to_owned(), "1".to_owned()));
+    assert_eq!((formats(server, &url), server.psql(&url, tables).unwrap()), ("4 1".to_owned(), "1".to_owned()));
     // Each sees the other's records, and a reference is taken once.
     for (process, order) in [(&mut new, "order-2"), (&mut old, "order-3")] {
         assert_eq!(process.pay("order-1").1["errorCode"], "950");
@@ -43,10 +43,66 @@ fn an_old_process_works_beside_a_new_one_that_has_upgraded_the_tables() {
     }
 }
 
+/// Copies of other processes stay right while payments alone are made, and are read again when anything else was written, or by a
+/// program that does not tell.
+#[test]
+fn a_process_learns_of_others_only_what_it_keeps_a_copy_of() {
+    let Some(server) = Postgres::for_tests() else { return };
+    let url = server.database().unwrap();
+    let open = |steps, name: &str| Store::open_knowing(steps, &url, &KEY, name).unwrap();
+    let (mut one, mut other) = (open(Store::steps(), "one"), open(Store::steps(), "other"));
+    let mut old = open(&Store::steps()[..3], "old");
+    let write = |store: &mut Store, table: &str, key: &str| {
+        let kind = KINDS.iter().find(|kind| kind.table == table).unwrap();
+        store.begin().unwrap();
+        store.put(kind, &Row { key, merchant: "m", index: [None, None, None], body: "{}" }).unwrap();
+        store.commit().unwrap();
+    };
+    let mut learns = |store: &mut Store, table: &str, key: &str| {
+        other.begin().unwrap();
+        other.commit().unwrap();
+        write(store, table, key);
+        other.begin().unwrap();
+        let change = other.change();
+        other.rollback();
+        change == Change::ByOthers
+    };
+    for (table, key) in [
+        ("authentications", "1"),
+        ("card_tokens", "1"),
+        ("checkout_tokens", "1"),
+        ("checkout_visits", "1"),
+        ("failed_attempts", "1"),
+        ("text_messages", "1"),
+        ("transactions", "1"),
+        ("unique_references", "1"),
+        ("meta", "throttle:m"),
+        ("meta", "cv2:1"),
+    ] {
+        assert!(!learns(&mut one, table, key), "{table} {key}");
+        assert!(learns(&mut old, table, key), "{table} {key} by an old program");
+    }
+    for (table, key) in [("meta", "clock"), ("faults", "1"), ("batches", "1"), ("callbacks", "1"), ("sessions", "1")] {
+        assert!(learns(&mut one, table, key), "{table} {key}");
+    }
+    // A group that has written both.
+    assert!(learns(&mut one, "meta", "account:1"));
+    let kind = |table: &str| KINDS.iter().find(|kind| kind.table == table).unwrap();
+    other.begin().unwrap();
+    other.commit().unwrap();
+    one.begin().unwrap();
+    let row = |key| Row { key, merchant: "m", index: [None, None, None], body: "{}" };
+    one.put(kind("meta"), &row("accounts")).unwrap();
+    one.put(kind("transactions"), &row("2")).unwrap();
+    one.commit().unwrap();
+    other.begin().unwrap();
+    assert_eq!(other.change(), Change::ByOthers);
+}
+
 /// A step that programs of today must not write after.
-const BREAKING: Step = Step { sql: "CREATE TABLE payment_sandbox.later (key text);", least: 4 };
+const BREAKING: Step = Step { sql: "CREATE TABLE payment_sandbox.later (key text);", least: 5 };
 /// A step that fails half way.
-const FAULTY: Step = Step { sql: "CREATE TABLE payment_sandbox.half (key text); SELECT 1 / 0;", least: 4 };
+const FAULTY: Step = Step { sql: "CREATE TABLE payment_sandbox.half (key text); SELECT 1 / 0;", least: 5 };
 
 #[test]
 fn a_process_that_may_not_write_after_an_upgrade_refuses_and_a_failed_upgrade_changes_nothing() {
@@ -55,17 +111,17 @@ fn a_process_that_may_not_write_after_an_upgrade_refuses_and_a_failed_upgrade_ch
     let mut today = Process::open(&url, 1);
     let steps = |last| [Store::steps(), &[last]].concat();
     let error = Store::open_knowing(&steps(FAULTY), &url, &KEY, "faulty").err().unwrap().to_string();
-    assert!(error.contains("upgrade from format 3 to 4 was refused: division by zero (22012)"), "{error}");
-    assert_eq!(formats(server, &url), "3 1");
+    assert!(error.contains("upgrade from format 4 to 5 was refused: division by zero (22012)"), "{error}");
+    assert_eq!(formats(server, &url), "4 1");
     assert_eq!(today.pay("order-1").0, 200);
     let mut later = knowing(&steps(BREAKING), &url, 2);
-    assert_eq!(formats(server, &url), "4 4");
+    assert_eq!(formats(server, &url), "5 5");
     let (status, reply) = today.pay("order-2");
     assert_eq!(status, 500);
-    assert!(reply["errorMessage"].as_str().unwrap().contains("format 4, this program supports formats up to 3"));
+    assert!(reply["errorMessage"].as_str().unwrap().contains("format 5, this program supports formats up to 4"));
     assert_eq!(later.pay("order-2").0, 200);
     let error = Store::open(&url, &KEY, "today").err().unwrap().to_string();
-    assert!(error.contains("format 4, this program supports formats up to 3"), "{error}");
+    assert!(error.contains("format 5, this program supports formats up to 4"), "{error}");
     // Two that upgrade at once agree.
     let url = server.database().unwrap();
     drop(knowing(&Store::steps()[..1], &url, 1));
@@ -80,5 +136,5 @@ fn a_process_that_may_not_write_after_an_upgrade_refuses_and_a_failed_upgrade_ch
             .collect();
         opening.into_iter().for_each(|opening| opening.join().unwrap());
     });
-    assert_eq!(formats(server, &url), "3 1");
+    assert_eq!(formats(server, &url), "4 1");
 }

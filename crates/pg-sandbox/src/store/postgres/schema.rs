@@ -27,9 +27,13 @@ pub(super) const STEPS: &[Step] = &[
     Step { sql: include_str!("1.sql"), least: 1 },
     Step { sql: include_str!("2.sql"), least: 1 },
     Step { sql: include_str!("3.sql"), least: 1 },
+    Step { sql: include_str!("4.sql"), least: 1 },
 ];
 /// The format that has the journal.
 pub(super) const JOURNAL: i64 = 2;
+
+/// The format that counts quiet groups.
+pub(super) const QUIET: i64 = 4;
 
 /// The number of the newest of these formats.
 pub(super) fn newest(steps: &[Step]) -> i64 {
@@ -54,29 +58,39 @@ pub(super) const fn beginning(link: &Link) -> &'static str {
 }
 
 /// Notes in the transaction that a process commits the group of this number.
-pub(super) const NOTE: &str = "WITH noted AS (UPDATE payment_sandbox.store SET generation = generation + 1) \
-    INSERT INTO payment_sandbox.processes (id, number, seen) VALUES ($1, $2, now()) \
-    ON CONFLICT (id) DO UPDATE SET number = EXCLUDED.number, seen = EXCLUDED.seen";
+pub(super) const NOTE: &str = concat!(
+    "WITH noted AS (UPDATE payment_sandbox.store SET generation = generation + 1) ",
+    "INSERT INTO payment_sandbox.processes (id, number, seen) VALUES ($1, $2, now()) ",
+    "ON CONFLICT (id) DO UPDATE SET number = EXCLUDED.number, seen = EXCLUDED.seen"
+);
+/// The same of a group that has written nothing that processes keep a copy of.
+pub(super) const QUIET_NOTE: &str = concat!(
+    "WITH noted AS (UPDATE payment_sandbox.store SET quiet = quiet + 1, generation = generation + 1) ",
+    "INSERT INTO payment_sandbox.processes (id, number, seen) VALUES ($1, $2, now()) ",
+    "ON CONFLICT (id) DO UPDATE SET number = EXCLUDED.number, seen = EXCLUDED.seen"
+);
 
 /// Where the store is, as a transaction finds it.
 pub(super) struct State {
     /// The oldest format whose programs may write.
     pub(super) format: i64,
+    /// How many groups have written something that processes may keep a copy of.
     pub(super) generation: i64,
-    /// How often the keys have changed; 0 if they were not asked for.
+    /// How often the keys have changed; 0 if the format has one key.
     pub(super) key_changes: i64,
 }
 
-/// Begins a transaction. A program that knows several keys asks how often they have changed.
-pub(super) fn begin(link: &mut Link, several_keys: bool) -> Result<State, Trouble> {
-    let key_changes = if several_keys { "key_changes" } else { "0" };
-    let select = format!("SELECT format, generation, {key_changes} FROM payment_sandbox.store WHERE id = 0");
+/// Begins a transaction, and asks for what tables of this format have.
+pub(super) fn begin(link: &mut Link, known: i64) -> Result<State, Trouble> {
+    let key_changes = if known >= keys::SEVERAL { "key_changes" } else { "0" };
+    let generation = if known >= QUIET { "generation - quiet" } else { "generation" };
+    let select = format!("SELECT format, {generation}, {key_changes} FROM payment_sandbox.store WHERE id = 0");
     let messages = match link.insist(&format!("{} {select}", beginning(link))) {
         Err(Trouble::Failed(StoreError::Engine(why)))
             if link.takes_turns() && REFUSALS.iter().any(|code| why.ends_with(code)) =>
         {
             link.go_without_turns();
-            return begin(link, several_keys);
+            return begin(link, known);
         }
         Err(trouble) => {
             // The failed transaction is still open.
@@ -97,7 +111,6 @@ pub(super) fn begin(link: &mut Link, several_keys: bool) -> Result<State, Troubl
 /// What is found when a store is opened.
 pub(super) struct Found {
     pub(super) tables: Vec<Table>,
-    pub(super) generation: i64,
     pub(super) key_changes: i64,
     pub(super) sealer: Sealer,
     pub(super) root: Zeroizing<[u8; 32]>,
@@ -153,12 +166,10 @@ fn attempt(link: &mut Link, ring: &KeyRing, process: &str, steps: &[Step]) -> Re
     if !has_columns(link, &["id", "format", "fingerprint", "generation"])? {
         return Err(foreign());
     }
-    let state =
-        link.simple("SELECT format, generation, encode(fingerprint, 'hex') FROM payment_sandbox.store WHERE id = 0")?;
+    let state = link.simple("SELECT format, encode(fingerprint, 'hex') FROM payment_sandbox.store WHERE id = 0")?;
     let row = rows(&state).next().ok_or_else(foreign)?;
     let format: i64 = row.get(0).and_then(|text| text.parse().ok()).ok_or_else(foreign)?;
-    let generation = row.get(1).and_then(|text| text.parse().ok()).ok_or_else(foreign)?;
-    let first = row.get(2).ok_or_else(foreign)?.to_owned();
+    let first = row.get(1).ok_or_else(foreign)?.to_owned();
     if format > newest(steps) {
         return Err(Trouble::Failed(StoreError::Newer { found: format, known: newest(steps) }));
     }
@@ -167,7 +178,7 @@ fn attempt(link: &mut Link, ring: &KeyRing, process: &str, steps: &[Step]) -> Re
         return Err(Trouble::Failed(StoreError::WrongKey));
     }
     // Whether it can be written shows now rather than at the first request.
-    begin(link, false)?;
+    begin(link, 1)?;
     // Processes that ended long ago; what they have left is settled.
     link.simple("DELETE FROM payment_sandbox.processes WHERE seen < now() - interval '7 days'; COMMIT")?;
     if level(link)? < newest(steps) {
@@ -177,7 +188,7 @@ fn attempt(link: &mut Link, ring: &KeyRing, process: &str, steps: &[Step]) -> Re
         let key = ring.newest();
         (Sealer::new(key), Zeroizing::new(*key), 0)
     } else {
-        begin(link, true)?;
+        begin(link, newest(steps))?;
         let known = keys::settle(link, ring, &first, process)?;
         let changes = link.simple("SELECT key_changes FROM payment_sandbox.store WHERE id = 0")?;
         let changes = rows(&changes).find_map(|row| row.get(0)?.parse().ok()).ok_or_else(foreign)?;
@@ -191,7 +202,7 @@ fn attempt(link: &mut Link, ring: &KeyRing, process: &str, steps: &[Step]) -> Re
     let columns = link.simple(&columns)?;
     let named = rows(&columns).filter_map(|row| Some((row.get(0)?, row.get(1)?, row.get(2)? == "t")));
     let (sealer, root, key_changes) = known;
-    Ok(Found { tables: Table::all(named), generation, key_changes, sealer, root })
+    Ok(Found { tables: Table::all(named), key_changes, sealer, root })
 }
 
 /// The columns of the tables. Not information_schema, whose views take longer than all else at the start.
@@ -223,7 +234,7 @@ fn level(link: &mut Link) -> Result<i64, Trouble> {
 /// a group of requests.
 fn upgrade(link: &mut Link, steps: &[Step]) -> Result<(), Trouble> {
     for (number, step) in (1..).zip(steps) {
-        let state = begin(link, false)?;
+        let state = begin(link, 1)?;
         // Another process may have come first.
         if level(link)? >= number {
             link.simple("COMMIT")?;
