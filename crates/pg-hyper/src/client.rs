@@ -10,13 +10,19 @@ use pg_model::{
 };
 use pg_proto::{
     Account, Misuse, RawRequest, ReplyError,
-    machine::{Machine, Moment, throttle::StopReason},
+    machine::{
+        Machine, Moment,
+        throttle::{CredentialCheck, StopReason},
+    },
 };
 use tracing::Instrument;
 
 use crate::{
-    ClientBuilder, Drive, Error, HyperTransport, InsecureAddress, Transport, TransportError, drive::RequestScheduler,
-    observation::Observation, reference,
+    ClientBuilder, Drive, DriveError, Error, HyperTransport, InsecureAddress, SharedLimit, Transport, TransportError,
+    drive::{Admission, CredentialSet, RequestScheduler},
+    observation::Observation,
+    reference,
+    shared_limit::{RequestEnd, SharedPass},
 };
 
 /// Calls the service for one account. Clones share the account and, with [`HyperTransport`], the pool.
@@ -27,12 +33,13 @@ use crate::{
 /// Calls and machines of a client and its clones share one throttle: at most 100 requests a minute and 5 at a time,
 /// unless the [builder](ClientBuilder::limits) sets other limits, and none after the service has refused the
 /// credentials.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Client<T = HyperTransport> {
     account: Arc<Account>,
     transport: T,
     /// Shared by all machines and calls of this client and its clones.
     scheduler: Arc<RequestScheduler>,
+    limit: Option<Arc<dyn SharedLimit>>,
 }
 
 impl Client {
@@ -63,7 +70,40 @@ impl<T: Transport> Client<T> {
     }
 
     pub(crate) fn of(account: Account, transport: T, scheduler: RequestScheduler) -> Self {
-        Self { account: Arc::new(account), transport, scheduler: Arc::new(scheduler) }
+        Self { account: Arc::new(account), transport, scheduler: Arc::new(scheduler), limit: None }
+    }
+
+    /// Returns a client whose requests also need the permission of a limit that other processes share. It shares everything else
+    /// with this client.
+    #[must_use]
+    pub fn with_shared_limit(&self, limit: Arc<dyn SharedLimit>) -> Self
+    where
+        T: Clone,
+    {
+        Self { limit: Some(limit), ..self.clone() }
+    }
+
+    /// Waits until a machine may send a request.
+    pub(crate) async fn admit(&self, service: &ServiceInfo) -> Result<(Admission, SharedPass), DriveError> {
+        match &self.limit {
+            Some(limit) => self.scheduler.admit_shared(&**limit, service).await,
+            None => {
+                let admitted = self.scheduler.admit(CredentialSet::of(service)).await;
+                Ok((admitted.map_err(DriveError::Stopped)?, SharedPass::NONE))
+            }
+        }
+    }
+
+    /// What a reply means for other processes.
+    pub(crate) fn request_end(&self, check: CredentialCheck) -> RequestEnd {
+        match check {
+            CredentialCheck::Accepted => RequestEnd::Accepted,
+            CredentialCheck::Refused => {
+                let stop = self.stopped().unwrap_or_else(|| StopReason::Credentials(String::new()));
+                RequestEnd::Refused(stop.to_string())
+            }
+            CredentialCheck::Unknown => RequestEnd::Answered,
+        }
     }
 
     /// Returns why calls and machines send nothing at present, if they are stopped.
@@ -182,27 +222,43 @@ impl<T: Transport> Client<T> {
     ) -> Result<R, Error> {
         // Pinned here, so that its several hundred bytes are not moved into the span and from there into this future.
         let request = request?;
-        let admission = self.scheduler.admit_call(service).await?;
+        let (admission, pass) = match &self.limit {
+            None => (self.scheduler.admit_call(service).await?, SharedPass::NONE),
+            Some(limit) => Box::pin(self.scheduler.admit_shared_call(&**limit, service)).await?,
+        };
         let sent = pin!(self.transport.send(request));
-        let result = match sent.instrument(observation.span()).await {
+        let (result, end) = match pass.during(sent.instrument(observation.span())).await {
             Ok(response) => {
                 observation.status(response.status());
                 let reply = read(response);
-                admission.answered_with(&reply);
-                reply.map_err(Error::from)
+                let check = admission.answered_with(&reply);
+                (reply.map_err(Error::from), self.request_end(check))
+            }
+            Err(error @ TransportError::NotSent(_)) => {
+                admission.unsent();
+                (Err(Error::from(error)), RequestEnd::NotSent)
             }
             Err(error) => {
-                if matches!(error, TransportError::NotSent(_)) {
-                    admission.unsent()
-                } else {
-                    drop(admission)
-                }
-                Err(Error::from(error))
+                drop(admission);
+                (Err(Error::from(error)), RequestEnd::Lost)
             }
         };
+        if self.limit.is_some() {
+            Box::pin(pass.landed(end)).await;
+        }
         if self.scheduler.stores() {
             Box::pin(self.scheduler.keep()).await;
         }
         result
+    }
+}
+
+impl<T: std::fmt::Debug> std::fmt::Debug for Client<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client")
+            .field("account", &self.account)
+            .field("transport", &self.transport)
+            .field("scheduler", &self.scheduler)
+            .finish_non_exhaustive()
     }
 }

@@ -40,7 +40,7 @@ pub use three_d_secure::ThreeDSecureDrive;
 pub use virtual_clock::VirtualClock;
 
 pub(crate) use random::Dice;
-pub(crate) use scheduler::RequestScheduler;
+pub(crate) use scheduler::{Admission, CredentialSet, RequestScheduler};
 pub(crate) use store::Store;
 
 use exchange::{Exchanged, exchange};

@@ -8,7 +8,7 @@ use pg_proto::{
     machine::{Reconcile, throttle::StopReason},
 };
 
-use crate::{TransportError, TransportErrorKind};
+use crate::{LimitError, TransportError, TransportErrorKind};
 
 /// The throttle stops for this long after 121: a minute and a second.
 const ONE_MINUTE: Duration = Duration::from_secs(61);
@@ -54,6 +54,9 @@ pub enum Error {
         /// When to call again.
         wait: Duration,
     },
+    /// The [limit that all processes share](crate::SharedLimit) permitted nothing. Nothing was sent.
+    #[error("not sent: {0}")]
+    Limit(LimitError),
     /// The service answered with an error code.
     #[error(transparent)]
     Refused(Refused),
@@ -84,7 +87,8 @@ impl Error {
             Self::Misuse(_) | Self::Transport(TransportError::NotSent(TransportErrorKind::Insecure(_))) => {
                 Remedy::FixRequest
             }
-            Self::Stopped(_) => Remedy::FixCredentials,
+            Self::Stopped(_) | Self::Limit(LimitError::Stopped(_)) => Remedy::FixCredentials,
+            Self::Limit(_) => Remedy::Retry,
             Self::Throttled { wait } if *wait <= ONE_MINUTE => Remedy::WaitOneMinute,
             // At least five minutes if the service said so. After five failures it is a day, and waiting five minutes
             // does no harm.
@@ -100,7 +104,7 @@ impl Error {
     #[must_use]
     pub fn may_be_executed(&self) -> bool {
         match self {
-            Self::Misuse(_) | Self::Stopped(_) | Self::Throttled { .. } => false,
+            Self::Misuse(_) | Self::Stopped(_) | Self::Throttled { .. } | Self::Limit(_) => false,
             Self::Refused(refused) => refused.may_be_executed(),
             Self::Transport(error) => error.may_be_executed(),
             Self::Unreadable(_) | Self::Unknown { .. } => true,

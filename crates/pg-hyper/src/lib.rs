@@ -126,6 +126,7 @@ mod observation;
 mod pool;
 mod receiver;
 mod reference;
+mod shared_limit;
 mod transport;
 mod transport_error;
 mod turn;
@@ -146,6 +147,7 @@ pub use receiver::{
 };
 #[cfg(feature = "tls")]
 pub use rustls;
+pub use shared_limit::{LimitError, LimitFuture, RequestEnd, SharedLimit, SharedPermit};
 pub use transport::{TowerTransport, Transport};
 pub use transport_error::{TransportError, TransportErrorKind};
 

@@ -60,6 +60,7 @@ impl Observation {
             Error::Misuse(_)
             | Error::Stopped(_)
             | Error::Throttled { .. }
+            | Error::Limit(_)
             | Error::Unreadable(_)
             | Error::Transport(_) => {}
         }
@@ -71,6 +72,7 @@ fn word(error: &Error) -> &'static str {
         Error::Misuse(_) => "misuse",
         Error::Stopped(_) => "stopped",
         Error::Throttled { .. } => "throttled",
+        Error::Limit(_) => "held back",
         Error::Refused(_) => "refused",
         Error::Unreadable(_) => "unreadable",
         Error::Transport(TransportError::NotSent(_)) => "not sent",

@@ -6,7 +6,7 @@ use pg_model::mask;
 use pg_proto::machine::{Failure, throttle::StopReason};
 
 use super::StoreError;
-use crate::TransportError;
+use crate::{LimitError, TransportError};
 
 /// Why a request of a machine had no reply, or was not sent.
 #[derive(Debug)]
@@ -20,6 +20,8 @@ pub enum DriveError {
     ///
     /// [`Client::resume_sending`]: crate::Client::resume_sending
     Stopped(StopReason),
+    /// The [limit that all processes share](crate::SharedLimit) permitted nothing, so nothing was sent.
+    Limit(LimitError),
 }
 
 impl DriveError {
@@ -28,7 +30,7 @@ impl DriveError {
         match self {
             Self::Transport(TransportError::NotSent(_)) => Failure::NotSent,
             Self::Transport(TransportError::MaybeSent(_)) => Failure::MaybeSent,
-            Self::Store(_) | Self::Stopped(_) => Failure::HeldBack,
+            Self::Store(_) | Self::Stopped(_) | Self::Limit(_) => Failure::HeldBack,
         }
     }
 }
@@ -42,6 +44,7 @@ impl fmt::Display for DriveError {
                 write!(f, "held back, the machine could not be stored: {}", mask::text(&error.to_string()))
             }
             Self::Stopped(stop) => write!(f, "held back: {stop}"),
+            Self::Limit(error) => write!(f, "held back: {error}"),
         }
     }
 }
@@ -51,6 +54,7 @@ impl Error for DriveError {
         match self {
             Self::Transport(error) => error.source(),
             Self::Store(error) => Some(&**error),
+            Self::Limit(error) => error.source(),
             Self::Stopped(_) => None,
         }
     }

@@ -6,8 +6,8 @@ use pg_model::method::ServiceInfo;
 use pg_proto::machine::SavedState;
 use tracing::{Instrument, field::Empty};
 
-use super::{DriveError, receipts::ReceiptHandles, scheduler::CredentialSet, store::Store};
-use crate::{Client, Transport, TransportError};
+use super::{DriveError, receipts::ReceiptHandles, store::Store};
+use crate::{Client, Transport, TransportError, shared_limit::RequestEnd};
 
 /// The result of a request.
 pub(super) enum Exchanged {
@@ -35,29 +35,35 @@ async fn permitted<T: Transport>(
     service: &ServiceInfo,
     request: Request<Bytes>,
 ) -> Exchanged {
-    let mut admission = match client.scheduler().admit(CredentialSet::of(service)).await {
-        Ok(admission) => admission,
-        Err(stop) => return Exchanged::Failed(DriveError::Stopped(stop)),
+    let (mut admission, pass) = match client.admit(service).await {
+        Ok(admitted) => admitted,
+        Err(error) => return Exchanged::Failed(error),
     };
     if let Some((store, saved)) = store
         && let Err(error) = store.put(saved).await
     {
+        pass.landed(RequestEnd::NotSent).await;
         return Exchanged::Failed(DriveError::Store(error));
     }
     receipts.give();
     if let Err(stop) = admission.depart() {
+        pass.landed(RequestEnd::NotSent).await;
         return Exchanged::Failed(DriveError::Stopped(stop));
     }
     let span = tracing::info_span!("pg.send", path = request.uri().path(), "http.status" = Empty);
-    match client.transport().send(request).instrument(span.clone()).await {
+    match pass.during(client.transport().send(request).instrument(span.clone())).await {
         Ok(response) => {
             span.record("http.status", response.status().as_u16());
-            admission.answered(&response);
+            let check = admission.answered(&response);
+            pass.landed(client.request_end(check)).await;
             Exchanged::Reply(response)
         }
         Err(error) => {
             if matches!(error, TransportError::NotSent(_)) {
                 admission.unsent();
+                pass.landed(RequestEnd::NotSent).await;
+            } else {
+                pass.landed(RequestEnd::Lost).await;
             }
             Exchanged::Failed(DriveError::Transport(error))
         }

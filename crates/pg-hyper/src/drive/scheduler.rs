@@ -16,13 +16,19 @@ use pg_proto::{
     ReplyError,
     machine::{
         Moment,
-        throttle::{AccountThrottle, Permit, StopReason, Throttle, ThrottleLimits, Ticket},
+        throttle::{AccountThrottle, CredentialCheck, Permit, StopReason, Throttle, ThrottleLimits, Ticket},
     },
 };
 use tokio::sync::Notify;
 
-use super::{Clock, keeper::Keeper, random::Dice, store::Store};
-use crate::Error;
+use super::{Clock, DriveError, keeper::Keeper, random::Dice, store::Store};
+use crate::{
+    Error,
+    shared_limit::{RequestEnd, SharedLimit, SharedPass, or_else_at},
+};
+
+/// When a call that the shared limit has delayed for too long may be worth another attempt.
+const SOON: Duration = Duration::from_secs(1);
 
 /// The set of an account's credentials that a request uses. Each has its own throttle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +70,7 @@ enum NotAdmitted {
 
 impl CredentialSet {
     /// Returns the credentials of a service, by its version.
-    pub(super) const fn of(service: &ServiceInfo) -> Self {
+    pub(crate) const fn of(service: &ServiceInfo) -> Self {
         if service.version == 5 { Self::Enterprise } else { Self::Gateway }
     }
 }
@@ -108,7 +114,7 @@ impl RequestScheduler {
     }
 
     /// Waits without a limit until a machine may send a request.
-    pub(super) async fn admit(self: &Arc<Self>, credential_set: CredentialSet) -> Result<Admission, StopReason> {
+    pub(crate) async fn admit(self: &Arc<Self>, credential_set: CredentialSet) -> Result<Admission, StopReason> {
         let ever = Moment::from_millis(u64::MAX);
         loop {
             match self.admit_by(credential_set, ever).await {
@@ -119,25 +125,85 @@ impl RequestScheduler {
         }
     }
 
+    /// The same with a limit that other processes share. The client's own throttle comes first, and then again without a wait: an
+    /// admission that waited for the shared limit would count as a lost request after a while.
+    pub(crate) async fn admit_shared(
+        self: &Arc<Self>,
+        limit: &dyn SharedLimit,
+        service: &ServiceInfo,
+    ) -> Result<(Admission, SharedPass), DriveError> {
+        let credential_set = CredentialSet::of(service);
+        loop {
+            self.admit(credential_set).await.map_err(DriveError::Stopped)?.unsent();
+            let pass = SharedPass::of(limit.permit(service).await.map_err(DriveError::Limit)?);
+            match self.ask(credential_set, self.now()) {
+                Ok(admission) => {
+                    self.keep().await;
+                    return Ok((admission, pass));
+                }
+                Err(why) => {
+                    pass.landed(RequestEnd::NotSent).await;
+                    if let NotAdmitted::Stopped(stop) = why {
+                        return Err(DriveError::Stopped(stop));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The same for a call, within the limit for calls.
+    pub(crate) async fn admit_shared_call(
+        self: &Arc<Self>,
+        limit: &dyn SharedLimit,
+        service: &ServiceInfo,
+    ) -> Result<(Admission, SharedPass), Error> {
+        let latest = self.now().after(self.longest_wait);
+        loop {
+            self.admit_call_by(service, latest).await?.unsent();
+            let permitted = or_else_at(limit.permit(service), self.sleep_until(latest)).await;
+            let permitted = permitted.ok_or(Error::Throttled { wait: SOON })?;
+            let pass = SharedPass::of(permitted.map_err(Error::Limit)?);
+            let admitted = self.ask(CredentialSet::of(service), self.now()).and_then(|mut admission| {
+                admission.depart().map_err(NotAdmitted::Stopped)?;
+                Ok(admission)
+            });
+            match admitted {
+                Ok(admission) => {
+                    self.keep().await;
+                    return Ok((admission, pass));
+                }
+                Err(why) => {
+                    pass.landed(RequestEnd::NotSent).await;
+                    if let NotAdmitted::Stopped(stop) = why {
+                        return Err(Error::Stopped(stop));
+                    }
+                }
+            }
+        }
+    }
+
     /// Waits until a call may be sent, within the limit for calls. A call that need not wait uses no future.
     pub(crate) async fn admit_call(self: &Arc<Self>, service: &ServiceInfo) -> Result<Admission, Error> {
+        let mut admission = self.admit_call_by(service, self.now().after(self.longest_wait)).await?;
+        admission.depart().map_err(Error::Stopped)?;
+        Ok(admission)
+    }
+
+    async fn admit_call_by(self: &Arc<Self>, service: &ServiceInfo, latest: Moment) -> Result<Admission, Error> {
         let credential_set = CredentialSet::of(service);
-        let start = self.now();
-        let admitted = match self.ask(credential_set, start) {
+        let admitted = match self.ask(credential_set, self.now()) {
             Ok(admission) if self.keeper.is_none() => Ok(admission),
             Ok(admission) => {
                 Box::pin(self.keep()).await;
                 Ok(admission)
             }
-            Err(NotAdmitted::Later(_)) => Box::pin(self.admit_by(credential_set, start.after(self.longest_wait))).await,
+            Err(NotAdmitted::Later(_)) => Box::pin(self.admit_by(credential_set, latest)).await,
             stopped => stopped,
         };
-        let mut admission = admitted.map_err(|why| match why {
+        admitted.map_err(|why| match why {
             NotAdmitted::Stopped(stop) => Error::Stopped(stop),
             NotAdmitted::Later(moment) => Error::Throttled { wait: moment.since(self.now()) },
-        })?;
-        admission.depart().map_err(Error::Stopped)?;
-        Ok(admission)
+        })
     }
 
     fn ask(self: &Arc<Self>, credential_set: CredentialSet, now: Moment) -> Result<Admission, NotAdmitted> {
@@ -233,19 +299,18 @@ impl Admission {
         }
     }
 
-    pub(super) fn answered(mut self, response: &Response<Bytes>) {
-        if let Some(ticket) = self.ticket.take() {
-            let now = self.scheduler.now();
-            self.scheduler.throttle(self.credential_set, |throttle| throttle.answered(ticket, response, now));
-        }
+    /// Returns what the reply says about the credentials.
+    pub(super) fn answered(mut self, response: &Response<Bytes>) -> CredentialCheck {
+        let Some(ticket) = self.ticket.take() else { return CredentialCheck::Unknown };
+        let now = self.scheduler.now();
+        self.scheduler.throttle(self.credential_set, |throttle| throttle.answered(ticket, response, now))
     }
 
-    /// Reports the reply to the request.
-    pub(crate) fn answered_with<R>(mut self, reply: &Result<R, ReplyError>) {
-        if let Some(ticket) = self.ticket.take() {
-            let now = self.scheduler.now();
-            self.scheduler.throttle(self.credential_set, |throttle| throttle.answered_with(ticket, reply, now));
-        }
+    /// Reports the reply to the request. Returns what it says about the credentials.
+    pub(crate) fn answered_with<R>(mut self, reply: &Result<R, ReplyError>) -> CredentialCheck {
+        let Some(ticket) = self.ticket.take() else { return CredentialCheck::Unknown };
+        let now = self.scheduler.now();
+        self.scheduler.throttle(self.credential_set, |throttle| throttle.answered_with(ticket, reply, now))
     }
 
     /// The request was not sent.

@@ -171,6 +171,17 @@ pub enum Permit {
 #[must_use = "say what became of the request"]
 pub struct Ticket(u64);
 
+/// What a reply says about the credentials of its request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CredentialCheck {
+    /// The service accepted them.
+    Accepted,
+    /// It refused them.
+    Refused,
+    /// Neither: it may have refused the request before it checked them.
+    Unknown,
+}
+
 /// Why nothing is permitted at present.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -231,22 +242,30 @@ impl Throttle {
     }
 
     /// Reports the reply to a request.
-    pub fn answered(&mut self, ticket: Ticket, response: &http::Response<Bytes>, now: Moment) {
+    ///
+    /// Returns what it says about the credentials of the request.
+    pub fn answered(&mut self, ticket: Ticket, response: &http::Response<Bytes>, now: Moment) -> CredentialCheck {
         let came_back = CameBack::of(response, &self.dialect);
-        self.landed(&ticket, came_back, now);
+        self.landed(&ticket, came_back, now)
     }
 
     /// Reports a reply that was already read, for example by [`Account::reply`](crate::Account::reply): the body is not
     /// parsed twice. Otherwise as [`answered`](Self::answered).
-    pub fn answered_with<R>(&mut self, ticket: Ticket, reply: &Result<R, ReplyError>, now: Moment) {
+    pub fn answered_with<R>(&mut self, ticket: Ticket, reply: &Result<R, ReplyError>, now: Moment) -> CredentialCheck {
         let came_back = CameBack::of_result(reply, &self.dialect);
-        self.landed(&ticket, came_back, now);
+        self.landed(&ticket, came_back, now)
     }
 
-    fn landed(&mut self, ticket: &Ticket, came_back: CameBack, now: Moment) {
+    fn landed(&mut self, ticket: &Ticket, came_back: CameBack, now: Moment) -> CredentialCheck {
+        let check = match came_back {
+            CameBack::Accepted => CredentialCheck::Accepted,
+            CameBack::CredentialError(_) => CredentialCheck::Refused,
+            CameBack::Closed(_) | CameBack::Other | CameBack::Foreign => CredentialCheck::Unknown,
+        };
         self.state.land(ticket);
         self.state.hold(now);
         self.state.learn(came_back, ticket.0 >= self.state.renewed, now);
+        check
     }
 
     /// Reports a request that may have arrived and has no reply.
