@@ -286,7 +286,16 @@ impl IntentStore for PostgresStore {
         let [a, b, c, d] = held(hold);
         let (status, wake, what) = (end.status.code(), end.wake.map(millis), end.status.name());
         let values = [a, b, c, d, small(&status), text(&end.state), text(&end.outcome), big(&wake), text(&what)];
-        self.changed_one(sql::END, &values).await
+        let rows = self.pool.query(sql::END, &values).await?;
+        let events: i32 = get(rows.first().ok_or(StoreError::Lost)?, 0)?;
+        // The end is stored, whatever becomes of this: the acknowledgement of the outcome drops what it leaves.
+        if events > 0
+            && end.status == IntentStatus::Ended
+            && let Err(error) = self.pool.query(sql::DRAIN, &[text(&hold.key.account), text(&hold.key.reference)]).await
+        {
+            tracing::debug!(target: "pg.fleet", %error, "events of an ended intent stay until its outcome is acknowledged");
+        }
+        Ok(())
     }
 
     async fn claim(

@@ -2,7 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use pg_intents::{IntentKey, IntentStore as _, POSTGRES_MIGRATIONS, PostgresStore, StoreError, conformance};
+use pg_intents::{
+    IntentEnd, IntentKey, IntentLease, IntentStatus, IntentStore as _, POSTGRES_MIGRATIONS, PostgresStore, StoreError,
+    conformance,
+};
 
 use crate::server::Server;
 
@@ -113,4 +116,58 @@ async fn what_was_acknowledged_is_there_after_a_crash_of_the_server() {
     assert!(matches!(gone, StoreError::Unavailable(_)), "{gone}");
     server.run();
     assert_eq!(store.find(&key).await.unwrap().unwrap().state, "s");
+}
+
+/// An event is stored by another server while the end waits for the row. The end does not see it, and leaves it behind nevertheless.
+#[tokio::test]
+async fn an_event_that_arrives_while_an_intent_ends_leaves_no_row() {
+    let Some(server) = Server::start() else { return };
+    let store = Arc::new(PostgresStore::migrate(&server.url()).await.unwrap());
+    let begin = async |reference: &str| {
+        let new = pg_intents::NewIntent {
+            key: IntentKey::new("a", reference),
+            kind: "checkout".to_owned(),
+            digest: String::new(),
+            request: None,
+            state: String::new(),
+            version: 1,
+            owner: Some("w#1".to_owned()),
+            lease: Duration::from_secs(600),
+        };
+        store.begin(new).await.unwrap();
+        IntentLease { key: IntentKey::new("a", reference), owner: "w#1".to_owned(), fence: 1 }
+    };
+    let ended = || IntentEnd {
+        status: IntentStatus::Ended,
+        state: String::new(),
+        outcome: r#"{"outcome":"approved"}"#.to_owned(),
+        wake: None,
+    };
+    let left = || server.psql("SELECT count(*) FROM payment_events").trim().to_owned();
+
+    let hold = begin("one").await;
+    let (mut other, connection) = tokio_postgres::connect(&server.url(), tokio_postgres::NoTls).await.unwrap();
+    tokio::spawn(connection);
+    // As `deliver` does it, before its commit.
+    let delivering = other.transaction().await.unwrap();
+    let deliver = "UPDATE payment_intents SET inbox = inbox + 1; \
+                   INSERT INTO payment_events (account, reference, number, event) VALUES ('a', 'one', 1, 'paid')";
+    delivering.batch_execute(deliver).await.unwrap();
+    let ending = tokio::spawn({
+        let (store, end) = (Arc::clone(&store), ended());
+        async move { store.end(&hold, end).await }
+    });
+    while server.psql("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'").trim() == "0" {
+        tokio::task::yield_now().await;
+    }
+    delivering.commit().await.unwrap();
+    ending.await.unwrap().unwrap();
+    assert_eq!(left(), "0");
+
+    // A worker that died between the two left one: it goes when the outcome is acknowledged.
+    let hold = begin("two").await;
+    store.end(&hold, ended()).await.unwrap();
+    server.psql("INSERT INTO payment_events (account, reference, number, event) VALUES ('a', 'two', 1, 'paid')");
+    store.told(&hold.key, 1).await.unwrap();
+    assert_eq!(left(), "0");
 }

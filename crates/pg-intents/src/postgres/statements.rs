@@ -70,7 +70,8 @@ pub(super) const RELEASE: &str = concat!(
      RETURNING pg_notify('payment_intents', '')::text"
 );
 
-/// Its events go with it: an ended intent hears nothing.
+/// Its events go with it: an ended intent hears nothing. An event whose transaction held the row while this statement waited for it is
+/// not seen here: then [`DRAIN`] follows.
 pub(super) const END: &str = concat!(
     "WITH ended AS (UPDATE payment_intents SET status = $5, state = $6, event = event + (outcome IS DISTINCT FROM $7)::int, outcome = $7, \
      owner = NULL, due = CASE WHEN $8::bigint IS NULL THEN 9223372036854775807 ELSE ",
@@ -82,10 +83,13 @@ pub(super) const END: &str = concat!(
     now!(),
     ", ",
     history!("$4", "$3", "$9"),
-    held!(),
-    "), dropped AS (DELETE FROM payment_events WHERE account = $1 AND reference = $2 AND $5 = 3 AND EXISTS (SELECT 1 FROM ended)) \
+    " WHERE account = $1 AND reference = $2 AND fence = $3 AND owner = $4 AND status < 2 RETURNING inbox), dropped AS (DELETE FROM payment_events WHERE account = $1 AND reference = $2 AND $5 = 3 AND EXISTS (SELECT 1 FROM ended)) \
      SELECT * FROM ended"
 );
+
+/// Drops what is left of the events of an ended intent.
+pub(super) const DRAIN: &str = "DELETE FROM payment_events WHERE account = $1 AND reference = $2 AND EXISTS \
+     (SELECT 1 FROM payment_intents WHERE account = $1 AND reference = $2 AND status = 3)";
 
 /// The state first, then the events that are in it: both or neither.
 pub(super) const REST: &str = concat!(
@@ -191,8 +195,10 @@ pub(super) const UNTOLD: &str = concat!(
     " ORDER BY tell_due LIMIT $3 FOR UPDATE SKIP LOCKED) AS d WHERE i.account = d.account AND i.reference = d.reference RETURNING "
 );
 
-pub(super) const TOLD: &str =
-    "UPDATE payment_intents SET told = $3 WHERE account = $1 AND reference = $2 AND told < $3 AND $3 <= event";
+/// Drops events, too, which a worker that died between [`END`] and [`DRAIN`] has left.
+pub(super) const TOLD: &str = "WITH dropped AS (DELETE FROM payment_events WHERE account = $1 AND reference = $2 AND EXISTS \
+     (SELECT 1 FROM payment_intents WHERE account = $1 AND reference = $2 AND status = 3)) \
+     UPDATE payment_intents SET told = $3 WHERE account = $1 AND reference = $2 AND told < $3 AND $3 <= event";
 
 pub(super) const SHARES_KEPT: &str = concat!(
     "UPDATE payment_shares SET due = ",
