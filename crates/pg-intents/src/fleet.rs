@@ -31,24 +31,21 @@ use crate::{
     terms::Terms,
 };
 
-mod allowance;
 mod driving;
 mod error;
 mod hearing;
 mod joining;
 mod keeper;
+mod limits;
 mod plan;
-mod probing;
 mod settling;
-mod stopping;
 mod working;
 
 pub use error::FleetError;
+pub use limits::{FleetLimits, LimitWait};
 pub use plan::FleetPlan;
 
-use allowance::Allowance;
 use settling::Worked;
-use stopping::LastStop;
 
 /// A worker of a fleet: a client of one account, and the store that all workers share. Clones are the same worker.
 ///
@@ -70,16 +67,10 @@ struct Inner<S, T> {
     ended: Notify,
     stopping: AtomicBool,
     stop: Notify,
-    /// Whether the service has accepted the credentials of this process.
-    proven: AtomicBool,
-    /// Held by the intent of this process that sends by the probe share.
-    probing: tokio::sync::Mutex<()>,
-    /// What this process may send of the account's requests per minute.
-    allowance: Arc<Allowance<S>>,
+    /// What all processes of the account may send together.
+    limits: FleetLimits<S>,
     /// What this program can go on with.
     kinds: Vec<IntentKind>,
-    /// What the store said last of a stop.
-    stopped: Mutex<LastStop>,
 }
 
 /// This process works on a reference, until this is dropped.
@@ -96,12 +87,10 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     pub async fn new(client: Client<T>, store: Arc<S>, plan: FleetPlan) -> Result<Self, StoreError> {
         let owner = store.enlist(&plan.name).await?;
         let account = account_of(client.account());
-        let pause = plan.poll.min(Duration::from_secs(1));
-        let clock = Arc::clone(&plan.clock);
-        let allowance = Allowance::new(Arc::clone(&store), clock, &account, &owner, plan.per_minute, pause);
+        let limits = FleetLimits::of(Arc::clone(&store), account.clone(), owner.clone(), &plan);
         Ok(Self(Arc::new(Inner {
-            allowance: Arc::new(allowance),
-            client,
+            client: client.with_shared_limit(Arc::new(limits.clone())),
+            limits,
             store,
             plan,
             account,
@@ -110,10 +99,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             ended: Notify::new(),
             stopping: AtomicBool::new(false),
             stop: Notify::new(),
-            proven: AtomicBool::new(false),
-            probing: tokio::sync::Mutex::default(),
             kinds: machines::kinds(),
-            stopped: Mutex::default(),
         })))
     }
 
@@ -226,7 +212,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         }
     }
 
-    /// The client.
+    /// The client. Its calls keep to the limits that all processes share.
     pub fn client(&self) -> &Client<T> {
         &self.0.client
     }
@@ -253,6 +239,24 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     pub fn shut_down(&self) {
         self.0.stopping.store(true, Ordering::SeqCst);
         self.0.stop.notify_waiters();
+    }
+
+    /// Lets all workers send again, once the credentials are correct. Other processes notice within a poll, and clients that
+    /// were refused themselves need [`Client::resume_sending`](pg_hyper::Client::resume_sending) or a restart with the new
+    /// credentials.
+    ///
+    /// # Errors
+    /// If the store does not answer.
+    pub async fn resume_sending(&self) -> Result<(), StoreError> {
+        self.0.limits.resume_sending().await?;
+        self.0.client.resume_sending();
+        Ok(())
+    }
+
+    /// What all processes of the account may send together.
+    #[must_use]
+    pub fn limits(&self) -> &FleetLimits<S> {
+        &self.0.limits
     }
 
     fn is_stopping(&self) -> bool {

@@ -55,7 +55,7 @@ mod step;
 mod store;
 mod terms;
 
-pub use fleet::{Fleet, FleetError, FleetPlan};
+pub use fleet::{Fleet, FleetError, FleetLimits, FleetPlan, LimitWait};
 pub use intent::{IntentEnd, IntentKey, IntentKind, IntentLease, IntentRest, IntentRow, IntentStatus, NewIntent};
 pub use outcome::PaymentOutcome;
 #[cfg(feature = "postgres")]

@@ -184,11 +184,6 @@ impl PaymentOutcome {
         }
     }
 
-    /// Whether the service answers so only if the credentials are valid.
-    pub(crate) const fn shows_accepted_credentials(&self) -> bool {
-        matches!(self, Self::Approved(_) | Self::Declined(_) | Self::PaidOnPage { .. })
-    }
-
     /// The transaction, if one was found.
     #[must_use]
     pub fn transaction(&self) -> Option<&Transaction> {

@@ -58,7 +58,7 @@ async fn charged<S: IntentStore>(
     let mut calls = JoinSet::new();
     let timer = clock();
     for (number, store) in stores.iter().enumerate() {
-        let plan = FleetPlan::new(format!("w{number}")).per_minute(u32::MAX);
+        let plan = FleetPlan::new(format!("w{number}")).per_minute(u32::MAX).failures(u32::MAX);
         let fleet = Fleet::new(client(&sandbox.base_url()), Arc::clone(store), plan).await.unwrap();
         for lane in 0..AT_ONCE {
             let (fleet, key, name) = (fleet.clone(), key.clone(), name.to_owned());

@@ -29,6 +29,7 @@ const RECORDED: &str = "a payment was sent that no row records";
 const ACCOUNT: &str = "a worker took the intent of another account";
 const VERSION: &str = "a worker took a state that it cannot read";
 const LOCKOUT: &str = "more than five requests with invalid credentials";
+const DAY: &str = "more than five requests with invalid credentials within a day";
 const MINUTE: &str = "more requests in 60 seconds than the account may send";
 
 fn found(rule: &'static str, broken: bool) -> Found {
@@ -164,6 +165,70 @@ async fn lockout(bug: Option<Bug>) -> Found {
     found(LOCKOUT, sent(&wire) > 5)
 }
 
+/// Processes that send with credentials that the service has accepted.
+async fn accepted(
+    (world, wire, store): (&World, &Wire, &Arc<Faulty>),
+    key: &CardKey,
+    round: &str,
+    count: usize,
+) -> Vec<Fleet<Faulty, Wire>> {
+    let mut fleets = Vec::new();
+    for process in 0..count {
+        let plan = World::plan(&format!("p{process}")).failures(5);
+        let fleet = Fleet::new(world.client(wire), Arc::clone(store), plan).await.unwrap();
+        assert_eq!(fleet.charge(by_key(key, &format!("{round}-{process}"))).await.unwrap().name(), "approved");
+        fleets.push(fleet);
+    }
+    fleets
+}
+
+/// All of these send several payments at once, with credentials that the service takes no longer.
+async fn fail(wire: &Wire, key: &CardKey, fleets: &[Fleet<Faulty, Wire>], round: &str) {
+    wire.yields.store(50, Ordering::SeqCst);
+    wire.invalid.store(true, Ordering::SeqCst);
+    let mut calls = tokio::task::JoinSet::new();
+    for (process, fleet) in fleets.iter().enumerate() {
+        for number in 0..4 {
+            let (fleet, payment) = (fleet.clone(), by_key(key, &format!("{round}-{process}-{number}")));
+            calls.spawn(async move { fleet.charge(payment).await.map(|settled| settled.name()) });
+        }
+    }
+    while let Some(ended) = calls.join_next().await {
+        let ended = ended.unwrap();
+        assert!(!matches!(ended, Ok("approved")), "{ended:?}");
+    }
+    wire.invalid.store(false, Ordering::SeqCst);
+}
+
+/// Six processes send many requests while the credentials become invalid.
+async fn turned(bug: Option<Bug>) -> Found {
+    let world = World::new();
+    let (wire, store, key) = (world.wire(None), Arc::new(world.faulty(bug)), world.card_key().await);
+    let fleets = accepted((&world, &wire, &store), &key, "first", 6).await;
+    fail(&wire, &key, &fleets, "turned").await;
+    let (failed, locked_out) = (wire.failed.load(Ordering::SeqCst), wire.locked_out.load(Ordering::SeqCst));
+    assert!(failed > 0 && (failed > 5 || locked_out == 0), "{failed}, {locked_out}");
+    found(LOCKOUT, failed > 5)
+}
+
+/// The credentials become invalid for one process. An operator corrects them, and an hour later they become invalid for six.
+async fn turned_again(bug: Option<Bug>) -> Found {
+    let world = World::new();
+    let (wire, store, key) = (world.wire(None), Arc::new(world.faulty(bug)), world.card_key().await);
+    let fleets = accepted((&world, &wire, &store), &key, "first", 1).await;
+    fail(&wire, &key, &fleets, "one").await;
+    let first = wire.failed.load(Ordering::SeqCst);
+    assert!((1..5).contains(&first), "{first}");
+    fleets[0].resume_sending().await.unwrap();
+    world.sandbox.advance(Duration::from_secs(60 * 60));
+    wire.yields.store(0, Ordering::SeqCst);
+    let fleets = accepted((&world, &wire, &store), &key, "second", 6).await;
+    fail(&wire, &key, &fleets, "two").await;
+    let (failed, locked_out) = (wire.failed.load(Ordering::SeqCst), wire.locked_out.load(Ordering::SeqCst));
+    assert!(failed > first && (failed > 5 || locked_out == 0), "{failed}, {locked_out}");
+    found(DAY, failed > 5)
+}
+
 /// Three processes have more to send than the account may send, for three minutes.
 async fn busy(bug: Option<Bug>) -> Found {
     const PER_MINUTE: u32 = 20;
@@ -225,6 +290,8 @@ async fn run(bug: Option<Bug>) -> Vec<&'static str> {
         another_account(bug).await,
         later_version(bug).await,
         lockout(bug).await,
+        turned(bug).await,
+        turned_again(bug).await,
         busy(bug).await,
     ];
     all.into_iter().flatten().collect()
@@ -257,6 +324,9 @@ planted! {
     a_later_state_read_as_a_known_one_is_found: LaterVersionClaimed in later_version breaks VERSION,
     a_stop_that_is_not_shared_is_found: StopNotShared in lockout breaks LOCKOUT,
     a_probe_by_every_process_is_found: ProbeByProcess in lockout breaks LOCKOUT,
+    a_stop_that_is_not_shared_is_found_when_credentials_become_invalid: StopNotShared in turned breaks LOCKOUT,
+    places_by_process_are_found: PlacesByProcess in turned breaks LOCKOUT,
+    failures_that_are_forgotten_are_found: FailureForgotten in turned_again breaks DAY,
     a_throttle_by_process_is_found: ThrottleByProcess in busy breaks MINUTE,
     blocks_that_never_rest_are_found: BlocksNeverRest in busy breaks MINUTE,
 }

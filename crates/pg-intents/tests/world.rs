@@ -45,6 +45,11 @@ pub(crate) struct Wire {
     pub(crate) yields: Arc<AtomicUsize>,
     /// No request reaches the service.
     pub(crate) away: Arc<AtomicBool>,
+    /// From now on the service does not take the SHA key: each request has a wrong signature.
+    pub(crate) invalid: Arc<AtomicBool>,
+    /// Requests with a wrong signature, and those of them that the service refused because it has locked the address out.
+    pub(crate) failed: Arc<AtomicUsize>,
+    pub(crate) locked_out: Arc<AtomicUsize>,
 }
 
 /// What becomes of the next payment: its future never ends, unless the reply is lost.
@@ -72,7 +77,16 @@ impl Transport for Wire {
             self.hanging.notify_one();
             std::future::pending::<()>().await;
         }
+        let invalid = self.invalid.load(Ordering::SeqCst);
+        let request = if invalid { request.map(|body| wrongly_signed(&body)) } else { request };
         let reply = self.inner.send(request).await;
+        if invalid {
+            self.failed.fetch_add(1, Ordering::SeqCst);
+            let said = String::from_utf8_lossy(reply.as_ref().unwrap().body()).into_owned();
+            let is_locked_out = ["121", "122"].iter().any(|code| said.contains(&format!("<errorCode>{code}<")));
+            assert!(is_locked_out || said.contains("<errorCode>123<"), "{said}");
+            self.locked_out.fetch_add(usize::from(is_locked_out), Ordering::SeqCst);
+        }
         for _ in 0..self.yields.load(Ordering::SeqCst) {
             tokio::task::yield_now().await;
         }
@@ -85,6 +99,14 @@ impl Transport for Wire {
         }
         reply
     }
+}
+
+/// The same form with another signature.
+fn wrongly_signed(form: &[u8]) -> Bytes {
+    let form = String::from_utf8(form.to_vec()).unwrap();
+    let (before, after) = form.split_once("shaSignature=").unwrap();
+    let digit = if after.starts_with('0') { '1' } else { '0' };
+    format!("{before}shaSignature={digit}{}", &after[1..]).into()
 }
 
 impl World {
@@ -129,6 +151,9 @@ impl World {
             hanging: Arc::default(),
             yields: Arc::default(),
             away: Arc::default(),
+            invalid: Arc::default(),
+            failed: Arc::default(),
+            locked_out: Arc::default(),
         }
     }
 
@@ -139,7 +164,7 @@ impl World {
     /// The worker's own clock is real: a request that hangs lets no time pass.
     pub(crate) fn plan(name: &str) -> FleetPlan {
         let plan = FleetPlan::new(name).lease(LEASE).poll(Duration::from_millis(5)).patience(Duration::from_secs(60));
-        plan.per_minute(u32::MAX)
+        plan.per_minute(u32::MAX).failures(u32::MAX)
     }
 
     pub(crate) async fn worker_for(&self, name: &str, wire: &Wire, account: Account) -> Fleet<SqliteStore, Wire> {

@@ -39,11 +39,18 @@ pub enum StoreBug {
     StopNotShared,
     /// Every process believes that it has the probe share.
     ProbeByProcess,
+    /// Every process has the account's places for requests in flight to itself.
+    PlacesByProcess,
+    /// A place whose request failed is free again at once.
+    FailureForgotten,
     /// Every process has the whole limit.
     ThrottleByProcess,
     /// A used block is free at once.
     BlocksNeverRest,
 }
+
+/// Longer than any lease of a place in use.
+const HOUR: Duration = Duration::from_secs(60 * 60);
 
 /// A store over another one, which is right.
 pub struct FaultyStore<S> {
@@ -238,9 +245,15 @@ impl<S: IntentStore> IntentStore for FaultyStore<S> {
         if wish.account.ends_with(" probe") {
             return if self.has(StoreBug::ProbeByProcess) { Ok(1) } else { self.store.shares(wish).await };
         }
-        self.shares.fetch_add(1, Ordering::SeqCst);
         let process = wish.owner.split(' ').next().unwrap_or_default();
         let own = format!("{} {process}", wish.account);
+        if wish.account.ends_with(" place") {
+            let account = if self.has(StoreBug::PlacesByProcess) { &*own } else { wish.account };
+            let forgets = self.has(StoreBug::FailureForgotten) && wish.lease > HOUR;
+            let lease = if forgets { Duration::ZERO } else { wish.lease };
+            return self.store.shares(ShareWish { account, lease, ..wish }).await;
+        }
+        self.shares.fetch_add(1, Ordering::SeqCst);
         let account = if self.has(StoreBug::ThrottleByProcess) { &*own } else { wish.account };
         let rests = wish.most == 0 && self.has(StoreBug::BlocksNeverRest);
         let lease = if rests { Duration::ZERO } else { wish.lease };

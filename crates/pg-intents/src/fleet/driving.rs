@@ -2,11 +2,18 @@
 
 use std::sync::Arc;
 
-use pg_hyper::{Drive, DriveStep, Transport, proto::machine::SavedState};
+use pg_hyper::{
+    Drive, DriveError, DriveStep, LimitError, LimitFuture, SharedLimit, SharedPermit, Transport,
+    proto::{
+        machine::{SavedState, throttle::StopReason},
+        model::method::ServiceInfo,
+    },
+};
 
 use super::{
     Fleet,
     keeper::{Keeper, Trouble},
+    limits::NotPermitted,
 };
 use crate::{IntentKey, IntentStore, StoreError, machines::StoredMachine};
 
@@ -16,7 +23,35 @@ pub(super) enum Ran<D, O> {
     /// It asks its owner, and has taken the events up to this number.
     Asks(D, SavedState, i32),
     Trouble(Trouble),
-    Stopping,
+}
+
+/// The limits of the account, for the requests of one machine: a machine that is permitted nothing leaves its drive.
+struct RunLimit<S, T> {
+    fleet: Fleet<S, T>,
+    keeper: Arc<Keeper<S>>,
+}
+
+impl<S: IntentStore, T: Transport + Clone + 'static> SharedLimit for RunLimit<S, T> {
+    fn permit<'a>(&'a self, service: &'a ServiceInfo) -> LimitFuture<'a, Result<Box<dyn SharedPermit>, LimitError>> {
+        Box::pin(async move {
+            let refuse = |trouble: Trouble, why: LimitError| {
+                self.keeper.fail(trouble);
+                Err(why)
+            };
+            if self.fleet.is_stopping() {
+                return refuse(Trouble::Stopping, LimitError::Stopped("this worker shuts down".to_owned()));
+            }
+            match self.fleet.0.limits.permit_one(service).await {
+                Ok(permit) => Ok(permit),
+                Err(NotPermitted::Stopped(reason)) => {
+                    refuse(Trouble::Stopped(reason.clone()), LimitError::Stopped(reason))
+                }
+                Err(NotPermitted::Store(error)) => {
+                    refuse(Trouble::from(error.clone()), LimitError::Unavailable(Box::new(error)))
+                }
+            }
+        })
+    }
 }
 
 impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
@@ -27,7 +62,9 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         key: &IntentKey,
     ) -> Ran<M::Demand, M::Outcome> {
         let saving = Arc::clone(keeper);
-        let mut drive: Drive<M, T> = self.0.client.drive(machine).store(move |saved| {
+        let limit = RunLimit { fleet: self.clone(), keeper: Arc::clone(keeper) };
+        let client = self.0.client.with_shared_limit(Arc::new(limit));
+        let mut drive: Drive<M, T> = client.drive(machine).store(move |saved| {
             let keeper = Arc::clone(&saving);
             async move { keeper.save(saved).await }
         });
@@ -47,6 +84,13 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                         if let Some(trouble) = keeper.trouble() {
                             return Ran::Trouble(trouble);
                         }
+                        // The client was refused, or is still in doubt about the credentials: the machine was held back.
+                        if let Some(DriveError::Stopped(stop)) = drive.error() {
+                            if matches!(stop, StopReason::Unanswered) {
+                                self.0.limits.stop(&stop.to_string()).await;
+                            }
+                            return Ran::Trouble(Trouble::Stopped(stop.to_string()));
+                        }
                         return match step {
                             DriveStep::Done(outcome) => Ran::Done(outcome, drive.saved()),
                             DriveStep::Ask(demand) => Ran::Asks(demand, drive.saved(), heard),
@@ -61,12 +105,11 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                 }
             }
             keeper.renew().await;
-            self.keep_probing().await;
             if let Some(trouble) = keeper.trouble() {
                 return Ran::Trouble(trouble);
             }
             if self.is_stopping() {
-                return Ran::Stopping;
+                return Ran::Trouble(Trouble::Stopping);
             }
             listens = M::HEARS;
         }

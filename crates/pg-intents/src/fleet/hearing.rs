@@ -67,7 +67,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
 
     async fn go_on_with(&self, key: &IntentKey) {
         let Some(busy) = self.occupy(&key.reference) else { return self.sleep(self.0.plan.poll).await };
-        if matches!(self.why_stopped().await, Ok(None))
+        if matches!(self.0.limits.stopped().await, Ok(None))
             && let Ok(Some(Claimed::Taken(intent))) = self.claim_one(key).await
         {
             self.go_on(*intent).await;

@@ -63,7 +63,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     pub(super) async fn why_stopped_at_last(&self) -> Result<Option<String>, StoreError> {
         let until = self.0.plan.clock.now().after(self.0.plan.patience);
         loop {
-            match self.why_stopped().await {
+            match self.0.limits.stopped().await {
                 Err(error) if !error.is_lasting() && !self.is_stopping() && self.0.plan.clock.now() < until => {
                     self.sleep(self.pause()).await;
                 }

@@ -8,7 +8,6 @@ use pg_hyper::{
     proto::machine::{Moment, SavedState},
 };
 
-use super::allowance::{Allowance, Slot};
 use crate::{Begun, IntentLease, IntentStore, NewIntent, StoreError};
 
 /// Why a machine may not go on here.
@@ -20,6 +19,10 @@ pub(super) enum Trouble {
     Lost,
     /// The store failed, and what it did last is not known.
     Store(StoreError),
+    /// Nothing may be sent for the account.
+    Stopped(String),
+    /// The worker shuts down.
+    Stopping,
 }
 
 /// The store of one machine while this worker holds it.
@@ -27,15 +30,12 @@ pub(super) struct Keeper<S> {
     store: Arc<S>,
     clock: Arc<dyn Clock>,
     lease: Duration,
-    allowance: Arc<Allowance<S>>,
     kept: Mutex<Kept>,
 }
 
 struct Kept {
     position: Position,
     trouble: Option<Trouble>,
-    /// The requests that it was permitted.
-    slots: Vec<Slot>,
 }
 
 #[derive(Clone)]
@@ -46,32 +46,23 @@ enum Position {
 }
 
 impl<S: IntentStore> Keeper<S> {
-    pub(super) fn unbegun(fleet: (Arc<S>, Arc<dyn Clock>, Arc<Allowance<S>>), new: NewIntent) -> Self {
+    pub(super) fn unbegun(fleet: (Arc<S>, Arc<dyn Clock>), new: NewIntent) -> Self {
         let lease = new.lease;
         Self::at(fleet, lease, Position::Unbegun(Box::new(new)))
     }
 
-    pub(super) fn held(fleet: (Arc<S>, Arc<dyn Clock>, Arc<Allowance<S>>), hold: IntentLease, lease: Duration) -> Self {
+    pub(super) fn held(fleet: (Arc<S>, Arc<dyn Clock>), hold: IntentLease, lease: Duration) -> Self {
         Self::at(fleet, lease, Position::Held(hold))
     }
 
-    fn at(fleet: (Arc<S>, Arc<dyn Clock>, Arc<Allowance<S>>), lease: Duration, position: Position) -> Self {
-        let (store, clock, allowance) = fleet;
-        let kept = Mutex::new(Kept { position, trouble: None, slots: Vec::new() });
-        Self { store, clock, lease, allowance, kept }
+    fn at(fleet: (Arc<S>, Arc<dyn Clock>), lease: Duration, position: Position) -> Self {
+        let (store, clock) = fleet;
+        let kept = Mutex::new(Kept { position, trouble: None });
+        Self { store, clock, lease, kept }
     }
 
     /// Saves the machine. When this has failed, nothing is sent, then or later.
     pub(super) async fn save(&self, saved: SavedState) -> Result<(), StoreError> {
-        // No wait may follow once the machine is saved: a saved request counts as sent.
-        if self.trouble().is_none() {
-            match self.allowance.take().await {
-                Ok(slot) => self.lock().slots.extend(slot),
-                Err(error) => {
-                    self.lock().trouble.get_or_insert(Trouble::from(error));
-                }
-            }
-        }
         let asked = self.clock.now();
         let (position, trouble) = {
             let kept = self.lock();
@@ -89,19 +80,17 @@ impl<S: IntentStore> Keeper<S> {
         let result = result.and_then(|()| if self.is_late(asked) { Err(Trouble::Lost) } else { Ok(()) });
         result.map_err(|trouble| {
             let error = match &trouble {
-                Trouble::Exists | Trouble::Lost => StoreError::Lost,
+                Trouble::Exists | Trouble::Lost | Trouble::Stopped(_) | Trouble::Stopping => StoreError::Lost,
                 Trouble::Store(error) => error.clone(),
             };
-            self.lock().trouble.get_or_insert(trouble);
+            self.fail(trouble);
             error
         })
     }
 
-    /// Reports that no request of this run is in flight. `known`: its only request has a reply.
-    pub(super) async fn landed(&self, known: bool) {
-        let slots = std::mem::take(&mut self.lock().slots);
-        let known = known && slots.len() == 1;
-        self.allowance.landed(slots, known).await;
+    /// From now on nothing is saved and nothing is sent.
+    pub(super) fn fail(&self, trouble: Trouble) {
+        self.lock().trouble.get_or_insert(trouble);
     }
 
     fn is_late(&self, asked: Moment) -> bool {
@@ -145,9 +134,7 @@ impl<S: IntentStore> Keeper<S> {
     pub(super) async fn renew(&self) {
         let Some(hold) = self.begun() else { return };
         match self.store.renew(&hold, self.lease).await {
-            Err(StoreError::Lost) => {
-                self.lock().trouble.get_or_insert(Trouble::Lost);
-            }
+            Err(StoreError::Lost) => self.fail(Trouble::Lost),
             // The next request is held back if it stays away.
             Err(error) => tracing::warn!(target: "pg.fleet", %error, "a lease was not renewed"),
             Ok(()) => {}

@@ -26,6 +26,7 @@ pub struct FleetPlan {
     pub(crate) patience: Duration,
     pub(crate) at_once: u32,
     pub(crate) per_minute: u32,
+    pub(crate) failures: u32,
     pub(crate) claims: i32,
     pub(crate) lookups: Vec<Duration>,
     pub(crate) bounds: Bounds,
@@ -46,6 +47,7 @@ impl FleetPlan {
             patience: Duration::from_secs(90),
             at_once: 16,
             per_minute: 100,
+            failures: 5,
             claims: 20,
             lookups: [MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 12 * HOUR].map(Duration::from_secs).to_vec(),
             bounds: Bounds { charge: ChargeBounds::default(), checkout: CheckoutPlan::default() },
@@ -82,6 +84,14 @@ impl FleetPlan {
     /// worker the same. Default: 100, as the service permits.
     pub fn per_minute(mut self, requests: u32) -> Self {
         self.per_minute = requests;
+        self
+    }
+
+    /// Maximum number of requests with invalid credentials that all processes of the fleet together send within a day, and therefore
+    /// maximum number of requests in flight. `u32::MAX` sets no limit. Give every worker the same. Default: 5; the service locks an
+    /// address out after more (spec 1 §5).
+    pub fn failures(mut self, requests: u32) -> Self {
+        self.failures = requests;
         self
     }
 

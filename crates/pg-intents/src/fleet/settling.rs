@@ -6,7 +6,6 @@ use pg_hyper::{Clock, Transport, proto::machine::SavedState};
 
 use super::{
     Fleet, FleetError,
-    allowance::Allowance,
     driving::Ran,
     keeper::{Keeper, Trouble},
     same_payment,
@@ -33,6 +32,8 @@ impl From<Trouble> for Worked {
         match trouble {
             Trouble::Exists | Trouble::Lost => Self::Lost,
             Trouble::Store(error) => Self::Store(error),
+            Trouble::Stopped(reason) => Self::Failed(FleetError::Stopped(reason)),
+            Trouble::Stopping => Self::Stopping,
         }
     }
 }
@@ -108,28 +109,15 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         self.work_on(machine, keeper, &intent.key, intent.claims).await
     }
 
-    fn kept_by(&self) -> (Arc<S>, Arc<dyn Clock>, Arc<Allowance<S>>) {
-        (Arc::clone(&self.0.store), Arc::clone(&self.0.plan.clock), Arc::clone(&self.0.allowance))
+    fn kept_by(&self) -> (Arc<S>, Arc<dyn Clock>) {
+        (Arc::clone(&self.0.store), Arc::clone(&self.0.plan.clock))
     }
 
     /// Drives a machine until it ends or asks, and stores that before it is told.
     async fn work_on<M: StoredMachine>(&self, machine: M, keeper: Keeper<S>, key: &IntentKey, claims: i32) -> Worked {
         let keeper = Arc::new(keeper);
-        let probe = match self.probe(&keeper, &key.reference).await {
-            Ok(probe) => probe,
-            Err(worked) => return worked,
-        };
         let ran = self.drive(machine, &keeper, key).await;
-        self.share_stop().await;
-        keeper
-            .landed(
-                matches!(&ran, Ran::Done(outcome, _) if M::outcome(outcome).1 == IntentStatus::Ended)
-                    || matches!(&ran, Ran::Asks(..)),
-            )
-            .await;
-        let worked = self.ran::<M>(ran, &keeper, key, claims).await;
-        self.probed(probe).await;
-        worked
+        self.ran::<M>(ran, &keeper, key, claims).await
     }
 
     /// Stores what became of a machine.
@@ -145,18 +133,14 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                 let lookup = usize::try_from(claims).ok().filter(|_| M::LOOKS_UP);
                 self.end(keeper, M::outcome(&outcome), &saved, &key.reference, lookup).await
             }
-            Ran::Asks(demand, saved, heard) => {
-                let worked = self.rest(keeper, M::question(demand), &saved, heard).await;
-                // A new machine asks only after a reply. A resumed one can ask the same again without a request.
-                if claims == 0 && matches!(worked, Worked::Asks(_)) {
-                    self.note_accepted();
+            Ran::Asks(demand, saved, heard) => self.rest(keeper, M::question(demand), &saved, heard).await,
+            Ran::Trouble(trouble) => {
+                match &trouble {
+                    Trouble::Stopping => self.give_up(keeper.begun(), Duration::ZERO).await,
+                    Trouble::Stopped(_) => self.give_up(keeper.begun(), self.0.plan.poll).await,
+                    Trouble::Exists | Trouble::Lost | Trouble::Store(_) => {}
                 }
-                worked
-            }
-            Ran::Trouble(trouble) => trouble.into(),
-            Ran::Stopping => {
-                self.give_up(keeper.begun(), Duration::ZERO).await;
-                Worked::Stopping
+                trouble.into()
             }
         }
     }
@@ -181,12 +165,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             Ok(()) => {
                 self.0.ended.notify_waiters();
                 match self.read(&text, reference) {
-                    Ok(settled) => {
-                        if settled.shows_accepted_credentials() {
-                            self.note_accepted();
-                        }
-                        Worked::Ended(settled)
-                    }
+                    Ok(settled) => Worked::Ended(settled),
                     Err(error) => Worked::Failed(error),
                 }
             }

@@ -61,6 +61,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             }
         }
         while working.join_next().await.is_some() {}
+        self.0.limits.close().await;
     }
 
     /// Claims what is due now, at most one batch, and works on one after the other. Returns how many there were.
@@ -80,7 +81,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     async fn claim(&self, most: u32) -> Result<Vec<(IntentRow, Busy<S, T>)>, StoreError> {
         let plan = &self.0.plan;
         // What it would send is held back.
-        if self.why_stopped().await?.is_some() {
+        if self.0.limits.stopped().await?.is_some() {
             return Ok(Vec::new());
         }
         let claimed = self.0.store.claim(&self.0.account, &self.0.owner, most, plan.lease, &self.0.kinds).await?;

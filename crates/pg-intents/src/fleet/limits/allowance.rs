@@ -6,14 +6,13 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
     time::Duration,
 };
 
-use pg_hyper::{Clock, proto::machine::Moment};
-use tokio::sync::Mutex;
+use pg_hyper::{Clock, RequestEnd, proto::machine::Moment};
 
 use crate::{IntentStore, ShareWish, StoreError};
 
@@ -51,15 +50,15 @@ pub(super) struct Allowance<S> {
     /// The limits of the account, as the store names them.
     account: String,
     owner: String,
-    pause: Duration,
     blocks: Option<Blocks>,
     taken: AtomicU64,
-    /// The block in use.
+    /// The block in use. Only the request whose turn it is changes it.
     current: Mutex<Option<Arc<Block>>>,
 }
 
 struct Block {
     name: String,
+    size: u32,
     left: AtomicU32,
     until: Moment,
     /// Requests whose end is not known yet.
@@ -74,78 +73,97 @@ struct Block {
 pub(super) struct Slot(Arc<Block>);
 
 impl<S: IntentStore> Allowance<S> {
-    pub(super) fn new(
-        store: Arc<S>,
-        clock: Arc<dyn Clock>,
-        account: &str,
-        owner: &str,
-        per_minute: u32,
-        pause: Duration,
-    ) -> Self {
+    pub(super) fn new(store: Arc<S>, clock: Arc<dyn Clock>, account: &str, owner: &str, per_minute: u32) -> Self {
         Self {
             store,
             clock,
             account: format!("{account} minute"),
             owner: owner.to_owned(),
-            pause,
             blocks: Blocks::of(per_minute),
             taken: AtomicU64::new(0),
             current: Mutex::new(None),
         }
     }
 
-    /// Waits until one more request may be sent; `None` if there is no limit.
-    pub(super) async fn take(&self) -> Result<Option<Slot>, StoreError> {
-        let Some(blocks) = self.blocks else { return Ok(None) };
-        // Those who wait are served in the order in which they came.
-        let mut current = self.current.lock().await;
-        loop {
-            if let Some(block) = &*current {
-                if self.clock.now() < block.until && block.left.load(Ordering::SeqCst) > 0 {
-                    block.left.fetch_sub(1, Ordering::SeqCst);
-                    block.open.fetch_add(1, Ordering::SeqCst);
-                    return Ok(Some(Slot(Arc::clone(block))));
-                }
-                block.closed.store(true, Ordering::SeqCst);
-                self.rest(block).await;
-                *current = None;
+    /// Whether one more request may be sent, after a question to the store if necessary.
+    pub(super) async fn is_ready(&self) -> Result<bool, StoreError> {
+        let Some(blocks) = self.blocks else { return Ok(true) };
+        let current = self.lock().clone();
+        if let Some(block) = current {
+            if self.is_usable(&block) {
+                return Ok(true);
             }
-            let until = self.clock.now().after(USE);
-            // A name of its own: a block whose lease was not acknowledged is never used.
-            let name = format!("{} block {}", self.owner, self.taken.fetch_add(1, Ordering::SeqCst));
-            if self.shares(&name, blocks.count, 1, USE + LONGEST_WAY + MINUTE).await? > 0 {
-                *current = Some(Arc::new(Block {
-                    name,
-                    left: AtomicU32::new(blocks.size),
-                    until,
-                    open: AtomicU32::new(0),
-                    closed: AtomicBool::new(false),
-                    doubtful: AtomicBool::new(false),
-                }));
-            } else {
-                self.clock.sleep_until(self.clock.now().after(self.pause)).await;
-            }
+            block.closed.store(true, Ordering::SeqCst);
+            self.rest(&block).await;
+            *self.lock() = None;
+        }
+        let until = self.clock.now().after(USE);
+        // A name of its own: a block whose lease was not acknowledged is never used.
+        let name = format!("{} block {}", self.owner, self.taken.fetch_add(1, Ordering::SeqCst));
+        if self.shares(&name, blocks.count, 1, USE + LONGEST_WAY + MINUTE).await? == 0 {
+            return Ok(false);
+        }
+        *self.lock() = Some(Arc::new(Block {
+            name,
+            size: blocks.size,
+            left: AtomicU32::new(blocks.size),
+            until,
+            open: AtomicU32::new(0),
+            closed: AtomicBool::new(false),
+            doubtful: AtomicBool::new(false),
+        }));
+        Ok(true)
+    }
+
+    /// Takes one request of the block in use; `None` if it permits none. `Some(None)` if there is no limit.
+    pub(super) fn take(&self) -> Option<Option<Slot>> {
+        if self.blocks.is_none() {
+            return Some(None);
+        }
+        let current = self.lock();
+        let block = current.as_ref().filter(|block| self.is_usable(block))?;
+        block.left.fetch_sub(1, Ordering::SeqCst);
+        block.open.fetch_add(1, Ordering::SeqCst);
+        Some(Some(Slot(Arc::clone(block))))
+    }
+
+    fn is_usable(&self, block: &Block) -> bool {
+        self.clock.now() < block.until && block.left.load(Ordering::SeqCst) > 0
+    }
+
+    /// Reports how a request ended.
+    pub(super) async fn landed(&self, Slot(block): Slot, end: &RequestEnd) {
+        match end {
+            RequestEnd::NotSent => drop(block.left.fetch_add(1, Ordering::SeqCst)),
+            RequestEnd::Accepted | RequestEnd::Refused(_) | RequestEnd::Answered => {}
+            _ => block.doubtful.store(true, Ordering::SeqCst),
+        }
+        block.open.fetch_sub(1, Ordering::SeqCst);
+        if block.closed.load(Ordering::SeqCst) {
+            self.rest(&block).await;
         }
     }
 
-    /// Reports requests that are over. `known`: none of them can still be on its way.
-    pub(super) async fn landed(&self, slots: Vec<Slot>, known: bool) {
-        for Slot(block) in slots {
-            if !known {
-                block.doubtful.store(true, Ordering::SeqCst);
-            }
-            block.open.fetch_sub(1, Ordering::SeqCst);
-            if block.closed.load(Ordering::SeqCst) {
-                self.rest(&block).await;
-            }
+    /// Gives back what is left of the block in use.
+    pub(super) async fn close(&self) {
+        let current = self.lock().take();
+        if let Some(block) = current {
+            block.closed.store(true, Ordering::SeqCst);
+            self.rest(&block).await;
         }
     }
 
-    /// Lets a block rest for a minute only, once all its requests are known to be over.
+    fn lock(&self) -> MutexGuard<'_, Option<Arc<Block>>> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets a block rest for a minute only, once all its requests are known to be over. One that was not used need not rest.
     async fn rest(&self, block: &Block) {
         let over = block.open.load(Ordering::SeqCst) == 0 && !block.doubtful.load(Ordering::SeqCst);
+        let is_unused = block.left.load(Ordering::SeqCst) == block.size;
+        let rest = if is_unused { Duration::ZERO } else { MINUTE };
         if let (true, Some(blocks)) = (over, self.blocks)
-            && let Err(error) = self.shares(&block.name, blocks.count, 0, MINUTE).await
+            && let Err(error) = self.shares(&block.name, blocks.count, 0, rest).await
         {
             tracing::warn!(target: "pg.fleet", %error, "a block of requests was not released early; it expires by itself");
         }

@@ -1,0 +1,99 @@
+//! As many requests of an account are in flight as may fail with invalid credentials before the service locks the address out (spec 1 §5).
+//!
+//! Each request needs a place in the store. A place whose request failed with a credential error is taken for a day. So whenever the
+//! credentials become invalid, and however many processes send with them, at most the permitted number of requests fails.
+//!
+//! The last place is the *probe share*. A process whose credentials the service has not accepted yet sends with it alone, so credentials
+//! that are invalid from the beginning fail once. It is never taken for a day: after an operator has resumed sending, one request
+//! at a time is always possible.
+
+use std::{sync::Arc, time::Duration};
+
+use pg_hyper::Clock;
+
+use crate::{IntentStore, ShareWish, StoreError};
+
+/// For how long the service counts a failure, and a second because two clocks count it.
+const DAY: Duration = Duration::from_secs(24 * 60 * 60 + 1);
+
+pub(super) struct Places<S> {
+    store: Arc<S>,
+    clock: Arc<dyn Clock>,
+    /// The places, and the probe share, as the store names them.
+    places: String,
+    probe: String,
+    /// The number of places beside the probe share; `None` sets no limit.
+    count: Option<u32>,
+    lease: Duration,
+}
+
+/// A place in the hands of one request.
+pub(super) struct Place {
+    is_probe: bool,
+    name: String,
+}
+
+impl<S: IntentStore> Places<S> {
+    pub(super) fn new(store: Arc<S>, clock: Arc<dyn Clock>, account: &str, failures: u32, lease: Duration) -> Self {
+        let count = (failures != u32::MAX).then(|| failures.saturating_sub(1));
+        Self { store, clock, places: format!("{account} place"), probe: format!("{account} probe"), count, lease }
+    }
+
+    /// Takes a place under this name, which no request had before. `None` if there is none at present; `Some(None)` if none is needed.
+    pub(super) async fn take(&self, name: &str, is_proven: bool) -> Result<Option<Option<Place>>, StoreError> {
+        let place = |is_probe| Some(Some(Place { is_probe, name: name.to_owned() }));
+        if is_proven {
+            let Some(count) = self.count else { return Ok(Some(None)) };
+            if count > 0 && self.shares(&self.places, name, count, 1, self.lease).await? > 0 {
+                return Ok(place(false));
+            }
+        }
+        let got = self.shares(&self.probe, name, 1, 1, self.lease).await?;
+        Ok(if got > 0 { place(true) } else { None })
+    }
+
+    pub(super) async fn release(&self, place: &Place) {
+        self.hold(place, Duration::ZERO, "a place for a request was not released; it expires by itself").await;
+    }
+
+    /// Takes a place for a day, since a request failed: the one that it had, or another one instead of the probe share.
+    pub(super) async fn burn(&self, place: &Place) {
+        if !place.is_probe {
+            return self.hold(place, DAY, "a failed request was not recorded").await;
+        }
+        if let Some(count) = self.count.filter(|count| *count > 0) {
+            let name = format!("{} failed", place.name);
+            if let Err(error) = self.shares(&self.places, &name, count, 1, DAY).await {
+                tracing::warn!(target: "pg.fleet", %error, "a failed request was not recorded");
+            }
+        }
+        self.release(place).await;
+    }
+
+    /// Extends the lease of a place again and again.
+    pub(super) async fn keep(&self, place: &Place) {
+        loop {
+            self.clock.sleep_until(self.clock.now().after(self.lease / 3)).await;
+            self.hold(place, self.lease, "a place for a request was not extended").await;
+        }
+    }
+
+    async fn hold(&self, place: &Place, lease: Duration, otherwise: &'static str) {
+        let (account, total) = if place.is_probe { (&self.probe, 1) } else { (&self.places, self.count.unwrap_or(0)) };
+        if let Err(error) = self.shares(account, &place.name, total, 0, lease).await {
+            tracing::warn!(target: "pg.fleet", %error, "{otherwise}");
+        }
+    }
+
+    async fn shares(
+        &self,
+        account: &str,
+        owner: &str,
+        total: u32,
+        most: u32,
+        lease: Duration,
+    ) -> Result<u32, StoreError> {
+        let wish = ShareWish { account, owner, total, most, lease, quarantine: Duration::ZERO };
+        self.store.shares(wish).await
+    }
+}
