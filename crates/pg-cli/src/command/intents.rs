@@ -1,6 +1,11 @@
 //! `pg intents`: payments in a store that servers share, for operators.
 
-use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeSet, HashMap, HashSet},
+    path::PathBuf,
+    sync::Arc,
+    time::Duration,
+};
 
 use clap::{Subcommand, ValueEnum};
 use pg_intents::{
@@ -31,6 +36,8 @@ Examples:
   pg intents --store intents.sqlite park order-7           no worker touches it
   pg intents --store intents.sqlite --store-key intents.key show order-7  one of a sealed store
   pg intents --store intents.sqlite --store-key new.key --store-key-older old.key reseal
+  pg intents --store intents.sqlite --account 'shop-uk at https://gateway.example' resume
+                                                           all processes send again after wrong credentials
   pg intents --store postgres://shop@db/shop migrate --print  the tables, for a database administrator")]
 pub(crate) struct Arguments {
     /// The store: a SQLite file, or postgres://user@host:port/database
@@ -78,6 +85,8 @@ enum Action {
         #[arg(long)]
         clear: bool,
     },
+    /// Lets all processes of --account send again, after its wrong credentials were corrected
+    Resume,
     /// Makes or updates the tables of the store
     Migrate {
         /// Prints the statements and changes nothing
@@ -136,7 +145,10 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         match arguments.action {
             Some(Action::Migrate { print: true }) => print(pg_intents::SQLITE_MIGRATIONS),
             // A reader makes no file where there is none.
-            None | Some(Action::Show(_) | Action::Reconcile(_) | Action::Park(_) | Action::Reseal { .. })
+            None
+            | Some(
+                Action::Show(_) | Action::Reconcile(_) | Action::Park(_) | Action::Reseal { .. } | Action::Resume,
+            )
                 if !std::path::Path::new(&arguments.store).is_file() =>
             {
                 Err(Failure::misuse(format!("{}: there is no such file; `migrate` makes one", arguments.store)))
@@ -201,6 +213,7 @@ async fn act<S: IntentStore>(store: &S, arguments: &Arguments, json: bool) -> Re
         }
         Some(Action::Reconcile(one)) => direct(store, arguments, one, Directive::Reconcile).await,
         Some(Action::Park(one)) => direct(store, arguments, one, Directive::Park).await,
+        Some(Action::Resume) => resume(store, arguments).await,
     }
 }
 
@@ -218,11 +231,13 @@ async fn list<S: IntentStore>(store: &S, arguments: &Arguments, json: bool) -> R
         most: arguments.limit,
     };
     let mut printed: HashMap<IntentKey, i64> = HashMap::new();
+    let mut told = HashSet::new();
     loop {
         let rows = store.list(filter.clone()).await.map_err(failure)?;
         if printed.is_empty() {
             sealing::tell(&rows.iter().collect::<Vec<_>>(), arguments);
         }
+        tell_stops(store, &rows, &mut told).await?;
         if json && !arguments.watch {
             output::json(&rows.iter().map(|row| shown(row, false)).collect::<Vec<_>>())?;
             return Ok(Exit::Done);
@@ -279,6 +294,33 @@ async fn direct<S: IntentStore>(
         Directive::Park => "parked: no worker touches it until `pg intents reconcile`",
         Directive::Reconcile => "a worker takes it as soon as one is free",
     });
+    Ok(Exit::Done)
+}
+
+/// Each stop once, with its account.
+async fn tell_stops<S: IntentStore>(store: &S, rows: &[IntentRow], told: &mut HashSet<String>) -> Result<(), Failure> {
+    let accounts: BTreeSet<&str> = rows.iter().map(|row| &*row.key.account).collect();
+    for account in accounts {
+        if let Some(reason) = store.stopped(account).await.map_err(failure)?
+            && told.insert(account.to_owned())
+        {
+            output::say(&format!("nothing is sent for the account {account}: {reason}"));
+        }
+    }
+    Ok(())
+}
+
+async fn resume<S: IntentStore>(store: &S, arguments: &Arguments) -> Result<Exit, Failure> {
+    let Some(account) = arguments.account.as_deref() else {
+        return Err(Failure::misuse("resume needs --account, the account as `pg intents` shows it"));
+    };
+    let Some(reason) = store.stopped(account).await.map_err(failure)? else {
+        return Err(Failure::new(Exit::Refused, format!("{account}: sending is not stopped for this account")));
+    };
+    store.stop(account, None).await.map_err(failure)?;
+    output::say(&format!(
+        "all processes of {account} may send again (it was stopped: {reason}); processes with the wrong credentials need a restart"
+    ));
     Ok(Exit::Done)
 }
 

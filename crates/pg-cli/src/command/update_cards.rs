@@ -10,6 +10,7 @@ mod progress;
 mod results;
 mod row;
 mod run;
+mod sharing;
 mod state;
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
@@ -32,6 +33,7 @@ use self::{
     input::Input,
     results::{Results, Target, is_standard_output},
     row::Format,
+    sharing::Sharing,
     state::{Keeper, State},
 };
 use crate::{
@@ -55,6 +57,7 @@ Examples:
   pg update-cards cards.txt                                     results in cards.txt.results.csv
   pg update-cards cards.csv --output new.json --format json     from the column cardKey
   pg update-cards cards.txt --listen 0.0.0.0:8490 --public-url https://shop.example/updated
+  pg update-cards cards.txt --store intents.sqlite              within the limits that a fleet keeps to over the same store
   psql -qtAc 'select card_key from cards' | pg update-cards - > results.csv
 
 Exit codes: 0 every card is answered or listed as unanswered, 1 some batches or all requests were refused,
@@ -82,6 +85,13 @@ pub(crate) struct Arguments {
     /// Requests per minute that the service allows
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     per_minute: u32,
+    /// Shares the limit per minute and the stop after wrong credentials with all processes over this store of intents: a SQLite
+    /// file, or postgres://user@host:port/database
+    #[arg(long, value_name = "FILE|URL")]
+    store: Option<String>,
+    /// The name that the fleet over --store gives the account (`Account::identity`)
+    #[arg(long, value_name = "NAME", requires = "store")]
+    identity: Option<String>,
     /// Resubmits batches that the service may have accepted already; it may then have them twice
     #[arg(long)]
     submit_again: bool,
@@ -145,9 +155,10 @@ pub(crate) fn run(mut arguments: Arguments, json: bool) -> Result<Exit, Failure>
         let callbacks = arguments.callbacks(&mut state).await?;
         let plan = arguments.plan(updater_key, &callbacks);
         let gate = Gate::new(HyperTransport::new().deadline(Duration::from_secs(arguments.timeout)));
-        let client = arguments.client(account, gate.clone());
+        let sharing = arguments.sharing(&account).await?;
+        let client = sharing.with(arguments.client(account, gate.clone()));
         let ready = arguments.ready(input, state, is_old)?;
-        run::run(ready, client, plan, callbacks, gate, interrupted, json).await
+        run::run(ready, client, plan, callbacks, (gate, sharing), interrupted, json).await
     })
 }
 
@@ -213,6 +224,12 @@ impl Arguments {
             Some(url) => plan.callback_url(url.as_str()),
             None => plan,
         }
+    }
+
+    async fn sharing(&self, account: &Account) -> Result<Sharing, Failure> {
+        let Some(store) = &self.store else { return Ok(Sharing::none()) };
+        let named = self.identity.as_ref().map(|name| account.clone().identity(name));
+        Sharing::over(store, named.as_ref().unwrap_or(account), self.per_minute).await
     }
 
     fn client(&self, account: Account, gate: Gate) -> Client<Gate> {

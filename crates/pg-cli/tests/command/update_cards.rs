@@ -4,6 +4,7 @@ mod ends;
 mod kills;
 mod refusals;
 mod relay;
+mod sharing;
 
 use std::{
     collections::BTreeMap,

@@ -4,7 +4,7 @@ use std::{io, path::Path};
 
 use indicatif::HumanCount;
 use pg_hyper::{
-    DriveError,
+    DriveError, LimitError,
     proto::machine::account_update::{BatchEnd, EndedBatch, Progress, Summary, UpdateEnd},
 };
 use pg_model::{Dialect, ResultCode};
@@ -143,7 +143,15 @@ fn early(summary: &Summary, trouble: Option<&DriveError>, path: Option<&Path>) -
             Failure::new(Exit::NotReachable, format!("the service is unreachable ({why}); {go_on}"))
         }
         UpdateEnd::HeldBack => {
-            let exit = if matches!(trouble, Some(DriveError::Store(_))) { Exit::Unknown } else { Exit::NotReachable };
+            let exit = match trouble {
+                Some(DriveError::Store(_)) => Exit::Unknown,
+                Some(DriveError::Limit(LimitError::Stopped(_))) => {
+                    let why =
+                        format!("{why}; correct the credentials, and let all send again with `pg intents resume`");
+                    return Failure::new(Exit::Refused, format!("{why}; then {go_on}"));
+                }
+                _ => Exit::NotReachable,
+            };
             Failure::new(exit, format!("{why}; {go_on}"))
         }
         UpdateEnd::SourceChanged => Failure::misuse("the file is not the one that this run was started with"),

@@ -20,6 +20,7 @@ use super::{
     input::Keys,
     progress::{Shown, batches},
     results::Results,
+    sharing::Sharing,
     state::Keeper,
 };
 use crate::{
@@ -36,6 +37,7 @@ struct Run {
     shown: Shown,
     callbacks: Callbacks,
     gate: Gate,
+    sharing: Sharing,
     /// The last reported error.
     told: Option<String>,
     /// Whether another run can read the input again.
@@ -55,7 +57,7 @@ pub(super) async fn run(
     client: Client<Gate>,
     plan: UpdatePlan,
     callbacks: Callbacks,
-    gate: Gate,
+    (gate, sharing): (Gate, Sharing),
     interrupted: Interrupted,
     json: bool,
 ) -> Result<Exit, Failure> {
@@ -78,6 +80,7 @@ pub(super) async fn run(
         shown: Shown::new(input.print.keys),
         callbacks,
         gate,
+        sharing,
         told: None,
         can_go_on: input.path().is_some(),
         is_new: state.machine().is_none(),
@@ -86,6 +89,7 @@ pub(super) async fn run(
     run.begin(state.machine().is_some());
     let ended = run.go(interrupted).await;
     run.shown.end();
+    run.sharing.close().await;
     match ended? {
         Some(summary) => {
             run.finish(&summary)?;
@@ -125,6 +129,10 @@ impl Run {
                 update = self.updating.next() => update,
                 received = self.callbacks.next() => {
                     self.updating.receive(received);
+                    continue;
+                }
+                waits = self.sharing.waits() => {
+                    self.shown.say(&format!("pg: {waits}"));
                     continue;
                 }
                 _ = beat.tick() => {

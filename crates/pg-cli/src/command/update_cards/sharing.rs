@@ -1,0 +1,157 @@
+//! The limits that a run shares with a fleet: requests per minute, requests in flight, and the stop after wrong credentials.
+
+use std::{path::Path, sync::Arc};
+
+use pg_hyper::{Client, Transport, proto::Account};
+use pg_intents::{FleetLimits, FleetPlan, IntentFilter, IntentStore, LimitWait, SqliteStore, StoreError};
+use tokio::sync::mpsc;
+
+use crate::{
+    failure::{Exit, Failure},
+    output, shell,
+};
+
+/// What a run shares with the processes over a store of intents, or nothing.
+pub(super) struct Sharing {
+    shared: Option<Box<dyn Shared>>,
+    waits: mpsc::UnboundedReceiver<LimitWait>,
+    /// What was said already.
+    said: Vec<LimitWait>,
+}
+
+/// [`FleetLimits`] over any store.
+trait Shared: Send {
+    fn limit(&self) -> Arc<dyn pg_hyper::SharedLimit>;
+
+    fn close(&self) -> pg_hyper::LimitFuture<'_, ()>;
+}
+
+impl<S: IntentStore> Shared for FleetLimits<S> {
+    fn limit(&self) -> Arc<dyn pg_hyper::SharedLimit> {
+        Arc::new(self.clone())
+    }
+
+    fn close(&self) -> pg_hyper::LimitFuture<'_, ()> {
+        Box::pin(Self::close(self))
+    }
+}
+
+impl Sharing {
+    /// Shares nothing.
+    pub(super) fn none() -> Self {
+        Self { shared: None, waits: mpsc::unbounded_channel().1, said: Vec::new() }
+    }
+
+    /// Shares the limits of this account over this store.
+    ///
+    /// # Errors
+    /// If the store cannot be used, or sending was stopped.
+    pub(super) async fn over(address: &str, account: &Account, per_minute: u32) -> Result<Self, Failure> {
+        let plan = FleetPlan::new("update-cards").per_minute(per_minute);
+        if address.starts_with("postgres://") || address.starts_with("postgresql://") {
+            return Self::over_postgres(address, account, &plan).await;
+        }
+        if !Path::new(address).is_file() {
+            let file = shell::word(address);
+            return Err(Failure::misuse(format!(
+                "{address}: there is no such file, and nothing was sent; --store is the store of the fleet's intents; \
+                 `pg intents --store {file} migrate` makes one"
+            )));
+        }
+        Self::of(SqliteStore::open(address).map_err(|error| unusable(&error))?, account, &plan).await
+    }
+
+    #[cfg(feature = "postgres")]
+    async fn over_postgres(address: &str, account: &Account, plan: &FleetPlan) -> Result<Self, Failure> {
+        let store = pg_intents::PostgresStore::connect(address).await.map_err(|error| unusable(&error))?;
+        Self::of(store, account, plan).await
+    }
+
+    #[cfg(not(feature = "postgres"))]
+    async fn over_postgres(_: &str, _: &Account, _: &FleetPlan) -> Result<Self, Failure> {
+        let how = "cargo install --path crates/pg-cli --features postgres";
+        Err(Failure::misuse(format!(
+            "this pg was built without PostgreSQL, and nothing was sent; build it with `{how}`"
+        )))
+    }
+
+    async fn of<S: IntentStore>(store: S, account: &Account, plan: &FleetPlan) -> Result<Self, Failure> {
+        let store = Arc::new(store);
+        let (told, waits) = mpsc::unbounded_channel();
+        let limits = FleetLimits::new(Arc::clone(&store), account, plan).await.map_err(|error| unusable(&error))?;
+        let limits = limits.on_wait(move |why| {
+            // The run has ended.
+            let _ = told.send(why);
+        });
+        if let Some(reason) = limits.stopped().await.map_err(|error| unusable(&error))? {
+            let why = stopped(limits.account(), &reason);
+            return Err(Failure::new(Exit::Refused, format!("nothing was sent: {why}")));
+        }
+        warn_of_another_name(&*store, limits.account()).await.map_err(|error| unusable(&error))?;
+        Ok(Self { shared: Some(Box::new(limits)), waits, said: Vec::new() })
+    }
+
+    pub(super) fn with<T: Transport + Clone>(&self, client: Client<T>) -> Client<T> {
+        match &self.shared {
+            Some(shared) => client.with_shared_limit(shared.limit()),
+            None => client,
+        }
+    }
+
+    /// Returns what the run waits for, once for each reason. Never ends without a store.
+    pub(super) async fn waits(&mut self) -> &'static str {
+        loop {
+            let Some(why) = self.waits.recv().await else { return std::future::pending().await };
+            if self.said.contains(&why) {
+                continue;
+            }
+            self.said.push(why);
+            return match why {
+                LimitWait::Minute => {
+                    "the processes over this store have sent as many requests as the account may send in a minute: waiting"
+                }
+                _ => "waiting for requests of other processes over this store",
+            };
+        }
+    }
+
+    /// Gives back what is left of the limits.
+    pub(super) async fn close(&self) {
+        if let Some(shared) = &self.shared {
+            shared.close().await;
+        }
+    }
+}
+
+/// What to do about a stop.
+fn stopped(account: &str, reason: &str) -> String {
+    format!(
+        "sending was stopped for all processes of the account: {reason}; correct the credentials, then let all send again with \
+         `pg intents --store STORE --account {} resume`",
+        shell::word(account)
+    )
+}
+
+fn unusable(error: &StoreError) -> Failure {
+    let exit = match error {
+        StoreError::Unavailable(_) | StoreError::Lost => Exit::NotReachable,
+        _ => Exit::Misuse,
+    };
+    Failure::new(exit, format!("nothing was sent: {error}"))
+}
+
+/// Under another name than the fleet's, the run would share nothing with it.
+async fn warn_of_another_name<S: IntentStore>(store: &S, account: &str) -> Result<(), StoreError> {
+    let one = IntentFilter { most: 1, ..IntentFilter::default() };
+    let own = store.list(IntentFilter { account: Some(account.to_owned()), ..one.clone() }).await?;
+    if own.is_empty()
+        && let [other, ..] = &store.list(one).await?[..]
+    {
+        output::say(&format!(
+            "pg: the store has no payments of the account {account}, but of {}: if that is the same account, pass the name that the \
+             fleet gives it with --identity; otherwise nothing is shared with that fleet",
+            other.key.account
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,238 @@
+//! The limits that a run shares with other processes over a store of intents.
+
+use std::{
+    collections::HashSet,
+    fs,
+    io::{BufRead, BufReader},
+    path::{Path, PathBuf},
+    process::{ChildStderr, Command},
+    sync::Arc,
+    time::Duration,
+};
+
+use pg_intents::{Fleet, FleetPlan, IntentKey, IntentStore as _, NewIntent, SqliteStore};
+use pg_model::{AuthCardKey, Currency, Item, Order};
+use pg_sandbox::Timestamp;
+
+use super::Cards;
+use crate::command::pg::{Pg, Started, pg, words};
+
+/// What a run says when the limit per minute is used up.
+const USED_UP: &str = "have sent as many requests as the account may send in a minute: waiting";
+const STOPPED: &str = "sending was stopped for all processes of the account: the service refused the credentials";
+
+impl Cards {
+    /// A new store of intents.
+    fn store(&self) -> String {
+        let store = self.folder.path().join("intents.sqlite").display().to_string();
+        pg(["intents", "--store", &store, "migrate"]).run().ends(0);
+        store
+    }
+
+    /// A file of keys that no card has. Each is a batch, and so a request, which the service refuses.
+    fn strangers(&self, name: &str, count: usize) -> PathBuf {
+        let file = self.folder.path().join(name);
+        let keys: Vec<String> = (0..count).map(|at| format!("no-card-has-this-{at}")).collect();
+        fs::write(&file, keys.join("\n")).unwrap();
+        file
+    }
+
+    /// A run over a file, one card key a batch.
+    fn one_by_one(&self, file: &Path, flags: &str) -> Pg {
+        let command = format!("update-cards {} --batch-size 1 --poll 1 {flags}", file.display());
+        self.sandbox.with_account(words(&command), "main")
+    }
+
+    /// The account as a store names it.
+    fn account(&self) -> String {
+        self.shop.client.inner().account().bound_identity()
+    }
+
+    fn seen(&self) -> HashSet<String> {
+        let seen = self.shop.list("requests?limit=1000");
+        seen.iter().map(|request| request["id"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// The largest number of requests in any 60 seconds of the sandbox's clock, and the number of all, without those seen before.
+    fn in_a_minute(&self, before: &HashSet<String>) -> (usize, usize) {
+        let requests = self.shop.list("requests?limit=1000");
+        let mut times: Vec<Timestamp> = requests
+            .iter()
+            .filter(|request| !before.contains(request["id"].as_str().unwrap()))
+            .map(|request| Timestamp::parse(request["time"].as_str().unwrap()).unwrap())
+            .collect();
+        times.sort_unstable();
+        let most = times.iter().enumerate().map(|(first, start)| {
+            times[first..].iter().take_while(|time| time.since(*start) < Duration::from_secs(60)).count()
+        });
+        (most.max().unwrap_or(0), times.len())
+    }
+}
+
+/// Reads what a run says until a line contains this. The run goes on.
+fn until_it_says(child: &mut Started, text: &str) -> BufReader<ChildStderr> {
+    let mut said = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains(text) {
+        line.clear();
+        assert_ne!(said.read_line(&mut line).unwrap(), 0, "it never said {text:?}");
+    }
+    said
+}
+
+fn interrupt(child: &mut Started) {
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(4));
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+/// Charges so often, as a fleet of one process over this store.
+fn charge(cards: &Cards, store: &str, times: usize) {
+    let client = cards.shop.client.inner().clone();
+    let key = &cards.keys[0];
+    runtime().block_on(async {
+        let store = Arc::new(SqliteStore::open(store).unwrap());
+        let fleet = Fleet::new(client, store, FleetPlan::new("shop")).await.unwrap();
+        for at in 0..times {
+            let order = Order::new(Currency::GBP).item(Item::new("Tea", 499));
+            let order = order.unique_merchant_reference(format!("order-{at}"));
+            assert_eq!(fleet.charge(AuthCardKey::new(key.as_str(), order)).await.unwrap().name(), "approved");
+        }
+    });
+}
+
+#[test]
+#[cfg(unix)]
+fn a_fleet_and_two_runs_over_a_store_send_a_hundred_requests_a_minute_together() {
+    let cards = Cards::new(1);
+    cards.shop.control("clock", r#"{"speed": 1}"#);
+    let store = cards.store();
+    let before = cards.seen();
+    charge(&cards, &store, 20);
+    let mut runs =
+        ["one", "two"].map(|name| cards.one_by_one(&cards.strangers(name, 70), &format!("--store {store}")).start());
+    // Both have more to send, and wait.
+    let _said = runs.each_mut().map(|run| until_it_says(run, USED_UP));
+    runs.each_mut().map(interrupt);
+    let (most, all) = cards.in_a_minute(&before);
+    println!("{all} requests, at most {most} in a minute");
+    assert!(most <= 100 && all > 70, "{most} of {all}");
+}
+
+#[test]
+fn without_a_store_each_run_has_limits_of_its_own() {
+    let cards = Cards::new(1);
+    let before = cards.seen();
+    for name in ["one", "two"] {
+        cards.one_by_one(&cards.strangers(name, 60), "").run().ends(1).says("60 keys were refused");
+    }
+    assert_eq!(cards.in_a_minute(&before).1, 120);
+}
+
+#[test]
+#[cfg(unix)]
+fn wrong_credentials_of_one_run_stop_the_others_until_an_operator_resumes() {
+    let cards = Cards::new(2);
+    let store = cards.store();
+    let sharing = format!("--store {store}");
+    let mut waiting = cards.one_by_one(&cards.strangers("many", 40), &format!("--per-minute 10 {sharing}")).start();
+    let mut said = until_it_says(&mut waiting, USED_UP);
+    cards.update(&sharing).env("PG_SHA_KEY", "wrong").run().ends(1).says("refused: 123");
+    // It stands in the way of its own next run as well, even with the right credentials.
+    let requests = cards.requests();
+    let refused = cards.update(&sharing).run().ends(1).says("nothing was sent").says(STOPPED);
+    let how = format!("`pg intents --store STORE --account '{}' resume`", cards.account());
+    assert!(refused.err.contains(&how), "{}", refused.err);
+    assert_eq!(waiting.wait().unwrap().code(), Some(1));
+    let mut rest = String::new();
+    std::io::Read::read_to_string(&mut said, &mut rest).unwrap();
+    assert!(rest.contains(STOPPED) && rest.contains("run the same command again to resume"), "{rest}");
+    assert_eq!(cards.requests(), requests);
+
+    let resume = |account: &str| pg(["intents", "--store", &store, "--account", account, "resume"]).run();
+    resume("nobody").ends(1).says("sending is not stopped for this account");
+    pg(["intents", "--store", &store, "resume"]).run().ends(2).says("resume needs --account");
+    resume(&cards.account()).ends(0).says("may send again");
+    cards.update(&sharing).run().ends(0);
+    cards.are_exact();
+    cards.were_submitted_once();
+}
+
+#[test]
+fn wrong_credentials_are_tried_once_by_all_runs_over_a_store() {
+    let cards = Cards::new(1);
+    let store = cards.store();
+    let runs: Vec<Started> = (0..8)
+        .map(|at| {
+            let file = cards.strangers(&format!("run-{at}"), 3);
+            let command = format!("update-cards {} --batch-size 1 --store {store}", file.display());
+            let run = cards.sandbox.with_account(words(&command), "strict");
+            run.env("PG_ACCOUNT_UPDATER_KEY", "any").env("PG_API_PASSWORD", "wrong").start()
+        })
+        .collect();
+    let mut refused = 0;
+    for run in runs {
+        let ended = run.ended().ends(1);
+        assert!(ended.err.contains("refused: 102") || ended.err.contains(STOPPED), "{}", ended.err);
+        refused += usize::from(ended.err.contains("refused: 102"));
+    }
+    assert_eq!((refused, cards.requests()), (1, 1));
+    // The address is not locked out.
+    let command = words("call session/initiate errorPageUrl=https://shop.example/error");
+    cards.sandbox.with_account(command, "strict").run().ends(0);
+}
+
+#[test]
+fn a_store_that_cannot_be_used_gets_one_line_and_nothing_is_sent() {
+    let cards = Cards::new(2);
+    let refuse = |store: &Path, code: i32, why: &str| {
+        let ended = cards.update(&format!("--store {}", store.display())).run().ends(code).says("nothing was sent");
+        assert_eq!(ended.says(why).err.trim().lines().count(), 1);
+    };
+    let none = cards.folder.path().join("none.sqlite");
+    refuse(&none, 2, "there is no such file");
+    assert!(!none.exists());
+    let notes = cards.folder.path().join("notes.txt");
+    fs::write(&notes, "my notes ".repeat(100)).unwrap();
+    refuse(&notes, 2, "not a SQLite file");
+    let newer = cards.store();
+    // The schema version in the header of a SQLite file.
+    let mut bytes = fs::read(&newer).unwrap();
+    bytes[60..64].copy_from_slice(&99_u32.to_be_bytes());
+    fs::write(&newer, bytes).unwrap();
+    refuse(Path::new(&newer), 2, "update the program");
+    let unreachable = Path::new("postgres://shop:hunter2@127.0.0.1:1/shop");
+    match cfg!(feature = "postgres") {
+        true => refuse(unreachable, 3, "not available"),
+        false => refuse(unreachable, 2, "--features postgres"),
+    }
+    cards.update("--identity shop-uk").run().ends(2).says("--store");
+    assert_eq!(cards.requests(), 0);
+    assert!(!cards.beside(".pg-state").exists());
+}
+
+#[test]
+fn a_store_of_a_fleet_that_gives_the_account_a_name_is_noticed() {
+    let cards = Cards::new(2);
+    let store = cards.store();
+    let named = cards.shop.client.inner().account().clone().identity("shop-uk").bound_identity();
+    let begun = NewIntent {
+        key: IntentKey::new(&*named, "order-1"),
+        kind: "charge authCardKey".to_owned(),
+        digest: String::new(),
+        request: None,
+        state: String::new(),
+        version: 1,
+        owner: None,
+        lease: Duration::ZERO,
+    };
+    let fleet = SqliteStore::open(&store).unwrap();
+    runtime().block_on(fleet.begin(begun)).unwrap();
+    let with_name = cards.update(&format!("--store {store} --identity shop-uk")).run().ends(0);
+    assert!(!with_name.err.contains("--identity"), "{}", with_name.err);
+    let without = cards.update(&format!("--store {store} --restart")).run().ends(0);
+    without.says("pass the name that the fleet gives it with --identity").says("shop-uk at ");
+}
