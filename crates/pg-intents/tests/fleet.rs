@@ -243,6 +243,53 @@ async fn wrong_credentials_fail_once_whatever_the_number_of_processes_that_begin
     assert_eq!((refused, stopped, wire.paid.load(Ordering::SeqCst)), (1, 19, 1));
 }
 
+/// At the account with the service's own limits. Its cards are unknown: what the service refuses for that, it has accepted the
+/// credentials of.
+#[tokio::test]
+async fn credentials_that_become_invalid_never_lock_the_address_out() {
+    let world = World::new();
+    let (wire, key) = (world.wire(None), pg_hyper::proto::model::CardKey::from("a-card-that-is-not-there"));
+    let merchant = world.sandbox.merchant("strict").unwrap();
+    let base = BaseUrl::parse(InProcess::BASE_URL).unwrap();
+    let [api_key, password, sha] =
+        [&merchant.api_key, &merchant.api_password, &merchant.sha_key].map(|secret| secret.expose());
+    let strict = Account::new(base, Credentials::new(api_key, password, sha)).with_dialect(pg_sandbox::dialect());
+    let mut fleets = Vec::new();
+    for process in 0..8 {
+        let client = pg_hyper::ClientBuilder::with_transport(strict.clone(), wire.clone())
+            .clock(world.clock())
+            .limits(pg_hyper::proto::machine::throttle::ThrottleLimits::unlimited())
+            .build();
+        let plan = World::plan(&format!("p{process}")).per_minute(100).failures(5);
+        let fleet = Fleet::new(client, Arc::clone(&world.store), plan).await.unwrap();
+        fleet.client().call(&pg_hyper::proto::model::Initiate::new("https://shop.example/error")).await.unwrap();
+        fleets.push(fleet);
+    }
+    wire.yields.store(50, Ordering::SeqCst);
+    wire.invalid.store(true, Ordering::SeqCst);
+    let mut calls = tokio::task::JoinSet::new();
+    for (process, fleet) in fleets.iter().enumerate() {
+        for number in 0..4 {
+            let (fleet, payment) = (fleet.clone(), by_key(&key, &format!("turned-{process}-{number}")));
+            calls.spawn(async move { fleet.charge(payment).await });
+        }
+    }
+    let (mut refused, mut stopped) = (0, 0);
+    while let Some(settled) = calls.join_next().await {
+        match settled.unwrap() {
+            Ok(PaymentOutcome::Refused(_)) => refused += 1,
+            Err(FleetError::Stopped(_)) => stopped += 1,
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(wire.failed.load(Ordering::SeqCst), refused);
+    assert!((2..=5).contains(&refused) && refused + stopped == 32, "{refused}, {stopped}");
+    // With the right credentials the service answers at once.
+    wire.invalid.store(false, Ordering::SeqCst);
+    fleets[0].resume_sending().await.unwrap();
+    fleets[0].client().call(&pg_hyper::proto::model::Initiate::new("https://shop.example/error")).await.unwrap();
+}
+
 #[tokio::test]
 async fn an_intent_on_which_workers_fail_again_and_again_is_parked() {
     let world = World::new();

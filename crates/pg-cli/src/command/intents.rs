@@ -146,9 +146,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
             Some(Action::Migrate { print: true }) => print(pg_intents::SQLITE_MIGRATIONS),
             // A reader makes no file where there is none.
             None
-            | Some(
-                Action::Show(_) | Action::Reconcile(_) | Action::Park(_) | Action::Reseal { .. } | Action::Resume,
-            )
+            | Some(Action::Show(_) | Action::Reconcile(_) | Action::Park(_) | Action::Reseal { .. } | Action::Resume)
                 if !std::path::Path::new(&arguments.store).is_file() =>
             {
                 Err(Failure::misuse(format!("{}: there is no such file; `migrate` makes one", arguments.store)))

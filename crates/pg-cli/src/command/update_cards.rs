@@ -233,9 +233,9 @@ impl Arguments {
     }
 
     fn client(&self, account: Account, gate: Gate) -> Client<Gate> {
-        ClientBuilder::with_transport(account, gate)
-            .limits(ThrottleLimits::default().per_minute(self.per_minute))
-            .build()
+        // Over a store, the limit that all processes share is the only one, so that a wait for it ends when sending is stopped.
+        let own = if self.store.is_some() { u32::MAX } else { self.per_minute };
+        ClientBuilder::with_transport(account, gate).limits(ThrottleLimits::default().per_minute(own)).build()
     }
 }
 

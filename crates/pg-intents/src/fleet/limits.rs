@@ -231,7 +231,7 @@ impl<S: IntentStore> FleetLimits<S> {
         let mut waits = None;
         loop {
             self.check().await?;
-            // A block first: whoever waits for one must not hold a place meanwhile.
+            // A block first: a request that waits for one must not hold a place meanwhile.
             if !self.0.minute.is_ready().await? {
                 self.wait(LimitWait::Minute, &mut waits).await;
                 continue;
@@ -241,7 +241,7 @@ impl<S: IntentStore> FleetLimits<S> {
                 self.wait(LimitWait::InFlight, &mut waits).await;
                 continue;
             };
-            // Whoever had the place before may have been refused since the last poll. Without a place, nothing changes hands.
+            // The request that had the place before may have been refused since the last poll.
             if let Some(place) = &place
                 && let Some(reason) = self.stopped_now().await?
             {
@@ -314,7 +314,7 @@ impl<S: IntentStore> SharedPermit for Permit<S> {
             let inner = &limits.0;
             match &end {
                 RequestEnd::Accepted => inner.proven[credentials].store(true, Ordering::SeqCst),
-                // Whoever takes a place after this reads the stop.
+                // Each request that takes a place after this reads the stop.
                 RequestEnd::Refused(reason) => limits.stop(reason).await,
                 _ => {}
             }

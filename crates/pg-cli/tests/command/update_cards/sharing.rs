@@ -116,7 +116,7 @@ fn a_fleet_and_two_runs_over_a_store_send_a_hundred_requests_a_minute_together()
         ["one", "two"].map(|name| cards.one_by_one(&cards.strangers(name, 70), &format!("--store {store}")).start());
     // Both have more to send, and wait.
     let _said = runs.each_mut().map(|run| until_it_says(run, USED_UP));
-    runs.each_mut().map(interrupt);
+    runs.iter_mut().for_each(interrupt);
     let (most, all) = cards.in_a_minute(&before);
     println!("{all} requests, at most {most} in a minute");
     assert!(most <= 100 && all > 70, "{most} of {all}");
@@ -199,10 +199,7 @@ fn a_store_that_cannot_be_used_gets_one_line_and_nothing_is_sent() {
     fs::write(&notes, "my notes ".repeat(100)).unwrap();
     refuse(&notes, 2, "not a SQLite file");
     let newer = cards.store();
-    // The schema version in the header of a SQLite file.
-    let mut bytes = fs::read(&newer).unwrap();
-    bytes[60..64].copy_from_slice(&99_u32.to_be_bytes());
-    fs::write(&newer, bytes).unwrap();
+    rusqlite::Connection::open(&newer).unwrap().pragma_update(None, "user_version", 99).unwrap();
     refuse(Path::new(&newer), 2, "update the program");
     let unreachable = Path::new("postgres://shop:hunter2@127.0.0.1:1/shop");
     match cfg!(feature = "postgres") {
