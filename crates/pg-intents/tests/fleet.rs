@@ -12,7 +12,10 @@ use pg_intents::{
 };
 use pg_sandbox::InProcess;
 
-use crate::world::{Fault, LEASE, Wire, World, by_card, by_key, order};
+use crate::{
+    machines::token,
+    world::{Fault, LEASE, Wire, World, by_card, by_key, order},
+};
 
 async fn row(world: &World, fleet: &Fleet<SqliteStore, Wire>, reference: &str) -> IntentRow {
     world.store.find(&IntentKey::new(fleet.account(), reference)).await.unwrap().unwrap()
@@ -59,6 +62,66 @@ async fn a_second_call_gets_the_outcome_of_the_first_and_another_payment_is_misu
     assert!(matches!(&error, FleetError::OtherPayment { reference, .. } if reference == "order-2"), "{error}");
     assert!(matches!(other.charge(by_card("order-2", 499)).await, Err(FleetError::OtherPayment { .. })));
     assert_eq!(wire.paid.load(Ordering::SeqCst), 1, "nothing was sent for the others");
+}
+
+/// Whether the first one is in progress, submitted, or waits for its customer.
+#[tokio::test]
+async fn another_payment_is_misuse_before_the_first_has_ended_too() {
+    let world = World::new();
+    let (wire, key) = (world.wire(Some(Fault::After)), world.card_key().await);
+    let (one, other) = (world.worker("one", &wire).await, world.worker("other", &wire).await);
+    let dearer = |reference: &str| pg_hyper::proto::model::AuthCardKey::new(&key, order(reference, 500));
+    let misuse = |settled: Result<PaymentOutcome, FleetError>, what: &str| {
+        let told = settled.unwrap_err();
+        assert!(matches!(&told, FleetError::OtherPayment { found, .. } if found.contains(what)), "{told}");
+    };
+    one.submit(by_key(&key, "other-1")).await.unwrap();
+    misuse(other.charge(dearer("other-1")).await, "authCardKey");
+    assert!(matches!(other.submit(dearer("other-1")).await, Err(FleetError::OtherPayment { .. })));
+    let token = token();
+    let asked = one.checkout("other-2", token).await.unwrap();
+    assert!(matches!(asked, pg_intents::FleetStep::Ask(_)), "{asked:?}");
+    misuse(other.charge(by_key(&key, "other-2")).await, "checkout");
+    assert_eq!(wire.paid.load(Ordering::SeqCst), 0, "no payment was sent");
+    let in_progress = one.charge(by_key(&key, "other-3"));
+    tokio::select! {
+        settled = in_progress => panic!("it did not hang: {settled:?}"),
+        told = async { wire.hanging.notified().await; other.charge(dearer("other-3")).await } => misuse(told, "authCardKey"),
+    }
+    assert_eq!(wire.paid.load(Ordering::SeqCst), 1, "the first one alone was sent");
+}
+
+/// No lease ends meanwhile: the store's clock stands still.
+#[tokio::test]
+async fn shutting_down_hands_leases_over_at_once() {
+    let world = World::new();
+    let (wire, key) = (world.wire(Some(Fault::After)), world.card_key().await);
+    let beating = World::plan("one").lease(Duration::from_millis(60));
+    let one = Fleet::new(world.client(&wire), Arc::clone(&world.store), beating).await.unwrap();
+    let other = world.worker("other", &wire).await;
+    // One that was sent, and whose reply is still on its way; it was claimed by a worker that runs.
+    one.submit(by_key(&key, "handed-1")).await.unwrap();
+    let running = tokio::spawn({
+        let one = one.clone();
+        async move { one.run().await }
+    });
+    wire.hanging.notified().await;
+    // One that waits for its first request: the probe share is with the other.
+    let waiting = tokio::spawn({
+        let (one, payment) = (one.clone(), by_key(&key, "handed-2"));
+        async move { one.charge(payment).await }
+    });
+    tokio::task::yield_now().await;
+    assert_eq!(other.work_once().await.unwrap(), 0, "nothing is due while it lives");
+    one.shut_down();
+    running.await.unwrap();
+    let told = waiting.await.unwrap();
+    assert!(matches!(told, Err(FleetError::ShuttingDown { .. })), "{told:?}");
+    let handed = row(&world, &one, "handed-1").await;
+    assert!(handed.owner.is_none() && handed.is_due() && handed.history.contains("released"), "{handed:?}");
+    assert_eq!(other.work_once().await.unwrap(), 1);
+    assert_eq!(other.outcome("handed-1").await.unwrap().unwrap().name(), "approved");
+    assert_eq!((world.ledger("handed-1").await.len(), world.ledger("handed-2").await.len()), (1, 0));
 }
 
 #[tokio::test]

@@ -41,7 +41,7 @@ fn paid_on_page(world: &World, url: &str) -> String {
     named.split(['&', '#']).next().unwrap().to_owned()
 }
 
-fn token() -> GetToken {
+pub(crate) fn token() -> GetToken {
     GetToken::new()
         .item(CheckoutItem::new("Tea", "4.99"))
         .currency("GBP")

@@ -3,11 +3,14 @@
 use std::{sync::Arc, time::Duration};
 
 use pg_intents::{
-    IntentEnd, IntentKey, IntentLease, IntentStatus, IntentStore as _, POSTGRES_MIGRATIONS, PostgresStore, StoreError,
-    conformance,
+    Fleet, IntentEnd, IntentKey, IntentLease, IntentStatus, IntentStore as _, POSTGRES_MIGRATIONS, PostgresStore,
+    StoreError, conformance,
 };
 
-use crate::server::Server;
+use crate::{
+    server::Server,
+    world::{World, by_key},
+};
 
 #[tokio::test]
 async fn a_server_keeps_what_a_store_promises() {
@@ -170,4 +173,47 @@ async fn an_event_that_arrives_while_an_intent_ends_leaves_no_row() {
     server.psql("INSERT INTO payment_events (account, reference, number, event) VALUES ('a', 'two', 1, 'paid')");
     store.told(&hold.key, 1).await.unwrap();
     assert_eq!(left(), "0");
+}
+
+/// A worker over this store that polls so often, and how it ends one payment after the other that another server submits, until
+/// it has ended the first.
+async fn picks_up(server: &Server, store: PostgresStore, poll: Duration) {
+    let world = World::new();
+    let (wire, key) = (world.wire(None), world.card_key().await);
+    let worker = Fleet::new(world.client(&wire), Arc::new(store), World::plan("worker").poll(poll)).await.unwrap();
+    let other = Arc::new(PostgresStore::connect(&server.url()).await.unwrap());
+    let submitter = Fleet::new(world.client(&wire), other, World::plan("other")).await.unwrap();
+    let running = tokio::spawn({
+        let worker = worker.clone();
+        async move { worker.run().await }
+    });
+    let mut number = 0;
+    while !matches!(submitter.outcome("order-0").await, Ok(Some(_))) {
+        submitter.submit(by_key(&key, &format!("order-{number}"))).await.unwrap();
+        number += 1;
+    }
+    assert_eq!(submitter.outcome("order-0").await.unwrap().unwrap().name(), "approved");
+    worker.shut_down();
+    running.await.unwrap();
+}
+
+const NEVER: Duration = Duration::from_secs(24 * 60 * 60);
+
+#[tokio::test]
+async fn a_worker_that_never_polls_is_woken_by_notifications() {
+    let Some(server) = Server::start() else { return };
+    let store = PostgresStore::migrate(&server.url()).await.unwrap();
+    picks_up(&server, store.listening(&server.url()).unwrap(), NEVER).await;
+}
+
+#[tokio::test]
+async fn a_worker_that_hears_no_notification_polls() {
+    let Some(server) = Server::start() else { return };
+    let store = PostgresStore::migrate(&server.url()).await.unwrap();
+    picks_up(&server, store, Duration::from_millis(5)).await;
+    // The address of a server that is not there.
+    let store = PostgresStore::connect(&server.url()).await.unwrap();
+    let deaf = store.listening("postgres://pg@127.0.0.1:1/postgres").unwrap();
+    server.psql("DELETE FROM payment_intents");
+    picks_up(&server, deaf, Duration::from_millis(5)).await;
 }

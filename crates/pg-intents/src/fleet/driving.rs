@@ -41,7 +41,15 @@ impl<S: IntentStore, T: Transport + Clone + 'static> SharedLimit for RunLimit<S,
             if self.fleet.is_stopping() {
                 return refuse(Trouble::Stopping, LimitError::Stopped("this worker shuts down".to_owned()));
             }
-            match self.fleet.0.limits.permit_one(service).await {
+            let permitted = tokio::select! {
+                biased;
+                permitted = self.fleet.0.limits.permit_one(service) => permitted,
+                () = self.until_begun_elsewhere() => {
+                    let why = "another call has begun the payment meanwhile".to_owned();
+                    return refuse(Trouble::Exists, LimitError::Stopped(why));
+                }
+            };
+            match permitted {
                 Ok(permit) => Ok(permit),
                 Err(NotPermitted::Stopped(reason)) => {
                     refuse(Trouble::Stopped(reason.clone()), LimitError::Stopped(reason))
@@ -51,6 +59,20 @@ impl<S: IntentStore, T: Transport + Clone + 'static> SharedLimit for RunLimit<S,
                 }
             }
         })
+    }
+}
+
+impl<S: IntentStore, T: Transport + Clone + 'static> RunLimit<S, T> {
+    /// Ends once there is a row for the payment that this call is about to begin: the call joins it, and need not wait for a limit
+    /// to learn that.
+    async fn until_begun_elsewhere(&self) {
+        loop {
+            let Some(key) = self.keeper.unbegun() else { return std::future::pending().await };
+            self.fleet.sleep(self.fleet.0.plan.poll).await;
+            if let Ok(Some(_)) = self.fleet.0.store.find(&key).await {
+                return;
+            }
+        }
     }
 }
 

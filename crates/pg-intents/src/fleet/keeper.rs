@@ -8,7 +8,7 @@ use pg_hyper::{
     proto::machine::{Moment, SavedState},
 };
 
-use crate::{Begun, IntentLease, IntentStore, NewIntent, StoreError};
+use crate::{Begun, IntentKey, IntentLease, IntentStore, NewIntent, StoreError};
 
 /// Why a machine may not go on here.
 #[derive(Clone, Debug)]
@@ -46,7 +46,7 @@ enum Position {
 }
 
 impl<S: IntentStore> Keeper<S> {
-    pub(super) fn unbegun(fleet: (Arc<S>, Arc<dyn Clock>), new: NewIntent) -> Self {
+    pub(super) fn to_begin(fleet: (Arc<S>, Arc<dyn Clock>), new: NewIntent) -> Self {
         let lease = new.lease;
         Self::at(fleet, lease, Position::Unbegun(Box::new(new)))
     }
@@ -119,6 +119,14 @@ impl<S: IntentStore> Keeper<S> {
         match &self.lock().position {
             Position::Held(hold) => Ok(hold.clone()),
             Position::Unbegun(_) => Err(Trouble::Lost),
+        }
+    }
+
+    /// The key of the intent, if it was not begun.
+    pub(super) fn unbegun(&self) -> Option<IntentKey> {
+        match &self.lock().position {
+            Position::Held(_) => None,
+            Position::Unbegun(new) => Some(new.key.clone()),
         }
     }
 

@@ -66,6 +66,9 @@ struct Inner<S> {
     /// Whether the service has accepted the credentials of this process: of version 3, and of version 5.
     proven: [AtomicBool; 2],
     stopped: Mutex<LastStop>,
+    /// Places of requests whose future was dropped while they were in flight, and when. They expire by themselves.
+    abandoned: Mutex<Vec<(Moment, Place)>>,
+    lease: Duration,
     on_wait: Option<Box<dyn Fn(LimitWait) + Send + Sync>>,
 }
 
@@ -136,6 +139,8 @@ impl<S: IntentStore> FleetLimits<S> {
             requests: AtomicU64::new(0),
             proven: Default::default(),
             stopped: Mutex::default(),
+            abandoned: Mutex::default(),
+            lease: plan.lease,
             on_wait: None,
         }))
     }
@@ -191,6 +196,15 @@ impl<S: IntentStore> FleetLimits<S> {
     /// Gives back what this process has reserved of the limits: before it ends, so that others need not wait for it.
     pub async fn close(&self) {
         self.0.minute.close().await;
+        self.release_abandoned().await;
+    }
+
+    /// Gives back the places of requests that this process waits for no more.
+    pub(super) async fn release_abandoned(&self) {
+        let abandoned = std::mem::take(&mut *self.0.abandoned.lock().unwrap_or_else(PoisonError::into_inner));
+        for (_, place) in abandoned {
+            self.0.places.release(&place).await;
+        }
     }
 
     /// Stops all processes.
@@ -308,9 +322,10 @@ impl<S: IntentStore> SharedPermit for Permit<S> {
         }
     }
 
-    fn landed(self: Box<Self>, end: RequestEnd) -> LimitFuture<'static, ()> {
+    fn landed(mut self: Box<Self>, end: RequestEnd) -> LimitFuture<'static, ()> {
         Box::pin(async move {
-            let Self { limits, slot, place, credentials } = *self;
+            let (slot, place, credentials) = (self.slot.take(), self.place.take(), self.credentials);
+            let limits = self.limits.clone();
             let inner = &limits.0;
             match &end {
                 RequestEnd::Accepted => inner.proven[credentials].store(true, Ordering::SeqCst),
@@ -327,6 +342,17 @@ impl<S: IntentStore> SharedPermit for Permit<S> {
             }
             inner.landed.notify_waiters();
         })
+    }
+}
+
+impl<S> Drop for Permit<S> {
+    fn drop(&mut self) {
+        let Some(place) = self.place.take() else { return };
+        let inner = &self.limits.0;
+        let now = inner.clock.now();
+        let mut abandoned = inner.abandoned.lock().unwrap_or_else(PoisonError::into_inner);
+        abandoned.retain(|(at, _)| now.since(*at) < inner.lease);
+        abandoned.push((now, place));
     }
 }
 

@@ -84,7 +84,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             Err(error) => return Worked::Failed(error),
         };
         let new = self.new_intent(terms, &machine.save(), Some(self.0.owner.clone()));
-        let keeper = Keeper::unbegun(self.kept_by(), new);
+        let keeper = Keeper::to_begin(self.kept_by(), new);
         self.work_on(machine, keeper, &terms.key, 0).await
     }
 
@@ -136,7 +136,10 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             Ran::Asks(demand, saved, heard) => self.rest(keeper, M::question(demand), &saved, heard).await,
             Ran::Trouble(trouble) => {
                 match &trouble {
-                    Trouble::Stopping => self.give_up(keeper.begun(), Duration::ZERO).await,
+                    Trouble::Stopping => {
+                        self.give_up(keeper.begun(), Duration::ZERO).await;
+                        self.0.limits.release_abandoned().await;
+                    }
                     Trouble::Stopped(_) => self.give_up(keeper.begun(), self.0.plan.poll).await,
                     Trouble::Exists | Trouble::Lost | Trouble::Store(_) => {}
                 }

@@ -1,6 +1,11 @@
 //! Picks up what other workers have left behind.
 
-use std::{pin::Pin, sync::Arc};
+use std::{
+    future::poll_fn,
+    pin::{Pin, pin},
+    sync::Arc,
+    task::Poll,
+};
 
 use pg_hyper::{Transport, proto::machine::SavedState};
 use tokio::task::JoinSet;
@@ -30,7 +35,15 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     /// again, and goes on when it is back.
     pub async fn run(&self) {
         let mut working = JoinSet::new();
-        while !self.is_stopping() {
+        loop {
+            // From here on neither the end of this worker nor a notification is missed.
+            let mut stop = pin!(self.0.stop.notified());
+            stop.as_mut().enable();
+            let mut changed = pin!(self.0.store.changed());
+            let has_changed = poll_fn(|context| Poll::Ready(changed.as_mut().poll(context).is_ready())).await;
+            if self.is_stopping() {
+                break;
+            }
             while working.try_join_next().is_some() {}
             let free = usize::try_from(self.0.plan.at_once).unwrap_or(usize::MAX).saturating_sub(working.len());
             let claimed = match free {
@@ -40,8 +53,8 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                     Vec::new()
                 }),
             };
-            // A full batch: there may be more.
-            let more = claimed.len() == free && free > 0;
+            // A full batch, or a change before it: there may be more.
+            let more = free > 0 && (claimed.len() == free || has_changed);
             for (intent, busy) in claimed {
                 let fleet = self.clone();
                 working.spawn(async move {
@@ -54,8 +67,8 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             }
             tokio::select! {
                 biased;
-                () = self.0.stop.notified() => {}
-                () = self.0.store.changed() => {}
+                () = stop => {}
+                () = changed, if !has_changed => {}
                 Some(_) = working.join_next(), if free == 0 => {}
                 () = self.sleep(self.0.plan.poll) => {}
             }
