@@ -226,10 +226,12 @@ impl<T: Transport> Client<T> {
             None => (self.scheduler.admit_call(service).await?, SharedPass::NONE),
             Some(limit) => Box::pin(self.scheduler.admit_shared_call(&**limit, service)).await?,
         };
+        let sending = observation.send(&request);
         let sent = pin!(self.transport.send(request));
-        let (result, end) = match pass.during(sent.instrument(observation.span())).await {
+        let sent = pass.during(sent.instrument(sending.span())).await;
+        sending.end(&sent);
+        let (result, end) = match sent {
             Ok(response) => {
-                observation.status(response.status());
                 let reply = read(response);
                 let check = admission.answered_with(&reply);
                 (reply.map_err(Error::from), self.request_end(check))

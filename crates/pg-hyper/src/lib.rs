@@ -96,10 +96,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Every call is a `tracing` span named `pg.call` with the fields `service`, `method`, `http.status`, `duration.us`,
-//! `outcome` (`ok`, `misuse`, `refused`, `unreadable`, `not sent`, `maybe sent`, `unknown`), `error.code` and
-//! `trace.code`. Every request of a machine is a span `pg.send` with `path` and `http.status`; what goes wrong with one is
-//! an event of the target `pg.drive`. Nothing that a request or a reply holds beyond these codes is ever recorded.
+//! # Telemetry
+//!
+//! Names and units follow OpenTelemetry's semantic conventions where these have a name. Every call is a `tracing` span `pg.call` with the
+//! fields `pg.service`, `pg.method`, `error.type` (`misuse`, `refused`, `unreadable`, `not_sent`, `maybe_sent`, `unknown`, `stopped`,
+//! `throttled`, `held_back`; none without an error), `pg.error.code` and `pg.trace.code`. Every machine is a span `pg.drive`. Every HTTP
+//! request of either is a span `pg.send` with `url.path`, `http.request.method`, `server.address`, `http.response.status_code` and
+//! `error.type` (a status of 400 or more, `not_sent`, `maybe_sent`); what goes wrong with one is an event of the target `pg.drive`.
+//!
+//! The duration of each HTTP request is an event of the target `pg.metrics`, level `TRACE`, as the layer for metrics of
+//! `tracing-opentelemetry` takes it: the histogram `http.client.request.duration` in seconds with the attributes of the span and
+//! `server.port`.
+//!
+//! Nothing that a request or a reply holds beyond these codes is ever recorded.
 //!
 //! # Features
 //!

@@ -53,6 +53,7 @@ mod sealed;
 mod sqlite;
 mod step;
 mod store;
+mod telemetry;
 mod terms;
 
 pub use fleet::{Fleet, FleetError, FleetLimits, FleetPlan, LimitWait};

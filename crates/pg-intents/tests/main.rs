@@ -15,5 +15,6 @@ mod proof;
 mod sealed;
 mod server;
 mod sqlite;
+mod telemetry;
 mod unwritable;
 mod world;

@@ -4,10 +4,10 @@ use bytes::Bytes;
 use http::{Request, Response};
 use pg_model::method::ServiceInfo;
 use pg_proto::machine::SavedState;
-use tracing::{Instrument, field::Empty};
+use tracing::{Instrument, Span};
 
 use super::{DriveError, receipts::ReceiptHandles, store::Store};
-use crate::{Client, Transport, TransportError, shared_limit::RequestEnd};
+use crate::{Client, Transport, TransportError, observation::Sending, shared_limit::RequestEnd};
 
 /// The result of a request.
 pub(super) enum Exchanged {
@@ -50,10 +50,11 @@ async fn permitted<T: Transport>(
         pass.landed(RequestEnd::NotSent).await;
         return Exchanged::Failed(DriveError::Stopped(stop));
     }
-    let span = tracing::info_span!("pg.send", path = request.uri().path(), "http.status" = Empty);
-    match pass.during(client.transport().send(request).instrument(span.clone())).await {
+    let sending = Sending::begin(&request, Span::current);
+    let sent = pass.during(client.transport().send(request).instrument(sending.span())).await;
+    sending.end(&sent);
+    match sent {
         Ok(response) => {
-            span.record("http.status", response.status().as_u16());
             let check = admission.answered(&response);
             pass.landed(client.request_end(check)).await;
             Exchanged::Reply(response)

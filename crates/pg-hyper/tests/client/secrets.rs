@@ -121,9 +121,8 @@ async fn nothing_secret_is_told() {
     }
     assert_eq!(logged.lines().filter(|line| line.starts_with("pg.call")).count(), 2 * outcomes + 3);
     for expected in [
-        r#"pg.call service="transaction" method="auth""#,
-        "record http.status=200",
-        "record duration.us=",
+        r#"pg.call pg.service="transaction" pg.method="auth""#,
+        "record http.response.status_code=200",
         r#"record outcome="ok""#,
         r#"record outcome="refused""#,
         r#"record outcome="unknown""#,
@@ -187,9 +186,9 @@ async fn a_charge_tells_nothing_secret_and_stores_nothing_secret() {
         assert!(!logged.contains(canary), "a span or an event tells {canary}: {logged}");
     }
     for expected in [
-        r#"pg.send path="/v3/transaction/auth/xml""#,
-        r#"pg.send path="/v3/transaction/lookup/xml""#,
-        "record http.status=200",
+        r#"pg.send url.path="/v3/transaction/auth/xml""#,
+        r#"pg.send url.path="/v3/transaction/lookup/xml""#,
+        "record http.response.status_code=200",
         "pg.drive error=maybe sent: ",
         "pg.drive error=held back, the machine could not be stored: no room for 4929",
     ] {

@@ -71,7 +71,7 @@ async fn saved_before_the_first_request<M: ApiRequest<Output: Clone>>(request: M
         disk.lock().unwrap().get_or_insert(saved);
         async { Ok::<_, Infallible>(()) }
     });
-    tried.await;
+    let _ = tried.await;
     first.lock().unwrap().take().unwrap()
 }
 

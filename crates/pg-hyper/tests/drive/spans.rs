@@ -117,10 +117,10 @@ async fn a_drive_is_one_span_with_reference_and_outcome() {
         told.lines,
         [
             " > pg.drive machine=\"charge\" reference=\"order-7\"",
-            "pg.drive > pg.send path=\"/v3/transaction/authCardKey/xml\"",
+            "pg.drive > pg.send url.path=\"/v3/transaction/authCardKey/xml\"",
             "pg.drive > pg.drive error=maybe sent: the cable was cut",
-            "pg.drive > pg.send path=\"/v3/transaction/lookup/xml\"",
-            "pg.send > record http.status=200",
+            "pg.drive > pg.send url.path=\"/v3/transaction/lookup/xml\"",
+            "pg.send > record http.response.status_code=200",
             "pg.drive > record outcome=\"approved\"",
         ]
     );

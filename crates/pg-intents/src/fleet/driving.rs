@@ -1,6 +1,6 @@
 //! Drives one machine, renews its lease meanwhile, and tells it the events that reached other servers.
 
-use std::sync::Arc;
+use std::{pin::pin, sync::Arc};
 
 use pg_hyper::{
     Drive, DriveError, DriveStep, LimitError, LimitFuture, SharedLimit, SharedPermit, Transport,
@@ -38,11 +38,15 @@ impl<S: IntentStore, T: Transport + Clone + 'static> SharedLimit for RunLimit<S,
                 self.keeper.fail(trouble);
                 Err(why)
             };
+            let mut stop = pin!(self.fleet.0.stop.notified());
+            stop.as_mut().enable();
+            let shuts_down = || LimitError::Stopped("this worker shuts down".to_owned());
             if self.fleet.is_stopping() {
-                return refuse(Trouble::Stopping, LimitError::Stopped("this worker shuts down".to_owned()));
+                return refuse(Trouble::Stopping, shuts_down());
             }
             let permitted = tokio::select! {
                 biased;
+                () = stop => return refuse(Trouble::Stopping, shuts_down()),
                 permitted = self.fleet.0.limits.permit_one(service) => permitted,
                 () = self.until_begun_elsewhere() => {
                     let why = "another call has begun the payment meanwhile".to_owned();
@@ -98,7 +102,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             {
                 return Ran::Trouble(Trouble::Store(error));
             }
-            let mut beat = std::pin::pin!(self.sleep(self.0.plan.lease / 3));
+            let mut beat = pin!(self.sleep(self.0.plan.lease / 3));
             loop {
                 tokio::select! {
                     biased;

@@ -19,7 +19,7 @@ use self::{
     places::{Place, Places},
 };
 use super::FleetPlan;
-use crate::{IntentStore, StoreError};
+use crate::{IntentStore, StoreError, telemetry};
 
 mod allowance;
 mod places;
@@ -90,6 +90,16 @@ pub enum LimitWait {
     /// As many requests are in flight as may fail; or the service has not accepted the credentials yet, and another process tries
     /// them.
     InFlight,
+}
+
+impl LimitWait {
+    /// One word, for telemetry.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Minute => "minute",
+            Self::InFlight => "in_flight",
+        }
+    }
 }
 
 /// Why nothing may be sent.
@@ -243,6 +253,7 @@ impl<S: IntentStore> FleetLimits<S> {
         let name = format!("{} request {}", self.0.owner, self.0.requests.fetch_add(1, Ordering::Relaxed));
         let _turn = self.0.turn.lock().await;
         let mut waits = None;
+        let began = self.0.clock.now();
         loop {
             self.check().await?;
             // A block first: a request that waits for one must not hold a place meanwhile.
@@ -263,7 +274,12 @@ impl<S: IntentStore> FleetLimits<S> {
                 return Err(NotPermitted::Stopped(reason));
             }
             match self.0.minute.take() {
-                Some(slot) => return Ok(Box::new(Permit { limits: self.clone(), slot, place, credentials })),
+                Some(slot) => {
+                    if let Some(why) = waits {
+                        telemetry::waited(why.name(), self.0.clock.now().since(began));
+                    }
+                    return Ok(Box::new(Permit { limits: self.clone(), slot, place, credentials }));
+                }
                 // The block was used up, or too old, when the place was free.
                 None => self.release(place.as_ref()).await,
             }
@@ -330,7 +346,10 @@ impl<S: IntentStore> SharedPermit for Permit<S> {
             match &end {
                 RequestEnd::Accepted => inner.proven[credentials].store(true, Ordering::SeqCst),
                 // Each request that takes a place after this reads the stop.
-                RequestEnd::Refused(reason) => limits.stop(reason).await,
+                RequestEnd::Refused(reason) => {
+                    telemetry::refused();
+                    limits.stop(reason).await;
+                }
                 _ => {}
             }
             match (&place, &end) {

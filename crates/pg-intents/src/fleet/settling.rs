@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use pg_hyper::{Clock, Transport, proto::machine::SavedState};
+use tracing::Instrument as _;
 
 use super::{
     Fleet, FleetError,
@@ -12,7 +13,7 @@ use super::{
 };
 use crate::{
     Claimed, FleetQuestion, FleetStep, IntentEnd, IntentKey, IntentRest, IntentRow, IntentStatus, IntentStore,
-    PaymentOutcome, StoreError, machines::StoredMachine, terms::Terms,
+    PaymentOutcome, StoreError, machines::StoredMachine, telemetry, terms::Terms,
 };
 
 /// What became of working on an intent.
@@ -25,6 +26,20 @@ pub(super) enum Worked {
     Store(StoreError),
     Stopping,
     Failed(FleetError),
+}
+
+impl Worked {
+    /// One word: how it ended, or why it did not.
+    const fn end(&self) -> Result<&'static str, &'static str> {
+        match self {
+            Self::Ended(outcome) => Ok(outcome.name()),
+            Self::Asks(_) => Ok("asks"),
+            Self::Lost => Err(StoreError::Lost.name()),
+            Self::Store(error) => Err(error.name()),
+            Self::Stopping => Err("shutting_down"),
+            Self::Failed(error) => Err(error.name()),
+        }
+    }
 }
 
 impl From<Trouble> for Worked {
@@ -116,8 +131,15 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     /// Drives a machine until it ends or asks, and stores that before it is told.
     async fn work_on<M: StoredMachine>(&self, machine: M, keeper: Keeper<S>, key: &IntentKey, claims: i32) -> Worked {
         let keeper = Arc::new(keeper);
-        let ran = self.drive(machine, &keeper, key).await;
-        self.ran::<M>(ran, &keeper, key, claims).await
+        let (kind, began) = (M::kind(), self.0.plan.clock.now());
+        let span = telemetry::intent_span(&kind, claims);
+        let work = async {
+            let ran = self.drive(machine, &keeper, key).await;
+            self.ran::<M>(ran, &keeper, key, claims).await
+        };
+        let worked = work.instrument(span.clone()).await;
+        telemetry::intent(&span, &kind, worked.end(), self.0.plan.clock.now().since(began));
+        worked
     }
 
     /// Stores what became of a machine.

@@ -14,6 +14,7 @@ use super::{Busy, Fleet, Worked};
 use crate::{
     IntentEnd, IntentRow, IntentStatus, IntentStore, StoreError,
     machines::{ForMachine, StoredMachine, for_kind},
+    telemetry,
 };
 
 /// Goes on with an intent as the machine of its kind.
@@ -98,6 +99,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             return Ok(Vec::new());
         }
         let claimed = self.0.store.claim(&self.0.account, &self.0.owner, most, plan.lease, &self.0.kinds).await?;
+        telemetry::claimed(claimed.len());
         let mut taken = Vec::with_capacity(claimed.len());
         for intent in claimed {
             // A call of this process has it in hand, and has lost it by this claim: it joins again.
@@ -146,8 +148,9 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         let why = format!("parked after {} claims without an end", intent.claims);
         let outcome = intent.outcome.clone().unwrap_or_else(|| crate::PaymentOutcome::unknown(&why));
         let end = IntentEnd { status: IntentStatus::Parked, state: state.text().to_owned(), outcome, wake: None };
-        if let Err(error) = Arc::clone(&self.0.store).end(&hold, end).await {
-            tracing::warn!(target: "pg.fleet", %error, "an intent was not parked");
+        match Arc::clone(&self.0.store).end(&hold, end).await {
+            Ok(()) => telemetry::parked(&intent.kind),
+            Err(error) => tracing::warn!(target: "pg.fleet", %error, "an intent was not parked"),
         }
     }
 }

@@ -13,7 +13,7 @@ use tokio_postgres::{
 };
 
 use super::tls::Tls;
-use crate::StoreError;
+use crate::{StoreError, telemetry::DatabaseOperation};
 
 /// How long a statement may take: a database that is gone without a word is noticed by this.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -38,6 +38,13 @@ impl Pool {
 
     /// One statement, which is one transaction.
     pub(super) async fn query(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
+        let operation = DatabaseOperation::begin("postgresql", operation(sql));
+        let result = self.repeat(sql, values).await;
+        operation.end(&result);
+        result
+    }
+
+    async fn repeat(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
         let mut left = REPEATS;
         loop {
             let failed = match self.attempt(sql, values).await {
@@ -93,6 +100,12 @@ impl Pool {
         });
         Ok(client)
     }
+}
+
+/// What a statement does first.
+fn operation(sql: &str) -> Option<&'static str> {
+    let verbs = ["INSERT", "UPDATE", "DELETE", "SELECT"];
+    sql.split(|c: char| !c.is_ascii_alphabetic()).find_map(|word| verbs.into_iter().find(|verb| *verb == word))
 }
 
 enum Failed {

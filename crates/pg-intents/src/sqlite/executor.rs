@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use tokio::sync::{Notify, oneshot};
 
 use super::operations;
-use crate::StoreError;
+use crate::{StoreError, telemetry::DatabaseOperation};
 
 /// So many changes share a commit.
 const GROUP: usize = 64;
@@ -49,6 +49,16 @@ impl Executor {
 
     /// Makes a change in a transaction, and brings what it returned once that is durable.
     pub(super) async fn run<R: Send + 'static>(
+        &self,
+        change: impl FnOnce(&Connection, i64) -> rusqlite::Result<R> + Send + 'static,
+    ) -> Result<R, StoreError> {
+        let operation = DatabaseOperation::begin("sqlite", None);
+        let result = self.make(change).await;
+        operation.end(&result);
+        result
+    }
+
+    async fn make<R: Send + 'static>(
         &self,
         change: impl FnOnce(&Connection, i64) -> rusqlite::Result<R> + Send + 'static,
     ) -> Result<R, StoreError> {
