@@ -55,8 +55,12 @@ impl Sending {
             Err(TransportError::NotSent(_)) => Some("not_sent"),
             Err(TransportError::MaybeSent(_)) => Some("maybe_sent"),
         };
-        self.span.record("http.response.status_code", status);
-        self.span.record("error.type", error_type);
+        if let Some(status) = status {
+            self.span.record("http.response.status_code", status);
+        }
+        if let Some(error_type) = error_type {
+            self.span.record("error.type", error_type);
+        }
         let Some((address, port, start)) = self.measured else { return };
         tracing::event!(target: "pg.metrics", tracing::Level::TRACE, { "histogram.http.client.request.duration" = now().duration_since(start).as_secs_f64(),
             "http.request.method" = "POST",

@@ -48,8 +48,10 @@ pub(crate) fn intent_span(kind: &str, claims: i32) -> Span {
 
 /// A worker has ended its work on an intent, which may go on elsewhere.
 pub(crate) fn intent(span: &Span, kind: &str, end: Result<&'static str, &'static str>, took: Duration) {
-    span.record("pg.fleet.intent.outcome", end.ok());
-    span.record("error.type", end.err());
+    match end {
+        Ok(outcome) => span.record("pg.fleet.intent.outcome", outcome),
+        Err(error_type) => span.record("error.type", error_type),
+    };
     tracing::event!(target: "pg.metrics", tracing::Level::TRACE, { "histogram.pg.fleet.intent.duration" = took.as_secs_f64(),
         "pg.fleet.intent.kind" = kind,
         "pg.fleet.intent.outcome" = end.ok(),

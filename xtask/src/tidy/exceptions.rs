@@ -7,6 +7,7 @@ const EDGES_OF_THE_SYSTEM: &[&str] = &[
     "crates/pg-connections/",
     "crates/pg-hyper/",
     "crates/pg-intents/src/postgres/listener.rs",
+    "crates/pg-intents/src/telemetry.rs",
     "crates/pg-intents/tests/figures.rs",
     "crates/pg-sandbox/tests/postgres/figures.rs",
     "crates/pg-sandbox/src/server",

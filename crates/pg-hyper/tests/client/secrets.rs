@@ -123,13 +123,13 @@ async fn nothing_secret_is_told() {
     for expected in [
         r#"pg.call pg.service="transaction" pg.method="auth""#,
         "record http.response.status_code=200",
-        r#"record outcome="ok""#,
-        r#"record outcome="refused""#,
-        r#"record outcome="unknown""#,
-        r#"record outcome="not sent""#,
-        r#"record outcome="misuse""#,
-        r#"record error.code="108""#,
-        "record trace.code=",
+        r#"record error.type="refused""#,
+        r#"record error.type="unknown""#,
+        r#"record error.type="not_sent""#,
+        r#"record error.type="misuse""#,
+        r#"record pg.error.code="108""#,
+        "record pg.trace.code=",
+        "pg.metrics histogram.http.client.request.duration=",
     ] {
         assert!(logged.contains(expected), "{expected} is missing: {logged}");
     }
