@@ -113,8 +113,8 @@ fn a_fleet_and_two_runs_over_a_store_send_a_hundred_requests_a_minute_together()
     let before = cards.seen();
     charge(&cards, &store, 20);
     let mut runs =
-        ["one", "two"].map(|name| cards.one_by_one(&cards.strangers(name, 70), &format!("--store {store}")).start());
-    // Both have more to send, and wait.
+        ["one", "two"].map(|name| cards.one_by_one(&cards.strangers(name, 120), &format!("--store {store}")).start());
+    // Each has more to send than the account may in a minute, so both wait.
     let _said = runs.each_mut().map(|run| until_it_says(run, USED_UP));
     runs.iter_mut().for_each(interrupt);
     let (most, all) = cards.in_a_minute(&before);
