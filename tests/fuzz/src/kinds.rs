@@ -134,7 +134,7 @@ fn throttles() -> Vec<String> {
         if second < 2 {
             throttle.lost(ticket, now)
         } else {
-            throttle.answered(ticket, &refused(), now)
+            throttle.answered(ticket, &refused(), now);
         }
         stored.push(throttle.save().text().to_owned());
     }
@@ -273,7 +273,9 @@ fn throttled(mut throttle: Throttle) -> bool {
             match count % 3 {
                 0 => throttle.lost(ticket, now),
                 1 => throttle.unsent(ticket),
-                _ => throttle.answered(ticket, &refused(), now),
+                _ => {
+                    throttle.answered(ticket, &refused(), now);
+                }
             }
         } else {
             throttle.resume_sending(now);

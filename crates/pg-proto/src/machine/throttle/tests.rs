@@ -60,7 +60,9 @@ fn one_credential_error_stops_everything_until_told() {
         // One failure of five is used up, for a day.
         let tickets: Vec<_> = (0..4).map(|_| go(&mut throttle, at(4))).collect();
         assert_eq!(throttle.ask(at(4)), Permit::WaitUntil(at(124)));
-        tickets.into_iter().for_each(|ticket| throttle.answered(ticket, &reply(""), at(5)));
+        tickets.into_iter().for_each(|ticket| {
+            throttle.answered(ticket, &reply(""), at(5));
+        });
         let _tickets: Vec<_> = (0..4).map(|_| go(&mut throttle, at(86_401))).collect();
         assert_eq!(throttle.ask(at(86_401)), Permit::WaitUntil(at(86_521)));
         let _fifth = go(&mut throttle, at(86_402));
@@ -211,8 +213,14 @@ fn executed(limits: ThrottleLimits, fates: &[Fate], crash: usize, wrong: impl Fn
                     let (_, event) = agenda.pop_first().unwrap();
                     now = now.max(due);
                     match event {
-                        Due::Answer(ticket, true) => throttle.answered(ticket, &reply("102"), Moment::from_millis(now)),
-                        Due::Answer(ticket, false) => throttle.answered(ticket, &reply(""), Moment::from_millis(now)),
+                        Due::Answer(ticket, true) => {
+                            let check = throttle.answered(ticket, &reply("102"), Moment::from_millis(now));
+                            assert_eq!(check, CredentialCheck::Refused);
+                        }
+                        Due::Answer(ticket, false) => {
+                            let check = throttle.answered(ticket, &reply(""), Moment::from_millis(now));
+                            assert_eq!(check, CredentialCheck::Accepted);
+                        }
                         Due::GiveUp(ticket) => throttle.lost(ticket, Moment::from_millis(now)),
                     }
                 }
@@ -281,7 +289,7 @@ fn slots_stay_in_order_whatever_is_lost_and_stored_in_between() {
         if second % 3 == 0 {
             throttle.lost(ticket, at(second))
         } else {
-            throttle.answered(ticket, &reply(""), at(second))
+            throttle.answered(ticket, &reply(""), at(second));
         }
     }
     let in_order = |throttle: &Throttle| throttle.state.slots.iter().is_sorted();
