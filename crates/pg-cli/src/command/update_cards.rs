@@ -16,7 +16,7 @@ mod state;
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use pg_hyper::{
-    Client, ClientBuilder, HyperTransport,
+    Client, ClientBuilder,
     proto::{
         Account, BaseUrl,
         machine::{
@@ -41,6 +41,7 @@ use crate::{
     command::{self, interrupt::Interrupted},
     failure::{Exit, Failure},
     listen_address,
+    transport::transport,
 };
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
@@ -154,7 +155,7 @@ pub(crate) fn run(mut arguments: Arguments, json: bool) -> Result<Exit, Failure>
         let (mut state, is_old) = arguments.state(&input, api_key, json)?;
         let callbacks = arguments.callbacks(&mut state).await?;
         let plan = arguments.plan(updater_key, &callbacks);
-        let gate = Gate::new(HyperTransport::new().deadline(Duration::from_secs(arguments.timeout)));
+        let gate = Gate::new(transport(Duration::from_secs(arguments.timeout))?);
         let sharing = arguments.sharing(&account).await?;
         let client = sharing.with(arguments.client(account, gate.clone()));
         let ready = arguments.ready(input, state, is_old)?;

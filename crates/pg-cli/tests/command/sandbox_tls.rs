@@ -56,6 +56,9 @@ fn it_speaks_tls_with_the_certificate_that_it_is_given_and_nothing_else() {
     sandbox.run(&call).ends(3);
     let other = sandbox.with_account(pg(call.split_whitespace()), "main");
     other.env("SSL_CERT_FILE", &files.path("other.pem")).run().ends(3);
+    std::fs::write(files.path("cards.txt"), "0123456789abcdef0123456789abcdef\n").unwrap();
+    let update = sandbox.with_account(pg(["update-cards", &files.path("cards.txt")]), "main");
+    update.env("SSL_CERT_FILE", &files.path("empty")).run().ends(2).says("it contains no certificate in PEM form");
     // Plain HTTP is not answered.
     let mut plain = TcpStream::connect(base.strip_prefix("https://").unwrap()).unwrap();
     plain.write_all(b"GET /_sandbox/health/live HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();

@@ -12,7 +12,7 @@ use pg_hyper::{
 use pg_model::{ApiRequest, CardNumber, Cv2, Encoding, Record, UpdatedCard, json, method::AuthScheme};
 
 use super::{event::Event, forward::Arrived};
-use crate::{account::Details, failure::Failure, output, refusal};
+use crate::{account::Details, failure::Failure, output, refusal, transport::transport};
 
 /// The clients that confirm events, if their accounts are configured. They obey the throttle, and stop before a
 /// lockout. If both services are configured, one client is used, with one throttle and shared connections.
@@ -123,8 +123,11 @@ fn unreadable(what: &'static str, why: String) -> Event {
 
 /// A client of the account, or why there is none.
 fn client(account: Result<Account, Failure>, deadline: Duration) -> Result<Client, String> {
-    let builder = Client::builder(account.map_err(|failure| failure.message().to_owned())?);
-    builder.map(|builder| builder.deadline(deadline).build()).map_err(|error| error.to_string())
+    let told = |failure: Failure| failure.message().to_owned();
+    let account = account.map_err(told)?;
+    // Whether its addresses are safe to send credentials to.
+    Client::new(account.clone()).map_err(|error| error.to_string())?;
+    Ok(Client::with_transport(account, transport(deadline).map_err(told)?))
 }
 
 /// Asks the service, with retries.

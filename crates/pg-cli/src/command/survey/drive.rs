@@ -8,7 +8,7 @@ use std::{
 
 use bytes::Bytes;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use pg_hyper::{Clock as _, DurableFile, HyperTransport, SystemClock, Transport as _, TransportError};
+use pg_hyper::{Clock as _, DurableFile, SystemClock, Transport as _, TransportError};
 use pg_proto::machine::{Action, Event, Failure as NoReply, Moment};
 use pg_survey::Survey;
 
@@ -16,6 +16,7 @@ use crate::{
     command::{self, interrupt::Interrupted},
     failure::{Exit, Failure},
     output,
+    transport::transport,
 };
 
 /// The shortest wait that is reported.
@@ -75,7 +76,7 @@ async fn to_the_end(
     clock: &SystemClock,
     throttle: Option<&DurableFile>,
 ) -> Result<(), Failure> {
-    let transport = HyperTransport::new().deadline(deadline);
+    let transport = transport(deadline)?;
     let mut event = Event::Begin;
     loop {
         let action = survey.step(event, clock.now());
