@@ -472,4 +472,13 @@ mod tests {
         }
         assert_eq!(mode("postgres://pg@db.example/db?sslmode=disable"), SslMode::Disable);
     }
+
+    #[test]
+    fn a_file_without_a_certificate_is_no_authority() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+        let error =
+            address(&format!("postgres://pg@db.example/db?sslrootcert={file}")).err().map(|error| error.to_string());
+        let told = format!("the address of the database is invalid: sslrootcert {file}: it contains no certificate");
+        assert!(error.as_deref().is_some_and(|error| error.ends_with(&told)), "{error:?}");
+    }
 }

@@ -32,6 +32,9 @@ impl Tls {
                     let certificate = certificate.map_err(|error| invalid(&error))?;
                     roots.add(certificate).map_err(|error| invalid(&error))?;
                 }
+                if roots.is_empty() {
+                    return Err(invalid(&"it contains no certificate"));
+                }
             }
         }
         let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
