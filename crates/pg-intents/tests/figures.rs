@@ -3,10 +3,15 @@
 
 use std::{env, sync::Arc, time::Duration};
 
-use pg_hyper::proto::model::{AuthCardKey, CardKey, TokeniseTransactionKey};
-use pg_intents::{Fleet, FleetPlan, IntentKey, IntentLease, IntentStore, NewIntent, PostgresStore, SqliteStore};
+use bytes::Bytes;
+use http::Request;
+use pg_hyper::{
+    Client, HyperTransport, Transport as _,
+    proto::model::{AuthCardKey, CardKey, TokeniseTransactionKey},
+};
+use pg_intents::{Fleet, FleetPlan, IntentFilter, IntentStatus, IntentStore, PostgresStore, SqliteStore};
 use pg_sandbox::{Config, Server as Sandbox};
-use tokio::task::JoinSet;
+use tokio::{sync::Notify, task::JoinSet};
 
 use crate::{
     proof::client,
@@ -36,15 +41,18 @@ async fn figures() {
         for _ in 0..workers {
             stores.push(Arc::new(PostgresStore::connect(&server.url()).await.unwrap()));
         }
-        let rate = charged(&sandbox, &key, &stores, charges, "postgres").await;
+        let rate = charged(&sandbox, &key, &stores, charges, "postgres", u32::MAX).await;
         let ratio = rate * 2.0 / transactions;
         println!("PostgreSQL, {workers} workers: {rate:.0} charges/s, 2 commits each: {ratio:.2} of pgbench's commits");
     }
+    let stores = [Arc::new(PostgresStore::connect(&server.url()).await.unwrap())];
+    let rate = charged(&sandbox, &key, &stores, charges, "places", 5).await;
+    println!("PostgreSQL, 1 worker, at most 5 requests in flight: {rate:.0} charges/s");
     let folder = tempfile::tempdir().unwrap();
     let store = Arc::new(SqliteStore::open(folder.path().join("intents.sqlite")).unwrap());
-    let rate = charged(&sandbox, &key, &[store], charges, "sqlite").await;
+    let rate = charged(&sandbox, &key, &[store], charges, "sqlite", u32::MAX).await;
     println!("SQLite, 1 worker: {rate:.0} charges/s");
-    resumed(&server).await;
+    resumed(&server, &sandbox, &key).await;
 }
 
 async fn charged<S: IntentStore>(
@@ -53,12 +61,13 @@ async fn charged<S: IntentStore>(
     stores: &[Arc<S>],
     charges: usize,
     name: &str,
+    failures: u32,
 ) -> f64 {
     let workers = stores.len();
     let mut calls = JoinSet::new();
     let timer = clock();
     for (number, store) in stores.iter().enumerate() {
-        let plan = FleetPlan::new(format!("w{number}")).per_minute(u32::MAX).failures(u32::MAX);
+        let plan = FleetPlan::new(format!("w{number}")).per_minute(u32::MAX).failures(failures);
         let fleet = Fleet::new(client(&sandbox.base_url()), Arc::clone(store), plan).await.unwrap();
         for lane in 0..AT_ONCE {
             let (fleet, key, name) = (fleet.clone(), key.clone(), name.to_owned());
@@ -76,33 +85,42 @@ async fn charged<S: IntentStore>(
     f64::from(u32::try_from(charges).unwrap()) / timer.elapsed().as_secs_f64()
 }
 
-/// From a worker's death until another one has its intent, polling ten times a second.
-async fn resumed(server: &Server) {
-    let store = PostgresStore::connect(&server.url()).await.unwrap();
+/// From a worker's death, with its payment executed and the reply on its way, until another worker has ended it.
+async fn resumed(server: &Server, sandbox: &Sandbox, key: &CardKey) {
     let lease = Duration::from_secs(2);
-    let key = IntentKey::new("figures", "dead");
-    let new = NewIntent {
-        key: key.clone(),
-        kind: "charge authCardKey".to_owned(),
-        digest: String::new(),
-        request: None,
-        state: String::new(),
-        version: 1,
-        owner: Some("dead#1".to_owned()),
-        lease,
+    let store = Arc::new(PostgresStore::connect(&server.url()).await.unwrap());
+    let plan = |name: &str| FleetPlan::new(name).lease(lease);
+    let executed = Arc::new(Notify::new());
+    let told = Arc::clone(&executed);
+    let without_reply = move |request: Request<Bytes>| {
+        let told = Arc::clone(&told);
+        async move {
+            let reply = HyperTransport::new().send(request).await;
+            told.notify_one();
+            std::future::pending::<()>().await;
+            reply
+        }
     };
-    store.begin(new).await.unwrap();
-    store.save(&IntentLease { key, owner: "dead#1".to_owned(), fence: 1 }, "", lease).await.unwrap();
+    let alive = Fleet::new(client(&sandbox.base_url()), Arc::clone(&store), plan("alive")).await.unwrap();
+    let dies = Client::with_transport(alive.client().account().clone(), without_reply);
+    let dies = Fleet::new(dies, Arc::clone(&store), plan("dies")).await.unwrap();
+    let charge = AuthCardKey::new(key, order("orphan", 499));
+    let worker = tokio::spawn(async move { dies.charge(charge).await });
+    executed.notified().await;
+    worker.abort();
     let timer = clock();
-    let kinds = [pg_intents::IntentKind { name: "charge authCardKey".to_owned(), version: 1 }];
-    while store.claim("figures", "alive#2", 1, lease, &kinds).await.unwrap().is_empty() {
-        tokio::time::timeout(Duration::from_millis(100), std::future::pending::<()>()).await.unwrap_err();
+    let running = tokio::spawn(async move { alive.run().await });
+    loop {
+        let rows = store.list(IntentFilter::default()).await.unwrap();
+        let orphan = rows.iter().find(|row| row.key.reference == "orphan").unwrap();
+        if orphan.status == IntentStatus::Ended {
+            break;
+        }
+        tokio::time::timeout(Duration::from_millis(20), std::future::pending::<()>()).await.unwrap_err();
     }
-    println!(
-        "resumed {:.1} s after the last save of a dead worker, with a lease of {} s",
-        timer.elapsed().as_secs_f64(),
-        lease.as_secs()
-    );
+    let (seconds, lease) = (timer.elapsed().as_secs_f64(), lease.as_secs());
+    println!("a dead worker's charge has its outcome after {seconds:.1} s, with a lease of {lease} s");
+    running.abort();
 }
 
 #[expect(clippy::disallowed_methods, reason = "it measures")]
