@@ -124,7 +124,7 @@ async fn everything() {
 async fn the_guide_lists_every_metric_and_span_with_its_unit_and_attributes() {
     let recorder = Recorder::default();
     {
-        let _guard = tracing::subscriber::set_default(recorder.clone());
+        let _guard = pg_support::traced_by(recorder.clone());
         everything().await;
     }
     let (metrics, spans) = recorder.0.lock().unwrap().clone();

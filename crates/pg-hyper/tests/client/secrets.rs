@@ -87,7 +87,7 @@ fn answers() -> [Answer; 8] {
 #[tokio::test]
 async fn nothing_secret_is_told() {
     let recorder = Recorder::default();
-    let _guard = tracing::subscriber::set_default(recorder.clone());
+    let _guard = pg_support::traced_by(recorder.clone());
     let mut told = String::new();
     let mut outcomes = 0;
     for answer in answers() {
@@ -153,7 +153,7 @@ impl Clock for Leaping {
 #[tokio::test]
 async fn a_charge_tells_nothing_secret_and_stores_nothing_secret() {
     let recorder = Recorder::default();
-    let _guard = tracing::subscriber::set_default(recorder.clone());
+    let _guard = pg_support::traced_by(recorder.clone());
     let told = Arc::new(Mutex::new(String::new()));
     for answer in answers() {
         let server = Server::always(answer).await;

@@ -110,7 +110,7 @@ fn losing_one() -> impl Transport + Clone + 'static {
 #[tokio::test(start_paused = true)]
 async fn a_drive_is_one_span_with_reference_and_outcome() {
     let story = Story::default();
-    let _guard = tracing::subscriber::set_default(story.clone());
+    let _guard = pg_support::traced_by(story.clone());
     let charged = Client::with_transport(account(), losing_one()).charge(payment()).unwrap().await;
     assert!(matches!(charged, ChargeOutcome::Approved(_)), "{charged}");
     let told = story.0.lock().unwrap();

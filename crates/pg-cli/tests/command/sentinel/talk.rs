@@ -19,7 +19,8 @@ impl Talk {
             .with_span_events(FmtSpan::FULL)
             .with_writer(self.clone())
             .finish();
-        tracing::subscriber::with_default(subscriber, work);
+        let _guard = pg_support::traced_by(subscriber);
+        work();
     }
 
     pub(super) fn said(&self) -> Vec<u8> {
