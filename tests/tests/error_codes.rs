@@ -55,7 +55,7 @@ fn each_code_has_its_text_and_its_status() {
             998 | 999 => 500,
             _ => 400,
         };
-        assert_eq!(known.http_status(), Some(status), "{code}");
-        assert!(known.message().is_some_and(|text| (1..=100).contains(&text.chars().count())), "{code}");
+        assert_eq!(known.http_status(), status, "{code}");
+        assert!((1..=100).contains(&known.message().chars().count()), "{code}");
     }
 }

@@ -1,11 +1,12 @@
 //! How a value is checked by the rule of its field, and how generated requests check theirs.
 
+use alloc::vec::Vec;
 use core::fmt;
 
 use crate::{
-    field::{Field, Length},
+    field::{Field, Length, around_number, number_between},
     format::Format,
-    parameters::Named,
+    parameters::ParameterSink,
     text::Text,
     violation::{Rule, Violation, Violations},
 };
@@ -51,47 +52,51 @@ fn in_range(value: &str, (least, most): (i64, i64)) -> bool {
     value.parse::<i64>().is_ok_and(|number| (least..=most).contains(&number))
 }
 
-/// A required text; for an item, with its number.
-#[inline]
-pub(crate) fn text(field: &'static Field, item: Option<usize>, value: &impl Text, violations: &mut Violations) {
-    field.check(&Name(field, item), value.text(), violations);
+/// Checks each field that a request visits, except lists. Violations are in the order of the tables, those of items item by
+/// item.
+pub(crate) fn each_field(fields: &'static [&'static Field], visit: impl FnOnce(&mut dyn ParameterSink)) -> Violations {
+    let mut checker = Checker { fields, broken: Vec::new() };
+    visit(&mut checker);
+    checker.broken.sort_by_key(|(place, _)| *place);
+    checker.broken.into_iter().map(|(_, violation)| violation).collect()
 }
 
-/// An optional text.
-#[inline]
-pub(crate) fn optional(
-    field: &'static Field,
-    item: Option<usize>,
-    value: &Option<impl Text>,
-    violations: &mut Violations,
-) {
-    if let Some(value) = value {
-        text(field, item, value, violations);
+/// Checks the parameters that a request passes on.
+struct Checker {
+    fields: &'static [&'static Field],
+    broken: Vec<([usize; 3], Violation)>,
+}
+
+impl Checker {
+    #[cold]
+    fn note(&mut self, field: &'static Field, name: &str, rule: Rule, value: &str) {
+        let at = self.fields.iter().position(|known| core::ptr::eq(*known, field)).unwrap_or_default();
+        let place = match around_number(field.wire).and_then(|around| number_between(around, name)) {
+            Some(number) => {
+                let first = self.fields.iter().position(|known| known.is_numbered()).unwrap_or_default();
+                [first, number, at]
+            }
+            None => [at, 0, 0],
+        };
+        self.broken.push((place, Violation::new(field, &name, rule, value)));
     }
 }
 
-/// An optional whole number.
-pub(crate) fn optional_number(
-    field: &'static Field,
-    item: Option<usize>,
-    value: Option<impl itoa::Integer>,
-    violations: &mut Violations,
-) {
-    if let Some(value) = value {
-        field.check(&Name(field, item), itoa::Buffer::new().format(value), violations);
-    }
-}
+impl ParameterSink for Checker {
+    fn credentials(&mut self) {}
 
-/// The name of a field on the wire, with the number of its item.
-struct Name(&'static Field, Option<usize>);
-
-impl fmt::Display for Name {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.1, self.0.wire.split_once("{n}")) {
-            (Some(number), Some((before, after))) => write!(f, "{before}{number}{after}"),
-            _ => f.write_str(self.0.wire),
+    fn parameter(&mut self, field: &'static Field, name: &str, value: &str) {
+        // Of parameters that share a prefix, each has a name of its own.
+        if field.wire.ends_with('*') && !field.is_named(name) {
+            self.note(field, name, Rule::Unknown, value);
+        }
+        if let Some(rule) = field.broken_rule(value) {
+            self.note(field, name, rule, value);
         }
     }
+
+    /// A list is checked whole, by [`list`].
+    fn list(&mut self, _: &'static Field, _: &str, _: &mut dyn Iterator<Item = &str>) {}
 }
 
 /// A list joined by commas: not empty if required, without empty elements, duplicates and commas within elements.
@@ -113,15 +118,5 @@ pub(crate) fn list<T: Text>(field: &'static Field, values: &[T], violations: &mu
     }
     if let Some(twice) = crate::twice::find(values) {
         note(Rule::DUPLICATE_CARD_KEY, twice);
-    }
-}
-
-/// Parameters that share a prefix: each must have the prefix, and a value that fits the field.
-pub(crate) fn named(field: &'static Field, values: &Named, violations: &mut Violations) {
-    for (name, value) in values.iter() {
-        if !field.is_named(name) {
-            violations.push(Violation::new(field, &name, Rule::Unknown, value));
-        }
-        field.check(&name, value, violations);
     }
 }

@@ -55,12 +55,12 @@ impl Length {
 }
 
 impl Field {
-    pub(crate) const fn optional(wire: &'static str, rust: &'static str, format: Format, length: Length) -> Self {
+    pub(crate) const fn optional(wire: &'static str, rust: &'static str) -> Self {
         Self {
             wire,
             rust,
-            format,
-            length,
+            format: Format::Text,
+            length: Length::Any,
             range: None,
             required: false,
             sensitive: false,
@@ -73,16 +73,16 @@ impl Field {
         }
     }
 
-    pub(crate) const fn required(wire: &'static str, rust: &'static str, format: Format, length: Length) -> Self {
-        Self { required: true, ..Self::optional(wire, rust, format, length) }
+    pub(crate) const fn required(wire: &'static str, rust: &'static str) -> Self {
+        Self { required: true, ..Self::optional(wire, rust) }
     }
 
-    pub(crate) const fn doc(self, source: &'static str, doc: &'static str) -> Self {
-        Self { source, doc, ..self }
+    pub(crate) const fn format(self, format: Format, length: Length) -> Self {
+        Self { format, length, ..self }
     }
 
-    pub(crate) const fn spec(self, spec: &'static str) -> Self {
-        Self { spec, ..self }
+    pub(crate) const fn doc(self, source: &'static str, spec: &'static str, doc: &'static str) -> Self {
+        Self { source, spec, doc, ..self }
     }
 
     pub(crate) const fn range(self, least: i64, greatest: i64) -> Self {

@@ -54,6 +54,7 @@ mod outcome;
 mod parameters;
 mod read;
 mod record;
+mod record_traits;
 mod remedy;
 mod secret;
 #[cfg(feature = "serde")]
@@ -65,6 +66,10 @@ mod violation;
 mod worth;
 mod write;
 pub mod xml;
+
+/// The table of assumptions as TOML, which `pg-sandbox` shows.
+#[doc(hidden)]
+pub const ASSUMPTIONS: &str = include_str!("../tables/assumptions.toml");
 
 pub use amount::{Amount, AmountError, Decimal};
 pub use decode::{Encoding, EncodingError, decode, decode_as, decode_into, encode};

@@ -3,6 +3,7 @@
 use alloc::{boxed::Box, string::ToString as _};
 
 use crate::{
+    check,
     field::Field,
     outcome::FromReply,
     parameters::{ParameterSink, Parameters},
@@ -25,7 +26,9 @@ pub trait ApiRequest: Sized {
     fn visit(&self, sink: &mut dyn ParameterSink);
 
     /// Checks every field and every rule between fields.
-    fn check(&self) -> Violations;
+    fn check(&self) -> Violations {
+        check::each_field(Self::INFO.fields, |checker| self.visit(checker))
+    }
 
     /// Reads a request from parameters, the reverse of [`visit`](Self::visit). Unknown parameters
     /// are ignored.

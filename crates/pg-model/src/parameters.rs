@@ -83,7 +83,7 @@ impl Parameters {
         self.ends.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
@@ -104,13 +104,6 @@ impl Parameters {
         numbers.sort_unstable();
         numbers.dedup();
         numbers
-    }
-
-    /// The value of item `number`'s field.
-    #[must_use]
-    pub fn of_item(&self, field: &Field, number: usize) -> Option<&str> {
-        let around = around_number(field.wire)?;
-        self.iter().find(|(name, _)| number_between(around, name) == Some(number)).map(|(_, value)| value)
     }
 
     /// All parameters whose name begins with a prefix.
@@ -183,7 +176,7 @@ impl Named {
         self.0.iter().map(|named| named.text.split_at_checked(named.name_length).unwrap_or((&named.text, "")))
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

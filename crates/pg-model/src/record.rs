@@ -112,7 +112,7 @@ impl<R> Keyed<R> {
         self.0.iter().map(|(name, record)| (name.as_str(), record))
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -15,18 +15,6 @@ use crate::{
     record::{ListShape, Record, RecordWriter},
 };
 
-/// Implements [`Serialize`] for records.
-macro_rules! records {
-    ($($name:ident),* $(,)?) => { $(
-        impl serde::Serialize for $name {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                crate::serialize::record(self, serializer)
-            }
-        }
-    )* };
-}
-pub(crate) use records;
-
 pub(crate) fn record<S: Serializer>(record: &dyn Record, serializer: S) -> Result<S::Ok, S::Error> {
     Tree::of(record).serialize(serializer)
 }

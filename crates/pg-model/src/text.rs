@@ -34,9 +34,32 @@ impl Text for String {
 
 /// Gives a one-field struct over `String` or `Cow<'static, str>` the traits of a wire text.
 ///
-/// With `: String` after the name it accepts any text; otherwise `From<Cow<str>>` is written beside it. The
-/// struct itself is always written out beside the call, so that a search finds it.
+/// With `: String` after the name it is over any text, and otherwise over the codes of its `KNOWN`, which are `listed` or `sorted`;
+/// a text that equals one of them is read without a copy. The struct itself is always written out beside the call, so that a search
+/// finds it.
 macro_rules! text_traits {
+    ($name:ident: listed) => {
+        text_traits!($name);
+
+        impl From<alloc::borrow::Cow<'_, str>> for $name {
+            fn from(code: alloc::borrow::Cow<'_, str>) -> Self {
+                let known = Self::KNOWN.iter().find(|known| known.as_str() == code);
+                known.cloned().unwrap_or_else(|| Self(alloc::borrow::Cow::Owned(code.into_owned())))
+            }
+        }
+    };
+    ($name:ident: sorted) => {
+        text_traits!($name);
+
+        impl From<alloc::borrow::Cow<'_, str>> for $name {
+            fn from(code: alloc::borrow::Cow<'_, str>) -> Self {
+                match Self::KNOWN.binary_search_by(|known| known.as_str().cmp(&code)) {
+                    Ok(at) => Self::KNOWN[at].clone(),
+                    Err(_) => Self(alloc::borrow::Cow::Owned(code.into_owned())),
+                }
+            }
+        }
+    };
     ($name:ident: String) => {
         text_traits!($name);
 

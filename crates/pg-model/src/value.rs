@@ -70,7 +70,7 @@ impl Extra {
         self.0.iter().map(|(name, value)| (&**name, value))
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -131,7 +131,7 @@ impl Violations {
         self.push(Violation { name: name.into(), rule: Rule::Together(rule), found: "nothing".into(), source });
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -142,7 +142,7 @@ impl Violations {
         self.0.iter()
     }
 
-    /// `Ok` if there are none.
+    /// `Ok` if it is empty.
     ///
     /// # Errors
     /// Returns all violations, if there are any.

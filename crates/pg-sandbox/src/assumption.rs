@@ -1,6 +1,13 @@
 //! Entries of the register of assumptions.
 
-pub use crate::generated::assumptions::ASSUMPTIONS;
+use std::sync::LazyLock;
+
+/// Every entry of `docs/reference/assumptions.md`, in ascending order of the numbers.
+pub static ASSUMPTIONS: LazyLock<Vec<Assumption>> = LazyLock::new(|| {
+    let table: toml::Table = pg_model::ASSUMPTIONS.parse().expect("the generator reads the same table");
+    let rows = table.get("assumption").and_then(toml::Value::as_array).into_iter().flatten();
+    rows.filter_map(|row| Assumption::read(row.as_table()?)).collect()
+});
 
 /// A question that the documents leave open, and its decision: one entry of `docs/reference/assumptions.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +32,21 @@ pub struct Assumption {
 }
 
 impl Assumption {
+    /// Reads a row of the table. Its texts live as long as the program.
+    fn read(row: &toml::Table) -> Option<Self> {
+        let text = |key| Some(&*row.get(key)?.as_str()?.to_owned().leak());
+        Some(Self {
+            number: row.get("number")?.as_integer()?.try_into().ok()?,
+            area: text("area")?,
+            title: text("title")?,
+            open: text("open")?,
+            chosen: text("chosen")?,
+            why: text("why")?,
+            change: text("change")?,
+            question: text("question"),
+        })
+    }
+
     /// The entry with this number.
     ///
     /// ```
@@ -46,5 +68,16 @@ impl Assumption {
     pub fn question_number(&self) -> Option<usize> {
         self.question?;
         Some(ASSUMPTIONS.iter().filter(|one| one.question.is_some() && one.number <= self.number).count())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ASSUMPTIONS;
+
+    #[test]
+    fn every_row_of_the_table_is_read_in_the_order_of_the_numbers() {
+        assert_eq!(ASSUMPTIONS.len(), pg_model::ASSUMPTIONS.matches("[[assumption]]").count());
+        assert!(ASSUMPTIONS.is_sorted_by(|one, next| one.number < next.number));
     }
 }

@@ -78,6 +78,7 @@ pub mod form;
 mod generated;
 mod in_process;
 mod inbound;
+mod invented;
 mod journal;
 #[doc(hidden)]
 pub mod key;

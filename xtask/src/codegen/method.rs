@@ -196,7 +196,7 @@ mod tests {
                 let expected = match one.what {
                     "reply" => "pub struct ",
                     "signing order" => "fn visit(&self",
-                    "validator" => "fn check(&self",
+                    "validator" => "pub(crate) fn each_field(",
                     "way back from a form" => "fn from_parameters(",
                     "facts at run time" => "static INFO: MethodInfo",
                     "rule between fields" => "violations: &mut Violations",

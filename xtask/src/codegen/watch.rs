@@ -65,7 +65,7 @@ impl<'r> Watch<'r> {
         self.generate(out)
     }
 
-    /// Writes what follows. A mistake is told and leaves everything as it is: the next change may mend it.
+    /// Writes the generated files. A mistake is printed and changes nothing, since the next change may correct it.
     fn generate(&self, out: &mut dyn Write) -> anyhow::Result<()> {
         match write(self.root) {
             Ok((count, changed)) => {

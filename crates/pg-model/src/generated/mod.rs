@@ -8,3 +8,28 @@ pub(crate) mod methods;
 pub(crate) mod records;
 pub(crate) mod situations;
 pub(crate) mod types;
+
+/// What the files in these folders use.
+mod prelude {
+    pub(super) use alloc::{borrow::Cow, string::String, vec::Vec};
+
+    pub(super) use super::{codes::*, groups::*, records::*, types::*};
+    pub(super) use crate::{
+        amount::Decimal,
+        check, emit,
+        field::{Field, Length},
+        format::Format,
+        method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
+        outcome::Outcome,
+        parameters::{Named, ParameterSink, Parameters},
+        read::Reader,
+        record::{Keyed, ListShape, Record, RecordWriter, Slot},
+        record_traits::record_traits,
+        remedy::Remedy,
+        secret::{CardNumber, Cv2, Secret},
+        text::{Text, text_traits},
+        value::Extra,
+        violation::Violations,
+        write,
+    };
+}

@@ -2,9 +2,7 @@
 
 //! Keys and references.
 
-use alloc::string::String;
-
-use crate::text::text_traits;
+use crate::generated::prelude::*;
 
 /// Reference of a stored card; the examples are hexadecimal groups joined by hyphens. (spec 1 §2.1)
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,4 +1,4 @@
-//! What is not a reply is an error that says where, and repeats nothing of the body.
+//! A body that is not a reply gives an error with the place, and without text of the body.
 
 use pg_model::{AccountUpdaterBatch, CardKeyDetails, Encoding, Session, Transaction, Transactions, decode};
 

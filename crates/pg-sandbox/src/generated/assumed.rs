@@ -4,470 +4,159 @@
 
 #![expect(dead_code, reason = "other crates make some of the assumptions")]
 
-/// A01: Words such as "alphanumeric" are descriptions, not rules.
 pub(crate) const WORDS_SUCH_AS_ALPHANUMERIC_ARE_DESCRIPTIONS_NOT_RULES: u16 = 1;
-
-/// A02: Order of names that differ only in case.
 pub(crate) const ORDER_OF_NAMES_THAT_DIFFER_ONLY_IN_CASE: u16 = 2;
-
-/// A03: Keys of exactly 32 letters and digits are checked strictly.
 pub(crate) const KEYS_OF_EXACTLY_32_LETTERS_AND_DIGITS_ARE_CHECKED_STRICTLY: u16 = 3;
-
-/// A04: Length of a customer reference.
 pub(crate) const LENGTH_OF_A_CUSTOMER_REFERENCE: u16 = 4;
-
-/// A05: Required fields of an order.
 pub(crate) const REQUIRED_FIELDS_OF_AN_ORDER: u16 = 5;
-
-/// A06: Parameters of initiate3DSecureCardKey.
 pub(crate) const PARAMETERS_OF_INITIATE3DSECURECARDKEY: u16 = 6;
-
-/// A07: auth3DSecure and preauth3DSecure take the key only.
 pub(crate) const AUTH3DSECURE_AND_PREAUTH3DSECURE_TAKE_THE_KEY_ONLY: u16 = 7;
-
-/// A08: Required parameters of the token methods.
 pub(crate) const REQUIRED_PARAMETERS_OF_THE_TOKEN_METHODS: u16 = 8;
-
-/// A09: Empty values.
 pub(crate) const EMPTY_VALUES: u16 = 9;
-
-/// A10: Two-digit years.
 pub(crate) const TWO_DIGIT_YEARS: u16 = 10;
-
-/// A11: Which status codes are declines.
 pub(crate) const WHICH_STATUS_CODES_ARE_DECLINES: u16 = 11;
-
-/// A12: The Luhn digit is not a field rule.
 pub(crate) const THE_LUHN_DIGIT_IS_NOT_A_FIELD_RULE: u16 = 12;
-
-/// A13: Decimal amounts.
 pub(crate) const DECIMAL_AMOUNTS: u16 = 13;
-
-/// A14: Numbering of items.
 pub(crate) const NUMBERING_OF_ITEMS: u16 = 14;
-
-/// A15: prev_trans_key is text.
 pub(crate) const PREV_TRANS_KEY_IS_TEXT: u16 = 15;
-
-/// A16: currency of the version 5 refund.
 pub(crate) const CURRENCY_OF_THE_VERSION_5_REFUND: u16 = 16;
-
-/// A17: Inputs that begin with collect.
 pub(crate) const INPUTS_THAT_BEGIN_WITH_COLLECT: u16 = 17;
-
-/// A18: Ports of the version 5 callback.
 pub(crate) const PORTS_OF_THE_VERSION_5_CALLBACK: u16 = 18;
-
-/// A19: Letter case of currency codes.
 pub(crate) const LETTER_CASE_OF_CURRENCY_CODES: u16 = 19;
-
-/// A20: Length of traceCode.
 pub(crate) const LENGTH_OF_TRACECODE: u16 = 20;
-
-/// A21: Shape of the transaction lookup.
 pub(crate) const SHAPE_OF_THE_TRANSACTION_LOOKUP: u16 = 21;
-
-/// A22: Effect of repeated calls.
 pub(crate) const EFFECT_OF_REPEATED_CALLS: u16 = 22;
-
-/// A23: Misspelt names.
 pub(crate) const MISSPELT_NAMES: u16 = 23;
-
-/// A24: Required MCC fields.
 pub(crate) const REQUIRED_MCC_FIELDS: u16 = 24;
-
-/// A25: The signed text.
 pub(crate) const THE_SIGNED_TEXT: u16 = 25;
-
-/// A26: Arrays in the signature.
 pub(crate) const ARRAYS_IN_THE_SIGNATURE: u16 = 26;
-
-/// A27: Letter case of the signature.
 pub(crate) const LETTER_CASE_OF_THE_SIGNATURE: u16 = 27;
-
-/// A28: Signature of retrieveAccountUpdater.
 pub(crate) const SIGNATURE_OF_RETRIEVEACCOUNTUPDATER: u16 = 28;
-
-/// A29: Which parameters are signed.
 pub(crate) const WHICH_PARAMETERS_ARE_SIGNED: u16 = 29;
-
-/// A30: Key of the redirect data.
 pub(crate) const KEY_OF_THE_REDIRECT_DATA: u16 = 30;
-
-/// A31: Form of the iv.
 pub(crate) const FORM_OF_THE_IV: u16 = 31;
-
-/// A32: Padding of the redirect data.
 pub(crate) const PADDING_OF_THE_REDIRECT_DATA: u16 = 32;
-
-/// A33: Text encoding of the redirect data.
 pub(crate) const TEXT_ENCODING_OF_THE_REDIRECT_DATA: u16 = 33;
-
-/// A34: Text of the redirect data.
 pub(crate) const TEXT_OF_THE_REDIRECT_DATA: u16 = 34;
-
-/// A35: Redirect data proves nothing.
 pub(crate) const REDIRECT_DATA_PROVES_NOTHING: u16 = 35;
-
-/// A36: Details of the form encoding.
 pub(crate) const DETAILS_OF_THE_FORM_ENCODING: u16 = 36;
-
-/// A37: Encoding segment.
 pub(crate) const ENCODING_SEGMENT: u16 = 37;
-
-/// A38: Error bodies of the version 3 methods.
 pub(crate) const ERROR_BODIES_OF_THE_VERSION_3_METHODS: u16 = 38;
-
-/// A39: Error bodies of version 5.
 pub(crate) const ERROR_BODIES_OF_VERSION_5: u16 = 39;
-
-/// A40: HTTP status of each error code.
 pub(crate) const HTTP_STATUS_OF_EACH_ERROR_CODE: u16 = 40;
-
-/// A41: Content types of replies.
 pub(crate) const CONTENT_TYPES_OF_REPLIES: u16 = 41;
-
-/// A42: Empty fields in replies of the sandbox.
 pub(crate) const EMPTY_FIELDS_IN_REPLIES_OF_THE_SANDBOX: u16 = 42;
-
-/// A43: A lookup that finds nothing.
 pub(crate) const A_LOOKUP_THAT_FINDS_NOTHING: u16 = 43;
-
-/// A44: Replies that are neither success nor a known error.
 pub(crate) const REPLIES_THAT_ARE_NEITHER_SUCCESS_NOR_A_KNOWN_ERROR: u16 = 44;
-
-/// A45: Error codes of single parameters.
 pub(crate) const ERROR_CODES_OF_SINGLE_PARAMETERS: u16 = 45;
-
-/// A46: Bodies that are not a form.
 pub(crate) const BODIES_THAT_ARE_NOT_A_FORM: u16 = 46;
-
-/// A47: Size of requests.
 pub(crate) const SIZE_OF_REQUESTS: u16 = 47;
-
-/// A48: A parameter sent twice.
 pub(crate) const A_PARAMETER_SENT_TWICE: u16 = 48;
-
-/// A49: Unknown paths and other HTTP methods.
 pub(crate) const UNKNOWN_PATHS_AND_OTHER_HTTP_METHODS: u16 = 49;
-
-/// A50: Failures of the service itself.
 pub(crate) const FAILURES_OF_THE_SERVICE_ITSELF: u16 = 50;
-
-/// A51: Order of the checks.
 pub(crate) const ORDER_OF_THE_CHECKS: u16 = 51;
-
-/// A52: 102, 105 and 123.
 pub(crate) const CODES_102_105_AND_123: u16 = 52;
-
-/// A53: Failures that count towards a lockout.
 pub(crate) const FAILURES_THAT_COUNT_TOWARDS_A_LOCKOUT: u16 = 53;
-
-/// A54: The limit of 100 requests a minute.
 pub(crate) const THE_LIMIT_OF_100_REQUESTS_A_MINUTE: u16 = 54;
-
-/// A55: Parameters that a method does not know.
 pub(crate) const PARAMETERS_THAT_A_METHOD_DOES_NOT_KNOW: u16 = 55;
-
-/// A56: Keys of other accounts.
 pub(crate) const KEYS_OF_OTHER_ACCOUNTS: u16 = 56;
-
-/// A57: Unknown card key or transaction key.
 pub(crate) const UNKNOWN_CARD_KEY_OR_TRANSACTION_KEY: u16 = 57;
-
-/// A58: Customer reference that does not fit.
 pub(crate) const CUSTOMER_REFERENCE_THAT_DOES_NOT_FIT: u16 = 58;
-
-/// A59: Enabled flag of a new token.
 pub(crate) const ENABLED_FLAG_OF_A_NEW_TOKEN: u16 = 59;
-
-/// A60: Disabling a disabled token.
 pub(crate) const DISABLING_A_DISABLED_TOKEN: u16 = 60;
-
-/// A61: Operations of a disabled token.
 pub(crate) const OPERATIONS_OF_A_DISABLED_TOKEN: u16 = 61;
-
-/// A62: Tokenising a transaction again.
 pub(crate) const TOKENISING_A_TRANSACTION_AGAIN: u16 = 62;
-
-/// A63: Transactions that can be tokenised.
 pub(crate) const TRANSACTIONS_THAT_CAN_BE_TOKENISED: u16 = 63;
-
-/// A64: Tokenising with a card key.
 pub(crate) const TOKENISING_WITH_A_CARD_KEY: u16 = 64;
-
-/// A65: Content of a new token.
 pub(crate) const CONTENT_OF_A_NEW_TOKEN: u16 = 65;
-
-/// A66: Form of card keys and card identifiers.
 pub(crate) const FORM_OF_CARD_KEYS_AND_CARD_IDENTIFIERS: u16 = 66;
-
-/// A67: Limits of updateCardKeyDetails.
 pub(crate) const LIMITS_OF_UPDATECARDKEYDETAILS: u16 = 67;
-
-/// A68: Lookups without a parameter.
 pub(crate) const LOOKUPS_WITHOUT_A_PARAMETER: u16 = 68;
-
-/// A69: What the token lookup finds.
 pub(crate) const WHAT_THE_TOKEN_LOOKUP_FINDS: u16 = 69;
-
-/// A70: Account updater requests that are refused.
 pub(crate) const ACCOUNT_UPDATER_REQUESTS_THAT_ARE_REFUSED: u16 = 70;
-
-/// A71: Order of 106 and 180.
 pub(crate) const ORDER_OF_106_AND_180: u16 = 71;
-
-/// A72: 183 and 181.
 pub(crate) const CODES_183_AND_181: u16 = 72;
-
-/// A73: When and how a batch is processed.
 pub(crate) const WHEN_AND_HOW_A_BATCH_IS_PROCESSED: u16 = 73;
-
-/// A74: The new token of an updated card.
 pub(crate) const THE_NEW_TOKEN_OF_AN_UPDATED_CARD: u16 = 74;
-
-/// A75: Entries of a finished batch.
 pub(crate) const ENTRIES_OF_A_FINISHED_BATCH: u16 = 75;
-
-/// A76: The account updater callback.
 pub(crate) const THE_ACCOUNT_UPDATER_CALLBACK: u16 = 76;
-
-/// A77: Which callback addresses are accepted.
 pub(crate) const WHICH_CALLBACK_ADDRESSES_ARE_ACCEPTED: u16 = 77;
-
-/// A78: Expiry of a session.
 pub(crate) const EXPIRY_OF_A_SESSION: u16 = 78;
-
-/// A79: The service-hosted error page.
 pub(crate) const THE_SERVICE_HOSTED_ERROR_PAGE: u16 = 79;
-
-/// A80: Code of a missing field in postform.
 pub(crate) const CODE_OF_A_MISSING_FIELD_IN_POSTFORM: u16 = 80;
-
-/// A81: Validation of the card form.
 pub(crate) const VALIDATION_OF_THE_CARD_FORM: u16 = 81;
-
-/// A82: Content of a redirect.
 pub(crate) const CONTENT_OF_A_REDIRECT: u16 = 82;
-
-/// A83: How redirect parameters are appended.
 pub(crate) const HOW_REDIRECT_PARAMETERS_ARE_APPENDED: u16 = 83;
-
-/// A84: Posting several times.
 pub(crate) const POSTING_SEVERAL_TIMES: u16 = 84;
-
-/// A85: How often a session key pays.
 pub(crate) const HOW_OFTEN_A_SESSION_KEY_PAYS: u16 = 85;
-
-/// A86: Customer reference of a session.
 pub(crate) const CUSTOMER_REFERENCE_OF_A_SESSION: u16 = 86;
-
-/// A87: Declines.
 pub(crate) const DECLINES: u16 = 87;
-
-/// A88: bank* fields of an approval.
 pub(crate) const BANK_FIELDS_OF_AN_APPROVAL: u16 = 88;
-
-/// A89: Bank response codes of declines.
 pub(crate) const BANK_RESPONSE_CODES_OF_DECLINES: u16 = 89;
-
-/// A90: Amount of a payment.
 pub(crate) const AMOUNT_OF_A_PAYMENT: u16 = 90;
-
-/// A91: Terminals.
 pub(crate) const TERMINALS: u16 = 91;
-
-/// A92: What uses up a uniqueMerchantReference.
 pub(crate) const WHAT_USES_UP_A_UNIQUEMERCHANTREFERENCE: u16 = 92;
-
-/// A93: No response from the bank.
 pub(crate) const NO_RESPONSE_FROM_THE_BANK: u16 = 93;
-
-/// A94: References of captures, cancellations and refunds.
 pub(crate) const REFERENCES_OF_CAPTURES_CANCELLATIONS_AND_REFUNDS: u16 = 94;
-
-/// A95: Operations on the wrong kind of transaction.
 pub(crate) const OPERATIONS_ON_THE_WRONG_KIND_OF_TRANSACTION: u16 = 95;
-
-/// A96: Life of a preauth.
 pub(crate) const LIFE_OF_A_PREAUTH: u16 = 96;
-
-/// A97: Several refunds.
 pub(crate) const SEVERAL_REFUNDS: u16 = 97;
-
-/// A98: Codes of update.
 pub(crate) const CODES_OF_UPDATE: u16 = 98;
-
-/// A99: Transaction lookup with several parameters.
 pub(crate) const TRANSACTION_LOOKUP_WITH_SEVERAL_PARAMETERS: u16 = 99;
-
-/// A100: Transactions of both versions.
 pub(crate) const TRANSACTIONS_OF_BOTH_VERSIONS: u16 = 100;
-
-/// A101: The CV2 after authorisation.
 pub(crate) const THE_CV2_AFTER_AUTHORISATION: u16 = 101;
-
-/// A102: Which methods need permission.
 pub(crate) const WHICH_METHODS_NEED_PERMISSION: u16 = 102;
-
-/// A103: Customer reference of a payment by card key.
 pub(crate) const CUSTOMER_REFERENCE_OF_A_PAYMENT_BY_CARD_KEY: u16 = 103;
-
-/// A104: Raw cards that have expired.
 pub(crate) const RAW_CARDS_THAT_HAVE_EXPIRED: u16 = 104;
-
-/// A105: When an initiation fails.
 pub(crate) const WHEN_AN_INITIATION_FAILS: u16 = 105;
-
-/// A106: Codes of getAuthenticationStatus.
 pub(crate) const CODES_OF_GETAUTHENTICATIONSTATUS: u16 = 106;
-
-/// A107: Unknown authentication keys and their lifetime.
 pub(crate) const UNKNOWN_AUTHENTICATION_KEYS_AND_THEIR_LIFETIME: u16 = 107;
-
-/// A108: Paying after each outcome.
 pub(crate) const PAYING_AFTER_EACH_OUTCOME: u16 = 108;
-
-/// A109: References of a 3-D Secure payment.
 pub(crate) const REFERENCES_OF_A_3_D_SECURE_PAYMENT: u16 = 109;
-
-/// A110: Coming back from the challenge.
 pub(crate) const COMING_BACK_FROM_THE_CHALLENGE: u16 = 110;
-
-/// A111: The version parameter.
 pub(crate) const THE_VERSION_PARAMETER: u16 = 111;
-
-/// A112: Further error codes of version 5.
 pub(crate) const FURTHER_ERROR_CODES_OF_VERSION_5: u16 = 112;
-
-/// A113: Failure by status or by error.
 pub(crate) const FAILURE_BY_STATUS_OR_BY_ERROR: u16 = 113;
-
-/// A114: Merchant defaults of gettoken.
 pub(crate) const MERCHANT_DEFAULTS_OF_GETTOKEN: u16 = 114;
-
-/// A115: Form of a checkout token.
 pub(crate) const FORM_OF_A_CHECKOUT_TOKEN: u16 = 115;
-
-/// A116: Place of the billing address in the reply of gettoken.
 pub(crate) const PLACE_OF_THE_BILLING_ADDRESS_IN_THE_REPLY_OF_GETTOKEN: u16 = 116;
-
-/// A117: Limits of a checkout token.
 pub(crate) const LIMITS_OF_A_CHECKOUT_TOKEN: u16 = 117;
-
-/// A118: A checkout without items.
 pub(crate) const A_CHECKOUT_WITHOUT_ITEMS: u16 = 118;
-
-/// A119: What the payment page does.
 pub(crate) const WHAT_THE_PAYMENT_PAGE_DOES: u16 = 119;
-
-/// A120: The way back from the payment page.
 pub(crate) const THE_WAY_BACK_FROM_THE_PAYMENT_PAGE: u16 = 120;
-
-/// A121: The checkout callback.
 pub(crate) const THE_CHECKOUT_CALLBACK: u16 = 121;
-
-/// A122: Options of a checkout token.
 pub(crate) const OPTIONS_OF_A_CHECKOUT_TOKEN: u16 = 122;
-
-/// A123: Transactions that can be repeated.
 pub(crate) const TRANSACTIONS_THAT_CAN_BE_REPEATED: u16 = 123;
-
-/// A124: Spelling of version 5 results.
 pub(crate) const SPELLING_OF_VERSION_5_RESULTS: u16 = 124;
-
-/// A125: Statuses of transaction_lookup.
 pub(crate) const STATUSES_OF_TRANSACTION_LOOKUP: u16 = 125;
-
-/// A126: Cancelling a checkout token.
 pub(crate) const CANCELLING_A_CHECKOUT_TOKEN: u16 = 126;
-
-/// A127: Text messages.
 pub(crate) const TEXT_MESSAGES: u16 = 127;
-
-/// A128: Addresses.
 pub(crate) const ADDRESSES: u16 = 128;
-
-/// A129: Rate limit of version 5.
 pub(crate) const RATE_LIMIT_OF_VERSION_5: u16 = 129;
-
-/// A130: Methods whose paths are not shown.
 pub(crate) const METHODS_WHOSE_PATHS_ARE_NOT_SHOWN: u16 = 130;
-
-/// A131: Types of JSON values.
 pub(crate) const TYPES_OF_JSON_VALUES: u16 = 131;
-
-/// A132: What to do about each error code.
 pub(crate) const WHAT_TO_DO_ABOUT_EACH_ERROR_CODE: u16 = 132;
-
-/// A133: Callbacks are hints.
 pub(crate) const CALLBACKS_ARE_HINTS: u16 = 133;
-
-/// A134: Merchant pages.
 pub(crate) const MERCHANT_PAGES: u16 = 134;
-
-/// A135: How long a redirect may be.
 pub(crate) const HOW_LONG_A_REDIRECT_MAY_BE: u16 = 135;
-
-/// A136: One charge for one payment form.
 pub(crate) const ONE_CHARGE_FOR_ONE_PAYMENT_FORM: u16 = 136;
-
-/// A137: Test cards.
 pub(crate) const TEST_CARDS: u16 = 137;
-
-/// A138: Events that are not shown.
 pub(crate) const EVENTS_THAT_ARE_NOT_SHOWN: u16 = 138;
-
-/// A139: Characters that XML cannot contain.
 pub(crate) const CHARACTERS_THAT_XML_CANNOT_CONTAIN: u16 = 139;
-
-/// A140: What a lookup sees.
 pub(crate) const WHAT_A_LOOKUP_SEES: u16 = 140;
-
-/// A141: What a refusal says about other copies of a request.
 pub(crate) const WHAT_A_REFUSAL_SAYS_ABOUT_OTHER_COPIES_OF_A_REQUEST: u16 = 141;
-
-/// A142: How long a request may be in transit.
 pub(crate) const HOW_LONG_A_REQUEST_MAY_BE_IN_TRANSIT: u16 = 142;
-
-/// A143: Enumerated values of version 5.
 pub(crate) const ENUMERATED_VALUES_OF_VERSION_5: u16 = 143;
-
-/// A144: What identifies an account over time.
 pub(crate) const WHAT_IDENTIFIES_AN_ACCOUNT_OVER_TIME: u16 = 144;
-
-/// A150: References that a method does not have.
 pub(crate) const REFERENCES_THAT_A_METHOD_DOES_NOT_HAVE: u16 = 150;
-
-/// A151: Amounts that a method does not have.
 pub(crate) const AMOUNTS_THAT_A_METHOD_DOES_NOT_HAVE: u16 = 151;
-
-/// A170: Misspelt amounts.
 pub(crate) const MISSPELT_AMOUNTS: u16 = 170;
-
-/// A180: Expiry date on the payment page.
 pub(crate) const EXPIRY_DATE_ON_THE_PAYMENT_PAGE: u16 = 180;
-
-/// A181: Payment page after a challenge.
 pub(crate) const PAYMENT_PAGE_AFTER_A_CHALLENGE: u16 = 181;
-
-/// A182: Language and amounts of pages for customers.
 pub(crate) const LANGUAGE_AND_AMOUNTS_OF_PAGES_FOR_CUSTOMERS: u16 = 182;
-
-/// A195: Requests of browsers.
 pub(crate) const REQUESTS_OF_BROWSERS: u16 = 195;
-
-/// A200: Card numbers in free text.
 pub(crate) const CARD_NUMBERS_IN_FREE_TEXT: u16 = 200;
-
-/// A225: Card numbers in addresses and headers.
 pub(crate) const CARD_NUMBERS_IN_ADDRESSES_AND_HEADERS: u16 = 225;
-
-/// A335: Accounts made at run time.
 pub(crate) const ACCOUNTS_MADE_AT_RUN_TIME: u16 = 335;
-
-/// A345: Retries of a callback.
 pub(crate) const RETRIES_OF_A_CALLBACK: u16 = 345;
-
-/// A346: Registered callback destinations.
 pub(crate) const REGISTERED_CALLBACK_DESTINATIONS: u16 = 346;

@@ -2,81 +2,53 @@
 
 //! Codes that the sandbox invents.
 
+use pg_model::Remedy;
+
+use crate::invented::{Facts, facts};
+
 /// Status codes that the sandbox invents because the documents show none for a decline; HTTP 200, as every outcome.
 ///
 /// Source: spec 2 §7.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct SandboxStatusCode(&'static str);
+pub struct SandboxStatusCode(&'static Facts);
+
+facts!(SandboxStatusCode);
 
 impl SandboxStatusCode {
     /// `901`: The issuer said no without a reason. (spec 2 §7, assumption A87)
-    pub const DECLINED: Self = Self("901");
+    pub const DECLINED: Self = Self(&Facts::status("901", "declined", 87, "Transaction declined"));
     /// `902`: The account does not cover the amount. (spec 2 §7, assumption A87)
-    pub const INSUFFICIENT_FUNDS: Self = Self("902");
+    pub const INSUFFICIENT_FUNDS: Self = Self(&Facts::status("902", "insufficient-funds", 87, "Insufficient funds"));
     /// `903`: A stored card was past its expiry when it was charged. (spec 2 §7, assumption A87)
-    pub const CARD_EXPIRED: Self = Self("903");
+    pub const CARD_EXPIRED: Self = Self(&Facts::status("903", "card-expired", 87, "Card expired"));
     /// `907`: Payment attempted after a failed, abandoned or timed out authentication. (spec 2 §3.3, assumption A108)
-    pub const AUTHENTICATION_DECLINED: Self = Self("907");
+    pub const AUTHENTICATION_DECLINED: Self =
+        Self(&Facts::status("907", "authentication-declined", 108, "Declined, authentication did not succeed"));
     /// All codes of the table.
     pub const KNOWN: &'static [Self] =
         &[Self::DECLINED, Self::INSUFFICIENT_FUNDS, Self::CARD_EXPIRED, Self::AUTHENTICATION_DECLINED];
-
-    /// The code as the sandbox sends it by default.
-    #[must_use]
-    pub const fn as_str(&self) -> &'static str {
-        self.0
-    }
-
-    /// What the code means; `None` for one that the table does not know.
-    #[must_use]
-    pub fn message(&self) -> Option<&'static str> {
-        Some(match self.as_str() {
-            "901" => "Transaction declined",
-            "902" => "Insufficient funds",
-            "903" => "Card expired",
-            "907" => "Declined, authentication did not succeed",
-            _ => return None,
-        })
-    }
-
-    /// Its situation, by which entries of dialects name it.
-    #[must_use]
-    pub fn situation(&self) -> Option<&'static str> {
-        Some(match self.as_str() {
-            "901" => "declined",
-            "902" => "insufficient-funds",
-            "903" => "card-expired",
-            "907" => "authentication-declined",
-            _ => return None,
-        })
-    }
-
-    /// The number of the assumption that invented the code.
-    #[must_use]
-    pub fn assumption(&self) -> Option<u16> {
-        Some(match self.as_str() {
-            "901" | "902" | "903" => 87,
-            "907" => 108,
-            _ => return None,
-        })
-    }
 }
 
 /// Status codes that the sandbox invents for getAuthenticationStatus, where 607 and 608 do not fit; HTTP 200.
 ///
 /// Source: spec 2 §7.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct SandboxAuthenticationCode(&'static str);
+pub struct SandboxAuthenticationCode(&'static Facts);
+
+facts!(SandboxAuthenticationCode);
 
 impl SandboxAuthenticationCode {
     /// `920`: The customer has not finished yet. (spec 2 §4.4, assumption A106)
-    pub const AUTHENTICATION_PENDING: Self = Self("920");
+    pub const AUTHENTICATION_PENDING: Self =
+        Self(&Facts::status("920", "authentication-pending", 106, "Authentication pending"));
     /// `921`: The customer came back without answering. (spec 2 §4.4, assumption A106)
-    pub const AUTHENTICATION_ABANDONED: Self = Self("921");
+    pub const AUTHENTICATION_ABANDONED: Self =
+        Self(&Facts::status("921", "authentication-abandoned", 106, "Authentication abandoned"));
     /// `922`: The customer never came back. (spec 2 §4.4, assumption A106)
-    pub const AUTHENTICATION_TIMED_OUT: Self = Self("922");
+    pub const AUTHENTICATION_TIMED_OUT: Self =
+        Self(&Facts::status("922", "authentication-timed-out", 106, "Authentication timed out"));
     /// `923`: The customer was sent straight back. (spec 2 §4.4, assumption A106)
-    pub const NOT_ENROLLED: Self = Self("923");
+    pub const NOT_ENROLLED: Self = Self(&Facts::status("923", "not-enrolled", 106, "Card does not support 3-D Secure"));
     /// All codes of the table.
     pub const KNOWN: &'static [Self] = &[
         Self::AUTHENTICATION_PENDING,
@@ -84,124 +56,149 @@ impl SandboxAuthenticationCode {
         Self::AUTHENTICATION_TIMED_OUT,
         Self::NOT_ENROLLED,
     ];
-
-    /// The code as the sandbox sends it by default.
-    #[must_use]
-    pub const fn as_str(&self) -> &'static str {
-        self.0
-    }
-
-    /// What the code means; `None` for one that the table does not know.
-    #[must_use]
-    pub fn message(&self) -> Option<&'static str> {
-        Some(match self.as_str() {
-            "920" => "Authentication pending",
-            "921" => "Authentication abandoned",
-            "922" => "Authentication timed out",
-            "923" => "Card does not support 3-D Secure",
-            _ => return None,
-        })
-    }
-
-    /// Its situation, by which entries of dialects name it.
-    #[must_use]
-    pub fn situation(&self) -> Option<&'static str> {
-        Some(match self.as_str() {
-            "920" => "authentication-pending",
-            "921" => "authentication-abandoned",
-            "922" => "authentication-timed-out",
-            "923" => "not-enrolled",
-            _ => return None,
-        })
-    }
-
-    /// The number of the assumption that invented the code.
-    #[must_use]
-    pub fn assumption(&self) -> Option<u16> {
-        Some(match self.as_str() {
-            "920" | "921" | "922" | "923" => 106,
-            _ => return None,
-        })
-    }
 }
 
 /// Error codes that the sandbox invents where the documents show that a request fails and not with which code.
 ///
 /// Source: spec 1 §7.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct SandboxErrorCode(&'static str);
+pub struct SandboxErrorCode(&'static Facts);
+
+facts!(SandboxErrorCode);
 
 impl SandboxErrorCode {
     /// `930`: Not a form, a broken percent-encoding, or bytes that are not UTF-8. (spec 1 §4.1, assumption A46)
-    pub const MALFORMED_BODY: Self = Self("930");
+    pub const MALFORMED_BODY: Self =
+        Self(&Facts::status("930", "malformed-body", 46, "Malformed request body").error(400, Remedy::FixRequest));
     /// `931`: More bytes than the sandbox reads. (spec 1 §4.1, assumption A47)
-    pub const BODY_TOO_LARGE: Self = Self("931");
+    pub const BODY_TOO_LARGE: Self =
+        Self(&Facts::status("931", "body-too-large", 47, "Request body too large").error(400, Remedy::FixRequest));
     /// `932`: More pairs than the sandbox reads. (spec 1 §4.1, assumption A47)
-    pub const TOO_MANY_PARAMETERS: Self = Self("932");
+    pub const TOO_MANY_PARAMETERS: Self =
+        Self(&Facts::status("932", "too-many-parameters", 47, "Too many parameters").error(400, Remedy::FixRequest));
     /// `933`: The body is declared to be something else than a form. (spec 1 §4.1, assumption A46)
-    pub const UNSUPPORTED_CONTENT_TYPE: Self = Self("933");
+    pub const UNSUPPORTED_CONTENT_TYPE: Self = Self(
+        &Facts::status("933", "unsupported-content-type", 46, "Content type must be application/x-www-form-urlencoded")
+            .error(400, Remedy::FixRequest),
+    );
     /// `934`: A known path was called with another HTTP method. (spec 1 §4.1, assumption A49)
-    pub const METHOD_NOT_ALLOWED: Self = Self("934");
+    pub const METHOD_NOT_ALLOWED: Self =
+        Self(&Facts::status("934", "method-not-allowed", 49, "Only POST is accepted").error(400, Remedy::FixRequest));
     /// `935`: The same name occurs more than once. (spec 1 §4.1, assumption A48)
-    pub const DUPLICATE_PARAMETER: Self = Self("935");
+    pub const DUPLICATE_PARAMETER: Self =
+        Self(&Facts::status("935", "duplicate-parameter", 48, "Parameter sent twice").error(400, Remedy::FixRequest));
     /// `936`: The account has used up its requests for this minute. (spec 1 §8, assumption A54)
-    pub const RATE_LIMIT_EXCEEDED: Self = Self("936");
+    pub const RATE_LIMIT_EXCEEDED: Self =
+        Self(&Facts::status("936", "rate-limit-exceeded", 54, "Too many requests").error(403, Remedy::WaitOneMinute));
     /// `937`: A parameter breaks its format or length and has no code of its own. (spec 1 §7, assumption A45)
-    pub const INVALID_PARAMETER: Self = Self("937");
+    pub const INVALID_PARAMETER: Self =
+        Self(&Facts::status("937", "invalid-parameter", 45, "Invalid parameter").error(400, Remedy::FixRequest));
     /// `938`: A required parameter is absent or empty and has no code of its own. (spec 1 §7, assumption A45)
-    pub const MISSING_PARAMETER: Self = Self("938");
+    pub const MISSING_PARAMETER: Self =
+        Self(&Facts::status("938", "missing-parameter", 45, "Missing parameter").error(400, Remedy::FixRequest));
     /// `939`: The version parameter is absent or names another version. (spec 3 §9, assumption A111)
-    pub const UNSUPPORTED_VERSION: Self = Self("939");
+    pub const UNSUPPORTED_VERSION: Self =
+        Self(&Facts::status("939", "unsupported-version", 111, "Version must be 5").error(400, Remedy::FixRequest));
     /// `940`: The account has no token with this key. (spec 1 §7, assumption A57)
-    pub const UNKNOWN_CARD_KEY: Self = Self("940");
+    pub const UNKNOWN_CARD_KEY: Self =
+        Self(&Facts::status("940", "unknown-card-key", 57, "Unknown card key").error(400, Remedy::FixRequest));
     /// `941`: The token was stored for another customer or for none. (spec 1 §3.1, assumption A58)
-    pub const CUSTOMER_REFERENCE_MISMATCH: Self = Self("941");
+    pub const CUSTOMER_REFERENCE_MISMATCH: Self = Self(
+        &Facts::status("941", "customer-reference-mismatch", 58, "Customer reference does not match the card key")
+            .error(400, Remedy::FixRequest),
+    );
     /// `942`: A payment was tried with a disabled token. (spec 1 §3.1, assumption A61)
-    pub const CARD_KEY_DISABLED: Self = Self("942");
+    pub const CARD_KEY_DISABLED: Self =
+        Self(&Facts::status("942", "card-key-disabled", 61, "Card key is disabled").error(400, Remedy::FixRequest));
     /// `943`: The account has no transaction with this key. (spec 1 §7, assumption A57)
-    pub const UNKNOWN_TRANSACTION_KEY: Self = Self("943");
+    pub const UNKNOWN_TRANSACTION_KEY: Self = Self(
+        &Facts::status("943", "unknown-transaction-key", 57, "Unknown transaction key").error(400, Remedy::FixRequest),
+    );
     /// `944`: The transaction is of a type that tokens are not made from, or was not approved. (spec 1 §4.7, assumption A63)
-    pub const TRANSACTION_HAS_NO_CARD: Self = Self("944");
+    pub const TRANSACTION_HAS_NO_CARD: Self = Self(
+        &Facts::status("944", "transaction-has-no-card", 63, "Transaction cannot be tokenised")
+            .error(400, Remedy::FixRequest),
+    );
     /// `945`: A card occurs twice in an updater request. (spec 1 §4.8, assumption A70)
-    pub const DUPLICATE_CARD_KEYS: Self = Self("945");
+    pub const DUPLICATE_CARD_KEYS: Self = Self(
+        &Facts::status("945", "duplicate-card-keys", 70, "Card keys are not unique").error(400, Remedy::FixRequest),
+    );
     /// `946`: An updater request is too long. (spec 1 §8, assumption A70)
-    pub const TOO_MANY_CARD_KEYS: Self = Self("946");
+    pub const TOO_MANY_CARD_KEYS: Self = Self(
+        &Facts::status("946", "too-many-card-keys", 70, "More than 5000 card keys").error(400, Remedy::FixRequest),
+    );
     /// `950`: An earlier request has used up the reference, and may have paid: look it up. A new reference would be a second payment. (spec 2 §4.3, assumption A92)
-    pub const DUPLICATE_UNIQUE_REFERENCE: Self = Self("950");
+    pub const DUPLICATE_UNIQUE_REFERENCE: Self = Self(
+        &Facts::status("950", "duplicate-unique-reference", 92, "Unique merchant reference already used")
+            .error(400, Remedy::LookUp),
+    );
     /// `951`: For example a capture of something that is no preauth. (spec 2 §3.2, assumption A95)
-    pub const WRONG_TRANSACTION_TYPE: Self = Self("951");
+    pub const WRONG_TRANSACTION_TYPE: Self = Self(
+        &Facts::status("951", "wrong-transaction-type", 95, "Operation does not apply to this transaction")
+            .error(400, Remedy::FixRequest),
+    );
     /// `952`: The preauth is captured, cancelled or has expired; an earlier request may have done it, so look it up. (spec 2 §3.2, assumption A96)
-    pub const PREAUTH_CLOSED: Self = Self("952");
+    pub const PREAUTH_CLOSED: Self =
+        Self(&Facts::status("952", "preauth-closed", 96, "Nothing is reserved any more").error(400, Remedy::LookUp));
     /// `953`: All of the original has been paid back; an earlier request may have done it, so look it up. (spec 2 §3.2, assumption A97)
-    pub const NOTHING_TO_REFUND: Self = Self("953");
+    pub const NOTHING_TO_REFUND: Self = Self(
+        &Facts::status("953", "nothing-to-refund", 97, "Transaction is fully refunded").error(400, Remedy::LookUp),
+    );
     /// `954`: An update names a reference that the transaction has; an earlier request may have set it, so look it up. (spec 2 §4.4, assumption A98)
-    pub const FIELD_ALREADY_SET: Self = Self("954");
+    pub const FIELD_ALREADY_SET: Self =
+        Self(&Facts::status("954", "field-already-set", 98, "Field already has a value").error(400, Remedy::LookUp));
     /// `955`: An update holds no reference, or blank ones only. (spec 2 §4.4, assumption A98)
-    pub const NOTHING_TO_UPDATE: Self = Self("955");
+    pub const NOTHING_TO_UPDATE: Self =
+        Self(&Facts::status("955", "nothing-to-update", 98, "No field to update").error(400, Remedy::FixRequest));
     /// `956`: The customer has not completed the card form. (spec 2 §4.4, assumption A85)
-    pub const SESSION_HAS_NO_CARD: Self = Self("956");
+    pub const SESSION_HAS_NO_CARD: Self = Self(
+        &Facts::status("956", "session-has-no-card", 85, "No card has been posted to the session")
+            .error(400, Remedy::FixRequest),
+    );
     /// `957`: The account has no terminal with this key. (spec 2 §4.3, assumption A91)
-    pub const UNKNOWN_TERMINAL: Self = Self("957");
+    pub const UNKNOWN_TERMINAL: Self =
+        Self(&Facts::status("957", "unknown-terminal", 91, "Unknown terminal key").error(400, Remedy::FixRequest));
     /// `960`: The account has no authentication with this key. (spec 2 §4.4, assumption A107)
-    pub const UNKNOWN_AUTHENTICATION_KEY: Self = Self("960");
+    pub const UNKNOWN_AUTHENTICATION_KEY: Self = Self(
+        &Facts::status("960", "unknown-authentication-key", 107, "Unknown authentication key")
+            .error(400, Remedy::FixRequest),
+    );
     /// `961`: The customer is still at it. (spec 2 §3.3, assumption A108)
-    pub const AUTHENTICATION_NOT_FINISHED: Self = Self("961");
+    pub const AUTHENTICATION_NOT_FINISHED: Self = Self(
+        &Facts::status("961", "authentication-not-finished", 108, "Authentication is not finished")
+            .error(400, Remedy::Retry),
+    );
     /// `962`: One authentication pays once: it has paid, so look the payment up. (spec 2 §3.3, assumption A108)
-    pub const AUTHENTICATION_ALREADY_USED: Self = Self("962");
+    pub const AUTHENTICATION_ALREADY_USED: Self = Self(
+        &Facts::status("962", "authentication-already-used", 108, "Authentication has already been used")
+            .error(400, Remedy::LookUp),
+    );
     /// `963`: A reference that the method would ignore: misspelt, or sent to a method of version 5. (spec 2 §4.3, assumption A150)
-    pub const MISPLACED_REFERENCE: Self = Self("963");
+    pub const MISPLACED_REFERENCE: Self = Self(
+        &Facts::status("963", "misplaced-reference", 150, "The method has no such reference")
+            .error(400, Remedy::FixRequest),
+    );
     /// `964`: An amount or an item that the method would ignore, so that another amount of money would move. (spec 2 §4.4, assumption A151)
-    pub const MISPLACED_AMOUNT: Self = Self("964");
+    pub const MISPLACED_AMOUNT: Self = Self(
+        &Facts::status("964", "misplaced-amount", 151, "The method has no such amount or item")
+            .error(400, Remedy::FixRequest),
+    );
     /// `970`: No property in the sandbox's list fits. (spec 3 §4.7, assumption A128)
-    pub const ADDRESS_NOT_FOUND: Self = Self("970");
+    pub const ADDRESS_NOT_FOUND: Self =
+        Self(&Facts::status("970", "address-not-found", 128, "Address not found").error(400, Remedy::FixRequest));
     /// `975`: The request carries an Origin, a Sec-Fetch-Site or a Host that only a web page in a browser would send. (spec 2 §1.2, assumption A195)
-    pub const CALLED_BY_A_BROWSER: Self = Self("975");
+    pub const CALLED_BY_A_BROWSER: Self = Self(
+        &Facts::status("975", "called-by-a-browser", 195, "Not called by a server").error(403, Remedy::FixRequest),
+    );
     /// `971`: The account has no applet of this name. (spec 3 §4.1, assumption A122)
-    pub const UNKNOWN_APPLET: Self = Self("971");
+    pub const UNKNOWN_APPLET: Self =
+        Self(&Facts::status("971", "unknown-applet", 122, "Unknown applet").error(400, Remedy::FixRequest));
     /// `998`: A fault that was asked for through the control interface. (spec 1 §7, assumption A50)
-    pub const INJECTED_FAULT: Self = Self("998");
+    pub const INJECTED_FAULT: Self =
+        Self(&Facts::status("998", "injected-fault", 50, "Fault injected").error(500, Remedy::Retry));
     /// `999`: The sandbox could not do its work, for example because its store is full. (spec 1 §7, assumption A50)
-    pub const SANDBOX_FAILURE: Self = Self("999");
+    pub const SANDBOX_FAILURE: Self =
+        Self(&Facts::status("999", "sandbox-failure", 50, "Sandbox failure").error(500, Remedy::Retry));
     /// All codes of the table.
     pub const KNOWN: &'static [Self] = &[
         Self::MALFORMED_BODY,
@@ -240,159 +237,4 @@ impl SandboxErrorCode {
         Self::INJECTED_FAULT,
         Self::SANDBOX_FAILURE,
     ];
-
-    /// The code as the sandbox sends it by default.
-    #[must_use]
-    pub const fn as_str(&self) -> &'static str {
-        self.0
-    }
-
-    /// What the code means; `None` for one that the table does not know.
-    #[must_use]
-    pub fn message(&self) -> Option<&'static str> {
-        Some(match self.as_str() {
-            "930" => "Malformed request body",
-            "931" => "Request body too large",
-            "932" => "Too many parameters",
-            "933" => "Content type must be application/x-www-form-urlencoded",
-            "934" => "Only POST is accepted",
-            "935" => "Parameter sent twice",
-            "936" => "Too many requests",
-            "937" => "Invalid parameter",
-            "938" => "Missing parameter",
-            "939" => "Version must be 5",
-            "940" => "Unknown card key",
-            "941" => "Customer reference does not match the card key",
-            "942" => "Card key is disabled",
-            "943" => "Unknown transaction key",
-            "944" => "Transaction cannot be tokenised",
-            "945" => "Card keys are not unique",
-            "946" => "More than 5000 card keys",
-            "950" => "Unique merchant reference already used",
-            "951" => "Operation does not apply to this transaction",
-            "952" => "Nothing is reserved any more",
-            "953" => "Transaction is fully refunded",
-            "954" => "Field already has a value",
-            "955" => "No field to update",
-            "956" => "No card has been posted to the session",
-            "957" => "Unknown terminal key",
-            "960" => "Unknown authentication key",
-            "961" => "Authentication is not finished",
-            "962" => "Authentication has already been used",
-            "963" => "The method has no such reference",
-            "964" => "The method has no such amount or item",
-            "970" => "Address not found",
-            "975" => "Not called by a server",
-            "971" => "Unknown applet",
-            "998" => "Fault injected",
-            "999" => "Sandbox failure",
-            _ => return None,
-        })
-    }
-
-    /// Its situation, by which entries of dialects name it.
-    #[must_use]
-    pub fn situation(&self) -> Option<&'static str> {
-        Some(match self.as_str() {
-            "930" => "malformed-body",
-            "931" => "body-too-large",
-            "932" => "too-many-parameters",
-            "933" => "unsupported-content-type",
-            "934" => "method-not-allowed",
-            "935" => "duplicate-parameter",
-            "936" => "rate-limit-exceeded",
-            "937" => "invalid-parameter",
-            "938" => "missing-parameter",
-            "939" => "unsupported-version",
-            "940" => "unknown-card-key",
-            "941" => "customer-reference-mismatch",
-            "942" => "card-key-disabled",
-            "943" => "unknown-transaction-key",
-            "944" => "transaction-has-no-card",
-            "945" => "duplicate-card-keys",
-            "946" => "too-many-card-keys",
-            "950" => "duplicate-unique-reference",
-            "951" => "wrong-transaction-type",
-            "952" => "preauth-closed",
-            "953" => "nothing-to-refund",
-            "954" => "field-already-set",
-            "955" => "nothing-to-update",
-            "956" => "session-has-no-card",
-            "957" => "unknown-terminal",
-            "960" => "unknown-authentication-key",
-            "961" => "authentication-not-finished",
-            "962" => "authentication-already-used",
-            "963" => "misplaced-reference",
-            "964" => "misplaced-amount",
-            "970" => "address-not-found",
-            "975" => "called-by-a-browser",
-            "971" => "unknown-applet",
-            "998" => "injected-fault",
-            "999" => "sandbox-failure",
-            _ => return None,
-        })
-    }
-
-    /// What to do about it; `None` for a code that the table does not know.
-    #[must_use]
-    pub fn remedy(&self) -> Option<pg_model::Remedy> {
-        Some(match self.as_str() {
-            "930" | "931" | "932" | "933" | "934" | "935" | "937" | "938" | "939" | "940" | "941" | "942" | "943"
-            | "944" | "945" | "946" | "951" | "955" | "956" | "957" | "960" | "963" | "964" | "970" | "975" | "971" => {
-                pg_model::Remedy::FixRequest
-            }
-            "936" => pg_model::Remedy::WaitOneMinute,
-            "950" | "952" | "953" | "954" | "962" => pg_model::Remedy::LookUp,
-            "961" | "998" | "999" => pg_model::Remedy::Retry,
-            _ => return None,
-        })
-    }
-
-    /// The HTTP status that the sandbox answers with.
-    #[must_use]
-    pub fn http_status(&self) -> Option<u16> {
-        Some(match self.as_str() {
-            "930" | "931" | "932" | "933" | "934" | "935" | "937" | "938" | "939" | "940" | "941" | "942" | "943"
-            | "944" | "945" | "946" | "950" | "951" | "952" | "953" | "954" | "955" | "956" | "957" | "960" | "961"
-            | "962" | "963" | "964" | "970" | "971" => 400,
-            "936" | "975" => 403,
-            "998" | "999" => 500,
-            _ => return None,
-        })
-    }
-
-    /// The number of the assumption that invented the code.
-    #[must_use]
-    pub fn assumption(&self) -> Option<u16> {
-        Some(match self.as_str() {
-            "930" | "933" => 46,
-            "931" | "932" => 47,
-            "934" => 49,
-            "935" => 48,
-            "936" => 54,
-            "937" | "938" => 45,
-            "939" => 111,
-            "940" | "943" => 57,
-            "941" => 58,
-            "942" => 61,
-            "944" => 63,
-            "945" | "946" => 70,
-            "950" => 92,
-            "951" => 95,
-            "952" => 96,
-            "953" => 97,
-            "954" | "955" => 98,
-            "956" => 85,
-            "957" => 91,
-            "960" => 107,
-            "961" | "962" => 108,
-            "963" => 150,
-            "964" => 151,
-            "970" => 128,
-            "975" => 195,
-            "971" => 122,
-            "998" | "999" => 50,
-            _ => return None,
-        })
-    }
 }

@@ -3,5 +3,4 @@
 //! What follows from the tables.
 
 pub(crate) mod assumed;
-pub(crate) mod assumptions;
 pub mod codes;

@@ -1,4 +1,4 @@
-//! What the log is told of requests and callbacks.
+//! Log events of requests and callbacks.
 
 use http::{Method, Request, StatusCode};
 use serde_json::json;

@@ -78,7 +78,7 @@ pub(crate) const fn entry<M: Serve>() -> Entry {
 }
 
 impl Entry {
-    /// The typed request of a form, or why there is none.
+    /// The typed request of a form, or why it cannot be read.
     fn typed(&self, form: &Form) -> Result<Box<dyn Served>, Refusal> {
         let request = (self.read)(form)?;
         misplaced::refusal(self.info, form).map_or(Ok(request), Err)
@@ -137,7 +137,7 @@ impl Call {
         Self { form, warnings, ambiguous: twice, judged }
     }
 
-    /// The parameters, or why there are none.
+    /// The parameters, or why they cannot be read.
     pub(crate) const fn form(&self) -> Result<&Form, &FormError> {
         self.form.as_ref()
     }
@@ -147,7 +147,7 @@ impl Call {
         self.warnings.clone()
     }
 
-    /// The parameters, or why there are none, and why they can be read in two ways.
+    /// The parameters, or why they cannot be read, and why they can be read in two ways.
     pub(crate) fn into_form(self) -> (Result<Form, FormError>, Option<Refusal>) {
         (self.form, self.ambiguous)
     }

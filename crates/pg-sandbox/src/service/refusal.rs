@@ -58,13 +58,11 @@ impl Refusal {
     /// The same with code, text and status of a dialect, where that has them.
     fn spoken(mut self, dialect: &Dialect) -> Self {
         if let Some(own) = self.own
-            && let Some(entry) = own.situation().and_then(|situation| dialect.error_for(situation))
+            && let Some(entry) = dialect.error_for(own.situation())
         {
             entry.code.as_str().clone_into(&mut self.code);
             self.status = entry.http.unwrap_or(self.status);
-            if let Some(detail) =
-                own.message().and_then(|own| self.message.strip_prefix(own)).filter(|_| !entry.message.is_empty())
-            {
+            if let Some(detail) = self.message.strip_prefix(own.message()).filter(|_| !entry.message.is_empty()) {
                 self.message = format!("{}{detail}", entry.message).chars().take(MESSAGE_LIMIT).collect();
             }
         }
@@ -194,10 +192,10 @@ impl From<ErrorCode> for Refusal {
 impl From<SandboxErrorCode> for Refusal {
     fn from(code: SandboxErrorCode) -> Self {
         let mut basis = Basis::new("2 §7");
-        code.assumption().into_iter().for_each(|number| basis.assume(number));
+        basis.assume(code.assumption());
         Self {
-            message: code.message().unwrap_or_default().to_owned(),
-            status: code.http_status().unwrap_or(400),
+            message: code.message().to_owned(),
+            status: code.http_status(),
             basis,
             code: code.as_str().to_owned(),
             own: Some(code),

@@ -1,4 +1,4 @@
-//! Card numbers where none belongs: they are taken as they are, and the caller is told (A200 and A225).
+//! Card numbers in fields that should have none: the request is processed, and the reply has a warning (A200 and A225).
 
 use http::Request;
 use percent_encoding::percent_decode;

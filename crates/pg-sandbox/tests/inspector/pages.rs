@@ -110,7 +110,7 @@ fn assumptions_have_their_whole_text() {
     let list = shop.shown("pages/assumptions");
     let found = list.paths_below("/_sandbox/pages/assumptions/");
     assert_eq!(found.len(), pg_sandbox::ASSUMPTIONS.len());
-    for assumption in pg_sandbox::ASSUMPTIONS {
+    for assumption in pg_sandbox::ASSUMPTIONS.iter() {
         let page = shop.shown(&format!("pages/assumptions/{}", assumption.number));
         // As it is written in HTML.
         let escaped = |text: &str| {

@@ -43,7 +43,7 @@ pub(super) struct DocumentTable {
     pub(super) name: String,
     /// How many rows the document gives it, one for each name where several share a line.
     pub(super) rows: usize,
-    /// Which rows of this project's tables hold it, such as `record Card`; where there are none, statements do.
+    /// Which rows of this project's tables hold it, such as `record Card`; without such rows, statements hold it.
     pub(super) from: Vec<String>,
 }
 

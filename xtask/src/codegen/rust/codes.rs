@@ -6,7 +6,7 @@ use super::{
         place::Places,
         tables::{Code, CodeTable, Tables},
     },
-    Unit,
+    PRELUDE, Unit,
 };
 
 pub(super) fn generate(tables: &Tables) -> Vec<Unit> {
@@ -56,25 +56,18 @@ fn unit(table: &CodeTable, more: &str) -> Unit {
     let constants: String = table.codes.iter().map(constant).collect();
     let known: Vec<String> = table.codes.iter().map(|code| format!("Self::{}", code.name)).collect();
     // A table of many codes is sorted, and searched in half a dozen steps.
-    let from = if table.codes.len() > 100 && table.codes.is_sorted_by_key(|code| &code.code) {
-        "match Self::KNOWN.binary_search_by(|known| known.as_str().cmp(&code)) {\nOk(at) => Self::KNOWN[at].clone(),\nErr(_) =>".to_owned()
-    } else {
-        let arms = table.codes.iter().map(|code| format!("{} => Self::{},\n", literal(&code.code), code.name));
-        format!("match &*code {{\n{}_ =>", arms.collect::<String>())
-    };
+    let search =
+        if table.codes.len() > 100 && table.codes.is_sorted_by_key(|code| &code.code) { "sorted" } else { "listed" };
     let code = format!(
-        "use alloc::borrow::Cow;\n\nuse crate::{{{imports}text::text_traits}};\n\n\
-         /// {doc}\n///\n/// Source: spec {source}. A code that is none of the constants survives as it came.\n\
+        "{PRELUDE}/// {doc}\n///\n/// Source: spec {source}. An unknown code is kept unchanged.\n\
          #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]\npub struct {name}(Cow<'static, str>);\n\n\
-         text_traits!({name});\n\n\
-         impl {name} {{\n{constants}/// All codes of the table.\npub const KNOWN: &'static [Self] = &[{known}];\n\n{message}{facts}{more}}}\n\n\
-         impl From<Cow<'_, str>> for {name} {{\nfn from(code: Cow<'_, str>) -> Self {{\n{from} Self(Cow::Owned(code.into_owned())),\n}}\n}}\n}}\n",
-        imports = if table.codes.iter().any(|code| code.remedy.is_some()) { "remedy::Remedy, " } else { "" },
+         text_traits!({name}: {search});\n\n\
+         impl {name} {{\n{constants}/// All codes of the table.\npub const KNOWN: &'static [Self] = &[{known}];\n\n{message}{facts}{more}}}\n",
         doc = table.doc,
         source = table.source,
         known = known.join(", "),
         message = message(table),
-        facts = facts(table, "Remedy"),
+        facts = facts(table),
     );
     Unit { name: name.clone(), about: format!("{} (spec {})", table.doc, table.source), code, tail: String::new() }
 }
@@ -92,41 +85,31 @@ fn constant(code: &Code) -> String {
 }
 
 /// The method that returns the meaning of a code.
-pub(super) fn message(table: &CodeTable) -> String {
+fn message(table: &CodeTable) -> String {
     let rows = table.codes.iter().map(|code| Some((code, literal(&code.message))));
     lookup("What the code means; `None` for one that the table does not know.", "message", "&'static str", rows)
 }
 
 /// The further columns of a table, each a method.
-pub(super) fn facts(table: &CodeTable, remedies: &str) -> String {
+fn facts(table: &CodeTable) -> String {
     let mut text = String::new();
     if table.codes.iter().any(|code| code.remedy.is_some()) {
         let rows = table.codes.iter().map(|code| {
             let remedy = code.remedy.as_ref()?;
-            let variant: String = remedy.split('-').map(capital).collect();
-            Some((code, format!("{remedies}::{variant}")))
+            Some((code, format!("Remedy::{}", variant(remedy))))
         });
         text +=
-            &lookup("What to do about it; `None` for a code that the table does not know.", "remedy", remedies, rows);
+            &lookup("What to do about it; `None` for a code that the table does not know.", "remedy", "Remedy", rows);
     }
     if table.codes.iter().any(|code| code.http.is_some()) {
         let rows = table.codes.iter().map(|code| Some((code, code.http?.to_string())));
         text += &lookup("The HTTP status that the sandbox answers with.", "http_status", "u16", rows);
     }
-    if table.codes.iter().any(|code| code.assumption.is_some()) {
-        let rows = table.codes.iter().map(|code| Some((code, code.assumption?.to_string())));
-        text += &lookup("The number of the assumption that invented the code.", "assumption", "u16", rows);
-    }
     text
 }
 
 /// A method that looks a fact up by code; codes with the same fact share a line.
-pub(super) fn lookup<'c>(
-    doc: &str,
-    name: &str,
-    result: &str,
-    rows: impl Iterator<Item = Option<(&'c Code, String)>>,
-) -> String {
+fn lookup<'c>(doc: &str, name: &str, result: &str, rows: impl Iterator<Item = Option<(&'c Code, String)>>) -> String {
     let mut grouped: Vec<(String, Vec<String>)> = Vec::new();
     for (code, fact) in rows.flatten() {
         match grouped.iter_mut().find(|(found, _)| *found == fact) {
@@ -138,6 +121,11 @@ pub(super) fn lookup<'c>(
     format!(
         "/// {doc}\n#[must_use]\npub fn {name}(&self) -> Option<{result}> {{\nSome(match self.as_str() {{\n{arms}_ => return None,\n}})\n}}\n\n"
     )
+}
+
+/// The variant of a remedy: `fix-request` → `FixRequest`.
+pub(super) fn variant(remedy: &str) -> String {
+    remedy.split('-').map(capital).collect()
 }
 
 fn capital(word: &str) -> String {

@@ -89,7 +89,6 @@ fn one_static(field: &Field) -> String {
     };
     let length = length.map_or("Length::Any".to_owned(), |(least, most)| format!("Length::Between({least}, {most})"));
     let more = [
-        field.spec.as_deref().map(|spec| format!(".spec({})", literal(spec))),
         range.map(|(least, most)| format!(".range({least}, {most})")),
         field.sensitive.then(|| ".sensitive()".to_owned()),
         field.default.as_ref().map(|default| format!(".default({default:?})")),
@@ -97,12 +96,13 @@ fn one_static(field: &Field) -> String {
         texts(&field.aliases).map(|aliases| format!(".aliases({aliases})")),
     ];
     format!(
-        "pub(crate) static {}: Field = Field::{}({}, {}, Format::{format}, {length})\n    .doc({}, {}){};\n\n",
+        "pub(crate) static {}: Field = Field::{}({}, {})\n    .doc({}, {}, {})\n    .format(Format::{format}, {length}){};\n\n",
         field.static_name(),
         if field.required { "required" } else { "optional" },
         literal(&field.name()),
         literal(&field.rust_name()),
         literal(&field.source),
+        literal(field.spec.as_deref().unwrap_or_default()),
         literal(&field.doc),
         more.into_iter().flatten().map(|one| format!("\n    {one}")).collect::<String>(),
     )
@@ -218,9 +218,10 @@ impl Member<'_> {
         }
     }
 
-    /// The setter of an optional member.
-    pub(super) fn setter(&self) -> String {
+    /// The setter of an optional member; `alone` in a struct without others.
+    pub(super) fn setter(&self, alone: bool) -> String {
         let name = self.name();
+        let rest = if alone { "" } else { ", ..self" };
         match self {
             Self::Field(field, _) => {
                 let doc = field.doc_lines();
@@ -230,11 +231,11 @@ impl Member<'_> {
                          self.{name}.push(name, value); self }}\n\n"
                     ),
                     Holds::Number => format!(
-                        "{doc}    pub fn {name}(mut self, {name}: {}) -> Self {{ self.{name} = Some({name}); self }}\n\n",
+                        "{doc}    pub fn {name}(self, {name}: {}) -> Self {{ Self {{ {name}: Some({name}){rest} }} }}\n\n",
                         field.value_type()
                     ),
                     _ => format!(
-                        "{doc}    pub fn {name}(mut self, {name}: impl Into<{}>) -> Self {{ self.{name} = Some({name}.into()); self }}\n\n",
+                        "{doc}    pub fn {name}(self, {name}: impl Into<{}>) -> Self {{ Self {{ {name}: Some({name}.into()){rest} }} }}\n\n",
                         field.value_type()
                     ),
                 }
@@ -247,35 +248,17 @@ impl Member<'_> {
                 )
             }
             Self::Group { rust, group, .. } => format!(
-                "{}    pub fn {name}(mut self, {name}: {rust}) -> Self {{ self.{name} = {name}; self }}\n\n",
+                "{}    pub fn {name}(self, {name}: {rust}) -> Self {{ Self {{ {name}{rest} }} }}\n\n",
                 group.doc_lines("")
             ),
         }
     }
 
-    /// The line that checks it and adds what is wrong to `into`; `numbered` inside a repeated group.
-    pub(super) fn check(&self, numbered: bool, into: &str) -> String {
-        match self {
-            Self::Field(field, module) => {
-                let (name, of) = (field.rust_name(), format!("{module}{}", field.static_name()));
-                let item = if numbered { "Some(number)" } else { "None" };
-                match (field.holds(), field.required) {
-                    (Holds::Number, _) if field.range.is_none() => String::new(),
-                    (Holds::Number, true) => {
-                        format!("check::optional_number(&{of}, {item}, Some(self.{name}), {into});\n")
-                    }
-                    (Holds::Number, false) => format!("check::optional_number(&{of}, {item}, self.{name}, {into});\n"),
-                    (Holds::List, _) => format!("check::list(&{of}, &self.{name}, {into});\n"),
-                    (Holds::Named, _) => format!("check::named(&{of}, &self.{name}, {into});\n"),
-                    (Holds::Text, true) => format!("check::text(&{of}, {item}, &self.{name}, {into});\n"),
-                    (Holds::Text, false) => format!("check::optional(&{of}, {item}, &self.{name}, {into});\n"),
-                }
-            }
-            Self::Group { name, row, .. } if row.repeat => {
-                format!("for (number, one) in self.{name}.iter().enumerate() {{ one.check(number, {into}); }}\n")
-            }
-            Self::Group { name, .. } => format!("self.{name}.check({into});\n"),
-        }
+    /// The line that checks a list, which no visit shows whole.
+    pub(super) fn check_of_list(&self) -> Option<String> {
+        let Self::Field(field, module) = self else { return None };
+        let line = format!("check::list(&{module}{}, &self.{}, &mut violations);\n", field.static_name(), self.name());
+        (field.holds() == Holds::List).then_some(line)
     }
 
     /// The expression that reads it back.

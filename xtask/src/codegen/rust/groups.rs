@@ -3,13 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::{
-    super::{
-        names::snake,
-        tables::{Field, Group, Row, Tables},
-    },
-    Unit,
-    fields::{Holds, Member, members, statics},
-    imports::Imports,
+    super::tables::{Group, Row, Tables},
+    PRELUDE, Unit,
+    fields::{Member, members, statics},
     visit,
 };
 
@@ -45,10 +41,9 @@ fn rows(tables: &Tables) -> impl Iterator<Item = &super::super::tables::GroupRow
 
 fn code(tables: &Tables, group: &Group, whole: bool, repeated: bool) -> String {
     let members = members(tables, &group.fields);
-    let mut body = String::new();
+    let mut body = String::from(PRELUDE);
     if whole {
-        let (number, argument) = if repeated { ("number: usize, ", ", number: usize") } else { ("", "") };
-        let checks: String = members.iter().map(|member| member.check(repeated, "violations")).collect();
+        let argument = if repeated { ", number: usize" } else { "" };
         let reads: String = members.iter().map(|member| member.read(repeated)).collect();
         let fields = if repeated {
             format!(
@@ -62,20 +57,13 @@ fn code(tables: &Tables, group: &Group, whole: bool, repeated: bool) -> String {
             format!("pub(crate) fn visit(&self, sink: &mut dyn ParameterSink) {{\n{lines}}}\n\n")
         });
         let more = format!(
-            "{visit}pub(crate) fn check(&self, {number}violations: &mut Violations) {{\n{checks}}}\n\n\
-             pub(crate) fn read(reader: &mut Reader<'_>{argument}) -> Self {{\n Self {{ {reads} }} }}\n"
+            "{visit}pub(crate) fn read(reader: &mut Reader<'_>{argument}) -> Self {{\n Self {{ {reads} }} }}\n"
         );
         let doc = format!("{}\n///\n/// Source: spec {}.", group.doc, group.source);
         body += &structure(&group.rust, &doc, &members, [&fields, &more]);
     }
     body += &statics(&group.fields);
-    let others = tables.groups.iter().flat_map(|other| [other.name.clone(), snake(&other.rust)]);
-    let used: BTreeSet<String> = others
-        .filter(|module| body.contains(&format!("&{module}::")))
-        .map(|module| format!("generated::groups::{module}"))
-        .collect();
-    let used: Vec<&str> = used.iter().map(String::as_str).collect();
-    imports(&body, if whole { &members } else { &[] }, &used) + &body
+    body
 }
 
 fn references(tables: &Tables, group: &Group) -> String {
@@ -87,66 +75,18 @@ pub(super) fn structure(rust: &str, doc: &str, members: &[Member<'_>], [first, l
     let declarations: String = members.iter().map(Member::declaration).collect();
     let arguments: Vec<String> = members.iter().filter(|member| member.required()).map(Member::argument).collect();
     let initial: Vec<String> = members.iter().map(Member::initial).collect();
-    let setters: String = members.iter().filter(|member| !member.required()).map(Member::setter).collect();
-    let default = if arguments.is_empty() {
-        format!("impl Default for {rust} {{ fn default() -> Self {{ Self::new() }} }}\n\n")
+    let optional = members.iter().filter(|member| !member.required());
+    let setters: String = optional.map(|member| member.setter(members.len() == 1)).collect();
+    let (default, new) = if arguments.is_empty() {
+        (", Default", "Self::default()".to_owned())
     } else {
-        String::new()
+        ("", format!("Self {{ {} }}", initial.join(", ")))
     };
     let what = if arguments.is_empty() { "With nothing set." } else { "With everything that is required." };
     let minor: String = members.iter().filter(|member| member.required()).filter_map(Member::in_minor_units).collect();
     format!(
-        "/// {doc}\n#[derive(Clone, Debug, PartialEq, Eq)]\n#[must_use]\n#[non_exhaustive]\npub struct {rust} {{\n{declarations}}}\n\n\
-         impl {rust} {{\n{first}/// {what}\n{minor}pub fn new({}) -> Self {{\n Self {{ {} }} }}\n\n{setters}{last}}}\n\n{default}",
+        "/// {doc}\n#[derive(Clone, Debug{default}, PartialEq, Eq)]\n#[must_use]\n#[non_exhaustive]\npub struct {rust} {{\n{declarations}}}\n\n\
+         impl {rust} {{\n{first}/// {what}\n{minor}pub fn new({}) -> Self {{\n {new} }}\n\n{setters}{last}}}\n\n",
         arguments.join(", "),
-        initial.join(", "),
     )
-}
-
-/// The imports of a struct's file, by the names in its code.
-pub(super) fn imports(body: &str, members: &[Member<'_>], more: &[&str]) -> String {
-    let mut imports = Imports::default();
-    for path in more {
-        imports.own(*path);
-    }
-    for member in members {
-        match member {
-            Member::Field(field, module) => {
-                if let Some(name) = type_name(field) {
-                    imports.own(name);
-                }
-                if let Some(module) = module.strip_suffix("::") {
-                    imports.own(format!("generated::groups::{module}"));
-                }
-            }
-            Member::Group { rust, .. } => imports.own(*rust),
-        }
-    }
-    imports.used(
-        body,
-        &[
-            ("check::", "check"),
-            ("emit::", "emit"),
-            (": Field = ", "field::Field"),
-            ("&'static Field", "field::Field"),
-            ("Format::", "format::Format"),
-            ("Length::", "field::Length"),
-            ("Named::", "parameters::Named"),
-            ("Reader<", "read::Reader"),
-            ("Reader::", "read::Reader"),
-            ("Violations", "violation::Violations"),
-            ("dyn ParameterSink", "parameters::ParameterSink"),
-            ("&Parameters", "parameters::Parameters"),
-            ("Outcome<", "outcome::Outcome"),
-        ],
-    );
-    imports.alloc(body, &[("String", "string::String"), ("Vec<", "vec::Vec")]);
-    imports.lines()
-}
-
-/// The type that a field's declaration names, unless it is one of the language.
-fn type_name(field: &Field) -> Option<String> {
-    let name = field.value_type();
-    let name = name.trim_start_matches("Vec<").trim_end_matches('>').to_owned();
-    (field.holds() != Holds::Named && !matches!(name.as_str(), "String" | "u64" | "i64")).then_some(name)
 }

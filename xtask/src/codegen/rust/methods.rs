@@ -5,9 +5,9 @@ use super::{
         names::{literal, snake},
         tables::{Credentials, Method, Retry, Row, Service, Tables},
     },
-    Unit,
+    PRELUDE, Unit,
     fields::{Member, members, statics},
-    groups::{imports, structure},
+    groups::structure,
     visit,
 };
 
@@ -45,27 +45,27 @@ fn code(tables: &Tables, service: &Service, method: &Method) -> String {
         },
         method.retry_why,
     );
-    let checks: String = members.iter().map(|member| member.check(false, "&mut violations")).collect();
     let reads: String = members.iter().map(|member| member.read(false)).collect();
-    let cross = if method.cross {
-        format!("crate::cross::{}(self, &mut violations);\n", snake(&method.rust))
-    } else {
+    let mut checks: String = members.iter().filter_map(Member::check_of_list).collect();
+    if method.cross {
+        checks += &format!("crate::cross::{}(self, &mut violations);\n", snake(&method.rust));
+    }
+    let check = if checks.is_empty() {
         String::new()
-    };
-    let checked = if checks.is_empty() && cross.is_empty() {
-        "Violations::new()".to_owned()
     } else {
-        format!("let mut violations = Violations::new();\n{checks}{cross}violations")
+        format!(
+            "fn check(&self) -> Violations {{\nlet mut violations = check::each_field(INFO.fields, |checker| self.visit(checker));\n{checks}violations\n}}\n\n"
+        )
     };
     let reply = if method.reply.is_empty() { "RedirectData" } else { &method.reply };
     let output = method.output.as_deref().unwrap_or("Self::Reply");
-    let mut body = structure(&method.rust, &doc, &members, ["", ""]);
+    let mut body = PRELUDE.to_owned();
+    body += &structure(&method.rust, &doc, &members, ["", ""]);
     body += &format!(
         "impl ApiRequest for {rust} {{\n\
          const INFO: &'static MethodInfo = &INFO;\n type Reply = {reply};\n type Output = {output};\n\n\
          fn visit(&self, sink: &mut dyn ParameterSink) {{\n{visit}}}\n\n\
-         fn check(&self) -> Violations {{\n{checked}\n}}\n\n\
-         fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {{\n\
+         {check}fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {{\n\
          Reader::request(parameters, |reader| Self {{ {reads} }})\n}}\n}}\n\n",
         rust = method.rust,
         visit = visit::body(tables, method),
@@ -73,19 +73,7 @@ fn code(tables: &Tables, service: &Service, method: &Method) -> String {
     body = body.replace("|reader| Self {  }", "|_| Self {}");
     body += &info(tables, service, method, reply);
     body += &statics(&method.fields);
-    // The checks of fields that an inline group brings import its module, so that the rest can name it in short too.
-    for member in &members {
-        if let Member::Field(_, module) = member
-            && !module.is_empty()
-        {
-            body = body.replace(&format!("groups::{module}"), module);
-        }
-    }
-    let mut used = vec![reply, "method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply}"];
-    if body.contains("groups::") {
-        used.push("generated::groups");
-    }
-    imports(&body, &members, &used) + &body
+    body
 }
 
 /// What a call gives, in a sentence.
@@ -136,7 +124,7 @@ fn field_paths(tables: &Tables, rows: &[Row], module: &str) -> Vec<String> {
             Row::Field(field) => vec![format!("&{module}{}", field.static_name())],
             Row::Group(row) => match tables.group(&row.group) {
                 Some(group) => {
-                    field_paths(tables, &group.fields, &format!("groups::{}::", visit::module_of(group, row.inline)))
+                    field_paths(tables, &group.fields, &format!("{}::", visit::module_of(group, row.inline)))
                 }
                 None => Vec::new(),
             },

@@ -5,8 +5,7 @@ use super::{
         names::literal,
         tables::{Empty, Part, Record, Tables},
     },
-    Unit,
-    imports::Imports,
+    PRELUDE, Unit,
 };
 
 pub(super) fn generate(tables: &Tables) -> Vec<Unit> {
@@ -17,7 +16,7 @@ pub(super) fn generate(tables: &Tables) -> Vec<Unit> {
             name: record.name.clone(),
             about: format!("{} (spec {})", record.doc, record.source),
             code: code(record),
-            tail: format!("\n#[cfg(feature = \"serde\")]\ncrate::serialize::records!({});\n", record.name),
+            tail: String::new(),
         })
         .collect()
 }
@@ -27,11 +26,10 @@ fn code(record: &Record) -> String {
     let slots: String = record.fields.iter().map(slot).collect();
     let writes: String = record.fields.iter().map(|part| write(record, part)).collect();
     let missing = missing(record);
-    let body = format!(
-        "/// {doc}\n///\n/// Source: spec {source}.\n#[derive(Clone, Debug, Default, PartialEq, Eq)]\n#[non_exhaustive]\npub struct {name} {{\n{fields}\
+    format!(
+        "{PRELUDE}/// {doc}\n///\n/// Source: spec {source}.\n#[derive(Clone, Debug, Default, PartialEq, Eq)]\n#[non_exhaustive]\npub struct {name} {{\n{fields}\
          /// What the service sent and the tables do not know.\npub extra: Extra,\n}}\n\n\
-         impl {name} {{\n/// The record with some of its fields set: for tests and for programs that act as the service. Begin with `default`.\n\
-         #[must_use]\npub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {{\nset(&mut self);\nself\n}}\n}}\n\n\
+         record_traits!({name});\n\n\
          impl Record for {name} {{\n\
          fn slot(&mut self, name: &str) -> Slot<'_> {{\n match name {{\n{slots} _ => Slot::Extra,\n }}\n }}\n\n\
          fn extra(&mut self) -> &mut Extra {{\n &mut self.extra\n }}\n\n\
@@ -39,8 +37,7 @@ fn code(record: &Record) -> String {
         doc = record.doc,
         source = record.source,
         name = record.name,
-    );
-    imports(record, &body) + &body
+    )
 }
 
 fn declaration(part: &Part) -> String {
@@ -103,24 +100,26 @@ fn write(record: &Record, part: &Part) -> String {
 }
 
 fn missing(record: &Record) -> String {
-    let checks: String = record
+    let essential: Vec<String> = record
         .fields
         .iter()
         .filter(|part| record.essential.contains(&part.wire))
         .map(|part| {
             let name = part.rust_name();
             let empty = if part.record.is_some() {
-                format!("self.{name} == Default::default()")
+                format!("(self.{name} == Default::default())")
             } else {
                 format!("self.{name}.is_empty()")
             };
-            format!("if {empty} {{ return Some({}); }}\n", literal(&part.wire))
+            format!("{empty}.then_some({})", literal(&part.wire))
         })
         .collect();
-    if checks.is_empty() {
-        foreign(record)
-    } else {
-        format!("fn missing(&self) -> Option<&'static str> {{\n{checks}None\n}}\n")
+    match &essential[..] {
+        [] => foreign(record),
+        [first, others @ ..] => {
+            let others: String = others.iter().map(|other| format!(".or_else(|| {other})")).collect();
+            format!("fn missing(&self) -> Option<&'static str> {{\n{first}{others}\n}}\n")
+        }
     }
 }
 
@@ -136,29 +135,4 @@ fn foreign(record: &Record) -> String {
         part.rust_name(),
         literal(&part.wire)
     )
-}
-
-fn imports(record: &Record, body: &str) -> String {
-    let mut imports = Imports::default();
-    for path in ["record::Record", "record::RecordWriter", "record::Slot", "value::Extra", "write"] {
-        imports.own(path);
-    }
-    for part in &record.fields {
-        for name in [&part.kind, &part.record, &part.list, &part.map].into_iter().flatten() {
-            if name != "String" {
-                imports.own(name);
-            }
-        }
-    }
-    imports.used(
-        body,
-        &[
-            ("Named,", "parameters::Named"),
-            ("Keyed<", "record::Keyed"),
-            ("ListShape::", "record::ListShape"),
-            (".text()", "text::Text"),
-        ],
-    );
-    imports.alloc(body, &[(": String", "string::String"), ("Vec<", "vec::Vec")]);
-    imports.lines()
 }

@@ -1,65 +1,65 @@
-//! The Rust files of `pg-sandbox`: the codes that it invents, and the register of assumptions. No other crate has them.
+//! The Rust files of `pg-sandbox`: the codes that it invents, and the numbers of assumptions. No other crate has them.
 
 use super::{
     super::{
         names::{self, literal},
         tables::{Code, CodeTable, Tables},
     },
-    codes, types, with_header,
+    codes, with_header,
 };
 
 /// All files by their path below `generated/` of `pg-sandbox`, not yet formatted.
 pub(in super::super) fn generate(tables: &Tables) -> Vec<(String, String)> {
-    let root = "pub(crate) mod assumed;\npub(crate) mod assumptions;\npub mod codes;\n";
+    let root = "pub(crate) mod assumed;\npub mod codes;\n";
     vec![
         ("mod.rs".to_owned(), with_header("What follows from the tables.", root)),
         ("assumed.rs".to_owned(), with_header("The numbers of assumptions, by their titles.", &assumed(tables))),
-        ("assumptions.rs".to_owned(), with_header("Assumptions.", &types::assumptions(tables))),
         ("codes.rs".to_owned(), with_header("Codes that the sandbox invents.", &invented(tables))),
     ]
 }
 
 fn assumed(tables: &Tables) -> String {
-    let constants = tables.assumptions.iter().map(|row| {
-        let (number, title) = (row.number, &row.title);
-        format!("/// A{number:02}: {title}.\npub(crate) const {}: u16 = {number};\n\n", names::constant(title))
-    });
+    let constants = tables
+        .assumptions
+        .iter()
+        .map(|row| format!("pub(crate) const {}: u16 = {};\n", names::constant(&row.title), row.number));
     let attribute = "#![expect(dead_code, reason = \"other crates make some of the assumptions\")]\n\n";
     format!("{attribute}{}", constants.collect::<String>())
 }
 
 fn invented(tables: &Tables) -> String {
-    tables.codes.iter().filter(|table| table.is_invented()).map(table).collect()
+    let uses = "use pg_model::Remedy;\n\nuse crate::invented::{Facts, facts};\n\n";
+    uses.to_owned() + &tables.codes.iter().filter(|table| table.is_invented()).map(table).collect::<String>()
 }
 
 fn table(table: &CodeTable) -> String {
-    let name = &table.name;
-    let constants: String = table.codes.iter().map(constant).collect();
     let known: Vec<String> = table.codes.iter().map(|code| format!("Self::{}", code.name)).collect();
-    let situations = table.codes.iter().map(|code| Some((code, literal(&code.situation()))));
-    let situation =
-        codes::lookup("Its situation, by which entries of dialects name it.", "situation", "&'static str", situations);
     format!(
-        "/// {doc}\n///\n/// Source: spec {source}.\n#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]\npub struct {name}(&'static str);\n\n\
-         impl {name} {{\n{constants}/// All codes of the table.\npub const KNOWN: &'static [Self] = &[{known}];\n\n\
-         /// The code as the sandbox sends it by default.\n#[must_use]\npub const fn as_str(&self) -> &'static str {{\nself.0\n}}\n\n\
-         {message}{situation}{facts}}}\n\n",
+        "/// {doc}\n///\n/// Source: spec {source}.\n#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]\npub struct {name}(&'static Facts);\n\n\
+         facts!({name});\n\n\
+         impl {name} {{\n{constants}/// All codes of the table.\npub const KNOWN: &'static [Self] = &[{known}];\n}}\n\n",
+        name = table.name,
         doc = table.doc,
         source = table.source,
+        constants = table.codes.iter().map(constant).collect::<String>(),
         known = known.join(", "),
-        message = codes::message(table),
-        facts = codes::facts(table, "pg_model::Remedy"),
     )
 }
 
 fn constant(code: &Code) -> String {
-    let basis = code.assumption.map_or_else(String::new, |number| format!(", assumption A{number:02}"));
+    let number = code.assumption.unwrap_or_default();
+    let error = match (code.http, &code.remedy) {
+        (Some(http), Some(remedy)) => format!(".error({http}, Remedy::{})", codes::variant(remedy)),
+        _ => String::new(),
+    };
     format!(
-        "/// `{}`: {} (spec {}{basis})\npub const {}: Self = Self({});\n",
+        "/// `{}`: {} (spec {}, assumption A{number:02})\npub const {}: Self = Self(&Facts::status({}, {}, {number}, {}){error});\n",
         code.code,
         code.doc,
         code.source,
         code.name,
-        literal(&code.code)
+        literal(&code.code),
+        literal(&code.situation()),
+        literal(&code.message),
     )
 }

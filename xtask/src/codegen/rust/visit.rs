@@ -54,7 +54,7 @@ pub(super) fn body_of_group(tables: &Tables, group: &Group) -> Option<String> {
 }
 
 fn of_method(tables: &Tables, method: &Method) -> Vec<Step> {
-    let mut steps = collected(tables, &method.fields, "groups::");
+    let mut steps = collected(tables, &method.fields);
     match method.credentials {
         Credentials::Signed => steps.push(credentials("apikey")),
         Credentials::Enterprise => steps.push(credentials("api_key")),
@@ -64,7 +64,7 @@ fn of_method(tables: &Tables, method: &Method) -> Vec<Step> {
 }
 
 fn of_group(tables: &Tables, group: &Group) -> Vec<Step> {
-    in_order(collected(tables, &group.fields, ""))
+    in_order(collected(tables, &group.fields))
 }
 
 /// By name. A group whose names stand together gets one line; one with others in between is taken apart.
@@ -95,15 +95,15 @@ fn credentials(key: &str) -> Step {
     Step { key: key.to_owned(), code: "sink.credentials();".to_owned(), member: None }
 }
 
-/// The steps of all rows; statics of groups are below `root`.
-fn collected(tables: &Tables, rows: &[Row], root: &str) -> Vec<Step> {
+/// The steps of all rows.
+fn collected(tables: &Tables, rows: &[Row]) -> Vec<Step> {
     let mut steps = Vec::new();
     let access = Access { path: "self".to_owned(), items: None, member: None };
-    collect(tables, rows, (root, ""), &access, &mut steps);
+    collect(tables, rows, "", &access, &mut steps);
     steps
 }
 
-fn collect(tables: &Tables, rows: &[Row], (root, module): (&str, &str), access: &Access, steps: &mut Vec<Step>) {
+fn collect(tables: &Tables, rows: &[Row], module: &str, access: &Access, steps: &mut Vec<Step>) {
     for row in rows {
         match row {
             Row::Field(field) => {
@@ -122,8 +122,8 @@ fn collect(tables: &Tables, rows: &[Row], (root, module): (&str, &str), access: 
                     let this = Member { name: name.clone(), group: group.name.clone() };
                     Access { path: format!("{path}.{name}"), items, member: member.or(Some(this)) }
                 };
-                let module = format!("{root}{}::", module_of(group, row.inline));
-                collect(tables, &group.fields, (root, &module), &inner, steps);
+                let module = format!("{}::", module_of(group, row.inline));
+                collect(tables, &group.fields, &module, &inner, steps);
             }
         }
     }

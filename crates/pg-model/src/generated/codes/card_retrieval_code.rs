@@ -2,17 +2,15 @@
 
 //! What the account updater found out about a card. (spec 1 §2.3)
 
-use alloc::borrow::Cow;
-
-use crate::text::text_traits;
+use crate::generated::prelude::*;
 
 /// What the account updater found out about a card.
 ///
-/// Source: spec 1 §2.3. A code that is none of the constants survives as it came.
+/// Source: spec 1 §2.3. An unknown code is kept unchanged.
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CardRetrievalCode(Cow<'static, str>);
 
-text_traits!(CardRetrievalCode);
+text_traits!(CardRetrievalCode: listed);
 
 impl CardRetrievalCode {
     /// `700`: The card has a new number. (spec 1 §2.3)
@@ -77,26 +75,5 @@ impl CardRetrievalCode {
             "712" => "Brand flip to another card scheme",
             _ => return None,
         })
-    }
-}
-
-impl From<Cow<'_, str>> for CardRetrievalCode {
-    fn from(code: Cow<'_, str>) -> Self {
-        match &*code {
-            "700" => Self::ACCOUNT_NUMBER_UPDATED,
-            "701" => Self::CLOSED_ACCOUNT,
-            "702" => Self::EXPIRY_CHANGED,
-            "703" => Self::NO_MATCH,
-            "704" => Self::NON_PARTICIPATING,
-            "705" => Self::CONTACT_CARDHOLDER,
-            "706" => Self::UNCHANGED,
-            "707" => Self::ACCOUNT_NUMBER_CHANGE,
-            "708" => Self::INVALID_ACCOUNT_NUMBER,
-            "709" => Self::INVALID_EXPIRY,
-            "710" => Self::MERCHANT_NOT_REGISTERED,
-            "711" => Self::SUB_MERCHANT_NOT_REGISTERED,
-            "712" => Self::BRAND_FLIP,
-            _ => Self(Cow::Owned(code.into_owned())),
-        }
     }
 }

@@ -2,17 +2,15 @@
 
 //! A currency by its ISO 4217 code; which ones may be used depends on the account. (spec 2 §4.3)
 
-use alloc::borrow::Cow;
-
-use crate::text::text_traits;
+use crate::generated::prelude::*;
 
 /// A currency by its ISO 4217 code; which ones may be used depends on the account.
 ///
-/// Source: spec 2 §4.3. A code that is none of the constants survives as it came.
+/// Source: spec 2 §4.3. An unknown code is kept unchanged.
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Currency(Cow<'static, str>);
 
-text_traits!(Currency);
+text_traits!(Currency: sorted);
 
 impl Currency {
     /// `AED`: UAE Dirham, 2 decimals. (spec 2 §4.3)
@@ -707,14 +705,5 @@ impl Currency {
             "CLF" | "UYW" => 4,
             _ => return None,
         })
-    }
-}
-
-impl From<Cow<'_, str>> for Currency {
-    fn from(code: Cow<'_, str>) -> Self {
-        match Self::KNOWN.binary_search_by(|known| known.as_str().cmp(&code)) {
-            Ok(at) => Self::KNOWN[at].clone(),
-            Err(_) => Self(Cow::Owned(code.into_owned())),
-        }
     }
 }

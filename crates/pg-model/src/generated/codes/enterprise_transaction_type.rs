@@ -2,17 +2,15 @@
 
 //! trans_type of the version 5 service: requests begin with a capital letter, replies do not. (spec 3 §2.2)
 
-use alloc::borrow::Cow;
-
-use crate::text::text_traits;
+use crate::generated::prelude::*;
 
 /// trans_type of the version 5 service: requests begin with a capital letter, replies do not.
 ///
-/// Source: spec 3 §2.2. A code that is none of the constants survives as it came.
+/// Source: spec 3 §2.2. An unknown code is kept unchanged.
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EnterpriseTransactionType(Cow<'static, str>);
 
-text_traits!(EnterpriseTransactionType);
+text_traits!(EnterpriseTransactionType: listed);
 
 impl EnterpriseTransactionType {
     /// `Auth`: Request spelling: debit at once. (spec 3 §4.2)
@@ -53,29 +51,5 @@ impl EnterpriseTransactionType {
             "cancel" => "cancel",
             _ => return None,
         })
-    }
-
-    /// The number of the assumption that invented the code.
-    #[must_use]
-    pub fn assumption(&self) -> Option<u16> {
-        Some(match self.as_str() {
-            "preauth" => 124,
-            _ => return None,
-        })
-    }
-}
-
-impl From<Cow<'_, str>> for EnterpriseTransactionType {
-    fn from(code: Cow<'_, str>) -> Self {
-        match &*code {
-            "Auth" => Self::REQUEST_AUTH,
-            "PreAuth" => Self::REQUEST_PRE_AUTH,
-            "auth" => Self::AUTH,
-            "preauth" => Self::PRE_AUTH,
-            "refund" => Self::REFUND,
-            "capture" => Self::CAPTURE,
-            "cancel" => Self::CANCEL,
-            _ => Self(Cow::Owned(code.into_owned())),
-        }
     }
 }

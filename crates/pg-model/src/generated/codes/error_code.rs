@@ -2,17 +2,15 @@
 
 //! Error codes of all services, with the remedy of each and the HTTP status that the sandbox answers with. (spec 2 §7)
 
-use alloc::borrow::Cow;
-
-use crate::{remedy::Remedy, text::text_traits};
+use crate::generated::prelude::*;
 
 /// Error codes of all services, with the remedy of each and the HTTP status that the sandbox answers with.
 ///
-/// Source: spec 2 §7. A code that is none of the constants survives as it came.
+/// Source: spec 2 §7. An unknown code is kept unchanged.
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ErrorCode(Cow<'static, str>);
 
-text_traits!(ErrorCode);
+text_traits!(ErrorCode: listed);
 
 impl ErrorCode {
     /// `1`: The version 5 service found no parameters. (spec 3 §7)
@@ -168,42 +166,5 @@ impl ErrorCode {
             "106" | "121" | "122" => 403,
             _ => return None,
         })
-    }
-}
-
-impl From<Cow<'_, str>> for ErrorCode {
-    fn from(code: Cow<'_, str>) -> Self {
-        match &*code {
-            "1" => Self::ENTERPRISE_NO_DATA_SENT,
-            "3" => Self::ENTERPRISE_NO_MERCHANT_KEY,
-            "101" => Self::NO_DATA_SENT,
-            "102" => Self::INVALID_API_CREDENTIALS,
-            "103" => Self::INVALID_FUNCTION_CALL,
-            "104" => Self::INVALID_RETURN_TYPE,
-            "105" => Self::MERCHANT_SETTINGS_NOT_FOUND,
-            "106" => Self::PERMISSION_DENIED,
-            "107" => Self::INVALID_TRANSACTION_VALUE,
-            "108" => Self::INVALID_CARD_NUMBER,
-            "109" => Self::INVALID_CARD_EXPIRY,
-            "110" => Self::INVALID_CARD_CV2,
-            "111" => Self::CURRENCY_NOT_SUPPORTED,
-            "119" => Self::NO_RESPONSE_FROM_BANK,
-            "120" => Self::CURRENCY_NOT_SUPPLIED,
-            "121" => Self::IP_BLOCKED_ONE_MINUTE,
-            "122" => Self::IP_BLOCKED_FIVE_MINUTES,
-            "123" => Self::SIGNATURE_NOT_VERIFIED,
-            "125" => Self::INVALID_MERCHANT_REFERENCE,
-            "129" => Self::INVALID_SESSION_KEY,
-            "133" => Self::ERROR_PAGE_URL_NOT_SUPPLIED,
-            "134" => Self::NEXT_PAGE_URL_NOT_SUPPLIED,
-            "135" => Self::CURRENT_PAGE_URL_NOT_SUPPLIED,
-            "136" => Self::SESSION_EXPIRED,
-            "180" => Self::INVALID_ACCOUNT_UPDATER_KEY,
-            "181" => Self::BATCH_DATA_ERROR,
-            "182" => Self::BATCH_PENDING,
-            "183" => Self::INVALID_BATCH_KEY,
-            "184" => Self::INVALID_CALLBACK_URL,
-            _ => Self(Cow::Owned(code.into_owned())),
-        }
     }
 }

@@ -2,17 +2,15 @@
 
 //! A yes or no, written as one digit. (spec 1 §2.1)
 
-use alloc::borrow::Cow;
-
-use crate::text::text_traits;
+use crate::generated::prelude::*;
 
 /// A yes or no, written as one digit.
 ///
-/// Source: spec 1 §2.1. A code that is none of the constants survives as it came.
+/// Source: spec 1 §2.1. An unknown code is kept unchanged.
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Flag(Cow<'static, str>);
 
-text_traits!(Flag);
+text_traits!(Flag: listed);
 
 impl Flag {
     /// `1`: Enabled, success, wanted. (spec 1 §2.1)
@@ -30,15 +28,5 @@ impl Flag {
             "0" => "0",
             _ => return None,
         })
-    }
-}
-
-impl From<Cow<'_, str>> for Flag {
-    fn from(code: Cow<'_, str>) -> Self {
-        match &*code {
-            "1" => Self::YES,
-            "0" => Self::NO,
-            _ => Self(Cow::Owned(code.into_owned())),
-        }
     }
 }

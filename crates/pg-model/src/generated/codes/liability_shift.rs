@@ -2,17 +2,15 @@
 
 //! Who bears a chargeback after 3-D Secure. (spec 2 §2.5)
 
-use alloc::borrow::Cow;
-
-use crate::text::text_traits;
+use crate::generated::prelude::*;
 
 /// Who bears a chargeback after 3-D Secure.
 ///
-/// Source: spec 2 §2.5. A code that is none of the constants survives as it came.
+/// Source: spec 2 §2.5. An unknown code is kept unchanged.
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LiabilityShift(Cow<'static, str>);
 
-text_traits!(LiabilityShift);
+text_traits!(LiabilityShift: listed);
 
 impl LiabilityShift {
     /// `Y`: Not the merchant. (spec 2 §3.3)
@@ -30,15 +28,5 @@ impl LiabilityShift {
             "N" => "N",
             _ => return None,
         })
-    }
-}
-
-impl From<Cow<'_, str>> for LiabilityShift {
-    fn from(code: Cow<'_, str>) -> Self {
-        match &*code {
-            "Y" => Self::SHIFTED,
-            "N" => Self::MERCHANT_LIABLE,
-            _ => Self(Cow::Owned(code.into_owned())),
-        }
     }
 }

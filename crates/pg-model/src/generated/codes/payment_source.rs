@@ -2,17 +2,15 @@
 
 //! payment_source of a hosted checkout; what the values mean is not stated. (spec 3 §4.1)
 
-use alloc::borrow::Cow;
-
-use crate::text::text_traits;
+use crate::generated::prelude::*;
 
 /// payment_source of a hosted checkout; what the values mean is not stated.
 ///
-/// Source: spec 3 §4.1. A code that is none of the constants survives as it came.
+/// Source: spec 3 §4.1. An unknown code is kept unchanged.
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PaymentSource(Cow<'static, str>);
 
-text_traits!(PaymentSource);
+text_traits!(PaymentSource: listed);
 
 impl PaymentSource {
     /// `ecomm`: By the word: electronic commerce. (spec 3 §4.1)
@@ -30,15 +28,5 @@ impl PaymentSource {
             "moto" => "moto",
             _ => return None,
         })
-    }
-}
-
-impl From<Cow<'_, str>> for PaymentSource {
-    fn from(code: Cow<'_, str>) -> Self {
-        match &*code {
-            "ecomm" => Self::ECOMM,
-            "moto" => Self::MOTO,
-            _ => Self(Cow::Owned(code.into_owned())),
-        }
     }
 }

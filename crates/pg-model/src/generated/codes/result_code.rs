@@ -2,17 +2,15 @@
 
 //! result: whether a call without further data was carried out. (spec 1 §4.8)
 
-use alloc::borrow::Cow;
-
-use crate::text::text_traits;
+use crate::generated::prelude::*;
 
 /// result: whether a call without further data was carried out.
 ///
-/// Source: spec 1 §4.8. A code that is none of the constants survives as it came.
+/// Source: spec 1 §4.8. An unknown code is kept unchanged.
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ResultCode(Cow<'static, str>);
 
-text_traits!(ResultCode);
+text_traits!(ResultCode: listed);
 
 impl ResultCode {
     /// `OK`: Carried out. (spec 1 §4.3)
@@ -30,15 +28,5 @@ impl ResultCode {
             "ERROR" => "ERROR",
             _ => return None,
         })
-    }
-}
-
-impl From<Cow<'_, str>> for ResultCode {
-    fn from(code: Cow<'_, str>) -> Self {
-        match &*code {
-            "OK" => Self::OK,
-            "ERROR" => Self::ERROR,
-            _ => Self(Cow::Owned(code.into_owned())),
-        }
     }
 }

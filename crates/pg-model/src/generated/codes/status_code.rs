@@ -2,17 +2,15 @@
 
 //! transactionStatusCode: how a transaction or a 3-D Secure initiation went. (spec 2 §2.3)
 
-use alloc::borrow::Cow;
-
-use crate::text::text_traits;
+use crate::generated::prelude::*;
 
 /// transactionStatusCode: how a transaction or a 3-D Secure initiation went.
 ///
-/// Source: spec 2 §2.3. A code that is none of the constants survives as it came.
+/// Source: spec 2 §2.3. An unknown code is kept unchanged.
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StatusCode(Cow<'static, str>);
 
-text_traits!(StatusCode);
+text_traits!(StatusCode: listed);
 
 impl StatusCode {
     /// `600`: The acquirer has accepted the transaction. (spec 2 §2.3)
@@ -33,16 +31,5 @@ impl StatusCode {
             "608" => "Failed",
             _ => return None,
         })
-    }
-}
-
-impl From<Cow<'_, str>> for StatusCode {
-    fn from(code: Cow<'_, str>) -> Self {
-        match &*code {
-            "600" => Self::APPROVED,
-            "607" => Self::THREE_D_SECURE_SUCCESS,
-            "608" => Self::THREE_D_SECURE_FAILED,
-            _ => Self(Cow::Owned(code.into_owned())),
-        }
     }
 }

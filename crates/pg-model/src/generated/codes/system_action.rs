@@ -2,17 +2,15 @@
 
 //! system_action: which version 5 operation a result belongs to. (spec 3 §2.2)
 
-use alloc::borrow::Cow;
-
-use crate::text::text_traits;
+use crate::generated::prelude::*;
 
 /// system_action: which version 5 operation a result belongs to.
 ///
-/// Source: spec 3 §2.2. A code that is none of the constants survives as it came.
+/// Source: spec 3 §2.2. An unknown code is kept unchanged.
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SystemAction(Cow<'static, str>);
 
-text_traits!(SystemAction);
+text_traits!(SystemAction: listed);
 
 impl SystemAction {
     /// `REPEAT`: A card was charged again. (spec 3 §2.2)
@@ -36,17 +34,5 @@ impl SystemAction {
             "CANCEL" => "CANCEL",
             _ => return None,
         })
-    }
-}
-
-impl From<Cow<'_, str>> for SystemAction {
-    fn from(code: Cow<'_, str>) -> Self {
-        match &*code {
-            "REPEAT" => Self::REPEAT,
-            "REFUND" => Self::REFUND,
-            "CAPTURE" => Self::CAPTURE,
-            "CANCEL" => Self::CANCEL,
-            _ => Self(Cow::Owned(code.into_owned())),
-        }
     }
 }

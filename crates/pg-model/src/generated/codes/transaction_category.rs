@@ -2,17 +2,15 @@
 
 //! trans_cat of a hosted checkout. (spec 3 §4.1)
 
-use alloc::borrow::Cow;
-
-use crate::text::text_traits;
+use crate::generated::prelude::*;
 
 /// trans_cat of a hosted checkout.
 ///
-/// Source: spec 3 §4.1. A code that is none of the constants survives as it came.
+/// Source: spec 3 §4.1. An unknown code is kept unchanged.
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TransactionCategory(Cow<'static, str>);
 
-text_traits!(TransactionCategory);
+text_traits!(TransactionCategory: listed);
 
 impl TransactionCategory {
     /// `purchase`: Goods or services; the default. (spec 3 §4.1)
@@ -36,17 +34,5 @@ impl TransactionCategory {
             "booking" => "booking",
             _ => return None,
         })
-    }
-}
-
-impl From<Cow<'_, str>> for TransactionCategory {
-    fn from(code: Cow<'_, str>) -> Self {
-        match &*code {
-            "purchase" => Self::PURCHASE,
-            "donation" => Self::DONATION,
-            "debt" => Self::DEBT,
-            "booking" => Self::BOOKING,
-            _ => Self(Cow::Owned(code.into_owned())),
-        }
     }
 }

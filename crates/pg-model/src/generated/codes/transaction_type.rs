@@ -2,17 +2,15 @@
 
 //! transactionType of the payment gateway. (spec 2 §2.3)
 
-use alloc::borrow::Cow;
-
-use crate::text::text_traits;
+use crate::generated::prelude::*;
 
 /// transactionType of the payment gateway.
 ///
-/// Source: spec 2 §2.3. A code that is none of the constants survives as it came.
+/// Source: spec 2 §2.3. An unknown code is kept unchanged.
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TransactionType(Cow<'static, str>);
 
-text_traits!(TransactionType);
+text_traits!(TransactionType: listed);
 
 impl TransactionType {
     /// `Auth`: Authorised and settled in one request. (spec 2 §2.3)
@@ -53,20 +51,5 @@ impl TransactionType {
             "3DSAuthenticatedOnly" => "3DSAuthenticatedOnly",
             _ => return None,
         })
-    }
-}
-
-impl From<Cow<'_, str>> for TransactionType {
-    fn from(code: Cow<'_, str>) -> Self {
-        match &*code {
-            "Auth" => Self::AUTH,
-            "PreAuth" => Self::PRE_AUTH,
-            "Capture" => Self::CAPTURE,
-            "CancelPreAuth" => Self::CANCEL_PRE_AUTH,
-            "Refund" => Self::REFUND,
-            "3DSecureCheck" => Self::THREE_D_SECURE_CHECK,
-            "3DSAuthenticatedOnly" => Self::THREE_D_SECURE_AUTHENTICATED_ONLY,
-            _ => Self(Cow::Owned(code.into_owned())),
-        }
     }
 }

@@ -2,20 +2,12 @@
 
 //! Billing address of a hosted checkout. (spec 3 §4.1)
 
-use alloc::string::String;
-
-use crate::{
-    check,
-    field::{Field, Length},
-    format::Format,
-    read::Reader,
-    violation::Violations,
-};
+use crate::generated::prelude::*;
 
 /// Billing address of a hosted checkout.
 ///
 /// Source: spec 3 §4.1.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]
 pub struct BillingAddress {
@@ -38,67 +30,42 @@ pub struct BillingAddress {
 impl BillingAddress {
     /// With nothing set.
     pub fn new() -> Self {
-        Self {
-            property_name: None,
-            address_1: None,
-            address_2: None,
-            town: None,
-            county: None,
-            postcode: None,
-            country: None,
-        }
+        Self::default()
     }
 
     /// Name of the property, left blank where it has none. `property_name`: Char(50) (spec 3 §4.1).
-    pub fn property_name(mut self, property_name: impl Into<String>) -> Self {
-        self.property_name = Some(property_name.into());
-        self
+    pub fn property_name(self, property_name: impl Into<String>) -> Self {
+        Self { property_name: Some(property_name.into()), ..self }
     }
 
     /// First address line. `address_1`: Char(150) (spec 3 §4.1).
-    pub fn address_1(mut self, address_1: impl Into<String>) -> Self {
-        self.address_1 = Some(address_1.into());
-        self
+    pub fn address_1(self, address_1: impl Into<String>) -> Self {
+        Self { address_1: Some(address_1.into()), ..self }
     }
 
     /// Second address line. `address_2`: Char(150) (spec 3 §4.1).
-    pub fn address_2(mut self, address_2: impl Into<String>) -> Self {
-        self.address_2 = Some(address_2.into());
-        self
+    pub fn address_2(self, address_2: impl Into<String>) -> Self {
+        Self { address_2: Some(address_2.into()), ..self }
     }
 
     /// Town or city. `town`: Char(100) (spec 3 §4.1).
-    pub fn town(mut self, town: impl Into<String>) -> Self {
-        self.town = Some(town.into());
-        self
+    pub fn town(self, town: impl Into<String>) -> Self {
+        Self { town: Some(town.into()), ..self }
     }
 
     /// County, province or state. `county`: Char(50) (spec 3 §4.1).
-    pub fn county(mut self, county: impl Into<String>) -> Self {
-        self.county = Some(county.into());
-        self
+    pub fn county(self, county: impl Into<String>) -> Self {
+        Self { county: Some(county.into()), ..self }
     }
 
     /// Postcode. `postcode`: Char(15) (spec 3 §4.1).
-    pub fn postcode(mut self, postcode: impl Into<String>) -> Self {
-        self.postcode = Some(postcode.into());
-        self
+    pub fn postcode(self, postcode: impl Into<String>) -> Self {
+        Self { postcode: Some(postcode.into()), ..self }
     }
 
     /// Country, two letters of ISO 3166-1. `country`: Char(2) (spec 3 §4.1).
-    pub fn country(mut self, country: impl Into<String>) -> Self {
-        self.country = Some(country.into());
-        self
-    }
-
-    pub(crate) fn check(&self, violations: &mut Violations) {
-        check::optional(&PROPERTY_NAME, None, &self.property_name, violations);
-        check::optional(&ADDRESS_1, None, &self.address_1, violations);
-        check::optional(&ADDRESS_2, None, &self.address_2, violations);
-        check::optional(&TOWN, None, &self.town, violations);
-        check::optional(&COUNTY, None, &self.county, violations);
-        check::optional(&POSTCODE, None, &self.postcode, violations);
-        check::optional(&COUNTRY, None, &self.country, violations);
+    pub fn country(self, country: impl Into<String>) -> Self {
+        Self { country: Some(country.into()), ..self }
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>) -> Self {
@@ -114,37 +81,30 @@ impl BillingAddress {
     }
 }
 
-impl Default for BillingAddress {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+pub(crate) static PROPERTY_NAME: Field = Field::optional("property_name", "property_name")
+    .doc("3 §4.1", "Char(50)", "Name of the property, left blank where it has none.")
+    .format(Format::Text, Length::Between(0, 50));
 
-pub(crate) static PROPERTY_NAME: Field =
-    Field::optional("property_name", "property_name", Format::Text, Length::Between(0, 50))
-        .doc("3 §4.1", "Name of the property, left blank where it has none.")
-        .spec("Char(50)");
+pub(crate) static ADDRESS_1: Field = Field::optional("address_1", "address_1")
+    .doc("3 §4.1", "Char(150)", "First address line.")
+    .format(Format::Text, Length::Between(0, 150));
 
-pub(crate) static ADDRESS_1: Field = Field::optional("address_1", "address_1", Format::Text, Length::Between(0, 150))
-    .doc("3 §4.1", "First address line.")
-    .spec("Char(150)");
+pub(crate) static ADDRESS_2: Field = Field::optional("address_2", "address_2")
+    .doc("3 §4.1", "Char(150)", "Second address line.")
+    .format(Format::Text, Length::Between(0, 150));
 
-pub(crate) static ADDRESS_2: Field = Field::optional("address_2", "address_2", Format::Text, Length::Between(0, 150))
-    .doc("3 §4.1", "Second address line.")
-    .spec("Char(150)");
+pub(crate) static TOWN: Field = Field::optional("town", "town")
+    .doc("3 §4.1", "Char(100)", "Town or city.")
+    .format(Format::Text, Length::Between(0, 100));
 
-pub(crate) static TOWN: Field = Field::optional("town", "town", Format::Text, Length::Between(0, 100))
-    .doc("3 §4.1", "Town or city.")
-    .spec("Char(100)");
+pub(crate) static COUNTY: Field = Field::optional("county", "county")
+    .doc("3 §4.1", "Char(50)", "County, province or state.")
+    .format(Format::Text, Length::Between(0, 50));
 
-pub(crate) static COUNTY: Field = Field::optional("county", "county", Format::Text, Length::Between(0, 50))
-    .doc("3 §4.1", "County, province or state.")
-    .spec("Char(50)");
+pub(crate) static POSTCODE: Field = Field::optional("postcode", "postcode")
+    .doc("3 §4.1", "Char(15)", "Postcode.")
+    .format(Format::Text, Length::Between(0, 15));
 
-pub(crate) static POSTCODE: Field = Field::optional("postcode", "postcode", Format::Text, Length::Between(0, 15))
-    .doc("3 §4.1", "Postcode.")
-    .spec("Char(15)");
-
-pub(crate) static COUNTRY: Field = Field::optional("country", "country", Format::Country, Length::Between(2, 2))
-    .doc("3 §4.1", "Country, two letters of ISO 3166-1.")
-    .spec("Char(2)");
+pub(crate) static COUNTRY: Field = Field::optional("country", "country")
+    .doc("3 §4.1", "Char(2)", "Country, two letters of ISO 3166-1.")
+    .format(Format::Country, Length::Between(2, 2));

@@ -2,16 +2,7 @@
 
 //! Raw card details as the payment gateway takes them; accounts may send them only after the operator has allowed it. (spec 2 §4.3)
 
-use alloc::string::String;
-
-use crate::{
-    CardNumber, Cv2, check, emit,
-    field::{Field, Length},
-    format::Format,
-    parameters::ParameterSink,
-    read::Reader,
-    violation::Violations,
-};
+use crate::generated::prelude::*;
 
 /// Raw card details as the payment gateway takes them; accounts may send them only after the operator has allowed it.
 ///
@@ -45,15 +36,13 @@ impl CardDetails {
     }
 
     /// Security code printed on the card. `cardCV2`: 3-4 digits (spec 2 §4.3).
-    pub fn cv2(mut self, cv2: impl Into<Cv2>) -> Self {
-        self.cv2 = Some(cv2.into());
-        self
+    pub fn cv2(self, cv2: impl Into<Cv2>) -> Self {
+        Self { cv2: Some(cv2.into()), ..self }
     }
 
     /// Name printed on the card. `cardholderName`: alpha and symbols (spec 2 §4.3).
-    pub fn cardholder_name(mut self, cardholder_name: impl Into<String>) -> Self {
-        self.cardholder_name = Some(cardholder_name.into());
-        self
+    pub fn cardholder_name(self, cardholder_name: impl Into<String>) -> Self {
+        Self { cardholder_name: Some(cardholder_name.into()), ..self }
     }
 
     pub(crate) fn visit(&self, sink: &mut dyn ParameterSink) {
@@ -62,14 +51,6 @@ impl CardDetails {
         emit::text(sink, &EXPIRY_YEAR, &self.expiry_year);
         emit::optional(sink, &CARDHOLDER_NAME, &self.cardholder_name);
         emit::text(sink, &NUMBER, &self.number);
-    }
-
-    pub(crate) fn check(&self, violations: &mut Violations) {
-        check::text(&NUMBER, None, &self.number, violations);
-        check::text(&EXPIRY_MONTH, None, &self.expiry_month, violations);
-        check::text(&EXPIRY_YEAR, None, &self.expiry_year, violations);
-        check::optional(&CV2, None, &self.cv2, violations);
-        check::optional(&CARDHOLDER_NAME, None, &self.cardholder_name, violations);
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>) -> Self {
@@ -83,29 +64,26 @@ impl CardDetails {
     }
 }
 
-pub(crate) static NUMBER: Field = Field::required("cardNumber", "number", Format::CardNumber, Length::Between(13, 19))
-    .doc("2 §4.3", "Card number, digits without separators.")
-    .spec("13-19 digits")
+pub(crate) static NUMBER: Field = Field::required("cardNumber", "number")
+    .doc("2 §4.3", "13-19 digits", "Card number, digits without separators.")
+    .format(Format::CardNumber, Length::Between(13, 19))
     .sensitive();
 
-pub(crate) static EXPIRY_MONTH: Field =
-    Field::required("cardExpiryMonth", "expiry_month", Format::Month, Length::Between(2, 2))
-        .doc("2 §4.3", "Month of expiry, 01 to 12.")
-        .spec("MM");
+pub(crate) static EXPIRY_MONTH: Field = Field::required("cardExpiryMonth", "expiry_month")
+    .doc("2 §4.3", "MM", "Month of expiry, 01 to 12.")
+    .format(Format::Month, Length::Between(2, 2));
 
-pub(crate) static EXPIRY_YEAR: Field =
-    Field::required("cardExpiryYear", "expiry_year", Format::Year2, Length::Between(2, 2))
-        .doc("2 §4.3", "Year of expiry, its last two digits.")
-        .spec("YY")
-        .aliases(&["cardExipryYear"]);
+pub(crate) static EXPIRY_YEAR: Field = Field::required("cardExpiryYear", "expiry_year")
+    .doc("2 §4.3", "YY", "Year of expiry, its last two digits.")
+    .format(Format::Year2, Length::Between(2, 2))
+    .aliases(&["cardExipryYear"]);
 
-pub(crate) static CV2: Field = Field::optional("cardCV2", "cv2", Format::Cv2, Length::Between(3, 4))
-    .doc("2 §4.3", "Security code printed on the card.")
-    .spec("3-4 digits")
+pub(crate) static CV2: Field = Field::optional("cardCV2", "cv2")
+    .doc("2 §4.3", "3-4 digits", "Security code printed on the card.")
+    .format(Format::Cv2, Length::Between(3, 4))
     .sensitive();
 
-pub(crate) static CARDHOLDER_NAME: Field =
-    Field::optional("cardholderName", "cardholder_name", Format::Text, Length::Any)
-        .doc("2 §4.3", "Name printed on the card.")
-        .spec("alpha and symbols")
-        .aliases(&["cardHolderName"]);
+pub(crate) static CARDHOLDER_NAME: Field = Field::optional("cardholderName", "cardholder_name")
+    .doc("2 §4.3", "alpha and symbols", "Name printed on the card.")
+    .format(Format::Text, Length::Any)
+    .aliases(&["cardHolderName"]);

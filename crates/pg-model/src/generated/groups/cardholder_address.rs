@@ -2,21 +2,12 @@
 
 //! Address of the cardholder: a bank verifies it, and it is stored with a token. A type apart from CustomerAddress, so that an address that was not meant for verification is never sent for it. (spec 1 §4.6)
 
-use alloc::string::String;
-
-use crate::{
-    check, emit,
-    field::{Field, Length},
-    format::Format,
-    parameters::ParameterSink,
-    read::Reader,
-    violation::Violations,
-};
+use crate::generated::prelude::*;
 
 /// Address of the cardholder: a bank verifies it, and it is stored with a token. A type apart from CustomerAddress, so that an address that was not meant for verification is never sent for it.
 ///
 /// Source: spec 1 §4.6.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]
 pub struct CardholderAddress {
@@ -41,64 +32,47 @@ pub struct CardholderAddress {
 impl CardholderAddress {
     /// With nothing set.
     pub fn new() -> Self {
-        Self {
-            property_name: None,
-            line1: None,
-            line2: None,
-            line3: None,
-            town: None,
-            county: None,
-            postcode: None,
-            country: None,
-        }
+        Self::default()
     }
 
     /// Name or number of the property. `cardholderAddressPropertyName`: up to 50 chars (spec 1 §4.6).
-    pub fn property_name(mut self, property_name: impl Into<String>) -> Self {
-        self.property_name = Some(property_name.into());
-        self
+    pub fn property_name(self, property_name: impl Into<String>) -> Self {
+        Self { property_name: Some(property_name.into()), ..self }
     }
 
     /// First address line. `cardholderAddressLine1`: up to 50 chars (spec 1 §4.6).
-    pub fn line1(mut self, line1: impl Into<String>) -> Self {
-        self.line1 = Some(line1.into());
-        self
+    pub fn line1(self, line1: impl Into<String>) -> Self {
+        Self { line1: Some(line1.into()), ..self }
     }
 
     /// Second address line. `cardholderAddressLine2`: up to 50 chars (spec 1 §4.6).
-    pub fn line2(mut self, line2: impl Into<String>) -> Self {
-        self.line2 = Some(line2.into());
-        self
+    pub fn line2(self, line2: impl Into<String>) -> Self {
+        Self { line2: Some(line2.into()), ..self }
     }
 
     /// Third address line. `cardholderAddressLine3`: up to 50 chars (spec 1 §4.6).
-    pub fn line3(mut self, line3: impl Into<String>) -> Self {
-        self.line3 = Some(line3.into());
-        self
+    pub fn line3(self, line3: impl Into<String>) -> Self {
+        Self { line3: Some(line3.into()), ..self }
     }
 
     /// Town or city. `cardholderAddressTown`: up to 50 chars (spec 1 §4.6).
-    pub fn town(mut self, town: impl Into<String>) -> Self {
-        self.town = Some(town.into());
-        self
+    pub fn town(self, town: impl Into<String>) -> Self {
+        Self { town: Some(town.into()), ..self }
     }
 
     /// County, province or state. `cardholderAddressCounty`: up to 50 chars (spec 1 §4.6).
-    pub fn county(mut self, county: impl Into<String>) -> Self {
-        self.county = Some(county.into());
-        self
+    pub fn county(self, county: impl Into<String>) -> Self {
+        Self { county: Some(county.into()), ..self }
     }
 
     /// Postcode. `cardholderAddressPostcode`: up to 8 chars (spec 1 §4.6).
-    pub fn postcode(mut self, postcode: impl Into<String>) -> Self {
-        self.postcode = Some(postcode.into());
-        self
+    pub fn postcode(self, postcode: impl Into<String>) -> Self {
+        Self { postcode: Some(postcode.into()), ..self }
     }
 
     /// Country, as free text. `cardholderAddressCountry`: up to 50 chars (spec 1 §4.6).
-    pub fn country(mut self, country: impl Into<String>) -> Self {
-        self.country = Some(country.into());
-        self
+    pub fn country(self, country: impl Into<String>) -> Self {
+        Self { country: Some(country.into()), ..self }
     }
 
     pub(crate) fn visit(&self, sink: &mut dyn ParameterSink) {
@@ -110,17 +84,6 @@ impl CardholderAddress {
         emit::optional(sink, &POSTCODE, &self.postcode);
         emit::optional(sink, &PROPERTY_NAME, &self.property_name);
         emit::optional(sink, &TOWN, &self.town);
-    }
-
-    pub(crate) fn check(&self, violations: &mut Violations) {
-        check::optional(&PROPERTY_NAME, None, &self.property_name, violations);
-        check::optional(&LINE1, None, &self.line1, violations);
-        check::optional(&LINE2, None, &self.line2, violations);
-        check::optional(&LINE3, None, &self.line3, violations);
-        check::optional(&TOWN, None, &self.town, violations);
-        check::optional(&COUNTY, None, &self.county, violations);
-        check::optional(&POSTCODE, None, &self.postcode, violations);
-        check::optional(&COUNTRY, None, &self.country, violations);
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>) -> Self {
@@ -137,49 +100,36 @@ impl CardholderAddress {
     }
 }
 
-impl Default for CardholderAddress {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+pub(crate) static PROPERTY_NAME: Field = Field::optional("cardholderAddressPropertyName", "property_name")
+    .doc("1 §4.6", "up to 50 chars", "Name or number of the property.")
+    .format(Format::Text, Length::Between(0, 50));
 
-pub(crate) static PROPERTY_NAME: Field =
-    Field::optional("cardholderAddressPropertyName", "property_name", Format::Text, Length::Between(0, 50))
-        .doc("1 §4.6", "Name or number of the property.")
-        .spec("up to 50 chars");
+pub(crate) static LINE1: Field = Field::optional("cardholderAddressLine1", "line1")
+    .doc("1 §4.6", "up to 50 chars", "First address line.")
+    .format(Format::Text, Length::Between(0, 50));
 
-pub(crate) static LINE1: Field =
-    Field::optional("cardholderAddressLine1", "line1", Format::Text, Length::Between(0, 50))
-        .doc("1 §4.6", "First address line.")
-        .spec("up to 50 chars");
+pub(crate) static LINE2: Field = Field::optional("cardholderAddressLine2", "line2")
+    .doc("1 §4.6", "up to 50 chars", "Second address line.")
+    .format(Format::Text, Length::Between(0, 50));
 
-pub(crate) static LINE2: Field =
-    Field::optional("cardholderAddressLine2", "line2", Format::Text, Length::Between(0, 50))
-        .doc("1 §4.6", "Second address line.")
-        .spec("up to 50 chars");
+pub(crate) static LINE3: Field = Field::optional("cardholderAddressLine3", "line3")
+    .doc("1 §4.6", "up to 50 chars", "Third address line.")
+    .format(Format::Text, Length::Between(0, 50));
 
-pub(crate) static LINE3: Field =
-    Field::optional("cardholderAddressLine3", "line3", Format::Text, Length::Between(0, 50))
-        .doc("1 §4.6", "Third address line.")
-        .spec("up to 50 chars");
-
-pub(crate) static TOWN: Field = Field::optional("cardholderAddressTown", "town", Format::Text, Length::Between(0, 50))
-    .doc("1 §4.6", "Town or city.")
-    .spec("up to 50 chars")
+pub(crate) static TOWN: Field = Field::optional("cardholderAddressTown", "town")
+    .doc("1 §4.6", "up to 50 chars", "Town or city.")
+    .format(Format::Text, Length::Between(0, 50))
     .aliases(&["cardholderAdressTown"]);
 
-pub(crate) static COUNTY: Field =
-    Field::optional("cardholderAddressCounty", "county", Format::Text, Length::Between(0, 50))
-        .doc("1 §4.6", "County, province or state.")
-        .spec("up to 50 chars")
-        .aliases(&["cardHolderAddressCounty"]);
+pub(crate) static COUNTY: Field = Field::optional("cardholderAddressCounty", "county")
+    .doc("1 §4.6", "up to 50 chars", "County, province or state.")
+    .format(Format::Text, Length::Between(0, 50))
+    .aliases(&["cardHolderAddressCounty"]);
 
-pub(crate) static POSTCODE: Field =
-    Field::optional("cardholderAddressPostcode", "postcode", Format::Text, Length::Between(0, 8))
-        .doc("1 §4.6", "Postcode.")
-        .spec("up to 8 chars");
+pub(crate) static POSTCODE: Field = Field::optional("cardholderAddressPostcode", "postcode")
+    .doc("1 §4.6", "up to 8 chars", "Postcode.")
+    .format(Format::Text, Length::Between(0, 8));
 
-pub(crate) static COUNTRY: Field =
-    Field::optional("cardholderAddressCountry", "country", Format::Text, Length::Between(0, 50))
-        .doc("1 §4.6", "Country, as free text.")
-        .spec("up to 50 chars");
+pub(crate) static COUNTRY: Field = Field::optional("cardholderAddressCountry", "country")
+    .doc("1 §4.6", "up to 50 chars", "Country, as free text.")
+    .format(Format::Text, Length::Between(0, 50));

@@ -2,20 +2,12 @@
 
 //! The customer of a hosted checkout. (spec 3 §4.1)
 
-use alloc::string::String;
-
-use crate::{
-    Secret, check,
-    field::{Field, Length},
-    format::Format,
-    read::Reader,
-    violation::Violations,
-};
+use crate::generated::prelude::*;
 
 /// The customer of a hosted checkout.
 ///
 /// Source: spec 3 §4.1.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]
 pub struct CheckoutCustomer {
@@ -38,67 +30,42 @@ pub struct CheckoutCustomer {
 impl CheckoutCustomer {
     /// With nothing set.
     pub fn new() -> Self {
-        Self {
-            salutation: None,
-            first_name: None,
-            surname: None,
-            email: None,
-            date_of_birth: None,
-            mobile_phone: None,
-            home_phone: None,
-        }
+        Self::default()
     }
 
     /// Form of address. `salutation`: Char(10) (spec 3 §4.1).
-    pub fn salutation(mut self, salutation: impl Into<String>) -> Self {
-        self.salutation = Some(salutation.into());
-        self
+    pub fn salutation(self, salutation: impl Into<String>) -> Self {
+        Self { salutation: Some(salutation.into()), ..self }
     }
 
     /// First name. `first_name`: Char(32) (spec 3 §4.1).
-    pub fn first_name(mut self, first_name: impl Into<String>) -> Self {
-        self.first_name = Some(first_name.into());
-        self
+    pub fn first_name(self, first_name: impl Into<String>) -> Self {
+        Self { first_name: Some(first_name.into()), ..self }
     }
 
     /// Family name. `surname`: Char(32) (spec 3 §4.1).
-    pub fn surname(mut self, surname: impl Into<String>) -> Self {
-        self.surname = Some(surname.into());
-        self
+    pub fn surname(self, surname: impl Into<String>) -> Self {
+        Self { surname: Some(surname.into()), ..self }
     }
 
     /// Email address; no rule is stated. `email`: Char (spec 3 §4.1).
-    pub fn email(mut self, email: impl Into<String>) -> Self {
-        self.email = Some(email.into());
-        self
+    pub fn email(self, email: impl Into<String>) -> Self {
+        Self { email: Some(email.into()), ..self }
     }
 
     /// Date of birth, day first. `date_of_birth`: Char(8), DDMMYYYY (spec 3 §4.1).
-    pub fn date_of_birth(mut self, date_of_birth: impl Into<Secret>) -> Self {
-        self.date_of_birth = Some(date_of_birth.into());
-        self
+    pub fn date_of_birth(self, date_of_birth: impl Into<Secret>) -> Self {
+        Self { date_of_birth: Some(date_of_birth.into()), ..self }
     }
 
     /// Mobile number: country code and digits, no zero in front. `mobile_phone`: integer (spec 3 §4.1).
-    pub fn mobile_phone(mut self, mobile_phone: impl Into<String>) -> Self {
-        self.mobile_phone = Some(mobile_phone.into());
-        self
+    pub fn mobile_phone(self, mobile_phone: impl Into<String>) -> Self {
+        Self { mobile_phone: Some(mobile_phone.into()), ..self }
     }
 
     /// Home number: country code and digits, no zero in front. `home_phone`: integer (spec 3 §4.1).
-    pub fn home_phone(mut self, home_phone: impl Into<String>) -> Self {
-        self.home_phone = Some(home_phone.into());
-        self
-    }
-
-    pub(crate) fn check(&self, violations: &mut Violations) {
-        check::optional(&SALUTATION, None, &self.salutation, violations);
-        check::optional(&FIRST_NAME, None, &self.first_name, violations);
-        check::optional(&SURNAME, None, &self.surname, violations);
-        check::optional(&EMAIL, None, &self.email, violations);
-        check::optional(&DATE_OF_BIRTH, None, &self.date_of_birth, violations);
-        check::optional(&MOBILE_PHONE, None, &self.mobile_phone, violations);
-        check::optional(&HOME_PHONE, None, &self.home_phone, violations);
+    pub fn home_phone(self, home_phone: impl Into<String>) -> Self {
+        Self { home_phone: Some(home_phone.into()), ..self }
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>) -> Self {
@@ -114,38 +81,31 @@ impl CheckoutCustomer {
     }
 }
 
-impl Default for CheckoutCustomer {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+pub(crate) static SALUTATION: Field = Field::optional("salutation", "salutation")
+    .doc("3 §4.1", "Char(10)", "Form of address.")
+    .format(Format::Text, Length::Between(0, 10));
 
-pub(crate) static SALUTATION: Field = Field::optional("salutation", "salutation", Format::Text, Length::Between(0, 10))
-    .doc("3 §4.1", "Form of address.")
-    .spec("Char(10)");
+pub(crate) static FIRST_NAME: Field = Field::optional("first_name", "first_name")
+    .doc("3 §4.1", "Char(32)", "First name.")
+    .format(Format::Text, Length::Between(0, 32));
 
-pub(crate) static FIRST_NAME: Field = Field::optional("first_name", "first_name", Format::Text, Length::Between(0, 32))
-    .doc("3 §4.1", "First name.")
-    .spec("Char(32)");
+pub(crate) static SURNAME: Field = Field::optional("surname", "surname")
+    .doc("3 §4.1", "Char(32)", "Family name.")
+    .format(Format::Text, Length::Between(0, 32));
 
-pub(crate) static SURNAME: Field = Field::optional("surname", "surname", Format::Text, Length::Between(0, 32))
-    .doc("3 §4.1", "Family name.")
-    .spec("Char(32)");
+pub(crate) static EMAIL: Field = Field::optional("email", "email")
+    .doc("3 §4.1", "Char", "Email address; no rule is stated.")
+    .format(Format::Text, Length::Any);
 
-pub(crate) static EMAIL: Field = Field::optional("email", "email", Format::Text, Length::Any)
-    .doc("3 §4.1", "Email address; no rule is stated.")
-    .spec("Char");
+pub(crate) static DATE_OF_BIRTH: Field = Field::optional("date_of_birth", "date_of_birth")
+    .doc("3 §4.1", "Char(8), DDMMYYYY", "Date of birth, day first.")
+    .format(Format::DateDmy, Length::Between(8, 8))
+    .sensitive();
 
-pub(crate) static DATE_OF_BIRTH: Field =
-    Field::optional("date_of_birth", "date_of_birth", Format::DateDmy, Length::Between(8, 8))
-        .doc("3 §4.1", "Date of birth, day first.")
-        .spec("Char(8), DDMMYYYY")
-        .sensitive();
+pub(crate) static MOBILE_PHONE: Field = Field::optional("mobile_phone", "mobile_phone")
+    .doc("3 §4.1", "integer", "Mobile number: country code and digits, no zero in front.")
+    .format(Format::Phone, Length::Any);
 
-pub(crate) static MOBILE_PHONE: Field = Field::optional("mobile_phone", "mobile_phone", Format::Phone, Length::Any)
-    .doc("3 §4.1", "Mobile number: country code and digits, no zero in front.")
-    .spec("integer");
-
-pub(crate) static HOME_PHONE: Field = Field::optional("home_phone", "home_phone", Format::Phone, Length::Any)
-    .doc("3 §4.1", "Home number: country code and digits, no zero in front.")
-    .spec("integer");
+pub(crate) static HOME_PHONE: Field = Field::optional("home_phone", "home_phone")
+    .doc("3 §4.1", "integer", "Home number: country code and digits, no zero in front.")
+    .format(Format::Phone, Length::Any);

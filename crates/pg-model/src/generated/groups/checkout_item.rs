@@ -2,15 +2,7 @@
 
 //! One item of a hosted checkout, numbered from 0 or from 1; name and price go together. (spec 3 §4.1)
 
-use alloc::string::String;
-
-use crate::{
-    Decimal, check,
-    field::{Field, Length},
-    format::Format,
-    read::Reader,
-    violation::Violations,
-};
+use crate::generated::prelude::*;
 
 /// One item of a hosted checkout, numbered from 0 or from 1; name and price go together.
 ///
@@ -39,21 +31,13 @@ impl CheckoutItem {
     }
 
     /// Number of pieces; 0 counts as 1. Default: 1. `item_quantity[{n}]`: integer (spec 3 §4.1).
-    pub fn quantity(mut self, quantity: u64) -> Self {
-        self.quantity = Some(quantity);
-        self
+    pub fn quantity(self, quantity: u64) -> Self {
+        Self { quantity: Some(quantity), ..self }
     }
 
     /// The merchant's own reference of the item. `item_reference[{n}]`: Char(16) (spec 3 §4.1).
-    pub fn reference(mut self, reference: impl Into<String>) -> Self {
-        self.reference = Some(reference.into());
-        self
-    }
-
-    pub(crate) fn check(&self, number: usize, violations: &mut Violations) {
-        check::text(&NAME, Some(number), &self.name, violations);
-        check::text(&PRICE, Some(number), &self.price, violations);
-        check::optional(&REFERENCE, Some(number), &self.reference, violations);
+    pub fn reference(self, reference: impl Into<String>) -> Self {
+        Self { reference: Some(reference.into()), ..self }
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>, number: usize) -> Self {
@@ -66,20 +50,19 @@ impl CheckoutItem {
     }
 }
 
-pub(crate) static NAME: Field = Field::required("item_name[{n}]", "name", Format::Text, Length::Between(0, 128))
-    .doc("3 §4.1", "Name of the item.")
-    .spec("Char(128)");
+pub(crate) static NAME: Field = Field::required("item_name[{n}]", "name")
+    .doc("3 §4.1", "Char(128)", "Name of the item.")
+    .format(Format::Text, Length::Between(0, 128));
 
-pub(crate) static PRICE: Field = Field::required("item_price[{n}]", "price", Format::Decimal, Length::Any)
-    .doc("3 §4.1", "Price of one piece in currency units, such as 5.95.")
-    .spec("decimal");
+pub(crate) static PRICE: Field = Field::required("item_price[{n}]", "price")
+    .doc("3 §4.1", "decimal", "Price of one piece in currency units, such as 5.95.")
+    .format(Format::Decimal, Length::Any);
 
-pub(crate) static QUANTITY: Field = Field::optional("item_quantity[{n}]", "quantity", Format::Integer, Length::Any)
-    .doc("3 §4.1", "Number of pieces; 0 counts as 1.")
-    .spec("integer")
+pub(crate) static QUANTITY: Field = Field::optional("item_quantity[{n}]", "quantity")
+    .doc("3 §4.1", "integer", "Number of pieces; 0 counts as 1.")
+    .format(Format::Integer, Length::Any)
     .default("1");
 
-pub(crate) static REFERENCE: Field =
-    Field::optional("item_reference[{n}]", "reference", Format::Text, Length::Between(0, 16))
-        .doc("3 §4.1", "The merchant's own reference of the item.")
-        .spec("Char(16)");
+pub(crate) static REFERENCE: Field = Field::optional("item_reference[{n}]", "reference")
+    .doc("3 §4.1", "Char(16)", "The merchant's own reference of the item.")
+    .format(Format::Text, Length::Between(0, 16));

@@ -2,20 +2,12 @@
 
 //! The customer, recorded with the token or transaction. (spec 1 §4.6)
 
-use alloc::string::String;
-
-use crate::{
-    check,
-    field::{Field, Length},
-    format::Format,
-    read::Reader,
-    violation::Violations,
-};
+use crate::generated::prelude::*;
 
 /// The customer, recorded with the token or transaction.
 ///
 /// Source: spec 1 §4.6.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]
 pub struct Customer {
@@ -34,45 +26,32 @@ pub struct Customer {
 impl Customer {
     /// With nothing set.
     pub fn new() -> Self {
-        Self { title: None, first_name: None, surname: None, email: None, mobile: None }
+        Self::default()
     }
 
     /// Form of address, such as Dr. `customerTitle`: up to 12 chars (spec 1 §4.6).
-    pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
+    pub fn title(self, title: impl Into<String>) -> Self {
+        Self { title: Some(title.into()), ..self }
     }
 
     /// First name. `customerFirstName`: up to 50 chars (spec 1 §4.6).
-    pub fn first_name(mut self, first_name: impl Into<String>) -> Self {
-        self.first_name = Some(first_name.into());
-        self
+    pub fn first_name(self, first_name: impl Into<String>) -> Self {
+        Self { first_name: Some(first_name.into()), ..self }
     }
 
     /// Family name. `customerSurname`: up to 50 chars (spec 1 §4.6).
-    pub fn surname(mut self, surname: impl Into<String>) -> Self {
-        self.surname = Some(surname.into());
-        self
+    pub fn surname(self, surname: impl Into<String>) -> Self {
+        Self { surname: Some(surname.into()), ..self }
     }
 
     /// Email address; only its length is ruled. `customerEmail`: up to 50 chars (spec 1 §4.6).
-    pub fn email(mut self, email: impl Into<String>) -> Self {
-        self.email = Some(email.into());
-        self
+    pub fn email(self, email: impl Into<String>) -> Self {
+        Self { email: Some(email.into()), ..self }
     }
 
     /// Mobile telephone number. `customerMobile`: up to 14 chars (spec 1 §4.6).
-    pub fn mobile(mut self, mobile: impl Into<String>) -> Self {
-        self.mobile = Some(mobile.into());
-        self
-    }
-
-    pub(crate) fn check(&self, violations: &mut Violations) {
-        check::optional(&TITLE, None, &self.title, violations);
-        check::optional(&FIRST_NAME, None, &self.first_name, violations);
-        check::optional(&SURNAME, None, &self.surname, violations);
-        check::optional(&EMAIL, None, &self.email, violations);
-        check::optional(&MOBILE, None, &self.mobile, violations);
+    pub fn mobile(self, mobile: impl Into<String>) -> Self {
+        Self { mobile: Some(mobile.into()), ..self }
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>) -> Self {
@@ -86,29 +65,22 @@ impl Customer {
     }
 }
 
-impl Default for Customer {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+pub(crate) static TITLE: Field = Field::optional("customerTitle", "title")
+    .doc("1 §4.6", "up to 12 chars", "Form of address, such as Dr.")
+    .format(Format::Text, Length::Between(0, 12));
 
-pub(crate) static TITLE: Field = Field::optional("customerTitle", "title", Format::Text, Length::Between(0, 12))
-    .doc("1 §4.6", "Form of address, such as Dr.")
-    .spec("up to 12 chars");
+pub(crate) static FIRST_NAME: Field = Field::optional("customerFirstName", "first_name")
+    .doc("1 §4.6", "up to 50 chars", "First name.")
+    .format(Format::Text, Length::Between(0, 50));
 
-pub(crate) static FIRST_NAME: Field =
-    Field::optional("customerFirstName", "first_name", Format::Text, Length::Between(0, 50))
-        .doc("1 §4.6", "First name.")
-        .spec("up to 50 chars");
+pub(crate) static SURNAME: Field = Field::optional("customerSurname", "surname")
+    .doc("1 §4.6", "up to 50 chars", "Family name.")
+    .format(Format::Text, Length::Between(0, 50));
 
-pub(crate) static SURNAME: Field = Field::optional("customerSurname", "surname", Format::Text, Length::Between(0, 50))
-    .doc("1 §4.6", "Family name.")
-    .spec("up to 50 chars");
+pub(crate) static EMAIL: Field = Field::optional("customerEmail", "email")
+    .doc("1 §4.6", "up to 50 chars", "Email address; only its length is ruled.")
+    .format(Format::Text, Length::Between(0, 50));
 
-pub(crate) static EMAIL: Field = Field::optional("customerEmail", "email", Format::Text, Length::Between(0, 50))
-    .doc("1 §4.6", "Email address; only its length is ruled.")
-    .spec("up to 50 chars");
-
-pub(crate) static MOBILE: Field = Field::optional("customerMobile", "mobile", Format::Text, Length::Between(0, 14))
-    .doc("1 §4.6", "Mobile telephone number.")
-    .spec("up to 14 chars");
+pub(crate) static MOBILE: Field = Field::optional("customerMobile", "mobile")
+    .doc("1 §4.6", "up to 14 chars", "Mobile telephone number.")
+    .format(Format::Text, Length::Between(0, 14));

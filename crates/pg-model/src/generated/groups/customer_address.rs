@@ -2,21 +2,12 @@
 
 //! Address of the customer, recorded by the card form; not used for address verification. A type apart from CardholderAddress, which a bank verifies and whose parameters have other names. (spec 2 §2.6)
 
-use alloc::string::String;
-
-use crate::{
-    check, emit,
-    field::{Field, Length},
-    format::Format,
-    parameters::ParameterSink,
-    read::Reader,
-    violation::Violations,
-};
+use crate::generated::prelude::*;
 
 /// Address of the customer, recorded by the card form; not used for address verification. A type apart from CardholderAddress, which a bank verifies and whose parameters have other names.
 ///
 /// Source: spec 2 §2.6.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]
 pub struct CustomerAddress {
@@ -41,64 +32,47 @@ pub struct CustomerAddress {
 impl CustomerAddress {
     /// With nothing set.
     pub fn new() -> Self {
-        Self {
-            property_name: None,
-            line1: None,
-            line2: None,
-            line3: None,
-            town: None,
-            county: None,
-            postcode: None,
-            country: None,
-        }
+        Self::default()
     }
 
     /// Name or number of the property. `customerAddressPropertyName`: alphanumeric and symbols (spec 2 §2.6).
-    pub fn property_name(mut self, property_name: impl Into<String>) -> Self {
-        self.property_name = Some(property_name.into());
-        self
+    pub fn property_name(self, property_name: impl Into<String>) -> Self {
+        Self { property_name: Some(property_name.into()), ..self }
     }
 
     /// First address line. `customerAddressLine1`: alphanumeric and symbols (spec 2 §2.6).
-    pub fn line1(mut self, line1: impl Into<String>) -> Self {
-        self.line1 = Some(line1.into());
-        self
+    pub fn line1(self, line1: impl Into<String>) -> Self {
+        Self { line1: Some(line1.into()), ..self }
     }
 
     /// Second address line. `customerAddressLine2`: alphanumeric and symbols (spec 2 §2.6).
-    pub fn line2(mut self, line2: impl Into<String>) -> Self {
-        self.line2 = Some(line2.into());
-        self
+    pub fn line2(self, line2: impl Into<String>) -> Self {
+        Self { line2: Some(line2.into()), ..self }
     }
 
     /// Third address line. `customerAddressLine3`: alphanumeric and symbols (spec 2 §2.6).
-    pub fn line3(mut self, line3: impl Into<String>) -> Self {
-        self.line3 = Some(line3.into());
-        self
+    pub fn line3(self, line3: impl Into<String>) -> Self {
+        Self { line3: Some(line3.into()), ..self }
     }
 
     /// Town or city. `customerAddressTown`: alphanumeric and symbols (spec 2 §2.6).
-    pub fn town(mut self, town: impl Into<String>) -> Self {
-        self.town = Some(town.into());
-        self
+    pub fn town(self, town: impl Into<String>) -> Self {
+        Self { town: Some(town.into()), ..self }
     }
 
     /// County, province or state. `customerAddressCounty`: alphanumeric and symbols (spec 2 §2.6).
-    pub fn county(mut self, county: impl Into<String>) -> Self {
-        self.county = Some(county.into());
-        self
+    pub fn county(self, county: impl Into<String>) -> Self {
+        Self { county: Some(county.into()), ..self }
     }
 
     /// Postcode. `customerAddressPostcode`: alphanumeric and symbols (spec 2 §2.6).
-    pub fn postcode(mut self, postcode: impl Into<String>) -> Self {
-        self.postcode = Some(postcode.into());
-        self
+    pub fn postcode(self, postcode: impl Into<String>) -> Self {
+        Self { postcode: Some(postcode.into()), ..self }
     }
 
     /// Country, as free text. `customerAddressCountry`: alphanumeric and symbols (spec 2 §2.6).
-    pub fn country(mut self, country: impl Into<String>) -> Self {
-        self.country = Some(country.into());
-        self
+    pub fn country(self, country: impl Into<String>) -> Self {
+        Self { country: Some(country.into()), ..self }
     }
 
     pub(crate) fn visit(&self, sink: &mut dyn ParameterSink) {
@@ -110,17 +84,6 @@ impl CustomerAddress {
         emit::optional(sink, &POSTCODE, &self.postcode);
         emit::optional(sink, &PROPERTY_NAME, &self.property_name);
         emit::optional(sink, &TOWN, &self.town);
-    }
-
-    pub(crate) fn check(&self, violations: &mut Violations) {
-        check::optional(&PROPERTY_NAME, None, &self.property_name, violations);
-        check::optional(&LINE1, None, &self.line1, violations);
-        check::optional(&LINE2, None, &self.line2, violations);
-        check::optional(&LINE3, None, &self.line3, violations);
-        check::optional(&TOWN, None, &self.town, violations);
-        check::optional(&COUNTY, None, &self.county, violations);
-        check::optional(&POSTCODE, None, &self.postcode, violations);
-        check::optional(&COUNTRY, None, &self.country, violations);
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>) -> Self {
@@ -137,44 +100,34 @@ impl CustomerAddress {
     }
 }
 
-impl Default for CustomerAddress {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+pub(crate) static PROPERTY_NAME: Field = Field::optional("customerAddressPropertyName", "property_name")
+    .doc("2 §2.6", "alphanumeric and symbols", "Name or number of the property.")
+    .format(Format::Text, Length::Between(0, 50));
 
-pub(crate) static PROPERTY_NAME: Field =
-    Field::optional("customerAddressPropertyName", "property_name", Format::Text, Length::Between(0, 50))
-        .doc("2 §2.6", "Name or number of the property.")
-        .spec("alphanumeric and symbols");
+pub(crate) static LINE1: Field = Field::optional("customerAddressLine1", "line1")
+    .doc("2 §2.6", "alphanumeric and symbols", "First address line.")
+    .format(Format::Text, Length::Between(0, 50));
 
-pub(crate) static LINE1: Field = Field::optional("customerAddressLine1", "line1", Format::Text, Length::Between(0, 50))
-    .doc("2 §2.6", "First address line.")
-    .spec("alphanumeric and symbols");
+pub(crate) static LINE2: Field = Field::optional("customerAddressLine2", "line2")
+    .doc("2 §2.6", "alphanumeric and symbols", "Second address line.")
+    .format(Format::Text, Length::Between(0, 50));
 
-pub(crate) static LINE2: Field = Field::optional("customerAddressLine2", "line2", Format::Text, Length::Between(0, 50))
-    .doc("2 §2.6", "Second address line.")
-    .spec("alphanumeric and symbols");
+pub(crate) static LINE3: Field = Field::optional("customerAddressLine3", "line3")
+    .doc("2 §2.6", "alphanumeric and symbols", "Third address line.")
+    .format(Format::Text, Length::Between(0, 50));
 
-pub(crate) static LINE3: Field = Field::optional("customerAddressLine3", "line3", Format::Text, Length::Between(0, 50))
-    .doc("2 §2.6", "Third address line.")
-    .spec("alphanumeric and symbols");
+pub(crate) static TOWN: Field = Field::optional("customerAddressTown", "town")
+    .doc("2 §2.6", "alphanumeric and symbols", "Town or city.")
+    .format(Format::Text, Length::Between(0, 50));
 
-pub(crate) static TOWN: Field = Field::optional("customerAddressTown", "town", Format::Text, Length::Between(0, 50))
-    .doc("2 §2.6", "Town or city.")
-    .spec("alphanumeric and symbols");
+pub(crate) static COUNTY: Field = Field::optional("customerAddressCounty", "county")
+    .doc("2 §2.6", "alphanumeric and symbols", "County, province or state.")
+    .format(Format::Text, Length::Between(0, 50));
 
-pub(crate) static COUNTY: Field =
-    Field::optional("customerAddressCounty", "county", Format::Text, Length::Between(0, 50))
-        .doc("2 §2.6", "County, province or state.")
-        .spec("alphanumeric and symbols");
+pub(crate) static POSTCODE: Field = Field::optional("customerAddressPostcode", "postcode")
+    .doc("2 §2.6", "alphanumeric and symbols", "Postcode.")
+    .format(Format::Text, Length::Between(0, 8));
 
-pub(crate) static POSTCODE: Field =
-    Field::optional("customerAddressPostcode", "postcode", Format::Text, Length::Between(0, 8))
-        .doc("2 §2.6", "Postcode.")
-        .spec("alphanumeric and symbols");
-
-pub(crate) static COUNTRY: Field =
-    Field::optional("customerAddressCountry", "country", Format::Text, Length::Between(0, 50))
-        .doc("2 §2.6", "Country, as free text.")
-        .spec("alphanumeric and symbols");
+pub(crate) static COUNTRY: Field = Field::optional("customerAddressCountry", "country")
+    .doc("2 §2.6", "alphanumeric and symbols", "Country, as free text.")
+    .format(Format::Text, Length::Between(0, 50));

@@ -2,15 +2,7 @@
 
 //! One line of an order, numbered from 0; the amount of a payment is the sum of price times quantity. (spec 2 §2.4)
 
-use alloc::string::String;
-
-use crate::{
-    check,
-    field::{Field, Length},
-    format::Format,
-    read::Reader,
-    violation::Violations,
-};
+use crate::generated::prelude::*;
 
 /// One line of an order, numbered from 0; the amount of a payment is the sum of price times quantity.
 ///
@@ -41,20 +33,13 @@ impl Item {
     }
 
     /// Number of pieces. Default: 1. `itemQuantity{n}`: integer (spec 2 §4.3).
-    pub fn quantity(mut self, quantity: u64) -> Self {
-        self.quantity = Some(quantity);
-        self
+    pub fn quantity(self, quantity: u64) -> Self {
+        Self { quantity: Some(quantity), ..self }
     }
 
     /// The merchant's own reference of the item. `itemReference{n}`: up to 32 chars (spec 2 §4.3).
-    pub fn reference(mut self, reference: impl Into<String>) -> Self {
-        self.reference = Some(reference.into());
-        self
-    }
-
-    pub(crate) fn check(&self, number: usize, violations: &mut Violations) {
-        check::text(&NAME, Some(number), &self.name, violations);
-        check::optional(&REFERENCE, Some(number), &self.reference, violations);
+    pub fn reference(self, reference: impl Into<String>) -> Self {
+        Self { reference: Some(reference.into()), ..self }
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>, number: usize) -> Self {
@@ -67,20 +52,19 @@ impl Item {
     }
 }
 
-pub(crate) static NAME: Field = Field::required("itemName{n}", "name", Format::Text, Length::Between(0, 64))
-    .doc("2 §4.3", "Name of the item.")
-    .spec("up to 64 alphanumeric");
+pub(crate) static NAME: Field = Field::required("itemName{n}", "name")
+    .doc("2 §4.3", "up to 64 alphanumeric", "Name of the item.")
+    .format(Format::Text, Length::Between(0, 64));
 
-pub(crate) static PRICE: Field = Field::required("itemPrice{n}", "price", Format::Minor, Length::Any)
-    .doc("2 §4.3", "Price of one piece in whole minor units of the currency.")
-    .spec("digits");
+pub(crate) static PRICE: Field = Field::required("itemPrice{n}", "price")
+    .doc("2 §4.3", "digits", "Price of one piece in whole minor units of the currency.")
+    .format(Format::Minor, Length::Any);
 
-pub(crate) static QUANTITY: Field = Field::optional("itemQuantity{n}", "quantity", Format::Integer, Length::Any)
-    .doc("2 §4.3", "Number of pieces.")
-    .spec("integer")
+pub(crate) static QUANTITY: Field = Field::optional("itemQuantity{n}", "quantity")
+    .doc("2 §4.3", "integer", "Number of pieces.")
+    .format(Format::Integer, Length::Any)
     .default("1");
 
-pub(crate) static REFERENCE: Field =
-    Field::optional("itemReference{n}", "reference", Format::Text, Length::Between(0, 32))
-        .doc("2 §4.3", "The merchant's own reference of the item.")
-        .spec("up to 32 chars");
+pub(crate) static REFERENCE: Field = Field::optional("itemReference{n}", "reference")
+    .doc("2 §4.3", "up to 32 chars", "The merchant's own reference of the item.")
+    .format(Format::Text, Length::Between(0, 32));

@@ -2,19 +2,12 @@
 
 //! Details of the recipient that merchants of category code 6012 must send. (spec 2 §4.3)
 
-use crate::{
-    Secret, check, emit,
-    field::{Field, Length},
-    format::Format,
-    parameters::ParameterSink,
-    read::Reader,
-    violation::Violations,
-};
+use crate::generated::prelude::*;
 
 /// Details of the recipient that merchants of category code 6012 must send.
 ///
 /// Source: spec 2 §4.3.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]
 pub struct Mcc {
@@ -31,31 +24,27 @@ pub struct Mcc {
 impl Mcc {
     /// With nothing set.
     pub fn new() -> Self {
-        Self { account_identifier: None, surname: None, postcode: None, date_of_birth: None }
+        Self::default()
     }
 
     /// Identifies the recipient's account. `mccAccountIdentifier`: alphanumeric (spec 2 §4.3).
-    pub fn account_identifier(mut self, account_identifier: impl Into<Secret>) -> Self {
-        self.account_identifier = Some(account_identifier.into());
-        self
+    pub fn account_identifier(self, account_identifier: impl Into<Secret>) -> Self {
+        Self { account_identifier: Some(account_identifier.into()), ..self }
     }
 
     /// The recipient's family name. `mccSurname`: alpha (spec 2 §4.3).
-    pub fn surname(mut self, surname: impl Into<Secret>) -> Self {
-        self.surname = Some(surname.into());
-        self
+    pub fn surname(self, surname: impl Into<Secret>) -> Self {
+        Self { surname: Some(surname.into()), ..self }
     }
 
     /// The recipient's postcode. `mccPostcode`: alphanumeric (spec 2 §4.3).
-    pub fn postcode(mut self, postcode: impl Into<Secret>) -> Self {
-        self.postcode = Some(postcode.into());
-        self
+    pub fn postcode(self, postcode: impl Into<Secret>) -> Self {
+        Self { postcode: Some(postcode.into()), ..self }
     }
 
     /// The recipient's date of birth, YYYYMMDD. `mccDateOfBirth`: YYYYMMDD digits (spec 2 §4.3).
-    pub fn date_of_birth(mut self, date_of_birth: impl Into<Secret>) -> Self {
-        self.date_of_birth = Some(date_of_birth.into());
-        self
+    pub fn date_of_birth(self, date_of_birth: impl Into<Secret>) -> Self {
+        Self { date_of_birth: Some(date_of_birth.into()), ..self }
     }
 
     pub(crate) fn visit(&self, sink: &mut dyn ParameterSink) {
@@ -63,13 +52,6 @@ impl Mcc {
         emit::optional(sink, &DATE_OF_BIRTH, &self.date_of_birth);
         emit::optional(sink, &POSTCODE, &self.postcode);
         emit::optional(sink, &SURNAME, &self.surname);
-    }
-
-    pub(crate) fn check(&self, violations: &mut Violations) {
-        check::optional(&ACCOUNT_IDENTIFIER, None, &self.account_identifier, violations);
-        check::optional(&SURNAME, None, &self.surname, violations);
-        check::optional(&POSTCODE, None, &self.postcode, violations);
-        check::optional(&DATE_OF_BIRTH, None, &self.date_of_birth, violations);
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>) -> Self {
@@ -82,30 +64,22 @@ impl Mcc {
     }
 }
 
-impl Default for Mcc {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-pub(crate) static ACCOUNT_IDENTIFIER: Field =
-    Field::optional("mccAccountIdentifier", "account_identifier", Format::Text, Length::Any)
-        .doc("2 §4.3", "Identifies the recipient's account.")
-        .spec("alphanumeric")
-        .sensitive();
-
-pub(crate) static SURNAME: Field = Field::optional("mccSurname", "surname", Format::Text, Length::Any)
-    .doc("2 §4.3", "The recipient's family name.")
-    .spec("alpha")
+pub(crate) static ACCOUNT_IDENTIFIER: Field = Field::optional("mccAccountIdentifier", "account_identifier")
+    .doc("2 §4.3", "alphanumeric", "Identifies the recipient's account.")
+    .format(Format::Text, Length::Any)
     .sensitive();
 
-pub(crate) static POSTCODE: Field = Field::optional("mccPostcode", "postcode", Format::Text, Length::Any)
-    .doc("2 §4.3", "The recipient's postcode.")
-    .spec("alphanumeric")
+pub(crate) static SURNAME: Field = Field::optional("mccSurname", "surname")
+    .doc("2 §4.3", "alpha", "The recipient's family name.")
+    .format(Format::Text, Length::Any)
     .sensitive();
 
-pub(crate) static DATE_OF_BIRTH: Field =
-    Field::optional("mccDateOfBirth", "date_of_birth", Format::DateYmd, Length::Between(8, 8))
-        .doc("2 §4.3", "The recipient's date of birth, YYYYMMDD.")
-        .spec("YYYYMMDD digits")
-        .sensitive();
+pub(crate) static POSTCODE: Field = Field::optional("mccPostcode", "postcode")
+    .doc("2 §4.3", "alphanumeric", "The recipient's postcode.")
+    .format(Format::Text, Length::Any)
+    .sensitive();
+
+pub(crate) static DATE_OF_BIRTH: Field = Field::optional("mccDateOfBirth", "date_of_birth")
+    .doc("2 §4.3", "YYYYMMDD digits", "The recipient's date of birth, YYYYMMDD.")
+    .format(Format::DateYmd, Length::Between(8, 8))
+    .sensitive();

@@ -2,18 +2,7 @@
 
 //! The order: currency, items, references, and the settings that all transaction-creating methods share. (spec 2 §4.3)
 
-use alloc::vec::Vec;
-
-use crate::{
-    Currency, Item, Mcc, MerchantCustomerReference, MerchantReference, TerminalKey, UniqueMerchantReference, check,
-    emit,
-    field::{Field, Length},
-    format::Format,
-    generated::groups::{item, references},
-    parameters::ParameterSink,
-    read::Reader,
-    violation::Violations,
-};
+use crate::generated::prelude::*;
 
 /// The order: currency, items, references, and the settings that all transaction-creating methods share.
 ///
@@ -59,36 +48,31 @@ impl Order {
     }
 
     /// Reference for reports; it may be used again. `merchantReference`: up to 32 chars (spec 2 §4.3).
-    pub fn merchant_reference(mut self, merchant_reference: impl Into<MerchantReference>) -> Self {
-        self.merchant_reference = Some(merchant_reference.into());
-        self
+    pub fn merchant_reference(self, merchant_reference: impl Into<MerchantReference>) -> Self {
+        Self { merchant_reference: Some(merchant_reference.into()), ..self }
     }
 
     /// Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92). `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
-    pub fn unique_merchant_reference(mut self, unique_merchant_reference: impl Into<UniqueMerchantReference>) -> Self {
-        self.unique_merchant_reference = Some(unique_merchant_reference.into());
-        self
+    pub fn unique_merchant_reference(self, unique_merchant_reference: impl Into<UniqueMerchantReference>) -> Self {
+        Self { unique_merchant_reference: Some(unique_merchant_reference.into()), ..self }
     }
 
     /// Reference of the customer; with a card key it must be the one stored with the token. `merchantCustomerReference`: up to 45 chars (spec 2 §4.3).
     pub fn merchant_customer_reference(
-        mut self,
+        self,
         merchant_customer_reference: impl Into<MerchantCustomerReference>,
     ) -> Self {
-        self.merchant_customer_reference = Some(merchant_customer_reference.into());
-        self
+        Self { merchant_customer_reference: Some(merchant_customer_reference.into()), ..self }
     }
 
     /// Terminal to use, for merchants that have several. `terminalKey`: alphanumeric and symbols (spec 2 §4.3).
-    pub fn terminal_key(mut self, terminal_key: impl Into<TerminalKey>) -> Self {
-        self.terminal_key = Some(terminal_key.into());
-        self
+    pub fn terminal_key(self, terminal_key: impl Into<TerminalKey>) -> Self {
+        Self { terminal_key: Some(terminal_key.into()), ..self }
     }
 
     /// Details of the recipient that merchants of category code 6012 must send. (spec 2 §4.3)
-    pub fn mcc(mut self, mcc: Mcc) -> Self {
-        self.mcc = mcc;
-        self
+    pub fn mcc(self, mcc: Mcc) -> Self {
+        Self { mcc, ..self }
     }
 
     pub(crate) fn visit(&self, sink: &mut dyn ParameterSink) {
@@ -102,18 +86,6 @@ impl Order {
         emit::optional(sink, &references::MERCHANT_REFERENCE, &self.merchant_reference);
         emit::optional(sink, &TERMINAL_KEY, &self.terminal_key);
         emit::optional(sink, &references::UNIQUE_MERCHANT_REFERENCE, &self.unique_merchant_reference);
-    }
-
-    pub(crate) fn check(&self, violations: &mut Violations) {
-        check::text(&CURRENCY, None, &self.currency, violations);
-        for (number, one) in self.items.iter().enumerate() {
-            one.check(number, violations);
-        }
-        check::optional(&references::MERCHANT_REFERENCE, None, &self.merchant_reference, violations);
-        check::optional(&references::UNIQUE_MERCHANT_REFERENCE, None, &self.unique_merchant_reference, violations);
-        check::optional(&references::MERCHANT_CUSTOMER_REFERENCE, None, &self.merchant_customer_reference, violations);
-        check::optional(&TERMINAL_KEY, None, &self.terminal_key, violations);
-        self.mcc.check(violations);
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>) -> Self {
@@ -134,10 +106,10 @@ impl Order {
     }
 }
 
-pub(crate) static CURRENCY: Field = Field::required("currency", "currency", Format::Currency, Length::Between(3, 3))
-    .doc("2 §4.3", "Currency of the prices; it must be enabled on the account.")
-    .spec("3 alpha, ISO 4217");
+pub(crate) static CURRENCY: Field = Field::required("currency", "currency")
+    .doc("2 §4.3", "3 alpha, ISO 4217", "Currency of the prices; it must be enabled on the account.")
+    .format(Format::Currency, Length::Between(3, 3));
 
-pub(crate) static TERMINAL_KEY: Field = Field::optional("terminalKey", "terminal_key", Format::Text, Length::Any)
-    .doc("2 §4.3", "Terminal to use, for merchants that have several.")
-    .spec("alphanumeric and symbols");
+pub(crate) static TERMINAL_KEY: Field = Field::optional("terminalKey", "terminal_key")
+    .doc("2 §4.3", "alphanumeric and symbols", "Terminal to use, for merchants that have several.")
+    .format(Format::Text, Length::Any);

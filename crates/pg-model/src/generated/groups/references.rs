@@ -2,21 +2,21 @@
 
 //! The merchant's own references of a transaction and its customer. (spec 2 §4.3)
 
-use crate::{
-    field::{Field, Length},
-    format::Format,
-};
+use crate::generated::prelude::*;
 
-pub(crate) static MERCHANT_REFERENCE: Field =
-    Field::optional("merchantReference", "merchant_reference", Format::Text, Length::Between(0, 32))
-        .doc("2 §4.3", "Reference for reports; it may be used again.")
-        .spec("up to 32 chars");
+pub(crate) static MERCHANT_REFERENCE: Field = Field::optional("merchantReference", "merchant_reference")
+    .doc("2 §4.3", "up to 32 chars", "Reference for reports; it may be used again.")
+    .format(Format::Text, Length::Between(0, 32));
 
-pub(crate) static UNIQUE_MERCHANT_REFERENCE: Field = Field::optional("uniqueMerchantReference", "unique_merchant_reference", Format::Text, Length::Between(0, 128))
-    .doc("2 §4.3", "Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92).")
-    .spec("up to 128 chars");
+pub(crate) static UNIQUE_MERCHANT_REFERENCE: Field = Field::optional("uniqueMerchantReference", "unique_merchant_reference")
+    .doc("2 §4.3", "up to 128 chars", "Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92).")
+    .format(Format::Text, Length::Between(0, 128));
 
 pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field =
-    Field::optional("merchantCustomerReference", "merchant_customer_reference", Format::Text, Length::Between(0, 45))
-        .doc("2 §4.3", "Reference of the customer; with a card key it must be the one stored with the token.")
-        .spec("up to 45 chars");
+    Field::optional("merchantCustomerReference", "merchant_customer_reference")
+        .doc(
+            "2 §4.3",
+            "up to 45 chars",
+            "Reference of the customer; with a card key it must be the one stored with the token.",
+        )
+        .format(Format::Text, Length::Between(0, 45));

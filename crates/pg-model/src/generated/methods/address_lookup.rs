@@ -2,17 +2,7 @@
 
 //! UK address lookup: `/address` (spec 3 §4.7).
 
-use alloc::string::String;
-
-use crate::{
-    AddressReply, check, emit,
-    field::{Field, Length},
-    format::Format,
-    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
-    parameters::{ParameterSink, Parameters},
-    read::Reader,
-    violation::Violations,
-};
+use crate::generated::prelude::*;
 
 /// Completes a UK address from a house and a postcode.
 ///
@@ -45,13 +35,6 @@ impl ApiRequest for AddressLookup {
         emit::text(sink, &PROPERTY_NAME, &self.property_name);
     }
 
-    fn check(&self) -> Violations {
-        let mut violations = Violations::new();
-        check::text(&PROPERTY_NAME, None, &self.property_name, &mut violations);
-        check::text(&POSTCODE, None, &self.postcode, &mut violations);
-        violations
-    }
-
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
         Reader::request(parameters, |reader| Self {
             property_name: reader.text(&PROPERTY_NAME, None),
@@ -77,11 +60,10 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<AddressLookup>,
 };
 
-pub(crate) static PROPERTY_NAME: Field =
-    Field::required("property_name", "property_name", Format::Text, Length::Between(0, 32))
-        .doc("3 §4.7", "House number or name.")
-        .spec("Char 32");
+pub(crate) static PROPERTY_NAME: Field = Field::required("property_name", "property_name")
+    .doc("3 §4.7", "Char 32", "House number or name.")
+    .format(Format::Text, Length::Between(0, 32));
 
-pub(crate) static POSTCODE: Field = Field::required("postcode", "postcode", Format::Text, Length::Between(0, 15))
-    .doc("3 §4.7", "UK postcode.")
-    .spec("Char 15");
+pub(crate) static POSTCODE: Field = Field::required("postcode", "postcode")
+    .doc("3 §4.7", "Char 15", "UK postcode.")
+    .format(Format::Text, Length::Between(0, 15));

@@ -2,17 +2,7 @@
 
 //! Token auth: `/v3/transaction/authCardKey` (spec 2 §4.4).
 
-use crate::{
-    CardKey, Cv2, Order, Transaction, check, emit,
-    field::{Field, Length},
-    format::Format,
-    generated::groups,
-    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
-    outcome::Outcome,
-    parameters::{ParameterSink, Parameters},
-    read::Reader,
-    violation::Violations,
-};
+use crate::generated::prelude::*;
 
 /// Authorises and settles a payment with a stored card; merchantCustomerReference, if given, must be that of the token.
 ///
@@ -36,9 +26,8 @@ impl AuthCardKey {
     }
 
     /// Security code, asked of the customer again because it is never stored. `cardCV2`: 3-4 digits (spec 2 §4.4).
-    pub fn card_cv2(mut self, card_cv2: impl Into<Cv2>) -> Self {
-        self.card_cv2 = Some(card_cv2.into());
-        self
+    pub fn card_cv2(self, card_cv2: impl Into<Cv2>) -> Self {
+        Self { card_cv2: Some(card_cv2.into()), ..self }
     }
 }
 
@@ -52,14 +41,6 @@ impl ApiRequest for AuthCardKey {
         emit::optional(sink, &CARD_CV2, &self.card_cv2);
         emit::text(sink, &CARD_KEY, &self.card_key);
         self.order.visit(sink);
-    }
-
-    fn check(&self) -> Violations {
-        let mut violations = Violations::new();
-        check::text(&CARD_KEY, None, &self.card_key, &mut violations);
-        self.order.check(&mut violations);
-        check::optional(&CARD_CV2, None, &self.card_cv2, &mut violations);
-        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
@@ -84,19 +65,19 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     retry_why: "carries uniqueMerchantReference, by which the payment can be found",
     fields: &[
         &CARD_KEY,
-        &groups::order::CURRENCY,
-        &groups::item::NAME,
-        &groups::item::PRICE,
-        &groups::item::QUANTITY,
-        &groups::item::REFERENCE,
-        &groups::references::MERCHANT_REFERENCE,
-        &groups::references::UNIQUE_MERCHANT_REFERENCE,
-        &groups::references::MERCHANT_CUSTOMER_REFERENCE,
-        &groups::order::TERMINAL_KEY,
-        &groups::mcc::ACCOUNT_IDENTIFIER,
-        &groups::mcc::SURNAME,
-        &groups::mcc::POSTCODE,
-        &groups::mcc::DATE_OF_BIRTH,
+        &order::CURRENCY,
+        &item::NAME,
+        &item::PRICE,
+        &item::QUANTITY,
+        &item::REFERENCE,
+        &references::MERCHANT_REFERENCE,
+        &references::UNIQUE_MERCHANT_REFERENCE,
+        &references::MERCHANT_CUSTOMER_REFERENCE,
+        &order::TERMINAL_KEY,
+        &mcc::ACCOUNT_IDENTIFIER,
+        &mcc::SURNAME,
+        &mcc::POSTCODE,
+        &mcc::DATE_OF_BIRTH,
         &CARD_CV2,
     ],
     reply: "Transaction",
@@ -104,11 +85,11 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<AuthCardKey>,
 };
 
-pub(crate) static CARD_KEY: Field = Field::required("cardKey", "card_key", Format::Text, Length::Any)
-    .doc("2 §4.4", "The stored card to charge.")
-    .spec("alpha and symbols");
+pub(crate) static CARD_KEY: Field = Field::required("cardKey", "card_key")
+    .doc("2 §4.4", "alpha and symbols", "The stored card to charge.")
+    .format(Format::Text, Length::Any);
 
-pub(crate) static CARD_CV2: Field = Field::optional("cardCV2", "card_cv2", Format::Cv2, Length::Between(3, 4))
-    .doc("2 §4.4", "Security code, asked of the customer again because it is never stored.")
-    .spec("3-4 digits")
+pub(crate) static CARD_CV2: Field = Field::optional("cardCV2", "card_cv2")
+    .doc("2 §4.4", "3-4 digits", "Security code, asked of the customer again because it is never stored.")
+    .format(Format::Cv2, Length::Between(3, 4))
     .sensitive();

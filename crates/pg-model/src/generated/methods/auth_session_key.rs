@@ -2,17 +2,7 @@
 
 //! Session auth: `/v3/transaction/authSessionKey` (spec 2 §4.4).
 
-use crate::{
-    Order, SessionKey, Transaction, check, emit,
-    field::{Field, Length},
-    format::Format,
-    generated::groups,
-    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
-    outcome::Outcome,
-    parameters::{ParameterSink, Parameters},
-    read::Reader,
-    violation::Violations,
-};
+use crate::generated::prelude::*;
 
 /// Authorises and settles a payment with the card that the customer's browser posted to a client session.
 ///
@@ -41,27 +31,20 @@ impl ApiRequest for AuthSessionKey {
 
     fn visit(&self, sink: &mut dyn ParameterSink) {
         sink.credentials();
-        emit::text(sink, &groups::order::CURRENCY, &self.order.currency);
-        emit::item_texts(sink, &groups::item::NAME, &self.order.items, |item| Some(&item.name));
-        emit::item_numbers(sink, &groups::item::PRICE, &self.order.items, |item| Some(item.price));
-        emit::item_numbers(sink, &groups::item::QUANTITY, &self.order.items, |item| item.quantity);
-        emit::item_texts(sink, &groups::item::REFERENCE, &self.order.items, |item| item.reference.as_ref());
-        emit::optional(sink, &groups::mcc::ACCOUNT_IDENTIFIER, &self.order.mcc.account_identifier);
-        emit::optional(sink, &groups::mcc::DATE_OF_BIRTH, &self.order.mcc.date_of_birth);
-        emit::optional(sink, &groups::mcc::POSTCODE, &self.order.mcc.postcode);
-        emit::optional(sink, &groups::mcc::SURNAME, &self.order.mcc.surname);
-        emit::optional(sink, &groups::references::MERCHANT_CUSTOMER_REFERENCE, &self.order.merchant_customer_reference);
-        emit::optional(sink, &groups::references::MERCHANT_REFERENCE, &self.order.merchant_reference);
+        emit::text(sink, &order::CURRENCY, &self.order.currency);
+        emit::item_texts(sink, &item::NAME, &self.order.items, |item| Some(&item.name));
+        emit::item_numbers(sink, &item::PRICE, &self.order.items, |item| Some(item.price));
+        emit::item_numbers(sink, &item::QUANTITY, &self.order.items, |item| item.quantity);
+        emit::item_texts(sink, &item::REFERENCE, &self.order.items, |item| item.reference.as_ref());
+        emit::optional(sink, &mcc::ACCOUNT_IDENTIFIER, &self.order.mcc.account_identifier);
+        emit::optional(sink, &mcc::DATE_OF_BIRTH, &self.order.mcc.date_of_birth);
+        emit::optional(sink, &mcc::POSTCODE, &self.order.mcc.postcode);
+        emit::optional(sink, &mcc::SURNAME, &self.order.mcc.surname);
+        emit::optional(sink, &references::MERCHANT_CUSTOMER_REFERENCE, &self.order.merchant_customer_reference);
+        emit::optional(sink, &references::MERCHANT_REFERENCE, &self.order.merchant_reference);
         emit::text(sink, &SESSION_KEY, &self.session_key);
-        emit::optional(sink, &groups::order::TERMINAL_KEY, &self.order.terminal_key);
-        emit::optional(sink, &groups::references::UNIQUE_MERCHANT_REFERENCE, &self.order.unique_merchant_reference);
-    }
-
-    fn check(&self) -> Violations {
-        let mut violations = Violations::new();
-        check::text(&SESSION_KEY, None, &self.session_key, &mut violations);
-        self.order.check(&mut violations);
-        violations
+        emit::optional(sink, &order::TERMINAL_KEY, &self.order.terminal_key);
+        emit::optional(sink, &references::UNIQUE_MERCHANT_REFERENCE, &self.order.unique_merchant_reference);
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
@@ -85,25 +68,25 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     retry_why: "carries uniqueMerchantReference, by which the payment can be found",
     fields: &[
         &SESSION_KEY,
-        &groups::order::CURRENCY,
-        &groups::item::NAME,
-        &groups::item::PRICE,
-        &groups::item::QUANTITY,
-        &groups::item::REFERENCE,
-        &groups::references::MERCHANT_REFERENCE,
-        &groups::references::UNIQUE_MERCHANT_REFERENCE,
-        &groups::references::MERCHANT_CUSTOMER_REFERENCE,
-        &groups::order::TERMINAL_KEY,
-        &groups::mcc::ACCOUNT_IDENTIFIER,
-        &groups::mcc::SURNAME,
-        &groups::mcc::POSTCODE,
-        &groups::mcc::DATE_OF_BIRTH,
+        &order::CURRENCY,
+        &item::NAME,
+        &item::PRICE,
+        &item::QUANTITY,
+        &item::REFERENCE,
+        &references::MERCHANT_REFERENCE,
+        &references::UNIQUE_MERCHANT_REFERENCE,
+        &references::MERCHANT_CUSTOMER_REFERENCE,
+        &order::TERMINAL_KEY,
+        &mcc::ACCOUNT_IDENTIFIER,
+        &mcc::SURNAME,
+        &mcc::POSTCODE,
+        &mcc::DATE_OF_BIRTH,
     ],
     reply: "Transaction",
     new_reply: new_reply::<AuthSessionKey>,
     check: check_as::<AuthSessionKey>,
 };
 
-pub(crate) static SESSION_KEY: Field = Field::required("sessionKey", "session_key", Format::Text, Length::Any)
-    .doc("2 §4.4", "The session that holds the posted card.")
-    .spec("alpha and symbols");
+pub(crate) static SESSION_KEY: Field = Field::required("sessionKey", "session_key")
+    .doc("2 §4.4", "alpha and symbols", "The session that holds the posted card.")
+    .format(Format::Text, Length::Any);

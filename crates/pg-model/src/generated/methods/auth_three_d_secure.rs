@@ -2,17 +2,7 @@
 
 //! 3-D Secure auth: `/v3/transaction/auth3DSecure` (spec 2 §4.4).
 
-use crate::{
-    AuthenticationKey, MerchantCustomerReference, MerchantReference, Transaction, UniqueMerchantReference, check, emit,
-    field::{Field, Length},
-    format::Format,
-    generated::groups::references,
-    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
-    outcome::Outcome,
-    parameters::{ParameterSink, Parameters},
-    read::Reader,
-    violation::Violations,
-};
+use crate::generated::prelude::*;
 
 /// Last step of a 3-D Secure payment: authorises and settles what the initiation described.
 ///
@@ -43,24 +33,21 @@ impl AuthThreeDSecure {
     }
 
     /// Reference for reports; it may be used again. `merchantReference`: up to 32 chars (spec 2 §4.3).
-    pub fn merchant_reference(mut self, merchant_reference: impl Into<MerchantReference>) -> Self {
-        self.merchant_reference = Some(merchant_reference.into());
-        self
+    pub fn merchant_reference(self, merchant_reference: impl Into<MerchantReference>) -> Self {
+        Self { merchant_reference: Some(merchant_reference.into()), ..self }
     }
 
     /// Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92). `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
-    pub fn unique_merchant_reference(mut self, unique_merchant_reference: impl Into<UniqueMerchantReference>) -> Self {
-        self.unique_merchant_reference = Some(unique_merchant_reference.into());
-        self
+    pub fn unique_merchant_reference(self, unique_merchant_reference: impl Into<UniqueMerchantReference>) -> Self {
+        Self { unique_merchant_reference: Some(unique_merchant_reference.into()), ..self }
     }
 
     /// Reference of the customer; with a card key it must be the one stored with the token. `merchantCustomerReference`: up to 45 chars (spec 2 §4.3).
     pub fn merchant_customer_reference(
-        mut self,
+        self,
         merchant_customer_reference: impl Into<MerchantCustomerReference>,
     ) -> Self {
-        self.merchant_customer_reference = Some(merchant_customer_reference.into());
-        self
+        Self { merchant_customer_reference: Some(merchant_customer_reference.into()), ..self }
     }
 }
 
@@ -75,20 +62,6 @@ impl ApiRequest for AuthThreeDSecure {
         emit::optional(sink, &references::MERCHANT_CUSTOMER_REFERENCE, &self.merchant_customer_reference);
         emit::optional(sink, &references::MERCHANT_REFERENCE, &self.merchant_reference);
         emit::optional(sink, &references::UNIQUE_MERCHANT_REFERENCE, &self.unique_merchant_reference);
-    }
-
-    fn check(&self) -> Violations {
-        let mut violations = Violations::new();
-        check::text(&AUTHENTICATION_KEY, None, &self.authentication_key, &mut violations);
-        check::optional(&references::MERCHANT_REFERENCE, None, &self.merchant_reference, &mut violations);
-        check::optional(&references::UNIQUE_MERCHANT_REFERENCE, None, &self.unique_merchant_reference, &mut violations);
-        check::optional(
-            &references::MERCHANT_CUSTOMER_REFERENCE,
-            None,
-            &self.merchant_customer_reference,
-            &mut violations,
-        );
-        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
@@ -123,7 +96,6 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<AuthThreeDSecure>,
 };
 
-pub(crate) static AUTHENTICATION_KEY: Field =
-    Field::required("authenticationKey", "authentication_key", Format::Alphanumeric, Length::Between(32, 32))
-        .doc("2 §4.4", "The authentication, from the reply of the initiation.")
-        .spec("32 alphanumeric");
+pub(crate) static AUTHENTICATION_KEY: Field = Field::required("authenticationKey", "authentication_key")
+    .doc("2 §4.4", "32 alphanumeric", "The authentication, from the reply of the initiation.")
+    .format(Format::Alphanumeric, Length::Between(32, 32));

@@ -2,15 +2,7 @@
 
 //! Cancel checkout token: `/canceltoken` (spec 3 §4.9).
 
-use crate::{
-    TokenCancellation, TokenId, check, emit,
-    field::{Field, Length},
-    format::Format,
-    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
-    parameters::{ParameterSink, Parameters},
-    read::Reader,
-    violation::Violations,
-};
+use crate::generated::prelude::*;
 
 /// Ends a checkout token; a customer who opens it later sees that it has expired.
 ///
@@ -40,12 +32,6 @@ impl ApiRequest for CancelToken {
         emit::text(sink, &TOKEN_ID, &self.token_id);
     }
 
-    fn check(&self) -> Violations {
-        let mut violations = Violations::new();
-        check::text(&TOKEN_ID, None, &self.token_id, &mut violations);
-        violations
-    }
-
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
         Reader::request(parameters, |reader| Self { token_id: reader.text(&TOKEN_ID, None) })
     }
@@ -68,6 +54,6 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<CancelToken>,
 };
 
-pub(crate) static TOKEN_ID: Field = Field::required("tokenid", "token_id", Format::Text, Length::Any)
-    .doc("3 §4.9", "The token to end, from the reply of gettoken.")
-    .spec("string");
+pub(crate) static TOKEN_ID: Field = Field::required("tokenid", "token_id")
+    .doc("3 §4.9", "string", "The token to end, from the reply of gettoken.")
+    .format(Format::Text, Length::Any);

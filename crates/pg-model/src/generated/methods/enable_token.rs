@@ -2,15 +2,7 @@
 
 //! Enable: `/v3/token/enable` (spec 1 §4.3).
 
-use crate::{
-    Acknowledgement, CardKey, MerchantCustomerReference, check, emit,
-    field::{Field, Length},
-    format::Format,
-    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
-    parameters::{ParameterSink, Parameters},
-    read::Reader,
-    violation::Violations,
-};
+use crate::generated::prelude::*;
 
 /// Makes a disabled token usable; on an enabled one it changes nothing and succeeds.
 ///
@@ -33,11 +25,10 @@ impl EnableToken {
 
     /// Must be the customer reference of the token when given. `merchantCustomerReference`: up to 45 chars (spec 1 §4.3).
     pub fn merchant_customer_reference(
-        mut self,
+        self,
         merchant_customer_reference: impl Into<MerchantCustomerReference>,
     ) -> Self {
-        self.merchant_customer_reference = Some(merchant_customer_reference.into());
-        self
+        Self { merchant_customer_reference: Some(merchant_customer_reference.into()), ..self }
     }
 }
 
@@ -50,13 +41,6 @@ impl ApiRequest for EnableToken {
         sink.credentials();
         emit::text(sink, &CARD_KEY, &self.card_key);
         emit::optional(sink, &MERCHANT_CUSTOMER_REFERENCE, &self.merchant_customer_reference);
-    }
-
-    fn check(&self) -> Violations {
-        let mut violations = Violations::new();
-        check::text(&CARD_KEY, None, &self.card_key, &mut violations);
-        check::optional(&MERCHANT_CUSTOMER_REFERENCE, None, &self.merchant_customer_reference, &mut violations);
-        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
@@ -84,11 +68,11 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<EnableToken>,
 };
 
-pub(crate) static CARD_KEY: Field = Field::required("cardKey", "card_key", Format::Text, Length::Any)
-    .doc("1 §4.3", "The token to enable.")
-    .spec("alphanumeric");
+pub(crate) static CARD_KEY: Field = Field::required("cardKey", "card_key")
+    .doc("1 §4.3", "alphanumeric", "The token to enable.")
+    .format(Format::Text, Length::Any);
 
 pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field =
-    Field::optional("merchantCustomerReference", "merchant_customer_reference", Format::Text, Length::Between(0, 45))
-        .doc("1 §4.3", "Must be the customer reference of the token when given.")
-        .spec("up to 45 chars");
+    Field::optional("merchantCustomerReference", "merchant_customer_reference")
+        .doc("1 §4.3", "up to 45 chars", "Must be the customer reference of the token when given.")
+        .format(Format::Text, Length::Between(0, 45));

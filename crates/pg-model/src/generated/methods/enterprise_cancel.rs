@@ -2,18 +2,7 @@
 
 //! Cancel: `/cancel` (spec 3 §4.5).
 
-use alloc::string::String;
-
-use crate::{
-    Decimal, EnterpriseResult, TransactionKey, check, emit,
-    field::{Field, Length},
-    format::Format,
-    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
-    outcome::Outcome,
-    parameters::{ParameterSink, Parameters},
-    read::Reader,
-    violation::Violations,
-};
+use crate::generated::prelude::*;
 
 /// Releases the funds that a pre-auth has reserved.
 ///
@@ -37,9 +26,8 @@ impl EnterpriseCancel {
     }
 
     /// Free words for reports and exports. `trans_class`: Char(32) (spec 3 §4.5).
-    pub fn trans_class(mut self, trans_class: impl Into<String>) -> Self {
-        self.trans_class = Some(trans_class.into());
-        self
+    pub fn trans_class(self, trans_class: impl Into<String>) -> Self {
+        Self { trans_class: Some(trans_class.into()), ..self }
     }
 }
 
@@ -53,14 +41,6 @@ impl ApiRequest for EnterpriseCancel {
         emit::text(sink, &PREV_TRANS_KEY, &self.prev_trans_key);
         emit::optional(sink, &TRANS_CLASS, &self.trans_class);
         emit::text(sink, &TRANS_VALUE, &self.trans_value);
-    }
-
-    fn check(&self) -> Violations {
-        let mut violations = Violations::new();
-        check::text(&PREV_TRANS_KEY, None, &self.prev_trans_key, &mut violations);
-        check::text(&TRANS_VALUE, None, &self.trans_value, &mut violations);
-        check::optional(&TRANS_CLASS, None, &self.trans_class, &mut violations);
-        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
@@ -89,16 +69,14 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<EnterpriseCancel>,
 };
 
-pub(crate) static PREV_TRANS_KEY: Field =
-    Field::required("prev_trans_key", "prev_trans_key", Format::Text, Length::Any)
-        .doc("3 §4.5", "The pre-auth to cancel.")
-        .spec("Integer as listed");
+pub(crate) static PREV_TRANS_KEY: Field = Field::required("prev_trans_key", "prev_trans_key")
+    .doc("3 §4.5", "Integer as listed", "The pre-auth to cancel.")
+    .format(Format::Text, Length::Any);
 
-pub(crate) static TRANS_VALUE: Field = Field::required("trans_value", "trans_value", Format::Decimal, Length::Any)
-    .doc("3 §4.5", "Amount in currency units, at most the reserved amount.")
-    .spec("decimal");
+pub(crate) static TRANS_VALUE: Field = Field::required("trans_value", "trans_value")
+    .doc("3 §4.5", "decimal", "Amount in currency units, at most the reserved amount.")
+    .format(Format::Decimal, Length::Any);
 
-pub(crate) static TRANS_CLASS: Field =
-    Field::optional("trans_class", "trans_class", Format::Text, Length::Between(0, 32))
-        .doc("3 §4.5", "Free words for reports and exports.")
-        .spec("Char(32)");
+pub(crate) static TRANS_CLASS: Field = Field::optional("trans_class", "trans_class")
+    .doc("3 §4.5", "Char(32)", "Free words for reports and exports.")
+    .format(Format::Text, Length::Between(0, 32));

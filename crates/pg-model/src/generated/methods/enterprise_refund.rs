@@ -2,18 +2,7 @@
 
 //! Refund: `/refund` (spec 3 §4.3).
 
-use alloc::string::String;
-
-use crate::{
-    Currency, Decimal, EnterpriseResult, TransactionKey, check, emit,
-    field::{Field, Length},
-    format::Format,
-    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
-    outcome::Outcome,
-    parameters::{ParameterSink, Parameters},
-    read::Reader,
-    violation::Violations,
-};
+use crate::generated::prelude::*;
 
 /// Credits the card of an earlier transaction; banks may not support a part of the amount.
 ///
@@ -44,15 +33,13 @@ impl EnterpriseRefund {
     }
 
     /// Currency of the amount; whether it is needed is not shown. `currency`: listed without description (spec 3 §4.3).
-    pub fn currency(mut self, currency: impl Into<Currency>) -> Self {
-        self.currency = Some(currency.into());
-        self
+    pub fn currency(self, currency: impl Into<Currency>) -> Self {
+        Self { currency: Some(currency.into()), ..self }
     }
 
     /// Free words for reports and exports. `trans_class`: Char(32) (spec 3 §4.3).
-    pub fn trans_class(mut self, trans_class: impl Into<String>) -> Self {
-        self.trans_class = Some(trans_class.into());
-        self
+    pub fn trans_class(self, trans_class: impl Into<String>) -> Self {
+        Self { trans_class: Some(trans_class.into()), ..self }
     }
 }
 
@@ -67,15 +54,6 @@ impl ApiRequest for EnterpriseRefund {
         emit::text(sink, &PREV_TRANS_KEY, &self.prev_trans_key);
         emit::optional(sink, &TRANS_CLASS, &self.trans_class);
         emit::text(sink, &TRANS_VALUE, &self.trans_value);
-    }
-
-    fn check(&self) -> Violations {
-        let mut violations = Violations::new();
-        check::text(&PREV_TRANS_KEY, None, &self.prev_trans_key, &mut violations);
-        check::text(&TRANS_VALUE, None, &self.trans_value, &mut violations);
-        check::optional(&CURRENCY, None, &self.currency, &mut violations);
-        check::optional(&TRANS_CLASS, None, &self.trans_class, &mut violations);
-        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
@@ -105,20 +83,18 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<EnterpriseRefund>,
 };
 
-pub(crate) static PREV_TRANS_KEY: Field =
-    Field::required("prev_trans_key", "prev_trans_key", Format::Text, Length::Any)
-        .doc("3 §4.3", "The transaction to pay back.")
-        .spec("Integer as listed");
+pub(crate) static PREV_TRANS_KEY: Field = Field::required("prev_trans_key", "prev_trans_key")
+    .doc("3 §4.3", "Integer as listed", "The transaction to pay back.")
+    .format(Format::Text, Length::Any);
 
-pub(crate) static TRANS_VALUE: Field = Field::required("trans_value", "trans_value", Format::Decimal, Length::Any)
-    .doc("3 §4.3", "Amount in currency units, at most that of the original.")
-    .spec("decimal");
+pub(crate) static TRANS_VALUE: Field = Field::required("trans_value", "trans_value")
+    .doc("3 §4.3", "decimal", "Amount in currency units, at most that of the original.")
+    .format(Format::Decimal, Length::Any);
 
-pub(crate) static CURRENCY: Field = Field::optional("currency", "currency", Format::Currency, Length::Between(3, 3))
-    .doc("3 §4.3", "Currency of the amount; whether it is needed is not shown.")
-    .spec("listed without description");
+pub(crate) static CURRENCY: Field = Field::optional("currency", "currency")
+    .doc("3 §4.3", "listed without description", "Currency of the amount; whether it is needed is not shown.")
+    .format(Format::Currency, Length::Between(3, 3));
 
-pub(crate) static TRANS_CLASS: Field =
-    Field::optional("trans_class", "trans_class", Format::Text, Length::Between(0, 32))
-        .doc("3 §4.3", "Free words for reports and exports.")
-        .spec("Char(32)");
+pub(crate) static TRANS_CLASS: Field = Field::optional("trans_class", "trans_class")
+    .doc("3 §4.3", "Char(32)", "Free words for reports and exports.")
+    .format(Format::Text, Length::Between(0, 32));

@@ -2,15 +2,7 @@
 
 //! Transaction lookup: `/transaction_lookup` (spec 3 §4.8).
 
-use crate::{
-    EnterpriseTransaction, TransactionKey, check, emit,
-    field::{Field, Length},
-    format::Format,
-    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
-    parameters::{ParameterSink, Parameters},
-    read::Reader,
-    violation::Violations,
-};
+use crate::generated::prelude::*;
 
 /// Tells the status and the total of a transaction.
 ///
@@ -40,12 +32,6 @@ impl ApiRequest for EnterpriseTransactionLookup {
         emit::text(sink, &TRANS_KEY, &self.trans_key);
     }
 
-    fn check(&self) -> Violations {
-        let mut violations = Violations::new();
-        check::text(&TRANS_KEY, None, &self.trans_key, &mut violations);
-        violations
-    }
-
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
         Reader::request(parameters, |reader| Self { trans_key: reader.text(&TRANS_KEY, None) })
     }
@@ -68,6 +54,6 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<EnterpriseTransactionLookup>,
 };
 
-pub(crate) static TRANS_KEY: Field = Field::required("trans_key", "trans_key", Format::Text, Length::Between(0, 32))
-    .doc("3 §4.8", "The transaction asked about.")
-    .spec("Char 32");
+pub(crate) static TRANS_KEY: Field = Field::required("trans_key", "trans_key")
+    .doc("3 §4.8", "Char 32", "The transaction asked about.")
+    .format(Format::Text, Length::Between(0, 32));

@@ -2,15 +2,7 @@
 
 //! 3-D Secure status: `/v3/transaction/getAuthenticationStatus` (spec 2 §4.4).
 
-use crate::{
-    AuthenticationKey, AuthenticationStatus, check, emit,
-    field::{Field, Length},
-    format::Format,
-    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
-    parameters::{ParameterSink, Parameters},
-    read::Reader,
-    violation::Violations,
-};
+use crate::generated::prelude::*;
 
 /// Second step of a 3-D Secure payment: says how the authentication ended and who is liable.
 ///
@@ -40,12 +32,6 @@ impl ApiRequest for GetAuthenticationStatus {
         emit::text(sink, &AUTHENTICATION_KEY, &self.authentication_key);
     }
 
-    fn check(&self) -> Violations {
-        let mut violations = Violations::new();
-        check::text(&AUTHENTICATION_KEY, None, &self.authentication_key, &mut violations);
-        violations
-    }
-
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
         Reader::request(parameters, |reader| Self { authentication_key: reader.text(&AUTHENTICATION_KEY, None) })
     }
@@ -68,7 +54,6 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<GetAuthenticationStatus>,
 };
 
-pub(crate) static AUTHENTICATION_KEY: Field =
-    Field::required("authenticationKey", "authentication_key", Format::Alphanumeric, Length::Between(32, 32))
-        .doc("2 §4.4", "The authentication, from the reply of the initiation.")
-        .spec("32 alphanumeric");
+pub(crate) static AUTHENTICATION_KEY: Field = Field::required("authenticationKey", "authentication_key")
+    .doc("2 §4.4", "32 alphanumeric", "The authentication, from the reply of the initiation.")
+    .format(Format::Alphanumeric, Length::Between(32, 32));

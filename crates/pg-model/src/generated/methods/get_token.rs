@@ -2,24 +2,12 @@
 
 //! Get checkout token: `/gettoken` (spec 3 §4.1).
 
-use alloc::{string::String, vec::Vec};
-
-use crate::{
-    BillingAddress, CheckoutCustomer, CheckoutItem, CheckoutToken, Currency, EnterpriseTransactionType, Flag,
-    MerchantReference, PaymentSource, TerminalKey, TransactionCategory, Url, check, emit,
-    field::{Field, Length},
-    format::Format,
-    generated::groups,
-    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
-    parameters::{ParameterSink, Parameters},
-    read::Reader,
-    violation::Violations,
-};
+use crate::generated::prelude::*;
 
 /// Sets up a hosted checkout; the customer is sent to the redemption URL of the reply.
 ///
 /// `POST /gettoken` (spec 3 §4.1). Answered with [`CheckoutToken`](crate::CheckoutToken). Retry class: safe (an unused token charges no customer, and expires).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]
 pub struct GetToken {
@@ -70,83 +58,52 @@ pub struct GetToken {
 impl GetToken {
     /// With nothing set.
     pub fn new() -> Self {
-        Self {
-            token_start: None,
-            token_expiry: None,
-            token_uses: None,
-            token_redemptions: None,
-            success_url: None,
-            cancel_url: None,
-            currency: None,
-            trans_reference: None,
-            payment_source: None,
-            items: Vec::new(),
-            checkout_customer: CheckoutCustomer::new(),
-            billing_address: BillingAddress::new(),
-            callback_url: None,
-            redemption_redirect_url: None,
-            auto_redirect: None,
-            applet: None,
-            trans_type: None,
-            trans_cat: None,
-            trans_class: None,
-            three_d_secure: None,
-            terminal_key: None,
-        }
+        Self::default()
     }
 
     /// When the token begins to work, in seconds since 1970. Default: time of the request. `token_start`: Unix timestamp (spec 3 §4.1).
-    pub fn token_start(mut self, token_start: u64) -> Self {
-        self.token_start = Some(token_start);
-        self
+    pub fn token_start(self, token_start: u64) -> Self {
+        Self { token_start: Some(token_start), ..self }
     }
 
     /// When the token stops working, in seconds since 1970. Default: merchant default, usually start + 1 week. `token_expiry`: Unix timestamp (spec 3 §4.1).
-    pub fn token_expiry(mut self, token_expiry: u64) -> Self {
-        self.token_expiry = Some(token_expiry);
-        self
+    pub fn token_expiry(self, token_expiry: u64) -> Self {
+        Self { token_expiry: Some(token_expiry), ..self }
     }
 
     /// How many approved transactions the token allows; -1 for any number. Default: merchant default, usually -1. `token_uses`: integer, max 127 (spec 3 §4.1).
-    pub fn token_uses(mut self, token_uses: i64) -> Self {
-        self.token_uses = Some(token_uses);
-        self
+    pub fn token_uses(self, token_uses: i64) -> Self {
+        Self { token_uses: Some(token_uses), ..self }
     }
 
     /// How many visits the token allows; -1 for any number. Default: -1. `token_redemptions`: integer, max 127 (spec 3 §4.1).
-    pub fn token_redemptions(mut self, token_redemptions: i64) -> Self {
-        self.token_redemptions = Some(token_redemptions);
-        self
+    pub fn token_redemptions(self, token_redemptions: i64) -> Self {
+        Self { token_redemptions: Some(token_redemptions), ..self }
     }
 
     /// Where the customer goes after approval. Default: merchant default. `success_url`: Char (spec 3 §4.1).
-    pub fn success_url(mut self, success_url: impl Into<Url>) -> Self {
-        self.success_url = Some(success_url.into());
-        self
+    pub fn success_url(self, success_url: impl Into<Url>) -> Self {
+        Self { success_url: Some(success_url.into()), ..self }
     }
 
     /// Where a customer who gives up may go. Default: merchant default. `cancel_url`: Char (spec 3 §4.1).
-    pub fn cancel_url(mut self, cancel_url: impl Into<Url>) -> Self {
-        self.cancel_url = Some(cancel_url.into());
-        self
+    pub fn cancel_url(self, cancel_url: impl Into<Url>) -> Self {
+        Self { cancel_url: Some(cancel_url.into()), ..self }
     }
 
     /// Currency of the prices; it must be configured on the account. Default: merchant default. `currency`: Char(3) (spec 3 §4.1).
-    pub fn currency(mut self, currency: impl Into<Currency>) -> Self {
-        self.currency = Some(currency.into());
-        self
+    pub fn currency(self, currency: impl Into<Currency>) -> Self {
+        Self { currency: Some(currency.into()), ..self }
     }
 
     /// Stored with the transaction and reported in the callback. `trans_reference`: Char(50) (spec 3 §4.1).
-    pub fn trans_reference(mut self, trans_reference: impl Into<MerchantReference>) -> Self {
-        self.trans_reference = Some(trans_reference.into());
-        self
+    pub fn trans_reference(self, trans_reference: impl Into<MerchantReference>) -> Self {
+        Self { trans_reference: Some(trans_reference.into()), ..self }
     }
 
     /// One of two words whose meaning is not stated. `payment_source`: ecomm or moto (spec 3 §4.1).
-    pub fn payment_source(mut self, payment_source: impl Into<PaymentSource>) -> Self {
-        self.payment_source = Some(payment_source.into());
-        self
+    pub fn payment_source(self, payment_source: impl Into<PaymentSource>) -> Self {
+        Self { payment_source: Some(payment_source.into()), ..self }
     }
 
     /// Adds one. One item of a hosted checkout, numbered from 0 or from 1; name and price go together. (spec 3 §4.1)
@@ -156,75 +113,58 @@ impl GetToken {
     }
 
     /// The customer of a hosted checkout. (spec 3 §4.1)
-    pub fn checkout_customer(mut self, checkout_customer: CheckoutCustomer) -> Self {
-        self.checkout_customer = checkout_customer;
-        self
+    pub fn checkout_customer(self, checkout_customer: CheckoutCustomer) -> Self {
+        Self { checkout_customer, ..self }
     }
 
     /// Billing address of a hosted checkout. (spec 3 §4.1)
-    pub fn billing_address(mut self, billing_address: BillingAddress) -> Self {
-        self.billing_address = billing_address;
-        self
+    pub fn billing_address(self, billing_address: BillingAddress) -> Self {
+        Self { billing_address, ..self }
     }
 
     /// URL on the merchant's servers, port 80 or 443, that the service calls after a successful payment. `callback_url`: Char (spec 3 §4.1).
-    pub fn callback_url(mut self, callback_url: impl Into<Url>) -> Self {
-        self.callback_url = Some(callback_url.into());
-        self
+    pub fn callback_url(self, callback_url: impl Into<Url>) -> Self {
+        Self { callback_url: Some(callback_url.into()), ..self }
     }
 
     /// Where the customer goes when the token is redeemed. `redemption_redirect_url`: Char (spec 3 §4.1).
-    pub fn redemption_redirect_url(mut self, redemption_redirect_url: impl Into<Url>) -> Self {
-        self.redemption_redirect_url = Some(redemption_redirect_url.into());
-        self
+    pub fn redemption_redirect_url(self, redemption_redirect_url: impl Into<Url>) -> Self {
+        Self { redemption_redirect_url: Some(redemption_redirect_url.into()), ..self }
     }
 
     /// 1 sends the customer to success_url after approval, 0 shows the pages of the service. `auto_redirect`: Int(1) (spec 3 §4.1).
-    pub fn auto_redirect(mut self, auto_redirect: impl Into<Flag>) -> Self {
-        self.auto_redirect = Some(auto_redirect.into());
-        self
+    pub fn auto_redirect(self, auto_redirect: impl Into<Flag>) -> Self {
+        Self { auto_redirect: Some(auto_redirect.into()), ..self }
     }
 
     /// Chooses among the configured applets. `applet`: Char (spec 3 §4.1).
-    pub fn applet(mut self, applet: impl Into<String>) -> Self {
-        self.applet = Some(applet.into());
-        self
+    pub fn applet(self, applet: impl Into<String>) -> Self {
+        Self { applet: Some(applet.into()), ..self }
     }
 
     /// PreAuth makes the payment a reservation. Default: Auth. `trans_type`: Char(10) (spec 3 §4.1).
-    pub fn trans_type(mut self, trans_type: impl Into<EnterpriseTransactionType>) -> Self {
-        self.trans_type = Some(trans_type.into());
-        self
+    pub fn trans_type(self, trans_type: impl Into<EnterpriseTransactionType>) -> Self {
+        Self { trans_type: Some(trans_type.into()), ..self }
     }
 
     /// What kind of payment it is. Default: purchase. `trans_cat`: Char(10) (spec 3 §4.1).
-    pub fn trans_cat(mut self, trans_cat: impl Into<TransactionCategory>) -> Self {
-        self.trans_cat = Some(trans_cat.into());
-        self
+    pub fn trans_cat(self, trans_cat: impl Into<TransactionCategory>) -> Self {
+        Self { trans_cat: Some(trans_cat.into()), ..self }
     }
 
     /// Free words for reports and exports. `trans_class`: Char(32) (spec 3 §4.1).
-    pub fn trans_class(mut self, trans_class: impl Into<String>) -> Self {
-        self.trans_class = Some(trans_class.into());
-        self
+    pub fn trans_class(self, trans_class: impl Into<String>) -> Self {
+        Self { trans_class: Some(trans_class.into()), ..self }
     }
 
     /// 1 asks for 3-D Secure where the merchant is set up for it. Default: 0. `3D_secure`: Int(1) (spec 3 §4.1).
-    pub fn three_d_secure(mut self, three_d_secure: impl Into<Flag>) -> Self {
-        self.three_d_secure = Some(three_d_secure.into());
-        self
+    pub fn three_d_secure(self, three_d_secure: impl Into<Flag>) -> Self {
+        Self { three_d_secure: Some(three_d_secure.into()), ..self }
     }
 
     /// Chooses the merchant account. Default: default account. `terminal_key`: Char (spec 3 §4.1).
-    pub fn terminal_key(mut self, terminal_key: impl Into<TerminalKey>) -> Self {
-        self.terminal_key = Some(terminal_key.into());
-        self
-    }
-}
-
-impl Default for GetToken {
-    fn default() -> Self {
-        Self::new()
+    pub fn terminal_key(self, terminal_key: impl Into<TerminalKey>) -> Self {
+        Self { terminal_key: Some(terminal_key.into()), ..self }
     }
 }
 
@@ -235,68 +175,42 @@ impl ApiRequest for GetToken {
 
     fn visit(&self, sink: &mut dyn ParameterSink) {
         emit::optional(sink, &THREE_D_SECURE, &self.three_d_secure);
-        emit::optional(sink, &groups::billing_address::ADDRESS_1, &self.billing_address.address_1);
-        emit::optional(sink, &groups::billing_address::ADDRESS_2, &self.billing_address.address_2);
+        emit::optional(sink, &billing_address::ADDRESS_1, &self.billing_address.address_1);
+        emit::optional(sink, &billing_address::ADDRESS_2, &self.billing_address.address_2);
         sink.credentials();
         emit::optional(sink, &APPLET, &self.applet);
         emit::optional(sink, &AUTO_REDIRECT, &self.auto_redirect);
         emit::optional(sink, &CALLBACK_URL, &self.callback_url);
         emit::optional(sink, &CANCEL_URL, &self.cancel_url);
-        emit::optional(sink, &groups::billing_address::COUNTRY, &self.billing_address.country);
-        emit::optional(sink, &groups::billing_address::COUNTY, &self.billing_address.county);
+        emit::optional(sink, &billing_address::COUNTRY, &self.billing_address.country);
+        emit::optional(sink, &billing_address::COUNTY, &self.billing_address.county);
         emit::optional(sink, &CURRENCY, &self.currency);
-        emit::optional(sink, &groups::checkout_customer::DATE_OF_BIRTH, &self.checkout_customer.date_of_birth);
-        emit::optional(sink, &groups::checkout_customer::EMAIL, &self.checkout_customer.email);
-        emit::optional(sink, &groups::checkout_customer::FIRST_NAME, &self.checkout_customer.first_name);
-        emit::optional(sink, &groups::checkout_customer::HOME_PHONE, &self.checkout_customer.home_phone);
-        emit::item_texts(sink, &groups::checkout_item::NAME, &self.items, |item| Some(&item.name));
-        emit::item_texts(sink, &groups::checkout_item::PRICE, &self.items, |item| Some(&item.price));
-        emit::item_numbers(sink, &groups::checkout_item::QUANTITY, &self.items, |item| item.quantity);
-        emit::item_texts(sink, &groups::checkout_item::REFERENCE, &self.items, |item| item.reference.as_ref());
-        emit::optional(sink, &groups::checkout_customer::MOBILE_PHONE, &self.checkout_customer.mobile_phone);
+        emit::optional(sink, &checkout_customer::DATE_OF_BIRTH, &self.checkout_customer.date_of_birth);
+        emit::optional(sink, &checkout_customer::EMAIL, &self.checkout_customer.email);
+        emit::optional(sink, &checkout_customer::FIRST_NAME, &self.checkout_customer.first_name);
+        emit::optional(sink, &checkout_customer::HOME_PHONE, &self.checkout_customer.home_phone);
+        emit::item_texts(sink, &checkout_item::NAME, &self.items, |item| Some(&item.name));
+        emit::item_texts(sink, &checkout_item::PRICE, &self.items, |item| Some(&item.price));
+        emit::item_numbers(sink, &checkout_item::QUANTITY, &self.items, |item| item.quantity);
+        emit::item_texts(sink, &checkout_item::REFERENCE, &self.items, |item| item.reference.as_ref());
+        emit::optional(sink, &checkout_customer::MOBILE_PHONE, &self.checkout_customer.mobile_phone);
         emit::optional(sink, &PAYMENT_SOURCE, &self.payment_source);
-        emit::optional(sink, &groups::billing_address::POSTCODE, &self.billing_address.postcode);
-        emit::optional(sink, &groups::billing_address::PROPERTY_NAME, &self.billing_address.property_name);
+        emit::optional(sink, &billing_address::POSTCODE, &self.billing_address.postcode);
+        emit::optional(sink, &billing_address::PROPERTY_NAME, &self.billing_address.property_name);
         emit::optional(sink, &REDEMPTION_REDIRECT_URL, &self.redemption_redirect_url);
-        emit::optional(sink, &groups::checkout_customer::SALUTATION, &self.checkout_customer.salutation);
+        emit::optional(sink, &checkout_customer::SALUTATION, &self.checkout_customer.salutation);
         emit::optional(sink, &SUCCESS_URL, &self.success_url);
-        emit::optional(sink, &groups::checkout_customer::SURNAME, &self.checkout_customer.surname);
+        emit::optional(sink, &checkout_customer::SURNAME, &self.checkout_customer.surname);
         emit::optional(sink, &TERMINAL_KEY, &self.terminal_key);
         emit::optional_number(sink, &TOKEN_EXPIRY, self.token_expiry);
         emit::optional_number(sink, &TOKEN_REDEMPTIONS, self.token_redemptions);
         emit::optional_number(sink, &TOKEN_START, self.token_start);
         emit::optional_number(sink, &TOKEN_USES, self.token_uses);
-        emit::optional(sink, &groups::billing_address::TOWN, &self.billing_address.town);
+        emit::optional(sink, &billing_address::TOWN, &self.billing_address.town);
         emit::optional(sink, &TRANS_CAT, &self.trans_cat);
         emit::optional(sink, &TRANS_CLASS, &self.trans_class);
         emit::optional(sink, &TRANS_REFERENCE, &self.trans_reference);
         emit::optional(sink, &TRANS_TYPE, &self.trans_type);
-    }
-
-    fn check(&self) -> Violations {
-        let mut violations = Violations::new();
-        check::optional_number(&TOKEN_USES, None, self.token_uses, &mut violations);
-        check::optional_number(&TOKEN_REDEMPTIONS, None, self.token_redemptions, &mut violations);
-        check::optional(&SUCCESS_URL, None, &self.success_url, &mut violations);
-        check::optional(&CANCEL_URL, None, &self.cancel_url, &mut violations);
-        check::optional(&CURRENCY, None, &self.currency, &mut violations);
-        check::optional(&TRANS_REFERENCE, None, &self.trans_reference, &mut violations);
-        check::optional(&PAYMENT_SOURCE, None, &self.payment_source, &mut violations);
-        for (number, one) in self.items.iter().enumerate() {
-            one.check(number, &mut violations);
-        }
-        self.checkout_customer.check(&mut violations);
-        self.billing_address.check(&mut violations);
-        check::optional(&CALLBACK_URL, None, &self.callback_url, &mut violations);
-        check::optional(&REDEMPTION_REDIRECT_URL, None, &self.redemption_redirect_url, &mut violations);
-        check::optional(&AUTO_REDIRECT, None, &self.auto_redirect, &mut violations);
-        check::optional(&APPLET, None, &self.applet, &mut violations);
-        check::optional(&TRANS_TYPE, None, &self.trans_type, &mut violations);
-        check::optional(&TRANS_CAT, None, &self.trans_cat, &mut violations);
-        check::optional(&TRANS_CLASS, None, &self.trans_class, &mut violations);
-        check::optional(&THREE_D_SECURE, None, &self.three_d_secure, &mut violations);
-        check::optional(&TERMINAL_KEY, None, &self.terminal_key, &mut violations);
-        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
@@ -352,24 +266,24 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
         &CURRENCY,
         &TRANS_REFERENCE,
         &PAYMENT_SOURCE,
-        &groups::checkout_item::NAME,
-        &groups::checkout_item::PRICE,
-        &groups::checkout_item::QUANTITY,
-        &groups::checkout_item::REFERENCE,
-        &groups::checkout_customer::SALUTATION,
-        &groups::checkout_customer::FIRST_NAME,
-        &groups::checkout_customer::SURNAME,
-        &groups::checkout_customer::EMAIL,
-        &groups::checkout_customer::DATE_OF_BIRTH,
-        &groups::checkout_customer::MOBILE_PHONE,
-        &groups::checkout_customer::HOME_PHONE,
-        &groups::billing_address::PROPERTY_NAME,
-        &groups::billing_address::ADDRESS_1,
-        &groups::billing_address::ADDRESS_2,
-        &groups::billing_address::TOWN,
-        &groups::billing_address::COUNTY,
-        &groups::billing_address::POSTCODE,
-        &groups::billing_address::COUNTRY,
+        &checkout_item::NAME,
+        &checkout_item::PRICE,
+        &checkout_item::QUANTITY,
+        &checkout_item::REFERENCE,
+        &checkout_customer::SALUTATION,
+        &checkout_customer::FIRST_NAME,
+        &checkout_customer::SURNAME,
+        &checkout_customer::EMAIL,
+        &checkout_customer::DATE_OF_BIRTH,
+        &checkout_customer::MOBILE_PHONE,
+        &checkout_customer::HOME_PHONE,
+        &billing_address::PROPERTY_NAME,
+        &billing_address::ADDRESS_1,
+        &billing_address::ADDRESS_2,
+        &billing_address::TOWN,
+        &billing_address::COUNTY,
+        &billing_address::POSTCODE,
+        &billing_address::COUNTRY,
         &CALLBACK_URL,
         &REDEMPTION_REDIRECT_URL,
         &AUTO_REDIRECT,
@@ -385,98 +299,95 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<GetToken>,
 };
 
-pub(crate) static TOKEN_START: Field = Field::optional("token_start", "token_start", Format::UnixTime, Length::Any)
-    .doc("3 §4.1", "When the token begins to work, in seconds since 1970.")
-    .spec("Unix timestamp")
+pub(crate) static TOKEN_START: Field = Field::optional("token_start", "token_start")
+    .doc("3 §4.1", "Unix timestamp", "When the token begins to work, in seconds since 1970.")
+    .format(Format::UnixTime, Length::Any)
     .default("time of the request");
 
-pub(crate) static TOKEN_EXPIRY: Field = Field::optional("token_expiry", "token_expiry", Format::UnixTime, Length::Any)
-    .doc("3 §4.1", "When the token stops working, in seconds since 1970.")
-    .spec("Unix timestamp")
+pub(crate) static TOKEN_EXPIRY: Field = Field::optional("token_expiry", "token_expiry")
+    .doc("3 §4.1", "Unix timestamp", "When the token stops working, in seconds since 1970.")
+    .format(Format::UnixTime, Length::Any)
     .default("merchant default, usually start + 1 week");
 
-pub(crate) static TOKEN_USES: Field = Field::optional("token_uses", "token_uses", Format::Integer, Length::Any)
-    .doc("3 §4.1", "How many approved transactions the token allows; -1 for any number.")
-    .spec("integer, max 127")
+pub(crate) static TOKEN_USES: Field = Field::optional("token_uses", "token_uses")
+    .doc("3 §4.1", "integer, max 127", "How many approved transactions the token allows; -1 for any number.")
+    .format(Format::Integer, Length::Any)
     .range(-1, 127)
     .default("merchant default, usually -1");
 
-pub(crate) static TOKEN_REDEMPTIONS: Field =
-    Field::optional("token_redemptions", "token_redemptions", Format::Integer, Length::Any)
-        .doc("3 §4.1", "How many visits the token allows; -1 for any number.")
-        .spec("integer, max 127")
-        .range(-1, 127)
-        .default("-1");
+pub(crate) static TOKEN_REDEMPTIONS: Field = Field::optional("token_redemptions", "token_redemptions")
+    .doc("3 §4.1", "integer, max 127", "How many visits the token allows; -1 for any number.")
+    .format(Format::Integer, Length::Any)
+    .range(-1, 127)
+    .default("-1");
 
-pub(crate) static SUCCESS_URL: Field = Field::optional("success_url", "success_url", Format::Url, Length::Any)
-    .doc("3 §4.1", "Where the customer goes after approval.")
-    .spec("Char")
+pub(crate) static SUCCESS_URL: Field = Field::optional("success_url", "success_url")
+    .doc("3 §4.1", "Char", "Where the customer goes after approval.")
+    .format(Format::Url, Length::Any)
     .default("merchant default");
 
-pub(crate) static CANCEL_URL: Field = Field::optional("cancel_url", "cancel_url", Format::Url, Length::Any)
-    .doc("3 §4.1", "Where a customer who gives up may go.")
-    .spec("Char")
+pub(crate) static CANCEL_URL: Field = Field::optional("cancel_url", "cancel_url")
+    .doc("3 §4.1", "Char", "Where a customer who gives up may go.")
+    .format(Format::Url, Length::Any)
     .default("merchant default");
 
-pub(crate) static CURRENCY: Field = Field::optional("currency", "currency", Format::Currency, Length::Between(3, 3))
-    .doc("3 §4.1", "Currency of the prices; it must be configured on the account.")
-    .spec("Char(3)")
+pub(crate) static CURRENCY: Field = Field::optional("currency", "currency")
+    .doc("3 §4.1", "Char(3)", "Currency of the prices; it must be configured on the account.")
+    .format(Format::Currency, Length::Between(3, 3))
     .default("merchant default");
 
-pub(crate) static TRANS_REFERENCE: Field =
-    Field::optional("trans_reference", "trans_reference", Format::Text, Length::Between(0, 50))
-        .doc("3 §4.1", "Stored with the transaction and reported in the callback.")
-        .spec("Char(50)");
+pub(crate) static TRANS_REFERENCE: Field = Field::optional("trans_reference", "trans_reference")
+    .doc("3 §4.1", "Char(50)", "Stored with the transaction and reported in the callback.")
+    .format(Format::Text, Length::Between(0, 50));
 
-pub(crate) static PAYMENT_SOURCE: Field =
-    Field::optional("payment_source", "payment_source", Format::OneOf, Length::Any)
-        .doc("3 §4.1", "One of two words whose meaning is not stated.")
-        .spec("ecomm or moto")
-        .values(&["ecomm", "moto"]);
+pub(crate) static PAYMENT_SOURCE: Field = Field::optional("payment_source", "payment_source")
+    .doc("3 §4.1", "ecomm or moto", "One of two words whose meaning is not stated.")
+    .format(Format::OneOf, Length::Any)
+    .values(&["ecomm", "moto"]);
 
-pub(crate) static CALLBACK_URL: Field = Field::optional("callback_url", "callback_url", Format::Url, Length::Any)
-    .doc("3 §4.1", "URL on the merchant's servers, port 80 or 443, that the service calls after a successful payment.")
-    .spec("Char");
+pub(crate) static CALLBACK_URL: Field = Field::optional("callback_url", "callback_url")
+    .doc(
+        "3 §4.1",
+        "Char",
+        "URL on the merchant's servers, port 80 or 443, that the service calls after a successful payment.",
+    )
+    .format(Format::Url, Length::Any);
 
 pub(crate) static REDEMPTION_REDIRECT_URL: Field =
-    Field::optional("redemption_redirect_url", "redemption_redirect_url", Format::Url, Length::Any)
-        .doc("3 §4.1", "Where the customer goes when the token is redeemed.")
-        .spec("Char");
+    Field::optional("redemption_redirect_url", "redemption_redirect_url")
+        .doc("3 §4.1", "Char", "Where the customer goes when the token is redeemed.")
+        .format(Format::Url, Length::Any);
 
-pub(crate) static AUTO_REDIRECT: Field =
-    Field::optional("auto_redirect", "auto_redirect", Format::Flag, Length::Between(1, 1))
-        .doc("3 §4.1", "1 sends the customer to success_url after approval, 0 shows the pages of the service.")
-        .spec("Int(1)");
+pub(crate) static AUTO_REDIRECT: Field = Field::optional("auto_redirect", "auto_redirect")
+    .doc("3 §4.1", "Int(1)", "1 sends the customer to success_url after approval, 0 shows the pages of the service.")
+    .format(Format::Flag, Length::Between(1, 1));
 
-pub(crate) static APPLET: Field = Field::optional("applet", "applet", Format::Text, Length::Any)
-    .doc("3 §4.1", "Chooses among the configured applets.")
-    .spec("Char");
+pub(crate) static APPLET: Field = Field::optional("applet", "applet")
+    .doc("3 §4.1", "Char", "Chooses among the configured applets.")
+    .format(Format::Text, Length::Any);
 
-pub(crate) static TRANS_TYPE: Field =
-    Field::optional("trans_type", "trans_type", Format::OneOf, Length::Between(0, 10))
-        .doc("3 §4.1", "PreAuth makes the payment a reservation.")
-        .spec("Char(10)")
-        .default("Auth")
-        .values(&["Auth", "PreAuth"]);
+pub(crate) static TRANS_TYPE: Field = Field::optional("trans_type", "trans_type")
+    .doc("3 §4.1", "Char(10)", "PreAuth makes the payment a reservation.")
+    .format(Format::OneOf, Length::Between(0, 10))
+    .default("Auth")
+    .values(&["Auth", "PreAuth"]);
 
-pub(crate) static TRANS_CAT: Field = Field::optional("trans_cat", "trans_cat", Format::OneOf, Length::Between(0, 10))
-    .doc("3 §4.1", "What kind of payment it is.")
-    .spec("Char(10)")
+pub(crate) static TRANS_CAT: Field = Field::optional("trans_cat", "trans_cat")
+    .doc("3 §4.1", "Char(10)", "What kind of payment it is.")
+    .format(Format::OneOf, Length::Between(0, 10))
     .default("purchase")
     .values(&["purchase", "donation", "debt", "booking"]);
 
-pub(crate) static TRANS_CLASS: Field =
-    Field::optional("trans_class", "trans_class", Format::Text, Length::Between(0, 32))
-        .doc("3 §4.1", "Free words for reports and exports.")
-        .spec("Char(32)");
+pub(crate) static TRANS_CLASS: Field = Field::optional("trans_class", "trans_class")
+    .doc("3 §4.1", "Char(32)", "Free words for reports and exports.")
+    .format(Format::Text, Length::Between(0, 32));
 
-pub(crate) static THREE_D_SECURE: Field =
-    Field::optional("3D_secure", "three_d_secure", Format::Flag, Length::Between(1, 1))
-        .doc("3 §4.1", "1 asks for 3-D Secure where the merchant is set up for it.")
-        .spec("Int(1)")
-        .default("0");
+pub(crate) static THREE_D_SECURE: Field = Field::optional("3D_secure", "three_d_secure")
+    .doc("3 §4.1", "Int(1)", "1 asks for 3-D Secure where the merchant is set up for it.")
+    .format(Format::Flag, Length::Between(1, 1))
+    .default("0");
 
-pub(crate) static TERMINAL_KEY: Field = Field::optional("terminal_key", "terminal_key", Format::Text, Length::Any)
-    .doc("3 §4.1", "Chooses the merchant account.")
-    .spec("Char")
+pub(crate) static TERMINAL_KEY: Field = Field::optional("terminal_key", "terminal_key")
+    .doc("3 §4.1", "Char", "Chooses the merchant account.")
+    .format(Format::Text, Length::Any)
     .default("default account");

@@ -2,15 +2,7 @@
 
 //! Initiate session: `/v3/session/initiate` (spec 2 §4.1).
 
-use crate::{
-    MerchantCustomerReference, Session, Url, check, emit,
-    field::{Field, Length},
-    format::Format,
-    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
-    parameters::{ParameterSink, Parameters},
-    read::Reader,
-    violation::Violations,
-};
+use crate::generated::prelude::*;
 
 /// Opens a session of 30 minutes to which a browser may post card details.
 ///
@@ -33,11 +25,10 @@ impl Initiate {
 
     /// The merchant's reference of the customer. `merchantCustomerReference`: alphanumeric; up to 45 chars in a transaction (2 §2.3) (spec 2 §4.1).
     pub fn merchant_customer_reference(
-        mut self,
+        self,
         merchant_customer_reference: impl Into<MerchantCustomerReference>,
     ) -> Self {
-        self.merchant_customer_reference = Some(merchant_customer_reference.into());
-        self
+        Self { merchant_customer_reference: Some(merchant_customer_reference.into()), ..self }
     }
 }
 
@@ -50,13 +41,6 @@ impl ApiRequest for Initiate {
         sink.credentials();
         emit::text(sink, &ERROR_PAGE_URL, &self.error_page_url);
         emit::optional(sink, &MERCHANT_CUSTOMER_REFERENCE, &self.merchant_customer_reference);
-    }
-
-    fn check(&self) -> Violations {
-        let mut violations = Violations::new();
-        check::text(&ERROR_PAGE_URL, None, &self.error_page_url, &mut violations);
-        check::optional(&MERCHANT_CUSTOMER_REFERENCE, None, &self.merchant_customer_reference, &mut violations);
-        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
@@ -84,11 +68,15 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<Initiate>,
 };
 
-pub(crate) static ERROR_PAGE_URL: Field = Field::required("errorPageUrl", "error_page_url", Format::Url, Length::Any)
-    .doc("2 §4.1", "Page of the merchant for errors that the card form cannot show.")
-    .spec("valid URL");
+pub(crate) static ERROR_PAGE_URL: Field = Field::required("errorPageUrl", "error_page_url")
+    .doc("2 §4.1", "valid URL", "Page of the merchant for errors that the card form cannot show.")
+    .format(Format::Url, Length::Any);
 
 pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field =
-    Field::optional("merchantCustomerReference", "merchant_customer_reference", Format::Text, Length::Between(0, 45))
-        .doc("2 §4.1", "The merchant's reference of the customer.")
-        .spec("alphanumeric; up to 45 chars in a transaction (2 §2.3)");
+    Field::optional("merchantCustomerReference", "merchant_customer_reference")
+        .doc(
+            "2 §4.1",
+            "alphanumeric; up to 45 chars in a transaction (2 §2.3)",
+            "The merchant's reference of the customer.",
+        )
+        .format(Format::Text, Length::Between(0, 45));

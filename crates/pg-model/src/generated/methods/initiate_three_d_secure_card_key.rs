@@ -2,16 +2,7 @@
 
 //! Initiate 3-D Secure (card key): `/v3/transaction/initiate3DSecureCardKey` (spec 2 §4.4).
 
-use crate::{
-    CardKey, Cv2, Order, ThreeDSecureInitiation, Url, check, emit,
-    field::{Field, Length},
-    format::Format,
-    generated::groups,
-    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
-    parameters::{ParameterSink, Parameters},
-    read::Reader,
-    violation::Violations,
-};
+use crate::generated::prelude::*;
 
 /// First step of a 3-D Secure payment with a stored card; the documents give an example but no complete list of its parameters.
 ///
@@ -37,15 +28,13 @@ impl InitiateThreeDSecureCardKey {
     }
 
     /// Security code, asked of the customer again because it is never stored. `cardCV2`: 3-4 digits (spec 2 §4.4).
-    pub fn card_cv2(mut self, card_cv2: impl Into<Cv2>) -> Self {
-        self.card_cv2 = Some(card_cv2.into());
-        self
+    pub fn card_cv2(self, card_cv2: impl Into<Cv2>) -> Self {
+        Self { card_cv2: Some(card_cv2.into()), ..self }
     }
 
     /// Where the customer comes back to; taken over from the session form of the method, since its own list is not shown. `returnUrl`: valid URL (spec 2 §3.3).
-    pub fn return_url(mut self, return_url: impl Into<Url>) -> Self {
-        self.return_url = Some(return_url.into());
-        self
+    pub fn return_url(self, return_url: impl Into<Url>) -> Self {
+        Self { return_url: Some(return_url.into()), ..self }
     }
 }
 
@@ -58,29 +47,20 @@ impl ApiRequest for InitiateThreeDSecureCardKey {
         sink.credentials();
         emit::optional(sink, &CARD_CV2, &self.card_cv2);
         emit::text(sink, &CARD_KEY, &self.card_key);
-        emit::text(sink, &groups::order::CURRENCY, &self.order.currency);
-        emit::item_texts(sink, &groups::item::NAME, &self.order.items, |item| Some(&item.name));
-        emit::item_numbers(sink, &groups::item::PRICE, &self.order.items, |item| Some(item.price));
-        emit::item_numbers(sink, &groups::item::QUANTITY, &self.order.items, |item| item.quantity);
-        emit::item_texts(sink, &groups::item::REFERENCE, &self.order.items, |item| item.reference.as_ref());
-        emit::optional(sink, &groups::mcc::ACCOUNT_IDENTIFIER, &self.order.mcc.account_identifier);
-        emit::optional(sink, &groups::mcc::DATE_OF_BIRTH, &self.order.mcc.date_of_birth);
-        emit::optional(sink, &groups::mcc::POSTCODE, &self.order.mcc.postcode);
-        emit::optional(sink, &groups::mcc::SURNAME, &self.order.mcc.surname);
-        emit::optional(sink, &groups::references::MERCHANT_CUSTOMER_REFERENCE, &self.order.merchant_customer_reference);
-        emit::optional(sink, &groups::references::MERCHANT_REFERENCE, &self.order.merchant_reference);
+        emit::text(sink, &order::CURRENCY, &self.order.currency);
+        emit::item_texts(sink, &item::NAME, &self.order.items, |item| Some(&item.name));
+        emit::item_numbers(sink, &item::PRICE, &self.order.items, |item| Some(item.price));
+        emit::item_numbers(sink, &item::QUANTITY, &self.order.items, |item| item.quantity);
+        emit::item_texts(sink, &item::REFERENCE, &self.order.items, |item| item.reference.as_ref());
+        emit::optional(sink, &mcc::ACCOUNT_IDENTIFIER, &self.order.mcc.account_identifier);
+        emit::optional(sink, &mcc::DATE_OF_BIRTH, &self.order.mcc.date_of_birth);
+        emit::optional(sink, &mcc::POSTCODE, &self.order.mcc.postcode);
+        emit::optional(sink, &mcc::SURNAME, &self.order.mcc.surname);
+        emit::optional(sink, &references::MERCHANT_CUSTOMER_REFERENCE, &self.order.merchant_customer_reference);
+        emit::optional(sink, &references::MERCHANT_REFERENCE, &self.order.merchant_reference);
         emit::optional(sink, &RETURN_URL, &self.return_url);
-        emit::optional(sink, &groups::order::TERMINAL_KEY, &self.order.terminal_key);
-        emit::optional(sink, &groups::references::UNIQUE_MERCHANT_REFERENCE, &self.order.unique_merchant_reference);
-    }
-
-    fn check(&self) -> Violations {
-        let mut violations = Violations::new();
-        check::text(&CARD_KEY, None, &self.card_key, &mut violations);
-        self.order.check(&mut violations);
-        check::optional(&CARD_CV2, None, &self.card_cv2, &mut violations);
-        check::optional(&RETURN_URL, None, &self.return_url, &mut violations);
-        violations
+        emit::optional(sink, &order::TERMINAL_KEY, &self.order.terminal_key);
+        emit::optional(sink, &references::UNIQUE_MERCHANT_REFERENCE, &self.order.unique_merchant_reference);
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
@@ -106,19 +86,19 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     retry_why: "a used reference is refused and the first authentication key cannot be fetched again: start anew, no money has moved",
     fields: &[
         &CARD_KEY,
-        &groups::order::CURRENCY,
-        &groups::item::NAME,
-        &groups::item::PRICE,
-        &groups::item::QUANTITY,
-        &groups::item::REFERENCE,
-        &groups::references::MERCHANT_REFERENCE,
-        &groups::references::UNIQUE_MERCHANT_REFERENCE,
-        &groups::references::MERCHANT_CUSTOMER_REFERENCE,
-        &groups::order::TERMINAL_KEY,
-        &groups::mcc::ACCOUNT_IDENTIFIER,
-        &groups::mcc::SURNAME,
-        &groups::mcc::POSTCODE,
-        &groups::mcc::DATE_OF_BIRTH,
+        &order::CURRENCY,
+        &item::NAME,
+        &item::PRICE,
+        &item::QUANTITY,
+        &item::REFERENCE,
+        &references::MERCHANT_REFERENCE,
+        &references::UNIQUE_MERCHANT_REFERENCE,
+        &references::MERCHANT_CUSTOMER_REFERENCE,
+        &order::TERMINAL_KEY,
+        &mcc::ACCOUNT_IDENTIFIER,
+        &mcc::SURNAME,
+        &mcc::POSTCODE,
+        &mcc::DATE_OF_BIRTH,
         &CARD_CV2,
         &RETURN_URL,
     ],
@@ -127,15 +107,15 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<InitiateThreeDSecureCardKey>,
 };
 
-pub(crate) static CARD_KEY: Field = Field::required("cardKey", "card_key", Format::Text, Length::Any)
-    .doc("2 §4.4", "The stored card to authenticate.")
-    .spec("alpha and symbols");
+pub(crate) static CARD_KEY: Field = Field::required("cardKey", "card_key")
+    .doc("2 §4.4", "alpha and symbols", "The stored card to authenticate.")
+    .format(Format::Text, Length::Any);
 
-pub(crate) static CARD_CV2: Field = Field::optional("cardCV2", "card_cv2", Format::Cv2, Length::Between(3, 4))
-    .doc("2 §4.4", "Security code, asked of the customer again because it is never stored.")
-    .spec("3-4 digits")
+pub(crate) static CARD_CV2: Field = Field::optional("cardCV2", "card_cv2")
+    .doc("2 §4.4", "3-4 digits", "Security code, asked of the customer again because it is never stored.")
+    .format(Format::Cv2, Length::Between(3, 4))
     .sensitive();
 
-pub(crate) static RETURN_URL: Field = Field::optional("returnUrl", "return_url", Format::Url, Length::Any)
-    .doc("2 §3.3", "Where the customer comes back to; taken over from the session form of the method, since its own list is not shown.")
-    .spec("valid URL");
+pub(crate) static RETURN_URL: Field = Field::optional("returnUrl", "return_url")
+    .doc("2 §3.3", "valid URL", "Where the customer comes back to; taken over from the session form of the method, since its own list is not shown.")
+    .format(Format::Url, Length::Any);

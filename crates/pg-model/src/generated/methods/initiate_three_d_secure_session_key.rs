@@ -2,16 +2,7 @@
 
 //! Initiate 3-D Secure (session): `/v3/transaction/initiate3DSecureSessionKey` (spec 2 §4.4).
 
-use crate::{
-    Order, SessionKey, ThreeDSecureInitiation, Url, check, emit,
-    field::{Field, Length},
-    format::Format,
-    generated::groups,
-    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
-    parameters::{ParameterSink, Parameters},
-    read::Reader,
-    violation::Violations,
-};
+use crate::generated::prelude::*;
 
 /// First step of a 3-D Secure payment with the card of a client session.
 ///
@@ -42,29 +33,21 @@ impl ApiRequest for InitiateThreeDSecureSessionKey {
 
     fn visit(&self, sink: &mut dyn ParameterSink) {
         sink.credentials();
-        emit::text(sink, &groups::order::CURRENCY, &self.order.currency);
-        emit::item_texts(sink, &groups::item::NAME, &self.order.items, |item| Some(&item.name));
-        emit::item_numbers(sink, &groups::item::PRICE, &self.order.items, |item| Some(item.price));
-        emit::item_numbers(sink, &groups::item::QUANTITY, &self.order.items, |item| item.quantity);
-        emit::item_texts(sink, &groups::item::REFERENCE, &self.order.items, |item| item.reference.as_ref());
-        emit::optional(sink, &groups::mcc::ACCOUNT_IDENTIFIER, &self.order.mcc.account_identifier);
-        emit::optional(sink, &groups::mcc::DATE_OF_BIRTH, &self.order.mcc.date_of_birth);
-        emit::optional(sink, &groups::mcc::POSTCODE, &self.order.mcc.postcode);
-        emit::optional(sink, &groups::mcc::SURNAME, &self.order.mcc.surname);
-        emit::optional(sink, &groups::references::MERCHANT_CUSTOMER_REFERENCE, &self.order.merchant_customer_reference);
-        emit::optional(sink, &groups::references::MERCHANT_REFERENCE, &self.order.merchant_reference);
+        emit::text(sink, &order::CURRENCY, &self.order.currency);
+        emit::item_texts(sink, &item::NAME, &self.order.items, |item| Some(&item.name));
+        emit::item_numbers(sink, &item::PRICE, &self.order.items, |item| Some(item.price));
+        emit::item_numbers(sink, &item::QUANTITY, &self.order.items, |item| item.quantity);
+        emit::item_texts(sink, &item::REFERENCE, &self.order.items, |item| item.reference.as_ref());
+        emit::optional(sink, &mcc::ACCOUNT_IDENTIFIER, &self.order.mcc.account_identifier);
+        emit::optional(sink, &mcc::DATE_OF_BIRTH, &self.order.mcc.date_of_birth);
+        emit::optional(sink, &mcc::POSTCODE, &self.order.mcc.postcode);
+        emit::optional(sink, &mcc::SURNAME, &self.order.mcc.surname);
+        emit::optional(sink, &references::MERCHANT_CUSTOMER_REFERENCE, &self.order.merchant_customer_reference);
+        emit::optional(sink, &references::MERCHANT_REFERENCE, &self.order.merchant_reference);
         emit::text(sink, &RETURN_URL, &self.return_url);
         emit::text(sink, &SESSION_KEY, &self.session_key);
-        emit::optional(sink, &groups::order::TERMINAL_KEY, &self.order.terminal_key);
-        emit::optional(sink, &groups::references::UNIQUE_MERCHANT_REFERENCE, &self.order.unique_merchant_reference);
-    }
-
-    fn check(&self) -> Violations {
-        let mut violations = Violations::new();
-        check::text(&SESSION_KEY, None, &self.session_key, &mut violations);
-        self.order.check(&mut violations);
-        check::text(&RETURN_URL, None, &self.return_url, &mut violations);
-        violations
+        emit::optional(sink, &order::TERMINAL_KEY, &self.order.terminal_key);
+        emit::optional(sink, &references::UNIQUE_MERCHANT_REFERENCE, &self.order.unique_merchant_reference);
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
@@ -89,19 +72,19 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     retry_why: "a used reference is refused and the first authentication key cannot be fetched again: start anew, no money has moved",
     fields: &[
         &SESSION_KEY,
-        &groups::order::CURRENCY,
-        &groups::item::NAME,
-        &groups::item::PRICE,
-        &groups::item::QUANTITY,
-        &groups::item::REFERENCE,
-        &groups::references::MERCHANT_REFERENCE,
-        &groups::references::UNIQUE_MERCHANT_REFERENCE,
-        &groups::references::MERCHANT_CUSTOMER_REFERENCE,
-        &groups::order::TERMINAL_KEY,
-        &groups::mcc::ACCOUNT_IDENTIFIER,
-        &groups::mcc::SURNAME,
-        &groups::mcc::POSTCODE,
-        &groups::mcc::DATE_OF_BIRTH,
+        &order::CURRENCY,
+        &item::NAME,
+        &item::PRICE,
+        &item::QUANTITY,
+        &item::REFERENCE,
+        &references::MERCHANT_REFERENCE,
+        &references::UNIQUE_MERCHANT_REFERENCE,
+        &references::MERCHANT_CUSTOMER_REFERENCE,
+        &order::TERMINAL_KEY,
+        &mcc::ACCOUNT_IDENTIFIER,
+        &mcc::SURNAME,
+        &mcc::POSTCODE,
+        &mcc::DATE_OF_BIRTH,
         &RETURN_URL,
     ],
     reply: "ThreeDSecureInitiation",
@@ -109,10 +92,10 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<InitiateThreeDSecureSessionKey>,
 };
 
-pub(crate) static SESSION_KEY: Field = Field::required("sessionKey", "session_key", Format::Text, Length::Any)
-    .doc("2 §4.4", "The session that holds the posted card.")
-    .spec("alpha and symbols");
+pub(crate) static SESSION_KEY: Field = Field::required("sessionKey", "session_key")
+    .doc("2 §4.4", "alpha and symbols", "The session that holds the posted card.")
+    .format(Format::Text, Length::Any);
 
-pub(crate) static RETURN_URL: Field = Field::required("returnUrl", "return_url", Format::Url, Length::Any)
-    .doc("2 §4.4", "Where the customer comes back to after authentication.")
-    .spec("valid URL");
+pub(crate) static RETURN_URL: Field = Field::required("returnUrl", "return_url")
+    .doc("2 §4.4", "valid URL", "Where the customer comes back to after authentication.")
+    .format(Format::Url, Length::Any);

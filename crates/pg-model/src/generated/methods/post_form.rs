@@ -2,18 +2,7 @@
 
 //! Post card form: `/v3/session/postform` (spec 2 §4.2).
 
-use alloc::string::String;
-
-use crate::{
-    CardNumber, CardholderAddress, Customer, CustomerAddress, Cv2, FormId, RedirectData, SessionKey, Url, check, emit,
-    field::{Field, Length},
-    format::Format,
-    generated::groups,
-    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
-    parameters::{Named, ParameterSink, Parameters},
-    read::Reader,
-    violation::Violations,
-};
+use crate::generated::prelude::*;
 
 /// What the customer's browser posts; the answer is a redirect to a page of the merchant with encrypted data.
 ///
@@ -85,51 +74,43 @@ impl PostForm {
     }
 
     /// Month of expiry; needed with the year unless cardExpiryDate is given. `cardExpiryMonth`: two-digit month (spec 2 §4.2).
-    pub fn card_expiry_month(mut self, card_expiry_month: impl Into<String>) -> Self {
-        self.card_expiry_month = Some(card_expiry_month.into());
-        self
+    pub fn card_expiry_month(self, card_expiry_month: impl Into<String>) -> Self {
+        Self { card_expiry_month: Some(card_expiry_month.into()), ..self }
     }
 
     /// Year of expiry; needed with the month unless cardExpiryDate is given. `cardExpiryYear`: two or four digit year (spec 2 §4.2).
-    pub fn card_expiry_year(mut self, card_expiry_year: impl Into<String>) -> Self {
-        self.card_expiry_year = Some(card_expiry_year.into());
-        self
+    pub fn card_expiry_year(self, card_expiry_year: impl Into<String>) -> Self {
+        Self { card_expiry_year: Some(card_expiry_year.into()), ..self }
     }
 
     /// Expiry in one field; needed unless month and year are given. `cardExpiryDate`: MMYY or MMYYYY (spec 2 §4.2).
-    pub fn card_expiry_date(mut self, card_expiry_date: impl Into<String>) -> Self {
-        self.card_expiry_date = Some(card_expiry_date.into());
-        self
+    pub fn card_expiry_date(self, card_expiry_date: impl Into<String>) -> Self {
+        Self { card_expiry_date: Some(card_expiry_date.into()), ..self }
     }
 
     /// Security code; approval may depend on it. `cardCV2`: 3-4 digits (spec 2 §4.2).
-    pub fn card_cv2(mut self, card_cv2: impl Into<Cv2>) -> Self {
-        self.card_cv2 = Some(card_cv2.into());
-        self
+    pub fn card_cv2(self, card_cv2: impl Into<Cv2>) -> Self {
+        Self { card_cv2: Some(card_cv2.into()), ..self }
     }
 
     /// Name printed on the card. `cardholderName`: alpha and symbols (spec 2 §4.2).
-    pub fn cardholder_name(mut self, cardholder_name: impl Into<String>) -> Self {
-        self.cardholder_name = Some(cardholder_name.into());
-        self
+    pub fn cardholder_name(self, cardholder_name: impl Into<String>) -> Self {
+        Self { cardholder_name: Some(cardholder_name.into()), ..self }
     }
 
     /// A name for the card, kept if a token is made of it. `cardDescription`: alpha and symbols (spec 2 §4.2).
-    pub fn card_description(mut self, card_description: impl Into<String>) -> Self {
-        self.card_description = Some(card_description.into());
-        self
+    pub fn card_description(self, card_description: impl Into<String>) -> Self {
+        Self { card_description: Some(card_description.into()), ..self }
     }
 
     /// Address of the cardholder: a bank verifies it, and it is stored with a token. A type apart from CustomerAddress, so that an address that was not meant for verification is never sent for it. (spec 1 §4.6)
-    pub fn cardholder_address(mut self, cardholder_address: CardholderAddress) -> Self {
-        self.cardholder_address = cardholder_address;
-        self
+    pub fn cardholder_address(self, cardholder_address: CardholderAddress) -> Self {
+        Self { cardholder_address, ..self }
     }
 
     /// Name of the form, given back in the redirect; a hidden field. `formId`: up to 32 alphanumeric (spec 2 §4.2).
-    pub fn form_id(mut self, form_id: impl Into<FormId>) -> Self {
-        self.form_id = Some(form_id.into());
-        self
+    pub fn form_id(self, form_id: impl Into<FormId>) -> Self {
+        Self { form_id: Some(form_id.into()), ..self }
     }
 
     /// Further inputs whose names begin with this word; they come back in the data. `collect*`: any parameter starting with collect (spec 2 §4.2).
@@ -139,21 +120,18 @@ impl PostForm {
     }
 
     /// The customer, recorded with the token or transaction. (spec 1 §4.6)
-    pub fn customer(mut self, customer: Customer) -> Self {
-        self.customer = customer;
-        self
+    pub fn customer(self, customer: Customer) -> Self {
+        Self { customer, ..self }
     }
 
     /// Fixed-line telephone number of the customer. `customerLandline`: alphanumeric and symbols (spec 2 §2.6).
-    pub fn customer_landline(mut self, customer_landline: impl Into<String>) -> Self {
-        self.customer_landline = Some(customer_landline.into());
-        self
+    pub fn customer_landline(self, customer_landline: impl Into<String>) -> Self {
+        Self { customer_landline: Some(customer_landline.into()), ..self }
     }
 
     /// Address of the customer, recorded by the card form; not used for address verification. A type apart from CardholderAddress, which a bank verifies and whose parameters have other names. (spec 2 §2.6)
-    pub fn customer_address(mut self, customer_address: CustomerAddress) -> Self {
-        self.customer_address = customer_address;
-        self
+    pub fn customer_address(self, customer_address: CustomerAddress) -> Self {
+        Self { customer_address, ..self }
     }
 }
 
@@ -174,35 +152,19 @@ impl ApiRequest for PostForm {
         emit::named(sink, &COLLECT, &self.collect);
         emit::text(sink, &CURRENT_PAGE_URL, &self.current_page_url);
         self.customer_address.visit(sink);
-        emit::optional(sink, &groups::customer::EMAIL, &self.customer.email);
-        emit::optional(sink, &groups::customer::FIRST_NAME, &self.customer.first_name);
+        emit::optional(sink, &customer::EMAIL, &self.customer.email);
+        emit::optional(sink, &customer::FIRST_NAME, &self.customer.first_name);
         emit::optional(sink, &CUSTOMER_LANDLINE, &self.customer_landline);
-        emit::optional(sink, &groups::customer::MOBILE, &self.customer.mobile);
-        emit::optional(sink, &groups::customer::SURNAME, &self.customer.surname);
-        emit::optional(sink, &groups::customer::TITLE, &self.customer.title);
+        emit::optional(sink, &customer::MOBILE, &self.customer.mobile);
+        emit::optional(sink, &customer::SURNAME, &self.customer.surname);
+        emit::optional(sink, &customer::TITLE, &self.customer.title);
         emit::optional(sink, &FORM_ID, &self.form_id);
         emit::text(sink, &NEXT_PAGE_URL, &self.next_page_url);
         emit::text(sink, &SESSION_KEY, &self.session_key);
     }
 
     fn check(&self) -> Violations {
-        let mut violations = Violations::new();
-        check::text(&SESSION_KEY, None, &self.session_key, &mut violations);
-        check::text(&CARD_NUMBER, None, &self.card_number, &mut violations);
-        check::text(&NEXT_PAGE_URL, None, &self.next_page_url, &mut violations);
-        check::text(&CURRENT_PAGE_URL, None, &self.current_page_url, &mut violations);
-        check::optional(&CARD_EXPIRY_MONTH, None, &self.card_expiry_month, &mut violations);
-        check::optional(&CARD_EXPIRY_YEAR, None, &self.card_expiry_year, &mut violations);
-        check::optional(&CARD_EXPIRY_DATE, None, &self.card_expiry_date, &mut violations);
-        check::optional(&CARD_CV2, None, &self.card_cv2, &mut violations);
-        check::optional(&CARDHOLDER_NAME, None, &self.cardholder_name, &mut violations);
-        check::optional(&CARD_DESCRIPTION, None, &self.card_description, &mut violations);
-        self.cardholder_address.check(&mut violations);
-        check::optional(&FORM_ID, None, &self.form_id, &mut violations);
-        check::named(&COLLECT, &self.collect, &mut violations);
-        self.customer.check(&mut violations);
-        check::optional(&CUSTOMER_LANDLINE, None, &self.customer_landline, &mut violations);
-        self.customer_address.check(&mut violations);
+        let mut violations = check::each_field(INFO.fields, |checker| self.visit(checker));
         crate::cross::post_form(self, &mut violations);
         violations
     }
@@ -251,97 +213,92 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
         &CARD_CV2,
         &CARDHOLDER_NAME,
         &CARD_DESCRIPTION,
-        &groups::cardholder_address::PROPERTY_NAME,
-        &groups::cardholder_address::LINE1,
-        &groups::cardholder_address::LINE2,
-        &groups::cardholder_address::LINE3,
-        &groups::cardholder_address::TOWN,
-        &groups::cardholder_address::COUNTY,
-        &groups::cardholder_address::POSTCODE,
-        &groups::cardholder_address::COUNTRY,
+        &cardholder_address::PROPERTY_NAME,
+        &cardholder_address::LINE1,
+        &cardholder_address::LINE2,
+        &cardholder_address::LINE3,
+        &cardholder_address::TOWN,
+        &cardholder_address::COUNTY,
+        &cardholder_address::POSTCODE,
+        &cardholder_address::COUNTRY,
         &FORM_ID,
         &COLLECT,
-        &groups::customer::TITLE,
-        &groups::customer::FIRST_NAME,
-        &groups::customer::SURNAME,
-        &groups::customer::EMAIL,
-        &groups::customer::MOBILE,
+        &customer::TITLE,
+        &customer::FIRST_NAME,
+        &customer::SURNAME,
+        &customer::EMAIL,
+        &customer::MOBILE,
         &CUSTOMER_LANDLINE,
-        &groups::customer_address::PROPERTY_NAME,
-        &groups::customer_address::LINE1,
-        &groups::customer_address::LINE2,
-        &groups::customer_address::LINE3,
-        &groups::customer_address::TOWN,
-        &groups::customer_address::COUNTY,
-        &groups::customer_address::POSTCODE,
-        &groups::customer_address::COUNTRY,
+        &customer_address::PROPERTY_NAME,
+        &customer_address::LINE1,
+        &customer_address::LINE2,
+        &customer_address::LINE3,
+        &customer_address::TOWN,
+        &customer_address::COUNTY,
+        &customer_address::POSTCODE,
+        &customer_address::COUNTRY,
     ],
     reply: "RedirectData",
     new_reply: new_reply::<PostForm>,
     check: check_as::<PostForm>,
 };
 
-pub(crate) static SESSION_KEY: Field =
-    Field::required("sessionKey", "session_key", Format::Text, Length::Between(0, 32))
-        .doc("2 §4.2", "The open session; a hidden field of the form.")
-        .spec("up to 32 alphanumeric");
+pub(crate) static SESSION_KEY: Field = Field::required("sessionKey", "session_key")
+    .doc("2 §4.2", "up to 32 alphanumeric", "The open session; a hidden field of the form.")
+    .format(Format::Text, Length::Between(0, 32));
 
-pub(crate) static CARD_NUMBER: Field =
-    Field::required("cardNumber", "card_number", Format::CardNumber, Length::Between(12, 19))
-        .doc("2 §4.2", "Card number.")
-        .spec("12-19 digits")
-        .sensitive();
-
-pub(crate) static NEXT_PAGE_URL: Field = Field::required("nextPageUrl", "next_page_url", Format::Url, Length::Any)
-    .doc("2 §4.2", "Where the browser goes when everything is valid.")
-    .spec("valid URL");
-
-pub(crate) static CURRENT_PAGE_URL: Field =
-    Field::required("currentPageUrl", "current_page_url", Format::Url, Length::Any)
-        .doc("2 §4.2", "Where the browser goes back to when a field is invalid.")
-        .spec("valid URL");
-
-pub(crate) static CARD_EXPIRY_MONTH: Field =
-    Field::optional("cardExpiryMonth", "card_expiry_month", Format::Month, Length::Between(2, 2))
-        .doc("2 §4.2", "Month of expiry; needed with the year unless cardExpiryDate is given.")
-        .spec("two-digit month");
-
-pub(crate) static CARD_EXPIRY_YEAR: Field =
-    Field::optional("cardExpiryYear", "card_expiry_year", Format::Year, Length::Between(2, 4))
-        .doc("2 §4.2", "Year of expiry; needed with the month unless cardExpiryDate is given.")
-        .spec("two or four digit year")
-        .aliases(&["cardExipryYear"]);
-
-pub(crate) static CARD_EXPIRY_DATE: Field =
-    Field::optional("cardExpiryDate", "card_expiry_date", Format::Expiry, Length::Between(4, 6))
-        .doc("2 §4.2", "Expiry in one field; needed unless month and year are given.")
-        .spec("MMYY or MMYYYY");
-
-pub(crate) static CARD_CV2: Field = Field::optional("cardCV2", "card_cv2", Format::Cv2, Length::Between(3, 4))
-    .doc("2 §4.2", "Security code; approval may depend on it.")
-    .spec("3-4 digits")
+pub(crate) static CARD_NUMBER: Field = Field::required("cardNumber", "card_number")
+    .doc("2 §4.2", "12-19 digits", "Card number.")
+    .format(Format::CardNumber, Length::Between(12, 19))
     .sensitive();
 
-pub(crate) static CARDHOLDER_NAME: Field =
-    Field::optional("cardholderName", "cardholder_name", Format::Text, Length::Any)
-        .doc("2 §4.2", "Name printed on the card.")
-        .spec("alpha and symbols")
-        .aliases(&["cardHolderName"]);
+pub(crate) static NEXT_PAGE_URL: Field = Field::required("nextPageUrl", "next_page_url")
+    .doc("2 §4.2", "valid URL", "Where the browser goes when everything is valid.")
+    .format(Format::Url, Length::Any);
 
-pub(crate) static CARD_DESCRIPTION: Field =
-    Field::optional("cardDescription", "card_description", Format::Text, Length::Any)
-        .doc("2 §4.2", "A name for the card, kept if a token is made of it.")
-        .spec("alpha and symbols");
+pub(crate) static CURRENT_PAGE_URL: Field = Field::required("currentPageUrl", "current_page_url")
+    .doc("2 §4.2", "valid URL", "Where the browser goes back to when a field is invalid.")
+    .format(Format::Url, Length::Any);
 
-pub(crate) static FORM_ID: Field = Field::optional("formId", "form_id", Format::Text, Length::Between(0, 32))
-    .doc("2 §4.2", "Name of the form, given back in the redirect; a hidden field.")
-    .spec("up to 32 alphanumeric");
+pub(crate) static CARD_EXPIRY_MONTH: Field = Field::optional("cardExpiryMonth", "card_expiry_month")
+    .doc("2 §4.2", "two-digit month", "Month of expiry; needed with the year unless cardExpiryDate is given.")
+    .format(Format::Month, Length::Between(2, 2));
 
-pub(crate) static COLLECT: Field = Field::optional("collect*", "collect", Format::Lines, Length::Any)
-    .doc("2 §4.2", "Further inputs whose names begin with this word; they come back in the data.")
-    .spec("any parameter starting with collect");
+pub(crate) static CARD_EXPIRY_YEAR: Field = Field::optional("cardExpiryYear", "card_expiry_year")
+    .doc("2 §4.2", "two or four digit year", "Year of expiry; needed with the month unless cardExpiryDate is given.")
+    .format(Format::Year, Length::Between(2, 4))
+    .aliases(&["cardExipryYear"]);
 
-pub(crate) static CUSTOMER_LANDLINE: Field =
-    Field::optional("customerLandline", "customer_landline", Format::Text, Length::Between(0, 14))
-        .doc("2 §2.6", "Fixed-line telephone number of the customer.")
-        .spec("alphanumeric and symbols");
+pub(crate) static CARD_EXPIRY_DATE: Field = Field::optional("cardExpiryDate", "card_expiry_date")
+    .doc("2 §4.2", "MMYY or MMYYYY", "Expiry in one field; needed unless month and year are given.")
+    .format(Format::Expiry, Length::Between(4, 6));
+
+pub(crate) static CARD_CV2: Field = Field::optional("cardCV2", "card_cv2")
+    .doc("2 §4.2", "3-4 digits", "Security code; approval may depend on it.")
+    .format(Format::Cv2, Length::Between(3, 4))
+    .sensitive();
+
+pub(crate) static CARDHOLDER_NAME: Field = Field::optional("cardholderName", "cardholder_name")
+    .doc("2 §4.2", "alpha and symbols", "Name printed on the card.")
+    .format(Format::Text, Length::Any)
+    .aliases(&["cardHolderName"]);
+
+pub(crate) static CARD_DESCRIPTION: Field = Field::optional("cardDescription", "card_description")
+    .doc("2 §4.2", "alpha and symbols", "A name for the card, kept if a token is made of it.")
+    .format(Format::Text, Length::Any);
+
+pub(crate) static FORM_ID: Field = Field::optional("formId", "form_id")
+    .doc("2 §4.2", "up to 32 alphanumeric", "Name of the form, given back in the redirect; a hidden field.")
+    .format(Format::Text, Length::Between(0, 32));
+
+pub(crate) static COLLECT: Field = Field::optional("collect*", "collect")
+    .doc(
+        "2 §4.2",
+        "any parameter starting with collect",
+        "Further inputs whose names begin with this word; they come back in the data.",
+    )
+    .format(Format::Lines, Length::Any);
+
+pub(crate) static CUSTOMER_LANDLINE: Field = Field::optional("customerLandline", "customer_landline")
+    .doc("2 §2.6", "alphanumeric and symbols", "Fixed-line telephone number of the customer.")
+    .format(Format::Text, Length::Between(0, 14));

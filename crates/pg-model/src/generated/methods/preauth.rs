@@ -2,15 +2,7 @@
 
 //! Card preauth: `/v3/transaction/preauth` (spec 2 §4.4).
 
-use crate::{
-    CardDetails, Order, Transaction,
-    generated::groups,
-    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
-    outcome::Outcome,
-    parameters::{ParameterSink, Parameters},
-    read::Reader,
-    violation::Violations,
-};
+use crate::generated::prelude::*;
 
 /// Reserves funds on a card given by raw details; capture or cancel it with the transaction key of the reply.
 ///
@@ -43,13 +35,6 @@ impl ApiRequest for Preauth {
         self.order.visit(sink);
     }
 
-    fn check(&self) -> Violations {
-        let mut violations = Violations::new();
-        self.card.check(&mut violations);
-        self.order.check(&mut violations);
-        violations
-    }
-
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
         Reader::request(parameters, |reader| Self { card: CardDetails::read(reader), order: Order::read(reader) })
     }
@@ -67,24 +52,24 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     retry: RetrySafety::LookupFirst,
     retry_why: "carries uniqueMerchantReference, by which the reservation can be found",
     fields: &[
-        &groups::card_details::NUMBER,
-        &groups::card_details::EXPIRY_MONTH,
-        &groups::card_details::EXPIRY_YEAR,
-        &groups::card_details::CV2,
-        &groups::card_details::CARDHOLDER_NAME,
-        &groups::order::CURRENCY,
-        &groups::item::NAME,
-        &groups::item::PRICE,
-        &groups::item::QUANTITY,
-        &groups::item::REFERENCE,
-        &groups::references::MERCHANT_REFERENCE,
-        &groups::references::UNIQUE_MERCHANT_REFERENCE,
-        &groups::references::MERCHANT_CUSTOMER_REFERENCE,
-        &groups::order::TERMINAL_KEY,
-        &groups::mcc::ACCOUNT_IDENTIFIER,
-        &groups::mcc::SURNAME,
-        &groups::mcc::POSTCODE,
-        &groups::mcc::DATE_OF_BIRTH,
+        &card_details::NUMBER,
+        &card_details::EXPIRY_MONTH,
+        &card_details::EXPIRY_YEAR,
+        &card_details::CV2,
+        &card_details::CARDHOLDER_NAME,
+        &order::CURRENCY,
+        &item::NAME,
+        &item::PRICE,
+        &item::QUANTITY,
+        &item::REFERENCE,
+        &references::MERCHANT_REFERENCE,
+        &references::UNIQUE_MERCHANT_REFERENCE,
+        &references::MERCHANT_CUSTOMER_REFERENCE,
+        &order::TERMINAL_KEY,
+        &mcc::ACCOUNT_IDENTIFIER,
+        &mcc::SURNAME,
+        &mcc::POSTCODE,
+        &mcc::DATE_OF_BIRTH,
     ],
     reply: "Transaction",
     new_reply: new_reply::<Preauth>,

@@ -2,17 +2,7 @@
 
 //! Refund: `/v3/transaction/refund` (spec 2 §4.4).
 
-use crate::{
-    MerchantCustomerReference, MerchantReference, Transaction, TransactionKey, UniqueMerchantReference, check, emit,
-    field::{Field, Length},
-    format::Format,
-    generated::groups::references,
-    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
-    outcome::Outcome,
-    parameters::{ParameterSink, Parameters},
-    read::Reader,
-    violation::Violations,
-};
+use crate::generated::prelude::*;
 
 /// Pays back an auth or a capture, all of it or a part; the currency is that of the original.
 ///
@@ -46,30 +36,26 @@ impl Refund {
     }
 
     /// Amount to pay back in whole minor units; everything when left out, never more than the original. `transactionValue`: whole number (spec 2 §4.4).
-    pub fn transaction_value(mut self, transaction_value: u64) -> Self {
-        self.transaction_value = Some(transaction_value);
-        self
+    pub fn transaction_value(self, transaction_value: u64) -> Self {
+        Self { transaction_value: Some(transaction_value), ..self }
     }
 
     /// Reference for reports; it may be used again. `merchantReference`: up to 32 chars (spec 2 §4.3).
-    pub fn merchant_reference(mut self, merchant_reference: impl Into<MerchantReference>) -> Self {
-        self.merchant_reference = Some(merchant_reference.into());
-        self
+    pub fn merchant_reference(self, merchant_reference: impl Into<MerchantReference>) -> Self {
+        Self { merchant_reference: Some(merchant_reference.into()), ..self }
     }
 
     /// Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92). `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
-    pub fn unique_merchant_reference(mut self, unique_merchant_reference: impl Into<UniqueMerchantReference>) -> Self {
-        self.unique_merchant_reference = Some(unique_merchant_reference.into());
-        self
+    pub fn unique_merchant_reference(self, unique_merchant_reference: impl Into<UniqueMerchantReference>) -> Self {
+        Self { unique_merchant_reference: Some(unique_merchant_reference.into()), ..self }
     }
 
     /// Reference of the customer; with a card key it must be the one stored with the token. `merchantCustomerReference`: up to 45 chars (spec 2 §4.3).
     pub fn merchant_customer_reference(
-        mut self,
+        self,
         merchant_customer_reference: impl Into<MerchantCustomerReference>,
     ) -> Self {
-        self.merchant_customer_reference = Some(merchant_customer_reference.into());
-        self
+        Self { merchant_customer_reference: Some(merchant_customer_reference.into()), ..self }
     }
 }
 
@@ -85,20 +71,6 @@ impl ApiRequest for Refund {
         emit::text(sink, &TRANSACTION_KEY, &self.transaction_key);
         emit::optional_number(sink, &TRANSACTION_VALUE, self.transaction_value);
         emit::optional(sink, &references::UNIQUE_MERCHANT_REFERENCE, &self.unique_merchant_reference);
-    }
-
-    fn check(&self) -> Violations {
-        let mut violations = Violations::new();
-        check::text(&TRANSACTION_KEY, None, &self.transaction_key, &mut violations);
-        check::optional(&references::MERCHANT_REFERENCE, None, &self.merchant_reference, &mut violations);
-        check::optional(&references::UNIQUE_MERCHANT_REFERENCE, None, &self.unique_merchant_reference, &mut violations);
-        check::optional(
-            &references::MERCHANT_CUSTOMER_REFERENCE,
-            None,
-            &self.merchant_customer_reference,
-            &mut violations,
-        );
-        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
@@ -135,15 +107,14 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<Refund>,
 };
 
-pub(crate) static TRANSACTION_KEY: Field =
-    Field::required("transactionKey", "transaction_key", Format::Alphanumeric, Length::Between(32, 32))
-        .doc("2 §4.4", "The auth or capture to pay back.")
-        .spec("32 alphanumeric");
+pub(crate) static TRANSACTION_KEY: Field = Field::required("transactionKey", "transaction_key")
+    .doc("2 §4.4", "32 alphanumeric", "The auth or capture to pay back.")
+    .format(Format::Alphanumeric, Length::Between(32, 32));
 
-pub(crate) static TRANSACTION_VALUE: Field =
-    Field::optional("transactionValue", "transaction_value", Format::Minor, Length::Any)
-        .doc(
-            "2 §4.4",
-            "Amount to pay back in whole minor units; everything when left out, never more than the original.",
-        )
-        .spec("whole number");
+pub(crate) static TRANSACTION_VALUE: Field = Field::optional("transactionValue", "transaction_value")
+    .doc(
+        "2 §4.4",
+        "whole number",
+        "Amount to pay back in whole minor units; everything when left out, never more than the original.",
+    )
+    .format(Format::Minor, Length::Any);

@@ -2,18 +2,7 @@
 
 //! Repeat charge: `/repeat` (spec 3 §4.2).
 
-use alloc::string::String;
-
-use crate::{
-    Decimal, EnterpriseResult, EnterpriseTransactionType, TransactionKey, check, emit,
-    field::{Field, Length},
-    format::Format,
-    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
-    outcome::Outcome,
-    parameters::{ParameterSink, Parameters},
-    read::Reader,
-    violation::Violations,
-};
+use crate::generated::prelude::*;
 
 /// Charges the card of an earlier successful transaction again, with an amount of its own.
 ///
@@ -48,9 +37,8 @@ impl Repeat {
     }
 
     /// Free words for reports and exports. `trans_class`: Char(32) (spec 3 §4.2).
-    pub fn trans_class(mut self, trans_class: impl Into<String>) -> Self {
-        self.trans_class = Some(trans_class.into());
-        self
+    pub fn trans_class(self, trans_class: impl Into<String>) -> Self {
+        Self { trans_class: Some(trans_class.into()), ..self }
     }
 }
 
@@ -65,15 +53,6 @@ impl ApiRequest for Repeat {
         emit::optional(sink, &TRANS_CLASS, &self.trans_class);
         emit::text(sink, &TRANS_TYPE, &self.trans_type);
         emit::text(sink, &TRANS_VALUE, &self.trans_value);
-    }
-
-    fn check(&self) -> Violations {
-        let mut violations = Violations::new();
-        check::text(&PREV_TRANS_KEY, None, &self.prev_trans_key, &mut violations);
-        check::text(&TRANS_TYPE, None, &self.trans_type, &mut violations);
-        check::text(&TRANS_VALUE, None, &self.trans_value, &mut violations);
-        check::optional(&TRANS_CLASS, None, &self.trans_class, &mut violations);
-        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
@@ -103,22 +82,23 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<Repeat>,
 };
 
-pub(crate) static PREV_TRANS_KEY: Field =
-    Field::required("prev_trans_key", "prev_trans_key", Format::Text, Length::Any)
-        .doc("3 §4.2", "The transaction whose card is charged; listed as an integer, though keys are text elsewhere.")
-        .spec("Integer as listed");
+pub(crate) static PREV_TRANS_KEY: Field = Field::required("prev_trans_key", "prev_trans_key")
+    .doc(
+        "3 §4.2",
+        "Integer as listed",
+        "The transaction whose card is charged; listed as an integer, though keys are text elsewhere.",
+    )
+    .format(Format::Text, Length::Any);
 
-pub(crate) static TRANS_TYPE: Field =
-    Field::required("trans_type", "trans_type", Format::OneOf, Length::Between(0, 32))
-        .doc("3 §4.2", "Auth debits at once, PreAuth reserves and has to be captured within 10 days.")
-        .spec("Char(32)")
-        .values(&["Auth", "PreAuth"]);
+pub(crate) static TRANS_TYPE: Field = Field::required("trans_type", "trans_type")
+    .doc("3 §4.2", "Char(32)", "Auth debits at once, PreAuth reserves and has to be captured within 10 days.")
+    .format(Format::OneOf, Length::Between(0, 32))
+    .values(&["Auth", "PreAuth"]);
 
-pub(crate) static TRANS_VALUE: Field = Field::required("trans_value", "trans_value", Format::Decimal, Length::Any)
-    .doc("3 §4.2", "Amount in currency units.")
-    .spec("decimal");
+pub(crate) static TRANS_VALUE: Field = Field::required("trans_value", "trans_value")
+    .doc("3 §4.2", "decimal", "Amount in currency units.")
+    .format(Format::Decimal, Length::Any);
 
-pub(crate) static TRANS_CLASS: Field =
-    Field::optional("trans_class", "trans_class", Format::Text, Length::Between(0, 32))
-        .doc("3 §4.2", "Free words for reports and exports.")
-        .spec("Char(32)");
+pub(crate) static TRANS_CLASS: Field = Field::optional("trans_class", "trans_class")
+    .doc("3 §4.2", "Char(32)", "Free words for reports and exports.")
+    .format(Format::Text, Length::Between(0, 32));

@@ -2,17 +2,7 @@
 
 //! Request account update: `/v3/token/requestAccountUpdater` (spec 1 §4.8).
 
-use alloc::vec::Vec;
-
-use crate::{
-    BatchRequested, CardKey, Secret, Url, check, emit,
-    field::{Field, Length},
-    format::Format,
-    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
-    parameters::{ParameterSink, Parameters},
-    read::Reader,
-    violation::Violations,
-};
+use crate::generated::prelude::*;
 
 /// Queues stored cards for a refresh by the card schemes; the result comes after about a day.
 ///
@@ -43,9 +33,8 @@ impl RequestAccountUpdater {
     }
 
     /// Where the result is posted when the batch has finished. `callbackUrl`: URL with a valid TLS certificate (spec 1 §4.8).
-    pub fn callback_url(mut self, callback_url: impl Into<Url>) -> Self {
-        self.callback_url = Some(callback_url.into());
-        self
+    pub fn callback_url(self, callback_url: impl Into<Url>) -> Self {
+        Self { callback_url: Some(callback_url.into()), ..self }
     }
 }
 
@@ -62,10 +51,8 @@ impl ApiRequest for RequestAccountUpdater {
     }
 
     fn check(&self) -> Violations {
-        let mut violations = Violations::new();
-        check::text(&ACCOUNT_UPDATER_KEY, None, &self.account_updater_key, &mut violations);
+        let mut violations = check::each_field(INFO.fields, |checker| self.visit(checker));
         check::list(&CARD_KEYS, &self.card_keys, &mut violations);
-        check::optional(&CALLBACK_URL, None, &self.callback_url, &mut violations);
         violations
     }
 
@@ -95,16 +82,15 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<RequestAccountUpdater>,
 };
 
-pub(crate) static ACCOUNT_UPDATER_KEY: Field =
-    Field::required("accountUpdaterKey", "account_updater_key", Format::Text, Length::Any)
-        .doc("1 §4.8", "Selects the updater configuration.")
-        .spec("alphanumeric")
-        .sensitive();
+pub(crate) static ACCOUNT_UPDATER_KEY: Field = Field::required("accountUpdaterKey", "account_updater_key")
+    .doc("1 §4.8", "alphanumeric", "Selects the updater configuration.")
+    .format(Format::Text, Length::Any)
+    .sensitive();
 
-pub(crate) static CARD_KEYS: Field = Field::required("cardKey", "card_keys", Format::CardKeys, Length::Any)
-    .doc("1 §4.8", "The stored cards to refresh, each once.")
-    .spec("comma-separated, unique, at most 5,000");
+pub(crate) static CARD_KEYS: Field = Field::required("cardKey", "card_keys")
+    .doc("1 §4.8", "comma-separated, unique, at most 5,000", "The stored cards to refresh, each once.")
+    .format(Format::CardKeys, Length::Any);
 
-pub(crate) static CALLBACK_URL: Field = Field::optional("callbackUrl", "callback_url", Format::Url, Length::Any)
-    .doc("1 §4.8", "Where the result is posted when the batch has finished.")
-    .spec("URL with a valid TLS certificate");
+pub(crate) static CALLBACK_URL: Field = Field::optional("callbackUrl", "callback_url")
+    .doc("1 §4.8", "URL with a valid TLS certificate", "Where the result is posted when the batch has finished.")
+    .format(Format::Url, Length::Any);

@@ -2,15 +2,7 @@
 
 //! Retrieve account update: `/v3/token/retrieveAccountUpdater` (spec 1 §4.9).
 
-use crate::{
-    AccountUpdaterBatch, BatchKey, check, emit,
-    field::{Field, Length},
-    format::Format,
-    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
-    parameters::{ParameterSink, Parameters},
-    read::Reader,
-    violation::Violations,
-};
+use crate::generated::prelude::*;
 
 /// Fetches the result of a batch; before it has finished the answer is error 182.
 ///
@@ -40,12 +32,6 @@ impl ApiRequest for RetrieveAccountUpdater {
         emit::text(sink, &BATCH_KEY, &self.batch_key);
     }
 
-    fn check(&self) -> Violations {
-        let mut violations = Violations::new();
-        check::text(&BATCH_KEY, None, &self.batch_key, &mut violations);
-        violations
-    }
-
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
         Reader::request(parameters, |reader| Self { batch_key: reader.text(&BATCH_KEY, None) })
     }
@@ -68,7 +54,6 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<RetrieveAccountUpdater>,
 };
 
-pub(crate) static BATCH_KEY: Field =
-    Field::required("batchKey", "batch_key", Format::Alphanumeric, Length::Between(32, 32))
-        .doc("1 §4.9", "The batch, from the reply of the request.")
-        .spec("32 alphanumeric");
+pub(crate) static BATCH_KEY: Field = Field::required("batchKey", "batch_key")
+    .doc("1 §4.9", "32 alphanumeric", "The batch, from the reply of the request.")
+    .format(Format::Alphanumeric, Length::Between(32, 32));

@@ -2,17 +2,7 @@
 
 //! Send text message: `/sms` (spec 3 §4.6).
 
-use alloc::string::String;
-
-use crate::{
-    SmsReply, check, emit,
-    field::{Field, Length},
-    format::Format,
-    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
-    parameters::{ParameterSink, Parameters},
-    read::Reader,
-    violation::Violations,
-};
+use crate::generated::prelude::*;
 
 /// Sends a text message of at most 160 characters.
 ///
@@ -45,13 +35,6 @@ impl ApiRequest for Sms {
         emit::text(sink, &MSISDN, &self.msisdn);
     }
 
-    fn check(&self) -> Violations {
-        let mut violations = Violations::new();
-        check::text(&MSISDN, None, &self.msisdn, &mut violations);
-        check::text(&MESSAGE, None, &self.message, &mut violations);
-        violations
-    }
-
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
         Reader::request(parameters, |reader| Self {
             msisdn: reader.text(&MSISDN, None),
@@ -77,10 +60,10 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<Sms>,
 };
 
-pub(crate) static MSISDN: Field = Field::required("msisdn", "msisdn", Format::Msisdn, Length::Between(0, 15))
-    .doc("3 §4.6", "Number in international format: with 00, with +, or beginning with the country code.")
-    .spec("Char 15");
+pub(crate) static MSISDN: Field = Field::required("msisdn", "msisdn")
+    .doc("3 §4.6", "Char 15", "Number in international format: with 00, with +, or beginning with the country code.")
+    .format(Format::Msisdn, Length::Between(0, 15));
 
-pub(crate) static MESSAGE: Field = Field::required("message", "message", Format::Lines, Length::Between(0, 160))
-    .doc("3 §4.6", "What the message says.")
-    .spec("Char 160");
+pub(crate) static MESSAGE: Field = Field::required("message", "message")
+    .doc("3 §4.6", "Char 160", "What the message says.")
+    .format(Format::Lines, Length::Between(0, 160));

@@ -2,20 +2,12 @@
 
 //! Token lookup: `/v3/token/lookup` (spec 1 §4.2).
 
-use crate::{
-    CardKey, CardKeyDetails, MerchantCustomerReference, check, emit,
-    field::{Field, Length},
-    format::Format,
-    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
-    parameters::{ParameterSink, Parameters},
-    read::Reader,
-    violation::Violations,
-};
+use crate::generated::prelude::*;
 
 /// Finds stored cards by card key, by customer reference, or by both together.
 ///
 /// `POST /v3/token/lookup` (spec 1 §4.2). Answered with [`CardKeyDetails`](crate::CardKeyDetails). Retry class: safe (reads only).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]
 pub struct TokenLookup {
@@ -28,28 +20,20 @@ pub struct TokenLookup {
 impl TokenLookup {
     /// With nothing set.
     pub fn new() -> Self {
-        Self { card_key: None, merchant_customer_reference: None }
+        Self::default()
     }
 
     /// The token with this key. `cardKey`: alphanumeric (spec 1 §4.2).
-    pub fn card_key(mut self, card_key: impl Into<CardKey>) -> Self {
-        self.card_key = Some(card_key.into());
-        self
+    pub fn card_key(self, card_key: impl Into<CardKey>) -> Self {
+        Self { card_key: Some(card_key.into()), ..self }
     }
 
     /// All tokens that were created with this customer reference. `merchantCustomerReference`: alphanumeric (spec 1 §4.2).
     pub fn merchant_customer_reference(
-        mut self,
+        self,
         merchant_customer_reference: impl Into<MerchantCustomerReference>,
     ) -> Self {
-        self.merchant_customer_reference = Some(merchant_customer_reference.into());
-        self
-    }
-}
-
-impl Default for TokenLookup {
-    fn default() -> Self {
-        Self::new()
+        Self { merchant_customer_reference: Some(merchant_customer_reference.into()), ..self }
     }
 }
 
@@ -62,13 +46,6 @@ impl ApiRequest for TokenLookup {
         sink.credentials();
         emit::optional(sink, &CARD_KEY, &self.card_key);
         emit::optional(sink, &MERCHANT_CUSTOMER_REFERENCE, &self.merchant_customer_reference);
-    }
-
-    fn check(&self) -> Violations {
-        let mut violations = Violations::new();
-        check::optional(&CARD_KEY, None, &self.card_key, &mut violations);
-        check::optional(&MERCHANT_CUSTOMER_REFERENCE, None, &self.merchant_customer_reference, &mut violations);
-        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
@@ -96,11 +73,11 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<TokenLookup>,
 };
 
-pub(crate) static CARD_KEY: Field = Field::optional("cardKey", "card_key", Format::Text, Length::Any)
-    .doc("1 §4.2", "The token with this key.")
-    .spec("alphanumeric");
+pub(crate) static CARD_KEY: Field = Field::optional("cardKey", "card_key")
+    .doc("1 §4.2", "alphanumeric", "The token with this key.")
+    .format(Format::Text, Length::Any);
 
 pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field =
-    Field::optional("merchantCustomerReference", "merchant_customer_reference", Format::Text, Length::Any)
-        .doc("1 §4.2", "All tokens that were created with this customer reference.")
-        .spec("alphanumeric");
+    Field::optional("merchantCustomerReference", "merchant_customer_reference")
+        .doc("1 §4.2", "alphanumeric", "All tokens that were created with this customer reference.")
+        .format(Format::Text, Length::Any);

@@ -2,15 +2,7 @@
 
 //! Create token from transaction: `/v3/token/tokeniseTransactionKey` (spec 1 §4.7).
 
-use crate::{
-    CardKey, CardKeyDetails, MerchantCustomerReference, TransactionKey, check, emit,
-    field::{Field, Length},
-    format::Format,
-    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
-    parameters::{ParameterSink, Parameters},
-    read::Reader,
-    violation::Violations,
-};
+use crate::generated::prelude::*;
 
 /// Stores the card of an earlier transaction, or gives an existing token a new parent transaction.
 ///
@@ -35,17 +27,15 @@ impl TokeniseTransactionKey {
 
     /// Customer reference to store with the token. `merchantCustomerReference`: alphanumeric; up to 45 chars in a transaction (2 §2.3) (spec 1 §4.7).
     pub fn merchant_customer_reference(
-        mut self,
+        self,
         merchant_customer_reference: impl Into<MerchantCustomerReference>,
     ) -> Self {
-        self.merchant_customer_reference = Some(merchant_customer_reference.into());
-        self
+        Self { merchant_customer_reference: Some(merchant_customer_reference.into()), ..self }
     }
 
     /// An existing token of the same card; its parent transaction is replaced. `cardKey`: alphanumeric (spec 1 §4.7).
-    pub fn card_key(mut self, card_key: impl Into<CardKey>) -> Self {
-        self.card_key = Some(card_key.into());
-        self
+    pub fn card_key(self, card_key: impl Into<CardKey>) -> Self {
+        Self { card_key: Some(card_key.into()), ..self }
     }
 }
 
@@ -59,14 +49,6 @@ impl ApiRequest for TokeniseTransactionKey {
         emit::optional(sink, &CARD_KEY, &self.card_key);
         emit::optional(sink, &MERCHANT_CUSTOMER_REFERENCE, &self.merchant_customer_reference);
         emit::text(sink, &TRANSACTION_KEY, &self.transaction_key);
-    }
-
-    fn check(&self) -> Violations {
-        let mut violations = Violations::new();
-        check::text(&TRANSACTION_KEY, None, &self.transaction_key, &mut violations);
-        check::optional(&MERCHANT_CUSTOMER_REFERENCE, None, &self.merchant_customer_reference, &mut violations);
-        check::optional(&CARD_KEY, None, &self.card_key, &mut violations);
-        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
@@ -95,16 +77,23 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<TokeniseTransactionKey>,
 };
 
-pub(crate) static TRANSACTION_KEY: Field =
-    Field::required("transactionKey", "transaction_key", Format::Text, Length::Any)
-        .doc("1 §4.7", "The transaction whose card is stored: a transactionKey, or the trans_key of a hosted checkout.")
-        .spec("alphanumeric");
+pub(crate) static TRANSACTION_KEY: Field = Field::required("transactionKey", "transaction_key")
+    .doc(
+        "1 §4.7",
+        "alphanumeric",
+        "The transaction whose card is stored: a transactionKey, or the trans_key of a hosted checkout.",
+    )
+    .format(Format::Text, Length::Any);
 
 pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field =
-    Field::optional("merchantCustomerReference", "merchant_customer_reference", Format::Text, Length::Between(0, 45))
-        .doc("1 §4.7", "Customer reference to store with the token.")
-        .spec("alphanumeric; up to 45 chars in a transaction (2 §2.3)");
+    Field::optional("merchantCustomerReference", "merchant_customer_reference")
+        .doc(
+            "1 §4.7",
+            "alphanumeric; up to 45 chars in a transaction (2 §2.3)",
+            "Customer reference to store with the token.",
+        )
+        .format(Format::Text, Length::Between(0, 45));
 
-pub(crate) static CARD_KEY: Field = Field::optional("cardKey", "card_key", Format::Text, Length::Any)
-    .doc("1 §4.7", "An existing token of the same card; its parent transaction is replaced.")
-    .spec("alphanumeric");
+pub(crate) static CARD_KEY: Field = Field::optional("cardKey", "card_key")
+    .doc("1 §4.7", "alphanumeric", "An existing token of the same card; its parent transaction is replaced.")
+    .format(Format::Text, Length::Any);

@@ -2,20 +2,12 @@
 
 //! Lookup: `/v3/transaction/lookup` (spec 2 §4.4).
 
-use crate::{
-    MerchantReference, TransactionKey, Transactions, UniqueMerchantReference, check, emit,
-    field::{Field, Length},
-    format::Format,
-    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
-    parameters::{ParameterSink, Parameters},
-    read::Reader,
-    violation::Violations,
-};
+use crate::generated::prelude::*;
 
 /// Finds transactions by key or by reference; with a key and a merchant reference, both have to match.
 ///
 /// `POST /v3/transaction/lookup` (spec 2 §4.4). Answered with [`Transactions`](crate::Transactions). Retry class: safe (reads only).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]
 pub struct TransactionLookup {
@@ -30,31 +22,22 @@ pub struct TransactionLookup {
 impl TransactionLookup {
     /// With nothing set.
     pub fn new() -> Self {
-        Self { transaction_key: None, merchant_reference: None, unique_merchant_reference: None }
+        Self::default()
     }
 
     /// The transaction with this key. `transactionKey`: 32 alphanumeric (spec 2 §4.4).
-    pub fn transaction_key(mut self, transaction_key: impl Into<TransactionKey>) -> Self {
-        self.transaction_key = Some(transaction_key.into());
-        self
+    pub fn transaction_key(self, transaction_key: impl Into<TransactionKey>) -> Self {
+        Self { transaction_key: Some(transaction_key.into()), ..self }
     }
 
     /// Transactions that were created with this reference. `merchantReference`: up to 32 chars (spec 2 §4.4).
-    pub fn merchant_reference(mut self, merchant_reference: impl Into<MerchantReference>) -> Self {
-        self.merchant_reference = Some(merchant_reference.into());
-        self
+    pub fn merchant_reference(self, merchant_reference: impl Into<MerchantReference>) -> Self {
+        Self { merchant_reference: Some(merchant_reference.into()), ..self }
     }
 
     /// The transaction that used up this reference. `uniqueMerchantReference`: up to 128 chars (spec 2 §4.4).
-    pub fn unique_merchant_reference(mut self, unique_merchant_reference: impl Into<UniqueMerchantReference>) -> Self {
-        self.unique_merchant_reference = Some(unique_merchant_reference.into());
-        self
-    }
-}
-
-impl Default for TransactionLookup {
-    fn default() -> Self {
-        Self::new()
+    pub fn unique_merchant_reference(self, unique_merchant_reference: impl Into<UniqueMerchantReference>) -> Self {
+        Self { unique_merchant_reference: Some(unique_merchant_reference.into()), ..self }
     }
 }
 
@@ -68,14 +51,6 @@ impl ApiRequest for TransactionLookup {
         emit::optional(sink, &MERCHANT_REFERENCE, &self.merchant_reference);
         emit::optional(sink, &TRANSACTION_KEY, &self.transaction_key);
         emit::optional(sink, &UNIQUE_MERCHANT_REFERENCE, &self.unique_merchant_reference);
-    }
-
-    fn check(&self) -> Violations {
-        let mut violations = Violations::new();
-        check::optional(&TRANSACTION_KEY, None, &self.transaction_key, &mut violations);
-        check::optional(&MERCHANT_REFERENCE, None, &self.merchant_reference, &mut violations);
-        check::optional(&UNIQUE_MERCHANT_REFERENCE, None, &self.unique_merchant_reference, &mut violations);
-        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
@@ -104,17 +79,15 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<TransactionLookup>,
 };
 
-pub(crate) static TRANSACTION_KEY: Field =
-    Field::optional("transactionKey", "transaction_key", Format::Alphanumeric, Length::Between(32, 32))
-        .doc("2 §4.4", "The transaction with this key.")
-        .spec("32 alphanumeric");
+pub(crate) static TRANSACTION_KEY: Field = Field::optional("transactionKey", "transaction_key")
+    .doc("2 §4.4", "32 alphanumeric", "The transaction with this key.")
+    .format(Format::Alphanumeric, Length::Between(32, 32));
 
-pub(crate) static MERCHANT_REFERENCE: Field =
-    Field::optional("merchantReference", "merchant_reference", Format::Text, Length::Between(0, 32))
-        .doc("2 §4.4", "Transactions that were created with this reference.")
-        .spec("up to 32 chars");
+pub(crate) static MERCHANT_REFERENCE: Field = Field::optional("merchantReference", "merchant_reference")
+    .doc("2 §4.4", "up to 32 chars", "Transactions that were created with this reference.")
+    .format(Format::Text, Length::Between(0, 32));
 
 pub(crate) static UNIQUE_MERCHANT_REFERENCE: Field =
-    Field::optional("uniqueMerchantReference", "unique_merchant_reference", Format::Text, Length::Between(0, 128))
-        .doc("2 §4.4", "The transaction that used up this reference.")
-        .spec("up to 128 chars");
+    Field::optional("uniqueMerchantReference", "unique_merchant_reference")
+        .doc("2 §4.4", "up to 128 chars", "The transaction that used up this reference.")
+        .format(Format::Text, Length::Between(0, 128));

@@ -2,18 +2,7 @@
 
 //! Update stored details: `/v3/token/updateCardKeyDetails` (spec 1 §4.6).
 
-use alloc::string::String;
-
-use crate::{
-    Acknowledgement, CardKey, CardholderAddress, Customer, MerchantCustomerReference, check, emit,
-    field::{Field, Length},
-    format::Format,
-    generated::groups,
-    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
-    parameters::{ParameterSink, Parameters},
-    read::Reader,
-    violation::Violations,
-};
+use crate::generated::prelude::*;
 
 /// Replaces the details that are sent and leaves the others; a detail sent empty is erased, and an address is replaced as a whole.
 ///
@@ -60,53 +49,45 @@ impl UpdateCardKeyDetails {
 
     /// Must be the customer reference of the token when given; it is not changed. `merchantCustomerReference`: up to 45 chars (spec 1 §4.6).
     pub fn merchant_customer_reference(
-        mut self,
+        self,
         merchant_customer_reference: impl Into<MerchantCustomerReference>,
     ) -> Self {
-        self.merchant_customer_reference = Some(merchant_customer_reference.into());
-        self
+        Self { merchant_customer_reference: Some(merchant_customer_reference.into()), ..self }
     }
 
     /// The customer, recorded with the token or transaction. (spec 1 §4.6)
-    pub fn customer(mut self, customer: Customer) -> Self {
-        self.customer = customer;
-        self
+    pub fn customer(self, customer: Customer) -> Self {
+        Self { customer, ..self }
     }
 
     /// Fixed-line telephone number of the customer. `customerTelephone`: up to 14 chars (spec 1 §4.6).
-    pub fn customer_telephone(mut self, customer_telephone: impl Into<String>) -> Self {
-        self.customer_telephone = Some(customer_telephone.into());
-        self
+    pub fn customer_telephone(self, customer_telephone: impl Into<String>) -> Self {
+        Self { customer_telephone: Some(customer_telephone.into()), ..self }
     }
 
     /// Address of the cardholder: a bank verifies it, and it is stored with a token. A type apart from CustomerAddress, so that an address that was not meant for verification is never sent for it. (spec 1 §4.6)
-    pub fn cardholder_address(mut self, cardholder_address: CardholderAddress) -> Self {
-        self.cardholder_address = cardholder_address;
-        self
+    pub fn cardholder_address(self, cardholder_address: CardholderAddress) -> Self {
+        Self { cardholder_address, ..self }
     }
 
     /// A name for the card. `cardDescription`: up to 50 chars (spec 1 §4.6).
-    pub fn card_description(mut self, card_description: impl Into<String>) -> Self {
-        self.card_description = Some(card_description.into());
-        self
+    pub fn card_description(self, card_description: impl Into<String>) -> Self {
+        Self { card_description: Some(card_description.into()), ..self }
     }
 
     /// Name printed on the card. `cardholderName`: up to 50 chars (spec 1 §4.6).
-    pub fn cardholder_name(mut self, cardholder_name: impl Into<String>) -> Self {
-        self.cardholder_name = Some(cardholder_name.into());
-        self
+    pub fn cardholder_name(self, cardholder_name: impl Into<String>) -> Self {
+        Self { cardholder_name: Some(cardholder_name.into()), ..self }
     }
 
     /// New month of expiry, 01 to 12. `cardExpiryMonth`: 2 digits (spec 1 §4.6).
-    pub fn card_expiry_month(mut self, card_expiry_month: impl Into<String>) -> Self {
-        self.card_expiry_month = Some(card_expiry_month.into());
-        self
+    pub fn card_expiry_month(self, card_expiry_month: impl Into<String>) -> Self {
+        Self { card_expiry_month: Some(card_expiry_month.into()), ..self }
     }
 
     /// New year of expiry, with or without the century. `cardExpiryYear`: 2 or 4 digits (spec 1 §4.6).
-    pub fn card_expiry_year(mut self, card_expiry_year: impl Into<String>) -> Self {
-        self.card_expiry_year = Some(card_expiry_year.into());
-        self
+    pub fn card_expiry_year(self, card_expiry_year: impl Into<String>) -> Self {
+        Self { card_expiry_year: Some(card_expiry_year.into()), ..self }
     }
 }
 
@@ -123,27 +104,13 @@ impl ApiRequest for UpdateCardKeyDetails {
         self.cardholder_address.visit(sink);
         emit::optional(sink, &CARDHOLDER_NAME, &self.cardholder_name);
         emit::text(sink, &CARD_KEY, &self.card_key);
-        emit::optional(sink, &groups::customer::EMAIL, &self.customer.email);
-        emit::optional(sink, &groups::customer::FIRST_NAME, &self.customer.first_name);
-        emit::optional(sink, &groups::customer::MOBILE, &self.customer.mobile);
-        emit::optional(sink, &groups::customer::SURNAME, &self.customer.surname);
+        emit::optional(sink, &customer::EMAIL, &self.customer.email);
+        emit::optional(sink, &customer::FIRST_NAME, &self.customer.first_name);
+        emit::optional(sink, &customer::MOBILE, &self.customer.mobile);
+        emit::optional(sink, &customer::SURNAME, &self.customer.surname);
         emit::optional(sink, &CUSTOMER_TELEPHONE, &self.customer_telephone);
-        emit::optional(sink, &groups::customer::TITLE, &self.customer.title);
+        emit::optional(sink, &customer::TITLE, &self.customer.title);
         emit::optional(sink, &MERCHANT_CUSTOMER_REFERENCE, &self.merchant_customer_reference);
-    }
-
-    fn check(&self) -> Violations {
-        let mut violations = Violations::new();
-        check::text(&CARD_KEY, None, &self.card_key, &mut violations);
-        check::optional(&MERCHANT_CUSTOMER_REFERENCE, None, &self.merchant_customer_reference, &mut violations);
-        self.customer.check(&mut violations);
-        check::optional(&CUSTOMER_TELEPHONE, None, &self.customer_telephone, &mut violations);
-        self.cardholder_address.check(&mut violations);
-        check::optional(&CARD_DESCRIPTION, None, &self.card_description, &mut violations);
-        check::optional(&CARDHOLDER_NAME, None, &self.cardholder_name, &mut violations);
-        check::optional(&CARD_EXPIRY_MONTH, None, &self.card_expiry_month, &mut violations);
-        check::optional(&CARD_EXPIRY_YEAR, None, &self.card_expiry_year, &mut violations);
-        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
@@ -175,20 +142,20 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     fields: &[
         &CARD_KEY,
         &MERCHANT_CUSTOMER_REFERENCE,
-        &groups::customer::TITLE,
-        &groups::customer::FIRST_NAME,
-        &groups::customer::SURNAME,
-        &groups::customer::EMAIL,
-        &groups::customer::MOBILE,
+        &customer::TITLE,
+        &customer::FIRST_NAME,
+        &customer::SURNAME,
+        &customer::EMAIL,
+        &customer::MOBILE,
         &CUSTOMER_TELEPHONE,
-        &groups::cardholder_address::PROPERTY_NAME,
-        &groups::cardholder_address::LINE1,
-        &groups::cardholder_address::LINE2,
-        &groups::cardholder_address::LINE3,
-        &groups::cardholder_address::TOWN,
-        &groups::cardholder_address::COUNTY,
-        &groups::cardholder_address::POSTCODE,
-        &groups::cardholder_address::COUNTRY,
+        &cardholder_address::PROPERTY_NAME,
+        &cardholder_address::LINE1,
+        &cardholder_address::LINE2,
+        &cardholder_address::LINE3,
+        &cardholder_address::TOWN,
+        &cardholder_address::COUNTY,
+        &cardholder_address::POSTCODE,
+        &cardholder_address::COUNTRY,
         &CARD_DESCRIPTION,
         &CARDHOLDER_NAME,
         &CARD_EXPIRY_MONTH,
@@ -199,38 +166,33 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<UpdateCardKeyDetails>,
 };
 
-pub(crate) static CARD_KEY: Field = Field::required("cardKey", "card_key", Format::Text, Length::Any)
-    .doc("1 §4.6", "The token to change.")
-    .spec("alphanumeric");
+pub(crate) static CARD_KEY: Field = Field::required("cardKey", "card_key")
+    .doc("1 §4.6", "alphanumeric", "The token to change.")
+    .format(Format::Text, Length::Any);
 
 pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field =
-    Field::optional("merchantCustomerReference", "merchant_customer_reference", Format::Text, Length::Between(0, 45))
-        .doc("1 §4.6", "Must be the customer reference of the token when given; it is not changed.")
-        .spec("up to 45 chars");
+    Field::optional("merchantCustomerReference", "merchant_customer_reference")
+        .doc("1 §4.6", "up to 45 chars", "Must be the customer reference of the token when given; it is not changed.")
+        .format(Format::Text, Length::Between(0, 45));
 
-pub(crate) static CUSTOMER_TELEPHONE: Field =
-    Field::optional("customerTelephone", "customer_telephone", Format::Text, Length::Between(0, 14))
-        .doc("1 §4.6", "Fixed-line telephone number of the customer.")
-        .spec("up to 14 chars");
+pub(crate) static CUSTOMER_TELEPHONE: Field = Field::optional("customerTelephone", "customer_telephone")
+    .doc("1 §4.6", "up to 14 chars", "Fixed-line telephone number of the customer.")
+    .format(Format::Text, Length::Between(0, 14));
 
-pub(crate) static CARD_DESCRIPTION: Field =
-    Field::optional("cardDescription", "card_description", Format::Text, Length::Between(0, 50))
-        .doc("1 §4.6", "A name for the card.")
-        .spec("up to 50 chars");
+pub(crate) static CARD_DESCRIPTION: Field = Field::optional("cardDescription", "card_description")
+    .doc("1 §4.6", "up to 50 chars", "A name for the card.")
+    .format(Format::Text, Length::Between(0, 50));
 
-pub(crate) static CARDHOLDER_NAME: Field =
-    Field::optional("cardholderName", "cardholder_name", Format::Text, Length::Between(0, 50))
-        .doc("1 §4.6", "Name printed on the card.")
-        .spec("up to 50 chars")
-        .aliases(&["cardHolderName"]);
+pub(crate) static CARDHOLDER_NAME: Field = Field::optional("cardholderName", "cardholder_name")
+    .doc("1 §4.6", "up to 50 chars", "Name printed on the card.")
+    .format(Format::Text, Length::Between(0, 50))
+    .aliases(&["cardHolderName"]);
 
-pub(crate) static CARD_EXPIRY_MONTH: Field =
-    Field::optional("cardExpiryMonth", "card_expiry_month", Format::Month, Length::Between(2, 2))
-        .doc("1 §4.6", "New month of expiry, 01 to 12.")
-        .spec("2 digits");
+pub(crate) static CARD_EXPIRY_MONTH: Field = Field::optional("cardExpiryMonth", "card_expiry_month")
+    .doc("1 §4.6", "2 digits", "New month of expiry, 01 to 12.")
+    .format(Format::Month, Length::Between(2, 2));
 
-pub(crate) static CARD_EXPIRY_YEAR: Field =
-    Field::optional("cardExpiryYear", "card_expiry_year", Format::Year, Length::Between(2, 4))
-        .doc("1 §4.6", "New year of expiry, with or without the century.")
-        .spec("2 or 4 digits")
-        .aliases(&["cardExipryYear"]);
+pub(crate) static CARD_EXPIRY_YEAR: Field = Field::optional("cardExpiryYear", "card_expiry_year")
+    .doc("1 §4.6", "2 or 4 digits", "New year of expiry, with or without the century.")
+    .format(Format::Year, Length::Between(2, 4))
+    .aliases(&["cardExipryYear"]);

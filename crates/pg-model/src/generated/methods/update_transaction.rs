@@ -2,15 +2,7 @@
 
 //! Update: `/v3/transaction/update` (spec 2 §4.4).
 
-use crate::{
-    Acknowledgement, MerchantCustomerReference, MerchantReference, TransactionKey, check, emit,
-    field::{Field, Length},
-    format::Format,
-    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
-    parameters::{ParameterSink, Parameters},
-    read::Reader,
-    violation::Violations,
-};
+use crate::generated::prelude::*;
 
 /// Adds references to a transaction that has none yet; a blank is ignored, and a value once set stays.
 ///
@@ -35,17 +27,15 @@ impl UpdateTransaction {
 
     /// Reference of the customer. `merchantCustomerReference`: up to 45 chars (spec 2 §4.4).
     pub fn merchant_customer_reference(
-        mut self,
+        self,
         merchant_customer_reference: impl Into<MerchantCustomerReference>,
     ) -> Self {
-        self.merchant_customer_reference = Some(merchant_customer_reference.into());
-        self
+        Self { merchant_customer_reference: Some(merchant_customer_reference.into()), ..self }
     }
 
     /// Reference for reports. `merchantReference`: up to 32 chars (spec 2 §4.4).
-    pub fn merchant_reference(mut self, merchant_reference: impl Into<MerchantReference>) -> Self {
-        self.merchant_reference = Some(merchant_reference.into());
-        self
+    pub fn merchant_reference(self, merchant_reference: impl Into<MerchantReference>) -> Self {
+        Self { merchant_reference: Some(merchant_reference.into()), ..self }
     }
 }
 
@@ -62,10 +52,7 @@ impl ApiRequest for UpdateTransaction {
     }
 
     fn check(&self) -> Violations {
-        let mut violations = Violations::new();
-        check::text(&TRANSACTION_KEY, None, &self.transaction_key, &mut violations);
-        check::optional(&MERCHANT_CUSTOMER_REFERENCE, None, &self.merchant_customer_reference, &mut violations);
-        check::optional(&MERCHANT_REFERENCE, None, &self.merchant_reference, &mut violations);
+        let mut violations = check::each_field(INFO.fields, |checker| self.visit(checker));
         crate::cross::update_transaction(self, &mut violations);
         violations
     }
@@ -96,17 +83,15 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<UpdateTransaction>,
 };
 
-pub(crate) static TRANSACTION_KEY: Field =
-    Field::required("transactionKey", "transaction_key", Format::Alphanumeric, Length::Between(32, 32))
-        .doc("2 §4.4", "The transaction to add to; any but an EFT.")
-        .spec("32 alphanumeric");
+pub(crate) static TRANSACTION_KEY: Field = Field::required("transactionKey", "transaction_key")
+    .doc("2 §4.4", "32 alphanumeric", "The transaction to add to; any but an EFT.")
+    .format(Format::Alphanumeric, Length::Between(32, 32));
 
 pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field =
-    Field::optional("merchantCustomerReference", "merchant_customer_reference", Format::Text, Length::Between(0, 45))
-        .doc("2 §4.4", "Reference of the customer.")
-        .spec("up to 45 chars");
+    Field::optional("merchantCustomerReference", "merchant_customer_reference")
+        .doc("2 §4.4", "up to 45 chars", "Reference of the customer.")
+        .format(Format::Text, Length::Between(0, 45));
 
-pub(crate) static MERCHANT_REFERENCE: Field =
-    Field::optional("merchantReference", "merchant_reference", Format::Text, Length::Between(0, 32))
-        .doc("2 §4.4", "Reference for reports.")
-        .spec("up to 32 chars");
+pub(crate) static MERCHANT_REFERENCE: Field = Field::optional("merchantReference", "merchant_reference")
+    .doc("2 §4.4", "up to 32 chars", "Reference for reports.")
+    .format(Format::Text, Length::Between(0, 32));

@@ -2,14 +2,7 @@
 
 //! Result of a batch, as fetched or as posted to the callback address. (spec 1 §2.2)
 
-use alloc::{string::String, vec::Vec};
-
-use crate::{
-    BatchKey, UpdatedCard,
-    record::{ListShape, Record, RecordWriter, Slot},
-    value::Extra,
-    write,
-};
+use crate::generated::prelude::*;
 
 /// Result of a batch, as fetched or as posted to the callback address.
 ///
@@ -27,14 +20,7 @@ pub struct AccountUpdaterBatch {
     pub extra: Extra,
 }
 
-impl AccountUpdaterBatch {
-    /// The record with some of its fields set: for tests and for programs that act as the service. Begin with `default`.
-    #[must_use]
-    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
-        set(&mut self);
-        self
-    }
-}
+record_traits!(AccountUpdaterBatch);
 
 impl Record for AccountUpdaterBatch {
     fn slot(&mut self, name: &str) -> Slot<'_> {
@@ -60,9 +46,6 @@ impl Record for AccountUpdaterBatch {
     }
 
     fn missing(&self) -> Option<&'static str> {
-        if self.batch_key.is_empty() {
-            return Some("batchKey");
-        }
-        None
+        self.batch_key.is_empty().then_some("batchKey")
     }
 }

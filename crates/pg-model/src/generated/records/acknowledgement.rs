@@ -2,12 +2,7 @@
 
 //! Reply of a method that has nothing else to say. (spec 1 §4.3)
 
-use crate::{
-    ResultCode,
-    record::{Record, RecordWriter, Slot},
-    value::Extra,
-    write,
-};
+use crate::generated::prelude::*;
 
 /// Reply of a method that has nothing else to say.
 ///
@@ -21,14 +16,7 @@ pub struct Acknowledgement {
     pub extra: Extra,
 }
 
-impl Acknowledgement {
-    /// The record with some of its fields set: for tests and for programs that act as the service. Begin with `default`.
-    #[must_use]
-    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
-        set(&mut self);
-        self
-    }
-}
+record_traits!(Acknowledgement);
 
 impl Record for Acknowledgement {
     fn slot(&mut self, name: &str) -> Slot<'_> {
@@ -48,9 +36,6 @@ impl Record for Acknowledgement {
     }
 
     fn missing(&self) -> Option<&'static str> {
-        if self.result.is_empty() {
-            return Some("result");
-        }
-        None
+        self.result.is_empty().then_some("result")
     }
 }

@@ -2,12 +2,7 @@
 
 //! Reply of the address lookup. (spec 3 §2.4)
 
-use crate::{
-    AddressResult,
-    record::{Record, RecordWriter, Slot},
-    value::Extra,
-    write,
-};
+use crate::generated::prelude::*;
 
 /// Reply of the address lookup.
 ///
@@ -21,14 +16,7 @@ pub struct AddressReply {
     pub extra: Extra,
 }
 
-impl AddressReply {
-    /// The record with some of its fields set: for tests and for programs that act as the service. Begin with `default`.
-    #[must_use]
-    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
-        set(&mut self);
-        self
-    }
-}
+record_traits!(AddressReply);
 
 impl Record for AddressReply {
     fn slot(&mut self, name: &str) -> Slot<'_> {
@@ -48,9 +36,6 @@ impl Record for AddressReply {
     }
 
     fn missing(&self) -> Option<&'static str> {
-        if self.address == Default::default() {
-            return Some("address");
-        }
-        None
+        (self.address == Default::default()).then_some("address")
     }
 }

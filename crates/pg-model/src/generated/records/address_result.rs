@@ -2,15 +2,7 @@
 
 //! A UK address. (spec 3 §2.4)
 
-use alloc::string::String;
-
-use crate::{
-    Flag,
-    record::{Record, RecordWriter, Slot},
-    text::Text,
-    value::Extra,
-    write,
-};
+use crate::generated::prelude::*;
 
 /// A UK address.
 ///
@@ -34,14 +26,7 @@ pub struct AddressResult {
     pub extra: Extra,
 }
 
-impl AddressResult {
-    /// The record with some of its fields set: for tests and for programs that act as the service. Begin with `default`.
-    #[must_use]
-    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
-        set(&mut self);
-        self
-    }
-}
+record_traits!(AddressResult);
 
 impl Record for AddressResult {
     fn slot(&mut self, name: &str) -> Slot<'_> {
@@ -71,9 +56,6 @@ impl Record for AddressResult {
     }
 
     fn missing(&self) -> Option<&'static str> {
-        if self.status.is_empty() {
-            return Some("status");
-        }
-        None
+        self.status.is_empty().then_some("status")
     }
 }

@@ -2,15 +2,7 @@
 
 //! How a 3-D Secure authentication ended. (spec 2 §4.4)
 
-use alloc::string::String;
-
-use crate::{
-    LiabilityShift, StatusCode, TransactionKey, TransactionType,
-    parameters::Named,
-    record::{Record, RecordWriter, Slot},
-    value::Extra,
-    write,
-};
+use crate::generated::prelude::*;
 
 /// How a 3-D Secure authentication ended.
 ///
@@ -36,14 +28,7 @@ pub struct AuthenticationStatus {
     pub extra: Extra,
 }
 
-impl AuthenticationStatus {
-    /// The record with some of its fields set: for tests and for programs that act as the service. Begin with `default`.
-    #[must_use]
-    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
-        set(&mut self);
-        self
-    }
-}
+record_traits!(AuthenticationStatus);
 
 impl Record for AuthenticationStatus {
     fn slot(&mut self, name: &str) -> Slot<'_> {
@@ -75,9 +60,6 @@ impl Record for AuthenticationStatus {
     }
 
     fn missing(&self) -> Option<&'static str> {
-        if self.transaction_status_code.is_empty() {
-            return Some("transactionStatusCode");
-        }
-        None
+        self.transaction_status_code.is_empty().then_some("transactionStatusCode")
     }
 }

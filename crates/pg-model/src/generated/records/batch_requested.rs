@@ -2,12 +2,7 @@
 
 //! Reply to the request of an account update. (spec 1 §4.8)
 
-use crate::{
-    BatchKey, ResultCode,
-    record::{Record, RecordWriter, Slot},
-    value::Extra,
-    write,
-};
+use crate::generated::prelude::*;
 
 /// Reply to the request of an account update.
 ///
@@ -23,14 +18,7 @@ pub struct BatchRequested {
     pub extra: Extra,
 }
 
-impl BatchRequested {
-    /// The record with some of its fields set: for tests and for programs that act as the service. Begin with `default`.
-    #[must_use]
-    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
-        set(&mut self);
-        self
-    }
-}
+record_traits!(BatchRequested);
 
 impl Record for BatchRequested {
     fn slot(&mut self, name: &str) -> Slot<'_> {
@@ -52,9 +40,6 @@ impl Record for BatchRequested {
     }
 
     fn missing(&self) -> Option<&'static str> {
-        if self.result.is_empty() {
-            return Some("result");
-        }
-        None
+        self.result.is_empty().then_some("result")
     }
 }

@@ -2,15 +2,7 @@
 
 //! The card part of a token: masked number, expiry and known details. (spec 1 §2.1)
 
-use alloc::string::String;
-
-use crate::{
-    CardNumber,
-    record::{Record, RecordWriter, Slot},
-    text::Text,
-    value::Extra,
-    write,
-};
+use crate::generated::prelude::*;
 
 /// The card part of a token: masked number, expiry and known details.
 ///
@@ -38,14 +30,7 @@ pub struct Card {
     pub extra: Extra,
 }
 
-impl Card {
-    /// The record with some of its fields set: for tests and for programs that act as the service. Begin with `default`.
-    #[must_use]
-    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
-        set(&mut self);
-        self
-    }
-}
+record_traits!(Card);
 
 impl Record for Card {
     fn slot(&mut self, name: &str) -> Slot<'_> {

@@ -2,14 +2,7 @@
 
 //! The cardholder's address as stored with a token. (spec 1 §2.1)
 
-use alloc::string::String;
-
-use crate::{
-    record::{Record, RecordWriter, Slot},
-    text::Text,
-    value::Extra,
-    write,
-};
+use crate::generated::prelude::*;
 
 /// The cardholder's address as stored with a token.
 ///
@@ -37,14 +30,7 @@ pub struct CardAddress {
     pub extra: Extra,
 }
 
-impl CardAddress {
-    /// The record with some of its fields set: for tests and for programs that act as the service. Begin with `default`.
-    #[must_use]
-    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
-        set(&mut self);
-        self
-    }
-}
+record_traits!(CardAddress);
 
 impl Record for CardAddress {
     fn slot(&mut self, name: &str) -> Slot<'_> {

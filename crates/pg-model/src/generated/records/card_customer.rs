@@ -2,14 +2,7 @@
 
 //! The customer part of a token. (spec 1 §2.1)
 
-use alloc::string::String;
-
-use crate::{
-    record::{Record, RecordWriter, Slot},
-    text::Text,
-    value::Extra,
-    write,
-};
+use crate::generated::prelude::*;
 
 /// The customer part of a token.
 ///
@@ -33,14 +26,7 @@ pub struct CardCustomer {
     pub extra: Extra,
 }
 
-impl CardCustomer {
-    /// The record with some of its fields set: for tests and for programs that act as the service. Begin with `default`.
-    #[must_use]
-    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
-        set(&mut self);
-        self
-    }
-}
+record_traits!(CardCustomer);
 
 impl Record for CardCustomer {
     fn slot(&mut self, name: &str) -> Slot<'_> {

@@ -2,13 +2,7 @@
 
 //! One stored card: its key, its customer reference and everything stored with it. (spec 1 §2.1)
 
-use crate::{
-    Card, CardAddress, CardCustomer, CardKey, CardUniqueIdentifier, Flag, MerchantCustomerReference,
-    record::{Record, RecordWriter, Slot},
-    text::Text,
-    value::Extra,
-    write,
-};
+use crate::generated::prelude::*;
 
 /// One stored card: its key, its customer reference and everything stored with it.
 ///
@@ -34,14 +28,7 @@ pub struct CardKeyDetail {
     pub extra: Extra,
 }
 
-impl CardKeyDetail {
-    /// The record with some of its fields set: for tests and for programs that act as the service. Begin with `default`.
-    #[must_use]
-    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
-        set(&mut self);
-        self
-    }
-}
+record_traits!(CardKeyDetail);
 
 impl Record for CardKeyDetail {
     fn slot(&mut self, name: &str) -> Slot<'_> {
@@ -73,9 +60,6 @@ impl Record for CardKeyDetail {
     }
 
     fn missing(&self) -> Option<&'static str> {
-        if self.card_key.is_empty() {
-            return Some("cardKey");
-        }
-        None
+        self.card_key.is_empty().then_some("cardKey")
     }
 }

@@ -2,14 +2,7 @@
 
 //! Reply that lists stored cards. (spec 1 §4.2)
 
-use alloc::vec::Vec;
-
-use crate::{
-    CardKeyDetail,
-    record::{ListShape, Record, RecordWriter, Slot},
-    value::Extra,
-    write,
-};
+use crate::generated::prelude::*;
 
 /// Reply that lists stored cards.
 ///
@@ -23,14 +16,7 @@ pub struct CardKeyDetails {
     pub extra: Extra,
 }
 
-impl CardKeyDetails {
-    /// The record with some of its fields set: for tests and for programs that act as the service. Begin with `default`.
-    #[must_use]
-    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
-        set(&mut self);
-        self
-    }
-}
+record_traits!(CardKeyDetails);
 
 impl Record for CardKeyDetails {
     fn slot(&mut self, name: &str) -> Slot<'_> {

@@ -2,15 +2,7 @@
 
 //! One item of a checkout token. (spec 3 §2.1)
 
-use alloc::string::String;
-
-use crate::{
-    Decimal,
-    record::{Record, RecordWriter, Slot},
-    text::Text,
-    value::Extra,
-    write,
-};
+use crate::generated::prelude::*;
 
 /// One item of a checkout token.
 ///
@@ -30,14 +22,7 @@ pub struct CheckoutItemLine {
     pub extra: Extra,
 }
 
-impl CheckoutItemLine {
-    /// The record with some of its fields set: for tests and for programs that act as the service. Begin with `default`.
-    #[must_use]
-    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
-        set(&mut self);
-        self
-    }
-}
+record_traits!(CheckoutItemLine);
 
 impl Record for CheckoutItemLine {
     fn slot(&mut self, name: &str) -> Slot<'_> {

@@ -2,14 +2,7 @@
 
 //! Reply of gettoken. (spec 3 §2.1)
 
-use alloc::vec::Vec;
-
-use crate::{
-    CheckoutItemLine, CheckoutUser, Token,
-    record::{ListShape, Record, RecordWriter, Slot},
-    value::Extra,
-    write,
-};
+use crate::generated::prelude::*;
 
 /// Reply of gettoken.
 ///
@@ -27,14 +20,7 @@ pub struct CheckoutToken {
     pub extra: Extra,
 }
 
-impl CheckoutToken {
-    /// The record with some of its fields set: for tests and for programs that act as the service. Begin with `default`.
-    #[must_use]
-    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
-        set(&mut self);
-        self
-    }
-}
+record_traits!(CheckoutToken);
 
 impl Record for CheckoutToken {
     fn slot(&mut self, name: &str) -> Slot<'_> {
@@ -58,9 +44,6 @@ impl Record for CheckoutToken {
     }
 
     fn missing(&self) -> Option<&'static str> {
-        if self.token == Default::default() {
-            return Some("token");
-        }
-        None
+        (self.token == Default::default()).then_some("token")
     }
 }

@@ -2,15 +2,7 @@
 
 //! Customer and billing address of a checkout token. (spec 3 §2.1)
 
-use alloc::string::String;
-
-use crate::{
-    Secret,
-    record::{Record, RecordWriter, Slot},
-    text::Text,
-    value::Extra,
-    write,
-};
+use crate::generated::prelude::*;
 
 /// Customer and billing address of a checkout token.
 ///
@@ -48,14 +40,7 @@ pub struct CheckoutUser {
     pub extra: Extra,
 }
 
-impl CheckoutUser {
-    /// The record with some of its fields set: for tests and for programs that act as the service. Begin with `default`.
-    #[must_use]
-    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
-        set(&mut self);
-        self
-    }
-}
+record_traits!(CheckoutUser);
 
 impl Record for CheckoutUser {
     fn slot(&mut self, name: &str) -> Slot<'_> {

@@ -2,12 +2,7 @@
 
 //! Body of an error reply of version 5: a number and nothing else. (spec 3 §7)
 
-use crate::{
-    ErrorCode,
-    record::{Record, RecordWriter, Slot},
-    value::Extra,
-    write,
-};
+use crate::generated::prelude::*;
 
 /// Body of an error reply of version 5: a number and nothing else.
 ///
@@ -21,14 +16,7 @@ pub struct EnterpriseError {
     pub extra: Extra,
 }
 
-impl EnterpriseError {
-    /// The record with some of its fields set: for tests and for programs that act as the service. Begin with `default`.
-    #[must_use]
-    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
-        set(&mut self);
-        self
-    }
-}
+record_traits!(EnterpriseError);
 
 impl Record for EnterpriseError {
     fn slot(&mut self, name: &str) -> Slot<'_> {
@@ -48,9 +36,6 @@ impl Record for EnterpriseError {
     }
 
     fn missing(&self) -> Option<&'static str> {
-        if self.error_code.is_empty() {
-            return Some("errorcode");
-        }
-        None
+        self.error_code.is_empty().then_some("errorcode")
     }
 }

@@ -2,15 +2,7 @@
 
 //! Reply of the version 5 repeat, refund, capture and cancel. (spec 3 §2.2)
 
-use alloc::string::String;
-
-use crate::{
-    Decimal, EnterpriseTransactionType, Flag, SystemAction, TransactionKey,
-    record::{Record, RecordWriter, Slot},
-    text::Text,
-    value::Extra,
-    write,
-};
+use crate::generated::prelude::*;
 
 /// Reply of the version 5 repeat, refund, capture and cancel.
 ///
@@ -38,14 +30,7 @@ pub struct EnterpriseResult {
     pub extra: Extra,
 }
 
-impl EnterpriseResult {
-    /// The record with some of its fields set: for tests and for programs that act as the service. Begin with `default`.
-    #[must_use]
-    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
-        set(&mut self);
-        self
-    }
-}
+record_traits!(EnterpriseResult);
 
 impl Record for EnterpriseResult {
     fn slot(&mut self, name: &str) -> Slot<'_> {
@@ -79,9 +64,6 @@ impl Record for EnterpriseResult {
     }
 
     fn missing(&self) -> Option<&'static str> {
-        if self.status.is_empty() {
-            return Some("status");
-        }
-        None
+        self.status.is_empty().then_some("status")
     }
 }

@@ -2,15 +2,7 @@
 
 //! Reply of the version 5 transaction lookup. (spec 3 §4.8)
 
-use alloc::string::String;
-
-use crate::{
-    Currency, TokenId,
-    record::{Record, RecordWriter, Slot},
-    text::Text,
-    value::Extra,
-    write,
-};
+use crate::generated::prelude::*;
 
 /// Reply of the version 5 transaction lookup.
 ///
@@ -30,14 +22,7 @@ pub struct EnterpriseTransaction {
     pub extra: Extra,
 }
 
-impl EnterpriseTransaction {
-    /// The record with some of its fields set: for tests and for programs that act as the service. Begin with `default`.
-    #[must_use]
-    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
-        set(&mut self);
-        self
-    }
-}
+record_traits!(EnterpriseTransaction);
 
 impl Record for EnterpriseTransaction {
     fn slot(&mut self, name: &str) -> Slot<'_> {
@@ -63,9 +48,6 @@ impl Record for EnterpriseTransaction {
     }
 
     fn missing(&self) -> Option<&'static str> {
-        if self.status.is_empty() {
-            return Some("status");
-        }
-        None
+        self.status.is_empty().then_some("status")
     }
 }

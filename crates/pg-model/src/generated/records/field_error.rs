@@ -2,14 +2,7 @@
 
 //! An error in one field of the card form. (spec 2 §2.2)
 
-use alloc::string::String;
-
-use crate::{
-    ErrorCode, TraceCode,
-    record::{Record, RecordWriter, Slot},
-    value::Extra,
-    write,
-};
+use crate::generated::prelude::*;
 
 /// An error in one field of the card form.
 ///
@@ -27,14 +20,7 @@ pub struct FieldError {
     pub extra: Extra,
 }
 
-impl FieldError {
-    /// The record with some of its fields set: for tests and for programs that act as the service. Begin with `default`.
-    #[must_use]
-    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
-        set(&mut self);
-        self
-    }
-}
+record_traits!(FieldError);
 
 impl Record for FieldError {
     fn slot(&mut self, name: &str) -> Slot<'_> {

@@ -2,16 +2,7 @@
 
 //! Decrypted data of a card form redirect: the masked input with field errors if any, or one error for the error page. (spec 2 §2.2)
 
-use alloc::string::String;
-
-use crate::{
-    CardNumber, Cv2, ErrorCode, FieldError, TraceCode,
-    parameters::Named,
-    record::{Keyed, Record, RecordWriter, Slot},
-    text::Text,
-    value::Extra,
-    write,
-};
+use crate::generated::prelude::*;
 
 /// Decrypted data of a card form redirect: the masked input with field errors if any, or one error for the error page.
 ///
@@ -43,14 +34,7 @@ pub struct RedirectData {
     pub extra: Extra,
 }
 
-impl RedirectData {
-    /// The record with some of its fields set: for tests and for programs that act as the service. Begin with `default`.
-    #[must_use]
-    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
-        set(&mut self);
-        self
-    }
-}
+record_traits!(RedirectData);
 
 impl Record for RedirectData {
     fn slot(&mut self, name: &str) -> Slot<'_> {

@@ -2,14 +2,7 @@
 
 //! Body of an error reply of version 3; readers take one of version 5 for it too. (spec 2 §7)
 
-use alloc::string::String;
-
-use crate::{
-    ErrorCode, TraceCode,
-    record::{Record, RecordWriter, Slot},
-    value::Extra,
-    write,
-};
+use crate::generated::prelude::*;
 
 /// Body of an error reply of version 3; readers take one of version 5 for it too.
 ///
@@ -27,14 +20,7 @@ pub struct ServiceError {
     pub extra: Extra,
 }
 
-impl ServiceError {
-    /// The record with some of its fields set: for tests and for programs that act as the service. Begin with `default`.
-    #[must_use]
-    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
-        set(&mut self);
-        self
-    }
-}
+record_traits!(ServiceError);
 
 impl Record for ServiceError {
     fn slot(&mut self, name: &str) -> Slot<'_> {
@@ -58,9 +44,6 @@ impl Record for ServiceError {
     }
 
     fn missing(&self) -> Option<&'static str> {
-        if self.error_code.is_empty() {
-            return Some("errorCode");
-        }
-        None
+        self.error_code.is_empty().then_some("errorCode")
     }
 }

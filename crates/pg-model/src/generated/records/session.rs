@@ -2,12 +2,7 @@
 
 //! A client session that has been opened. (spec 2 §4.1)
 
-use crate::{
-    SessionKey,
-    record::{Record, RecordWriter, Slot},
-    value::Extra,
-    write,
-};
+use crate::generated::prelude::*;
 
 /// A client session that has been opened.
 ///
@@ -21,14 +16,7 @@ pub struct Session {
     pub extra: Extra,
 }
 
-impl Session {
-    /// The record with some of its fields set: for tests and for programs that act as the service. Begin with `default`.
-    #[must_use]
-    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
-        set(&mut self);
-        self
-    }
-}
+record_traits!(Session);
 
 impl Record for Session {
     fn slot(&mut self, name: &str) -> Slot<'_> {
@@ -48,9 +36,6 @@ impl Record for Session {
     }
 
     fn missing(&self) -> Option<&'static str> {
-        if self.session_key.is_empty() {
-            return Some("sessionKey");
-        }
-        None
+        self.session_key.is_empty().then_some("sessionKey")
     }
 }

@@ -2,12 +2,7 @@
 
 //! Reply of the text message method. (spec 3 §2.3)
 
-use crate::{
-    SmsResult,
-    record::{Record, RecordWriter, Slot},
-    value::Extra,
-    write,
-};
+use crate::generated::prelude::*;
 
 /// Reply of the text message method.
 ///
@@ -21,14 +16,7 @@ pub struct SmsReply {
     pub extra: Extra,
 }
 
-impl SmsReply {
-    /// The record with some of its fields set: for tests and for programs that act as the service. Begin with `default`.
-    #[must_use]
-    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
-        set(&mut self);
-        self
-    }
-}
+record_traits!(SmsReply);
 
 impl Record for SmsReply {
     fn slot(&mut self, name: &str) -> Slot<'_> {
@@ -48,9 +36,6 @@ impl Record for SmsReply {
     }
 
     fn missing(&self) -> Option<&'static str> {
-        if self.sms == Default::default() {
-            return Some("sms");
-        }
-        None
+        (self.sms == Default::default()).then_some("sms")
     }
 }

@@ -2,15 +2,7 @@
 
 //! A text message and whether it was accepted. (spec 3 §2.3)
 
-use alloc::string::String;
-
-use crate::{
-    Flag, MessageId,
-    record::{Record, RecordWriter, Slot},
-    text::Text,
-    value::Extra,
-    write,
-};
+use crate::generated::prelude::*;
 
 /// A text message and whether it was accepted.
 ///
@@ -30,14 +22,7 @@ pub struct SmsResult {
     pub extra: Extra,
 }
 
-impl SmsResult {
-    /// The record with some of its fields set: for tests and for programs that act as the service. Begin with `default`.
-    #[must_use]
-    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
-        set(&mut self);
-        self
-    }
-}
+record_traits!(SmsResult);
 
 impl Record for SmsResult {
     fn slot(&mut self, name: &str) -> Slot<'_> {
@@ -63,9 +48,6 @@ impl Record for SmsResult {
     }
 
     fn missing(&self) -> Option<&'static str> {
-        if self.status.is_empty() {
-            return Some("status");
-        }
-        None
+        self.status.is_empty().then_some("status")
     }
 }

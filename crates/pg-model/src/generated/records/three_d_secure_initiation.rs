@@ -2,15 +2,7 @@
 
 //! Reply of a 3-D Secure initiation; key and address of the authentication come with success only. (spec 2 §4.4)
 
-use alloc::string::String;
-
-use crate::{
-    AuthenticationKey, StatusCode, TransactionKey, TransactionType, Url,
-    parameters::Named,
-    record::{Record, RecordWriter, Slot},
-    value::Extra,
-    write,
-};
+use crate::generated::prelude::*;
 
 /// Reply of a 3-D Secure initiation; key and address of the authentication come with success only.
 ///
@@ -38,14 +30,7 @@ pub struct ThreeDSecureInitiation {
     pub extra: Extra,
 }
 
-impl ThreeDSecureInitiation {
-    /// The record with some of its fields set: for tests and for programs that act as the service. Begin with `default`.
-    #[must_use]
-    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
-        set(&mut self);
-        self
-    }
-}
+record_traits!(ThreeDSecureInitiation);
 
 impl Record for ThreeDSecureInitiation {
     fn slot(&mut self, name: &str) -> Slot<'_> {
@@ -79,9 +64,6 @@ impl Record for ThreeDSecureInitiation {
     }
 
     fn missing(&self) -> Option<&'static str> {
-        if self.transaction_status_code.is_empty() {
-            return Some("transactionStatusCode");
-        }
-        None
+        self.transaction_status_code.is_empty().then_some("transactionStatusCode")
     }
 }

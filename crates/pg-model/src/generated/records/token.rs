@@ -2,15 +2,7 @@
 
 //! A hosted checkout token. (spec 3 §2.1)
 
-use alloc::string::String;
-
-use crate::{
-    Currency, EnterpriseTransactionType, TokenId, TransactionCategory, Url,
-    record::{Record, RecordWriter, Slot},
-    text::Text,
-    value::Extra,
-    write,
-};
+use crate::generated::prelude::*;
 
 /// A hosted checkout token.
 ///
@@ -52,14 +44,7 @@ pub struct Token {
     pub extra: Extra,
 }
 
-impl Token {
-    /// The record with some of its fields set: for tests and for programs that act as the service. Begin with `default`.
-    #[must_use]
-    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
-        set(&mut self);
-        self
-    }
-}
+record_traits!(Token);
 
 impl Record for Token {
     fn slot(&mut self, name: &str) -> Slot<'_> {
@@ -107,9 +92,6 @@ impl Record for Token {
     }
 
     fn missing(&self) -> Option<&'static str> {
-        if self.token_id.is_empty() {
-            return Some("tokenid");
-        }
-        None
+        self.token_id.is_empty().then_some("tokenid")
     }
 }

@@ -2,12 +2,7 @@
 
 //! Reply of canceltoken. (spec 3 §4.9)
 
-use crate::{
-    Flag,
-    record::{Record, RecordWriter, Slot},
-    value::Extra,
-    write,
-};
+use crate::generated::prelude::*;
 
 /// Reply of canceltoken.
 ///
@@ -21,14 +16,7 @@ pub struct TokenCancellation {
     pub extra: Extra,
 }
 
-impl TokenCancellation {
-    /// The record with some of its fields set: for tests and for programs that act as the service. Begin with `default`.
-    #[must_use]
-    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
-        set(&mut self);
-        self
-    }
-}
+record_traits!(TokenCancellation);
 
 impl Record for TokenCancellation {
     fn slot(&mut self, name: &str) -> Slot<'_> {
@@ -48,9 +36,6 @@ impl Record for TokenCancellation {
     }
 
     fn missing(&self) -> Option<&'static str> {
-        if self.status.is_empty() {
-            return Some("status");
-        }
-        None
+        self.status.is_empty().then_some("status")
     }
 }

@@ -2,16 +2,7 @@
 
 //! Reply of a transaction method, and one row of a transaction lookup. (spec 2 §2.3)
 
-use alloc::string::String;
-
-use crate::{
-    Currency, MerchantCustomerReference, MerchantReference, StatusCode, TransactionKey, TransactionType,
-    UniqueMerchantReference,
-    parameters::Named,
-    record::{Record, RecordWriter, Slot},
-    value::Extra,
-    write,
-};
+use crate::generated::prelude::*;
 
 /// Reply of a transaction method, and one row of a transaction lookup.
 ///
@@ -47,14 +38,7 @@ pub struct Transaction {
     pub extra: Extra,
 }
 
-impl Transaction {
-    /// The record with some of its fields set: for tests and for programs that act as the service. Begin with `default`.
-    #[must_use]
-    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
-        set(&mut self);
-        self
-    }
-}
+record_traits!(Transaction);
 
 impl Record for Transaction {
     fn slot(&mut self, name: &str) -> Slot<'_> {
@@ -96,9 +80,6 @@ impl Record for Transaction {
     }
 
     fn missing(&self) -> Option<&'static str> {
-        if self.transaction_status_code.is_empty() {
-            return Some("transactionStatusCode");
-        }
-        None
+        self.transaction_status_code.is_empty().then_some("transactionStatusCode")
     }
 }

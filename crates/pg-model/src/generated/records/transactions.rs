@@ -2,14 +2,7 @@
 
 //! Reply of a transaction lookup; its shape is not shown and follows that of the token lookup (A21). (spec 2 §4.4)
 
-use alloc::vec::Vec;
-
-use crate::{
-    Transaction,
-    record::{ListShape, Record, RecordWriter, Slot},
-    value::Extra,
-    write,
-};
+use crate::generated::prelude::*;
 
 /// Reply of a transaction lookup; its shape is not shown and follows that of the token lookup (A21).
 ///
@@ -23,14 +16,7 @@ pub struct Transactions {
     pub extra: Extra,
 }
 
-impl Transactions {
-    /// The record with some of its fields set: for tests and for programs that act as the service. Begin with `default`.
-    #[must_use]
-    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
-        set(&mut self);
-        self
-    }
-}
+record_traits!(Transactions);
 
 impl Record for Transactions {
     fn slot(&mut self, name: &str) -> Slot<'_> {

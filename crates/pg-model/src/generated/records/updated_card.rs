@@ -2,12 +2,7 @@
 
 //! What the account updater found out about one submitted card, with the new record if there is one. (spec 1 §2.2)
 
-use crate::{
-    Card, CardKey, CardRetrievalCode, CardUniqueIdentifier, Flag, MerchantCustomerReference,
-    record::{Record, RecordWriter, Slot},
-    value::Extra,
-    write,
-};
+use crate::generated::prelude::*;
 
 /// What the account updater found out about one submitted card, with the new record if there is one.
 ///
@@ -33,14 +28,7 @@ pub struct UpdatedCard {
     pub extra: Extra,
 }
 
-impl UpdatedCard {
-    /// The record with some of its fields set: for tests and for programs that act as the service. Begin with `default`.
-    #[must_use]
-    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
-        set(&mut self);
-        self
-    }
-}
+record_traits!(UpdatedCard);
 
 impl Record for UpdatedCard {
     fn slot(&mut self, name: &str) -> Slot<'_> {
@@ -74,9 +62,6 @@ impl Record for UpdatedCard {
     }
 
     fn missing(&self) -> Option<&'static str> {
-        if self.old_card_key.is_empty() {
-            return Some("oldCardKey");
-        }
-        None
+        self.old_card_key.is_empty().then_some("oldCardKey")
     }
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::store::{Kind, Query, Row, Syncer};
 
-/// SQLite in memory that fails or panics when it is told to.
+/// SQLite in memory that fails or panics on command.
 struct Failing {
     inner: Sqlite,
     commits_left: usize,

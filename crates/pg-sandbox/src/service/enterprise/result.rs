@@ -41,7 +41,7 @@ pub(super) fn trans_type(kind: PaymentKind) -> EnterpriseTransactionType {
     }
 }
 
-/// The free words of a request as a detail of its transaction; empty ones are none (A09).
+/// The free words of a request as a detail of its transaction; empty ones are ignored (A09).
 pub(super) fn class(trans_class: Option<String>) -> Details {
     let given = trans_class.filter(|words| !words.is_empty());
     given.map(|words| (Payment::TRANS_CLASS.to_owned(), words)).into_iter().collect()

@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn every_assumption_has_an_area_that_is_listed() {
-        for assumption in ASSUMPTIONS {
+        for assumption in ASSUMPTIONS.iter() {
             assert!(AREAS.iter().any(|(area, _)| *area == assumption.area), "A{:02}", assumption.number);
         }
     }

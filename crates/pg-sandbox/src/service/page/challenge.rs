@@ -107,6 +107,6 @@ fn question(authentication: &Authentication, check: &Payment, again: bool) -> St
 
 fn unknown() -> Reply {
     let code = SandboxErrorCode::UNKNOWN_AUTHENTICATION_KEY;
-    let page = html::failure(code.as_str(), code.message().unwrap_or_default());
+    let page = html::failure(code.as_str(), code.message());
     Reply::page(StatusCode::NOT_FOUND, page)
 }

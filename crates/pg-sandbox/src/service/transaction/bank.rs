@@ -87,13 +87,11 @@ pub(super) fn approved(context: &mut Context<'_>, with_auth_code: bool) -> Answe
 
 /// The answer of a decline (A87 and A89).
 pub(super) fn declined(context: &mut Context<'_>, code: &SandboxStatusCode) -> Answer {
-    context
-        .basis
-        .assume_all([assumed::DECLINES, assumed::BANK_RESPONSE_CODES_OF_DECLINES].into_iter().chain(code.assumption()));
-    let own = code.message().unwrap_or_default();
+    context.basis.assume_all([assumed::DECLINES, assumed::BANK_RESPONSE_CODES_OF_DECLINES, code.assumption()]);
+    let own = code.message();
     let bank = response(context, response_code(code), own).into();
     let dialect = context.settings.spoken();
-    let spoken = code.situation().and_then(|situation| dialect.decline_for(situation));
+    let spoken = dialect.decline_for(code.situation());
     let said = spoken.map_or((code.as_str(), own), |entry| {
         (entry.code.as_str(), if entry.message.is_empty() { own } else { entry.message.as_str() })
     });

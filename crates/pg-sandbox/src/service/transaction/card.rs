@@ -1,4 +1,4 @@
-//! The card that is to pay, wherever it comes from.
+//! The card of a payment: sent, posted to a session, or stored under a token.
 
 use pg_model::{CardDetails, CardKey, ErrorCode, MerchantCustomerReference, SessionKey};
 

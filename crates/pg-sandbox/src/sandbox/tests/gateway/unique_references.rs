@@ -85,7 +85,7 @@ fn it_is_not_used_up_without_credentials_rate_and_permission() {
         assert!(text(&response).1.contains(&format!("\"errorCode\":\"{code}\"")), "{response:?}");
     }
     assert_eq!(shop.call("auth", &raw(PAN, &[UNIQUE])).code(), "600");
-    // The account `strict` may not send raw cards, and no more than 100 requests a minute.
+    // The account `strict` may not send raw cards, and may send 100 requests a minute.
     for _ in 0..100 {
         assert_eq!(shop.call_as("strict", "auth", &raw(PAN, &[UNIQUE])).code(), "106");
     }
