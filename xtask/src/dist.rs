@@ -12,9 +12,11 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use sha2::{Digest as _, Sha256};
 
-use crate::steps::{self, Outcome};
-use crate::test::{debian, targets};
-use crate::workspace;
+use crate::{
+    debian,
+    steps::{self, Outcome},
+    targets, workspace,
+};
 use contents::Contents;
 
 /// The C compiler for SQLite and ring, and its package.

@@ -15,7 +15,7 @@ const NOT_PUBLISHED: [(&str, &str); 1] = [("pg-wasm", "`cargo xtask wasm` makes 
 /// Files without which no crate is packed.
 const NEEDED: [&str; 5] = ["Cargo.toml", "Cargo.lock", "README.md", "LICENSE-MIT", "LICENSE-APACHE"];
 
-/// A registry takes no more than five keywords of at most twenty characters.
+/// A registry accepts at most five keywords of at most twenty characters.
 const KEYWORDS: usize = 5;
 const KEYWORD_LENGTH: usize = 20;
 

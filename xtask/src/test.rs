@@ -1,6 +1,5 @@
 //! `cargo xtask test`: everything that can be run, in steps of which as many run at once as keep the processor busy.
 
-pub(crate) mod debian;
 mod decoder;
 mod examples;
 mod msrv;
@@ -9,7 +8,6 @@ mod openapi;
 mod page;
 mod quick;
 mod suite;
-pub(crate) mod targets;
 mod wasm_charge;
 
 use std::path::Path;
@@ -18,11 +16,12 @@ use std::sync::Mutex;
 
 use anyhow::{Context, Result, bail};
 
-use crate::dist;
-use crate::package;
-use crate::simulate;
-use crate::steps::{self, Outcome, Run, Step};
-use crate::workspace::{self, cargo};
+use crate::{
+    debian, dist, package, simulate,
+    steps::{self, Outcome, Run, Step},
+    targets,
+    workspace::{self, cargo},
+};
 
 /// Builds all programs with one set of features; every step after it uses these and builds none again.
 const BUILD: &str = "everything that is tested, built once";
@@ -143,7 +142,7 @@ fn archive(root: &Path) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The vector tests re-run their generator only where these exist; here the lack of one is told.
+/// The vector tests re-run their generator only where these exist; a missing one is reported here.
 fn independent_tools() -> Result<Outcome> {
     let missing: Vec<&str> = [("python3", "--version"), ("openssl", "version")]
         .into_iter()

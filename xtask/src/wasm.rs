@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use flate2::{Compression, write::GzEncoder};
 
-use crate::{steps, test::targets, workspace};
+use crate::{steps, targets, workspace};
 
 /// What it is compiled for.
 pub(crate) const TARGET: &str = "wasm32-unknown-unknown";

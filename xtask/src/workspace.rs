@@ -1,4 +1,4 @@
-//! What every command asks of the workspace: where it is, its members, its files.
+//! The workspace: its folder, its members, its files.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

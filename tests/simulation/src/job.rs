@@ -20,10 +20,9 @@ use pg_proto::{
 
 use pg_sandbox::records::Payment;
 
-use crate::{
-    hosted,
-    run::{Once, Run, Updating},
-};
+use crate::run::{Once, Run, Updating};
+
+pub(crate) mod hosted;
 
 /// How an order is paid, or which follow-up is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

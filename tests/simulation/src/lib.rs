@@ -23,7 +23,6 @@ mod client;
 mod conduct;
 mod dice;
 pub mod fleets;
-mod hosted;
 mod job;
 mod ledger;
 mod log;
@@ -31,6 +30,7 @@ mod many;
 mod network;
 mod opening;
 pub mod planted;
+mod playing;
 mod run;
 mod scenario;
 mod secrets;
@@ -56,5 +56,5 @@ pub fn random_dialect(seed: u64) -> pg_model::Dialect {
 /// Lives a world to its end, or to the first check that it violates.
 #[must_use]
 pub fn play(scenario: Scenario) -> Played {
-    world::play(scenario, &conduct::Right)
+    playing::play(scenario, &conduct::Right)
 }

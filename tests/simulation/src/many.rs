@@ -12,8 +12,8 @@ use std::{
 use crate::{
     Played, Scenario, Tally,
     conduct::{MakeStore, Over, Right},
+    playing,
     shrink::shrink,
-    world,
 };
 
 /// The result of many worlds.
@@ -29,7 +29,7 @@ pub struct Many {
 
 /// Runs the worlds of these seeds until one violates a check. Calls `progress` with the number of finished worlds.
 pub fn many(first: u64, count: u64, progress: &(dyn Fn(u64) + Sync)) -> Many {
-    let play = |scenario| world::play(scenario, &Right);
+    let play = |scenario| playing::play(scenario, &Right);
     let mut many = run(first, count, &play, progress);
     many.failing = many.failing.map(|failing| shrink(failing, &play));
     many
@@ -37,7 +37,7 @@ pub fn many(first: u64, count: u64, progress: &(dyn Fn(u64) + Sync)) -> Many {
 
 /// The same with services over another store than SQLite in memory.
 pub fn many_over(store: &MakeStore, first: u64, count: u64) -> Many {
-    run(first, count, &|scenario| world::play(scenario, &Over(store)), &|_| {})
+    run(first, count, &|scenario| playing::play(scenario, &Over(store)), &|_| {})
 }
 
 /// The same for any kind of world, and without shrinking the failing one.

@@ -1,7 +1,7 @@
 //! Planted bugs, to test whether the checks find them. They are in this crate only: wrong clients in `client`, `naive`
 //! and `twist`, a wrong service in `tamper`.
 
-use crate::{Played, Scenario, conduct::ClientBehaviour, scenario::Disturbance, shrink::shrink, world};
+use crate::{Played, Scenario, conduct::ClientBehaviour, playing, scenario::Disturbance, shrink::shrink};
 
 mod client;
 mod naive;
@@ -102,18 +102,18 @@ impl Planted {
     /// Shrinks a failing world as far as possible.
     #[must_use]
     pub fn smallest(&self, failing: Played) -> Played {
-        shrink(failing, &|scenario| world::play(scenario, self.conduct))
+        shrink(failing, &|scenario| playing::play(scenario, self.conduct))
     }
 
     /// Returns the same world without the disturbance that the bug needs, if it needs one.
     #[must_use]
     pub fn spared(&self, found: &Played) -> Option<Played> {
-        self.needs.map(|trouble| world::play(found.scenario.without(trouble), self.conduct))
+        self.needs.map(|trouble| playing::play(found.scenario.without(trouble), self.conduct))
     }
 
     fn play(&self, seed: u64) -> Played {
         let scenario = if self.differs { Scenario::new(seed) } else { Scenario::of_the_sandbox(seed) };
-        world::play(scenario, self.conduct)
+        playing::play(scenario, self.conduct)
     }
 }
 

@@ -6,13 +6,11 @@ use pg_sandbox::store::Kind;
 
 use crate::{
     agenda::{EventQueue, Millis, SimulatedEvent},
-    checks,
     client::Client,
     conduct::ClientBehaviour,
     dice::Dice,
     log::Log,
     network::{Call, Network},
-    opening,
     run::OwnerEvent,
     scenario::{Disturbance, Scenario},
     secrets::Secrets,
@@ -39,8 +37,6 @@ use callbacks::Sent;
 pub(crate) const BEGIN: Millis = 1_777_888_800_000;
 /// After this time no new fault occurs; messages in flight still arrive.
 pub(crate) const TROUBLED: Millis = 2 * 3_600_000;
-/// More events than any world needs.
-const MOST_EVENTS: u32 = 20_000;
 
 /// The result of a world.
 #[derive(Debug)]
@@ -148,24 +144,13 @@ pub(crate) struct World<'a> {
     pub(crate) tally: Tally,
 }
 
-/// Runs a world to its end, or to its first violation.
-pub(crate) fn play(scenario: Scenario, conduct: &dyn ClientBehaviour) -> Played {
-    let mut world = World::new(scenario, conduct);
-    world.live();
-    let World { log, violation, tally, .. } = world;
-    Played { scenario, log: log.into_text(), violation, tally }
-}
-
 impl<'a> World<'a> {
-    fn new(scenario: Scenario, conduct: &'a dyn ClientBehaviour) -> Self {
-        let mut secrets = Secrets::default();
+    pub(crate) fn new(scenario: Scenario, conduct: &'a dyn ClientBehaviour, mut secrets: Secrets) -> Self {
         let spoken = DialectPair::of(scenario);
         let clients: Vec<Client> = (0..2).map(|number| Client::new(number, &mut secrets, &spoken.client)).collect();
-        let orders = opening::orders(scenario);
-        opening::hide(&orders, &mut secrets);
         let mut chance = Dice::new(scenario.seed, "chance");
         let crashes_at_sends = chance.per_mille(500) && scenario.has(Disturbance::ClientCrashes);
-        let mut world = Self {
+        Self {
             scenario,
             conduct,
             now: BEGIN,
@@ -199,37 +184,17 @@ impl<'a> World<'a> {
             acknowledged: Vec::new(),
             violation: None,
             tally: Tally::default(),
-        };
-        opening::place(&mut world, orders);
-        opening::plan_troubles(&mut world);
-        world
+        }
     }
 
-    fn live(&mut self) {
-        let mut events = 0;
-        while let Some((at, happening)) = self.agenda.next() {
-            self.now = at;
-            self.happen(happening);
-            self.look_for_due();
-            self.fresh = self.service.store.ledger(|ledger| std::mem::take(&mut ledger.fresh));
-            checks::after_each(self);
-            self.ended.clear();
-            events += 1;
-            if events > MOST_EVENTS {
-                self.violate("every world ends", format!("{MOST_EVENTS} events are over"));
-            }
-            if self.violation.is_some() {
-                break;
-            }
-        }
-        self.tally.virtual_millis = self.now - BEGIN;
-        if self.violation.is_none() {
-            self.note(format_args!("the world is over"));
-            checks::at_the_end(self);
-        }
-        if let Some(violation) = self.violation.clone() {
-            self.note(format_args!("VIOLATED {violation}"));
-        }
+    /// Lets the next event happen; false if there is none.
+    pub(crate) fn step(&mut self) -> bool {
+        let Some((at, happening)) = self.agenda.next() else { return false };
+        self.now = at;
+        self.happen(happening);
+        self.look_for_due();
+        self.fresh = self.service.store.ledger(|ledger| std::mem::take(&mut ledger.fresh));
+        true
     }
 
     fn happen(&mut self, happening: SimulatedEvent) {

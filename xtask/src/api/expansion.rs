@@ -57,7 +57,7 @@ impl Macros {
     }
 }
 
-/// `($name:ident words) => { body };`, as often as that stands there.
+/// Each arm `($name:ident words) => { body };` of a macro.
 fn arms(tokens: TokenStream) -> Vec<Arm> {
     let groups: Vec<_> = tokens
         .into_iter()

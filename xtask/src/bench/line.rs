@@ -6,7 +6,7 @@ use super::growth::{Chart, Point};
 use super::measurement::{Bound, Cost, Measurements, Ratio};
 
 impl Measurements {
-    /// Takes in one line; lines that are none of ours are for people and passed over.
+    /// Takes in one line; lines of another form are for people, and are skipped.
     pub(super) fn read(&mut self, package: &str, line: &str) -> Result<()> {
         self.parse(package, line).with_context(|| format!("in `{line}`"))
     }

@@ -16,7 +16,7 @@ pub(super) struct Set {
     pub(super) folder: &'static str,
     /// A file of it; one in `.bin/` is a program that answers `--version`.
     pub(super) file: &'static str,
-    /// What is not tested without it.
+    /// The tests that are skipped without it.
     pub(super) otherwise: &'static str,
 }
 

@@ -22,14 +22,6 @@ const KNOWN: &[(&[&str], &str)] = &[
         &["crates/pg-intents/tests/model/rules.rs", "crates/pg-intents/tests/model/world.rs"],
         "a world checks its rules after each step, and a rule reads the world",
     ),
-    (
-        &["tests/simulation/src/checks.rs", "tests/simulation/src/opening.rs", "tests/simulation/src/world.rs"],
-        "a world begins with an opening and checks itself after each event; both read the world",
-    ),
-    (
-        &["tests/simulation/src/hosted.rs", "tests/simulation/src/job.rs"],
-        "a job makes its checkout from the hosted pages, which are configured by the job",
-    ),
 ];
 
 /// Names of a module, from the root of its crate.

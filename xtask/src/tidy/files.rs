@@ -1,4 +1,4 @@
-//! Files: length of what is written by hand, header of what is not, no paths of a machine.
+//! Files: the length of hand-written ones, the header of generated ones, no absolute paths.
 
 use super::{Source, Violation};
 

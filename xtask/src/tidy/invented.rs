@@ -15,7 +15,7 @@ const TESTS: &str = "#[cfg(test)]\nmod ";
 /// Codes below are the documents'.
 const FIRST: &str = "900";
 
-/// Looks for the codes as texts in what is not a test.
+/// Looks for the codes as texts outside tests.
 pub(super) fn check(sources: &[Source]) -> Result<Vec<Violation>> {
     let Some(dialect) = sources.iter().find(|source| source.path == DIALECT) else { return Ok(Vec::new()) };
     let codes = codes(&dialect.text)?;

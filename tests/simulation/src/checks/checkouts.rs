@@ -4,8 +4,8 @@
 use pg_sandbox::records::{Payment, Service};
 
 use crate::{
-    hosted,
     job::Kind,
+    job::hosted,
     run::Claim,
     task::{Stage, Task},
     world::World,

@@ -19,8 +19,7 @@ use super::{TROUBLED, process::Worker, shared::Shared};
 use crate::{
     agenda::Millis,
     dice::Dice,
-    hosted,
-    job::{CV2, Card, Job, Kind, RETURN_PAGE},
+    job::{CV2, Card, Job, Kind, RETURN_PAGE, hosted},
     scenario::Scenario,
     world::BEGIN,
 };

@@ -10,7 +10,7 @@ use pg_proto::machine::Moment;
 use super::World;
 use crate::{
     agenda::{Millis, SimulatedEvent},
-    hosted,
+    job::hosted,
     job::{CV2, Card},
     network::{Call, Caller},
     run::OwnerEvent,

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{World, browsing::after};
 use crate::{
     agenda::SimulatedEvent,
-    hosted::PAID_PAGE,
+    job::hosted::PAID_PAGE,
     job::{CALLBACK_PAGE, Kind},
     run::OwnerEvent,
     service::MERCHANTS,

@@ -5,8 +5,10 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use super::cargo;
-use crate::steps::{self, Outcome, Step};
+use crate::{
+    steps::{self, Outcome, Step},
+    workspace::cargo,
+};
 
 const TARGETS: [&str; 2] = ["wasm32-unknown-unknown", "thumbv7em-none-eabihf"];
 
@@ -15,7 +17,7 @@ const CORES: [(&str, &[&str]); 4] =
     [("pg-crypto", &[]), ("pg-model", &["--no-default-features"]), ("decode-text", &[]), ("decode-record", &[])];
 
 /// One step for each core on each target.
-pub(super) fn steps(root: &Path) -> Vec<Step<'_>> {
+pub(crate) fn steps(root: &Path) -> Vec<Step<'_>> {
     let build = move |(core, flags): (&'static str, &'static [&'static str]), target: &'static str| {
         Step::new(format!("{core} for {target}"), move || {
             if let Err(why) = install(target) {
