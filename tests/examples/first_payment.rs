@@ -1,4 +1,4 @@
-//! The program of README.md; a test holds the two to each other and runs it.
+//! The program of README.md. A test compares the two and runs it.
 //!
 //! ```text
 //! cargo run --bin pg -- sandbox             in one shell
@@ -32,7 +32,7 @@ pub async fn pay(service: &str, file: DurableFile) -> Result<(), Box<dyn Error>>
     let order = Order::new(Currency::GBP).item(Item::new("Tea", 499).quantity(2)).unique_merchant_reference("order-7");
     let payment = Auth::new(CardDetails::new("4000000000001000", "12", "49"), order);
 
-    // The charge is saved before each request is sent. After a crash it goes on from the file.
+    // The charge is saved before each request is sent. After a crash it continues from the file.
     let charging = match file.saved()? {
         Some(saved) => client.resume_charge(&saved, Some(payment))?,
         None => client.charge(payment)?,

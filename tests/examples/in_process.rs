@@ -1,4 +1,4 @@
-//! A test of a shop that holds the whole service: no socket, no runtime's timers, and a clock of its own.
+//! A test of a shop with the whole service in it: no socket, no timers of a runtime, and its own clock.
 //!
 //! ```text
 //! cargo run -p pg-tests --example in_process
@@ -14,14 +14,14 @@ use pg_sandbox::{InProcess, Sandbox, Timestamp};
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
-    // A client over a sandbox: this is all that a test needs.
+    // A test needs only a client over a sandbox.
     let sandbox = InProcess::new(Sandbox::in_memory(), Timestamp::parse("2026-05-04T10:00:00Z")?);
     let shop = sandbox.merchant("main").ok_or("no such account")?;
     let credentials = Credentials::new(shop.api_key.expose(), shop.api_password.expose(), shop.sha_key.expose());
     let account = Account::new(BaseUrl::parse(InProcess::BASE_URL)?, credentials).with_dialect(pg_sandbox::dialect());
     let client = Client::with_transport(account, TowerTransport::new(sandbox.clone()));
 
-    // The reply to a payment gets lost, and what the shop does about it can be tested.
+    // The reply to a payment is lost, which tests how the shop handles that.
     let fault = r#"{"method": "transaction/auth", "kind": "drop-reply"}"#;
     sandbox.send(http::Request::post("/_sandbox/faults").body(Bytes::from(fault))?)?;
     let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference("order-7");
@@ -35,7 +35,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
         other => return Err(format!("not unknown: {other:?}").into()),
     }
 
-    // Nothing reaches a sandbox that is unplugged, so it may be sent again.
+    // No request reaches an unplugged sandbox, so it may be sent again.
     sandbox.unplug();
     let unsent = client.call(&payment).await;
     assert!(unsent.is_err_and(|error| !error.may_be_executed()));

@@ -1,4 +1,4 @@
-//! A customer's browser, as far as the card form needs one: it posts forms and is told where to go next.
+//! A customer's browser, as far as the card form needs one: it posts forms and follows redirects.
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode, header};

@@ -12,7 +12,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-/// Where a connection is cut: both sides are closed as soon as so many bytes have passed.
+/// Where a connection is cut: both sides are closed after this number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// Bytes of the request.
@@ -21,8 +21,8 @@ pub enum Cut {
     Reply(usize),
 }
 
-/// A proxy before a server. It cuts the next connection where it was told to, and passes all others on whole. Dropped, it
-/// stops.
+/// A proxy in front of a server. It cuts the next connection at the given place, and forwards all others whole. It stops when it is
+/// dropped.
 #[derive(Debug)]
 pub struct CuttingProxy {
     address: SocketAddr,
@@ -40,10 +40,10 @@ struct State {
 }
 
 impl CuttingProxy {
-    /// A proxy before the server at this address, on a free port of this machine.
+    /// A proxy in front of the server at this address, on a free port of this machine.
     ///
     /// # Panics
-    /// When it can't listen.
+    /// If it cannot listen.
     pub async fn before(server: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
@@ -80,7 +80,7 @@ impl CuttingProxy {
         self.state.send_modify(|state| state.next = Some(cut));
     }
 
-    /// Waits until no connection is open, and says how many bytes of request and reply passed over the last one.
+    /// Waits until no connection is open, and returns the number of bytes of request and reply on the last one.
     ///
     /// # Panics
     /// Never: the proxy holds the sender.

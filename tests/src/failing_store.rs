@@ -1,4 +1,4 @@
-//! A store that fails at an operation of one's choice, and outlives the sandbox over it.
+//! A store that fails at a chosen operation, and outlives the sandbox over it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,11 +9,11 @@ use pg_sandbox::store::{Kind, Query, Row, Sqlite, Store, StoreError, Syncer};
 pub enum Failure {
     /// The engine reports an error, and the transaction stays open.
     Engine,
-    /// The disk is full, and the engine gives the transaction up by itself.
+    /// The disk is full, and the engine rolls the transaction back.
     Full,
     /// The transaction is gone.
     Lost,
-    /// A commit that is said to have failed, and has not: no engine may do that.
+    /// A commit that reports an error but succeeded: no engine may do that.
     Lie,
 }
 
@@ -25,19 +25,19 @@ struct Shared {
     engine: Sqlite,
     plan: Option<Plan>,
     failed: bool,
-    /// Commits reach the disk and are not synced; whether the disk has kept them all the same.
+    /// Commits reach the disk but are not synced; whether the disk keeps them anyway.
     unsynced: Option<bool>,
 }
 
 struct Plan {
     failure: Failure,
-    /// How many operations are still well, and how many after them are not.
+    /// How many operations succeed, and how many fail after them.
     after: usize,
     times: usize,
 }
 
 impl FailingStore {
-    /// One that fails nowhere yet.
+    /// A store that does not fail yet.
     ///
     /// # Panics
     /// When SQLite cannot make a store in memory.
@@ -48,7 +48,7 @@ impl FailingStore {
         Self(Arc::new(Mutex::new(Shared { engine, plan: None, failed: false, unsynced: None })))
     }
 
-    /// After so many operations so many fail.
+    /// Lets a number of operations succeed, and a number after them fail.
     pub fn fail(&self, failure: Failure, after: usize, times: usize) {
         self.lock().plan = Some(Plan { failure, after, times });
     }
@@ -58,7 +58,7 @@ impl FailingStore {
         self.lock().unsynced = Some(kept);
     }
 
-    /// From now on nothing fails. Says whether anything did since the last time.
+    /// Ends all failures. Returns whether an operation failed since the last call.
     #[must_use]
     pub fn well(&self) -> bool {
         let mut shared = self.lock();
@@ -99,7 +99,7 @@ impl Failure {
     fn meet(self, engine: &mut Sqlite) -> StoreError {
         match self {
             Self::Engine => return StoreError::Engine("disk I/O error".to_owned()),
-            // Before a transaction has begun there is nothing to keep.
+            // No transaction has begun yet.
             Self::Lie => drop(engine.commit()),
             Self::Full | Self::Lost => engine.rollback(),
         }
@@ -114,7 +114,7 @@ impl Store for FailingStore {
 
     fn commit(&mut self) -> Result<(), StoreError> {
         if self.lock().unsynced == Some(false) {
-            // It looks well, and the disk forgets it.
+            // The commit seems to succeed, and the disk loses it.
             self.rollback();
             return Ok(());
         }

@@ -7,16 +7,16 @@ use pg_proto::machine::charge::ChargeOutcome;
 /// Everything that the service has under a reference.
 ///
 /// # Panics
-/// When it can't be looked up.
+/// If the lookup fails.
 pub async fn under<T: Transport>(client: &Client<T>, reference: &str) -> Vec<Transaction> {
     let lookup = TransactionLookup::new().unique_merchant_reference(reference);
     client.call(&lookup).await.expect("a lookup").transactions
 }
 
-/// Holds a claim against the ledger: at most one payment, and what is certain is true.
+/// Compares a claim with the ledger: at most one payment, and every certain claim is true.
 ///
 /// # Errors
-/// What is wrong.
+/// The difference.
 pub fn contradiction(charged: &ChargeOutcome, ledger: &[Transaction]) -> Result<(), String> {
     let fits = match (charged, ledger) {
         (ChargeOutcome::Approved(claimed), [held]) => {

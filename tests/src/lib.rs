@@ -1,4 +1,4 @@
-//! What the journeys share: a running sandbox, a client of one of its accounts, and a customer's browser.
+//! Shared parts of the journeys: a running sandbox, a client of one of its accounts, and a customer's browser.
 
 pub mod browser;
 pub mod clocks;

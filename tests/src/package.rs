@@ -1,6 +1,6 @@
 //! The decoder for JavaScript as `cargo xtask wasm` builds it, and the program that runs it.
 //!
-//! Where one is missing, tests say so and are left out; on CI they fail.
+//! If one is missing, tests print that and are skipped; on CI they fail.
 
 use std::{
     env,
@@ -12,7 +12,7 @@ use std::{
 /// The folder of the package.
 ///
 /// # Panics
-/// When it was not built, on CI.
+/// If it was not built, on CI.
 #[must_use]
 pub fn folder() -> Option<PathBuf> {
     static ONCE: Once = Once::new();
@@ -30,7 +30,7 @@ pub fn folder() -> Option<PathBuf> {
 /// The program that runs JavaScript without a browser.
 ///
 /// # Panics
-/// When it is not installed, on CI.
+/// If it is not installed, on CI.
 #[must_use]
 pub fn node() -> Option<PathBuf> {
     static ONCE: Once = Once::new();

@@ -1,4 +1,4 @@
-//! A merchant with a sandbox of its own.
+//! A merchant with its own sandbox.
 
 use http::{Request, header};
 use pg_hyper::{Client, Transport};
@@ -10,9 +10,9 @@ use crate::browser;
 
 /// The browser's target if everything is valid; it has a query and a fragment.
 pub const NEXT_PAGE: &str = "https://shop.example/review?order=7#card";
-/// Where it goes back to when something is not.
+/// The target if a field is invalid.
 pub const CARD_PAGE: &str = "https://shop.example/card";
-/// Where it goes when the form can't be processed.
+/// The target if the form cannot be processed.
 pub const ERROR_PAGE: &str = "https://shop.example/error";
 
 /// Without client limits, since the sandbox's limits are tested.
@@ -20,7 +20,7 @@ fn client(account: Account) -> Client {
     Client::builder(account).expect("loopback is private").limits(ThrottleLimits::unlimited()).build()
 }
 
-/// A merchant with a sandbox of its own, on a free port.
+/// A merchant with its own sandbox, on a free port.
 pub struct Shop {
     /// The sandbox.
     pub server: Server,
@@ -102,7 +102,7 @@ impl Shop {
     }
 }
 
-/// An order of one item for so many pence, under a reference.
+/// An order of one item with a price in pence, under a reference.
 pub fn order(reference: &str, pence: u64) -> Order {
     Order::new(Currency::GBP).item(Item::new("Tea", pence)).unique_merchant_reference(reference)
 }
@@ -114,7 +114,7 @@ fn account(server: &Server, name: &str) -> Account {
 /// The built-in account of this name, at a sandbox with this address.
 ///
 /// # Panics
-/// When there is no such account, or that is no address.
+/// If the account does not exist, or the address is invalid.
 #[must_use]
 pub fn account_at(base_url: &str, name: &str) -> Account {
     let settings = Settings::default();

@@ -1,7 +1,7 @@
 //! A real browser: Chromium, driven as its users drive it (W3C WebDriver).
 //!
-//! Looking for an element waits until it is there, so that no test has to sleep. Where no browser is installed, tests
-//! say so and are left out; on CI they fail.
+//! Finding an element waits until it appears, so that no test has to sleep. Without an installed browser, tests print that and
+//! are skipped; on CI they fail.
 
 use std::{sync::Arc, thread, time::Duration};
 
@@ -21,14 +21,14 @@ use pool::{Pool, Running};
 /// How long an element may take to appear, in milliseconds. Only a test that fails waits that long.
 const PATIENCE: u32 = 20_000;
 
-/// How often an element is looked for again when its page is left between finding it and using it.
+/// How often an element is found again if its page changes before it is used.
 const FINDS: u32 = 5;
 
-/// Marks the document that is about to be left. [`NEW`] finds the one after it.
+/// Marks the current document. [`NEW`] finds the next one.
 const MARK: &str = "document.documentElement.setAttribute('data-left', '')";
 const NEW: &str = "html:not([data-left])";
 
-/// The name under which WebDriver hands out elements.
+/// WebDriver's name for an element.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 /// The tabulator, for [`Browser::press`].
@@ -39,20 +39,20 @@ pub const ENTER: char = '\u{e007}';
 /// Whether pages may run scripts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scripts {
-    /// As most people have it.
+    /// The default of browsers.
     On,
-    /// As some people have it.
+    /// The setting of some users.
     Off,
 }
 
-/// A window that pages are looked at in.
+/// The size of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Screen {
     /// Its width in CSS pixels.
     pub width: u32,
     /// Its height in CSS pixels.
     pub height: u32,
-    /// Whether it is a phone's.
+    /// Whether it is a phone.
     pub phone: bool,
 }
 
@@ -79,13 +79,13 @@ impl Drop for Browser {
 }
 
 impl Browser {
-    /// A browser as if it were new, or nothing where none is installed.
+    /// A browser without state, or `None` if no browser is installed.
     ///
     /// # Panics
     /// When the browser does not start, or when none is installed on CI.
     pub async fn open(scripts: Scripts) -> Option<Self> {
         let pool = Pool::shared();
-        // A connection of its own for each command: none is ever found closed.
+        // Each command has its own connection, so none can turn out to be closed.
         let http = HyperTransport::new().pool(0, Duration::ZERO);
         if let Some(running) = pool.take(scripts) {
             let session = running.session.clone();
@@ -141,7 +141,7 @@ impl Browser {
         self.post("/back", &json!({})).await;
     }
 
-    /// Asks for the page again, as it was asked for.
+    /// Reloads the page.
     pub async fn reload(&self) {
         self.post("/refresh", &json!({})).await;
     }
@@ -178,30 +178,30 @@ impl Browser {
         text(&self.on(CSS, css, &[Step::get("property/value")]).await)
     }
 
-    /// Types into an input, in place of what was there.
+    /// Replaces the text of an input.
     pub async fn fill(&self, css: &str, value: &str) {
         self.on(CSS, css, &[Step::post("clear", json!({})), Step::post("value", json!({"text": value}))]).await;
     }
 
-    /// Fills the inputs of these names.
+    /// Fills the inputs with these names.
     pub async fn fill_all(&self, inputs: &[(&str, &str)]) {
         for (name, value) in inputs {
             self.fill(&format!("input[name={name}]"), value).await;
         }
     }
 
-    /// Clicks an element that does not lead to another page; for those that do, there is [`Browser::submit`].
+    /// Clicks an element that opens no other page; see [`Browser::submit`] for those that do.
     pub async fn click(&self, css: &str) {
         self.on(CSS, css, &[Step::click()]).await;
     }
 
-    /// Clicks an element that leads to another page, and waits until that one is there. What is looked for next is never
-    /// found in the page that was left, however slowly it is left.
+    /// Clicks an element that opens another page, and waits for that page. Later searches never find an element of the old page,
+    /// however slowly it is unloaded.
     pub async fn submit(&self, css: &str) {
         self.leave(self.click(css)).await;
     }
 
-    /// Clicks the link or button with these words, and waits until the page that it leads to is there.
+    /// Clicks the link or button with this text, and waits for the page that it opens.
     pub async fn click_on(&self, words: &str) {
         let either = format!("//*[self::a or self::button][contains(normalize-space(.), \"{words}\")]");
         self.leave(async {
@@ -210,12 +210,12 @@ impl Browser {
         .await;
     }
 
-    /// Presses a key that leads to another page, and waits until that one is there.
+    /// Presses a key that opens another page, and waits for that page.
     pub async fn submit_by_key(&self, key: char) {
         self.leave(self.press(&key.to_string())).await;
     }
 
-    /// Does what leads to another page, and waits until that one is there.
+    /// Runs an action that opens another page, and waits for that page.
     async fn leave(&self, action: impl Future<Output = ()>) {
         // The element to click may be on a page that is still loading.
         self.run(MARK, &[]).await;
@@ -223,7 +223,7 @@ impl Browser {
         self.find(CSS, NEW).await;
     }
 
-    /// Clicks an element twice, as fast as the browser takes it.
+    /// Clicks an element twice, as fast as the browser can.
     pub async fn double_click(&self, css: &str) {
         let element = self.find(CSS, css).await;
         let (down, up) = (json!({"type": "pointerDown", "button": 0}), json!({"type": "pointerUp", "button": 0}));
@@ -238,19 +238,19 @@ impl Browser {
         self.act("pointer", &[there, json!({"type": "pointerDown", "button": 0})]).await;
     }
 
-    /// Presses keys, one after the other, wherever the focus is.
+    /// Presses keys in turn, at the current focus.
     pub async fn press(&self, keys: &str) {
         let key = |kind: &str, key: char| json!({"type": kind, "value": key});
         let actions: Vec<Value> = keys.chars().flat_map(|char| [key("keyDown", char), key("keyUp", char)]).collect();
         self.act("key", &actions).await;
     }
 
-    /// The name of the element that has the focus, or else its words.
+    /// The name of the focused element, or its text.
     pub async fn focused(&self) -> String {
         text(&self.run("const it = document.activeElement; return it.name || it.textContent.trim()", &[]).await)
     }
 
-    /// Opens a new tab and goes on there. The handle leads back to it.
+    /// Opens a new tab, switches to it, and returns its handle.
     pub async fn new_tab(&self) -> String {
         let handle = text(&self.post("/window/new", &json!({"type": "tab"})).await["handle"]);
         self.go_to_tab(&handle).await;
@@ -262,28 +262,28 @@ impl Browser {
         text(&self.get("/window").await)
     }
 
-    /// Goes on in another tab.
+    /// Switches to another tab.
     pub async fn go_to_tab(&self, handle: &str) {
         self.post("/window", &json!({"handle": handle})).await;
     }
 
-    /// Goes on inside the first frame of the page.
+    /// Switches to the first frame of the page.
     pub async fn enter_frame(&self) {
         let frame = self.find(CSS, "iframe").await;
         self.post("/frame", &json!({"id": {(ELEMENT): frame}})).await;
     }
 
-    /// Goes on outside of all frames.
+    /// Leaves all frames.
     pub async fn leave_frames(&self) {
         self.post("/frame", &json!({"id": null})).await;
     }
 
-    /// Runs a script for the test, also where pages may not run any, and gives what it returns.
+    /// Runs a script for the test, even if pages may run none, and returns its result.
     pub async fn run(&self, script: &str, arguments: &[Value]) -> Value {
         self.post("/execute/sync", &json!({"script": script, "args": arguments})).await
     }
 
-    /// Runs a script that ends when it calls its last argument, and gives what it calls that with.
+    /// Runs a script that ends when it calls its last argument, and returns the value passed to that.
     pub async fn run_on(&self, script: &str) -> Value {
         self.post("/execute/async", &json!({"script": script, "args": []})).await
     }
@@ -296,18 +296,18 @@ impl Browser {
         entries.filter(|message| !message.contains("the server responded with a status of")).collect()
     }
 
-    /// Looks at pages on another screen, in daylight or in the dark.
+    /// Emulates another screen, with the light or the dark colour scheme.
     pub async fn look(&self, screen: Screen, dark: bool) {
         let scheme = if dark { "dark" } else { "light" };
         self.look_as(screen, "screen", &[("prefers-color-scheme", scheme)]).await;
     }
 
-    /// Looks at pages in the few colours that a user has chosen (CSS `forced-colors`).
+    /// Emulates colours that a user has chosen (CSS `forced-colors`).
     pub async fn look_in_forced_colours(&self, screen: Screen) {
         self.look_as(screen, "screen", &[("forced-colors", "active")]).await;
     }
 
-    /// Looks at pages as they are printed.
+    /// Emulates printing.
     pub async fn look_on_paper(&self, screen: Screen) {
         self.look_as(screen, "print", &[]).await;
     }
@@ -417,7 +417,7 @@ struct Refused {
 }
 
 impl Refused {
-    /// Whether the element's page was left. Between two documents Chromium passes on its own words for it.
+    /// Whether the element's page was left. Between two documents Chromium reports it in its own words.
     fn is_stale(&self) -> bool {
         self.error == "stale element reference" || self.message.contains("does not belong to the document")
     }
@@ -427,7 +427,7 @@ impl Refused {
     }
 }
 
-/// Nothing of the browser speaks to anybody but this machine.
+/// The browser connects to this machine only.
 fn arguments(profile: &TempDir) -> Vec<String> {
     let fixed = [
         "--headless",

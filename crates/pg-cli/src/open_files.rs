@@ -13,7 +13,7 @@ pub(crate) fn allow_many() {
     let wanted = limit.maximum.map_or(ENOUGH, |maximum| maximum.min(ENOUGH));
     if limit.current.is_some_and(|current| current < wanted) {
         limit.current = Some(wanted);
-        // What is not allowed is done without.
+        // If raising the limit is forbidden, the old limit stays.
         let _ = setrlimit(Resource::Nofile, limit);
     }
 }

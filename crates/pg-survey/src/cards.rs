@@ -112,7 +112,7 @@ impl Cards {
         self.0.iter().find(|(other, _)| *other == role).map(|(_, card)| card)
     }
 
-    /// Whether there is none.
+    /// Whether it is empty.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -129,7 +129,7 @@ const fn never(name: &'static str, assumption: u16, entry: &'static str, why: &'
     Point { name, assumption, entry, question: assumption, undecidable: Some(why) }
 }
 
-/// The point of a situation; the sandbox's own failures are none of a service's.
+/// The point of a situation; `None` for failures that only the sandbox has.
 fn of_situation(situation: &Situation) -> Option<Point> {
     let undecidable = match situation.name {
         "injected-fault" | "sandbox-failure" => return None,

@@ -25,7 +25,7 @@ pub enum StoreBug {
     LeaseByLocalClock,
     /// A claim returns a row that another worker holds, under the same fencing number.
     ClaimWithoutLock,
-    /// An outcome is told and not stored.
+    /// An outcome is reported but not stored.
     ToldBeforeStored,
     /// A second begin under one reference is taken for the first.
     BegunTwice,

@@ -8,7 +8,7 @@ use rustls::{
     pki_types::{CertificateDer, pem::PemObject},
 };
 
-/// TLS with the authorities of the file `PG_CA_FILE`, or with Mozilla's when there is none.
+/// TLS with the authorities of the file `PG_CA_FILE`, or with Mozilla's without that variable.
 ///
 /// # Errors
 /// When the file contains no certificates.

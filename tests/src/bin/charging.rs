@@ -1,12 +1,11 @@
-//! Charges once with its state in a file, and stops at a chosen place, to be killed there.
+//! Charges once with its state in a file, and stops at a chosen place, where a test kills it.
 //!
 //! ```text
 //! charging BASE_URL STATE_FILE REFERENCE PLACE
 //! ```
 //!
-//! It goes on from the state file if there is one. Places are counted from 1 as they come: before and after each time that
-//! the state is stored, before and after each request. At `PLACE` it prints `here` and does nothing more; with 0 it goes on
-//! to the end, and prints how that is.
+//! It continues from the state file if that exists. Places are counted from 1: before and after each write of the state, before
+//! and after each request. At `PLACE` it prints `here` and stops; with 0 it continues to the end, and prints the outcome.
 
 use std::{
     env,
@@ -75,7 +74,7 @@ fn say(line: &str) {
     let _ = writeln!(stdout(), "{line}").and_then(|()| stdout().flush());
 }
 
-/// Counts the places that were passed.
+/// Counts the passed places.
 #[derive(Clone)]
 struct Places {
     last: usize,
@@ -91,7 +90,7 @@ impl Places {
     }
 }
 
-/// Stops before each request, and when its reply is there.
+/// Stops before each request, and after its reply.
 #[derive(Clone)]
 struct Stopping {
     hyper: HyperTransport,

@@ -12,17 +12,17 @@ use std::{
 const DRIVER: &str = "chromedriver";
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
-/// A running chromedriver on a free port. It ends, and its browser with it, when it is dropped.
+/// A running chromedriver on a free port. Dropping it ends it and its browser.
 pub(super) struct Driver {
     process: Child,
     port: u16,
     browser: PathBuf,
-    /// Kept open, so that the process can go on writing.
+    /// Kept open, so that the process can write to it.
     _output: BufReader<ChildStdout>,
 }
 
 impl Driver {
-    /// Nothing where browser or driver are not installed, which is said once.
+    /// `None` if browser or driver are not installed, which is printed once.
     pub(super) fn start() -> Option<Self> {
         let browser = BROWSERS.into_iter().find_map(in_path);
         let (Some(driver), Some(browser)) = (in_path(DRIVER), browser) else {
@@ -49,7 +49,7 @@ impl Driver {
         &self.browser
     }
 
-    /// Chromium outlives a driver that is killed, but not one that is told to end.
+    /// Chromium outlives a driver that is killed, but not one that is shut down.
     fn shut_down(&self) -> io::Result<()> {
         let mut connection = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port))?;
         connection.write_all(b"GET /shutdown HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")?;
@@ -67,7 +67,7 @@ impl Drop for Driver {
     }
 }
 
-/// It says where it listens: "ChromeDriver was started successfully on port 41235."
+/// It prints its port: "ChromeDriver was started successfully on port 41235."
 fn port(output: &mut impl BufRead) -> u16 {
     let mut lines = output.lines().map_while(Result::ok);
     let port = lines.find_map(|line| {

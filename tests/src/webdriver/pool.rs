@@ -1,6 +1,6 @@
-//! Browsers that tests have done with, for the tests after them: starting one takes longer than most tests.
+//! Browsers of finished tests, for the next tests: starting one takes longer than most tests.
 //!
-//! They live as long as a test holds any: when the last test ends, the last browser ends too, and no process is left.
+//! They live as long as any test uses one: when the last test ends, all browsers end.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 

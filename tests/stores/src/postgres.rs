@@ -1,5 +1,5 @@
-//! PostgreSQL servers for tests: in a temporary folder, on a free port, as a user that is not root. A server ends with the
-//! process that started it, however that ends.
+//! PostgreSQL servers for tests: in a temporary folder, on a free port, as a user that is not root. A server ends when
+//! the process that started it ends for any reason.
 
 mod used_again;
 
@@ -16,8 +16,8 @@ use std::{
 
 use self::used_again::UsedAgain;
 
-/// Starts the server, restarts it when it is told to, and ends it when standard input is closed. It removes the folder,
-/// which is of the user that it runs as.
+/// Starts the server, restarts it on command, and ends it when standard input is closed. It removes the
+/// folder, which belongs to the user that it runs as.
 const SUPERVISOR: &str = r#"
 trap : INT TERM
 bin=$1 folder=$2 port=$3
@@ -49,7 +49,7 @@ rm -rf "$folder"
 /// How to get a missing server.
 const MISSING: &str = "PostgreSQL is not installed: apt-get install postgresql";
 
-/// A server for tests. Dropping it ends it.
+/// A server for tests, which ends when it is dropped.
 pub struct Postgres {
     bin: PathBuf,
     port: u16,
@@ -61,7 +61,7 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    /// The folder of the newest server that is installed (Debian's `postgresql`), if there is one.
+    /// The folder of the newest installed server (Debian's `postgresql`).
     #[must_use]
     pub fn installed() -> Option<PathBuf> {
         let versions = fs::read_dir("/usr/lib/postgresql").ok()?.flatten();
@@ -70,10 +70,10 @@ impl Postgres {
         Some(newest.join("bin")).filter(|bin| bin.join("postgres").is_file())
     }
 
-    /// The server that the tests of one process share; `None` where none is installed, unless nothing may be left out.
+    /// The server that the tests of one process share; `None` if none is installed, unless no test may be skipped.
     ///
     /// # Panics
-    /// When an installed server does not start, or none is installed on CI.
+    /// If an installed server does not start, or none is installed on CI.
     #[must_use]
     pub fn for_tests() -> Option<&'static Self> {
         if Self::installed().is_none() {
@@ -90,7 +90,7 @@ impl Postgres {
     /// Starts a server with these options, such as `-c fsync=off`.
     ///
     /// # Errors
-    /// When no server is installed, or it does not start.
+    /// If no server is installed, or it does not start.
     pub fn start(options: &[&str]) -> io::Result<Self> {
         let bin = Self::installed().ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, MISSING))?;
         let folder = tempfile::Builder::new().prefix("pg-test-").tempdir()?.keep();
@@ -113,7 +113,7 @@ impl Postgres {
         Ok(server)
     }
 
-    /// The server that the tests of one process share; it syncs nothing.
+    /// The server that the tests of one process share. It never syncs.
     ///
     /// # Errors
     /// As [`Postgres::start`].
@@ -124,23 +124,23 @@ impl Postgres {
         shared.as_ref().map_err(String::as_str)
     }
 
-    /// Makes an empty database and gives its URL.
+    /// Creates an empty database and returns its URL.
     ///
     /// # Errors
-    /// When the server does not make one.
+    /// If the server cannot create one.
     pub fn database(&self) -> io::Result<String> {
         let name = format!("test{}", self.databases.fetch_add(1, Ordering::Relaxed));
         self.psql("postgres", &format!("CREATE DATABASE {name}"))?;
         Ok(self.url(&name))
     }
 
-    /// Opens a store with this key in a database that holds an empty one, or nothing yet. The database is used again once no
-    /// connection to it is left: making one, and its tables, takes longer than most tests.
+    /// Opens a store with this key in a database without rows. The database is used again once no connection to it is open, since
+    /// creating a database and its tables takes longer than most tests.
     ///
     /// # Errors
-    /// When the server does not make one.
+    /// If the server cannot create one.
     pub fn with_empty_store<T>(&self, key: &[u8; 32], open: impl FnOnce(&str) -> T) -> io::Result<T> {
-        // Until it is opened, nothing tells that it is taken.
+        // Until it is open, other tests cannot see that it is taken.
         let mut used_again = self.used_again.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = match &mut *used_again {
             Some(kept) => kept,
@@ -164,7 +164,7 @@ impl Postgres {
         format!("postgres://pg@127.0.0.1:{}/{database}", self.port)
     }
 
-    /// The port that the server listens on, at 127.0.0.1.
+    /// The port on which the server listens, at 127.0.0.1.
     #[must_use]
     pub const fn port(&self) -> u16 {
         self.port
@@ -176,10 +176,10 @@ impl Postgres {
         &self.bin
     }
 
-    /// Runs a statement as superuser and gives its rows, one a line.
+    /// Runs a statement as superuser and returns its rows, one a line.
     ///
     /// # Errors
-    /// When the statement fails.
+    /// If the statement fails.
     pub fn psql(&self, database: &str, statement: &str) -> io::Result<String> {
         let database = database.rsplit('/').next().unwrap_or_default();
         let output = Command::new(self.bin.join("psql"))
@@ -191,10 +191,10 @@ impl Postgres {
         Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned())
     }
 
-    /// Ends the server as `pg_ctl stop -m immediate` does: it loses what is not on the disk.
+    /// Stops the server as `pg_ctl stop -m immediate` does: it loses everything that is not on the disk.
     ///
     /// # Errors
-    /// When the supervisor has ended.
+    /// If the supervisor has ended.
     pub fn stop_at_once(&self) -> io::Result<()> {
         self.tell("immediate")
     }
@@ -202,7 +202,7 @@ impl Postgres {
     /// Starts the server again.
     ///
     /// # Errors
-    /// When it does not start.
+    /// If it does not start.
     pub fn start_again(&self) -> io::Result<()> {
         self.tell("start")
     }
@@ -226,12 +226,12 @@ impl Postgres {
 impl Drop for Postgres {
     fn drop(&mut self) {
         drop(self.pipes.lock().unwrap_or_else(PoisonError::into_inner).take());
-        // It fails only when the supervisor was waited for already.
+        // Fails only if the supervisor has already been waited for.
         let _ = self.supervisor.wait();
     }
 }
 
-/// PostgreSQL refuses to run as root: runs a command as another user then, who gets the folder.
+/// Runs a command as another user, who gets the folder, if this process is root: PostgreSQL refuses to run as root.
 #[cfg(unix)]
 fn become_another(command: &mut Command, folder: &Path) -> io::Result<()> {
     use std::os::unix::{

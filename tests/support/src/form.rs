@@ -61,7 +61,7 @@ pub fn request(method: Method, path: &str, body: impl Into<Bytes>) -> Request<By
     request.body(body.into()).expect("a valid path")
 }
 
-/// Pairs with some values replaced, added, or, with an empty value, left out.
+/// Pairs with some values replaced or added; an empty value removes its pair.
 #[must_use]
 pub fn with<'a>(pairs: &[(&'a str, &'a str)], changes: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
     let changed = |name: &str| changes.iter().any(|change| change.0 == name);

@@ -1,4 +1,5 @@
-//! What tests share: signed forms, a merchant at a sandbox without a socket, free ports, programs of other languages, and what a thread traces.
+//! Shared parts of tests: signed forms, a merchant at a sandbox without a socket, free ports, programs of other languages, and the
+//! events that a thread traces.
 
 mod form;
 mod merchant_desk;

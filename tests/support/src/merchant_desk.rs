@@ -11,13 +11,13 @@ use super::form;
 
 /// A sandbox, the time at which it is called, and the account that calls it. It begins at ten on 4 May 2026, with `main`.
 pub struct MerchantDesk {
-    /// What is called.
+    /// The called sandbox.
     pub sandbox: Sandbox,
     /// The account that calls.
     pub merchant: Merchant,
     /// The time of the next call.
     pub now: Timestamp,
-    /// What no response may show.
+    /// Texts that no response may contain.
     hidden: &'static [&'static str],
 }
 
@@ -32,7 +32,7 @@ impl MerchantDesk {
         Self { sandbox, merchant, now: Timestamp::parse("2026-05-04T10:00:00Z").expect("a time"), hidden: &[] }
     }
 
-    /// The same, where no response may show one of these texts.
+    /// Refuses responses that contain one of these texts.
     #[must_use]
     pub fn hiding(self, hidden: &'static [&'static str]) -> Self {
         Self { hidden, ..self }
@@ -41,13 +41,13 @@ impl MerchantDesk {
     /// The account of this name.
     ///
     /// # Panics
-    /// When there is none.
+    /// If it does not exist.
     #[must_use]
     pub fn account(&self, name: &str) -> Merchant {
         self.sandbox.settings().merchants.by_name(name).expect("an account of this name").clone()
     }
 
-    /// From now on another account calls.
+    /// Makes later calls as another account.
     pub fn become_merchant(&mut self, name: &str) {
         self.merchant = self.account(name);
     }
@@ -65,15 +65,15 @@ impl MerchantDesk {
     /// Sends any request.
     ///
     /// # Panics
-    /// When the response shows what it must not.
+    /// If the response contains a hidden text.
     pub fn handle(&mut self, request: Request<Bytes>) -> Response<Bytes> {
         self.handle_group(vec![request]).remove(0)
     }
 
-    /// Sends requests that come together.
+    /// Sends requests as one group.
     ///
     /// # Panics
-    /// When a response shows what it must not.
+    /// If a response contains a hidden text.
     pub fn handle_group(&mut self, requests: Vec<Request<Bytes>>) -> Vec<Response<Bytes>> {
         let responses = self.sandbox.handle_group(self.now, requests);
         for response in &responses {
@@ -86,7 +86,7 @@ impl MerchantDesk {
     /// A signed call of version 3, and its status and reply in JSON.
     ///
     /// # Panics
-    /// When the reply is no JSON.
+    /// If the reply is not JSON.
     pub fn call(&mut self, method: &str, pairs: &[(&str, &str)]) -> (u16, Value) {
         let response = self.version_3(&format!("{method}/json"), pairs);
         (response.status().as_u16(), serde_json::from_slice(response.body()).expect("JSON"))
@@ -95,7 +95,7 @@ impl MerchantDesk {
     /// A signed call of version 3 that succeeds.
     ///
     /// # Panics
-    /// When it does not.
+    /// If it fails.
     pub fn done(&mut self, method: &str, pairs: &[(&str, &str)]) -> Value {
         let (status, reply) = self.call(method, pairs);
         assert_eq!(status, 200, "{method} {reply}");
@@ -114,10 +114,10 @@ impl MerchantDesk {
         self.handle(form::request(Method::POST, &format!("/enterprise/{method}"), body))
     }
 
-    /// What the control interface shows.
+    /// A reply of the control interface.
     ///
     /// # Panics
-    /// When it does not reply with JSON.
+    /// If the reply is not JSON.
     pub fn control(&mut self, path: &str) -> Value {
         let response = self.handle(form::request(Method::GET, &format!("/_sandbox/{path}"), ""));
         serde_json::from_slice(response.body()).expect("JSON")
@@ -134,7 +134,7 @@ impl MerchantDesk {
     }
 }
 
-/// The text of a header; empty without it. Headers may have bytes that are no ASCII.
+/// The text of a header; empty without it. Headers may have bytes that are not ASCII.
 ///
 /// # Panics
 /// When it is not UTF-8.

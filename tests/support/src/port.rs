@@ -1,4 +1,4 @@
-//! Ports for programs that are told where to listen.
+//! Ports for programs that need a port as an argument.
 
 use std::{
     net::{Ipv4Addr, TcpListener},
@@ -6,8 +6,7 @@ use std::{
     sync::atomic::{AtomicU16, Ordering},
 };
 
-/// A port on which no program listens. The system does not choose it for a connection: a program that ends and starts again finds
-/// it free.
+/// A port on which no program listens. The system does not choose it for connections, so it stays free while a program restarts.
 ///
 /// # Panics
 /// When every such port is taken.
@@ -16,7 +15,7 @@ pub fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let chosen = not_for_connections();
     let count = chosen.end() - chosen.start() + 1;
-    // Programs that run at the same time begin far apart.
+    // Concurrent programs begin far apart.
     let begin = u16::try_from(u64::from(std::process::id()) * 97 % u64::from(count)).expect("it is less");
     (0..count)
         .map(|_| {

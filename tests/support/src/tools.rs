@@ -1,11 +1,11 @@
-//! Programs of other languages, which not every machine has.
+//! Programs of other languages, which may be missing.
 
 use std::{
     env,
     process::{Command, Stdio},
 };
 
-/// Whether all these programs are installed. Prints what is left out where one is missing, and panics there on CI.
+/// Whether all these programs are installed. If one is missing, prints what is skipped, and panics on CI.
 ///
 /// # Panics
 ///
@@ -20,7 +20,7 @@ pub fn installed(programs: &[&str], what: &str) -> bool {
     false
 }
 
-/// The adapter in PHP needs an extension that Debian packs by itself.
+/// The adapter in PHP needs an extension that is a separate package on Debian.
 fn works(program: &str) -> bool {
     let mut command = Command::new(program);
     let php = program == "php";

@@ -45,7 +45,7 @@ fn redirect_data_of_a_form_with_invalid_fields() {
     }));
 }
 
-/// The error page is told the error and nothing of the card, in the shape of every other error.
+/// The error page gets the error, without anything of the card, in the shape of every other error.
 // spec: 2 §2.2
 #[test]
 fn redirect_data_of_the_error_page() {

@@ -48,7 +48,7 @@ impl Charging {
     /// Begins, or goes on from `saved` if that is there.
     ///
     /// # Errors
-    /// When the JSON is none, or lacks the account or the order.
+    /// If the JSON is invalid, or lacks the account or the order.
     pub fn begin(start: &[u8]) -> Result<Self, Box<dyn Error>> {
         let start: Value = serde_json::from_slice(start)?;
         let text = |name: &str| start[name].as_str().ok_or_else(|| format!("{name} is missing"));
@@ -71,7 +71,7 @@ impl Charging {
             Event::MaybeSent => MachineEvent::Failed(Failure::MaybeSent),
             Event::Reply(status, body) => match Response::builder().status(status).body(Bytes::from(body)) {
                 Ok(reply) => MachineEvent::Reply(reply),
-                // It was answered, with a status that is none.
+                // The server answered, with an invalid status.
                 Err(_) => MachineEvent::Failed(Failure::MaybeSent),
             },
         };

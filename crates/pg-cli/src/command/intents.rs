@@ -144,7 +144,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         }
         match arguments.action {
             Some(Action::Migrate { print: true }) => print(pg_intents::SQLITE_MIGRATIONS),
-            // A reader makes no file where there is none.
+            // Reading must not create a missing file.
             None
             | Some(Action::Show(_) | Action::Reconcile(_) | Action::Park(_) | Action::Reseal { .. } | Action::Resume)
                 if !std::path::Path::new(&arguments.store).is_file() =>

@@ -130,7 +130,7 @@ struct Place<'a> {
     address: SocketAddr,
     public: Option<&'a BaseUrl>,
     token: Option<&'a str>,
-    /// The sandbox that is told the addresses.
+    /// The sandbox to which the addresses are registered.
     registered: Option<&'a Registered>,
 }
 

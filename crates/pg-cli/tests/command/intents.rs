@@ -128,7 +128,7 @@ async fn sealed_payments_are_shown_with_their_key_and_say_so_without_it() {
     begun(&clear, "shop", "order-clear").await;
     both().run().ends(1).says("order-clear cannot be opened: it is not sealed");
     both().arg("--clear").run().ends(0).prints("1 payments sealed with the newest key, 2 were");
-    // What cannot be opened is told, and the rest is sealed.
+    // Rows that cannot be opened are reported, and the others are sealed.
     let found = row(&clear, "order-open").await;
     assert!(clear.rewrite(&found, &IntentRow { state: "x".to_owned(), ..found.clone() }, &[]).await.unwrap());
     both().run().ends(1).says("1 payments are as they were").says("its state or its kind was altered");

@@ -252,7 +252,7 @@ fn callbacks_are_forwarded_and_acknowledged_as_the_shop_answers() {
     assert_eq!((&told["what"], &told["forwarded"]["status"]), (&"updaterCallback".into(), &200.into()));
     assert_eq!(told["confirmed"]["cardKeyDetails"].as_array().unwrap().len(), 3);
 
-    // The shop is gone: the service is told so.
+    // The shop is gone: the service gets an error.
     pg(["sandbox", "callbacks", "redeliver", &id, "--sandbox", base]).run().ends(0).prints("HTTP 502");
     let told = listening.next();
     assert!(told["forwarded"]["error"].is_string() && told["forwarded"]["acknowledged"] == false, "{told}");

@@ -1,4 +1,4 @@
-//! Readers that go away, disks that are full, and terminals that are none.
+//! Readers that close early, full disks, and standard streams that are no terminals.
 
 use crate::command::pg::words;
 

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use zeroize::Zeroizing;
 
-/// A change of values. The correct one is none.
+/// A change of values. For correct values, no change.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum Values {
     #[default]

@@ -1,4 +1,4 @@
-//! What a caller is told when the network or the service fails, over real loopback connections.
+//! The errors that a caller gets when the network or the service fails, over real loopback connections.
 
 use std::time::Duration;
 

@@ -34,7 +34,7 @@ struct Disk {
     writes: Arc<AtomicUsize>,
 }
 
-/// Refuses every password but one, or does as it is told.
+/// Refuses every password but one, or replies as it is set to.
 #[derive(Clone, Default)]
 struct Service {
     seen: Arc<AtomicUsize>,
@@ -78,7 +78,7 @@ impl Disk {
             .build()
     }
 
-    /// A client of a process that begins, before it is told where to store its throttle.
+    /// A client of a process that has just started, before its store of the throttle is set.
     fn resumed(&self, service: &Service, password: &str) -> ClientBuilder<Service> {
         let base = BaseUrl::parse("https://gateway.example").unwrap();
         let account = Account::new(base, Credentials::new("key", password, "sha key"));

@@ -126,7 +126,7 @@ pub enum UpdateInput {
     Taken(u64),
 }
 
-/// What an account update asks of its owner.
+/// A demand of an account update.
 #[derive(Clone, Debug)]
 pub enum UpdateDemand {
     /// Pass the next keys of the source.

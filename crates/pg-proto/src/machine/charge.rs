@@ -323,7 +323,7 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
         } else if state.exposure == Exposure::Never || state.looked || state.last_lookup || told.is_some() {
             self.bounds_ended();
         } else {
-            // No time for a pause: one lookup is better than none. If the service wants no request now, there is none.
+            // No time for a pause, but one lookup is better than none. If the service forbids requests now, none is sent.
             state.last_lookup = true;
             state.phase = Phase::Looking;
         }

@@ -148,7 +148,7 @@ pub enum CheckoutInput {
     Cancel,
 }
 
-/// What a checkout asks of its owner.
+/// A demand of a checkout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckoutDemand {
     /// Save the machine, then send the customer to this address, and pass on all reports. Report the time `until` with
@@ -342,7 +342,7 @@ impl Checkout {
         self.state.attempts.begin_anew();
     }
 
-    /// Waits before the next attempt of this step; false if there is none left.
+    /// Waits before the next attempt of this step; false if no attempt is left.
     fn try_again(&mut self, told: Option<Duration>, now: Moment, random: u64) -> bool {
         self.state.attempts.failed(told, self.plan.pauses, now, random) < self.plan.attempts
     }

@@ -104,7 +104,7 @@ impl<M: Tested> Run<M> {
         }
     }
 
-    /// Returns the method of the request that is to be sent.
+    /// Returns the method of the request to send.
     pub(super) fn method(&self) -> &str {
         self.path().rsplit('/').find(|part| *part != "xml").unwrap_or_default()
     }

@@ -127,7 +127,7 @@ pub enum ThreeDSecureInput {
     Stop,
 }
 
-/// What a 3-D Secure payment asks of its owner.
+/// A demand of a 3-D Secure payment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ThreeDSecureDemand {
     /// Send the customer to this address, in a new window or a frame. Report their return, or the time `until` with
@@ -283,7 +283,7 @@ impl ThreeDSecure {
         self.state.enter(phase);
     }
 
-    /// Waits before the next attempt of this step; false if there is none left.
+    /// Waits before the next attempt of this step; false if no attempt is left.
     fn try_again(&mut self, told: Option<Duration>, at_most: u32, now: Moment, random: u64) -> bool {
         self.state.attempts.failed(told, self.state.plan.pauses, now, random) < at_most
     }

@@ -1,4 +1,4 @@
-//! What the simulator finds out (spec 1 §2.4), and what it is told to (A73 to A75).
+//! What the simulator finds by itself (spec 1 §2.4), and by the settings of a test (A73 to A75).
 
 use http::Method;
 use serde_json::{Value, json};

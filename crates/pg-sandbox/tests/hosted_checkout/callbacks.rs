@@ -66,7 +66,7 @@ fn nothing_else_is_told() {
     assert_eq!(told[0].1.len(), 6);
 }
 
-/// The merchant is told what it said itself; who looks on is shown no number.
+/// The callback repeats what the merchant sent; the list of callbacks shows no card number.
 #[test]
 fn a_card_number_in_a_wrong_place_is_told_to_its_merchant_only() {
     for class in [PAN, "4000 0000 0000 1000"] {

@@ -120,7 +120,7 @@ fn approvals_are_counted_and_declines_are_not() {
         assert_eq!(paid, wanted);
         let used_up = shop.visit(&token);
         assert!(used_up.status == 410 && used_up.says("has expired"), "{}", used_up.html);
-        // Who has paid is told so, and not sent where a payment that was given up leads.
+        // A customer who has paid sees that, and is not sent to the cancel URL.
         assert_eq!(used_up.says("has been made"), wanted > 0, "{}", used_up.html);
         assert_eq!(used_up.says(CANCEL), wanted == 0, "{}", used_up.html);
     }

@@ -1,4 +1,4 @@
-//! What the probes say while the database is away, and a server that is told to stop under load.
+//! The probes while the database is down, and a server that is stopped under load.
 
 use std::{
     net::SocketAddr,
@@ -44,7 +44,7 @@ async fn a_process_without_its_database_lives_and_is_not_ready() {
 
 /// How many callers pay at the same time.
 const CALLERS: usize = 16;
-/// After how many payments the server is told to stop.
+/// The number of payments after which the server is stopped.
 const PAID: usize = 40;
 
 fn pay_until_it_stops(address: SocketAddr, caller: usize, paid: &AtomicUsize) {

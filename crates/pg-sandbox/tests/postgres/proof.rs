@@ -37,7 +37,7 @@ pub(super) fn setting(name: &str, usual: usize) -> usize {
     std::env::var(name).map_or(usual, |text| text.parse().unwrap())
 }
 
-/// Serves a sandbox until standard input ends, if it is told a database, a file, or `memory`.
+/// Serves a sandbox until standard input ends, if an argument names a database, a file, or `memory`.
 #[test]
 fn a_process_of_the_proof() {
     let Ok(url) = std::env::var(URL) else { return };

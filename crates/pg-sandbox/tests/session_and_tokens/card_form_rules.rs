@@ -9,7 +9,7 @@ use pg_model::{
 
 use crate::session_and_tokens::shop::{CURRENT, ERROR_PAGE, GOOD, NEXT, Shop, with};
 
-/// Where a form leads and what it is told there.
+/// The page to which a form redirects, and the errors in its query.
 #[derive(Debug, PartialEq)]
 enum Told {
     Right,

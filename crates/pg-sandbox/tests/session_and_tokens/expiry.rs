@@ -32,7 +32,7 @@ fn a_millisecond_decides() {
     assert_eq!(shop.post(&session, GOOD).page(), NEXT);
     shop.pass(Duration::from_millis(1));
     assert_eq!(shop.post(&session, GOOD).error(), "136");
-    // Even a form that lacks everything else is told that the session is over.
+    // Even a form without any other parameter gets the code of the expired session.
     assert_eq!(shop.post(&session, &[]).error(), "136");
 }
 

@@ -7,7 +7,7 @@ use std::{
 
 use crate::session_and_tokens::shop::{GOOD, Shop, with};
 
-/// Decrypts with the `openssl` command; nothing where there is none.
+/// Decrypts with the `openssl` command; `None` if it is not installed.
 fn openssl(data: &str, key: &str, iv: &str) -> Option<String> {
     let hex = |text: &str| text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
     let (key, iv) = (hex(key), hex(iv));

@@ -89,7 +89,7 @@ impl Shop {
         answer["sessionKey"].as_str().unwrap().to_owned()
     }
 
-    /// What the browser is told after posting a form to a session, in JSON.
+    /// Where the browser is redirected after posting a form to a session, in JSON.
     pub(crate) fn post(&mut self, session: &str, pairs: &[(&str, &str)]) -> Landing {
         let pairs: Vec<_> = [("sessionKey", session)].into_iter().chain(pairs.iter().copied()).collect();
         self.post_raw("/v3/session/postform/json", body_of(&pairs))

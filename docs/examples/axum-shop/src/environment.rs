@@ -30,7 +30,7 @@ pub fn account_of_environment() -> Result<Account, Box<dyn Error>> {
     })
 }
 
-/// Ends when the process is told to stop.
+/// Completes when the process gets a signal to stop.
 pub async fn stopped() {
     #[cfg(unix)]
     if let Ok(mut terminate) = signal::unix::signal(signal::unix::SignalKind::terminate()) {

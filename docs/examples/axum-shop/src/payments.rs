@@ -249,7 +249,8 @@ impl Payments {
         }
     }
 
-    /// Tells the machine of an order, if one is at work. What it cannot take the service is told to bring again.
+    /// Passes a notification to the machine of an order, if one is running. If it cannot be passed, the service is asked to
+    /// repeat it.
     pub(crate) fn tell(&self, id: &str, told: Told) {
         let untold = match lock(&self.desks).get(id) {
             Some(desk) => desk.tell.try_send(told).err().map(mpsc::error::TrySendError::into_inner),

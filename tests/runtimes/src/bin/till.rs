@@ -1,4 +1,4 @@
-//! The program of `docs/guide/custom-runtime.md`; a test holds the two to each other.
+//! The program of `docs/guide/custom-runtime.md`. A test compares the two.
 #![expect(clippy::disallowed_methods, reason = "a driver is where time and randomness come in, and where it waits")]
 
 use std::{
@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let payment = Auth::new(CardDetails::new("4000000000001000", "12", "49"), order);
     let payment = Some(payment).filter(|_| noted.is_none());
 
-    // Begun before? Then it goes on where it was.
+    // Continue a charge that an earlier process began.
     let mut charge = match (read(&machine_file)?, payment) {
         (Some(text), payment) => Charge::resume(&SavedState::from_text(text), account, payment)?,
         (None, Some(payment)) => Charge::new(account, payment, ChargeBounds::default())?,
@@ -87,7 +87,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 const UNKNOWN: &str = "unknown";
 
-/// The store: written beside, synced, renamed, and the folder synced. The file holds one text or the other, never a half.
+/// The store: writes and syncs a new file, renames it, and syncs the folder, so that the file is always complete.
 fn store(file: &str, text: &str) -> io::Result<()> {
     let beside = format!("{file}.new");
     let mut new = File::create(&beside)?;
@@ -105,7 +105,7 @@ fn read(file: &str) -> io::Result<Option<String>> {
     }
 }
 
-/// The transport: what goes wrong is told as not sent only when that is certain.
+/// The transport: an error counts as not sent only when that is certain.
 fn send(agent: &Agent, request: Request<Bytes>) -> Result<Response<Bytes>, Failure> {
     let (head, body) = request.into_parts();
     let reply = agent.run(Request::from_parts(head, &body[..])).map_err(|error| match error {

@@ -26,7 +26,7 @@ const FOREIGN: &[&[(&str, &str)]] = &[
     &[("Host", "127.0.0.1"), ("Sec-Fetch-Site", "none, cross-site")],
 ];
 
-/// Names that lead here although they are not ours (DNS rebinding), and hosts that are none.
+/// Names that lead here although they are not ours (DNS rebinding), and invalid hosts.
 const HOSTS: &[&[(&str, &str)]] = &[
     &[],
     &[("Host", "")],

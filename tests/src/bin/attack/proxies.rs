@@ -73,7 +73,7 @@ pub(crate) async fn run(program: &Program, table: &mut Table<'_>) -> Result<()> 
                 }
             }
         }
-        // A proxy that speaks HTTP/1.0, as nginx does unless it is told otherwise, and adds nothing.
+        // A proxy that speaks HTTP/1.0, as nginx does by default, and adds nothing.
         let old = b"GET /_sandbox/merchants HTTP/1.0\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n";
         if wire::send(target.address, old).await?.status == 200 {
             through.push("HTTP/1.0".to_owned());

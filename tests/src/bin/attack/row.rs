@@ -13,7 +13,7 @@ pub(crate) struct Row {
     pub(crate) kept: bool,
 }
 
-/// All rows so far. Each is told when it is there: the whole takes minutes.
+/// All rows so far. Each is printed as soon as it is complete, since the whole run takes minutes.
 pub(crate) struct Table<'a> {
     only: Option<&'a str>,
     rows: Vec<Row>,

@@ -1,4 +1,4 @@
-//! Databases that tests use one after the other. Making one, and its tables, takes longer than most tests.
+//! Databases that tests use in turn, since creating a database and its tables takes longer than most tests.
 
 use std::{collections::BTreeMap, future::Future, io, thread};
 
@@ -10,7 +10,7 @@ const EMPTY: &str = "DO $$ DECLARE each text; BEGIN \
     FOR each IN SELECT tablename FROM pg_tables \
     WHERE schemaname = 'payment_sandbox' AND tablename NOT IN ('store', 'turn', 'keys') \
     LOOP EXECUTE 'DELETE FROM payment_sandbox.' || quote_ident(each); END LOOP; END $$";
-/// The databases to which nothing but this is connected.
+/// The databases without other connections.
 const FREE: &str = "SELECT datname::text FROM pg_database WHERE starts_with(datname, 'store_') AND datname NOT IN \
     (SELECT datname FROM pg_stat_activity WHERE datname IS NOT NULL AND application_name <> 'used again')";
 
@@ -30,7 +30,7 @@ impl UsedAgain {
         Ok(Self { runtime, url: url.to_owned(), server, databases: BTreeMap::new() })
     }
 
-    /// Makes an empty database.
+    /// Creates an empty database.
     pub(super) fn create(&mut self, name: &str) -> io::Result<()> {
         wait(&self.runtime, async { self.server.batch_execute(&format!("CREATE DATABASE {name}")).await })?;
         let client = wait(&self.runtime, connected(&format!("{}{name}", self.url)))?;
@@ -38,7 +38,7 @@ impl UsedAgain {
         Ok(())
     }
 
-    /// Empties a store of this kind that nothing has open, if there is one, and gives its database.
+    /// Empties a store of this kind that is not open, and returns its database, if there is one.
     pub(super) fn emptied(&mut self, kind: &str) -> io::Result<Option<String>> {
         let Self { runtime, server, databases, .. } = self;
         let free = wait(runtime, async { server.query(FREE, &[]).await })?;
@@ -56,12 +56,12 @@ impl UsedAgain {
 
 async fn connected(url: &str) -> Result<Client, tokio_postgres::Error> {
     let (client, connection) = tokio_postgres::connect(&format!("{url}?application_name=used%20again"), NoTls).await?;
-    // It ends with the client, whose statements report the error.
+    // Ends with the client, whose statements report the error.
     tokio::spawn(async move { drop(connection.await) });
     Ok(client)
 }
 
-/// Waits in a thread of its own: a test may have a runtime, in which another one must not wait.
+/// Waits in a new thread, since a runtime must not wait within the runtime of a test.
 fn wait<T: Send>(
     runtime: &Runtime,
     work: impl Future<Output = Result<T, tokio_postgres::Error>> + Send,

@@ -121,7 +121,7 @@ fn unreadable(what: &'static str, why: String) -> Event {
     Event::new(what, "an unreadable callback".to_owned()).found(Err(why))
 }
 
-/// A client of the account, or why there is none.
+/// A client of the account, or why it cannot be made.
 fn client(account: Result<Account, Failure>, deadline: Duration) -> Result<Client, String> {
     let told = |failure: Failure| failure.message().to_owned();
     let account = account.map_err(told)?;

@@ -33,7 +33,7 @@ impl Event {
         Self { what, claims, confirmed: None, unauthenticated: None, not_confirmed: None, forwarded: None }
     }
 
-    /// Adds the service's confirmation, or why there is none.
+    /// Adds the service's confirmation, or why it is missing.
     pub(super) fn found(mut self, found: Result<String, String>) -> Self {
         match found {
             Ok(record) => self.confirmed = RawValue::from_string(record).ok(),

@@ -150,7 +150,7 @@ fn told(finding: &Finding) -> Told<'_> {
     Told { finding, title, chosen, entry: finding.point.entry, question }
 }
 
-/// One finding: the observation and the dialect's entry, then the request that shows it, or why there is none.
+/// One finding: the observation and the dialect's entry, then the request that shows it, or why no request does.
 fn entry(told: &Told<'_>, name: &str, paint: Paint, text: &mut String) {
     let finding = told.finding;
     let head = format!("A{:<4}{:<36}", finding.assumption, finding.point.name);

@@ -1,4 +1,4 @@
-//! Every transition by itself, what is stored, and what is not.
+//! Each transition alone, and the content of the saved state.
 
 use std::time::Duration;
 
@@ -226,7 +226,7 @@ fn a_refusal_that_time_brings_is_held_against_a_lookup() {
             "{code}"
         );
         assert!(matches!(fence().then(ok(&list(&[transaction("600")]))).ends(), ChargeOutcome::Approved(_)), "{code}");
-        // A code that may mean that nothing was found is not proof enough, and a lost lookup is none.
+        // A code that may mean that nothing was found is not enough proof, and a lost lookup proves nothing.
         fence().then(refused("943")).pauses(0).sends("lookup");
         let drive = fence().then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
         // Nothing is forgotten in a crash.

@@ -6,7 +6,7 @@ fn a_return_is_a_reason_to_ask_and_no_more() {
     assert_eq!(run.input(ThreeDSecureInput::Returned).method(), "getAuthenticationStatus");
     run.say(&status("920", "N"));
     assert!(matches!(run.asked(), ThreeDSecureDemand::Challenge { .. }));
-    // Pressed again and again: no more than one question in two seconds.
+    // However often the customer presses, at most one lookup is sent in two seconds.
     run.input(ThreeDSecureInput::Returned);
     assert!(matches!(run.last, Some(Action::WaitUntil(until)) if until == NOON.after(Duration::from_secs(2))));
     assert_eq!(run.wait().method(), "getAuthenticationStatus");
