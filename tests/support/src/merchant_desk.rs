@@ -21,6 +21,26 @@ pub struct MerchantDesk {
     hidden: &'static [&'static str],
 }
 
+/// Lets a test's own merchant, a struct over a desk, be used as that desk.
+#[macro_export]
+macro_rules! is_a_desk {
+    ($merchant:ident) => {
+        impl std::ops::Deref for $merchant {
+            type Target = $crate::MerchantDesk;
+
+            fn deref(&self) -> &Self::Target {
+                &self.0
+            }
+        }
+
+        impl std::ops::DerefMut for $merchant {
+            fn deref_mut(&mut self) -> &mut Self::Target {
+                &mut self.0
+            }
+        }
+    };
+}
+
 impl MerchantDesk {
     /// The account `main` at a sandbox that has it.
     ///

@@ -1,4 +1,4 @@
-//! Checks of what the tables say, after their shape has been read: that names are known and used once, that every fact
+//! Checks of the content of the tables, after their shape has been read: that names are known and used once, that every fact
 //! has its source, and that no rule contradicts another.
 
 mod codes;
@@ -19,11 +19,11 @@ use super::{
     tables::{Credentials, Group, GroupRow, Method, Row, Service, Tables},
 };
 
-/// Types that `pg-model` holds by hand and fields may have.
+/// Hand-written types of `pg-model` that fields may have.
 const HAND_WRITTEN: &[&str] =
     &["String", "u64", "i64", "Currency", "Decimal", "CardNumber", "Cv2", "Secret", "Vec<CardKey>"];
 
-/// Parameters that every request gets by itself.
+/// Parameters that every request gets automatically.
 const CREDENTIALS: &[&str] = &["apikey", "apipassword", "shasignature", "api_key", "api_password", "version"];
 
 /// Notes every mistake.

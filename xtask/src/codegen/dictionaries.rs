@@ -71,7 +71,7 @@ fn owned(words: &[&str]) -> BTreeSet<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// One word a line, every byte that is not plain as a number.
+/// One word a line, with special bytes as numbers.
 fn text(words: BTreeSet<String>) -> String {
     let escaped = |byte: u8| match byte {
         b'"' | b'\\' => format!("\\x{byte:02X}"),

@@ -85,7 +85,7 @@ const BY_NAME: &[(&str, &str)] = &[
     ("status", "Success"),
 ];
 
-/// Values that a record has by itself.
+/// Default values of a record.
 const OF_RECORD: &[(&str, &str, &str)] = &[
     ("ThreeDSecureInitiation", "transactionStatusCode", "607"),
     ("ThreeDSecureInitiation", "transactionStatus", "Success"),

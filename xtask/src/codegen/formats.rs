@@ -1,6 +1,6 @@
 //! The formats that a field may have: one row a format, with all that the generator knows of it.
 //!
-//! `crates/pg-model/src/format.rs` holds the same formats by hand, as code. Tests of the `tests` member compare the two.
+//! `crates/pg-model/src/format.rs` has the same formats as hand-written code. Tests of the `tests` member compare the two.
 
 /// One format.
 pub(super) struct Format {
@@ -12,9 +12,9 @@ pub(super) struct Format {
     pub(super) description: &'static str,
     /// The lengths that a value can have, in characters, where the format itself limits them.
     pub(super) lengths: &'static [u16],
-    /// The pattern of a value (ECMA 262, without anchors); empty where a pattern says nothing more than the type.
+    /// The pattern of a value (ECMA 262, without anchors); empty if it adds nothing to the type.
     pub(super) pattern: &'static str,
-    /// The types that a field of this format must have; none means any type that holds text.
+    /// The types that a field of this format must have; without any, every text type is allowed.
     pub(super) types: &'static [&'static str],
     /// A value for examples.
     pub(super) example: &'static str,

@@ -64,7 +64,7 @@ fn find<'t>(tables: &'t Tables, name: &str) -> anyhow::Result<(&'t Service, &'t 
     }
 }
 
-/// What is printed of one method.
+/// The printed description of one method.
 fn page(root: &Path, tables: &Tables, service: &Service, method: &Method) -> String {
     let mut text = format!("{}: {}\n{}\n\n", path(service, method), method.title, method.doc);
     let credentials = match method.credentials {

@@ -66,7 +66,7 @@ impl Problems {
         self.texts.append(&mut more.texts);
     }
 
-    /// `Ok` when nothing is wrong.
+    /// `Ok` without mistakes.
     ///
     /// # Errors
     /// Every problem with the line that it is about, in the order of files and lines.

@@ -1,6 +1,6 @@
 //! Reads the rows of a TOML file and keeps the place of every value.
 //!
-//! Whatever is wrong with the shape of a row is noted and reading goes on, so that one run shows every mistake.
+//! A mistake in the shape of a row is noted, and reading continues, so that one run shows every mistake.
 
 use std::cell::RefCell;
 
@@ -81,7 +81,7 @@ impl<'r> Row<'r> {
         self.table.iter().any(|(name, _)| name.get_ref() == key)
     }
 
-    /// A text that has to be there.
+    /// A required text.
     pub(super) fn text(&self, key: &'static str) -> String {
         let text = self.maybe_text(key);
         if text.is_none() {
@@ -100,7 +100,7 @@ impl<'r> Row<'r> {
         Some(String::new())
     }
 
-    /// `true` or `false`; what is left out is false.
+    /// `true` or `false`; false if it is missing.
     pub(super) fn flag(&self, key: &'static str) -> bool {
         let Some(value) = self.value(key) else { return false };
         match value.get_ref() {
@@ -154,7 +154,7 @@ impl<'r> Row<'r> {
         self.value(key).is_some().then(|| self.choice(key, words))
     }
 
-    /// A list of texts; what is left out is an empty list.
+    /// A list of texts; empty if it is missing.
     pub(super) fn texts(&self, key: &'static str) -> Vec<String> {
         let Some(value) = self.value(key) else { return Vec::new() };
         let texts = value.get_ref().as_array().and_then(|items| {
@@ -166,7 +166,7 @@ impl<'r> Row<'r> {
         texts.unwrap_or_default()
     }
 
-    /// A list of rows that has to be there.
+    /// A required list of rows.
     pub(super) fn rows<T>(&self, key: &'static str, mut read: impl FnMut(&Row<'r>) -> T) -> Vec<T> {
         let Some(value) = self.value(key) else {
             self.missing(key);
@@ -186,7 +186,7 @@ impl<'r> Row<'r> {
         rows
     }
 
-    /// A single row that has to be there.
+    /// A required single row.
     pub(super) fn one<T>(&self, key: &'static str, read: impl FnOnce(&Row<'r>) -> T) -> Option<T> {
         let value = self.value(key);
         match value.map(|value| (value.get_ref(), value.span())) {

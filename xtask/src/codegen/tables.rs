@@ -291,14 +291,14 @@ impl Tables {
 }
 
 impl CodeTable {
-    /// Whether its codes are the sandbox's own, and the documents have none of them.
+    /// Whether its codes are invented by the sandbox, and not in the documents.
     pub(super) fn is_invented(&self) -> bool {
         self.name.starts_with("Sandbox")
     }
 }
 
 impl Code {
-    /// The situation that a code of the sandbox stands for, by which dialects name it.
+    /// The situation of a code of the sandbox, by which dialects name it.
     pub(super) fn situation(&self) -> String {
         self.name.to_ascii_lowercase().replace('_', "-")
     }
@@ -320,7 +320,7 @@ impl Field {
         name.split("{n}").next().unwrap_or_default().to_ascii_lowercase()
     }
 
-    /// Whether it stands for several names.
+    /// Whether it has several names.
     pub(super) fn is_open(&self) -> bool {
         self.prefix.is_some() || self.wire.contains("{n}")
     }

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs, path::PathBuf};
 
 use super::*;
 
-/// A folder with everything that is read, and nothing that is generated.
+/// A folder with all inputs, and without generated files.
 pub(super) fn copy_of_the_project() -> tempfile::TempDir {
     let copy = tempfile::tempdir().unwrap();
     for folder in [TABLES, coverage::FOLDER] {
@@ -106,7 +106,7 @@ fn a_field_of_a_group_reaches_every_method_that_has_the_group() {
         sent(&format!("methods/{method}.rs"), "self.order.visit(sink);");
     }
     sent("groups/order.rs", "emit::optional(sink, &SALES_CHANNEL, &self.sales_channel);");
-    // Where a parameter of the method stands between those of the group, each is handed out by itself.
+    // If a parameter of the method is between those of the group, each parameter has its own line.
     for method in ["auth_session_key", "initiate_three_d_secure_card_key"] {
         let line = "emit::optional(sink, &order::SALES_CHANNEL, &self.order.sales_channel);";
         sent(&format!("methods/{method}.rs"), line);

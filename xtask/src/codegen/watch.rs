@@ -17,10 +17,10 @@ use super::{TABLES, coverage::FOLDER as COVERAGE, write};
 /// How long a change may go unnoticed.
 const INTERVAL: Duration = Duration::from_millis(300);
 
-/// Goes on until it is stopped from outside.
+/// Runs until it is stopped from outside.
 ///
 /// # Errors
-/// When nothing more can be printed.
+/// If printing fails.
 #[expect(clippy::disallowed_methods, reason = "a command for people, which waits between two looks")]
 pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
     let mut watch = Watch::new(root);

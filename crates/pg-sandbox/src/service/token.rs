@@ -13,11 +13,9 @@ use crate::codes::SandboxErrorCode;
 use crate::{assumed, merchants::Merchant, records::CardToken};
 
 mod account_updater;
-mod delete;
 mod detail;
-mod disable;
-mod enable;
 mod lookup;
+mod states;
 mod tokenise_transaction_key;
 mod update_card_key_details;
 

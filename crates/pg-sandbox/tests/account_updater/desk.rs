@@ -1,9 +1,6 @@
 //! A merchant's server and the sandbox's control interface, over a sandbox without a socket.
 
-use std::{
-    ops::{Deref, DerefMut},
-    path::Path,
-};
+use std::path::Path;
 
 use bytes::Bytes;
 use http::{Method, Response, StatusCode};
@@ -25,19 +22,7 @@ pub(crate) const HOOK: &str = "http://127.0.0.1:9/hook";
 
 pub(crate) struct Desk(MerchantDesk);
 
-impl Deref for Desk {
-    type Target = MerchantDesk;
-
-    fn deref(&self) -> &MerchantDesk {
-        &self.0
-    }
-}
-
-impl DerefMut for Desk {
-    fn deref_mut(&mut self) -> &mut MerchantDesk {
-        &mut self.0
-    }
-}
+pg_support::is_a_desk!(Desk);
 
 impl Desk {
     pub(crate) fn new() -> Self {

@@ -1,9 +1,6 @@
 //! A merchant's server and its customer's browser, over a sandbox without a socket.
 
-use std::{
-    ops::{Deref, DerefMut},
-    path::Path,
-};
+use std::path::Path;
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, Response};
@@ -46,19 +43,7 @@ pub(crate) const CARD: &[(&str, &str)] = &[
 
 pub(crate) struct Shop(MerchantDesk);
 
-impl Deref for Shop {
-    type Target = MerchantDesk;
-
-    fn deref(&self) -> &MerchantDesk {
-        &self.0
-    }
-}
-
-impl DerefMut for Shop {
-    fn deref_mut(&mut self) -> &mut MerchantDesk {
-        &mut self.0
-    }
-}
+pg_support::is_a_desk!(Shop);
 
 /// An answer of the service: XML.
 #[derive(Debug)]

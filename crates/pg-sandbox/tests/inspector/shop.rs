@@ -1,7 +1,5 @@
 //! A merchant, a customer and a developer at a sandbox without a socket.
 
-use std::ops::{Deref, DerefMut};
-
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, Response};
 use pg_sandbox::Settings;
@@ -17,19 +15,7 @@ pub(crate) const HOST: &str = "127.0.0.1:8480";
 
 pub(crate) struct Shop(MerchantDesk);
 
-impl Deref for Shop {
-    type Target = MerchantDesk;
-
-    fn deref(&self) -> &MerchantDesk {
-        &self.0
-    }
-}
-
-impl DerefMut for Shop {
-    fn deref_mut(&mut self) -> &mut MerchantDesk {
-        &mut self.0
-    }
-}
+pg_support::is_a_desk!(Shop);
 
 /// A page, or a redirect to one.
 #[derive(Debug)]

@@ -1,9 +1,6 @@
 //! A merchant and its customer's browser, over a sandbox without a socket.
 
-use std::{
-    ops::{Deref, DerefMut},
-    path::Path,
-};
+use std::path::Path;
 
 use bytes::Bytes;
 use http::{Method, Response};
@@ -32,19 +29,7 @@ pub(crate) const GOOD: &[(&str, &str)] = &[
 
 pub(crate) struct Shop(MerchantDesk);
 
-impl Deref for Shop {
-    type Target = MerchantDesk;
-
-    fn deref(&self) -> &MerchantDesk {
-        &self.0
-    }
-}
-
-impl DerefMut for Shop {
-    fn deref_mut(&mut self) -> &mut MerchantDesk {
-        &mut self.0
-    }
-}
+pg_support::is_a_desk!(Shop);
 
 impl Shop {
     pub(crate) fn new() -> Self {

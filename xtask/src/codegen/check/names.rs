@@ -1,4 +1,4 @@
-//! Names that have to be unique, or of a certain form.
+//! Names that must be unique, or of a certain form.
 
 use std::collections::BTreeMap;
 
@@ -74,7 +74,7 @@ impl Checker<'_> {
                 Row::Group(row) if row.inline => {
                     let inner = self.tables.group(&row.group).map_or(&[][..], |group| &group.fields);
                     let mut members = Vec::new();
-                    // A group that holds itself has been noted; here it must not be followed.
+                    // A group that contains itself is already reported, and must not be followed here.
                     if inner.iter().all(|row| matches!(row, Row::Field(_))) {
                         self.collect(inner, &mut members);
                     }
@@ -154,7 +154,7 @@ fn clash(first: &Field, second: &Field) -> Option<String> {
 }
 
 impl Checker<'_> {
-    /// Wire names of one record, its other spellings included.
+    /// Wire names of one record, with its other spellings.
     pub(super) fn part_wire_names(&mut self, parts: &[Part]) {
         let spelt = |part: &Part, places: &Places| {
             let place = places.of("wire");

@@ -1,4 +1,4 @@
-//! The sections of the three documents, to find a source that is in none of them.
+//! The sections of the three documents, to find sources that do not exist.
 
 use super::super::place::allowed;
 

@@ -30,7 +30,7 @@ struct Given<'t> {
 }
 
 impl Checker<'_> {
-    /// Notes each name that the documents misspell themselves, or that is a slip of one that they or other rows have.
+    /// Reports names that are misspelt in the documents, or that are probably typing errors for names of the documents or of other rows.
     pub(super) fn spellings(&mut self) {
         let (spellings, given) = (Spellings::of_documents(), names(self.tables));
         let elsewhere = Elsewhere::new(&given);
@@ -77,7 +77,7 @@ impl Spellings {
     }
 }
 
-/// Names of which the documents know nothing, by how often they are given and beside which others.
+/// Names that are not in the documents, with their number and the names beside them.
 struct Elsewhere<'g, 't> {
     given: BTreeMap<&'t str, Vec<&'g Given<'t>>>,
 }
@@ -139,7 +139,7 @@ fn nearest_slip<'n>(name: &str, names: &BTreeSet<&'n str>) -> Option<&'n str> {
     names.iter().copied().filter(|other| is_slip(name, other)).min_by_key(|other| osa_distance(name, other))
 }
 
-/// The name as its document would write it: `cardKey` in version 3, `trans_key` in version 5. Nothing if it is.
+/// The name as its document would write it: `cardKey` in version 3, `trans_key` in version 5. `None` if it is.
 fn usual_style(name: &str, source: &str) -> Option<String> {
     let words = || names::snake(name).split(['_', '-']).filter(|word| !word.is_empty()).map(str::to_owned).collect();
     let words: Vec<String> = words();
@@ -168,7 +168,7 @@ fn is_slip(name: &str, other: &str) -> bool {
         return false;
     }
     let most = if name.len() >= LONG { 2 } else { 1 };
-    // Each letter more is a slip by itself; most names differ by that already.
+    // Each additional letter is one difference, which already separates most names.
     if name.chars().count().abs_diff(other.chars().count()) > most {
         return false;
     }

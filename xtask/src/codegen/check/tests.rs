@@ -18,7 +18,7 @@ struct Mistake {
 }
 
 /// The mistakes of one page of `mistakes/`. Each begins with its file; `-` and `+` say what is replaced by what, the
-/// first time it occurs; the rest is what has to be said, with `N` for numbers of lines.
+/// first time it occurs; the rest is the expected messages, with `N` for line numbers.
 fn page(name: &str) -> Vec<Mistake> {
     let text = fs::read_to_string(path(name)).unwrap();
     text.trim_start_matches("# ")

@@ -64,7 +64,7 @@ fn parameters(tables: &Tables, shown: &OfTables, name: &str) -> Result<Vec<Entry
         Credentials::Session => "parameters session",
         Credentials::Enterprise => "parameters enterprise",
     };
-    // A group that several methods share has a source of its own; the parameter belongs to the method's section.
+    // A shared group has its own source, but the parameter belongs to the method's section.
     let entry = |wire: String| Entry {
         key: format!("parameter {name} {wire}"),
         what: format!("`{name}` `{wire}`"),

@@ -19,7 +19,7 @@ const CONTENTS: &str = "tests/coverage/contents";
 pub(super) struct List {
     pub(super) sections: Vec<Section>,
     pub(super) statements: Vec<Statement>,
-    /// Each clause that a test cites without a sentence of its own.
+    /// Each clause that a test cites without a sentence.
     pub(super) cited: Vec<Statement>,
     pub(super) of_tables: OfTables,
 }

@@ -6,7 +6,7 @@ use super::{
         reference::markdown::{anchor, table, text},
         tables::Tables,
     },
-    entries,
+    entries::{self, Entry},
     list::{DocumentTable, List, Section, Statement},
 };
 
@@ -41,7 +41,13 @@ pub(super) fn page(list: &List, tables: &Tables) -> String {
         }
     }
     // Texts of the tables are written for the pages of the reference.
-    page.replace("](assumptions.md#", "](../reference/assumptions.md#")
+    page = page.replace("](assumptions.md#", "](../reference/assumptions.md#") + "\n";
+    for number in tables.assumptions.iter().map(|assumption| assumption.number) {
+        if page.contains(&link(number)) {
+            page += &format!("{}: ../reference/assumptions.md#a{number:02}\n", link(number));
+        }
+    }
+    page
 }
 
 fn heading(section: &Section) -> String {
@@ -49,15 +55,30 @@ fn heading(section: &Section) -> String {
 }
 
 fn of_table(list: &List, tables: &Tables, section: &Section, one: &DocumentTable) -> String {
-    let entries = one.from.iter().flat_map(|from| entries::of(tables, &list.of_tables, from).unwrap_or_default());
+    let entries: Vec<Entry> =
+        one.from.iter().flat_map(|from| entries::of(tables, &list.of_tables, from).unwrap_or_default()).collect();
     let mut rows: Vec<Vec<String>> = entries
-        .map(|entry| {
+        .chunk_by(are_alike)
+        .map(|alike| {
+            let entry = &alike[0];
+            let parts: String = alike[1..].iter().filter_map(part).map(|(_, part)| format!(" `{part}")).collect();
             let assumption = entry.assumption.map(link).into_iter().collect();
-            vec![with(entry.what.replace('|', "\\|"), assumption), shown(&entry.shown)]
+            vec![with(entry.what.replace('|', "\\|") + &parts, assumption), shown(&entry.shown)]
         })
         .collect();
     rows.extend(list.of(&section.at, Some(&one.name)).map(said));
     format!("**{}**\n\n{}", text(&one.name), table(&["Row", "Shown by"], rows).trim_end().to_owned() + "\n")
+}
+
+/// Whether two entries share a row: parts of one thing that the same tests show.
+fn are_alike(one: &Entry, next: &Entry) -> bool {
+    let of = |entry| part(entry).map(|(whole, _)| whole.to_owned());
+    of(one).is_some() && of(one) == of(next) && one.shown == next.shown && one.assumption == next.assumption
+}
+
+/// The two names of an entry that has no other words, such as a method and its parameter.
+fn part(entry: &Entry) -> Option<(&str, &str)> {
+    entry.what.split_once(" `").filter(|(_, part)| part.find('`') == Some(part.len() - 1))
 }
 
 fn statements(list: &List, section: &Section) -> Option<String> {
@@ -86,7 +107,7 @@ fn with(what: String, assumptions: Vec<String>) -> String {
 }
 
 fn link(number: u16) -> String {
-    format!("[A{number:02}](../reference/assumptions.md#a{number:02})")
+    format!("[A{number:02}]")
 }
 
 fn shown(tests: &[String]) -> String {

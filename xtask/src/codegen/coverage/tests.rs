@@ -35,7 +35,7 @@ fn names(root: &Path) -> BTreeSet<String> {
     comments::of_workspace(root).tests.into_iter().map(|test| test.name).collect()
 }
 
-/// Nothing is left out either: `real` would panic.
+/// No fact is missing either: `real` would panic.
 #[test]
 fn every_named_test_exists() {
     let (list, _) = real();
@@ -165,7 +165,7 @@ fn a_comment_says_a_clause_a_sentence_or_rows() {
     );
 }
 
-/// Of a comment above something else, or above a test that never runs, nothing would follow.
+/// A comment above something else, or above a test that never runs, would have no effect.
 #[test]
 fn a_test_that_is_not_there_is_told() {
     let copy = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Where the things are that follow from a method: found by what their files say, so that it is always true.
+//! The places of everything that belongs to a method, searched in the files, so that they are always right.
 
 use std::{
     fs,
@@ -24,7 +24,7 @@ pub(super) struct Whereabouts {
     pub(super) at: Option<String>,
 }
 
-/// Everything that follows from a method, in the order in which it comes to be.
+/// Everything that belongs to a method, from its request to its handler.
 pub(super) fn of(root: &Path, service: &Service, method: &Method) -> Vec<Whereabouts> {
     let rust = &method.rust;
     let request = format!("{RUST}/methods/{}.rs", snake(rust));
@@ -97,7 +97,7 @@ fn handler(root: &Path, rust: &str) -> Whereabouts {
 }
 
 fn is_it(line: &str, holds: &str) -> bool {
-    // Headings and keys are whole lines; the beginning of one is another method's.
+    // Headings and keys must match as whole lines: another method may begin with the same text.
     if holds.starts_with('#') || holds.ends_with(':') { line == holds } else { line.trim_start().starts_with(holds) }
 }
 

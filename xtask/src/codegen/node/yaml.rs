@@ -1,5 +1,5 @@
-//! YAML in block style. A text stands plain where no reader could take it for anything else, as a literal block where it
-//! has several lines, and otherwise in double quotes.
+//! YAML in block style. A text is plain if no reader can mistake it, a literal block if it has several
+//! lines, and otherwise in double quotes.
 //!
 //! No library is used because the ones for serde write `yes` and `2026-01-31` without quotes. Readers of YAML 1.1, such as
 //! PyYAML, then see a flag and a date.
@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use super::Node;
 
-/// Words that some version of YAML reads as something else than text.
+/// Words that some version of YAML does not read as text.
 const NOT_TEXT: &[&str] = &["null", "true", "false", "yes", "no", "on", "off", "y", "n"];
 
 impl Node {
@@ -20,7 +20,7 @@ impl Node {
     }
 }
 
-/// A map or a list that is not empty, each entry on lines of its own.
+/// A map or a list that is not empty, each entry on its own lines.
 fn block(out: &mut String, node: &Node, depth: usize) {
     match node {
         Node::Map(entries) => {

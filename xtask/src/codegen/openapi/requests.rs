@@ -148,7 +148,7 @@ struct Object {
 }
 
 impl Object {
-    /// One that stands for several names goes by pattern.
+    /// A parameter with several names is a pattern.
     fn add(&mut self, field: &Field, node: Node) {
         if let Some(pattern) = names_pattern(field) {
             self.patterns.push((pattern, node));

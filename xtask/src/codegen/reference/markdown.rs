@@ -33,7 +33,7 @@ pub(super) fn assumption(number: u16) -> String {
     format!("[A{number:02}](assumptions.md#a{number:02})")
 }
 
-/// Something that is spelt like this on the wire or in Rust; a dash where there is nothing.
+/// A name on the wire or in Rust, as code; a dash if it is empty.
 pub(super) fn code(text: &str) -> String {
     // Within a cell a bar would end it, code or not.
     if text.is_empty() { "–".to_owned() } else { format!("`{}`", text.replace('|', "\\|")) }

@@ -2,7 +2,7 @@
 
 use std::{fs, process::Command};
 
-/// A change of one file that is made by hand.
+/// A manual change of one file.
 pub(super) struct Edit<'p> {
     pub(super) path: &'p str,
     /// Each hunk's lines, which begin with a blank, `+` or `-`.
