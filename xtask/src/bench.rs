@@ -33,7 +33,7 @@ const QUICK: &str = "PG_BENCH_QUICK";
 pub(crate) struct Choice {
     /// Few rounds.
     pub(crate) quick: bool,
-    /// Goes on with what an interrupted run has left.
+    /// Continues an interrupted run.
     pub(crate) resume: bool,
     /// These packages only; without any, all.
     pub(crate) packages: Vec<String>,
@@ -107,7 +107,7 @@ fn summarise(measurements: &Measurements) {
 
 /// Writes the report and its charts.
 fn write(root: &Path, measurements: &Measurements) -> Result<()> {
-    // Measured by a command of its own.
+    // Measured by a separate command.
     let before = std::fs::read_to_string(root.join(REPORT)).unwrap_or_default();
     let page = report::page(measurements, &report::Machine::this()?, builds::kept(&before));
     std::fs::write(root.join(REPORT), page).with_context(|| format!("{REPORT} cannot be written"))?;
@@ -139,7 +139,7 @@ fn cargo(root: &Path, package: &str, bench: &str) -> Command {
     cargo
 }
 
-/// Builds them all first, so that a mistake shows before anything is measured, and no compiler heats the machine up.
+/// Builds all benchmarks first, so that errors show early, and no compiler runs during measurements.
 fn build(root: &Path, targets: &[(String, String)]) -> Result<()> {
     for (index, (package, bench)) in targets.iter().enumerate() {
         println!("==> build ({}/{}) {bench} of {package}", index + 1, targets.len());

@@ -15,7 +15,6 @@ mod names;
 mod node;
 mod openapi;
 mod place;
-mod questions;
 mod reading;
 mod reference;
 mod rust;
@@ -40,11 +39,11 @@ use self::{place::Problems, tables::Tables};
 
 /// Where the tables are.
 const TABLES: &str = "crates/pg-model/tables";
-/// Where the generated Rust goes. Nothing else is in there.
+/// The folder of the generated Rust, without other files.
 const RUST: &str = "crates/pg-model/src/generated";
-/// Where the generated Rust of the sandbox goes. Nothing else is in there.
+/// The folder of the generated Rust of the sandbox, without other files.
 const SANDBOX: &str = "crates/pg-sandbox/src/generated";
-/// Where the generated pages go. Pages that something else generates lie there too.
+/// The folder of the generated pages. Other commands write pages there too.
 const REFERENCE: &str = "docs/reference";
 
 /// Generated files by their path below the root.
@@ -72,7 +71,7 @@ pub(crate) fn run(root: &Path, check: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes the files that differ, and says how many there are at all and which have changed.
+/// Writes the files that differ. Returns the number of files, and those that changed.
 fn write(root: &Path) -> anyhow::Result<(usize, Vec<PathBuf>)> {
     let files = generate(&root.join(TABLES), root)?;
     let stale = stale(root, &files)?;
@@ -108,13 +107,13 @@ fn generate(folder: &Path, root: &Path) -> anyhow::Result<Files> {
         files.insert(Path::new(REFERENCE).join(name), text);
     }
     files.insert("docs/reference/openapi.yaml".into(), openapi::generate(&tables));
-    files.insert("docs/reference/assumptions.md".into(), assumptions::generate(&tables));
-    files.insert("docs/reference/questions.md".into(), questions::generate(&tables));
+    files.insert("docs/reference/assumptions.md".into(), assumptions::register(&tables));
+    files.insert("docs/reference/questions.md".into(), assumptions::questions(&tables));
     files.insert("docs/internals/coverage.md".into(), coverage::generate(root, &tables)?);
     Ok(files)
 }
 
-/// The tables of a folder, if nothing is wrong with them.
+/// The tables of a folder, if they have no mistakes.
 fn checked(folder: &Path) -> anyhow::Result<Tables> {
     let mut problems = Problems::default();
     let tables = tables::load(folder, &mut problems);
@@ -178,7 +177,7 @@ fn format_rust(root: &Path, files: &mut Files) -> anyhow::Result<()> {
     let output = Command::new("rustfmt")
         .args(["--edition", "2024", "--config-path"])
         .arg(root.join("rustfmt.toml"))
-        // It goes on to the modules that the roots name, which is every file.
+        // It follows the modules of the roots, which reaches every file.
         .arg(folder.path().join(RUST).join("mod.rs"))
         .arg(folder.path().join(SANDBOX).join("mod.rs"))
         .output()

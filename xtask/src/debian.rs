@@ -26,7 +26,7 @@ const POSTGRES_VERSIONS: &str = "/usr/lib/postgresql";
 /// The languages in which `pg rehearse init` writes an integration, and which no other test brings along.
 pub(super) const LANGUAGES: Tools =
     &[("php", "php-cli"), (PHP_CURL, "php-curl"), ("javac", "default-jdk-headless"), ("jq", "jq")];
-/// Not a program of its own: PHP loads it.
+/// Not a program: PHP loads it.
 const PHP_CURL: &str = "PHP's curl extension";
 
 /// Installs missing tools where that is allowed; otherwise the tests that need them are skipped, which is reported
@@ -56,7 +56,7 @@ pub(crate) fn install(otherwise: &str, tools: Tools) -> Result<Outcome> {
     }
 }
 
-/// Whether one of them is not there.
+/// Whether one of them is missing.
 pub(super) fn is_missing(tools: Tools) -> bool {
     !missing(tools).is_empty()
 }

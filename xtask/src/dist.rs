@@ -1,4 +1,4 @@
-//! `cargo xtask dist`: the command as an archive that needs nothing of the system that it is unpacked on.
+//! `cargo xtask dist`: the command as an archive that needs no other files of a system.
 
 mod contents;
 mod licences;

@@ -1,4 +1,4 @@
-//! The nightly compiler, for the tools that need it and nothing else.
+//! The nightly compiler, only for the tools that need it.
 
 use std::path::Path;
 use std::process::Command;

@@ -101,7 +101,7 @@ fn lacks(package: &Package) -> Result<Vec<String>> {
     let docs_rs = &package.metadata["docs"]["rs"]["all-features"];
     need(library.is_none() || docs_rs == true, "`[package.metadata.docs.rs]` with `all-features = true`");
     for dependency in &package.dependencies {
-        // One that is for tests alone is left out of the package where it has no version.
+        // A dev-dependency without a version is removed from the package.
         let ours = dependency.path.is_some() && dependency.kind != DependencyKind::Development;
         let exact = format!("={}", package.version);
         let named =
@@ -117,7 +117,7 @@ fn lacks(package: &Package) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// The features that a crate's documentation says nothing of.
+/// The features that a crate's documentation does not mention.
 fn undocumented<'a>(source: &str, features: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let docs = source.lines().filter_map(|line| line.strip_prefix("//!")).map(str::trim);
     let described: Vec<&str> = docs.skip_while(|line| *line != "# Features").collect();

@@ -68,7 +68,7 @@ impl Run {
         }
     }
 
-    /// Runs steps in this order, so many of them at once, also after one has failed, and waits for all of them.
+    /// Runs steps in this order, with a limit on concurrent ones, even after one has failed, and waits for all.
     pub(crate) fn together(&mut self, steps: Vec<Step<'_>>, at_once: usize) {
         let lines: Vec<Mutex<String>> = steps.iter().map(|_| Mutex::default()).collect();
         let waiting = Mutex::new(steps.into_iter().enumerate());
@@ -178,7 +178,7 @@ pub(crate) fn where_the_step_prints(command: &mut Command) -> Result<&mut Comman
     })
 }
 
-/// Runs a command with its output shown; anything but success is an error.
+/// Runs a command with its output shown; an exit code other than 0 is an error.
 pub(crate) fn execute(command: &mut Command) -> Result<Outcome> {
     let shown = display(command);
     say(&format!("    {shown}"));

@@ -26,7 +26,7 @@ use crate::{
 /// Builds all programs with one set of features; every step after it uses these and builds none again.
 const BUILD: &str = "everything that is tested, built once";
 
-/// Runs every step, or those with some words in their titles, and ends with a summary; on CI nothing may be left out.
+/// Runs every step, or those with some words in their titles, and ends with a summary; on CI no step may be skipped.
 pub(crate) fn run(root: &Path, only: Option<&str>, quick: bool) -> Result<()> {
     if quick {
         return quick::run(root);
@@ -133,7 +133,7 @@ fn beside_the_programs<'a>(root: &'a Path, target_directory: &'a Path) -> Vec<St
     ]
 }
 
-/// Everything below the command is built once more for this, so it is for CI.
+/// Runs on CI only, since it builds everything below the command again.
 fn archive(root: &Path) -> Result<Outcome> {
     if !workspace::on_ci() {
         return Ok(Outcome::LeftOut("that takes another two minutes: `cargo xtask dist --quick`".to_owned()));

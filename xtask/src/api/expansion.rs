@@ -1,5 +1,4 @@
-//! Macros that stand for items, expanded: those with arms of one name, and words behind it, which is all that the crates
-//! have.
+//! Expansion of macros that make items. An arm has one name and words after it; the crates have no others.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +29,7 @@ impl Macros {
         Self(defined.collect())
     }
 
-    /// The items with what the calls among them stand for. A call of a macro that is not of this form stays.
+    /// Replaces calls of macros by their items. A call of another form stays.
     pub(super) fn expand(&self, items: Vec<Item>) -> Result<Vec<Item>> {
         let mut expanded = Vec::with_capacity(items.len());
         for item in items {

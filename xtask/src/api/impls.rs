@@ -8,7 +8,7 @@ use super::names::{self, Found};
 use super::sources::{Sources, hidden};
 use super::text;
 
-/// The heads of implementations, each with what everybody may call of it; without a head what a type has in all cases.
+/// The heads of implementations, each with its public functions; without a head those that a type has in all cases.
 type Heads = BTreeMap<String, BTreeSet<String>>;
 
 /// Implementations by type.
@@ -82,7 +82,7 @@ fn described(item: &ItemImpl) -> (String, Vec<String>) {
         _ => None,
     });
     let methods: Vec<String> = methods.collect();
-    // Nothing is said by `impl Tea`, or by a block of which nothing is public.
+    // `impl Tea`, and a block without public items, are not listed.
     let silent = methods.is_empty() || !head.contains(['<', '#']);
     (if silent { String::new() } else { head }, methods)
 }

@@ -7,7 +7,7 @@ use super::sources::{Sources, joined};
 /// Re-exports of re-exports are followed this far.
 const DEPTH: usize = 16;
 
-/// What a path leads to.
+/// The target of a path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Found {
     Module(String),

@@ -184,7 +184,7 @@ fn compare_marks(item: &str, old: &BTreeSet<String>, new: &BTreeSet<String>, cha
     changes.additive.extend(old.difference(new).map(|mark| format!("{item} is no longer {mark}")));
 }
 
-/// Whether a signature is another one, and then whether that breaks anything: a `const` that was added does not.
+/// Whether a signature changed, and whether the change breaks programs: an added `const` does not.
 fn changed(old: &str, new: &str) -> Option<bool> {
     (old != new).then(|| new.strip_prefix("const ") != Some(old))
 }

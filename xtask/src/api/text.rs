@@ -8,7 +8,7 @@ pub(super) fn of(piece: &impl Spanned) -> String {
     one_line(&piece.span().source_text().unwrap_or_default())
 }
 
-/// What was written from the beginning of one piece up to where another begins.
+/// The source text from one token to the next.
 pub(super) fn between(first: Span, end: Span) -> String {
     let whole = first.join(end).and_then(|span| span.source_text()).unwrap_or_default();
     let tail = end.source_text().unwrap_or_default();
@@ -26,7 +26,7 @@ fn one_line(text: &str) -> String {
         .to_owned()
 }
 
-/// Whether everybody may use it.
+/// Whether it is public.
 pub(super) const fn is_public(visibility: &Visibility) -> bool {
     matches!(visibility, Visibility::Public(_))
 }

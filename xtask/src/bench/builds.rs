@@ -42,7 +42,7 @@ impl Build {
 const BEGIN: &str = "\n## Build times\n";
 const END: &str = "<!-- end of build times -->\n";
 
-/// Builds each in a folder of its own, which is removed, and writes the section of the report.
+/// Builds each in a temporary folder, and writes the section of the report.
 pub(super) fn run(root: &Path) -> Result<()> {
     let mut rows = String::from("| what | crates | processor seconds |\n|---|---|---|\n");
     let target = workspace::metadata(root)?.target_directory;
@@ -115,7 +115,7 @@ fn children_seconds() -> Result<f64> {
     seconds_of(&stat).context("/proc/self/stat has another form")
 }
 
-/// Fields 16 and 17 of the line, in hundredths of a second; the name before them may hold anything but ends at the last `)`.
+/// Fields 16 and 17 of the line, in hundredths of a second; the name before them may contain anything, and ends at the last `)`.
 fn seconds_of(stat: &str) -> Option<f64> {
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(13);
     let (user, system): (f64, f64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);

@@ -14,7 +14,7 @@ pub(super) struct Contents {
     pub(super) links: BTreeMap<PackageId, Vec<PackageId>>,
     /// The crate of the program.
     pub(super) program: PackageId,
-    /// SHA-256 of what was downloaded, from the lock file, by name and version.
+    /// SHA-256 of the downloaded packages, from the lock file, by name and version.
     pub(super) checksums: BTreeMap<(String, String), String>,
     /// The version of SQLite, which is C and no crate.
     pub(super) sqlite: Option<String>,

@@ -1,4 +1,4 @@
-//! The list of what is in the program, for programs: CycloneDX 1.6. Nothing in it changes from run to run.
+//! The software bill of materials, CycloneDX 1.6. It is the same in every run.
 
 use anyhow::Result;
 use cargo_metadata::{Package, PackageId};

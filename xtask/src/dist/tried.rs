@@ -1,4 +1,4 @@
-//! The archive, unpacked where there is nothing else.
+//! A trial of the archive in an empty root.
 
 use std::fs;
 use std::path::Path;

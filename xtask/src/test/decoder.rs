@@ -12,7 +12,7 @@ use crate::wasm;
 
 const TESTS: &str = "crates/pg-wasm/test";
 
-/// Builds the package; left out where the target cannot be had.
+/// Builds the package; skipped if the target cannot be installed.
 pub(super) fn build(root: &Path) -> Result<Outcome> {
     match targets::install(wasm::TARGET) {
         Ok(()) => wasm::run(root).map(|_| Outcome::Done),

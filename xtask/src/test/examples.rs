@@ -8,7 +8,7 @@ use cargo_metadata::{Metadata, TargetKind};
 use crate::steps::{self, Step};
 use crate::workspace;
 
-/// One step for each example, which was built beside the tests; it ends by itself, needs no argument and exits with 0.
+/// One step for each example that was built with the tests. An example needs no argument, and must exit with 0.
 pub(super) fn steps<'a>(root: &'a Path, metadata: &Metadata) -> Vec<Step<'a>> {
     let built = metadata.target_directory.join("debug/examples");
     workspace::targets(metadata, &TargetKind::Example)

@@ -1,4 +1,4 @@
-//! Builds of the published libraries with the oldest compiler that each of them promises.
+//! Builds of the published libraries, each with its oldest compiler.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -49,7 +49,7 @@ fn check(root: &Path, metadata: &Metadata, version: &str, names: &[String]) -> R
     command.args(["run", version, "cargo", "check", "--locked", "--all-features"]);
     // The C code of SQLite and ring is built for this as well, and never run.
     command.env("CFLAGS", "-O0");
-    // Of its own, so that two compilers do not throw each other's work away.
+    // A separate folder, since two compilers would discard each other's results.
     command.arg("--target-dir").arg(metadata.target_directory.join("oldest").join(version));
     steps::execute(command.args(names.iter().flat_map(|name| ["-p", name])))
 }

@@ -1,4 +1,4 @@
-//! Programs from npm that tests need, every version of them fixed, each set in a folder of its own below the target folder.
+//! Programs from npm that tests need, with fixed versions, each set in its own folder below the target folder.
 
 use std::fs;
 use std::path::Path;
@@ -63,7 +63,7 @@ pub(super) fn install(root: &Path, target_directory: &Path, set: &Set) -> Result
         fs::copy(root.join(package).join(file), folder.join(file)).with_context(|| format!("cannot copy {file}"))?;
     }
     let mut npm = Command::new("npm");
-    // Not `ci`, which wants the programs of other platforms to be locked as well, though none of them is installed.
+    // Not `ci`, which requires locked versions for other platforms too, although they are not installed.
     npm.args(["install", "--no-save", "--silent", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"])
         .arg(&folder);
     if steps::succeeds(&mut npm) && works() {

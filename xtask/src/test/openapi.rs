@@ -1,4 +1,4 @@
-//! The OpenAPI document, and each example in it, judged by a validator that knows nothing of this project.
+//! The OpenAPI document, and each example in it, checked by an independent validator.
 //!
 //! It is Python's `openapi-spec-validator`, kept in a virtual environment under the target folder.
 
@@ -11,10 +11,10 @@ use crate::steps::{self, Outcome};
 
 const VALIDATOR: &str = "openapi-spec-validator";
 const VERSION: &str = "0.9.0";
-/// Holds the examples against their schemas.
+/// Compares the examples with their schemas.
 const EXAMPLES: &str = "tests/openapi/examples.py";
 
-/// Validates `docs/reference/openapi.yaml`; left out where the validator cannot be had.
+/// Validates `docs/reference/openapi.yaml`; skipped if the validator cannot be installed.
 pub(super) fn validate(root: &Path, target_directory: &Path) -> Result<Outcome> {
     let document = root.join("docs/reference/openapi.yaml");
     if !document.is_file() {

@@ -28,7 +28,7 @@ const LONG: [(&str, &str, &str, Skipped); 4] = [
     ("pg-sandbox", "all_of_sandbox", "::a_wrong_", Skipped::Always),
 ];
 
-/// When long tests are left to the whole run.
+/// When only the whole run runs the long tests.
 #[derive(Clone, Copy, PartialEq)]
 enum Skipped {
     Always,
@@ -121,7 +121,7 @@ fn changed_files(root: &Path) -> Result<Vec<String>> {
     Ok(files)
 }
 
-/// The packages in whose folders the files are; all of them for a file that tells how to build.
+/// The packages of the files; all packages for a file that configures the build.
 fn packages_of(metadata: &Metadata, files: &[String]) -> BTreeSet<String> {
     let folder = |package: &Package| {
         let folder =
@@ -160,7 +160,7 @@ fn with_dependents(metadata: &Metadata, changed: &BTreeSet<String>) -> BTreeSet<
     }
 }
 
-/// Builds the tests of what was changed, the libraries and commands with tests that are built on it, and the tests that are chosen.
+/// Builds the tests of changed packages, the libraries and commands with tests that depend on them, and the chosen tests.
 fn build(
     root: &Path,
     metadata: &Metadata,
@@ -185,7 +185,7 @@ fn build(
     suite::build(root, &arguments)
 }
 
-/// The long tests of a program that are left to the whole run, by what their names contain.
+/// The long tests of a program that only the whole run runs, by parts of their names.
 fn long(package: &str, test: &str, changed: &BTreeSet<String>) -> Option<&'static str> {
     let found = LONG.iter().find(|(one, program, ..)| *one == package && *program == test);
     found.filter(|(.., skipped)| *skipped == Skipped::Always || changed.len() > 1).map(|(_, _, tests, _)| *tests)

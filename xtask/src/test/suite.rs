@@ -1,4 +1,4 @@
-//! The programs of tests: built together, each a step of its own.
+//! The programs of tests: built together, each with its own step.
 
 use std::io::BufReader;
 use std::path::Path;
@@ -11,7 +11,7 @@ use cargo_metadata::{Message, Metadata, Package, PackageId, TargetKind};
 use super::{cargo, debian};
 use crate::steps::{self, Outcome, Step};
 
-/// The programs that take longest, which therefore begin first: package, and target or nothing for the library's own.
+/// The slowest programs, which begin first: package and target, or no target for the unit tests of the library.
 const LONGEST: [(&str, &str); 6] = [
     ("pg-tests", "browser"),
     ("pg-cli", "all_of_cli"),
@@ -38,7 +38,7 @@ impl Program {
     }
 }
 
-/// Builds the tests of the workspace, all of them or those that the arguments name.
+/// Builds the tests of the workspace, all or those that the arguments name.
 pub(super) fn build(root: &Path, arguments: &[&str]) -> Result<Vec<Program>> {
     let mut command = cargo(root);
     // The command is tested with the stores that it has only if it is asked for them.

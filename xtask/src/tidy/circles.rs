@@ -184,7 +184,7 @@ fn tree(tokens: &[TokenTree], before: &[String], module: &mut Module) -> usize {
     at
 }
 
-/// The module that a path in another leads to: the one that defines the item, whichever re-exports are on the way.
+/// The module that defines the item of a path in another module, through any re-exports.
 fn target(modules: &BTreeMap<Path, Module>, from: &[String], path: &[String], steps: usize) -> Option<Path> {
     let (first, mut rest) = path.split_first()?;
     let mut at = match first.as_str() {

@@ -19,7 +19,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("pg-sandbox", &["pg-model", "pg-crypto", "pg-connections"]),
     // What a service decides, found out over any transport.
     ("pg-survey", &["pg-proto"]),
-    // It judges integrations by the sandbox's books, and shares no encoder with any of them.
+    // It judges integrations by the sandbox's ledger, and shares no encoder with them.
     ("pg-rehearse", &["pg-sandbox"]),
     // Machines in a database that many processes share; the core and the client stay free of it.
     ("pg-intents", &["pg-hyper", "pg-sandbox"]),
@@ -46,7 +46,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("pg-fuzz", &["pg-hyper", "pg-sandbox"]),
 ];
 
-/// The member that measures the others; any of them may have it as a dev-dependency.
+/// The member that measures the others, which may all have it as a dev-dependency.
 const BENCHMARKS: &str = "pg-measure";
 
 /// The member with stores for tests; any other may have it as a dev-dependency.

@@ -1,4 +1,4 @@
-//! Where the ban on clocks and dice (`crates/clippy.toml`) may be lifted at all.
+//! The files that may lift the ban on clocks and random numbers (`crates/clippy.toml`).
 
 use super::{Source, Violation};
 

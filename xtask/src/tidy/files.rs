@@ -42,7 +42,7 @@ fn header(source: &Source) -> Option<Violation> {
     })
 }
 
-/// A module with files of its own is `room.rs` beside `room/`: one habit, and tabs of an editor tell the rooms apart.
+/// A module with submodules is `room.rs` beside `room/`: one convention, and tabs of an editor show different names.
 fn place(source: &Source) -> Option<Violation> {
     // Cargo takes each file directly in `benches` for a program.
     let elsewhere = generated(&source.path) || source.path.contains("/benches/");
@@ -67,7 +67,7 @@ fn machine_path(source: &Source) -> Option<Violation> {
     ))
 }
 
-/// True if the folder stands at the start of a path, not in the middle of one or of an address.
+/// True if the folder is the start of a path, not the middle of one or of a URL.
 fn starts_path(line: &str, folder: &str) -> bool {
     line.match_indices(folder).any(|(at, _)| {
         let before = line[..at].chars().next_back();

@@ -8,7 +8,7 @@ use super::{Source, Violation};
 
 /// Where the codes stand.
 const DIALECT: &str = "crates/pg-sandbox/dialects/sandbox.toml";
-/// The crates of clients, and what clients are made of.
+/// The crates of clients, and their dependencies.
 const CLIENTS: &[&str] = &["pg-model", "pg-crypto", "pg-proto", "pg-hyper", "pg-cli", "pg-wasm"];
 /// How a module of tests begins.
 const TESTS: &str = "#[cfg(test)]\nmod ";

@@ -85,7 +85,7 @@ fn function(before: &str) -> Option<&str> {
     Some(&name[start..])
 }
 
-/// The path from the root of what a page names; `None` if that is outside of the project.
+/// The path of a link from the root; `None` outside of the project.
 fn resolved(page: &str, file: &str) -> Option<String> {
     let mut parts: Vec<&str> = page.split('/').collect();
     parts.pop();
