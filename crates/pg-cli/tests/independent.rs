@@ -16,7 +16,7 @@ use std::{
 
 use serde_json::Value;
 
-/// Every `walk_*.py`; a test below checks that none is left out.
+/// Every `walk_*.py`; a test below checks that none is missing.
 const WALKS: [&str; 14] = [
     "account_updater",
     "accounts",
@@ -71,7 +71,7 @@ fn every_walk_is_walked() {
     assert_eq!(walks, WALKS.map(str::to_owned).into());
 }
 
-/// A walk that could not fail would show nothing.
+/// A walk that cannot fail proves nothing.
 #[test]
 fn a_walk_tells_what_deviates() {
     if lacks(&["python3", "openssl"]) {
@@ -109,12 +109,12 @@ fn curl_and_a_signature_are_enough_to_pay() {
     assert!(paid.status.success() && printed(&paid).contains("paid and refunded"), "{}", printed(&paid));
 }
 
-/// A sandbox of its own for each walk, because walks move its clock and block its callers.
+/// A new sandbox for each walk, because walks move its clock and block its callers.
 struct Sandbox {
     child: Child,
     /// The first line that it prints: its addresses and accounts.
     facts: String,
-    /// Kept open, so that nothing that it prints later can fail.
+    /// Kept open, so that later output of the process cannot fail.
     _out: BufReader<ChildStdout>,
 }
 

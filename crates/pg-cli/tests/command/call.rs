@@ -1,4 +1,4 @@
-//! What is checked before anything is sent, and where values come from.
+//! Checks before a request is sent, and sources of values.
 
 use crate::command::{
     peer::{Peer, reply},
@@ -88,7 +88,7 @@ fn the_key_of_the_account_updater_is_the_accounts() {
 fn card_data_on_the_command_line_is_warned_of_unless_the_sandbox_publishes_it() {
     let card = "call transaction/auth currency=GBP itemName0=Tea itemPrice0=5 cardNumber=4929420573595709 \
                 cardExpiryMonth=12 cardExpiryYear=49";
-    // No server listens there, so nothing is sent.
+    // No server listens there, so no request is sent.
     words(card)
         .account("https://0.0.0.0:1")
         .run()

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
-/// A secret, made while the test runs: no program's own text holds it.
+/// A secret that is generated during the test, so that no program contains it as a constant.
 #[derive(Clone)]
 pub(crate) struct Canary {
     pub(crate) name: &'static str,
@@ -85,7 +85,7 @@ fn base64_at(bytes: &[u8], shift: usize) -> Vec<u8> {
     text.as_bytes()[(shift * 8).div_ceil(6)..padded.len() * 8 / 6].to_vec()
 }
 
-/// Whole words of 8 bytes as SHA-512 holds them in the registers of a little-endian processor.
+/// Words of 8 bytes as SHA-512 has them in the registers of a little-endian processor.
 fn hash_words(bytes: &[u8]) -> Option<Vec<u8>> {
     let (words, _) = bytes.as_chunks::<8>();
     (!words.is_empty() && cfg!(target_endian = "little"))

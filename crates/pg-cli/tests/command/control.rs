@@ -89,7 +89,7 @@ fn an_account_is_made_used_and_removed() {
 
 #[test]
 fn mistyped_words_are_told_with_what_was_meant() {
-    // Nothing is sent: no sandbox is needed.
+    // No request is sent, so no sandbox is needed.
     for (command, says) in [
         ("sandbox fault", "similar subcommand exists: 'faults'"),
         ("sandbox faults add transaction/auht drop-reply", "did you mean transaction/auth?"),

@@ -89,7 +89,7 @@ fn callbacks_are_confirmed_by_asking_the_service() {
     assert_eq!(told["confirmed"]["cardKeyDetails"][0]["response"], "700");
     assert_eq!(told["confirmed"]["cardKeyDetails"][0]["card"]["cardNumber"], "400000******9003");
 
-    // Anything can be posted to a known address: what the service does not confirm does not count.
+    // Anyone can post to a known address, so a callback counts only if the service confirms it.
     let forged =
         format!(r#"{{"batchKey":"{}","createdOn":"2026-01-01T00:00:00+00:00","cardKeyDetails":[]}}"#, "f".repeat(32));
     let post =
@@ -145,7 +145,7 @@ fn returning_customers_are_decoded_and_not_believed() {
     assert_eq!(listening.next()["what"], "checkoutCancel");
     assert_eq!(get(&shop, listening.address("challenge")), 200);
     assert_eq!(listening.next()["what"], "challenge");
-    // The same token leads to the same addresses.
+    // The same token gives the same addresses.
     let path = |listening: &Listening| listening.address("cardForm").rsplit('/').next().unwrap().to_owned();
     assert_eq!(path(&listening), path(&start()));
 }

@@ -79,7 +79,7 @@ fn with_account(call: Pg, base: &str, account: &[Canary; 3], profile: bool) -> P
     }
 }
 
-/// Each canary is there so often at most, and those that are not named are not there at all.
+/// Each named canary occurs at most this often, and the others never.
 #[track_caller]
 fn check(found: &Found, allowed: &[(&str, usize)]) {
     let mut names: Vec<&str> = found.keys().map(|(name, ..)| *name).collect();
@@ -126,7 +126,7 @@ fn a_sandbox_forgets_cards_whatever_became_of_their_requests() {
 
 /// How many requests come after those with canaries.
 const FURTHER: usize = 300;
-/// How many of them are sent at a time.
+/// How many of them are sent at once.
 const AT_A_TIME: usize = 10;
 
 struct Shop<'a> {
@@ -179,7 +179,7 @@ impl Shop<'_> {
         form_urlencoded::Serializer::new(String::new()).extend_pairs(all).finish()
     }
 
-    /// Posts a body over a connection of its own; the whole reply.
+    /// Posts a body over a new connection, and returns the whole reply.
     fn post(&self, path: &str, body: &str) -> String {
         self.send(path, body.len(), body)
     }

@@ -1,4 +1,4 @@
-//! Runs the command in an environment of its own.
+//! Runs the command in a clean environment.
 
 use std::{
     fs::File,

@@ -190,7 +190,7 @@ fn page_works(language: &str, programs: &[&str]) {
     let folder = tempfile::tempdir().unwrap();
     let mut commands = commands(&guide(&format!("rehearsal/{language}.md")));
     assert!(commands[0].ends_with(&format!("--language {language}")) && commands.len() >= 2, "{commands:?}");
-    // The tests of the adapters run all of these drills; here three of them show that the commands work.
+    // The tests of the adapters run all drills; three of them show here that the commands work.
     let drills = "M01,M04,M08,M36,M39,C01,T01,T06,H02";
     assert!(commands.iter().any(|command| command.contains(drills)), "{commands:?}");
     commands.iter_mut().for_each(|command| *command = command.replace(drills, "M01,M04,T06"));

@@ -93,7 +93,7 @@ fn the_key_of_a_shared_store_is_changed_by_restarts_alone() {
     let card = paid(&first, "order-1");
     keys.refused("--store-key other.key", "sealed with another key");
 
-    // Every process gets both keys, one after the other; those that have the old one alone go on.
+    // The processes get both keys in turn; those that have only the old one keep working.
     let second = keys.start("--store-key old.key --store-key-older new.key");
     assert_eq!(paid(&second, "order-2"), card);
     assert_eq!(paid(&first, "order-3"), card);
@@ -148,7 +148,7 @@ fn keys_come_from_variables_and_from_the_output_of_commands() {
         let command = if name.contains("OLDER") { plain().env("PG_STORE_KEY", OLD) } else { plain() };
         refused(command.env(name, value), says);
     }
-    // Nothing of this has made a store with a wrong key.
+    // None of these attempts has created a store with a wrong key.
     let first = Running::of(plain().env("PG_STORE_KEY", OLD));
     let card = paid(&first, "order-1");
     first.stopped().ends(0);

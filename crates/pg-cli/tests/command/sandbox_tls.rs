@@ -51,7 +51,7 @@ fn it_speaks_tls_with_the_certificate_that_it_is_given_and_nothing_else() {
     // Its own pages are behind the same certificate.
     trusting("call checkout/gettoken item_name[0]=Tea item_price[0]=1").run().ends(0).prints(&format!("{base}/pay/"));
     trusting(&format!("sandbox clock --sandbox {base}")).run().ends(0);
-    // A client that does not trust it sends nothing.
+    // A client that does not trust it sends no request.
     let call = format!("call transaction/auth cardNumber=4000000000001000 {CARD}");
     sandbox.run(&call).ends(3);
     let other = sandbox.with_account(pg(call.split_whitespace()), "main");

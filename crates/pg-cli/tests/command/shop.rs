@@ -91,7 +91,7 @@ impl Shop {
     }
 }
 
-/// A card number that nothing is known of.
+/// A card number that the sandbox does not list.
 fn ordinary(count: usize) -> String {
     let start = format!("400001{count:09}");
     let sum = start.bytes().rev().enumerate().map(|(at, digit)| match u32::from(digit - b'0') {

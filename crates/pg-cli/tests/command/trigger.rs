@@ -1,4 +1,4 @@
-//! `pg trigger`: every story, at a running sandbox and at one of its own.
+//! `pg trigger`: every story, at a running sandbox and at a new one.
 
 use serde_json::Value;
 
@@ -55,7 +55,7 @@ fn every_story_ends_with_the_right_books() {
             steps.iter().flat_map(|step| step["exchanges"].as_array().unwrap()).any(|one| one["basis"].is_string());
         assert!(based, "{scenario}: {told}");
     }
-    // Nothing is left behind for the next call.
+    // No fault remains for the next call.
     let faults = pg(["sandbox", "faults", "--json", "--sandbox", base]).run().ends(0).out;
     assert_eq!(faults.trim(), "[]");
 }

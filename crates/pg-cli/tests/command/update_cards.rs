@@ -1,4 +1,4 @@
-//! `pg update-cards` against a sandbox: files, results, and that nothing is submitted twice.
+//! `pg update-cards` against a sandbox: files, results, and that no card is submitted twice.
 
 mod ends;
 mod kills;
@@ -129,7 +129,7 @@ fn a_file_is_read_and_every_card_gets_its_row() {
     assert!(ended.out.is_empty() && !ended.err.contains('\u{1b}'), "{}", ended.err);
     cards.are_exact();
     cards.were_submitted_once();
-    // Nothing is left to do, and nothing is sent.
+    // All cards are done, so no request is sent.
     let requests = cards.requests();
     let again = cards.update("--json").run().ends(0).says("an earlier run finished all card keys");
     let told = summary(&again);

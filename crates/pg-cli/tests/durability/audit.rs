@@ -1,4 +1,4 @@
-//! Everything that a sandbox holds in the end, against everything that was ever sent to it.
+//! Compares the final content of a sandbox with everything that was sent to it.
 
 use std::collections::HashMap;
 
@@ -29,14 +29,14 @@ pub(crate) fn audit(caller: &mut Caller, writers: &[Writer]) -> Vec<String> {
         let found = unexplained.iter().find(|(_, held)| may_be(write, held)).map(|(key, _)| *key);
         found.map(|key| unexplained.remove(key));
     }
-    // The payment that the card key was made of.
+    // The payment from which the card key was made.
     unexplained.retain(|_, held| held["transactionType"] != "Auth" || !held["uniqueMerchantReference"].is_null());
     wrong.extend(unexplained.values().map(|held| format!("never requested: {held}")));
     wrong.extend(half_done(&held));
     wrong
 }
 
-/// Operations and what their originals say of them are written together.
+/// Operations, and the fields of their originals about them, are written together.
 fn half_done(held: &[Value]) -> Vec<String> {
     let mut done: HashMap<(&str, &str), u64> = HashMap::new();
     for operation in held.iter().filter(|held| !held["parent"].is_null()) {

@@ -1,4 +1,4 @@
-//! HTTP by hand over one connection that is kept: nothing here repeats a request or hides a lost reply.
+//! Hand-written HTTP over one persistent connection, which never repeats a request or hides a lost reply.
 
 use std::{
     io::{self, BufRead, BufReader, Read, Write},
@@ -124,7 +124,7 @@ impl Caller {
         assert_eq!(reply.status, 200, "{path}: {reply:?}");
     }
 
-    /// In one piece, so that a process that is killed has read all of it or nothing.
+    /// In one write, so that a killed process has read all of it or nothing.
     fn write(&mut self, target: &str, body: &str) -> io::Result<()> {
         let (host, length) = (&self.account.address, body.len());
         let request = format!(

@@ -14,7 +14,7 @@ const KIB: u64 = 600;
 /// More payments than fit.
 const ENOUGH: usize = 5_000;
 
-/// A real one, of some hundred KiB; a namespace of its own lets anybody mount it.
+/// A real one, of some hundred KiB; a new namespace lets every user mount it.
 #[test]
 fn a_full_disk_is_an_error_and_not_an_end() {
     let folder = tempfile::tempdir().unwrap();
@@ -50,7 +50,7 @@ fn the_quota_of_a_file_is_an_error_and_not_an_end() {
     assert_eq!(writer.check(&mut Sandbox::start(&store).caller()), Vec::<String>::new());
 }
 
-/// Pays until nothing fits, then `makes_space`.
+/// Pays until the disk is full, then `makes_space`.
 fn goes_on_when_there_is_space(sandbox: &Sandbox, makes_space: impl FnOnce()) -> Writer {
     let mut caller = sandbox.caller();
     let mut writer = Writer::new(1, Dice::new(1), "");

@@ -47,7 +47,7 @@ fn nothing_that_was_acknowledged_is_lost() {
     assert!(wrong.is_empty(), "seed {seed}:\n{}", wrong.join("\n"));
 }
 
-/// A check that could not fail would show nothing.
+/// A check that cannot fail proves nothing.
 #[test]
 fn what_is_lost_is_noticed() {
     let mut dice = Dice::new(SEED);

@@ -65,7 +65,7 @@ fn a_charge_whose_server_is_killed_is_one_payment_and_a_true_claim() {
         assert_eq!(keys, [key.as_str()], "round {round} of seed {seed}: {kills:?}");
         claims.push(key);
     }
-    // Nothing else was paid, and nothing of it is lost.
+    // There is no other payment, and none is lost.
     let all = transactions(&mut proxy.caller());
     let held: Vec<&str> = all.iter().rev().map(|held| held["transactionKey"].as_str().unwrap()).collect();
     assert_eq!(held, claims);
@@ -74,7 +74,7 @@ fn a_charge_whose_server_is_killed_is_one_payment_and_a_true_claim() {
         proxy.killed()
     );
     assert!(found > 0 && sent_again > 0, "it died before the payment, and after it");
-    // No process is left behind.
+    // No process remains.
     let last = proxy.account();
     drop(proxy);
     assert!(TcpStream::connect(last.address()).is_err());

@@ -151,7 +151,7 @@ fn carry(client: TcpStream, shared: &Mutex<Shared>) {
     });
 }
 
-/// Copies until either side ends, or the sandbox is killed; then nothing comes any more from either.
+/// Copies until either side ends or the sandbox is killed; after that, neither sends anything.
 fn copy([mut from, mut to]: [&TcpStream; 2], direction: usize, limit: Option<(usize, u64)>, shared: &Mutex<Shared>) {
     let mut passed = 0;
     let mut buffer = [0; 4096];

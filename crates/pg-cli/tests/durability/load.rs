@@ -1,4 +1,4 @@
-//! Everybody writes at the same time, until something happens to the sandbox.
+//! All writers write at the same time, until the sandbox ends.
 
 use std::{
     sync::{
@@ -40,7 +40,7 @@ pub(crate) fn under_load(sandbox: Sandbox, writers: &mut [Writer], fuse: &Fuse, 
     sandbox.into_inner().unwrap()
 }
 
-/// Everybody looks for what they wrote.
+/// Each writer looks up its writes.
 pub(crate) fn checked(sandbox: &Sandbox, writers: &mut [Writer]) -> Vec<String> {
     thread::scope(|scope| {
         let checks: Vec<_> = writers

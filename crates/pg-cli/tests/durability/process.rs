@@ -1,4 +1,4 @@
-//! `pg sandbox` as a process of its own.
+//! `pg sandbox` as a separate process.
 
 use std::{
     ffi::OsString,
@@ -16,7 +16,7 @@ pub(crate) struct Sandbox {
     child: Child,
     /// Where it listens, and its main account.
     pub(crate) account: Account,
-    /// Kept open, so that nothing that it prints later can fail.
+    /// Kept open, so that later output of the process cannot fail.
     _out: BufReader<ChildStdout>,
 }
 
@@ -89,7 +89,7 @@ pub(crate) fn under(script: &str, store: &Path) -> Command {
     command
 }
 
-/// With its output at hand, and nothing to read.
+/// With captured output, and without input.
 pub(crate) fn piped(command: &mut Command) -> &mut Command {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped())
 }

@@ -1,4 +1,4 @@
-//! Stores that cannot be used: one line that says why, exit code 2, and nothing is touched.
+//! Stores that cannot be used: one line with the reason, exit code 2, and no change of the files.
 
 use std::{
     fs::{self, Permissions},
@@ -106,7 +106,7 @@ fn a_place_that_may_not_be_written_is_named() {
     refused(shop.folder.path(), "cannot open the store");
 }
 
-/// A store that holds a payment, and its key.
+/// A store with a payment, and its key.
 struct Shop {
     folder: TempDir,
     store: PathBuf,

@@ -89,7 +89,7 @@ impl Writer {
                     replied();
                 }
                 Err(_) => {
-                    // What is left of its parent is unknown now.
+                    // The remaining amount of its parent is unknown now.
                     let parent = write.parent.clone();
                     let unclear = |open: &Open| Some(&open.key) != parent.as_ref();
                     self.reserved.retain(unclear);
@@ -261,7 +261,7 @@ pub(crate) fn card(number: &str) -> [(&'static str, String); 3] {
     [("cardNumber", number.to_owned()), ("cardExpiryMonth", "12".to_owned()), ("cardExpiryYear", "49".to_owned())]
 }
 
-/// A card key that was made of a payment.
+/// A card key that was made from a payment.
 pub(crate) fn card_key(caller: &mut Caller) -> String {
     let mut first = Writer::new(0, Dice::new(0), "").payment("transaction/auth", "Auth", &card(APPROVED_CARD), false);
     first.parameters.retain(|(name, _)| *name != "uniqueMerchantReference");

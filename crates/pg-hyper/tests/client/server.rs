@@ -39,7 +39,7 @@ impl Answer {
         Self::bytes(format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n\r\n{body}", body.len()))
     }
 
-    /// Nothing, ever.
+    /// Never sends a byte.
     pub(crate) fn silence() -> Self {
         Self::bytes([])
     }

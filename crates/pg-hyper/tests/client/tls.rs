@@ -1,4 +1,4 @@
-//! TLS: an untrusted certificate ends the call before anything is sent.
+//! TLS: an untrusted certificate ends the call before a request is sent.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use tokio_rustls::TlsAcceptor;
 
 const SESSION: &str = "<serviceResponse><sessionKey>0123456789abcdef0123456789abcdef</sessionKey></serviceResponse>";
 
-/// Starts a server with a certificate of its own for `localhost`.
+/// Starts a server with a self-signed certificate for `localhost`.
 async fn start(version: &'static SupportedProtocolVersion) -> (String, CertificateDer<'static>) {
     let certified = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
     let certificate = certified.cert.der().clone();

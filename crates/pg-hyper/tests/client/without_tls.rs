@@ -1,4 +1,4 @@
-//! What is left without the feature `tls`.
+//! The client without the feature `tls`.
 
 use pg_hyper::{Client, Error, TransportError, TransportErrorKind};
 use pg_model::Initiate;

@@ -95,7 +95,7 @@ async fn callers_that_say_nothing_make_room_for_others() {
     }
     assert_eq!(send("GET", endpoint.url(), "").await.status(), StatusCode::OK);
     assert!(receiver.next().await.is_some());
-    // Two of them had to go for the two that came last, and one for the browser.
+    // Two were closed for the two newest connections, and one for the browser.
     for mut stream in silent.drain(..4) {
         let _ = stream.read_to_end(&mut Vec::new()).await;
     }
@@ -173,7 +173,7 @@ async fn dropped_it_stops() {
     TcpListener::bind(address).await.unwrap();
 }
 
-/// A body of which nothing comes but this.
+/// The only bytes of a body that arrive.
 struct Endless(Option<Bytes>);
 
 impl hyper::body::Body for Endless {

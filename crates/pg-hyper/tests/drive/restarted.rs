@@ -179,7 +179,7 @@ async fn what_cannot_be_stored_is_sent_all_the_same() {
     assert_eq!(service.seen.load(Ordering::SeqCst), 1);
 }
 
-/// Two writes of one file at a time could leave either, or a mixture.
+/// Two concurrent writes of one file could leave either, or a mixture.
 #[tokio::test(start_paused = true)]
 async fn one_state_is_stored_at_a_time_even_if_waits_are_dropped() {
     let at_once = Arc::new(AtomicUsize::new(0));

@@ -1,4 +1,4 @@
-//! Nothing of one account is visible to, usable by, or touched by another (A56).
+//! One account cannot see, use or change records of another (A56).
 
 use crate::account_updater::desk::{A, Desk, HOOK, PLAIN};
 

@@ -1,4 +1,4 @@
-//! What one account does changes nothing for another one.
+//! Calls of one account change nothing for another.
 
 use http::Method;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Lists of what there is.
+//! Lists of records.
 
 use http::Method;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap().to_owned()
 }
 
-/// What is left to capture, to cancel and to refund of a transaction.
+/// The amounts of a transaction that can still be captured, cancelled and refunded.
 fn left(shop: &mut Shop, key: &str) -> Value {
     let entry = shop.control(&format!("transactions/{key}"), "").json();
     json!([entry["capturable"], entry["cancellable"], entry["refundable"]])

@@ -73,7 +73,7 @@ async fn what_was_answered_before_on_the_connection_arrives() {
 #[tokio::test]
 async fn a_delayed_reply_comes_whole_and_others_do_not_wait_for_it() {
     let server = Server::start(Config::default()).await.unwrap();
-    // Long enough that waiting for it would be noticed by everybody who runs this.
+    // So long that a test that waited for it would never pass unnoticed.
     fault(&server, r#"{"method": "transaction/auth", "kind": "delay", "delaySeconds": 3600}"#).await;
     let mut waiting = TcpStream::connect(server.address()).await.unwrap();
     waiting.write_all(pay("held").as_bytes()).await.unwrap();

@@ -19,7 +19,7 @@ fn neither_number_nor_cv2_reaches_the_disk() {
     shop.done("repeat", &[("prev_trans_key", &paid), ("trans_type", "Auth"), ("trans_value", "1")]);
     shop.version_3("token/tokeniseTransactionKey", &[("transactionKey", &paid)]);
     let check = || {
-        // The search finds what is there, so that finding nothing means something.
+        // The search finds a value that is there, so that an empty result proves something.
         assert!(on_disk(folder.path(), &token), "keys are in clear");
         for text in [
             "Canary-on-disk",

@@ -296,7 +296,7 @@ fn a_token_without_items_is_made_and_there_is_nothing_to_pay() {
     let page = shop.visit(&token);
     assert!(page.status == 200 && page.says("There is nothing to pay") && page.says(CANCEL), "{}", page.html);
     assert!(!page.says("<form") && !page.says("shop.example/paid"));
-    // A card that is posted all the same is not charged.
+    // A card that is posted anyway is not charged.
     let posted = shop.post(&token, CARD);
     assert_eq!((posted.status, posted.location()), (303, &*format!("/pay/{token}")));
     assert_eq!(shop.control("transactions"), serde_json::json!([]));

@@ -88,7 +88,7 @@ fn only_pages_of_the_web_are_led_to() {
     assert!(page.says(escaped), "{}", page.html);
     let paid = shop.submit(&token, &page, CARD);
     assert!(paid.location().starts_with(&format!("{quoted}&trans_key=")));
-    // Nothing in the form of a customer leads anywhere else.
+    // No field of a customer's form changes the target.
     let elsewhere = [("success_url", "https://evil.example/"), ("redirect", "https://evil.example/")];
     let page = shop.visit(&token);
     let paid = shop.submit(&token, &page, &[CARD, &elsewhere].concat());

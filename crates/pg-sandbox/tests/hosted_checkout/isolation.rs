@@ -1,4 +1,4 @@
-//! Nothing of one account is visible to, or usable by, another.
+//! One account cannot see or use records of another.
 
 use crate::hosted_checkout::shop::{NO_KEY, Shop};
 

@@ -17,7 +17,7 @@ pub(crate) const DECLINED: &str = "4000000000002008";
 pub(crate) const POOR: &str = "4000000000003006";
 pub(crate) const SILENT: &str = "4000000000004004";
 pub(crate) const CV2: &str = "9173";
-/// A key of the right form that nothing has.
+/// A key of the right form that no record has.
 pub(crate) const NO_KEY: &str = "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz";
 pub(crate) const SUCCESS: &str = "https://shop.example/paid?order=7#end";
 pub(crate) const CANCEL: &str = "https://shop.example/basket?order=7";
@@ -159,7 +159,7 @@ impl Shop {
         self.send(request(method, path, body))
     }
 
-    /// Sends any request. Nothing that comes back holds the card's number or its CV2.
+    /// Sends any request. No response contains the card's number or its CV2.
     pub(crate) fn send(&mut self, request: Request<Bytes>) -> Response<Bytes> {
         let response = self.handle(request);
         assert!(response.headers()["cache-control"] == "no-store", "{response:?}");
@@ -194,7 +194,7 @@ impl Answer {
         record
     }
 
-    /// The code of an error, which holds nothing else.
+    /// The code of an error, which has no other content.
     pub(crate) fn code(&self) -> String {
         assert_eq!(self.names(), ["serviceResponse", "errorcode"], "{self:?}");
         assert!(self.basis.starts_with("3 7, "), "{self:?}");
@@ -223,7 +223,7 @@ impl Page {
         rest.split('"').next().unwrap().to_owned()
     }
 
-    /// The key in the address that a paid form leads to, by a redirect or by a button.
+    /// The key in the address that a paid form opens, by a redirect or by a button.
     pub(crate) fn trans_key(&self) -> String {
         let all = format!("{} {}", self.location(), self.html);
         let (_, rest) = all.split_once("trans_key=").unwrap_or_else(|| panic!("{} {}", self.status, self.html));

@@ -33,7 +33,7 @@ fn a_redirect_is_read_and_nobody_vouches_for_it() {
     ] {
         assert!(page.says(text), "{text}: {}", page.text());
     }
-    // The query alone, and its parts by themselves.
+    // The query alone, and its parts alone.
     let query = location.split_once('?').unwrap().1;
     assert_eq!(decode(&mut shop, query, "main").status, 200);
     let (data, iv) = encrypted("{\"cardholderName\":\"Bo\"}");

@@ -40,7 +40,7 @@ fn a_request_is_explained() {
             "Clause 2 §4.4 Session and gateway",
         ],
     );
-    // What it rests on, each with a page of its own.
+    // The basis of the reply, each part with its own page.
     let basis = shop.control(&format!("requests/{id}"))["basis"].as_str().unwrap().to_owned();
     for name in basis.split(", ").skip(1) {
         let path = format!("pages/assumptions/{}", name[1..].parse::<u16>().unwrap());

@@ -53,7 +53,7 @@ impl Page {
         found.map(|rest| rest.split('"').next().unwrap().replace("&#38;", "&")).collect()
     }
 
-    /// The paths of the links and forms that go on from there.
+    /// The paths of links and forms below this one.
     pub(crate) fn paths_below(&self, start: &str) -> Vec<String> {
         self.paths().into_iter().filter(|path| path.starts_with(start)).collect()
     }
@@ -86,7 +86,7 @@ impl Shop {
         self.post(path, pairs, &[("host", HOST), ("origin", &format!("http://{HOST}"))])
     }
 
-    /// A button that does its work, and the page that it leads to.
+    /// Presses a button that succeeds, and returns the page that it opens.
     pub(crate) fn done(&mut self, path: &str, pairs: &[(&str, &str)]) -> Page {
         let page = self.press(path, pairs);
         assert_eq!(page.status, 303, "{path} {}", page.text());

@@ -103,7 +103,7 @@ struct Batch {
     answers: Option<Vec<(&'static str, Option<usize>)>>,
 }
 
-/// What the answer to the last step has to be.
+/// The expected reply to the last step.
 #[derive(Debug, Clone)]
 pub(crate) enum Promise {
     Nothing,
@@ -136,7 +136,7 @@ impl<const WRONG: u8> ReferenceStateMachine for Batches<WRONG> {
     }
 
     fn transitions(model: &Self) -> BoxedStrategy<Step> {
-        // Before the first there is a key that nothing has.
+        // Before the first batch, a key that no batch has.
         let newest_or = |length| prop_oneof![2 => Just(0), 3 => 0..=length];
         let (token, batch) = (|| newest_or(model.tokens.len()), || newest_or(model.batches.len()));
         let who = || prop_oneof![8 => Just(Who::Main), 1 => Just(Who::Other)];
@@ -201,7 +201,7 @@ impl<const WRONG: u8> Batches<WRONG> {
         }
         let same = |one: usize, other: usize| match (self.token(owner, one), self.token(owner, other)) {
             (Some(a), Some(b)) => one == other || (a.number == b.number && WRONG != CARDS_MAY_COME_TWICE),
-            // Keys that nothing has are all the same one.
+            // All unknown keys are equivalent.
             (None, None) => true,
             _ => false,
         };

@@ -55,7 +55,7 @@ fn client(account: Account) -> blocking::Client {
     blocking::Client::over(Client::with_transport(account, HyperTransport::with_tls(tls))).unwrap()
 }
 
-/// The memory tests run this in a process of its own; without them it has nothing to do.
+/// The memory tests run this in a new process; in other runs it does nothing.
 #[test]
 #[ignore = "a process that the memory tests start"]
 fn uses_the_client_crates() {

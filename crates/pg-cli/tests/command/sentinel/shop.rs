@@ -63,7 +63,7 @@ fn keys() -> [String; 6] {
 }
 
 impl Shop {
-    /// Everything that it writes goes below the folder; what holds the canaries lies in `given`.
+    /// It writes only below the folder; the files with canaries are in `given`.
     pub(super) fn open(folder: &Path) -> Self {
         for name in ["given", "home", "temporary"] {
             fs::create_dir(folder.join(name)).unwrap();

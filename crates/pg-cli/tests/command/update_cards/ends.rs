@@ -1,4 +1,4 @@
-//! Ends before their time, each gone on with after it was put right.
+//! Early ends, each resumed after its cause was corrected.
 
 use super::Cards;
 use crate::command::peer::closed_address;

@@ -1,4 +1,4 @@
-//! Killed at counted points and resumed: results complete and exact, nothing submitted twice.
+//! Runs that are killed at counted points and resumed: complete and exact results, no card submitted twice.
 
 use std::{
     fs,
@@ -14,7 +14,7 @@ use crate::command::pg::Ended;
 
 /// Three batches: requests 1 to 3 submit them, 4 to 6 fetch their results.
 const CARDS: usize = 6;
-/// A run that was killed spoke to the relay, the one that goes on speaks to the sandbox itself.
+/// A killed run was connected to the relay; the resumed one is connected to the sandbox.
 const ELSEWHERE: &str = "--same-account";
 
 impl Cards {
@@ -52,7 +52,7 @@ fn killed_after_any_request_it_goes_on_without_doubt_where_callbacks_come() {
         let mut child = cards.update(&flags).start();
         let _said = until_it_says(&mut child, "receiving callbacks at");
         cards.shop.control("clock", r#"{"speed": 600}"#);
-        // The rest of its output is discarded with the reader, which is not a failure.
+        // Dropping the reader discards the rest of its output, which is no failure.
         drop(_said);
         assert_eq!(child.wait().unwrap().code(), Some(0), "{at}");
         cards.are_exact();
@@ -89,7 +89,7 @@ fn killed_before_a_request_arrives_it_names_what_is_in_doubt() {
             assert_eq!(status, expected);
         }
         assert_eq!(cards.shop.submitted().len(), CARDS - 2);
-        // It says the same again, and sends nothing.
+        // It prints the same again, and sends no request.
         cards.update(ELSEWHERE).run().ends(4).says("2 keys are in doubt");
         assert_eq!(cards.shop.submitted().len(), CARDS - 2);
     }

@@ -1,4 +1,4 @@
-//! What is refused before anything is sent.
+//! Refusals before a request is sent.
 
 use std::fs;
 
@@ -109,7 +109,7 @@ fn an_address_that_cannot_be_called_is_refused_at_once() {
 #[cfg(target_os = "linux")]
 fn a_state_that_cannot_be_kept_is_told_and_not_left_half() {
     let cards = Cards::new(2);
-    // No file may grow at all.
+    // No file may grow.
     let ended = cards.update("").under("sh", &["-c", "ulimit -f 0; exec \"$@\"", "sh"]).run().ends(2);
     ended.says("cards.txt.pg-state").says("copy the file to a writable folder");
     let left: Vec<_> = fs::read_dir(cards.folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();

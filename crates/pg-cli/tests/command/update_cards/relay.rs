@@ -50,7 +50,7 @@ impl Relay {
         self.stopped.recv().unwrap();
     }
 
-    /// Lets it go on; only a reply can still be delivered.
+    /// Lets it continue; only a reply can still be delivered.
     pub(super) fn go_on(&mut self) {
         self.go_on.take().unwrap().send(()).unwrap();
     }
@@ -84,7 +84,7 @@ fn relay(
     Ok(())
 }
 
-/// A request or a reply; nothing at the end of the connection.
+/// A request or a reply; `None` at the end of the connection.
 fn message(stream: &mut BufReader<TcpStream>) -> io::Result<Option<Vec<u8>>> {
     let mut message = Vec::new();
     let mut length = 0;

@@ -69,7 +69,7 @@ impl Cards {
     }
 }
 
-/// Reads what a run says until a line contains this. The run goes on.
+/// Reads the output of a run until a line contains this. The run continues.
 fn until_it_says(child: &mut Started, text: &str) -> BufReader<ChildStderr> {
     let mut said = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
@@ -89,7 +89,7 @@ fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
 }
 
-/// Charges so often, as a fleet of one process over this store.
+/// Makes this number of charges, as a fleet of one process over this store.
 fn charge(cards: &Cards, store: &str, times: usize) {
     let client = cards.shop.client.inner().clone();
     let key = &cards.keys[0];
@@ -141,7 +141,7 @@ fn wrong_credentials_of_one_run_stop_the_others_until_an_operator_resumes() {
     let mut waiting = cards.one_by_one(&cards.strangers("many", 40), &format!("--per-minute 10 {sharing}")).start();
     let mut said = until_it_says(&mut waiting, USED_UP);
     cards.update(&sharing).env("PG_SHA_KEY", "wrong").run().ends(1).says("refused: 123");
-    // It stands in the way of its own next run as well, even with the right credentials.
+    // It also blocks its own next run, even with the right credentials.
     let requests = cards.requests();
     let refused = cards.update(&sharing).run().ends(1).says("nothing was sent").says(STOPPED);
     let how = format!("`pg intents --store STORE --account '{}' resume`", cards.account());
