@@ -64,6 +64,11 @@ impl Accounts {
         self.live.get(id)
     }
 
+    /// Whether the copy of an account is right.
+    pub(crate) fn has_copy(&self, id: &str) -> bool {
+        self.live.get(id).is_some_and(|live| !live.is_stale)
+    }
+
     /// Reads an account unless the copy is right, and says whether there is one whose time is not over.
     pub(crate) fn open(
         &mut self,
@@ -71,7 +76,7 @@ impl Accounts {
         real_now: Timestamp,
         records: &mut Transaction<'_>,
     ) -> Result<bool, StoreError> {
-        if self.live.get(id).is_none_or(|live| live.is_stale) {
+        if !self.has_copy(id) {
             let held = self.live.remove(id);
             let Some(mut live) = LiveAccount::stored(records, id)? else { return Ok(false) };
             if let Some(held) = held {

@@ -33,6 +33,7 @@ mod callbacks;
 #[cfg(feature = "postgres")]
 mod database;
 mod events;
+mod expected;
 mod group;
 mod request;
 

@@ -130,6 +130,12 @@ pub trait Store: Send {
         false
     }
 
+    /// Names records that will probably be read, before the transaction that reads them or within it. An engine whose reads wait for
+    /// a network can read them together; any other one need not even ask which they are.
+    fn expect(&mut self, records: &mut dyn Iterator<Item = (&'static Kind, String)>) {
+        let _ = records;
+    }
+
     /// The body of a record.
     ///
     /// # Errors

@@ -9,6 +9,7 @@ mod figures;
 mod interrupted;
 mod journal;
 mod planted;
+mod pooled;
 mod process;
 mod proof;
 mod refused;

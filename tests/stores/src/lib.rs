@@ -3,6 +3,7 @@
 //! `PG_TEST_STORE=map cargo test -p pg-sandbox` runs the tests of the sandbox over another store than SQLite in memory.
 
 mod ordered_map;
+mod pooler;
 mod postgres;
 
 use pg_sandbox::{
@@ -11,6 +12,7 @@ use pg_sandbox::{
 };
 
 pub use ordered_map::OrderedMap;
+pub use pooler::Pooler;
 pub use postgres::Postgres;
 
 /// The store that a test's sandbox runs over.

@@ -233,7 +233,7 @@ impl Drop for Postgres {
 
 /// Runs a command as another user, who gets the folder, if this process is root: PostgreSQL refuses to run as root.
 #[cfg(unix)]
-fn become_another(command: &mut Command, folder: &Path) -> io::Result<()> {
+pub(crate) fn become_another(command: &mut Command, folder: &Path) -> io::Result<()> {
     use std::os::unix::{
         fs::{MetadataExt as _, chown},
         process::CommandExt as _,
@@ -254,7 +254,7 @@ fn become_another(command: &mut Command, folder: &Path) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn become_another(_command: &mut Command, _folder: &Path) -> io::Result<()> {
+pub(crate) fn become_another(_command: &mut Command, _folder: &Path) -> io::Result<()> {
     Ok(())
 }
 

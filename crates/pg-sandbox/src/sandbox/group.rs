@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::Response;
 
-use super::{Sandbox, events};
+use super::{Sandbox, events, expected};
 use crate::{
     inbound::Inbound,
     service::Route,
@@ -119,15 +119,23 @@ impl Sandbox {
         requests: &mut Vec<Inbound>,
         more: &mut dyn FnMut(&mut Vec<Inbound>),
     ) -> Result<Vec<Response<Bytes>>, StoreError> {
+        self.expect(requests);
         self.begin()?;
         let mut responses = Vec::with_capacity(requests.len());
         while let Some(next) = requests.get_mut(responses.len()) {
             responses.push(self.answer_one(real_now, next)?);
             if responses.len() == requests.len() {
                 more(requests);
+                self.expect(&requests[responses.len()..]);
             }
         }
         Ok(responses)
+    }
+
+    /// Tells the engine what these requests will probably read.
+    fn expect(&mut self, requests: &[Inbound]) {
+        let Self { store, settings, accounts, .. } = self;
+        store.expect(&mut requests.iter().flat_map(|inbound| expected::by(inbound, settings, accounts)));
     }
 
     pub(super) fn begin(&mut self) -> Result<(), StoreError> {

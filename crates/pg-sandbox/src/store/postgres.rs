@@ -11,7 +11,6 @@
 //! as it was earlier, is not noticed.
 
 use std::{
-    borrow::Cow,
     collections::BTreeMap,
     sync::{Arc, Mutex, PoisonError},
 };
@@ -20,20 +19,25 @@ use tokio_postgres::{SimpleQueryMessage, types::Type};
 use zeroize::Zeroizing;
 
 use self::{
+    ahead::Ahead,
     journal::PostgresJournal,
     link::{Link, Trouble},
     schema::Found,
     table::Table,
+    written::{Held, batches, is_quiet},
 };
-use super::{Change, INDEX_COLUMNS, Kind, Query, Reach, Row, SharedJournal, Store, StoreError, seal::Sealer};
+use super::{Change, Kind, Query, Reach, Row, SharedJournal, Store, StoreError, seal::Sealer};
 
 mod address;
+mod ahead;
+mod direct;
 mod journal;
 mod keys;
 mod link;
 mod schema;
 mod table;
 mod tls;
+mod written;
 
 pub use keys::KeyRing;
 pub use schema::Step;
@@ -69,20 +73,8 @@ pub struct Postgres {
     written: BTreeMap<&'static str, BTreeMap<String, Option<Held>>>,
     /// Whether the open transaction has sent a part of it.
     sent: bool,
-}
-
-/// A row to write.
-struct Held {
-    merchant: String,
-    index: [Option<String>; INDEX_COLUMNS],
-    body: String,
-}
-
-impl Held {
-    fn row<'a>(&'a self, key: &'a str) -> Row<'a> {
-        let index = self.index.each_ref().map(|value| value.as_deref().map(Cow::Borrowed));
-        Row { key, merchant: &self.merchant, index, body: &self.body }
-    }
+    /// What is read with the beginning of a transaction, before requests ask for it.
+    ahead: Ahead,
 }
 
 impl Postgres {
@@ -139,6 +131,7 @@ impl Postgres {
             trouble: None,
             written: BTreeMap::new(),
             sent: false,
+            ahead: Ahead::default(),
         })
     }
 
@@ -240,10 +233,23 @@ impl Postgres {
         self.written.get(kind.table)?.get(key)
     }
 
+    /// Reads what is expected to be read, all of it in one round trip.
+    fn read_expected(&mut self) -> Result<(), StoreError> {
+        if self.open && self.trouble.is_some() {
+            return Err(self.undone());
+        }
+        let expected = self.ahead.take();
+        let batches = ahead::statements(&self.tables, &self.sealer, &expected)?;
+        let queries: Vec<link::Statement<'_>> = batches.iter().map(|batch| (&*batch.text, batch.values())).collect();
+        let found = self.link.queries(&queries).map_err(|trouble| self.met(trouble))?;
+        self.ahead.note(&self.tables, &mut self.sealer, expected, &found)
+    }
+
     /// Sends what waits for one table, so that a query finds it.
     fn flush(&mut self, kind: &'static Kind) -> Result<(), StoreError> {
         let Some(rows) = self.written.remove(kind.table) else { return Ok(()) };
-        let table = table(&self.tables, kind.table)?;
+        self.ahead.written(kind.table, rows.keys());
+        let table = Table::named(&self.tables, kind.table)?;
         let batches = batches(table, &mut self.sealer, &rows);
         self.sent = true;
         for batch in &batches {
@@ -259,7 +265,7 @@ impl Postgres {
         }
         let mut all = Vec::new();
         for (name, rows) in &self.written {
-            all.extend(batches(table(&self.tables, name)?, &mut self.sealer, rows));
+            all.extend(batches(Table::named(&self.tables, name)?, &mut self.sealer, rows));
         }
         let number = self.number + 1;
         let noted: Vec<link::Value<'_>> = vec![(&self.process, Type::TEXT), (&number, Type::INT8)];
@@ -281,12 +287,10 @@ impl Postgres {
 
     /// Whether a commit was done whose answer was lost. The lock waits for a commit that is still under way.
     fn was_committed(&mut self, number: i64) -> Result<(), StoreError> {
-        let look = format!(
-            "{} SELECT number FROM payment_sandbox.processes WHERE id = '{}'; COMMIT",
-            schema::beginning(&self.link),
-            self.process.replace('\'', "''")
-        );
-        let Ok(messages) = self.link.insist(&look) else {
+        let process = self.process.replace('\'', "''");
+        let select = format!("SELECT number FROM payment_sandbox.processes WHERE id = '{process}'; COMMIT");
+        let look = |link: &Link| format!("{} {select}", schema::beginning(link));
+        let Ok((messages, _)) = self.link.insist_with(&look, &[]) else {
             self.trouble = Some(Trouble::Unknown);
             return Err(StoreError::Unknown);
         };
@@ -300,43 +304,16 @@ impl Postgres {
     }
 }
 
-/// Kinds of records of which no process keeps a copy between two groups.
-const QUIET: [&str; 8] = [
-    "authentications",
-    "card_tokens",
-    "checkout_tokens",
-    "checkout_visits",
-    "failed_attempts",
-    "text_messages",
-    "transactions",
-    "unique_references",
-];
-
-/// Whether no process keeps a copy of a record. In the table `meta` these are the requests of the last minute, and the notes of CV2s.
-fn is_quiet(kind: &Kind, key: &str) -> bool {
-    QUIET.contains(&kind.table) || (kind.table == "meta" && (key.starts_with("throttle:") || key.starts_with("cv2:")))
-}
-
-/// The table of this name.
-fn table<'a>(tables: &'a [Table], name: &str) -> Result<&'a Table, StoreError> {
-    let found = tables.iter().find(|table| table.name == name);
-    found.ok_or_else(|| StoreError::Engine(format!("there is no table {name}")))
-}
-
-fn batches(table: &Table, sealer: &mut Sealer, rows: &BTreeMap<String, Option<Held>>) -> Vec<table::Batch> {
-    let written = rows.iter().filter_map(|(key, held)| Some(held.as_ref()?.row(key)));
-    let put = table.put(sealer, written);
-    let gone = rows.iter().filter(|(_, held)| held.is_none()).map(|(key, _)| &**key);
-    let removed = table.remove(sealer, gone);
-    put.into_iter().chain(removed).collect()
-}
-
 impl Store for Postgres {
     fn begin(&mut self) -> Result<(), StoreError> {
         self.rollback();
         self.trouble = None;
         self.is_quiet = true;
-        let state = schema::begin(&mut self.link, self.known).map_err(|trouble| self.met(trouble))?;
+        let expected = self.ahead.take();
+        let batches = ahead::statements(&self.tables, &self.sealer, &expected)?;
+        let queries: Vec<link::Statement<'_>> = batches.iter().map(|batch| (&*batch.text, batch.values())).collect();
+        let begun = schema::begin_with(&mut self.link, self.known, &queries);
+        let (state, found) = begun.map_err(|trouble| self.met(trouble))?;
         self.open = true;
         if state.format > self.known {
             self.rollback();
@@ -347,7 +324,7 @@ impl Store for Postgres {
         }
         self.change = if state.generation == self.generation { self.change } else { Change::ByOthers };
         self.generation = state.generation;
-        Ok(())
+        self.ahead.note(&self.tables, &mut self.sealer, expected, &found)
     }
 
     fn commit(&mut self) -> Result<(), StoreError> {
@@ -358,6 +335,7 @@ impl Store for Postgres {
         }
         let done = self.finish();
         self.written.clear();
+        self.ahead = Ahead::default();
         self.sent = false;
         if done.is_ok() {
             self.open = false;
@@ -398,29 +376,38 @@ impl Store for Postgres {
     }
 
     fn may_try_again(&self) -> bool {
-        matches!(self.trouble, Some(Trouble::Conflict | Trouble::Broken(_)))
+        matches!(self.trouble, Some(Trouble::Conflict | Trouble::Elsewhere | Trouble::Broken(_)))
+    }
+
+    fn expect(&mut self, records: &mut dyn Iterator<Item = (&'static Kind, String)>) {
+        records.for_each(|(kind, key)| self.ahead.expect(kind.table, key));
     }
 
     fn get(&mut self, kind: &'static Kind, key: &str) -> Result<Option<String>, StoreError> {
         if let Some(held) = self.held(kind, key) {
             return Ok(held.as_ref().map(|held| held.body.clone()));
         }
-        let table = table(&self.tables, kind.table)?;
-        if !table.can_hold(key) {
-            return Ok(None);
+        if let Some(read) = self.ahead.get(kind.table, key) {
+            return read.clone();
         }
-        let (text, cell, of) = (table.get.clone(), table.key(&self.sealer, key), table.key_type());
-        let rows = self.query(&text, &[(&cell, of)])?;
-        let Self { tables, sealer, .. } = self;
-        let table = self::table(tables, kind.table)?;
-        rows.first().map(|row| table.open(sealer, row)).transpose()
+        self.ahead.expect(kind.table, key.to_owned());
+        self.read_expected()?;
+        let read = self.ahead.get(kind.table, key).cloned().unwrap_or(Ok(None));
+        if !self.open {
+            // Without a transaction the next read may find something else.
+            self.ahead.forget();
+        }
+        read
     }
 
     fn holds(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
         if let Some(held) = self.held(kind, key) {
             return Ok(held.is_some());
         }
-        let table = table(&self.tables, kind.table)?;
+        if self.ahead.expects(kind.table, key) || self.ahead.get(kind.table, key).is_some() {
+            return Ok(self.get(kind, key)?.is_some());
+        }
+        let table = Table::named(&self.tables, kind.table)?;
         if !table.can_hold(key) {
             return Ok(false);
         }
@@ -444,12 +431,12 @@ impl Store for Postgres {
 
     fn select(&mut self, kind: &'static Kind, query: &Query<'_>) -> Result<Vec<String>, StoreError> {
         self.flush(kind)?;
-        let Some(selection) = table(&self.tables, kind.table)?.selection(&self.sealer, query)? else {
+        let Some(selection) = Table::named(&self.tables, kind.table)?.selection(&self.sealer, query)? else {
             return Ok(Vec::new());
         };
         let rows = self.query(&selection.text, &selection.values())?;
         let Self { tables, sealer, .. } = self;
-        let table = table(tables, kind.table)?;
+        let table = Table::named(tables, kind.table)?;
         rows.iter().map(|row| table.open(sealer, row)).collect()
     }
 }
@@ -458,6 +445,7 @@ impl Postgres {
     /// Gives the open transaction up.
     fn abandon(&mut self) {
         self.written.clear();
+        self.ahead.forget();
         self.sent = false;
         if self.open {
             self.open = false;

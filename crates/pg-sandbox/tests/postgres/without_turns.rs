@@ -13,15 +13,17 @@ use super::{
 const SESSION: [(&str, &str); 1] = [("errorPageUrl", "https://shop.example/error")];
 
 /// How a refused lock is spelt: the database knows no such command, or no such setting.
-const REFUSED: [(&str, &str); 2] =
-    [(LOCK, "LOCKS TABLE payment_sandbox.turn;"), ("SET LOCAL lock_timeout", "SET LOCAL no_timeout")];
+const REFUSED: [&[(&str, &str)]; 2] = [
+    &[(LOCK, "LOCKS TABLE payment_sandbox.turn;")],
+    &[("SET LOCAL lock_timeout", "SET LOCAL no_timeout"), ("SET lock_timeout", "SET no_timeout")],
+];
 
 #[test]
 fn without_the_lock_and_its_settings_every_promise_is_kept() {
     let Some(server) = Postgres::for_tests() else { return };
     for refused in REFUSED {
         let url = server.database().unwrap();
-        let proxy = Proxy::before(server.port(), &[refused]);
+        let proxy = Proxy::before(server.port(), refused);
         let through = url.replace(&server.port().to_string(), &proxy.port.to_string());
         let open = |number| Process::open(&through, number);
         // Each group has several requests, so that a conflict splits it.

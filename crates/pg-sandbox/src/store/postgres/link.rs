@@ -1,6 +1,7 @@
 //! The connection to the database, for a thread that waits for each answer.
 
 use std::{
+    collections::HashMap,
     future::{Future, pending, poll_fn},
     pin::Pin,
     task::Poll,
@@ -13,13 +14,14 @@ use tokio::{
     time::timeout,
 };
 use tokio_postgres::{
-    Client, Error, Row, SimpleQueryMessage,
+    Client, Error, Row, SimpleQueryMessage, Statement as Named,
     types::{ToSql, Type},
 };
 
 use super::{
     super::StoreError,
     address::{Address, causes},
+    direct::greeted_by,
 };
 
 /// How long the database may take to answer.
@@ -34,8 +36,17 @@ const PAUSE: Duration = Duration::from_millis(250);
 /// connection poolers in transaction mode want.
 pub(super) type Value<'a> = (&'a (dyn ToSql + Sync), Type);
 
+/// A statement and its values.
+pub(super) type Statement<'a> = (&'a str, Vec<Value<'a>>);
+
 /// A statement that is under way.
-type Sent<'a> = Pin<Box<dyn Future<Output = Result<(), Error>> + Send + 'a>>;
+type Sent<'a> = Pin<Box<dyn Future<Output = Result<Answer, Error>> + Send + 'a>>;
+
+/// What came of statements: messages by the simple protocol, rows of a query, or nothing.
+enum Answer {
+    Messages(Vec<SimpleQueryMessage>),
+    Rows(Vec<Row>),
+}
 
 /// Why a transaction is undone, or may be.
 #[derive(Debug, Clone)]
@@ -46,6 +57,8 @@ pub(super) enum Trouble {
     Broken(String),
     /// The connection broke during the commit, and the database was not to be reached afterwards.
     Unknown,
+    /// The connection leads to another server process than the one that knows the named statements.
+    Elsewhere,
     /// Anything else.
     Failed(StoreError),
 }
@@ -53,7 +66,7 @@ pub(super) enum Trouble {
 impl Trouble {
     pub(super) fn error(&self) -> StoreError {
         match self {
-            Self::Conflict => StoreError::Conflict,
+            Self::Conflict | Self::Elsewhere => StoreError::Conflict,
             Self::Broken(why) => StoreError::Unreachable(why.clone()),
             Self::Unknown => StoreError::Unknown,
             Self::Failed(error) => error.clone(),
@@ -68,6 +81,7 @@ impl Trouble {
         match code.code() {
             // Serialisation failure, deadlock, no lock within its time.
             "40001" | "40P01" | "55P03" => Self::Conflict,
+            "26000" | "42P05" => Self::Elsewhere,
             "25006" => Self::Failed(StoreError::ReadOnly),
             "53100" => Self::Failed(StoreError::Full),
             // Connection exceptions, shutdown and start of the server, a transaction that idled, too many connections.
@@ -84,6 +98,12 @@ pub(super) struct Link {
     /// Nothing while it is being dropped.
     runtime: Option<Runtime>,
     client: Option<Client>,
+    /// Whether the connection leads to a server process of its own, which keeps settings and named statements.
+    direct: bool,
+    /// Whether any connection may do so.
+    may_be_direct: bool,
+    /// The named statements of the connection, by their text.
+    named: HashMap<String, Named>,
     /// Whether the database has the lock and the settings with which groups take turns.
     takes_turns: bool,
     /// Whether the last attempt to connect, or to begin a transaction, reached the database.
@@ -100,12 +120,26 @@ impl Link {
         }
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| StoreError::Engine(format!("a runtime: {error}")))?;
-        Ok(Self { address, runtime: Some(runtime), client: None, takes_turns: true, reached: watch::Sender::new(true) })
+        Ok(Self {
+            address,
+            runtime: Some(runtime),
+            client: None,
+            direct: false,
+            may_be_direct: true,
+            named: HashMap::new(),
+            takes_turns: true,
+            reached: watch::Sender::new(true),
+        })
     }
 
     /// Whether groups take turns; where the database cannot do that, isolation alone keeps them apart.
     pub(super) const fn takes_turns(&self) -> bool {
         self.takes_turns
+    }
+
+    /// Whether the connection keeps the settings of a transaction.
+    pub(super) const fn is_direct(&self) -> bool {
+        self.direct
     }
 
     /// The database has refused to let groups take turns.
@@ -141,8 +175,27 @@ impl Link {
             }
             other => other,
         });
-        self.client = Some(connected?);
+        let client = connected?;
+        self.named.clear();
+        self.direct = self.may_be_direct && self.run(leads_to_one_process(&client)).unwrap_or(false);
+        if client.is_closed() {
+            return Err(Trouble::Broken("it closed the connection".to_owned()));
+        }
+        self.client = Some(client);
         self.note_reached(true);
+        Ok(())
+    }
+
+    /// Names these statements on a direct connection: it then parses and plans each once, and not with every group.
+    fn name(&mut self, statements: &[Statement<'_>]) -> Result<(), Trouble> {
+        let unknown = |(text, _): &&Statement<'_>| self.direct && !self.named.contains_key(*text);
+        for (text, values) in statements.iter().filter(unknown).collect::<Vec<_>>() {
+            let Some(client) = self.client.take() else { return Err(Trouble::Broken("not connected".to_owned())) };
+            let types: Vec<Type> = values.iter().map(|(_, of)| of.clone()).collect();
+            let done = self.run(client.prepare_typed(text, &types));
+            let named = self.keep(client, done)?;
+            self.named.insert((*text).to_owned(), named);
+        }
         Ok(())
     }
 
@@ -159,11 +212,16 @@ impl Link {
         self.keep(client, done)
     }
 
-    /// The same, but reconnects repeatedly while the database restarts. Only for statements that are safe to repeat.
-    pub(super) fn insist(&mut self, text: &str) -> Result<Vec<SimpleQueryMessage>, Trouble> {
+    /// The same with statements that depend on the connection, and with queries after them, without waiting in between; the rows are
+    /// those of each query. It reconnects repeatedly while the database restarts. Only for statements that are safe to repeat.
+    pub(super) fn insist_with(
+        &mut self,
+        text: &dyn Fn(&Self) -> String,
+        queries: &[Statement<'_>],
+    ) -> Result<(Vec<SimpleQueryMessage>, Vec<Vec<Row>>), Trouble> {
         let mut left = TRIES;
         loop {
-            match self.simple(text) {
+            match self.simple_with(text, queries) {
                 Err(Trouble::Broken(_)) if left > 0 => {
                     left -= 1;
                     self.note_reached(false);
@@ -175,6 +233,45 @@ impl Link {
         }
     }
 
+    fn simple_with(
+        &mut self,
+        text: &dyn Fn(&Self) -> String,
+        queries: &[Statement<'_>],
+    ) -> Result<(Vec<SimpleQueryMessage>, Vec<Vec<Row>>), Trouble> {
+        self.connect()?;
+        self.name(queries)?;
+        let text = text(self);
+        let Some(client) = self.client.take() else { return Err(Trouble::Broken("not connected".to_owned())) };
+        let all = async {
+            let mut under_way: Vec<Sent<'_>> =
+                vec![Box::pin(async { client.simple_query(&text).await.map(Answer::Messages) })];
+            under_way.extend(queries.iter().map(|query| sent(&client, &self.named, query)));
+            in_order(under_way).await
+        };
+        let done = self.run(all);
+        let answers = self.keep(client, done)?;
+        let (mut messages, mut rows) = (Vec::new(), Vec::new());
+        for answer in answers {
+            match answer {
+                Answer::Messages(found) => messages = found,
+                Answer::Rows(found) => rows.push(found),
+            }
+        }
+        Ok((messages, rows))
+    }
+
+    /// Several queries without waiting in between. The rows are those of each query.
+    pub(super) fn queries(&mut self, queries: &[Statement<'_>]) -> Result<Vec<Vec<Row>>, Trouble> {
+        self.connect()?;
+        self.name(queries)?;
+        let Some(client) = self.client.take() else { return Err(Trouble::Broken("not connected".to_owned())) };
+        let under_way = queries.iter().map(|query| sent(&client, &self.named, query)).collect();
+        let done = self.run(in_order(under_way));
+        let answers = self.keep(client, done)?;
+        let rows = |answer| if let Answer::Rows(rows) = answer { rows } else { Vec::new() };
+        Ok(answers.into_iter().map(rows).collect())
+    }
+
     /// One statement.
     pub(super) fn query(&mut self, text: &str, values: &[Value<'_>]) -> Result<Vec<Row>, Trouble> {
         self.connect()?;
@@ -184,23 +281,24 @@ impl Link {
     }
 
     /// Several statements and COMMIT, without waiting in between.
-    pub(super) fn finish(&mut self, statements: &[(&str, Vec<Value<'_>>)]) -> Result<(), Trouble> {
+    pub(super) fn finish(&mut self, statements: &[Statement<'_>]) -> Result<(), Trouble> {
+        self.name(statements)?;
         let Some(client) = self.client.take() else { return Err(Trouble::Broken("not connected".to_owned())) };
         let all = async {
-            let mut under_way: Vec<Sent<'_>> = Vec::new();
-            for (text, values) in statements {
-                under_way.push(Box::pin(async { client.query_typed(text, values).await.map(drop) }));
-            }
-            under_way.push(Box::pin(async { client.batch_execute("COMMIT").await }));
+            let mut under_way: Vec<Sent<'_>> =
+                statements.iter().map(|statement| sent(&client, &self.named, statement)).collect();
+            under_way.push(Box::pin(async { client.simple_query("COMMIT").await.map(Answer::Messages) }));
             in_order(under_way).await
         };
         let done = self.run(all);
-        self.keep(client, done)
+        self.keep(client, done).map(drop)
     }
 
     fn keep<T>(&mut self, client: Client, done: Result<T, Trouble>) -> Result<T, Trouble> {
-        if !matches!(done, Err(Trouble::Broken(_))) {
-            self.client = Some(client);
+        match done {
+            Err(Trouble::Broken(_)) => {}
+            Err(Trouble::Elsewhere) => self.may_be_direct = false,
+            _ => self.client = Some(client),
         }
         done
     }
@@ -236,23 +334,45 @@ impl Drop for Link {
     }
 }
 
+/// What a direct connection keeps: indexes even while a table is small, since a plan outlives that; and what [`beginning`] sets for
+/// a transaction otherwise.
+///
+/// [`beginning`]: super::schema::beginning
+const SETTINGS: &str = "SET enable_seqscan = off; SET lock_timeout = '20s'; \
+    SET idle_in_transaction_session_timeout = '20s'; SET synchronous_commit = on";
+
+/// Whether the connection leads to one server process, which takes the settings; otherwise nothing is set.
+async fn leads_to_one_process(client: &Client) -> Result<bool, Error> {
+    let Some(greeted) = greeted_by(client).await else { return Ok(false) };
+    let answering = client.simple_query("SELECT pg_backend_pid()").await?;
+    if rows(&answering).find_map(|row| row.get(0)?.parse().ok()) != Some(greeted) {
+        return Ok(false);
+    }
+    client.batch_execute(SETTINGS).await.map(|()| true)
+}
+
+/// A query that is sent when it is polled first.
+fn sent<'a>(client: &'a Client, named: &'a HashMap<String, Named>, (text, values): &'a Statement<'_>) -> Sent<'a> {
+    let Some(known) = named.get(*text) else {
+        return Box::pin(async move { client.query_typed(text, values).await.map(Answer::Rows) });
+    };
+    let values: Vec<_> = values.iter().map(|(value, _)| *value).collect();
+    Box::pin(async move { client.query(known, &values).await.map(Answer::Rows) })
+}
+
 /// Polls all of them in their order, so that each is sent before the next, and gives the first error.
-async fn in_order(mut under_way: Vec<Sent<'_>>) -> Result<(), Error> {
-    let mut first = Ok(());
-    let mut done = vec![false; under_way.len()];
+async fn in_order(mut under_way: Vec<Sent<'_>>) -> Result<Vec<Answer>, Error> {
+    let mut answers: Vec<Option<Result<Answer, Error>>> = under_way.iter().map(|_| None).collect();
     poll_fn(|context| {
-        for (future, done) in under_way.iter_mut().zip(&mut done).filter(|(_, done)| !**done) {
+        for (future, answer) in under_way.iter_mut().zip(&mut answers).filter(|(_, answer)| answer.is_none()) {
             if let Poll::Ready(result) = future.as_mut().poll(context) {
-                *done = true;
-                if first.is_ok() {
-                    first = result;
-                }
+                *answer = Some(result);
             }
         }
-        if done.iter().all(|done| *done) { Poll::Ready(()) } else { Poll::Pending }
+        if answers.iter().all(Option::is_some) { Poll::Ready(()) } else { Poll::Pending }
     })
     .await;
-    first
+    answers.into_iter().flatten().collect()
 }
 
 /// The rows among the messages of simple statements.

@@ -1,10 +1,11 @@
 //! The tables in a database: found, or made.
 
+use tokio_postgres::Row;
 use zeroize::Zeroizing;
 
 use super::{
     keys::{self, KeyRing},
-    link::{Link, Trouble, hex, rows},
+    link::{self, Link, Trouble, hex, rows},
     table::Table,
 };
 use crate::store::{
@@ -52,9 +53,17 @@ const BEGIN_WITHOUT_TURN: &str = "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE;
 /// What such a database answers: a syntax error, a missing feature, an unknown setting.
 const REFUSALS: [&str; 3] = ["(42601)", "(0A000)", "(42704)"];
 
+/// The same over a connection that keeps the settings.
+const BEGIN_DIRECT: &str =
+    "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE; LOCK TABLE payment_sandbox.turn IN EXCLUSIVE MODE;";
+
 /// How a transaction begins.
 pub(super) const fn beginning(link: &Link) -> &'static str {
-    if link.takes_turns() { BEGIN } else { BEGIN_WITHOUT_TURN }
+    match (link.takes_turns(), link.is_direct()) {
+        (true, true) => BEGIN_DIRECT,
+        (true, false) => BEGIN,
+        (false, _) => BEGIN_WITHOUT_TURN,
+    }
 }
 
 /// Notes in the transaction that a process commits the group of this number.
@@ -82,22 +91,31 @@ pub(super) struct State {
 
 /// Begins a transaction, and asks for what tables of this format have.
 pub(super) fn begin(link: &mut Link, known: i64) -> Result<State, Trouble> {
+    begin_with(link, known, &[]).map(|(state, _)| state)
+}
+
+/// The same with queries of the transaction, in one round trip.
+pub(super) fn begin_with(
+    link: &mut Link,
+    known: i64,
+    queries: &[link::Statement<'_>],
+) -> Result<(State, Vec<Vec<Row>>), Trouble> {
     let key_changes = if known >= keys::SEVERAL { "key_changes" } else { "0" };
     let generation = if known >= QUIET { "generation - quiet" } else { "generation" };
     let select = format!("SELECT format, {generation}, {key_changes} FROM payment_sandbox.store WHERE id = 0");
-    let messages = match link.insist(&format!("{} {select}", beginning(link))) {
+    let (messages, found) = match link.insist_with(&|link| format!("{} {select}", beginning(link)), queries) {
         Err(Trouble::Failed(StoreError::Engine(why)))
             if link.takes_turns() && REFUSALS.iter().any(|code| why.ends_with(code)) =>
         {
             link.go_without_turns();
-            return begin(link, known);
+            return begin_with(link, known, queries);
         }
         Err(trouble) => {
             // The failed transaction is still open.
             link.drop_connection();
             return Err(trouble);
         }
-        Ok(messages) => messages,
+        Ok(done) => done,
     };
     let number = |row: &tokio_postgres::SimpleQueryRow, at: usize| row.get(at)?.parse().ok();
     let numbers = rows(&messages).find_map(|row| Some((number(row, 0)?, number(row, 1)?, number(row, 2)?)));
@@ -105,7 +123,7 @@ pub(super) fn begin(link: &mut Link, known: i64) -> Result<State, Trouble> {
         link.drop_connection();
         return Err(Trouble::Failed(StoreError::Foreign));
     };
-    Ok(State { format, generation, key_changes })
+    Ok((State { format, generation, key_changes }, found))
 }
 
 /// What is found when a store is opened.

@@ -99,6 +99,12 @@ impl Table {
         tables.into_iter().map(|(name, columns)| Self::new(name, columns)).collect()
     }
 
+    /// The table of this name.
+    pub(super) fn named<'a>(tables: &'a [Self], name: &str) -> Result<&'a Self, StoreError> {
+        let found = tables.iter().find(|table| table.name == name);
+        found.ok_or_else(|| StoreError::Engine(format!("there is no table {name}")))
+    }
+
     fn new(name: String, all: Vec<(String, bool)>) -> Self {
         let digested_key = all.iter().any(|(column, digested)| column == "key" && *digested);
         let named = |column: &str| matches!(column, "key" | "merchant" | "body");
@@ -182,6 +188,23 @@ impl Table {
         }
         let text = format!("DELETE FROM payment_sandbox.{} WHERE key = ANY($1)", self.name);
         Some(Batch { text, values: vec![Value::Cells(keys, self.digested_key)] })
+    }
+
+    /// Reads the rows with these keys.
+    pub(super) fn with_keys<'a>(&self, sealer: &Sealer, keys: impl Iterator<Item = &'a str>) -> Batch {
+        let keys = keys.map(|key| Some(self.key(sealer, key))).collect();
+        let text = format!("SELECT {} FROM payment_sandbox.{} WHERE key = ANY($1)", self.listed, self.name);
+        Batch { text, values: vec![Value::Cells(keys, self.digested_key)] }
+    }
+
+    /// The row of a key among those that were found.
+    pub(super) fn row_of<'a>(&self, sealer: &Sealer, key: &str, rows: &'a [Found]) -> Option<&'a Found> {
+        match self.key(sealer, key) {
+            Cell::Text(text) => rows.iter().find(|row| row.try_get::<_, &str>(0).is_ok_and(|found| found == text)),
+            Cell::Digest(digest) => {
+                rows.iter().find(|row| row.try_get::<_, &[u8]>(0).is_ok_and(|found| found == digest))
+            }
+        }
     }
 
     /// The body of a row with all columns in the order of the statements here.

@@ -1,0 +1,100 @@
+//! The records that a request will probably read, as far as its parameters tell: an engine whose reads wait for a network reads those
+//! of a whole group at once ([`Store::expect`](crate::store::Store::expect)). A guess that is wrong costs a row, and no more.
+
+use http::Request;
+
+use super::Peer;
+use crate::{
+    accounts::Accounts,
+    inbound::{Caller, Inbound},
+    merchants::Merchant,
+    records::{
+        Authentication, Batch, CardToken, CheckoutToken, FailedAttempts, Meta, Payment, Session, UniqueReference,
+    },
+    service::Route,
+    settings::Settings,
+    store::{Kind, StoredRecord},
+};
+
+/// A kind of record and the key of one.
+type Expected = (&'static Kind, String);
+
+/// What a request will probably read.
+pub(super) fn by<'a>(
+    inbound: &'a Inbound,
+    settings: &'a Settings,
+    accounts: &'a Accounts,
+) -> impl Iterator<Item = Expected> + 'a {
+    let caller = inbound.journaled.as_ref().map(|journaled| &journaled.caller);
+    let form = inbound.call.as_ref().and_then(|call| call.form().ok());
+    let parameters = form.into_iter().flat_map(|form| form.iter()).flat_map(named);
+    let unique = form.and_then(|form| form.given("uniqueMerchantReference")).zip(merchant(caller, accounts));
+    let unique =
+        unique.map(|(reference, merchant)| (UniqueReference::KIND, UniqueReference::key_of(merchant, reference)));
+    parameters.chain(unique).chain(of_caller(inbound, caller, settings, accounts)).chain(page(&inbound.route))
+}
+
+/// The record that a parameter names.
+fn named((name, value): (&str, &str)) -> Vec<Expected> {
+    let kind = match name {
+        "sessionKey" => return vec![(Session::KIND, value.to_owned()), (Meta::KIND, Meta::cv2_key(value))],
+        "cardKey" => CardToken::KIND,
+        "transactionKey" | "prev_trans_key" | "trans_key" => Payment::KIND,
+        "authenticationKey" => Authentication::KIND,
+        "batchKey" => Batch::KIND,
+        "tokenid" => CheckoutToken::KIND,
+        _ => return Vec::new(),
+    };
+    vec![(kind, value.to_owned())]
+}
+
+/// The name of the account that calls, if it is known without the records.
+fn merchant<'a>(caller: Option<&'a Caller>, accounts: &'a Accounts) -> Option<&'a str> {
+    match caller? {
+        Caller::Merchant(name) => Some(name),
+        Caller::Account(id) => accounts.get(id).map(|live| &*live.account.name),
+        Caller::Unknown | Caller::Session(_) => None,
+    }
+}
+
+/// What is read of every caller: its failures, its requests of the last minute, and the account itself if it was made at run time
+/// and no copy of it is right.
+fn of_caller(inbound: &Inbound, caller: Option<&Caller>, settings: &Settings, accounts: &Accounts) -> Vec<Expected> {
+    if inbound.route.method().is_none() {
+        return Vec::new();
+    }
+    let own = match caller {
+        Some(Caller::Account(_)) => merchant(caller, accounts),
+        _ => Some(""),
+    };
+    let address = peer(&inbound.request);
+    let mut all: Vec<Expected> =
+        own.map(|own| (FailedAttempts::KIND, FailedAttempts::key_of(own, &address))).into_iter().collect();
+    match caller {
+        Some(Caller::Merchant(name)) => {
+            let is_limited = |merchant: &Merchant| merchant.requests_per_minute.is_some();
+            if settings.merchants.by_name(name).is_some_and(is_limited) {
+                all.push((Meta::KIND, Meta::throttle_key(name)));
+            }
+        }
+        Some(Caller::Account(id)) if !accounts.has_copy(id) => {
+            all.push((Meta::KIND, Meta::account_key(id)));
+            all.push((Meta::KIND, Meta::account_faults_key(id)));
+        }
+        _ => {}
+    }
+    all
+}
+
+fn peer<B>(request: &Request<B>) -> String {
+    Peer::of(request).to_string()
+}
+
+/// What a page shows.
+fn page(route: &Route) -> Option<Expected> {
+    match route {
+        Route::Pay(path) => Some((CheckoutToken::KIND, path.split('/').next().unwrap_or_default().to_owned())),
+        Route::Challenge(key) => Some((Authentication::KIND, key.clone())),
+        _ => None,
+    }
+}
