@@ -120,6 +120,12 @@ pub(crate) enum SimulatedEvent {
     Forge {
         client: usize,
     },
+    /// Another program of the first merchant opens more sessions at once than its limit allows.
+    Burst,
+    /// An operator lets the next calls fail, whichever process they reach.
+    Operate {
+        calls: u32,
+    },
     /// From now on no fault occurs.
     Heal,
 }

@@ -8,6 +8,7 @@ mod checkouts;
 mod claims;
 mod ends;
 mod follow_ups;
+mod limit;
 mod lockout;
 mod one_payment;
 mod reconciled;
@@ -19,7 +20,7 @@ mod valid;
 /// A check, and its name.
 type Check = (&'static str, fn(&mut World<'_>) -> Result<(), String>);
 
-const AFTER_EACH: [Check; 10] = [
+const AFTER_EACH: [Check; 11] = [
     ("one payment an intent", one_payment::after_each),
     ("only what is valid pays", valid::after_each),
     ("amounts fit", amounts::after_each),
@@ -28,6 +29,7 @@ const AFTER_EACH: [Check; 10] = [
     ("checkouts are what they claim", checkouts::after_each),
     ("no client is locked out", lockout::after_each),
     ("the throttle holds", throttle::after_each),
+    ("all processes have one limit", limit::after_each),
     ("machines keep their bounds", ends::after_each),
     ("secrets stay secret", secrets::after_each),
 ];

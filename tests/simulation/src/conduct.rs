@@ -61,6 +61,16 @@ pub(crate) trait ClientBehaviour: Sync {
         sqlite
     }
 
+    /// Whether processes of the service know that others use the store too.
+    fn shares(&self) -> bool {
+        true
+    }
+
+    /// Whether processes of the service notice what others have written.
+    fn notices_others(&self) -> bool {
+        true
+    }
+
     /// Returns text for the world's log, in addition to the events.
     fn also_logs(&self, _: &Job) -> Option<String> {
         None

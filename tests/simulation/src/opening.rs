@@ -205,8 +205,25 @@ pub(crate) fn plan_troubles(world: &mut World<'_>) {
             world.agenda.plan(BEGIN + minutes * 60_000, SimulatedEvent::CredentialsMend { client });
         }
     }
+    plan_operators(world);
     change_card_keys(world);
     world.agenda.plan(BEGIN + TROUBLED, SimulatedEvent::Heal);
+}
+
+/// Plans bursts and orders of operators in worlds with several processes of the service, at the time of most orders.
+fn plan_operators(world: &mut World<'_>) {
+    if world.service.processes() == 1 {
+        return;
+    }
+    let mut dice = Dice::new(world.scenario.seed, "operators");
+    for event in
+        [SimulatedEvent::Burst, SimulatedEvent::Operate { calls: 1 + u32::try_from(dice.below(3)).unwrap_or_default() }]
+    {
+        let (present, at) = (dice.per_mille(150), BEGIN + dice.below(600_000));
+        if present {
+            world.agenda.plan(at, event);
+        }
+    }
 }
 
 /// Plans changes of stored cards at about the time when they are used: some are disabled or deleted, and most disabled

@@ -1,10 +1,11 @@
 //! Planted bugs, to test whether the checks find them. They are in this crate only: wrong clients in `client`, `naive`
-//! and `twist`, a wrong service in `tamper`.
+//! and `twist`, a wrong service in `tamper` and `shared`.
 
 use crate::{Played, Scenario, conduct::ClientBehaviour, playing, scenario::Disturbance, shrink::shrink};
 
 mod client;
 mod naive;
+mod shared;
 mod tamper;
 mod twist;
 
@@ -65,6 +66,9 @@ pub const ALL: &[&Planted] = &[
     &tamper::TOKENS_LAST,
     &tamper::CAPTURES_UNCHECKED,
     &tamper::REFUNDS_UNCHECKED,
+    &shared::LIMITS_BY_PROCESS,
+    &shared::DELIVERS_TWICE,
+    &shared::KEEPS_OLD_COPIES,
 ];
 
 /// Returns the bugs as a table for the page about reliability.

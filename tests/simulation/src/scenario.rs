@@ -40,6 +40,8 @@ pub(crate) enum Disturbance {
     OtherAccounts,
     /// Another program of the merchant pays another amount under the same reference.
     SharedReferences,
+    /// Several processes of the service share its store, behind a load balancer.
+    Processes,
     /// Connections to the database of a fleet break, before and after a commit.
     LostConnections,
     /// The database of a fleet takes seconds.
@@ -53,7 +55,7 @@ pub(crate) enum Disturbance {
 }
 
 impl Disturbance {
-    pub(crate) const ALL: [Self; 22] = [
+    pub(crate) const ALL: [Self; 23] = [
         Self::LostRequests,
         Self::LostReplies,
         Self::LongDelays,
@@ -71,6 +73,7 @@ impl Disturbance {
         Self::CardKeys,
         Self::OtherAccounts,
         Self::SharedReferences,
+        Self::Processes,
         Self::LostConnections,
         Self::SlowDatabase,
         Self::Failovers,

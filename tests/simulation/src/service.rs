@@ -1,4 +1,4 @@
-//! The service: the sandbox's core over a store that can crash.
+//! The service: the sandbox's core over a store that can crash, in one process or in several behind a load balancer.
 
 use std::{
     net::IpAddr,
@@ -15,8 +15,15 @@ use pg_sandbox::{
 };
 
 use crate::{
-    agenda::Millis, conduct::ClientBehaviour, dice, job::UPDATER_KEY, ledger::Ledger, secrets::Secrets,
-    spoken::DialectPair, store::CrashingStore,
+    agenda::Millis,
+    conduct::ClientBehaviour,
+    dice::{self, Dice},
+    job::UPDATER_KEY,
+    ledger::Ledger,
+    scenario::Scenario,
+    secrets::Secrets,
+    spoken::DialectPair,
+    store::{CrashingStore, Sharing},
 };
 
 /// Requests a minute of the first merchant.
@@ -25,8 +32,12 @@ pub(crate) const PER_MINUTE: u32 = 12;
 pub(crate) const MERCHANTS: [&str; 2] = ["shop-0", "shop-1"];
 
 pub(crate) struct Service {
-    /// `None` while it is down.
-    sandbox: Option<Sandbox>,
+    /// The processes; `None` while one is down.
+    processes: Vec<Option<Sandbox>>,
+    /// The process that answered last.
+    last: usize,
+    /// Chooses the process for a request.
+    balancer: Dice,
     pub(crate) store: CrashingStore,
     seed: u64,
     starts: u64,
@@ -34,38 +45,70 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    pub(crate) fn new(seed: u64, conduct: &dyn ClientBehaviour, secrets: Secrets, spoken: DialectPair) -> Self {
+    pub(crate) fn new(
+        scenario: Scenario,
+        processes: usize,
+        conduct: &dyn ClientBehaviour,
+        secrets: Secrets,
+        spoken: DialectPair,
+    ) -> Self {
         let sqlite = Sqlite::in_memory().expect("an empty store in memory opens");
-        let store = CrashingStore::new(conduct.engine(Box::new(sqlite)), secrets);
-        let mut service = Self { sandbox: None, store, seed, starts: 0, spoken };
+        let sharing = Sharing { several: processes > 1, is_told: conduct.shares(), notices: conduct.notices_others() };
+        let store = CrashingStore::new(conduct.engine(Box::new(sqlite)), sharing, secrets);
+        let mut all = Vec::new();
+        all.resize_with(processes, || None);
+        let (seed, balancer) = (scenario.seed, Dice::new(scenario.seed, "balancer"));
+        let mut service = Self { processes: all, last: 0, balancer, store, seed, starts: 0, spoken };
         service.start();
         service
     }
 
-    pub(crate) const fn is_up(&self) -> bool {
-        self.sandbox.is_some()
+    /// Whether any process is up.
+    pub(crate) fn is_up(&self) -> bool {
+        self.processes.iter().any(Option::is_some)
     }
 
-    /// Starts with the store as the crash left it.
+    /// The number of processes, up or not.
+    pub(crate) const fn processes(&self) -> usize {
+        self.processes.len()
+    }
+
+    /// Starts the processes that are down, with the store as the crash left it.
     pub(crate) fn start(&mut self) {
-        self.starts += 1;
-        let key = dice::bytes(self.seed, "key of the cards");
-        let seed = dice::bytes(self.seed, &format!("start {}", self.starts));
-        let dialect = Some(Arc::clone(&self.spoken.service));
-        let settings = settings().clone().dialect(dialect);
-        let opened = Sandbox::over(Box::new(self.store.clone()), settings, &key, seed);
-        self.sandbox = Some(opened.expect("a store without faults opens"));
+        let armed = self.store.disarm();
+        let Self { processes, store, seed, starts, spoken, .. } = self;
+        for process in processes.iter_mut().filter(|process| process.is_none()) {
+            *starts += 1;
+            let key = dice::bytes(*seed, "key of the cards");
+            let dice = dice::bytes(*seed, &format!("start {starts}"));
+            let dialect = Some(Arc::clone(&spoken.service));
+            let settings = settings().clone().dialect(dialect);
+            let opened = Sandbox::over(Box::new(store.handle()), settings, &key, dice);
+            *process = Some(opened.expect("a store without faults opens"));
+        }
+        self.store.arm(armed);
     }
 
-    /// Ends the process at once.
+    /// Ends the process that answered last, at once.
     pub(crate) fn crash(&mut self) {
-        self.sandbox = None;
+        self.processes[self.last] = None;
         self.store.restart();
     }
 
-    /// Answers requests that arrived together; `None` if it crashed.
+    /// A process that is up, as a load balancer chooses it.
+    fn choose(&mut self) -> Option<&mut Sandbox> {
+        let up: Vec<usize> = (0..self.processes.len()).filter(|number| self.processes[*number].is_some()).collect();
+        self.last = match &up[..] {
+            [] => return None,
+            [only] => *only,
+            several => self.balancer.pick(several),
+        };
+        self.processes[self.last].as_mut()
+    }
+
+    /// Answers requests that arrived together; `None` if the process crashed.
     pub(crate) fn serve(&mut self, now: Millis, requests: Vec<Request<Bytes>>) -> Option<Vec<Response<Bytes>>> {
-        let responses = self.sandbox.as_mut()?.handle_group(timestamp(now), requests);
+        let responses = self.choose()?.handle_group(timestamp(now), requests);
         if self.store.has_crashed() {
             self.crash();
             return None;
@@ -77,9 +120,11 @@ impl Service {
         Some(self.store.ledger(said))
     }
 
-    /// Returns the callbacks to send now; `None` if it is down or crashed.
-    pub(crate) fn due(&mut self, now: Millis) -> Option<Vec<Outgoing>> {
-        let due = self.sandbox.as_mut()?.due(timestamp(now));
+    /// Returns the callbacks that a process sends now, nothing if it is down; `None` if it crashed.
+    pub(crate) fn due(&mut self, process: usize, now: Millis) -> Option<Vec<Outgoing>> {
+        let Some(sandbox) = &mut self.processes[process] else { return Some(Vec::new()) };
+        self.last = process;
+        let due = sandbox.due(timestamp(now));
         if self.store.has_crashed() {
             self.crash();
             return None;
@@ -87,27 +132,34 @@ impl Service {
         Some(due)
     }
 
-    /// Reports whether a callback arrived.
-    pub(crate) fn delivered(&mut self, now: Millis, id: &str, arrived: bool) {
+    /// Reports to a process whether its callback arrived; false if it crashed.
+    pub(crate) fn delivered(&mut self, process: usize, now: Millis, id: &str, arrived: bool) -> bool {
         let result = if arrived { Ok(StatusCode::OK) } else { Err("no answer".to_owned()) };
-        if let Some(sandbox) = &mut self.sandbox {
-            sandbox.delivered(timestamp(now), id, result);
-        }
-        if self.store.has_crashed() {
+        let Some(sandbox) = &mut self.processes[process] else { return true };
+        self.last = process;
+        sandbox.delivered(timestamp(now), id, result);
+        let crashed = self.store.has_crashed();
+        if crashed {
             self.crash();
         }
+        !crashed
     }
 
-    /// Returns when callbacks may be due.
+    /// Returns when callbacks may be due. Several processes look every few seconds for what others have left; a look before anything
+    /// in the store is due finds nothing, and is left out.
     pub(crate) fn next_due(&self) -> Option<Millis> {
-        let next = self.sandbox.as_ref()?.next_due()?;
-        u64::try_from(next.millis()).ok()
+        let next = self.processes.iter().flatten().filter_map(Sandbox::next_due).min()?;
+        let work = if self.processes.len() > 1 { self.store.next_work()? } else { next };
+        u64::try_from(next.max(work).millis()).ok()
     }
 
-    /// Answers a request directly, without the network.
+    /// Answers a request directly, without the network and without a crash.
     pub(crate) fn serve_at_once(&mut self, now: Millis, request: Request<Bytes>) -> Response<Bytes> {
         let request = received(request, IpAddr::from([127, 0, 0, 1]));
-        self.sandbox.as_mut().map(|sandbox| sandbox.handle(timestamp(now), request)).unwrap_or_default()
+        let armed = self.store.disarm();
+        let response = self.choose().map(|sandbox| sandbox.handle(timestamp(now), request)).unwrap_or_default();
+        self.store.arm(armed);
+        response
     }
 }
 

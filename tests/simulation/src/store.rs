@@ -4,18 +4,39 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pg_sandbox::{
-    records::{BatchCards, CardToken, FailedAttempts, Payment, Session},
+    Timestamp,
+    records::{Batch, BatchCards, Callback, CardToken, FailedAttempts, Payment, Session},
     store::{Change, Kind, Query, Row, Store, StoreError, StoredRecord as _, Transaction},
 };
 
 use crate::{ledger::Ledger, secrets::Secrets};
 
-/// A handle; clones share the store. It survives a crash of the service.
-#[derive(Clone)]
-pub(crate) struct CrashingStore(Arc<Mutex<Shared>>);
+/// A handle of one process, or of the world; all share the store. It survives a crash of the service.
+pub(crate) struct CrashingStore {
+    shared: Arc<Mutex<Shared>>,
+    sharing: Sharing,
+    /// The number of commits that the process has seen; `None` before its first transaction.
+    seen: Option<u64>,
+    change: Change,
+}
+
+/// How several processes share the store.
+#[derive(Clone, Copy)]
+pub(crate) struct Sharing {
+    /// Whether there are several.
+    pub(crate) several: bool,
+    /// Whether each knows that there are others.
+    pub(crate) is_told: bool,
+    /// Whether each notices what others write.
+    pub(crate) notices: bool,
+}
 
 struct Shared {
     engine: Box<dyn Store>,
+    /// How often a process has committed.
+    commits: u64,
+    /// When something in the store is due, and after how many commits that was so.
+    work: Option<(u64, Option<Timestamp>)>,
     /// Crashes after this many operations.
     crash_in: Option<u32>,
     crashed: bool,
@@ -55,21 +76,59 @@ impl Written {
 }
 
 impl CrashingStore {
-    pub(crate) fn new(engine: Box<dyn Store>, secrets: Secrets) -> Self {
-        Self(Arc::new(Mutex::new(Shared {
+    pub(crate) fn new(engine: Box<dyn Store>, sharing: Sharing, secrets: Secrets) -> Self {
+        let shared = Arc::new(Mutex::new(Shared {
             engine,
+            commits: 0,
+            work: None,
             crash_in: None,
             crashed: false,
             written: Vec::new(),
             ledger: Ledger::default(),
             secrets,
             leak: None,
-        })))
+        }));
+        Self { shared, sharing, seen: None, change: Change::ByOthers }
+    }
+
+    /// A handle for a process that starts.
+    pub(crate) fn handle(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared), sharing: self.sharing, seen: None, change: Change::ByOthers }
+    }
+
+    /// When the first callback, batch or session in the store is due.
+    pub(crate) fn next_work(&self) -> Option<Timestamp> {
+        let mut shared = self.lock();
+        let commits = shared.commits;
+        if let Some((_, work)) = shared.work.filter(|(known, _)| *known == commits) {
+            return work;
+        }
+        let mut records = Transaction::new(&mut *shared.engine);
+        let latest = Timestamp::MAX.sortable();
+        let first = |column| Query::oldest(100).at_most(column, &latest);
+        let callbacks = records.find::<Callback>(&first(Callback::DUE)).unwrap_or_default();
+        // One that was claimed is due when the claim has expired.
+        let callbacks = callbacks.iter().map(|one| one.claimed_until.map_or(one.due, |until| until.max(one.due)));
+        let batches = records.find::<Batch>(&first(Batch::DUE)).unwrap_or_default();
+        let sessions = records.find::<Session>(&first(Session::CARD_UNTIL)).unwrap_or_default();
+        let others = batches.iter().map(|batch| batch.due).chain(sessions.iter().map(|session| session.expires));
+        let work = callbacks.chain(others).min();
+        shared.work = Some((commits, work));
+        work
     }
 
     /// Makes it crash after this many operations.
     pub(crate) fn crash_in(&self, operations: u32) {
         self.lock().crash_in = Some(operations);
+    }
+
+    /// Puts a crash off, until it is armed again.
+    pub(crate) fn disarm(&self) -> Option<u32> {
+        self.lock().crash_in.take()
+    }
+
+    pub(crate) fn arm(&self, operations: Option<u32>) {
+        self.lock().crash_in = operations;
     }
 
     pub(crate) fn has_crashed(&self) -> bool {
@@ -116,7 +175,7 @@ impl CrashingStore {
     }
 
     fn lock(&self) -> MutexGuard<'_, Shared> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// One operation of the service.
@@ -163,22 +222,29 @@ impl Shared {
 
 impl Store for CrashingStore {
     fn begin(&mut self) -> Result<(), StoreError> {
-        self.operate(|shared| {
+        let commits = self.operate(|shared| {
             shared.forget();
-            shared.engine.begin()
-        })
+            shared.engine.begin().map(|()| shared.commits)
+        })?;
+        let by_others = self.sharing.several && self.sharing.notices && self.seen != Some(commits);
+        self.change = if by_others { Change::ByOthers } else { self.lock().engine.change() };
+        self.seen = Some(commits);
+        Ok(())
     }
 
     fn commit(&mut self) -> Result<(), StoreError> {
-        self.operate(|shared| {
+        let commits = self.operate(|shared| {
             let result = shared.engine.commit();
             if result.is_ok() {
+                shared.commits += 1;
                 shared.committed()
             } else {
                 shared.forget()
             }
-            result
-        })
+            result.map(|()| shared.commits)
+        })?;
+        self.seen = Some(commits);
+        Ok(())
     }
 
     fn rollback(&mut self) {
@@ -192,10 +258,13 @@ impl Store for CrashingStore {
         !shared.crashed && shared.engine.in_transaction()
     }
 
-    // It is not shared, whatever the engine can do: the service of a world is its only process.
+    // A process that is alone does not share it, whatever the engine can do.
+    fn is_shared(&self) -> bool {
+        self.sharing.several && self.sharing.is_told
+    }
 
     fn change(&self) -> Change {
-        self.lock().engine.change()
+        self.change
     }
 
     fn may_try_again(&self) -> bool {

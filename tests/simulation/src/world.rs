@@ -27,6 +27,7 @@ mod crashing;
 mod customers;
 mod driving;
 mod following_up;
+mod operating;
 mod serving;
 
 pub(crate) use browsing::OTHER_CARDS;
@@ -112,6 +113,12 @@ pub(crate) struct World<'a> {
     tabs: Vec<Tab>,
     /// Reports about checkouts that will reach their merchants.
     news: Vec<(usize, OwnerEvent)>,
+    /// Callbacks of which no report has come: the process that sent each, and when.
+    handed_out: BTreeMap<String, (usize, Millis)>,
+    /// When sessions were opened for the first client, as its limit counts them.
+    pub(crate) opened: Vec<Millis>,
+    /// How many more calls have to meet the fault of an operator; `None` after a crash, which may have undone one.
+    pub(crate) faults_left: Option<u32>,
     /// When the service next checks for due callbacks.
     looks_at: Option<Millis>,
     /// Cards that were stored before the world began.
@@ -144,11 +151,19 @@ pub(crate) struct World<'a> {
     pub(crate) tally: Tally,
 }
 
+/// One process in most worlds, and two or three in the others.
+fn processes(scenario: Scenario) -> usize {
+    let mut dice = Dice::new(scenario.seed, "processes");
+    let several = dice.pick(&[1, 1, 1, 2, 3]);
+    if scenario.has(Disturbance::Processes) { several } else { 1 }
+}
+
 impl<'a> World<'a> {
     pub(crate) fn new(scenario: Scenario, conduct: &'a dyn ClientBehaviour, mut secrets: Secrets) -> Self {
         let spoken = DialectPair::of(scenario);
         let clients: Vec<Client> = (0..2).map(|number| Client::new(number, &mut secrets, &spoken.client)).collect();
         let mut chance = Dice::new(scenario.seed, "chance");
+        let processes = processes(scenario);
         let crashes_at_sends = chance.per_mille(500) && scenario.has(Disturbance::ClientCrashes);
         Self {
             scenario,
@@ -156,7 +171,7 @@ impl<'a> World<'a> {
             now: BEGIN,
             agenda: EventQueue::default(),
             log: Log::new(BEGIN),
-            service: Service::new(scenario.seed, conduct, secrets.clone(), spoken.clone()),
+            service: Service::new(scenario, processes, conduct, secrets.clone(), spoken.clone()),
             spoken,
             secrets,
             network: Network::new(scenario.seed, NetworkConditions::of(scenario)),
@@ -169,6 +184,9 @@ impl<'a> World<'a> {
             callbacks: Vec::new(),
             tabs: Vec::new(),
             news: Vec::new(),
+            handed_out: BTreeMap::new(),
+            opened: Vec::new(),
+            faults_left: Some(0),
             looks_at: None,
             stored_cards: 0,
             mute: false,
@@ -225,6 +243,8 @@ impl<'a> World<'a> {
             SimulatedEvent::Due => self.due(),
             SimulatedEvent::Callback { callback } => self.callback(callback),
             SimulatedEvent::Forge { client } => self.forge(client),
+            SimulatedEvent::Burst => self.burst(),
+            SimulatedEvent::Operate { calls } => self.operate(calls),
             SimulatedEvent::Heal => self.heal(),
         }
     }

@@ -49,7 +49,7 @@ fn most_payments_end_known() {
     // eight names no reference to search by.
     knows_most(&tally, 25, 20);
     // A client that knows the documents alone says more often that it does not know.
-    knows_most(&many(1_000, 120, &|_| {}).tally, 35, 25);
+    knows_most(&many(1_000, 120, &|_| {}).tally, 35, 30);
 }
 
 /// Of a hundred payments and checkouts fewer than so many end as unknown.

@@ -84,7 +84,7 @@ impl Shared {
             (0..MERCHANTS.len()).map(|number| Client::new(number, &mut secrets, &spoken.client)).collect();
         let accounts = merchants.iter().map(|merchant| merchant.right_account().bound_identity()).collect();
         secrets.add_code(CV2);
-        let service = Service::new(scenario.seed, &Right, secrets.clone(), spoken.clone());
+        let service = Service::new(scenario, 1, &Right, secrets.clone(), spoken.clone());
         let state = State {
             log: Log::new(BEGIN),
             violation: None,
@@ -145,7 +145,7 @@ impl Shared {
 
     /// Reads what the service has committed.
     pub(super) fn ledger<T>(&self, look: impl FnOnce(&mut Ledger) -> T) -> T {
-        let store = self.state().service.store.clone();
+        let store = self.state().service.store.handle();
         store.ledger(look)
     }
 

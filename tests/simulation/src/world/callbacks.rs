@@ -4,6 +4,7 @@ use bytes::Bytes;
 use http::Request;
 use pg_proto::UpdaterHint;
 use pg_sandbox::{
+    Outgoing,
     records::{BatchCards, Payment},
     store::StoredRecord as _,
 };
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::{World, browsing::after};
 use crate::{
-    agenda::SimulatedEvent,
+    agenda::{Millis, SimulatedEvent},
     job::hosted::PAID_PAGE,
     job::{CALLBACK_PAGE, Kind},
     run::OwnerEvent,
@@ -19,10 +20,13 @@ use crate::{
     task::Task,
 };
 
+/// How long a process keeps a callback from the others.
+const CLAIM: Millis = 60_000;
+
 /// A callback in flight.
 pub(super) struct Sent {
-    /// The service's number of it; `None` for a forged one.
-    id: Option<String>,
+    /// The process that sent it and the service's number of it; `None` for a forged one.
+    id: Option<(usize, String)>,
     request: Request<Bytes>,
     /// The merchant that it goes to.
     client: usize,
@@ -41,35 +45,45 @@ impl World<'_> {
 
     pub(super) fn due(&mut self) {
         self.looks_at = None;
-        if !self.service.is_up() {
-            return;
-        }
-        let Some(due) = self.service.due(self.now) else {
-            self.note(format_args!("the service crashes over its callbacks"));
-            return self.after_crash();
-        };
-        for outgoing in due {
-            let client = self.addressee(&outgoing.request);
-            let body = String::from_utf8_lossy(outgoing.request.body()).into_owned();
-            self.acknowledged.extend(after(&body, "trans_key=").map(|key| (Payment::KIND, key.to_owned())));
-            let times = self.network.carry_callback();
-            self.note(format_args!("the service sends callback {}, which comes {} times", outgoing.id, times.len()));
-            if times.is_empty() {
-                self.delivered(&outgoing.id, false);
-            }
-            for delay in times {
-                let Some(client) = client else { continue };
-                let callback = self.callbacks.len();
-                self.callbacks.push(Sent { id: Some(outgoing.id.clone()), request: outgoing.request.clone(), client });
-                self.agenda.plan(self.now + delay, SimulatedEvent::Callback { callback });
+        for process in 0..self.service.processes() {
+            let Some(due) = self.service.due(process, self.now) else {
+                self.note(format_args!("the service crashes over its callbacks"));
+                self.after_crash();
+                continue;
+            };
+            for outgoing in due {
+                self.send_callback(process, &outgoing);
             }
         }
     }
 
-    fn delivered(&mut self, id: &str, arrived: bool) {
-        let up = self.service.is_up();
-        self.service.delivered(self.now, id, arrived);
-        if up && !self.service.is_up() {
+    fn send_callback(&mut self, process: usize, outgoing: &Outgoing) {
+        let id = &outgoing.id;
+        if let Some((before, at)) = self.handed_out.insert(id.clone(), (process, self.now))
+            && before != process
+            && self.now < at + CLAIM
+        {
+            self.violate("a callback has one sender", format!("processes {before} and {process} send callback {id}"));
+        }
+        let client = self.addressee(&outgoing.request);
+        let body = String::from_utf8_lossy(outgoing.request.body()).into_owned();
+        self.acknowledged.extend(after(&body, "trans_key=").map(|key| (Payment::KIND, key.to_owned())));
+        let times = self.network.carry_callback();
+        self.note(format_args!("the service sends callback {id}, which comes {} times", times.len()));
+        if times.is_empty() {
+            self.delivered(process, id, false);
+        }
+        for delay in times {
+            let Some(client) = client else { continue };
+            let callback = self.callbacks.len();
+            self.callbacks.push(Sent { id: Some((process, id.clone())), request: outgoing.request.clone(), client });
+            self.agenda.plan(self.now + delay, SimulatedEvent::Callback { callback });
+        }
+    }
+
+    fn delivered(&mut self, process: usize, id: &str, arrived: bool) {
+        self.handed_out.remove(id);
+        if !self.service.delivered(process, self.now, id, arrived) {
             self.note(format_args!("the service crashes over the report of callback {id}"));
             self.after_crash();
         }
@@ -93,10 +107,10 @@ impl World<'_> {
     pub(super) fn callback(&mut self, callback: usize) {
         let Sent { id, client, .. } = &self.callbacks[callback];
         let (id, client, up) = (id.clone(), *client, self.clients[*client].up);
-        let what = id.clone().unwrap_or_else(|| "that a stranger made up".to_owned());
+        let what = id.as_ref().map_or("that a stranger made up", |(_, id)| id).to_owned();
         self.note(format_args!("callback {what} reaches client {client}{}", if up { "" } else { ", which is down" }));
-        if let Some(id) = id {
-            self.delivered(&id, up);
+        if let Some((process, id)) = id {
+            self.delivered(process, &id, up);
         }
         if let Some(task) = self.checkout_of(&self.callbacks[callback].request) {
             return self.tell_of_payment(task, callback);

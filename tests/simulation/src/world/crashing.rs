@@ -29,6 +29,7 @@ impl World<'_> {
     /// Handles a crash of the service: connections break, and it is restarted.
     pub(super) fn after_crash(&mut self) {
         self.tally.crashes += 1;
+        self.operated_over_a_crash();
         self.mute = false;
         self.waiting.clear();
         let pause = self.chance.between(100, 120_000);
@@ -181,6 +182,7 @@ impl World<'_> {
         self.mute = false;
         self.service.store.crash_in(u32::MAX);
         self.note(format_args!("from now on nothing fails any more"));
+        self.revoke_orders();
         for client in 0..self.clients.len() {
             self.mend_credentials(client);
         }

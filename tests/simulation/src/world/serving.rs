@@ -78,6 +78,7 @@ impl World<'_> {
             {
                 self.refused[client].push(self.now);
             }
+            self.hold_to_orders(call, &response);
             self.release(call, copy, response);
         }
     }
