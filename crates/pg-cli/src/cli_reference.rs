@@ -1,6 +1,7 @@
-//! `docs/reference/cli.md`: the help of every command, as `pg COMMAND --help` prints it at 100 columns.
+//! `docs/reference/cli.md`: the help of every command, as `pg COMMAND --help` prints it at 100 columns. An option that many
+//! commands have is explained once.
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use clap::{Command, CommandFactory};
 
@@ -9,9 +10,81 @@ const HEAD: &str = "\
 
 # Command line
 
-The help of every command, as `pg COMMAND --help` prints it. A guide to the sandbox's commands: [Sandbox](../guide/sandbox.md);
-to profiles: [the sample file](../examples/profiles.toml).
+The help of every command, as `pg COMMAND --help` prints it, except that options of many commands are explained once, under
+[Shared options](#shared-options). A guide to the sandbox's commands: [Sandbox](../guide/sandbox.md); to profiles:
+[the sample file](../examples/profiles.toml).
 ";
+
+/// The number of commands with the same option from which on it is explained once.
+const MANY: usize = 8;
+
+/// A heading, an option with its explanation, or another paragraph of a help text.
+type Block = String;
+
+fn blocks(help: &str) -> Vec<Block> {
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut after_blank = true;
+    for line in help.lines().map(str::trim_end) {
+        let explains = line.starts_with("          ");
+        match blocks.last_mut() {
+            Some(block) if explains || (!line.is_empty() && !after_blank && !is_option(line)) => {
+                block.push_str(if after_blank { "\n\n" } else { "\n" });
+                block.push_str(line);
+            }
+            _ if line.is_empty() => {}
+            _ => blocks.push(line.to_owned()),
+        }
+        after_blank = line.is_empty();
+    }
+    blocks
+}
+
+fn is_option(line: &str) -> bool {
+    line.starts_with("  ") && line.trim_start().starts_with('-')
+}
+
+/// The name of an option's block, such as `--json`.
+fn option(block: &str) -> Option<&str> {
+    let first = block.lines().next().filter(|line| is_option(line))?;
+    first.split([' ', ',']).find(|word| word.starts_with("--"))
+}
+
+/// The blocks that explain options of many commands, by option; of two explanations the more frequent one.
+fn shared(helps: &[Vec<Block>]) -> BTreeMap<&str, &Block> {
+    let mut counts: BTreeMap<&Block, usize> = BTreeMap::new();
+    helps
+        .iter()
+        .flatten()
+        .filter(|block| option(block).is_some())
+        .for_each(|block| *counts.entry(block).or_default() += 1);
+    let mut many: Vec<_> = counts.into_iter().filter(|(_, count)| *count >= MANY).collect();
+    many.sort_by_key(|(_, count)| *count);
+    many.into_iter().filter_map(|(block, _)| Some((option(block)?, block))).collect()
+}
+
+/// The help of one command without the shared options, which are named below it.
+fn section(names: &str, help: &[Block], shared: &BTreeMap<&str, &Block>) -> String {
+    let is_shared = |block: &Block| option(block).is_some_and(|name| shared.get(name) == Some(&block));
+    let mut text = String::new();
+    let mut named = Vec::new();
+    for (at, block) in help.iter().enumerate() {
+        if is_shared(block) {
+            named.extend(option(block).map(|name| format!("`{name}`")));
+            continue;
+        }
+        let mut options = help[at + 1..].iter().take_while(|next| option(next).is_some()).peekable();
+        let is_heading = option(block).is_none() && options.peek().is_some();
+        if !is_heading || !options.all(is_shared) {
+            text.push_str(block);
+            text.push_str(if is_heading { "\n" } else { "\n\n" });
+        }
+    }
+    let named = match named.len() {
+        0 => String::new(),
+        _ => format!("\n[Shared options](#shared-options): {}\n", named.join(" ")),
+    };
+    format!("\n## {names}\n\n```text\n{}\n```\n{named}", text.trim_end())
+}
 
 /// The commands with their names, in the order of the help.
 fn commands(command: &Command, names: &str, list: &mut Vec<(String, Command)>) {
@@ -33,10 +106,16 @@ fn page() -> String {
         let link = names.replace(' ', "-");
         page.push_str(&format!("| [`{names}`](#{link}) | {about} |\n"));
     }
-    for (names, command) in list {
-        let help = command.term_width(100).render_long_help().to_string();
-        let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
-        page.push_str(&format!("\n## {names}\n\n```text\n{}\n```\n", lines.join("\n").trim_end()));
+    let helps: Vec<_> = list
+        .into_iter()
+        .map(|(names, command)| (names, blocks(&command.term_width(100).render_long_help().to_string())))
+        .collect();
+    let (names, helps): (Vec<_>, Vec<_>) = helps.into_iter().unzip();
+    let shared = shared(&helps);
+    let explained: Vec<&str> = shared.values().map(|block| block.as_str()).collect();
+    page.push_str(&format!("\n## Shared options\n\n```text\n{}\n```\n", explained.join("\n\n")));
+    for (names, help) in names.iter().zip(&helps) {
+        page.push_str(&section(names, help, &shared));
     }
     page
 }

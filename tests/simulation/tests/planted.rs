@@ -48,7 +48,7 @@ fn the_page_about_reliability_has_the_table() {
         assert_eq!(
             &page[begin..end],
             table(),
-            "PG_BLESS=1 cargo test -p pg-simulation --test all_of_simulation planted::page"
+            "PG_BLESS=1 cargo test -p pg-simulation --test all_of_simulation planted::the_page"
         );
     }
 }
