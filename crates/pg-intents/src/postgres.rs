@@ -1,18 +1,17 @@
 //! The store for many machines: PostgreSQL, and databases that speak its protocol.
 
-use std::{net::IpAddr, time::Duration};
+use std::time::Duration;
 
 use tokio_postgres::{
-    Config, Row,
-    config::{Host, SslMode},
+    Row,
     types::{ToSql, Type},
 };
 
 use self::{
+    address::address,
     listener::Listener,
     pool::{Pool, Value},
     statements as sql,
-    tls::Tls,
 };
 use crate::{
     Begun, Claimed, Directive, IntentEnd, IntentFilter, IntentKey, IntentKind, IntentLease, IntentRest, IntentRow,
@@ -20,6 +19,7 @@ use crate::{
     store::{EVENTS, millis},
 };
 
+mod address;
 mod listener;
 mod pool;
 mod statements;
@@ -41,19 +41,22 @@ const CONNECTIONS: usize = 8;
 pub struct PostgresStore {
     pool: Pool,
     listener: Option<Listener>,
+    /// Whether the database has notifications. CockroachDB has none, and refuses statements that name `pg_notify`.
+    notifies: bool,
 }
 
 impl PostgresStore {
-    /// Connects to `postgres://user:password@host:port/database?sslmode=require&sslrootcert=FILE`. With TLS the certificate is
-    /// always checked: against the authorities in `sslrootcert`, or without it those that Mozilla trusts. Beyond this machine
-    /// TLS is required unless the address says `sslmode=disable`.
+    /// Connects to `postgres://user:password@host:port/database?sslmode=verify-full&sslrootcert=FILE`. With TLS the certificate and
+    /// the host name in it are always checked, with `sslmode=require` too: against the authorities in `sslrootcert`, or without it those
+    /// that Mozilla trusts. Beyond this machine TLS is required unless the address says `sslmode=disable`; on this machine it is used only
+    /// if the address says so.
     ///
     /// # Errors
     /// [`StoreError::Older`] if the migrations were not run, [`StoreError::Newer`] if a later version made the tables,
     /// [`StoreError::Foreign`] if they are something else, [`StoreError::Unavailable`] if the database cannot be reached, is
     /// read-only, or acknowledges commits that it can lose.
     pub async fn connect(url: &str) -> Result<Self, StoreError> {
-        let store = Self::at(url)?;
+        let mut store = Self::at(url)?;
         let found = store.version().await?;
         let known = newest();
         match found {
@@ -68,7 +71,7 @@ impl PostgresStore {
     /// # Errors
     /// As [`connect`](Self::connect).
     pub async fn migrate(url: &str) -> Result<Self, StoreError> {
-        let store = Self::at(url)?;
+        let mut store = Self::at(url)?;
         let found = usize::try_from(store.version().await?).unwrap_or_default();
         if let Some(missing) = POSTGRES_MIGRATIONS.get(found..).filter(|missing| !missing.is_empty()) {
             // Under the lock it is looked again: another process may have been first.
@@ -84,26 +87,30 @@ impl PostgresStore {
     }
 
     /// Wakes workers by `LISTEN`, over a connection of its own to this address: the database itself, not PgBouncer in transaction
-    /// mode. When that connection breaks, workers poll until it is back.
+    /// mode. When that connection breaks, workers poll until it is back. A database without
+    /// notifications, such as CockroachDB, is polled.
     ///
     /// # Errors
     /// If the address is invalid.
     pub fn listening(mut self, url: &str) -> Result<Self, StoreError> {
         let (config, tls) = address(url)?;
-        self.listener = Some(Listener::start(config, tls));
+        if self.notifies {
+            self.listener = Some(Listener::start(config, tls));
+        }
         Ok(self)
     }
 
     fn at(url: &str) -> Result<Self, StoreError> {
         let (config, tls) = address(url)?;
-        Ok(Self { pool: Pool::new(config, tls, CONNECTIONS), listener: None })
+        Ok(Self { pool: Pool::new(config, tls, CONNECTIONS), listener: None, notifies: true })
     }
 
     /// The version of its tables; 0 if there are none.
-    async fn version(&self) -> Result<i32, StoreError> {
-        let rows = self.pool.query(sql::FITNESS, &[]).await?;
+    async fn version(&mut self) -> Result<i32, StoreError> {
+        let rows = self.query(sql::FITNESS, &[]).await?;
         let row = rows.first().ok_or_else(|| StoreError::Unavailable("it answers nothing".to_owned()))?;
         let (commit, fsync): (String, String) = (get(row, 1)?, get(row, 2)?);
+        self.notifies = get(row, 5)?;
         if get::<bool>(row, 0)? {
             return Err(StoreError::Unavailable(
                 "it is read-only: a standby, perhaps; connect to the primary".to_owned(),
@@ -121,63 +128,36 @@ impl PostgresStore {
             }
             (true, _) => {}
         }
-        let foreign = |_| StoreError::Foreign("a table payment_store is there that it has not made".to_owned());
-        let rows = self.pool.query("SELECT program, version FROM payment_store", &[]).await.map_err(foreign)?;
-        match &rows[..] {
-            [row] if get::<String>(row, 0)? == "pg-intents" => get(row, 1),
-            _ => Err(foreign(StoreError::Lost)),
+        let rows = self.query(sql::MADE_BY, &[]).await?;
+        let made = match &rows[..] {
+            [row] if get::<Option<&str>>(row, 0)? == Some("pg-intents") => get::<Option<&str>>(row, 1)?,
+            _ => None,
+        };
+        let version = made.and_then(|version| version.parse().ok());
+        version.ok_or_else(|| StoreError::Foreign("a table payment_store is there that it has not made".to_owned()))
+    }
+
+    async fn query(&self, statement: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
+        if self.notifies {
+            return self.pool.query(statement, values).await;
         }
+        self.pool.query(&statement.replace(sql::NOTIFY, "NULL::text"), values).await
     }
 
     async fn changed_one(&self, statement: &str, values: &[Value<'_>]) -> Result<(), StoreError> {
-        match &self.pool.query(statement, values).await?[..] {
+        match &self.query(statement, values).await?[..] {
             [] => Err(StoreError::Lost),
             _ => Ok(()),
         }
     }
 
     async fn intents(&self, statement: &str, values: &[Value<'_>]) -> Result<Vec<IntentRow>, StoreError> {
-        self.pool.query(statement, values).await?.iter().map(intent).collect()
+        self.query(statement, values).await?.iter().map(intent).collect()
     }
 }
 
 fn newest() -> i32 {
     i32::try_from(POSTGRES_MIGRATIONS.len()).unwrap_or(i32::MAX)
-}
-
-/// The parts of an address. Its errors repeat nothing of it: there is a password in it.
-fn address(url: &str) -> Result<(Config, Tls), StoreError> {
-    let invalid = |why: String| StoreError::Unavailable(format!("the address of the database is invalid: {why}"));
-    let (kept, authorities) = without_root_certificate(url);
-    let mut config: Config = kept.parse().map_err(|error: tokio_postgres::Error| invalid(pool::words(&error)))?;
-    config.application_name("pg-intents").connect_timeout(Duration::from_secs(5));
-    // The driver's default goes on in clear when the server has no TLS.
-    if config.get_ssl_mode() == SslMode::Prefer && !is_on_this_machine(&config) {
-        config.ssl_mode(SslMode::Require);
-    }
-    let tls = Tls::trusting(authorities.as_deref()).map_err(|error| invalid(error.to_string()))?;
-    Ok((config, tls))
-}
-
-/// Whether nothing leaves this machine. A name other than `localhost` may resolve to anything.
-fn is_on_this_machine(config: &Config) -> bool {
-    let hosts = config.get_hosts().iter().all(|host| match host {
-        Host::Tcp(name) => {
-            let name = name.trim_start_matches('[').trim_end_matches(']');
-            name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
-        }
-        #[cfg(unix)]
-        Host::Unix(_) => true,
-    });
-    hosts && config.get_hostaddrs().iter().all(IpAddr::is_loopback)
-}
-
-/// `sslrootcert` is ours to read: the driver does not know it.
-fn without_root_certificate(url: &str) -> (String, Option<String>) {
-    let Some((base, query)) = url.split_once('?') else { return (url.to_owned(), None) };
-    let (ours, others): (Vec<&str>, Vec<&str>) = query.split('&').partition(|pair| pair.starts_with("sslrootcert="));
-    let file = ours.first().map(|pair| pair["sslrootcert=".len()..].to_owned());
-    (if others.is_empty() { base.to_owned() } else { format!("{base}?{}", others.join("&")) }, file)
 }
 
 fn get<'a, V: tokio_postgres::types::FromSql<'a>>(row: &'a Row, at: usize) -> Result<V, StoreError> {
@@ -237,7 +217,7 @@ fn held(hold: &IntentLease) -> [Value<'_>; 4] {
 
 impl IntentStore for PostgresStore {
     async fn enlist(&self, name: &str) -> Result<String, StoreError> {
-        let rows = self.pool.query(sql::ENLIST, &[]).await?;
+        let rows = self.query(sql::ENLIST, &[]).await?;
         let row = rows.first().ok_or_else(|| StoreError::Foreign("payment_store is empty".to_owned()))?;
         Ok(format!("{name}#{}", get::<i64>(row, 0)?))
     }
@@ -258,7 +238,7 @@ impl IntentStore for PostgresStore {
         ];
         // A row that is in the way and gone again a moment later: nothing deletes rows but an administrator.
         loop {
-            if !self.pool.query(sql::BEGIN, &values).await?.is_empty() {
+            if !self.query(sql::BEGIN, &values).await?.is_empty() {
                 return Ok(Begun::New);
             }
             if let Some(existing) = self.find(key).await? {
@@ -286,12 +266,12 @@ impl IntentStore for PostgresStore {
         let [a, b, c, d] = held(hold);
         let (status, wake, what) = (end.status.code(), end.wake.map(millis), end.status.name());
         let values = [a, b, c, d, small(&status), text(&end.state), text(&end.outcome), big(&wake), text(&what)];
-        let rows = self.pool.query(sql::END, &values).await?;
+        let rows = self.query(sql::END, &values).await?;
         let events: i32 = get(rows.first().ok_or(StoreError::Lost)?, 0)?;
         // The end is stored, whatever becomes of this: the acknowledgement of the outcome drops what it leaves.
         if events > 0
             && end.status == IntentStatus::Ended
-            && let Err(error) = self.pool.query(sql::DRAIN, &[text(&hold.key.account), text(&hold.key.reference)]).await
+            && let Err(error) = self.query(sql::DRAIN, &[text(&hold.key.account), text(&hold.key.reference)]).await
         {
             tracing::debug!(target: "pg.fleet", %error, "events of an ended intent stay until its outcome is acknowledged");
         }
@@ -321,11 +301,11 @@ impl IntentStore for PostgresStore {
 
     async fn deliver(&self, key: &IntentKey, event: &str) -> Result<bool, StoreError> {
         let values = [text(&key.account), text(&key.reference), text(&event), int(&EVENTS)];
-        Ok(!self.pool.query(sql::DELIVER, &values).await?.is_empty())
+        Ok(!self.query(sql::DELIVER, &values).await?.is_empty())
     }
 
     async fn events(&self, key: &IntentKey, after: i32) -> Result<Vec<(i32, String)>, StoreError> {
-        let rows = self.pool.query(sql::EVENTS, &[text(&key.account), text(&key.reference), int(&after)]).await?;
+        let rows = self.query(sql::EVENTS, &[text(&key.account), text(&key.reference), int(&after)]).await?;
         rows.iter().map(|row| Ok((get(row, 0)?, get(row, 1)?))).collect()
     }
 
@@ -369,7 +349,7 @@ impl IntentStore for PostgresStore {
             Directive::Park => sql::PARK,
             Directive::Reconcile => sql::RECONCILE,
         };
-        Ok(!self.pool.query(statement, &[text(&key.account), text(&key.reference)]).await?.is_empty())
+        Ok(!self.query(statement, &[text(&key.account), text(&key.reference)]).await?.is_empty())
     }
 
     async fn untold(&self, account: &str, most: u32, visibility: Duration) -> Result<Vec<IntentRow>, StoreError> {
@@ -380,7 +360,7 @@ impl IntentStore for PostgresStore {
 
     async fn told(&self, key: &IntentKey, event: i32) -> Result<(), StoreError> {
         let values = [text(&key.account), text(&key.reference), int(&event)];
-        self.pool.query(sql::TOLD, &values).await.map(drop)
+        self.query(sql::TOLD, &values).await.map(drop)
     }
 
     async fn changed(&self) {
@@ -394,31 +374,29 @@ impl IntentStore for PostgresStore {
         let (account, owner) = (text(&wish.account), text(&wish.owner));
         let (total, lease, quarantine) =
             (i32::try_from(wish.total).unwrap_or(i32::MAX), millis(wish.lease), millis(wish.quarantine));
-        let kept = [account.clone(), owner.clone(), big(&lease), int(&total)];
-        let kept = self.pool.query(sql::SHARES_KEPT, &kept).await?.len();
-        let missing =
-            i64::try_from(usize::try_from(wish.most).unwrap_or(usize::MAX).saturating_sub(kept)).unwrap_or(i64::MAX);
-        if missing > 0 {
-            let take = [account.clone(), owner.clone(), big(&lease), big(&quarantine), int(&total), big(&missing)];
-            let taken = self.pool.query(sql::SHARES_TAKEN, &take).await?.len();
-            if kept == 0 && quarantine == 0 {
-                return Ok(u32::try_from(taken).unwrap_or(u32::MAX));
-            }
+        let rows = if wish.most == 0 {
+            self.query(sql::SHARES_KEPT, &[account, owner, big(&lease), int(&total)]).await?
+        } else {
+            let most = i64::from(wish.most);
+            let values = [account, owner, big(&lease), big(&quarantine), int(&total), big(&most)];
+            self.query(sql::SHARES_TAKEN, &values).await?
+        };
+        let mut usable = 0;
+        for row in &rows {
+            usable += u32::from(get::<bool>(row, 0)?);
         }
-        let usable = self.pool.query(sql::SHARES_USABLE, &[account, owner, int(&total)]).await?;
-        let usable = usable.first().map(|row| get::<i64>(row, 0)).transpose()?.unwrap_or_default();
-        Ok(u32::try_from(usable).unwrap_or(u32::MAX))
+        Ok(usable)
     }
 
     async fn stop(&self, account: &str, reason: Option<&str>) -> Result<(), StoreError> {
         match reason {
-            Some(reason) => self.pool.query(sql::STOP, &[text(&account), text(&reason)]).await.map(drop),
-            None => self.pool.query(sql::UNSTOP, &[text(&account)]).await.map(drop),
+            Some(reason) => self.query(sql::STOP, &[text(&account), text(&reason)]).await.map(drop),
+            None => self.query(sql::UNSTOP, &[text(&account)]).await.map(drop),
         }
     }
 
     async fn stopped(&self, account: &str) -> Result<Option<String>, StoreError> {
-        let rows = self.pool.query(sql::STOPPED, &[text(&account)]).await?;
+        let rows = self.query(sql::STOPPED, &[text(&account)]).await?;
         rows.first().map(|row| get(row, 0)).transpose()
     }
 }
@@ -439,46 +417,12 @@ impl RewritableStore for PostgresStore {
             values.extend([text(&row.asks), text(&row.outcome)]);
         }
         values.extend([(&numbers as _, Type::INT4_ARRAY), (&texts as _, Type::TEXT_ARRAY)]);
-        Ok(!self.pool.query(sql::REWRITE, &values).await?.is_empty())
+        Ok(!self.query(sql::REWRITE, &values).await?.is_empty())
     }
 }
 
 impl std::fmt::Debug for PostgresStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("PostgresStore")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_this_machine_is_connected_to_in_clear_unless_the_address_says_so() {
-        let mode = |url: &str| address(url).map_err(|error| error.to_string()).unwrap().0.get_ssl_mode();
-        for url in
-            ["postgres://pg@127.0.0.1/db", "postgres://pg@localhost:5433/db", "postgres://pg@%2Frun%2Fpostgresql/db"]
-        {
-            assert_eq!(mode(url), SslMode::Prefer, "{url}");
-        }
-        for url in [
-            "postgres://pg@db.example/db",
-            "postgres://pg@10.0.0.1/db?sslmode=prefer",
-            "postgres://pg@localhost.evil.example/db",
-            "postgres://pg@127.0.0.1,db.example/db",
-            "postgres://pg@127.0.0.1/db?sslmode=require",
-        ] {
-            assert_eq!(mode(url), SslMode::Require, "{url}");
-        }
-        assert_eq!(mode("postgres://pg@db.example/db?sslmode=disable"), SslMode::Disable);
-    }
-
-    #[test]
-    fn a_file_without_a_certificate_is_no_authority() {
-        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
-        let error =
-            address(&format!("postgres://pg@db.example/db?sslrootcert={file}")).err().map(|error| error.to_string());
-        let told = format!("the address of the database is invalid: sslrootcert {file}: it contains no certificate");
-        assert!(error.as_deref().is_some_and(|error| error.ends_with(&told)), "{error:?}");
     }
 }

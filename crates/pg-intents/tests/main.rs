@@ -16,5 +16,7 @@ mod sealed;
 mod server;
 mod sqlite;
 mod telemetry;
+mod tls;
 mod unwritable;
+mod without_notifications;
 mod world;

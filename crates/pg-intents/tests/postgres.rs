@@ -9,6 +9,7 @@ use pg_intents::{
 
 use crate::{
     server::Server,
+    without_notifications::before,
     world::{World, by_key},
 };
 
@@ -63,6 +64,16 @@ async fn databases_that_are_foreign_read_only_or_forgetful_are_refused_in_one_li
     assert!(why("postgres://pg:hunter2@127.0.0.1:1/postgres").await.contains("not available"));
     assert!(why("postgres://pg:hunter2@[").await.contains("invalid"));
     assert!(why(&server.url().replace("sslmode=disable", "sslmode=require")).await.contains("not available"));
+}
+
+#[tokio::test]
+async fn a_connection_that_breaks_while_a_store_is_opened_does_not_make_it_foreign() {
+    let Some(server) = Server::start() else { return };
+    drop(PostgresStore::migrate(&server.url()).await.unwrap());
+    let (port, cut) = before(server.port, b"FROM payment_store", None).await;
+    let error = PostgresStore::connect(&server.url_at(port)).await.unwrap_err();
+    assert!(matches!(error, StoreError::Unavailable(_)), "{error}");
+    assert!(cut.load(std::sync::atomic::Ordering::SeqCst) > 0);
 }
 
 #[tokio::test]
@@ -177,7 +188,7 @@ async fn an_event_that_arrives_while_an_intent_ends_leaves_no_row() {
 
 /// A worker over this store that polls so often, and how it ends one payment after the other that another server submits, until
 /// it has ended the first.
-async fn picks_up(server: &Server, store: PostgresStore, poll: Duration) {
+pub(crate) async fn picks_up(server: &Server, store: PostgresStore, poll: Duration) {
     let world = World::new();
     let (wire, key) = (world.wire(None), world.card_key().await);
     let worker = Fleet::new(world.client(&wire), Arc::new(store), World::plan("worker").poll(poll)).await.unwrap();

@@ -19,6 +19,9 @@ macro_rules! began {
     };
 }
 
+/// Wakes workers when the change is committed; NULL where the database has no notifications.
+pub(super) const NOTIFY: &str = "pg_notify('payment_intents', '')::text";
+
 /// Adds a line to a history, and drops the oldest.
 macro_rules! history {
     ($owner:expr, $fence:expr, $what:expr) => {
@@ -200,36 +203,33 @@ pub(super) const TOLD: &str = "WITH dropped AS (DELETE FROM payment_events WHERE
      (SELECT 1 FROM payment_intents WHERE account = $1 AND reference = $2 AND status = 3)) \
      UPDATE payment_intents SET told = $3 WHERE account = $1 AND reference = $2 AND told < $3 AND $3 <= event";
 
+/// What its owner has of the shares. Returns for each whether it may be used.
 pub(super) const SHARES_KEPT: &str = concat!(
     "UPDATE payment_shares SET due = ",
     now!(),
-    " + $3 WHERE account = $1 AND owner = $2 AND number < $4 RETURNING number"
+    " + $3 WHERE account = $1 AND owner = $2 AND number < $4 RETURNING usable <= ",
+    now!()
 );
 
-/// Takes at most $6 of the $5 shares, at random, so that processes that ask at once seldom meet. A share that was never taken, or was
-/// given back, may be used at once.
+/// Keeps or takes at most $6 of the $5 shares: those that the owner has, then others at random, so that processes that ask at once seldom
+/// meet. A share that was never taken, or was given back, may be used at once. Returns for each whether it may be used.
 pub(super) const SHARES_TAKEN: &str = concat!(
     "INSERT INTO payment_shares AS s (account, number, owner, due, usable) SELECT $1, n, $2, ",
     now!(),
     " + $3, ",
     now!(),
-    " FROM generate_series(0, $5 - 1) AS n WHERE NOT EXISTS \
-     (SELECT 1 FROM payment_shares AS o WHERE o.account = $1 AND o.number = n AND o.due > ",
+    " FROM generate_series(0, $5 - 1) AS n LEFT JOIN payment_shares AS o ON o.account = $1 AND o.number = n \
+     WHERE o.number IS NULL OR o.owner = $2 OR o.due <= ",
     now!(),
-    ") ORDER BY random() LIMIT $6 \
-     ON CONFLICT (account, number) DO UPDATE SET owner = $2, due = ",
+    " ORDER BY coalesce(o.owner = $2, false) DESC, random() LIMIT $6 \
+     ON CONFLICT (account, number) DO UPDATE SET usable = CASE WHEN s.owner = $2 THEN s.usable ELSE ",
     now!(),
-    " + $3, usable = ",
+    " + $4 END, owner = $2, due = ",
     now!(),
-    " + $4 WHERE s.due <= ",
+    " + $3 WHERE s.owner = $2 OR s.due <= ",
     now!(),
-    " RETURNING 1"
-);
-
-pub(super) const SHARES_USABLE: &str = concat!(
-    "SELECT count(*) FROM payment_shares WHERE account = $1 AND owner = $2 AND usable <= ",
-    now!(),
-    " AND number < $3"
+    " RETURNING usable <= ",
+    now!()
 );
 
 pub(super) const STOP: &str =
@@ -250,7 +250,12 @@ pub(super) const REWRITE: &str = "WITH written AS (UPDATE payment_intents SET ki
      WHERE e.account = $1 AND e.reference = $2 AND e.number = n.number AND EXISTS (SELECT 1 FROM written)) \
      SELECT * FROM written";
 
+/// The program and the version of a store. A table of another program has no such columns, which is no error of this statement.
+pub(super) const MADE_BY: &str =
+    "SELECT to_jsonb(s) ->> 'program', to_jsonb(s) ->> 'version' FROM payment_store AS s LIMIT 2";
+
 /// Whether anything durable can be written here.
 pub(super) const FITNESS: &str = "SELECT current_setting('transaction_read_only') = 'on', \
      coalesce(current_setting('synchronous_commit', true), 'on'), coalesce(current_setting('fsync', true), 'on'), \
-     to_regclass('payment_store') IS NOT NULL, to_regclass('payment_intents') IS NOT NULL";
+     to_regclass('payment_store') IS NOT NULL, to_regclass('payment_intents') IS NOT NULL, \
+     EXISTS (SELECT 1 FROM pg_catalog.pg_proc WHERE proname = 'pg_notify')";
