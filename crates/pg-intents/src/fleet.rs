@@ -37,6 +37,7 @@ mod hearing;
 mod joining;
 mod keeper;
 mod limits;
+mod pauses;
 mod plan;
 mod settling;
 mod working;

@@ -34,7 +34,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// the file belongs on a disk of one machine, never on a network drive.
 pub struct SqliteStore {
     executor: Executor,
-    changed: Arc<Notify>,
+    /// Wakes the workers of this process. Those of other processes poll.
+    changed: Notify,
 }
 
 impl SqliteStore {
@@ -54,9 +55,8 @@ impl SqliteStore {
             Unready::Refused(StoreError::Foreign(why)) => StoreError::Foreign(format!("{}: {why}", path.display())),
             Unready::Refused(error) => error,
         })?;
-        let changed = Arc::<Notify>::default();
-        let executor = Executor::thread(connection, None, Arc::clone(&changed)).map_err(|error| failed(&error))?;
-        Ok(Self { executor, changed })
+        let executor = Executor::thread(connection, None).map_err(|error| failed(&error))?;
+        Ok(Self { executor, changed: Notify::new() })
     }
 
     /// A store in memory whose clock is a function: for tests and simulations. It has no thread; all is done where it is called.
@@ -70,7 +70,7 @@ impl SqliteStore {
             Unready::Refused(error) => error,
         })?;
         let clock: StoreClock = Some(Arc::new(clock));
-        Ok(Self { executor: Executor::Here(connection.into(), clock), changed: Arc::default() })
+        Ok(Self { executor: Executor::Here(connection.into(), clock), changed: Notify::new() })
     }
 
     async fn held(
@@ -80,6 +80,14 @@ impl SqliteStore {
     ) -> Result<(), StoreError> {
         let hold = hold.clone();
         self.executor.run(move |connection, now| change(connection, now, &hold)).await?.ok_or(StoreError::Lost)
+    }
+
+    /// Wakes workers, after a change that leaves something to do for another one. Most changes concern the worker alone that makes them.
+    fn tell<R>(&self, made: Result<R, StoreError>) -> Result<R, StoreError> {
+        if made.is_ok() {
+            self.changed.notify_waiters();
+        }
+        made
     }
 }
 
@@ -143,7 +151,9 @@ impl IntentStore for SqliteStore {
     }
 
     async fn begin(&self, new: NewIntent) -> Result<Begun, StoreError> {
-        self.executor.run(move |connection, now| operations::begin(connection, now, &new)).await
+        let is_due = new.owner.is_none();
+        let begun = self.executor.run(move |connection, now| operations::begin(connection, now, &new)).await;
+        if is_due { self.tell(begun) } else { begun }
     }
 
     async fn save(&self, hold: &IntentLease, state: &str, lease: Duration) -> Result<(), StoreError> {
@@ -156,7 +166,7 @@ impl IntentStore for SqliteStore {
     }
 
     async fn release(&self, hold: &IntentLease, wake: Duration) -> Result<(), StoreError> {
-        self.held(hold, move |connection, now, hold| operations::release(connection, now, hold, wake)).await
+        self.tell(self.held(hold, move |connection, now, hold| operations::release(connection, now, hold, wake)).await)
     }
 
     async fn end(&self, hold: &IntentLease, end: IntentEnd) -> Result<(), StoreError> {
@@ -187,12 +197,12 @@ impl IntentStore for SqliteStore {
     }
 
     async fn rest(&self, hold: &IntentLease, rest: IntentRest) -> Result<(), StoreError> {
-        self.held(hold, move |connection, now, hold| operations::rest(connection, now, hold, &rest)).await
+        self.tell(self.held(hold, move |connection, now, hold| operations::rest(connection, now, hold, &rest)).await)
     }
 
     async fn deliver(&self, key: &IntentKey, event: &str) -> Result<bool, StoreError> {
         let (key, event) = (key.clone(), event.to_owned());
-        self.executor.run(move |connection, now| operations::deliver(connection, now, &key, &event)).await
+        self.tell(self.executor.run(move |connection, now| operations::deliver(connection, now, &key, &event)).await)
     }
 
     async fn events(&self, key: &IntentKey, after: i32) -> Result<Vec<(i32, String)>, StoreError> {
@@ -211,7 +221,7 @@ impl IntentStore for SqliteStore {
 
     async fn direct(&self, key: &IntentKey, directive: Directive) -> Result<bool, StoreError> {
         let key = key.clone();
-        self.executor.run(move |connection, now| operations::direct(connection, now, &key, directive)).await
+        self.tell(self.executor.run(move |connection, now| operations::direct(connection, now, &key, directive)).await)
     }
 
     async fn untold(&self, account: &str, most: u32, visibility: Duration) -> Result<Vec<IntentRow>, StoreError> {

@@ -18,5 +18,6 @@ mod sqlite;
 mod telemetry;
 mod tls;
 mod unwritable;
+mod waiting;
 mod without_notifications;
 mod world;

@@ -332,7 +332,7 @@ planted! {
 }
 
 /// A clock at which no time passes.
-struct Still;
+pub(crate) struct Still;
 
 impl Clock for Still {
     fn now(&self) -> Moment {

@@ -66,14 +66,17 @@ pub struct FaultyStore<S> {
     pub refused: Mutex<Vec<String>>,
     /// Questions about the limit.
     pub shares: AtomicUsize,
+    /// Questions about places for requests in flight.
+    pub places: AtomicUsize,
 }
 
 impl<S: IntentStore> FaultyStore<S> {
     /// This store with this bug.
     #[must_use]
     pub fn new(store: Arc<S>, bug: Option<StoreBug>) -> Self {
-        let (lost, shares) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Self { store, bug, sleep: None, lost, unanswered: Mutex::default(), refused: Mutex::default(), shares }
+        let (lost, unanswered, refused) = (AtomicUsize::new(0), Mutex::default(), Mutex::default());
+        let (shares, places) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Self { store, bug, sleep: None, lost, unanswered, refused, shares, places }
     }
 
     /// A worker over it falls asleep in each save: `sleep` lets more time pass than its lease lasts.
@@ -242,6 +245,9 @@ impl<S: IntentStore> IntentStore for FaultyStore<S> {
     }
 
     async fn shares(&self, wish: ShareWish<'_>) -> Result<u32, StoreError> {
+        if wish.account.ends_with(" probe") || wish.account.ends_with(" place") {
+            self.places.fetch_add(1, Ordering::SeqCst);
+        }
         if wish.account.ends_with(" probe") {
             return if self.has(StoreBug::ProbeByProcess) { Ok(1) } else { self.store.shares(wish).await };
         }

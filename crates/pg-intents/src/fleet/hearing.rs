@@ -2,7 +2,7 @@
 
 use pg_hyper::Transport;
 
-use super::{Fleet, FleetError};
+use super::{Fleet, FleetError, pauses::Pauses};
 use crate::{Claimed, FleetEvent, FleetStep, IntentKey, IntentStore, StoreError};
 
 impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
@@ -34,6 +34,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     pub async fn step(&self, reference: &str) -> Result<FleetStep, FleetError> {
         let key = IntentKey::new(&*self.0.account, reference);
         let until = self.0.plan.clock.now().after(self.0.plan.patience);
+        let mut pauses = Pauses::up_to(self.0.plan.poll);
         loop {
             let mut ended = std::pin::pin!(self.0.ended.notified());
             ended.as_mut().enable();
@@ -45,8 +46,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                     if let Some(step) = self.told(&found)? {
                         return Ok(step);
                     }
-                    if found.is_due() && !self.is_stopping() {
-                        self.go_on_with(&key).await;
+                    if found.is_due() && !self.is_stopping() && self.go_on_with(&key).await {
                         continue;
                     }
                     None
@@ -60,20 +60,22 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                 biased;
                 () = ended => {}
                 () = self.0.store.changed() => {}
-                () = self.sleep(self.0.plan.poll) => {}
+                () = self.sleep(pauses.next()) => {}
             }
         }
     }
 
-    async fn go_on_with(&self, key: &IntentKey) {
-        let Some(busy) = self.occupy(&key.reference) else { return self.sleep(self.0.plan.poll).await };
+    /// `false` if the payment is in other hands, or nothing may be sent.
+    async fn go_on_with(&self, key: &IntentKey) -> bool {
+        let Some(busy) = self.occupy(&key.reference) else { return false };
+        let mut goes_on = false;
         if matches!(self.0.limits.stopped().await, Ok(None))
             && let Ok(Some(Claimed::Taken(intent))) = self.claim_one(key).await
         {
             self.go_on(*intent).await;
-        } else {
-            self.sleep(self.0.plan.poll).await;
+            goes_on = true;
         }
         drop(busy);
+        goes_on
     }
 }

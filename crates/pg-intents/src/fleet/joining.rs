@@ -2,7 +2,7 @@
 
 use pg_hyper::Transport;
 
-use super::{Fleet, FleetError, Worked, same_payment};
+use super::{Fleet, FleetError, Worked, pauses::Pauses, same_payment};
 use crate::{
     Claimed, FleetStep, IntentRow, IntentStatus, IntentStore, StoreError, machines::StoredMachine, terms::Terms,
 };
@@ -16,6 +16,8 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     ) -> Result<FleetStep, FleetError> {
         let reference = &terms.key.reference;
         let until = self.0.plan.clock.now().after(self.0.plan.patience);
+        // The end of a payment notifies no other process: that would cost every payment, and few are joined.
+        let mut pauses = Pauses::up_to(self.0.plan.poll);
         loop {
             // From here on nothing that ends is missed.
             let mut ended = std::pin::pin!(self.0.ended.notified());
@@ -54,7 +56,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                 biased;
                 () = ended => {}
                 () = self.0.store.changed() => {}
-                () = self.sleep(self.0.plan.poll) => {}
+                () = self.sleep(pauses.next()) => {}
             }
         }
     }

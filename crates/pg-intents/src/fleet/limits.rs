@@ -1,6 +1,7 @@
 //! What all processes of an account may send together: requests per minute, requests in flight, and nothing after wrong credentials.
 
 use std::{
+    pin::{Pin, pin},
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -12,17 +13,22 @@ use pg_hyper::{
     Clock, LimitError, LimitFuture, RequestEnd, SharedLimit, SharedPermit,
     proto::{Account, machine::Moment, model::method::ServiceInfo},
 };
-use tokio::sync::Notify;
+use tokio::sync::{Notify, futures::Notified};
 
 use self::{
     allowance::{Allowance, Slot},
     places::{Place, Places},
+    waiting::Waiting,
 };
-use super::FleetPlan;
+use super::{FleetPlan, pauses::Pauses};
 use crate::{IntentStore, StoreError, telemetry};
 
 mod allowance;
 mod places;
+mod waiting;
+
+/// The longest pause between two questions for a place that another process has: most requests are over within a second.
+const PLACE_PAUSE: Duration = Duration::from_millis(250);
 
 /// The limits of one account that all processes over one store keep to together: fleets, and every other program with the account.
 ///
@@ -58,6 +64,8 @@ struct Inner<S> {
     poll: Duration,
     minute: Allowance<S>,
     places: Places<S>,
+    /// Requests of this process that have no place yet, and places that are handed over to them.
+    waiting: Waiting,
     /// Held by the request of this process that asks the store: those that wait are served in the order in which they came.
     turn: tokio::sync::Mutex<()>,
     /// A request of this process has ended, or sending was resumed.
@@ -66,7 +74,7 @@ struct Inner<S> {
     /// Whether the service has accepted the credentials of this process: of version 3, and of version 5.
     proven: [AtomicBool; 2],
     stopped: Mutex<LastStop>,
-    /// Places of requests whose future was dropped while they were in flight, and when. They expire by themselves.
+    /// Places of requests whose future was dropped, and when. They expire by themselves.
     abandoned: Mutex<Vec<(Moment, Place)>>,
     lease: Duration,
     on_wait: Option<Box<dyn Fn(LimitWait) + Send + Sync>>,
@@ -115,6 +123,12 @@ impl From<StoreError> for NotPermitted {
     }
 }
 
+/// A request that waits for its permit, until this is dropped.
+struct Waiter<'a, S> {
+    limits: &'a FleetLimits<S>,
+    waits: bool,
+}
+
 /// One request may be sent.
 struct Permit<S> {
     limits: FleetLimits<S>,
@@ -144,6 +158,7 @@ impl<S: IntentStore> FleetLimits<S> {
             account,
             owner,
             poll: plan.poll,
+            waiting: Waiting::default(),
             turn: tokio::sync::Mutex::default(),
             landed: Notify::new(),
             requests: AtomicU64::new(0),
@@ -249,25 +264,46 @@ impl<S: IntentStore> FleetLimits<S> {
 
     /// Waits until one request may be sent.
     pub(super) async fn permit_one(&self, service: &ServiceInfo) -> Result<Box<dyn SharedPermit>, NotPermitted> {
+        let waiter = Waiter::of(self);
+        let permit = self.permit_in_turn(service).await;
+        for place in waiter.end() {
+            self.0.places.release(&place).await;
+        }
+        permit
+    }
+
+    async fn permit_in_turn(&self, service: &ServiceInfo) -> Result<Box<dyn SharedPermit>, NotPermitted> {
         let credentials = usize::from(service.version == 5);
         let name = format!("{} request {}", self.0.owner, self.0.requests.fetch_add(1, Ordering::Relaxed));
         let _turn = self.0.turn.lock().await;
         let mut waits = None;
         let began = self.0.clock.now();
+        let mut pauses = Pauses::up_to(PLACE_PAUSE);
         loop {
+            // From here on no request that lands is missed.
+            let mut landed = pin!(self.0.landed.notified());
+            landed.as_mut().enable();
             self.check().await?;
             // A block first: a request that waits for one must not hold a place meanwhile.
             if !self.0.minute.is_ready().await? {
-                self.wait(LimitWait::Minute, &mut waits).await;
+                let pause = self.0.poll.min(Duration::from_secs(1));
+                self.wait(LimitWait::Minute, &mut waits, landed, pause).await;
                 continue;
             }
             let is_proven = self.0.proven[credentials].load(Ordering::SeqCst);
-            let Some(place) = self.0.places.take(&name, is_proven).await? else {
-                self.wait(LimitWait::InFlight, &mut waits).await;
+            let handed_over = self.handed_over(is_proven).await;
+            let is_new = handed_over.is_none();
+            let Some(place) = (match handed_over {
+                Some(place) => Some(Some(place)),
+                None => self.0.places.take(&name, is_proven).await?,
+            }) else {
+                self.wait(LimitWait::InFlight, &mut waits, landed, self.0.poll.min(pauses.next())).await;
                 continue;
             };
-            // The request that had the place before may have been refused since the last poll.
-            if let Some(place) = &place
+            // The request that had the place before may have been refused since the last poll. If it was one of this process, the process
+            // would know.
+            if is_new
+                && let Some(place) = &place
                 && let Some(reason) = self.stopped_now().await?
             {
                 self.0.places.release(place).await;
@@ -286,24 +322,53 @@ impl<S: IntentStore> FleetLimits<S> {
         }
     }
 
+    /// Gives a place to a request of this process that waits, or back to the store. Returns whether it is for other processes now, since
+    /// this one has handed it over for long enough.
+    async fn pass_on(&self, place: Place) -> bool {
+        let may_keep = self.0.places.may_be_handed_over(&place);
+        let is_for_others = !may_keep && place.was_handed_over();
+        let kept = if may_keep { self.0.waiting.hand_over(place) } else { Err(place) };
+        match kept {
+            Ok(()) => self.0.landed.notify_waiters(),
+            Err(place) => self.0.places.release(&place).await,
+        }
+        is_for_others
+    }
+
+    /// A place that an earlier request of this process has left.
+    async fn handed_over(&self, is_proven: bool) -> Option<Place> {
+        loop {
+            let place = self.0.waiting.take(is_proven)?;
+            if self.0.places.may_be_handed_over(&place) {
+                return Some(place);
+            }
+            self.0.places.release(&place).await;
+        }
+    }
+
     async fn release(&self, place: Option<&Place>) {
         if let Some(place) = place {
             self.0.places.release(place).await;
         }
     }
 
-    /// `told`: what the request waits for already.
-    async fn wait(&self, why: LimitWait, told: &mut Option<LimitWait>) {
+    /// Waits until a request of this process lands, or for this long. `told`: what the request waits for already.
+    async fn wait(
+        &self,
+        why: LimitWait,
+        told: &mut Option<LimitWait>,
+        landed: Pin<&mut Notified<'_>>,
+        pause: Duration,
+    ) {
         if *told != Some(why)
             && let Some(on_wait) = &self.0.on_wait
         {
             on_wait(why);
         }
         *told = Some(why);
-        let pause = self.0.poll.min(Duration::from_secs(1));
         tokio::select! {
             biased;
-            () = self.0.landed.notified() => {}
+            () = landed => {}
             () = self.0.clock.sleep_until(self.0.clock.now().after(pause)) => {}
         }
     }
@@ -352,22 +417,61 @@ impl<S: IntentStore> SharedPermit for Permit<S> {
                 }
                 _ => {}
             }
-            match (&place, &end) {
-                (Some(place), RequestEnd::Refused(_)) => inner.places.burn(place).await,
+            let mut is_for_others = false;
+            match (place, &end) {
+                (Some(place), RequestEnd::Refused(_)) => inner.places.burn(&place).await,
+                (Some(place), RequestEnd::Accepted | RequestEnd::Answered | RequestEnd::NotSent) => {
+                    is_for_others = limits.pass_on(place).await;
+                }
                 (place, _) => limits.release(place.as_ref()).await,
             }
             if let Some(slot) = slot {
                 inner.minute.landed(slot, &end).await;
             }
-            inner.landed.notify_waiters();
+            // Woken at once, a request of this process would always be the first to ask for the place.
+            if !is_for_others {
+                inner.landed.notify_waiters();
+            }
         })
     }
 }
 
 impl<S> Drop for Permit<S> {
     fn drop(&mut self) {
-        let Some(place) = self.place.take() else { return };
-        let inner = &self.limits.0;
+        if let Some(place) = self.place.take() {
+            self.limits.abandon(place);
+        }
+    }
+}
+
+impl<'a, S> Waiter<'a, S> {
+    fn of(limits: &'a FleetLimits<S>) -> Self {
+        limits.0.waiting.begin();
+        Self { limits, waits: true }
+    }
+
+    /// It waits no longer. Returns places that no request of this process needs now.
+    #[must_use]
+    fn end(mut self) -> Vec<Place> {
+        self.waits = false;
+        self.limits.0.waiting.end()
+    }
+}
+
+impl<S> Drop for Waiter<'_, S> {
+    fn drop(&mut self) {
+        if self.waits {
+            for place in self.limits.0.waiting.end() {
+                self.limits.abandon(place);
+            }
+        }
+    }
+}
+
+impl<S> FleetLimits<S> {
+    /// Leaves a place to expire by itself.
+    fn abandon(&self, place: Place) {
+        let inner = &self.0;
         let now = inner.clock.now();
         let mut abandoned = inner.abandoned.lock().unwrap_or_else(PoisonError::into_inner);
         abandoned.retain(|(at, _)| now.since(*at) < inner.lease);

@@ -62,7 +62,7 @@ impl FleetPlan {
     }
 
     /// How often the store is asked for due intents, and for the outcome of one that another worker has, when no notification
-    /// comes. Default: one second.
+    /// comes: of the outcome sooner at first, after 20 milliseconds and then in growing pauses. Default: one second.
     pub fn poll(mut self, poll: Duration) -> Self {
         self.poll = poll;
         self

@@ -6,7 +6,7 @@ use std::{
 };
 
 use rusqlite::Connection;
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::oneshot;
 
 use super::operations;
 use crate::{StoreError, telemetry::DatabaseOperation};
@@ -29,18 +29,14 @@ pub(super) enum Executor {
 }
 
 impl Executor {
-    pub(super) fn thread(connection: Connection, clock: StoreClock, changed: Arc<Notify>) -> std::io::Result<Self> {
+    pub(super) fn thread(connection: Connection, clock: StoreClock) -> std::io::Result<Self> {
         let (sender, jobs) = mpsc::channel();
         let work = move || {
             let connection = connection;
             while let Ok(first) = jobs.recv() {
                 let mut group = vec![first];
                 group.extend(jobs.try_iter().take(GROUP - 1));
-                let before = connection.total_changes();
                 commit(&connection, &clock, group);
-                if connection.total_changes() != before {
-                    changed.notify_waiters();
-                }
             }
         };
         thread::Builder::new().name("pg-intents".to_owned()).spawn(work)?;

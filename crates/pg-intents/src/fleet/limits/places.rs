@@ -3,13 +3,16 @@
 //! Each request needs a place in the store. A place whose request failed with a credential error is taken for a day. So whenever the
 //! credentials become invalid, and however many processes send with them, at most the permitted number of requests fails.
 //!
+//! A request that ends hands its place over to one of its process that waits. That changes nothing of the promise: a place is used by one
+//! request at a time, and a request that fails keeps it.
+//!
 //! The last place is the *probe share*. A process whose credentials the service has not accepted yet sends with it alone, so credentials
 //! that are invalid from the beginning fail once. It is never taken for a day: after an operator has resumed sending, one request
 //! at a time is always possible.
 
 use std::{sync::Arc, time::Duration};
 
-use pg_hyper::Clock;
+use pg_hyper::{Clock, proto::machine::Moment};
 
 use crate::{IntentStore, ShareWish, StoreError};
 
@@ -27,10 +30,32 @@ pub(super) struct Places<S> {
     lease: Duration,
 }
 
+/// For how long a process hands a place over from request to request. Then another process may have it.
+const HELD: Duration = Duration::from_secs(1);
+
 /// A place in the hands of one request.
 pub(super) struct Place {
     is_probe: bool,
     name: String,
+    /// When the store was asked for it: its lease began later.
+    since: Moment,
+    /// It had another request before.
+    handed_over: bool,
+}
+
+impl Place {
+    /// Whether a process whose credentials are accepted, or not yet, may send with it.
+    pub(super) const fn suits(&self, is_proven: bool) -> bool {
+        is_proven || self.is_probe
+    }
+
+    pub(super) fn hand_over(self) -> Self {
+        Self { handed_over: true, ..self }
+    }
+
+    pub(super) const fn was_handed_over(&self) -> bool {
+        self.handed_over
+    }
 }
 
 impl<S: IntentStore> Places<S> {
@@ -41,7 +66,8 @@ impl<S: IntentStore> Places<S> {
 
     /// Takes a place under this name, which no request had before. `None` if there is none at present; `Some(None)` if none is needed.
     pub(super) async fn take(&self, name: &str, is_proven: bool) -> Result<Option<Option<Place>>, StoreError> {
-        let place = |is_probe| Some(Some(Place { is_probe, name: name.to_owned() }));
+        let since = self.clock.now();
+        let place = |is_probe| Some(Some(Place { is_probe, name: name.to_owned(), since, handed_over: false }));
         if is_proven {
             let Some(count) = self.count else { return Ok(Some(None)) };
             if count > 0 && self.shares(&self.places, name, count, 1, self.lease).await? > 0 {
@@ -50,6 +76,11 @@ impl<S: IntentStore> Places<S> {
         }
         let got = self.shares(&self.probe, name, 1, 1, self.lease).await?;
         Ok(if got > 0 { place(true) } else { None })
+    }
+
+    /// Whether another request of this process may have it without a question to the store: its lease certainly holds.
+    pub(super) fn may_be_handed_over(&self, place: &Place) -> bool {
+        self.clock.now().since(place.since) < HELD.min(self.lease / 3)
     }
 
     pub(super) async fn release(&self, place: &Place) {

@@ -1,0 +1,38 @@
+//! Pauses between two questions to the store about what another process does.
+
+use std::time::Duration;
+
+/// Most of what other processes do is over soon.
+const SHORTEST: Duration = Duration::from_millis(20);
+
+/// Short pauses at first, each twice as long as the one before, up to a longest one.
+pub(super) struct Pauses {
+    next: Duration,
+    longest: Duration,
+}
+
+impl Pauses {
+    pub(super) fn up_to(longest: Duration) -> Self {
+        Self { next: SHORTEST, longest }
+    }
+
+    pub(super) fn next(&mut self) -> Duration {
+        let pause = self.next.min(self.longest);
+        self.next = self.next.saturating_mul(2);
+        pause
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_grow_up_to_the_longest() {
+        let mut pauses = Pauses::up_to(Duration::from_millis(100));
+        let first: Vec<u128> = (0..5).map(|_| pauses.next().as_millis()).collect();
+        assert_eq!(first, [20, 40, 80, 100, 100]);
+        let mut short = Pauses::up_to(Duration::from_millis(5));
+        assert_eq!((short.next(), short.next()), (Duration::from_millis(5), Duration::from_millis(5)));
+    }
+}

@@ -1,0 +1,118 @@
+//! How calls and requests wait for other processes: not for longer than necessary, and without asking the store for each request.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use pg_hyper::{Client, ClientBuilder, proto::machine::throttle::ThrottleLimits};
+use pg_intents::{Fleet, FleetError, IntentStore as _};
+use tokio::task::JoinSet;
+
+use crate::{
+    planted::Still,
+    world::{Wire, World, by_key},
+};
+
+/// Its deadlines go by the real clock: the shared one leaps over the time of every other request that is in flight.
+fn client(world: &World, wire: &Wire) -> Client<Wire> {
+    ClientBuilder::with_transport(world.account(), wire.clone()).limits(ThrottleLimits::unlimited()).build()
+}
+
+const NEVER: Duration = Duration::from_secs(24 * 60 * 60);
+
+#[tokio::test]
+async fn a_call_that_joins_another_servers_payment_has_the_outcome_before_the_next_poll() {
+    let world = World::new();
+    let (wire, key) = (world.wire(None), world.card_key().await);
+    let one = world.worker("one", &wire).await;
+    let other = Fleet::new(world.client(&wire), Arc::clone(&world.store), World::plan("other").poll(NEVER)).await;
+    let other = other.unwrap();
+    // Long enough for the other call to look and to find it begun.
+    wire.yields.store(1_000, Ordering::SeqCst);
+    let (first, joined) = tokio::join!(one.charge(by_key(&key, "order-1")), other.charge(by_key(&key, "order-1")));
+    assert_eq!((first.unwrap().name(), joined.unwrap().name()), ("approved", "approved"));
+    assert_eq!(wire.paid.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_step_does_not_wait_forever_for_sending_to_be_resumed() {
+    let world = World::new();
+    let (wire, key) = (world.wire(None), world.card_key().await);
+    let plan = World::plan("one").patience(Duration::from_millis(50));
+    let fleet = Fleet::new(world.client(&wire), Arc::clone(&world.store), plan).await.unwrap();
+    fleet.submit(by_key(&key, "order-1")).await.unwrap();
+    world.store.stop(fleet.account(), Some("wrong credentials")).await.unwrap();
+    let error = fleet.step("order-1").await.unwrap_err();
+    assert!(matches!(error, FleetError::Pending { .. }), "{error}");
+    assert_eq!(wire.paid.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn a_busy_process_hands_its_places_over_instead_of_asking_the_store() {
+    let world = World::new();
+    let (wire, key) = (world.wire(None), world.card_key().await);
+    let store = Arc::new(world.faulty(None));
+    let plan = World::plan("one").failures(5).clock(Still);
+    let fleet = Fleet::new(client(&world, &wire), Arc::clone(&store), plan).await.unwrap();
+    assert_eq!(fleet.charge(by_key(&key, "accepted")).await.unwrap().name(), "approved");
+    assert_eq!(store.places.swap(0, Ordering::SeqCst), 2, "the probe share is taken and given back");
+    wire.yields.store(20, Ordering::SeqCst);
+    let mut calls = JoinSet::new();
+    for number in 0..100 {
+        let (fleet, payment) = (fleet.clone(), by_key(&key, &format!("order-{number}")));
+        calls.spawn(async move { fleet.charge(payment).await.unwrap().name() });
+    }
+    while let Some(settled) = calls.join_next().await {
+        assert_eq!(settled.unwrap(), "approved");
+    }
+    let asked = store.places.load(Ordering::SeqCst);
+    println!("100 charges: {asked} questions about places");
+    // Each of the five is taken once and given back once, and a request that finds none free asks for a place and for the probe share. Without
+    // handing over, each of the charges would take a place and give it back.
+    assert!((10..100).contains(&asked), "{asked}");
+    // All are free again: another process has them.
+    let other = Fleet::new(client(&world, &wire), Arc::clone(&store), World::plan("other").failures(5).clock(Still));
+    assert_eq!(other.await.unwrap().charge(by_key(&key, "last")).await.unwrap().name(), "approved");
+}
+
+#[tokio::test]
+async fn a_process_that_always_sends_lets_another_one_have_its_place() {
+    let world = World::new();
+    let (wire, key) = (world.wire(None), world.card_key().await);
+    // One request in flight, of all processes.
+    let plan = |name| World::plan(name).failures(1).lease(Duration::from_millis(300));
+    let busy = Fleet::new(client(&world, &wire), Arc::clone(&world.store), plan("busy")).await.unwrap();
+    let other = Fleet::new(client(&world, &wire), Arc::clone(&world.store), plan("other")).await.unwrap();
+    wire.yields.store(20, Ordering::SeqCst);
+    let done = Arc::new(AtomicBool::new(false));
+    let mut calls = JoinSet::new();
+    for lane in 0..3 {
+        let (busy, key, done) = (busy.clone(), key.clone(), Arc::clone(&done));
+        calls.spawn(async move {
+            let mut number = 0;
+            while !done.load(Ordering::SeqCst) {
+                let settled = busy.charge(by_key(&key, &format!("busy-{lane}-{number}"))).await.unwrap();
+                assert_eq!(settled.name(), "approved");
+                number += 1;
+            }
+            number
+        });
+    }
+    let others = async {
+        while wire.paid.load(Ordering::SeqCst) < 10 {
+            tokio::task::yield_now().await;
+        }
+        other.charge(by_key(&key, "other")).await.unwrap().name()
+    };
+    tokio::select! {
+        ended = calls.join_next() => panic!("a lane has ended: {ended:?}"),
+        settled = others => assert_eq!(settled, "approved"),
+    }
+    done.store(true, Ordering::SeqCst);
+    let sent: usize = calls.join_all().await.into_iter().sum();
+    assert!(sent >= 10, "{sent}");
+}
