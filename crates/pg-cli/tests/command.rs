@@ -8,6 +8,8 @@ mod canary;
 mod completions;
 mod config;
 mod control;
+#[cfg(all(unix, feature = "postgres"))]
+mod database;
 mod decrypt;
 mod demo;
 mod dry_run;

@@ -2,8 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
+#[cfg(all(unix, feature = "postgres"))]
+use pg_intents::PostgresStore;
 use pg_intents::{
-    IntentEnd, IntentKey, IntentLease, IntentRow, IntentStatus, IntentStore, NewIntent, RewritableStore as _, SealKey,
+    IntentEnd, IntentKey, IntentLease, IntentRow, IntentStatus, IntentStore, NewIntent, RewritableStore, SealKey,
     SealedStore, Sealing, SqliteStore,
 };
 use serde_json::Value;
@@ -25,7 +27,7 @@ async fn begun(store: &impl IntentStore, account: &str, reference: &str) -> Inte
     IntentLease { key: IntentKey::new(account, reference), owner: "shop-1#1".to_owned(), fence: 1 }
 }
 
-async fn row(store: &SqliteStore, reference: &str) -> IntentRow {
+async fn row(store: &impl IntentStore, reference: &str) -> IntentRow {
     store.find(&IntentKey::new("shop", reference)).await.unwrap().unwrap()
 }
 
@@ -36,16 +38,30 @@ async fn operators_see_show_reconcile_and_park() {
     let path = file.to_str().unwrap();
     pg(["intents", "--store", path]).run().ends(2).says("there is no such file");
     pg(["intents", "--store", path, "migrate"]).run().ends(0);
+    operators_see(path, &SqliteStore::open(&file).unwrap()).await;
+}
+
+#[cfg(all(unix, feature = "postgres"))]
+#[tokio::test]
+async fn operators_see_show_reconcile_and_park_over_postgres() {
+    let Some(server) = crate::command::database::server() else { return };
+    let url = server.database().unwrap();
+    let missing = pg(["intents", "--store", &url]).run().ends(2).says("run the migrations");
+    assert_eq!(missing.err.trim_end().lines().count(), 1, "{}", missing.err);
+    pg(["intents", "--store", &url, "migrate"]).run().ends(0).says("every table that this program needs");
+    operators_see(&url, &PostgresStore::connect(&url).await.unwrap()).await;
+}
+
+/// Over an empty store.
+async fn operators_see<S: IntentStore>(path: &str, store: &S) {
     pg(["intents", "--store", path]).run().ends(0).says("no payments");
     pg(["intents", "--store", path, "migrate", "--print"]).run().ends(0).prints("CREATE TABLE payment_intents");
-
-    let store = SqliteStore::open(&file).unwrap();
-    begun(&store, "shop", "order-open").await;
-    let held = begun(&store, "shop", "order-ended").await;
+    begun(store, "shop", "order-open").await;
+    let held = begun(store, "shop", "order-ended").await;
     let outcome = r#"{"outcome":"approved"}"#.to_owned();
     let end = IntentEnd { status: IntentStatus::Ended, state: String::new(), outcome, wake: None };
     store.end(&held, end).await.unwrap();
-    begun(&store, "another shop", "order-open").await;
+    begun(store, "another shop", "order-open").await;
 
     let all = pg(["intents", "--store", path, "--json"]).run().ends(0).hides(&["the payment", "the machine"]);
     let all: Value = serde_json::from_str(&all.out).unwrap();
@@ -60,13 +76,14 @@ async fn operators_see_show_reconcile_and_park() {
     of_shop("show", "order-open").ends(0).prints("shop-1#1 1 begun");
     of_shop("show", "order-none").ends(1).says("no payment has this reference");
     of_shop("park", "order-open").ends(0).says("parked");
-    assert_eq!(row(&store, "order-open").await.status, IntentStatus::Parked);
+    assert_eq!(row(store, "order-open").await.status, IntentStatus::Parked);
     of_shop("reconcile", "order-open").ends(0).says("a worker takes it");
-    assert_eq!(
-        (row(&store, "order-open").await.status, row(&store, "order-open").await.is_due()),
-        (IntentStatus::Open, true)
-    );
+    let reconciled = row(store, "order-open").await;
+    assert_eq!((reconciled.status, reconciled.is_due()), (IntentStatus::Open, true));
     of_shop("reconcile", "order-ended").ends(1).says("it has ended");
+    store.stop("shop", Some("wrong credentials")).await.unwrap();
+    pg(["intents", "--store", path, "--account", "shop", "resume"]).run().ends(0).says("may send again");
+    assert_eq!(store.stopped("shop").await.unwrap(), None);
 }
 
 #[test]
@@ -83,20 +100,39 @@ fn another_programs_file_and_a_database_without_the_feature_get_one_line() {
 #[tokio::test]
 async fn sealed_payments_are_shown_with_their_key_and_say_so_without_it() {
     let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("intents.sqlite");
+    sealed_payments(file.to_str().unwrap(), || SqliteStore::open(&file).unwrap()).await;
+}
+
+#[cfg(all(unix, feature = "postgres"))]
+#[tokio::test]
+async fn sealed_payments_in_postgres_are_shown_and_sealed_anew() {
+    let Some(server) = crate::command::database::server() else { return };
+    let url = server.database().unwrap();
+    pg(["intents", "--store", &url, "migrate"]).run().ends(0);
+    let (one, other) = tokio::join!(PostgresStore::connect(&url), PostgresStore::connect(&url));
+    let mut stores = vec![one.unwrap(), other.unwrap()];
+    sealed_payments(&url, || stores.pop().unwrap()).await;
+}
+
+/// Two payments that are sealed with one key, read with it, without it and with another one, and sealed anew with that.
+async fn sealed_payments<S: RewritableStore>(file: &str, mut open: impl FnMut() -> S) {
+    let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let (file, old, new) = (path("intents.sqlite"), path("old.key"), path("new.key"));
+    let (old, new, notes) = (path("old.key"), path("new.key"), path("notes.txt"));
+    write_private(notes.as_ref(), "my notes");
     let digits = |byte: u8| format!("{byte:02x}").repeat(32);
     write_private(old.as_ref(), &digits(1));
     write_private(new.as_ref(), &digits(2));
     let sealing = Sealing::new(SealKey::from_file(&old).unwrap());
-    let store = SealedStore::open(Arc::new(SqliteStore::open(&file).unwrap()), sealing).await.unwrap();
+    let store = SealedStore::open(Arc::new(open()), sealing).await.unwrap();
     begun(&store, "shop", "order-open").await;
     let held = begun(&store, "shop", "order-ended").await;
     let outcome = r#"{"outcome":"approved","transaction":{"transactionKey":"0123456789"}}"#.to_owned();
     let end = IntentEnd { status: IntentStatus::Ended, state: String::new(), outcome, wake: None };
     store.end(&held, end).await.unwrap();
 
-    let all = ["intents", "--store", &file, "--status", "open", "--status", "ended"];
+    let all = ["intents", "--store", file, "--status", "open", "--status", "ended"];
     let shown = pg(all).run().ends(0).says("2 of these payments are sealed: --store-key FILE or PG_INTENTS_KEY");
     let shown = shown.prints("charge authCardKey ").prints(" sealed ").hides(&["0123456789"]);
     assert!(!shown.out.contains("sealed:"), "{}", shown.out);
@@ -104,19 +140,19 @@ async fn sealed_payments_are_shown_with_their_key_and_say_so_without_it() {
     let json: Value = serde_json::from_str(&pg(all).arg("--json").run().ends(0).out).unwrap();
     let fingerprint = SealKey::from_file(&old).unwrap().fingerprint().to_owned();
     assert_eq!((json[0]["sealedWith"].as_str(), &json[0]["outcome"]), (Some(&*fingerprint), &Value::Null), "{json}");
-    let one = ["intents", "--store", &file, "show", "order-ended"];
+    let one = ["intents", "--store", file, "show", "order-ended"];
     pg(one).run().ends(0).prints(&format!("sealed with the key {fingerprint}"));
-    pg(["intents", "--store", &file, "reconcile", "order-ended"]).run().ends(1).says("its outcome is sealed");
+    pg(["intents", "--store", file, "reconcile", "order-ended"]).run().ends(1).says("its outcome is sealed");
 
     pg(one).arg("--store-key").arg(&old).run().ends(0).prints("0123456789");
     pg(one).env("PG_INTENTS_KEY", &digits(1)).run().ends(0).prints("0123456789");
     let wrong = pg(one).env("PG_INTENTS_KEY", &digits(2)).run().ends(2).says("which was not given");
     assert_eq!(wrong.err.trim_end().lines().count(), 1, "{}", wrong.err);
     pg(one).env("PG_INTENTS_KEY", "0102").run().ends(2).says("64 hexadecimal digits").hides(&["0102"]);
-    pg(one).arg("--store-key").arg(&file).run().ends(2).says("does not hold 64 hexadecimal digits");
+    pg(one).arg("--store-key").arg(&notes).run().ends(2).says("does not hold 64 hexadecimal digits");
     pg(one).arg("--store-key-older").arg(&old).run().ends(2).says("needs --store-key");
 
-    let reseal = ["intents", "--store", &file, "reseal"];
+    let reseal = ["intents", "--store", file, "reseal"];
     pg(reseal).run().ends(2).says("give their key");
     let both = || pg(reseal).arg("--store-key").arg(&new);
     both().arg("--store-key-older").arg(&old).run().ends(0).prints("2 payments sealed with the newest key, 0 were");
@@ -124,7 +160,7 @@ async fn sealed_payments_are_shown_with_their_key_and_say_so_without_it() {
     pg(one).arg("--store-key").arg(&new).run().ends(0).prints("0123456789");
 
     // Older rows in clear are sealed only when told.
-    let clear = SqliteStore::open(&file).unwrap();
+    let clear = open();
     begun(&clear, "shop", "order-clear").await;
     both().run().ends(1).says("order-clear cannot be opened: it is not sealed");
     both().arg("--clear").run().ends(0).prints("1 payments sealed with the newest key, 2 were");

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use pg_intents::{Fleet, FleetPlan, IntentKey, IntentStore as _, NewIntent, SqliteStore};
+use pg_intents::{Fleet, FleetPlan, IntentKey, IntentStore, NewIntent, SqliteStore};
 use pg_model::{AuthCardKey, Currency, Item, Order};
 use pg_sandbox::Timestamp;
 
@@ -90,28 +90,49 @@ fn runtime() -> tokio::runtime::Runtime {
 }
 
 /// Makes this number of charges, as a fleet of one process over this store.
-fn charge(cards: &Cards, store: &str, times: usize) {
+async fn charge<S: IntentStore>(cards: &Cards, store: S, times: usize) {
     let client = cards.shop.client.inner().clone();
     let key = &cards.keys[0];
-    runtime().block_on(async {
-        let store = Arc::new(SqliteStore::open(store).unwrap());
-        let fleet = Fleet::new(client, store, FleetPlan::new("shop")).await.unwrap();
-        for at in 0..times {
-            let order = Order::new(Currency::GBP).item(Item::new("Tea", 499));
-            let order = order.unique_merchant_reference(format!("order-{at}"));
-            assert_eq!(fleet.charge(AuthCardKey::new(key.as_str(), order)).await.unwrap().name(), "approved");
-        }
-    });
+    let fleet = Fleet::new(client, Arc::new(store), FleetPlan::new("shop")).await.unwrap();
+    for at in 0..times {
+        let order = Order::new(Currency::GBP).item(Item::new("Tea", 499));
+        let order = order.unique_merchant_reference(format!("order-{at}"));
+        assert_eq!(fleet.charge(AuthCardKey::new(key.as_str(), order)).await.unwrap().name(), "approved");
+    }
 }
 
 #[test]
 #[cfg(unix)]
 fn a_fleet_and_two_runs_over_a_store_send_a_hundred_requests_a_minute_together() {
     let cards = Cards::new(1);
-    cards.shop.control("clock", r#"{"speed": 1}"#);
     let store = cards.store();
+    a_hundred_a_minute(&cards, &store, charge(&cards, SqliteStore::open(&store).unwrap(), 20));
+}
+
+#[test]
+#[cfg(all(unix, feature = "postgres"))]
+fn a_fleet_and_two_runs_over_postgres_send_a_hundred_requests_a_minute_together() {
+    let Some(server) = crate::command::database::server() else { return };
+    let (cards, url) = (Cards::new(1), migrated(&server));
+    a_hundred_a_minute(&cards, &url, async {
+        charge(&cards, pg_intents::PostgresStore::connect(&url).await.unwrap(), 20).await;
+    });
+}
+
+/// The address of a store of intents on this server.
+#[cfg(all(unix, feature = "postgres"))]
+fn migrated(server: &pg_stores::Postgres) -> String {
+    let url = server.database().unwrap();
+    pg(["intents", "--store", &url, "migrate"]).run().ends(0);
+    url
+}
+
+/// Twenty charges over this store, and two runs that share it.
+#[cfg(unix)]
+fn a_hundred_a_minute(cards: &Cards, store: &str, charges: impl Future<Output = ()>) {
+    cards.shop.control("clock", r#"{"speed": 1}"#);
     let before = cards.seen();
-    charge(&cards, &store, 20);
+    runtime().block_on(charges);
     let mut runs =
         ["one", "two"].map(|name| cards.one_by_one(&cards.strangers(name, 120), &format!("--store {store}")).start());
     // Each has more to send than the account may in a minute, so both wait.
@@ -136,7 +157,18 @@ fn without_a_store_each_run_has_limits_of_its_own() {
 #[cfg(unix)]
 fn wrong_credentials_of_one_run_stop_the_others_until_an_operator_resumes() {
     let cards = Cards::new(2);
-    let store = cards.store();
+    stop_until_resumed(&cards, &cards.store());
+}
+
+#[test]
+#[cfg(all(unix, feature = "postgres"))]
+fn wrong_credentials_of_one_run_over_postgres_stop_the_others_until_an_operator_resumes() {
+    let Some(server) = crate::command::database::server() else { return };
+    stop_until_resumed(&Cards::new(2), &migrated(&server));
+}
+
+#[cfg(unix)]
+fn stop_until_resumed(cards: &Cards, store: &str) {
     let sharing = format!("--store {store}");
     let mut waiting = cards.one_by_one(&cards.strangers("many", 40), &format!("--per-minute 10 {sharing}")).start();
     let mut said = until_it_says(&mut waiting, USED_UP);
@@ -152,9 +184,9 @@ fn wrong_credentials_of_one_run_stop_the_others_until_an_operator_resumes() {
     assert!(rest.contains(STOPPED) && rest.contains("run the same command again to resume"), "{rest}");
     assert_eq!(cards.requests(), requests);
 
-    let resume = |account: &str| pg(["intents", "--store", &store, "--account", account, "resume"]).run();
+    let resume = |account: &str| pg(["intents", "--store", store, "--account", account, "resume"]).run();
     resume("nobody").ends(1).says("sending is not stopped for this account");
-    pg(["intents", "--store", &store, "resume"]).run().ends(2).says("resume needs --account");
+    pg(["intents", "--store", store, "resume"]).run().ends(2).says("resume needs --account");
     resume(&cards.account()).ends(0).says("may send again");
     cards.update(&sharing).run().ends(0);
     cards.are_exact();
@@ -207,6 +239,31 @@ fn a_store_that_cannot_be_used_gets_one_line_and_nothing_is_sent() {
         false => refuse(unreachable, 2, "--features postgres"),
     }
     cards.update("--identity shop-uk").run().ends(2).says("--store");
+    assert_eq!(cards.requests(), 0);
+    assert!(!cards.beside(".pg-state").exists());
+}
+
+#[test]
+#[cfg(all(unix, feature = "postgres"))]
+fn a_database_that_cannot_be_used_gets_one_line_and_nothing_is_sent() {
+    let Some(server) = crate::command::database::server() else { return };
+    let cards = Cards::new(2);
+    let refuse = |url: &str, code: i32, why: &str| {
+        let ended = cards.update(&format!("--store {url}")).run().ends(code).says("nothing was sent").says(why);
+        assert_eq!(ended.err.trim().lines().count(), 1, "{}", ended.err);
+    };
+    refuse(&server.database().unwrap(), 2, "run the migrations");
+    let foreign = server.database().unwrap();
+    server.psql(&foreign, "CREATE TABLE payment_intents AS SELECT 7 AS mine").unwrap();
+    refuse(&foreign, 2, "a table payment_intents is there that it has not made");
+    assert_eq!(server.psql(&foreign, "SELECT mine FROM payment_intents").unwrap(), "7");
+    let newer = migrated(&server);
+    server.psql(&newer, "UPDATE payment_store SET version = 99").unwrap();
+    refuse(&newer, 2, "update the program");
+    let read_only = migrated(&server);
+    let name = read_only.rsplit('/').next().unwrap();
+    server.psql(&read_only, &format!("ALTER DATABASE {name} SET default_transaction_read_only = on")).unwrap();
+    refuse(&read_only, 3, "read-only");
     assert_eq!(cards.requests(), 0);
     assert!(!cards.beside(".pg-state").exists());
 }
