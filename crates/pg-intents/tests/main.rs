@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod between;
 mod bouncer;
 mod failures;
 mod figures;

@@ -8,8 +8,8 @@ use pg_intents::{
 };
 
 use crate::{
+    between::before,
     server::Server,
-    without_notifications::before,
     world::{World, by_key},
 };
 
