@@ -1,6 +1,6 @@
 //! Reads request bodies, within the byte limit of all bodies together.
 
-use bytes::{Bytes, BytesMut};
+use bytes::{Buf, BufMut as _, Bytes, BytesMut};
 use http_body::{Body, SizeHint};
 use http_body_util::BodyExt as _;
 
@@ -25,7 +25,7 @@ pub enum BodyError {
     Incomplete,
 }
 
-/// Maximum number of bytes to reserve for a body before they are read. The server's own buffers hold as many again.
+/// Maximum number of bytes to reserve for a body before they are read.
 const READ_AHEAD: usize = 64 << 10;
 /// The same for a body without a declared length.
 const READ_AHEAD_OF_CHUNKS: usize = 8 << 10;
@@ -33,6 +33,9 @@ const READ_AHEAD_OF_CHUNKS: usize = 8 << 10;
 /// Reads a body of at most `limit` bytes. Each part is read once there is room for it; until then the peer keeps it. Of
 /// a longer body, up to `drained` bytes in total are read and dropped, so that a peer that is still sending can read
 /// the response. Set a timeout for the future: a slow body may take for ever.
+///
+/// An incomplete body takes no more memory than it has reserved. The buffers of the HTTP server come on top:
+/// [`ShortReads`](crate::ShortReads) keeps those of hyper small.
 ///
 /// # Errors
 ///
@@ -44,34 +47,72 @@ pub async fn read_body<B: Body>(
     drained: usize,
 ) -> Result<HeldBody, BodyError> {
     let mut body = std::pin::pin!(body);
-    let mut read = BytesMut::new();
+    let mut read = Parts::default();
     let mut held: Option<BodyPermit> = None;
     let mut length = 0_usize;
-    // Reserved, and not read yet.
-    let mut ahead = 0_usize;
     loop {
         let next = next_part(&body.size_hint(), limit.checked_sub(length));
         if let Some(next) = next
-            && ahead == 0
+            && read.room() == 0
         {
             hold(place, next, &mut held).await?;
-            ahead = next;
+            read.reserved(next);
         }
         let Some(frame) = body.frame().await else { break };
         let Ok(mut data) = frame.map_err(|_| BodyError::Incomplete)?.into_data() else { continue };
-        let part = bytes::Buf::remaining(&data);
+        let part = data.remaining();
         length = length.saturating_add(part);
         if next.is_some() && length <= limit {
-            hold(place, part.saturating_sub(ahead), &mut held).await?;
-            ahead = ahead.saturating_sub(part);
-            bytes::BufMut::put(&mut read, &mut data);
+            read.fill(&mut data);
+            if data.has_remaining() {
+                hold(place, data.remaining(), &mut held).await?;
+                read.reserved(data.remaining());
+                read.fill(&mut data);
+            }
         } else if length <= drained {
-            (read, held) = (BytesMut::new(), None);
+            (read, held) = (Parts::default(), None);
         } else {
             break;
         }
     }
-    if length > limit { Err(BodyError::TooLarge) } else { Ok(HeldBody { bytes: read.freeze(), held }) }
+    if length > limit { Err(BodyError::TooLarge) } else { Ok(HeldBody { bytes: read.whole(), held }) }
+}
+
+/// The parts of a body, each in memory of exactly the reserved length: a growing buffer has up to twice the length of its content,
+/// and both its old and its new memory while it grows.
+#[derive(Default)]
+struct Parts(Vec<BytesMut>);
+
+impl Parts {
+    /// Adds memory of this length, which the body has reserved.
+    fn reserved(&mut self, bytes: usize) {
+        if bytes > 0 {
+            self.0.push(BytesMut::with_capacity(bytes));
+        }
+    }
+
+    /// Reserved bytes that are not read yet.
+    fn room(&self) -> usize {
+        self.0.last().map_or(0, |part| part.capacity() - part.len())
+    }
+
+    /// Takes as many bytes as there is room for.
+    fn fill(&mut self, data: &mut impl Buf) {
+        let room = self.room();
+        if let Some(part) = self.0.last_mut() {
+            part.put(data.take(room));
+        }
+    }
+
+    /// All of them in one piece. A short body is not copied.
+    fn whole(mut self) -> Bytes {
+        if self.0.len() == 1 {
+            return self.0.pop().map(BytesMut::freeze).unwrap_or_default();
+        }
+        let mut all = BytesMut::with_capacity(self.0.iter().map(BytesMut::len).sum());
+        self.0.into_iter().for_each(|part| all.put(part));
+        all.freeze()
+    }
 }
 
 /// Returns how many further bytes to reserve before reading on. `None` if the body will be dropped: it is longer than

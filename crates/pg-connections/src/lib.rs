@@ -38,6 +38,7 @@ mod acceptor;
 mod body;
 mod limits;
 mod places;
+mod short_reads;
 mod stream;
 mod turns;
 
@@ -45,5 +46,6 @@ pub use acceptor::{Accepted, Acceptor, listen};
 pub use body::{BodyError, HeldBody, read_body};
 pub use limits::ConnectionLimits;
 pub use places::{BodyPermit, ConnectionSlot, ConnectionSlots, ResponsePermit};
+pub use short_reads::ShortReads;
 pub use stream::Stream;
 pub use turns::{RequestQueue, RequestTurn};

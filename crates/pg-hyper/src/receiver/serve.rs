@@ -4,13 +4,13 @@ use std::convert::Infallible;
 
 use hyper::{server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
-use pg_connections::{Accepted, Acceptor};
+use pg_connections::{Accepted, Acceptor, ShortReads};
 use tokio::{net::TcpListener, task::JoinSet};
 
 use super::ReceiverService;
 
 /// Maximum length of a request head in bytes. The address contains the data of a card form.
-const HEAD_BYTES: usize = 64 << 10;
+pub(super) const HEAD_BYTES: usize = 64 << 10;
 
 /// Accepts connections until the receiver is dropped. At the limit, the one that has been silent for longest is closed
 /// in favour of a new one: anyone on the Internet can connect.
@@ -36,7 +36,7 @@ async fn serve(accepted: Accepted, service: &ReceiverService) {
         .max_buf_size(HEAD_BYTES)
         // A client may close its sending side and still wait for the answer.
         .half_close(true)
-        .serve_connection(TokioIo::new(stream), answer);
+        .serve_connection(TokioIo::new(ShortReads::new(stream)), answer);
     tokio::select! {
         // Errors are the client's: it disconnected, or sent invalid HTTP and got an error response.
         _ = connection => {}

@@ -11,7 +11,7 @@ use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::Full;
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use pg_connections::{Accepted, ConnectionSlot, RequestQueue, ResponsePermit};
+use pg_connections::{Accepted, ConnectionSlot, RequestQueue, ResponsePermit, ShortReads};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     sync::watch,
@@ -54,11 +54,26 @@ pub(super) async fn serve(
     accepted: Accepted,
     tls: Option<TlsAcceptor>,
     counter: Counter,
-    mut stopped: watch::Receiver<bool>,
+    stopped: watch::Receiver<bool>,
 ) {
     let Accepted { stream, address, place, .. } = accepted;
     let peer = Peer(address);
-    let Some(tls) = tls else { return talk(stream, peer, &place, &counter, stopped).await };
+    match tls {
+        // In memory of its own, which a connection without TLS does not need.
+        Some(tls) => Box::pin(talk_securely(stream, &tls, peer, &place, &counter, stopped)).await,
+        None => talk(stream, peer, &place, &counter, stopped).await,
+    }
+}
+
+/// Until the handshake is complete, the connection is one that has sent nothing: it makes room for others.
+pub(super) async fn talk_securely(
+    stream: impl AsyncRead + AsyncWrite + Unpin,
+    tls: &TlsAcceptor,
+    peer: Peer,
+    place: &ConnectionSlot,
+    counter: &Counter,
+    mut stopped: watch::Receiver<bool>,
+) {
     let begun = tokio::select! {
         begun = tokio::time::timeout(HEAD_TIME, tls.accept(stream)) => begun,
         () = place.closed() => return,
@@ -66,11 +81,11 @@ pub(super) async fn serve(
     };
     // Otherwise the peer speaks no TLS, is too slow, or does not trust the certificate: its own side tells it.
     if let Ok(Ok(stream)) = begun {
-        talk(stream, peer, &place, &counter, stopped).await;
+        talk(stream, peer, place, counter, stopped).await;
     }
 }
 
-async fn talk(
+pub(super) async fn talk(
     stream: impl AsyncRead + AsyncWrite + Unpin,
     peer: Peer,
     place: &ConnectionSlot,
@@ -86,7 +101,7 @@ async fn talk(
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
         .max_buf_size(HEAD_BYTES)
-        .serve_connection(TokioIo::new(stream), service);
+        .serve_connection(TokioIo::new(ShortReads::new(stream)), service);
     let mut connection = pin!(connection);
     tokio::select! {
         // Errors are the caller's: it disconnected, or sent invalid HTTP and got an error.

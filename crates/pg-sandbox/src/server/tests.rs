@@ -10,6 +10,8 @@ use tokio::{
 use super::*;
 
 mod groups;
+mod memory;
+mod tls;
 
 async fn server() -> Server {
     Server::start(Config::default()).await.unwrap()
