@@ -150,9 +150,11 @@ pub use durable_file::DurableFile;
 pub use error::Error;
 pub use hyper_transport::HyperTransport;
 pub use insecure::InsecureAddress;
+pub use pg_connections::ConnectionLimits;
 pub use pg_proto as proto;
 pub use receiver::{
-    Endpoint, EndpointPurpose, Notification, ReceiptHandle, Received, Receiver, ReceiverLimits, ReceiverService,
+    Endpoint, EndpointPurpose, GuardedBody, Notification, ReceiptHandle, Received, Receiver, ReceiverLimits,
+    ReceiverService, serve_guarded,
 };
 #[cfg(feature = "tls")]
 pub use rustls;

@@ -11,12 +11,14 @@ use tokio::{net::TcpListener, sync::mpsc, task::JoinHandle};
 
 mod answer;
 mod endpoint;
+mod guarded;
 mod notification;
 mod receipt;
 mod serve;
 mod service;
 
 pub use endpoint::{Endpoint, EndpointPurpose};
+pub use guarded::{GuardedBody, serve_guarded};
 pub use notification::{Notification, Received};
 pub use receipt::ReceiptHandle;
 pub use service::ReceiverService;

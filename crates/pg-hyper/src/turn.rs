@@ -42,13 +42,12 @@ impl Turns {
     pub(crate) fn poll<T>(&self, context: &Context<'_>, mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> Poll<T> {
         let gate = &self.gate;
         for _ in 0..AT_ONCE {
-            // The poll below handles all earlier wake-ups.
-            gate.state.swap(POLLED, Ordering::AcqRel);
+            gate.begin();
             if let Poll::Ready(value) = poll(&mut Context::from_waker(&self.waker)) {
                 return Poll::Ready(value);
             }
             gate.task().clone_from(context.waker());
-            if gate.state.compare_exchange(POLLED, WAITING, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+            if gate.waits() {
                 return Poll::Pending;
             }
         }
@@ -58,6 +57,21 @@ impl Turns {
 }
 
 impl Gate {
+    /// Begins a poll, which handles all earlier wake-ups.
+    fn begin(&self) {
+        self.state.swap(POLLED, Ordering::AcqRel);
+    }
+
+    /// Ends a poll, and says whether the task waits: not if it was woken since the poll began.
+    fn waits(&self) -> bool {
+        self.state.compare_exchange(POLLED, WAITING, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// Records a wake-up, and says whether it is to be passed on to the task.
+    fn woken(&self) -> bool {
+        self.state.swap(WOKEN, Ordering::AcqRel) == WAITING
+    }
+
     fn task(&self) -> MutexGuard<'_, Waker> {
         // A waker is complete whenever the lock is free.
         self.task.lock().unwrap_or_else(PoisonError::into_inner)
@@ -70,7 +84,7 @@ impl Wake for Gate {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        if self.state.swap(WOKEN, Ordering::AcqRel) == WAITING {
+        if self.woken() {
             self.task().wake_by_ref();
         }
     }
@@ -133,6 +147,103 @@ mod tests {
         });
         assert!(polled.is_pending());
         assert_eq!(woken.0.load(Ordering::Relaxed), 1);
+    }
+
+    /// The task that polls, and what it has seen.
+    #[derive(Clone, Copy, PartialEq)]
+    enum Polls {
+        Begin,
+        Look,
+        Remember,
+        Wait,
+        Parked,
+    }
+
+    /// One order of the steps of a task and of two others that each have something for it and wake it. Each step is one access to
+    /// what they share. Says whether the task has seen everything when none of them can go on.
+    fn sees_all(schedule: &mut Vec<(usize, usize)>, waits: impl Fn(&Gate) -> bool) -> bool {
+        let (counter, waker) = task();
+        let gate = Turns::new().gate;
+        let (mut events, mut seen, mut polls, mut depth) = (0, 0, Polls::Begin, 0);
+        // Each other: its next step, and whether it has to wake the task.
+        let mut others = [(0, false); 2];
+        loop {
+            let can_go_on: Vec<usize> =
+                (0..3).filter(|at| if *at == 2 { polls != Polls::Parked } else { others[*at].0 < 3 }).collect();
+            if can_go_on.is_empty() {
+                return seen == events;
+            }
+            if depth == schedule.len() {
+                schedule.push((0, can_go_on.len()));
+            }
+            let chosen = can_go_on[schedule[depth].0];
+            depth += 1;
+            if chosen == 2 {
+                polls = match polls {
+                    Polls::Begin => {
+                        gate.begin();
+                        Polls::Look
+                    }
+                    Polls::Look => {
+                        seen = events;
+                        Polls::Remember
+                    }
+                    Polls::Remember => {
+                        gate.task().clone_from(&waker);
+                        Polls::Wait
+                    }
+                    Polls::Wait if waits(&gate) => Polls::Parked,
+                    Polls::Wait | Polls::Parked => Polls::Begin,
+                };
+                continue;
+            }
+            let (step, passes_on) = &mut others[chosen];
+            match step {
+                0 => events += 1,
+                1 => *passes_on = gate.woken(),
+                _ if *passes_on => {
+                    let before = counter.0.load(Ordering::Relaxed);
+                    gate.task().wake_by_ref();
+                    assert_eq!(counter.0.load(Ordering::Relaxed), before + 1, "the task is the one that waits");
+                    polls = Polls::Begin;
+                }
+                _ => {}
+            }
+            *step += 1;
+        }
+    }
+
+    /// The number of orders of all steps, and of those in which a wake-up is lost.
+    fn in_every_order(waits: impl Fn(&Gate) -> bool) -> (usize, usize) {
+        let (mut schedule, mut orders, mut lost) = (Vec::new(), 0, 0);
+        loop {
+            orders += 1;
+            lost += usize::from(!sees_all(&mut schedule, &waits));
+            loop {
+                match schedule.pop() {
+                    None => return (orders, lost),
+                    Some((choice, of)) if choice + 1 < of => {
+                        schedule.push((choice + 1, of));
+                        break;
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+    }
+
+    /// All of their interaction is one atomic and the lock around a waker, so the orders of these accesses are all that can happen.
+    #[test]
+    fn no_wake_is_lost_in_any_order_of_steps() {
+        let (orders, lost) = in_every_order(Gate::waits);
+        assert!(orders > 1_000, "{orders}");
+        assert_eq!(lost, 0, "of {orders}");
+        // A task that waits although it was woken meanwhile.
+        let (_, lost) = in_every_order(|gate| {
+            gate.state.store(WAITING, Ordering::Release);
+            true
+        });
+        assert_ne!(lost, 0, "the test finds a planted bug");
     }
 
     #[test]

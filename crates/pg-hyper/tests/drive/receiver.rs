@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
-use pg_hyper::{EndpointPurpose, HyperTransport, Notification, Receiver, ReceiverLimits, Transport, proto::BaseUrl};
+use pg_hyper::{
+    ConnectionLimits, EndpointPurpose, HyperTransport, Notification, Receiver, ReceiverLimits, Transport,
+    proto::BaseUrl, serve_guarded,
+};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -252,4 +255,60 @@ async fn as_a_service_it_takes_the_same_and_bodies_of_any_kind() {
     assert_eq!(status(post(format!("/{}", endpoint.token()), &"a".repeat(1001)).await), 413);
     drop(receiver);
     assert_eq!(status(post(format!("/{}", endpoint.token()), "trans_key=abc").await), 503);
+}
+
+/// A receiver within a server that keeps to limits, and the address that customers come back to.
+async fn guarded(limits: ConnectionLimits) -> (Receiver, String) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = format!("http://{}/pg", listener.local_addr().unwrap());
+    let receiver = Receiver::nested(&BaseUrl::parse(&base).unwrap(), ReceiverLimits::default());
+    let endpoint = receiver.open(EndpointPurpose::CheckoutCallback).unwrap();
+    tokio::spawn(serve_guarded(listener, limits, receiver.service()));
+    (receiver, endpoint.url().to_owned())
+}
+
+/// A connection that has sent this.
+async fn connected(url: &str, sent: &str) -> TcpStream {
+    let (host, _) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
+    let mut stream = TcpStream::connect(host).await.unwrap();
+    stream.write_all(sent.as_bytes()).await.unwrap();
+    stream
+}
+
+#[tokio::test]
+async fn within_a_guarded_server_silent_callers_make_room_for_others() {
+    let (mut receiver, url) = guarded(ConnectionLimits::default().connections(4)).await;
+    let mut silent = Vec::new();
+    for sent in [
+        "",
+        "P",
+        "POST /pg HTTP/1.1\r\nhost: a\r\nx-drip: ",
+        "POST /pg HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\n1",
+    ] {
+        silent.push(connected(&url, sent).await);
+    }
+    silent.push(connected(&url, "").await);
+    let sent = tokio::spawn(async move { send("POST", &url, "trans_key=4711").await });
+    let received = receiver.next().await.unwrap();
+    assert!(matches!(&received.notification, Notification::Paid(hint) if hint.trans_key() == "4711"));
+    drop(received);
+    assert_eq!(sent.await.unwrap().status(), StatusCode::OK);
+    assert_eq!(silent[0].read(&mut [0; 1]).await.unwrap_or(0), 0, "the oldest is closed");
+}
+
+#[tokio::test]
+async fn within_a_guarded_server_a_request_that_is_being_answered_is_not_closed() {
+    let (mut receiver, url) = guarded(ConnectionLimits::default().connections(2)).await;
+    let to = url.clone();
+    let sent = tokio::spawn(async move { send("POST", &to, "trans_key=4711").await });
+    // It is answered once its receipt is dropped.
+    let received = receiver.next().await.unwrap();
+    let mut silent = Vec::new();
+    for _ in 0..6 {
+        silent.push(connected(&url, "").await);
+    }
+    // The last but one was closed in favour of the last: the server has seen all of them.
+    assert_eq!(silent[4].read(&mut [0; 1]).await.unwrap_or(0), 0);
+    drop(received);
+    assert_eq!(sent.await.unwrap().status(), StatusCode::OK);
 }

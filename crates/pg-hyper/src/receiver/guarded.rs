@@ -1,0 +1,132 @@
+//! A server for any tower service, which hostile peers cannot fill.
+
+use std::{
+    convert::Infallible,
+    error::Error,
+    future::poll_fn,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http::{Request, Response};
+use hyper::{
+    body::{Body, Frame, Incoming, SizeHint},
+    server::conn::http1,
+    service::service_fn,
+};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use pg_connections::{Accepted, Acceptor, ConnectionLimits, ConnectionSlot, ShortReads};
+use tokio::{net::TcpListener, task::JoinSet};
+use tower_service::Service;
+
+use super::serve::HEAD_BYTES;
+
+/// The time limit of a request head, and of an idle connection between two requests.
+const HEAD_TIME: Duration = Duration::from_secs(30);
+
+/// Serves a tower service, such as a router of axum with a [`ReceiverService`](super::ReceiverService) in it, over HTTP/1.1, until the
+/// future is dropped. Other servers often accept any number of connections; this one keeps to the limits.
+///
+/// A connection is idle while the server waits for its peer: for a first byte, the rest of a head or a body, the next request, or until
+/// the peer reads. If there are too many connections, the one that has been idle for longest is closed. A connection whose request is
+/// being answered is not. Each body that arrives is the service's own to limit, as a `ReceiverService` does.
+///
+/// ```no_run
+/// use pg_hyper::{ConnectionLimits, Receiver, ReceiverLimits, proto::BaseUrl, serve_guarded};
+///
+/// # async fn serve() -> Result<(), Box<dyn std::error::Error>> {
+/// let receiver = Receiver::nested(&BaseUrl::parse("https://shop.example/pg")?, ReceiverLimits::default());
+/// // With axum: `let service = Router::new().nest_service("/pg", receiver.service());`
+/// let service = receiver.service();
+/// let listener = tokio::net::TcpListener::bind("127.0.0.1:8000").await?;
+/// serve_guarded(listener, ConnectionLimits::default(), service).await;
+/// # Ok(())
+/// # }
+/// ```
+pub async fn serve_guarded<S, B>(listener: TcpListener, limits: ConnectionLimits, service: S)
+where
+    S: Service<Request<GuardedBody>, Response = Response<B>, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+    B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
+{
+    let mut acceptor = Acceptor::new(listener, limits);
+    // Dropping the future closes its connections.
+    let mut connections = JoinSet::new();
+    loop {
+        let accepted = acceptor.next().await;
+        while connections.try_join_next().is_some() {}
+        connections.spawn(serve(accepted, service.clone()));
+    }
+}
+
+async fn serve<S, B>(accepted: Accepted, service: S)
+where
+    S: Service<Request<GuardedBody>, Response = Response<B>, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+    B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
+{
+    let Accepted { stream, place, .. } = accepted;
+    let place = Arc::new(place);
+    let held = Arc::clone(&place);
+    let answer = service_fn(move |request: Request<Incoming>| {
+        let (mut service, place) = (service.clone(), Arc::clone(&held));
+        async move {
+            let request = request.map(|body| GuardedBody::new(body, Arc::clone(&place)));
+            poll_fn(|cx| service.poll_ready(cx)).await?;
+            let response = service.call(request).await;
+            place.idle();
+            response
+        }
+    });
+    let connection = http1::Builder::new()
+        .half_close(true)
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIME)
+        .max_buf_size(HEAD_BYTES)
+        .serve_connection(TokioIo::new(ShortReads::new(stream)), answer);
+    tokio::select! {
+        // Errors are the peer's: it disconnected, or sent invalid HTTP and got an error response.
+        _ = connection => {}
+        () = place.closed() => {}
+    }
+}
+
+/// The body of a request at [`serve_guarded`]. Once it is complete, its connection is not closed in favour of another one.
+#[derive(Debug)]
+pub struct GuardedBody {
+    inner: Incoming,
+    place: Arc<ConnectionSlot>,
+}
+
+impl GuardedBody {
+    fn new(inner: Incoming, place: Arc<ConnectionSlot>) -> Self {
+        if inner.is_end_stream() {
+            place.working();
+        }
+        Self { inner, place }
+    }
+}
+
+impl Body for GuardedBody {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let frame = Pin::new(&mut self.inner).poll_frame(cx);
+        if matches!(frame, Poll::Ready(None)) || self.inner.is_end_stream() {
+            self.place.working();
+        }
+        frame
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}
