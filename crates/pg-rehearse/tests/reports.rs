@@ -10,8 +10,11 @@ fn reports_are_valid_whole_and_masked() {
     if !installed(&["python3"], "the forms of a report") {
         return;
     }
-    let plan = "[jobs.charge]\ncommand = [\"python3\", \"src/init/pay.py\"]\nwith = [\"sessionKey\"]\n";
-    let report = rehearse(plan, &crate_folder(), &only(&["M01", "M04", "R01", "H01"])).expect("it works");
+    let folder = tempfile::tempdir().expect("it works");
+    let given = folder.path().join("given");
+    let command = format!("env >> '{}'; exec python3 src/init/pay.py", given.display());
+    let plan = format!("[jobs.charge]\ncommand = [\"sh\", \"-c\", {command:?}]\nwith = [\"sessionKey\"]\n");
+    let report = rehearse(&plan, &crate_folder(), &only(&["M01", "M04", "R01", "H01"])).expect("it works");
     assert_eq!(report.exit_code(), 0, "{}", report.scorecard(false));
     let json = report.json();
     assert_eq!(json["drills"].as_array().expect("it works").len(), 4);
@@ -35,4 +38,18 @@ fn reports_are_valid_whole_and_masked() {
         assert!(!html.contains(outside), "{outside}");
     }
     assert!(report.scorecard(false).contains("2 passed, 0 failed"));
+    // What the integration was given: an account of its own for each drill.
+    let given = std::fs::read_to_string(&given).expect("it works");
+    let names = ["PG_API_PASSWORD=", "PG_SHA_KEY=", "PG_ENTERPRISE_API_PASSWORD="];
+    let mut secrets: Vec<&str> =
+        given.lines().filter_map(|line| names.iter().find_map(|name| line.strip_prefix(name))).collect();
+    assert!(secrets.len() >= 6 && secrets.iter().all(|secret| secret.len() >= 8), "{secrets:?}");
+    secrets.extend(["4000000000001000", "4000000000002008", "cardCV2=1", "\"cardCV2\":\"1"]);
+    for (form, text) in
+        [("json", json.to_string()), ("junit", junit), ("html", html), ("scorecard", report.scorecard(true))]
+    {
+        for secret in &secrets {
+            assert!(!text.contains(secret), "{secret} in {form}");
+        }
+    }
 }

@@ -5,6 +5,7 @@
 
 use std::{fmt, sync::Arc};
 
+use pg_model::json::escape_invisible;
 use serde_json::Value;
 
 use crate::timestamp::Timestamp;
@@ -27,12 +28,37 @@ impl Log {
         members["time"] = time.to_string().into();
         members["level"] = level.into();
         members["event"] = event.into();
-        (self.0)(&members.to_string());
+        // Readers of logs look at them on terminals.
+        (self.0)(&escape_invisible(&members.to_string()));
     }
 }
 
 impl fmt::Debug for Log {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Log")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use serde_json::json;
+
+    use super::*;
+
+    /// Text of a caller can neither begin a line of its own nor steer the terminal of a reader.
+    #[test]
+    fn an_event_is_one_line_of_visible_letters() {
+        let lines = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&lines);
+        let log = Log::new(move |line| kept.lock().unwrap().push(line.to_owned()));
+        let hostile = "/v3\r\n{\"event\":\"forged\"}\u{2028}\u{85}\u{9b}31m\u{1b}[2J\u{202e}\u{7f}";
+        log.event(Timestamp::from_millis(0), "info", "request", json!({ "path": hostile }));
+        let lines = lines.lock().unwrap();
+        let [line] = &lines[..] else { panic!("{lines:?}") };
+        assert!(line.chars().all(|letter| letter.is_ascii_graphic() || letter == ' '), "{line:?}");
+        let event: Value = serde_json::from_str(line).unwrap();
+        assert_eq!((&event["event"], &event["path"]), (&"request".into(), &hostile.into()));
     }
 }

@@ -8,6 +8,7 @@ mod down;
 mod figures;
 mod interrupted;
 mod journal;
+mod leaks;
 mod planted;
 mod pooled;
 mod process;

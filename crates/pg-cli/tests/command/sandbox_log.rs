@@ -1,6 +1,10 @@
 //! `pg sandbox --log-format json`: events on standard error.
 
-use std::process::Command;
+use std::{
+    io::{Read as _, Write as _},
+    net::TcpStream,
+    process::Command,
+};
 
 use serde_json::Value;
 
@@ -70,6 +74,27 @@ fn each_event_is_a_line_of_json_with_the_same_members_and_no_secret() {
     );
     assert_eq!(declined["level"], "info");
     assert_eq!((&control["path"], &control["httpMethod"]), (&"/_sandbox/clock".into(), &"POST".into()));
+}
+
+#[test]
+fn no_text_of_a_caller_begins_a_line_or_steers_a_terminal() {
+    let sandbox = Running::start(&["--log-format", "json"]);
+    let host = sandbox.facts["baseUrl"].as_str().unwrap().strip_prefix("http://").unwrap().to_owned();
+    let tricks = ["\u{202e}", "\u{9b}31m", "\u{85}{\"event\":\"forged\"}", "\u{2028}", "%0d%0a{\"event\":\"forged\"}"];
+    for path in tricks.iter().flat_map(|trick| [format!("/v3/{trick}"), format!("/_sandbox/{trick}")]) {
+        let mut stream = TcpStream::connect(&host).unwrap();
+        let head = format!("GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut reply = Vec::new();
+        stream.read_to_end(&mut reply).unwrap();
+        assert!(reply.starts_with(b"HTTP/1.1 4"), "{path:?}: {}", String::from_utf8_lossy(&reply));
+    }
+    let ended = sandbox.stopped().ends(0);
+    assert!(ended.err.chars().all(|letter| letter.is_ascii_graphic() || " \n".contains(letter)), "{:?}", ended.err);
+    let events: Vec<Value> = ended.err.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(events.iter().all(|event| event["event"] != "forged"), "{events:?}");
+    let of_tricks = events.iter().filter(|event| event["path"].is_string()).count();
+    assert!(of_tricks >= tricks.len(), "they are logged: {events:?}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Every sensitive field of every method is given a canary, in requests that succeed and in requests that fail. Then the canaries
 //! are looked for wherever something may have been written or shown: never in the clear, and in no other spelling.
 
+mod around;
 mod shop;
 mod talk;
 
@@ -35,6 +36,7 @@ fn no_secret_is_left_anywhere() {
             }
         }
         charge(&shop, folder.path(), &mut said);
+        around::fleets(&shop, folder.path(), &mut said);
     });
     said.push(("tracing at its most talkative".to_owned(), talk.said()));
     // Requests with sensitive data were executed, not only refused.
@@ -47,6 +49,8 @@ fn no_secret_is_left_anywhere() {
     }
     let callback = callback(&mut shop);
     said.push(("callback".to_owned(), callback));
+    around::listener(&shop, &mut said);
+    around::stories(&shop, &mut said);
     pages(&shop, &mut said);
     shop.memory();
     said.extend(shop.end());
@@ -126,12 +130,15 @@ fn files(folder: &Path, said: &mut Said) {
     }
 }
 
-/// The output of a process until it was stopped.
+/// The standard output of a process until it was stopped.
 fn until_stopped(child: &mut std::process::Child) -> Said {
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-    let (mut out, mut err) = (Vec::new(), Vec::new());
+    interrupt(child);
+    let mut out = Vec::new();
     child.stdout.take().unwrap().read_to_end(&mut out).unwrap();
-    child.stderr.take().unwrap().read_to_end(&mut err).unwrap();
     assert!(child.wait().unwrap().success());
-    vec![("standard output of pg sandbox".to_owned(), out), ("standard error of pg sandbox".to_owned(), err)]
+    vec![("standard output of pg sandbox".to_owned(), out)]
+}
+
+fn interrupt(child: &std::process::Child) {
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
 }

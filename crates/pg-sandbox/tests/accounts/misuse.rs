@@ -65,3 +65,25 @@ fn credentials_are_shown_once_and_are_those_of_this_account() {
     );
     assert_eq!(wrong.session(&mut shared).1["errorCode"], "102");
 }
+
+/// The first half of a key names the account, which a neighbour may have read somewhere. Guessing the rest tells nothing.
+#[test]
+fn a_key_that_begins_like_that_of_an_account_is_answered_like_any_unknown_key() {
+    let mut shared = Shared::new();
+    let made = shared.post("accounts", r#"{"name":"ci-1"}"#);
+    let with_key = |key: &str| {
+        let mut guessed = made.clone();
+        guessed["apiKey"] = key.into();
+        Job::of(&guessed)
+    };
+    let half = &made["apiKey"].as_str().unwrap()[..16];
+    let (guessed, unknown) = (with_key(&format!("{half}{}", "0".repeat(16))), with_key(&"0".repeat(32)));
+    let [mut of_guessed, mut of_unknown] = [guessed, unknown].map(|job| job.session(&mut shared));
+    // Each reply has a trace code of its own.
+    for (_, reply) in [&mut of_guessed, &mut of_unknown] {
+        reply["traceCode"] = Value::Null;
+    }
+    assert_eq!(of_guessed, of_unknown);
+    assert_eq!(of_guessed.1["errorCode"], "102", "{}", of_guessed.1);
+    assert_eq!(Job::of(&made).session(&mut shared).0, 200, "the account itself goes on");
+}

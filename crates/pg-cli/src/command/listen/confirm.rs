@@ -81,7 +81,8 @@ impl Confirming {
 
     /// A payment that a callback or a customer claims, and what a lookup finds.
     async fn payment(&self, what: &'static str, hint: &CheckoutHint) -> Event {
-        let event = Event::new(what, format!("payment {}", hint.trans_key()));
+        // A stranger may have sent anything, such as a card number.
+        let event = Event::new(what, format!("payment {}", pg_model::mask::text(hint.trans_key())));
         event.found(ask(&self.enterprise, hint.confirm(), |found| json::write(found)).await)
     }
 

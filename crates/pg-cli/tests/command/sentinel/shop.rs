@@ -5,6 +5,7 @@ use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
     net::TcpStream,
     path::{Path, PathBuf},
+    thread::JoinHandle,
 };
 
 use pg_hyper::blocking::Client;
@@ -21,7 +22,7 @@ use serde_json::Value;
 use super::{Said, until_stopped};
 use crate::command::{
     canary::Canary,
-    pg::{Started, pg, write_private},
+    pg::{Pg, Started, pg, write_private},
 };
 
 /// A date that is no birthday here, day first and year first.
@@ -54,7 +55,10 @@ pub(super) struct Shop {
     sandbox: Started,
     folder: PathBuf,
     host: String,
+    account: Account,
     client: Client,
+    /// Everything that the sandbox says on standard error, read while it runs.
+    log: JoinHandle<Vec<u8>>,
 }
 
 fn keys() -> [String; 6] {
@@ -80,7 +84,14 @@ impl Shop {
         let [config, store, home, temporary] = ["given/merchants.toml", "store.sqlite", "home", "temporary"]
             .map(|name| folder.join(name).display().to_string());
         let arguments = ["sandbox", "--listen", "127.0.0.1:0", "--json", "--config", &config, "--store", &store];
-        let mut sandbox = pg(arguments).env("HOME", &home).env("TMPDIR", &temporary).start();
+        let logged = arguments.iter().chain(&["--log-format", "json"]);
+        let mut sandbox = pg(logged).env("HOME", &home).env("TMPDIR", &temporary).start();
+        let mut log = sandbox.stderr.take().unwrap();
+        let log = std::thread::spawn(move || {
+            let mut all = Vec::new();
+            log.read_to_end(&mut all).unwrap();
+            all
+        });
         let mut first = String::new();
         BufReader::new(sandbox.stdout.as_mut().unwrap()).read_line(&mut first).unwrap();
         let facts: Value = serde_json::from_str(&first).unwrap();
@@ -92,9 +103,18 @@ impl Shop {
                 BaseUrl::parse(&format!("{base}/enterprise")).unwrap(),
                 EnterpriseCredentials::new(enterprise, enterprise_password),
             );
-        let client = pg_hyper::Client::builder(account).unwrap().limits(ThrottleLimits::unlimited()).build();
+        let client = pg_hyper::Client::builder(account.clone()).unwrap().limits(ThrottleLimits::unlimited()).build();
         let client = Client::over(client).unwrap();
-        Self { sandbox, folder: folder.to_owned(), host: base.trim_start_matches("http://").to_owned(), client }
+        let host = base.trim_start_matches("http://").to_owned();
+        Self { sandbox, folder: folder.to_owned(), host, account, client, log }
+    }
+
+    pub(super) fn account(&self) -> Account {
+        self.account.clone()
+    }
+
+    pub(super) fn base(&self) -> String {
+        format!("http://{}", self.host)
     }
 
     pub(super) const fn client(&self) -> &Client {
@@ -130,6 +150,23 @@ impl Shop {
             assert!(self.post("/v3/session/postform/json", &form).contains("303 See Other"));
         }
         key
+    }
+
+    /// The address that a customer is led to who has posted the canary card.
+    pub(super) fn card_form(&self, next: &str) -> String {
+        let [number, cv2] = card();
+        let form = form_urlencoded::Serializer::new(String::new())
+            .extend_pairs([("sessionKey", &*self.session(false)), ("cardNumber", &number), ("cardCV2", &cv2)])
+            .extend_pairs([
+                ("cardExpiryDate", "1249"),
+                ("nextPageUrl", next),
+                ("currentPageUrl", "https://shop.example/page"),
+            ])
+            .finish();
+        let reply = self.post("/v3/session/postform/json", &form);
+        let location =
+            reply.lines().find_map(|line| line.strip_prefix("location: ")).unwrap_or_else(|| panic!("{reply}"));
+        location.trim().to_owned()
     }
 
     /// What a method takes: canaries where the tables say that it is sensitive. A failing request has a parameter that the
@@ -215,22 +252,26 @@ impl Shop {
         }
         for flags in [&["--json"][..], &["--dry-run"], &["--dry-run", "--curl"]] {
             let all = arguments.iter().map(String::as_str).chain(flags.iter().copied());
-            let [api_key, password, sha, updater, enterprise, enterprise_password] = keys();
-            let base = format!("http://{}", self.host);
-            let ended = pg(all)
-                .env("TMPDIR", &self.folder.join("temporary").display().to_string())
-                .env("PG_BASE_URL", &base)
-                .env("PG_ENTERPRISE_BASE_URL", &format!("{base}/enterprise"))
-                .env("PG_API_KEY", &api_key)
-                .env("PG_API_PASSWORD", &password)
-                .env("PG_SHA_KEY", &sha)
-                .env("PG_ACCOUNT_UPDATER_KEY", &updater)
-                .env("PG_ENTERPRISE_API_KEY", &enterprise)
-                .env("PG_ENTERPRISE_API_PASSWORD", &enterprise_password)
-                .run();
+            let ended = self.with_account(pg(all)).run();
             said.push((format!("standard output of pg call {flags:?}, {what}"), ended.out.into_bytes()));
             said.push((format!("standard error of pg call {flags:?}, {what}"), ended.err.into_bytes()));
         }
+    }
+
+    /// A command with the account of canaries in its environment.
+    pub(super) fn with_account(&self, command: Pg) -> Pg {
+        let [api_key, password, sha, updater, enterprise, enterprise_password] = keys();
+        let base = self.base();
+        command
+            .env("TMPDIR", &self.folder.join("temporary").display().to_string())
+            .env("PG_BASE_URL", &base)
+            .env("PG_ENTERPRISE_BASE_URL", &format!("{base}/enterprise"))
+            .env("PG_API_KEY", &api_key)
+            .env("PG_API_PASSWORD", &password)
+            .env("PG_SHA_KEY", &sha)
+            .env("PG_ACCOUNT_UPDATER_KEY", &updater)
+            .env("PG_ENTERPRISE_API_KEY", &enterprise)
+            .env("PG_ENTERPRISE_API_PASSWORD", &enterprise_password)
     }
 
     /// Asks for a batch with the canary card, to be told of at an address.
@@ -253,15 +294,7 @@ impl Shop {
     }
 
     fn ask(&self, method: &str, path: &str, body: &str) -> String {
-        let mut stream = TcpStream::connect(&self.host).unwrap();
-        let (host, length) = (&self.host, body.len());
-        let kind = if body.starts_with('{') { "application/json" } else { "application/x-www-form-urlencoded" };
-        let head =
-            format!("{method} {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\ncontent-length: {length}\r\n");
-        stream.write_all(format!("{head}content-type: {kind}\r\n\r\n{body}").as_bytes()).unwrap();
-        let mut reply = Vec::new();
-        stream.read_to_end(&mut reply).unwrap();
-        String::from_utf8_lossy(&reply).into_owned()
+        ask(&self.host, method, path, body)
     }
 
     /// What the sandbox itself still has in memory: no card, whatever was asked for.
@@ -283,7 +316,22 @@ impl Shop {
         #[cfg(not(target_os = "linux"))]
         let arguments = Vec::new();
         let mut said = until_stopped(&mut self.sandbox);
+        let log = self.log.join().unwrap();
+        assert!(String::from_utf8_lossy(&log).contains("\"event\":\"request\""), "nothing was logged");
+        said.push(("log of pg sandbox".to_owned(), log));
         said.push(("arguments of pg sandbox".to_owned(), arguments));
         said
     }
+}
+
+/// Sends a request on a connection of its own; the whole reply.
+pub(super) fn ask(host: &str, method: &str, path: &str, body: &str) -> String {
+    let mut stream = TcpStream::connect(host).unwrap();
+    let length = body.len();
+    let kind = if body.starts_with('{') { "application/json" } else { "application/x-www-form-urlencoded" };
+    let head = format!("{method} {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\ncontent-length: {length}\r\n");
+    stream.write_all(format!("{head}content-type: {kind}\r\n\r\n{body}").as_bytes()).unwrap();
+    let mut reply = Vec::new();
+    stream.read_to_end(&mut reply).unwrap();
+    String::from_utf8_lossy(&reply).into_owned()
 }
