@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: runs the benchmarks and writes down what they found.
 
 mod builds;
+mod costs;
 mod growth;
 mod left;
 mod line;
@@ -131,6 +132,11 @@ fn told(time: Duration) -> String {
 /// Measures what builds cost.
 pub(crate) fn builds(root: &Path) -> Result<()> {
     builds::run(root)
+}
+
+/// Measures what hostile input costs, and nothing else.
+pub(crate) fn hostile(root: &Path) -> Result<()> {
+    costs::run(root)
 }
 
 fn cargo(root: &Path, package: &str, bench: &str) -> Command {

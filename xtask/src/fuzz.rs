@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: the targets of `tests/fuzz` by libFuzzer, one after the other.
+//! `cargo xtask fuzz`: the targets of `tests/fuzz` by libFuzzer.
 
 mod corpus;
 mod output;
@@ -6,6 +6,8 @@ mod output;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::thread;
 
 use anyhow::{Context, Result, bail};
 
@@ -24,6 +26,8 @@ const REPLIES: &str = "replies.dict";
 /// The options of a run.
 pub(crate) struct Options {
     pub(crate) minutes: f64,
+    /// Targets that run at the same time.
+    pub(crate) jobs: usize,
     pub(crate) targets: Vec<String>,
     /// Takes what was found into the corpus of the repository.
     pub(crate) keep: bool,
@@ -37,15 +41,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     let mut run = Run { root, work: root.join("target/fuzz"), programs: PathBuf::new() };
     run.build()?;
     run.write_dictionaries()?;
-    let mut rows = Vec::new();
-    for target in &targets {
-        println!("\n==> {target}, {} minutes", options.minutes);
-        let counted = run.fuzz(target, options.minutes)?;
-        if options.keep {
-            corpus::keep(&run, target)?;
-        }
-        rows.push((target.clone(), counted));
-    }
+    let rows = run.all(&targets, options)?;
     println!("\n{}", output::table(&rows));
     let crashed: Vec<&str> = rows.iter().filter(|row| row.1.crashed()).map(|row| row.0.as_str()).collect();
     if !crashed.is_empty() {
@@ -95,6 +91,33 @@ impl Run<'_> {
         Ok(fs::write(self.work.join(REPLIES), replies)?)
     }
 
+    /// Each target once, as many at the same time as there are jobs.
+    fn all(&self, targets: &[String], options: &Options) -> Result<Vec<(String, Counted)>> {
+        let next = AtomicUsize::new(0);
+        let work = || -> Result<Vec<(usize, Counted)>> {
+            let mut done = Vec::new();
+            loop {
+                let at = next.fetch_add(1, Relaxed);
+                let Some(target) = targets.get(at) else { return Ok(done) };
+                println!("\n==> {target}, {} minutes", options.minutes);
+                done.push((at, self.fuzz(target, options.minutes)?));
+                if options.keep {
+                    corpus::keep(self, target)?;
+                }
+            }
+        };
+        let ended: Vec<_> = thread::scope(|scope| {
+            let workers: Vec<_> = (0..options.jobs.max(1)).map(|_| scope.spawn(work)).collect();
+            workers.into_iter().map(thread::ScopedJoinHandle::join).collect()
+        });
+        let mut rows = Vec::new();
+        for done in ended {
+            rows.extend(done.map_err(|_| anyhow::anyhow!("a thread has panicked"))??);
+        }
+        rows.sort_by_key(|row| row.0);
+        Ok(rows.into_iter().map(|(at, counted)| (targets[at].clone(), counted)).collect())
+    }
+
     fn fuzz(&self, target: &str, minutes: f64) -> Result<Counted> {
         let (found, crashes) = (self.folder("found", target)?, self.folder("crashes", target)?);
         let mut command = self.program(target);
@@ -113,7 +136,7 @@ impl Run<'_> {
         if !status.success() {
             counted.crash = Some(self.keep_crash(target, &crashes, &text)?);
         }
-        println!("{}", counted.line());
+        println!("{target}: {}", counted.line());
         Ok(counted)
     }
 

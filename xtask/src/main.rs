@@ -127,7 +127,7 @@ enum Command {
     },
     /// Look for inputs that break a property of a reader, the machines, the receiver or the sandbox
     #[command(
-        long_about = "Builds the targets of tests/fuzz for libFuzzer, runs one after the other, and prints executions, executions a \
+        long_about = "Builds the targets of tests/fuzz for libFuzzer, runs them, and prints executions, executions a \
                       second and coverage as a table. A crash is minimised and kept in tests/fuzz/regressions, where an ordinary \
                       test replays it. Installs the nightly compiler and cargo-fuzz where they are missing; needs a C++ compiler."
     )]
@@ -135,6 +135,9 @@ enum Command {
         /// So long for each target
         #[arg(long, value_name = "N", default_value_t = 1.0)]
         minutes: f64,
+        /// Targets that run at the same time
+        #[arg(long, value_name = "N", default_value_t = 1)]
+        jobs: usize,
         /// Only this target, can be repeated
         #[arg(long, value_name = "T")]
         target: Vec<String>,
@@ -216,6 +219,9 @@ enum Command {
         /// Instead: build crates from nothing, and write what that costs into docs/internals/performance.md
         #[arg(long, conflicts_with_all = ["quick", "package", "resume"])]
         build: bool,
+        /// Instead: measure what hostile input costs, and write that section of docs/internals/performance.md
+        #[arg(long, conflicts_with_all = ["quick", "package", "resume", "build"])]
+        hostile: bool,
     },
 }
 
@@ -242,11 +248,14 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Dist { quick } => dist::run(&root, quick),
         Command::Package { verify } => package::run(&root, verify).map(drop),
         Command::Wasm => wasm::run(&root).map(drop),
-        Command::Fuzz { minutes, target, keep } => fuzz::run(&root, &fuzz::Options { minutes, targets: target, keep }),
+        Command::Fuzz { minutes, jobs, target, keep } => {
+            fuzz::run(&root, &fuzz::Options { minutes, jobs, targets: target, keep })
+        }
         Command::Miri { package, minutes } => miri::run(&root, package.as_deref(), minutes),
         Command::Simulate { seeds, seed, planted, fleets } => simulate::run(&root, seeds, seed, planted, fleets),
         Command::Attack { only, connections, release } => attack::run(&root, release, only.as_deref(), connections),
         Command::Bench { build: true, .. } => bench::builds(&root),
+        Command::Bench { hostile: true, .. } => bench::hostile(&root),
         Command::Bench { quick, package, resume, .. } => {
             bench::run(&root, &bench::Choice { quick, resume, packages: package })
         }

@@ -3,7 +3,8 @@
 
 #![allow(clippy::panic, reason = "a benchmark that cannot run fails by panicking")]
 
-use pg_measure::Bounds;
+use pg_measure::{Bounds, Worst};
+use sha2::{Digest as _, Sha512};
 
 mod files;
 mod replies;
@@ -19,7 +20,8 @@ const LIMITS: Bounds = Bounds::at_most(20.0, 10.0);
 
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
-    let groups: [(&str, fn()); 5] = [
+    let groups: [(&str, fn()); 6] = [
+        ("floor", floor),
         ("texts", texts::measure),
         ("signatures", signatures::measure),
         ("replies", replies::measure),
@@ -31,4 +33,12 @@ fn main() {
             measure();
         }
     }
+}
+
+/// What the service itself has to do with every byte of a signed request: a figure of this machine to compare the others with.
+fn floor() {
+    let text = shapes::repeated("abcdefg ");
+    Worst::of("SHA-512 alone, for comparison")
+        .input("plain text", MIB, text, |text: &String| Sha512::digest(text.as_bytes()))
+        .report(Bounds::none());
 }

@@ -50,6 +50,12 @@ impl Bounds {
         Self { sign: ">=", budget, moonshot: Some(moonshot) }
     }
 
+    /// No limit, for a figure that others are compared with.
+    #[must_use]
+    pub const fn none() -> Self {
+        Self { sign: "", budget: f64::NAN, moonshot: None }
+    }
+
     /// The same budget without a moonshot.
     #[must_use]
     pub const fn alone(self) -> Self {
@@ -59,6 +65,9 @@ impl Bounds {
     /// Budget and moonshot as printed in a line.
     fn told(self) -> (String, String) {
         let Self { sign, budget, moonshot } = self;
+        if budget.is_nan() {
+            return ("-".to_owned(), "-".to_owned());
+        }
         (format!("{sign}{budget}"), moonshot.map_or_else(|| "-".to_owned(), |moonshot| format!("{sign}{moonshot}")))
     }
 }

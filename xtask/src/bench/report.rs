@@ -14,12 +14,16 @@ use super::{
 /// The folder of the charts, beside the page.
 pub(super) const CHARTS: &str = "growth";
 
+/// Around the section on the cost of hostile input.
+pub(super) const COSTS_BEGIN: &str = "\n## Cost of hostile input\n";
+pub(super) const COSTS_END: &str = "<!-- end of the cost of hostile input -->\n";
+
 /// The machine that a run was made on.
 pub(super) struct Machine {
-    processor: String,
-    cores: usize,
-    system: String,
-    compiler: String,
+    pub(super) processor: String,
+    pub(super) cores: usize,
+    pub(super) system: String,
+    pub(super) compiler: String,
 }
 
 impl Machine {
@@ -32,6 +36,12 @@ impl Machine {
             system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
             compiler: String::from_utf8_lossy(&rustc.stdout).trim().to_owned(),
         })
+    }
+
+    /// One sentence.
+    pub(super) fn told(&self) -> String {
+        let Self { processor, cores, system, compiler } = self;
+        format!("Measured on {processor}, {cores} cores, {system}, {compiler}.")
     }
 }
 
@@ -58,8 +68,7 @@ pub(super) fn page(measurements: &Measurements, machine: &Machine, builds: &str)
          measured in the same run, on the same bytes, taking turns with the work. A ratio says what this project adds,\n\
          and holds on another machine far better than a time does. Gaps below 5 % mean nothing.\n\n",
     );
-    let Machine { processor, cores, system, compiler } = machine;
-    let _ = writeln!(page, "Measured on {processor}, {cores} cores, {system}, {compiler}.\n");
+    let _ = writeln!(page, "{}\n", machine.told());
     page.push_str(&table(measurements));
     let _ = writeln!(page, "\n{}", verdict(measurements));
     if !measurements.notes.is_empty() {
@@ -69,14 +78,7 @@ pub(super) fn page(measurements: &Measurements, machine: &Machine, builds: &str)
         }
     }
     if !measurements.costs.is_empty() {
-        page.push_str(
-            "\n## Cost of hostile input\n\n\
-             Every reader, masker and explainer on the worst inputs that were thought of: one huge value, thousands of tiny\n\
-             parameters, deep nesting, near names, digits, escapes, signs. Of each reader the input that costs most, in\n\
-             milliseconds of processor time a MiB, and how much more an input of twice the length costs; of all inputs that\n\
-             were tried, the most. Requests are refused ones, from the bytes of the body to the reply.\n\n",
-        );
-        page.push_str(&cost_table(measurements));
+        page.push_str(&costs(measurements, machine));
     }
     if !measurements.charts.is_empty() {
         page.push_str(
@@ -117,6 +119,21 @@ pub(super) fn table(measurements: &Measurements) -> String {
         ]
     });
     padded(["crate", "work", "ratio", "budget", "moonshot", "mark"], rows)
+}
+
+/// The section on the cost of hostile input.
+pub(super) fn costs(measurements: &Measurements, machine: &Machine) -> String {
+    format!(
+        "{COSTS_BEGIN}\n\
+         Every reader, masker and explainer on the worst inputs that were thought of: one huge value, thousands of tiny\n\
+         parameters, deep nesting, near names, digits, escapes, signs. Of each reader the input that costs most, in\n\
+         milliseconds of processor time a MiB, and how much more an input of twice the length costs; of all inputs that\n\
+         were tried, the most. Requests are refused ones, from the bytes of the body to the reply. SHA-512 over the same\n\
+         number of bytes shows how fast the machine is. `cargo xtask bench --hostile` measures this section alone.\n\n\
+         {}\n\n{}{COSTS_END}",
+        machine.told(),
+        cost_table(measurements)
+    )
 }
 
 /// The costs of hostile input as a Markdown table.

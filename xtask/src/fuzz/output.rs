@@ -10,6 +10,8 @@ pub(super) struct Counted {
     /// Edges that the corpus of the repository reaches, and that were reached at the end.
     pub(super) before: u64,
     pub(super) after: u64,
+    /// Inputs that each reach something of their own, at the end.
+    pub(super) inputs: u64,
     pub(super) seconds: u64,
     pub(super) crash: Option<PathBuf>,
 }
@@ -42,6 +44,7 @@ pub(super) fn counted(log: &str) -> Counted {
                 counted.before = edges.unwrap_or(0);
             }
             counted.after = edges.unwrap_or(counted.after);
+            counted.inputs = after(rest, "corp: ").unwrap_or(counted.inputs);
             counted.a_second = after(rest, "exec/s: ").unwrap_or(counted.a_second);
         } else if let Some(number) = line.strip_prefix("stat::number_of_executed_units:") {
             counted.executions = number.trim().parse().unwrap_or(counted.executions);
@@ -75,23 +78,24 @@ pub(super) fn reason(log: &str) -> String {
 /// A table in Markdown.
 pub(super) fn table(rows: &[(String, Counted)]) -> String {
     let mut text = String::from(
-        "| target | executions | a second | edges by the corpus | edges at the end | new | found |\n\
-         |---|---:|---:|---:|---:|---:|---|\n",
+        "| target | executions | a second | inputs | edges by the corpus | edges at the end | new | found |\n\
+         |---|---:|---:|---:|---:|---:|---:|---|\n",
     );
     let mut all = 0;
     for (target, counted) in rows {
         all += counted.executions;
         text += &format!(
-            "| {target} | {} | {} | {} | {} | {} | {} |\n",
+            "| {target} | {} | {} | {} | {} | {} | {} | {} |\n",
             grouped(counted.executions),
             grouped(counted.a_second),
+            grouped(counted.inputs),
             counted.before,
             counted.after,
             counted.after.saturating_sub(counted.before),
             if counted.crashed() { "a broken property" } else { "nothing" },
         );
     }
-    text + &format!("| all | {} | | | | | |\n", grouped(all))
+    text + &format!("| all | {} | | | | | | |\n", grouped(all))
 }
 
 fn grouped(number: u64) -> String {
@@ -124,8 +128,8 @@ mod tests {
         assert_eq!((counted.executions, counted.a_second, counted.seconds), (1_048_576, 17_189, 61));
         assert_eq!((counted.before, counted.after), (120, 131));
         let table = table(&[("xml".to_owned(), counted)]);
-        assert!(table.contains("| xml | 1,048,576 | 17,189 | 120 | 131 | 11 | nothing |"), "{table}");
-        assert!(table.ends_with("| all | 1,048,576 | | | | | |\n"), "{table}");
+        assert!(table.contains("| xml | 1,048,576 | 17,189 | 9 | 120 | 131 | 11 | nothing |"), "{table}");
+        assert!(table.ends_with("| all | 1,048,576 | | | | | | |\n"), "{table}");
     }
 
     #[test]

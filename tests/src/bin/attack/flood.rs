@@ -6,7 +6,7 @@ use tokio::time::sleep;
 
 use crate::{
     Result, Wanted,
-    hostile::{Crowd, KINDS, Kind},
+    hostile::{Crowd, FOR_RECEIVERS, KINDS, Kind, TLS_KINDS},
     payment,
     row::{Row, Table},
     target::{NESTED, RECEIVER, Target},
@@ -16,6 +16,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Whom {
     Sandbox,
+    SecureSandbox,
     Receiver,
     Nested,
 }
@@ -24,6 +25,7 @@ impl Whom {
     const fn name(self) -> &'static str {
         match self {
             Self::Sandbox => "sandbox",
+            Self::SecureSandbox => "sandbox over TLS",
             Self::Receiver => "receiver",
             Self::Nested => "receiver within axum",
         }
@@ -32,9 +34,23 @@ impl Whom {
     fn start(self, wanted: &Wanted) -> Result<Target> {
         match self {
             Self::Sandbox => wanted.program.sandbox(&[], &[]),
+            Self::SecureSandbox => wanted.program.secure_sandbox(),
             Self::Receiver => Target::receiver(RECEIVER),
             Self::Nested => Target::receiver(NESTED),
         }
+    }
+
+    const fn kinds(self) -> &'static [Kind] {
+        match self {
+            Self::Sandbox => &KINDS,
+            Self::SecureSandbox => &TLS_KINDS,
+            // They have no large page.
+            Self::Receiver | Self::Nested => &FOR_RECEIVERS,
+        }
+    }
+
+    const fn is_sandbox(self) -> bool {
+        matches!(self, Self::Sandbox | Self::SecureSandbox)
     }
 
     /// The result when it was found.
@@ -58,13 +74,12 @@ const MOST_MEMORY: f64 = 100.0;
 const SETTLE: Duration = Duration::from_secs(2);
 
 pub(crate) async fn run(wanted: &Wanted, table: &mut Table<'_>) -> Result<()> {
-    for whom in [Whom::Sandbox, Whom::Receiver, Whom::Nested] {
+    for whom in [Whom::Sandbox, Whom::SecureSandbox, Whom::Receiver, Whom::Nested] {
         for many in [false, true] {
-            for kind in KINDS {
+            for &kind in whom.kinds() {
                 let from = if many { "from many addresses" } else { "from one address" };
                 let attack = format!("{}: {} {}, {from}", whom.name(), wanted.connections, kind.name());
-                // A receiver has no large page.
-                if table.wants(&attack) && (whom == Whom::Sandbox || kind != Kind::SlowReader) {
+                if table.wants(&attack) {
                     let targets = [whom.start(wanted)?, whom.start(wanted)?];
                     table.add(attacked(&targets, whom, kind, many, wanted.connections, attack).await?);
                 }
@@ -97,7 +112,7 @@ async fn attacked(
     attack: String,
 ) -> Result<Row> {
     let [target, beside] = targets;
-    let is_sandbox = whom == Whom::Sandbox;
+    let is_sandbox = whom.is_sandbox();
     let quiet = payment::measure(target, is_sandbox).await?.median();
     let quiet_beside = payment::measure(beside, is_sandbox).await?.median();
     let attackers =

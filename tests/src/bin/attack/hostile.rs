@@ -3,9 +3,11 @@
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},
     process::{Child, Command, Stdio},
+    sync::Arc,
     time::Duration,
 };
 
+use rustls::{ClientConfig, ClientConnection, RootCertStore, crypto::ring, pki_types::ServerName};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -29,8 +31,11 @@ pub(crate) enum Kind {
     Pipeline,
     SlowReader,
     Reopened,
+    HalfHello,
+    Hellos,
 }
 
+/// Kinds against targets that speak HTTP.
 pub(crate) const KINDS: [Kind; 8] = [
     Kind::Idle,
     Kind::OneByte,
@@ -41,6 +46,13 @@ pub(crate) const KINDS: [Kind; 8] = [
     Kind::SlowReader,
     Kind::Reopened,
 ];
+
+/// Kinds against receivers, which have no large page.
+pub(crate) const FOR_RECEIVERS: [Kind; 7] =
+    [Kind::Idle, Kind::OneByte, Kind::Drip, Kind::Body, Kind::NeverRead, Kind::Pipeline, Kind::Reopened];
+
+/// Kinds against targets that speak TLS.
+pub(crate) const TLS_KINDS: [Kind; 4] = [Kind::Idle, Kind::HalfHello, Kind::Hellos, Kind::Reopened];
 
 impl Kind {
     pub(crate) const fn name(self) -> &'static str {
@@ -53,6 +65,8 @@ impl Kind {
             Self::Pipeline => "requests pipelined without end, replies never read",
             Self::SlowReader => "the largest page asked for, read a byte a second",
             Self::Reopened => "idle connections, opened again a second after they were closed",
+            Self::HalfHello => "half of a first message of a handshake, then silence",
+            Self::Hellos => "first messages of handshakes, answered and left alone, opened again when closed",
         }
     }
 }
@@ -91,7 +105,8 @@ impl Crowd {
     /// The arguments from [`Crowd::start`] for another process.
     pub(crate) fn told(arguments: &[String]) -> Result<Self> {
         let [kind, to, many, path, is_sandbox, connections] = arguments else { return Err("six arguments".into()) };
-        let kind = KINDS.into_iter().find(|known| format!("{known:?}") == *kind).ok_or("no such kind")?;
+        let kind =
+            KINDS.into_iter().chain(TLS_KINDS).find(|known| format!("{known:?}") == *kind).ok_or("no such kind")?;
         Ok(Self {
             kind,
             to: to.parse()?,
@@ -128,6 +143,18 @@ fn source(number: usize, many: bool) -> Option<SocketAddr> {
     Some(SocketAddr::new(IpAddr::V4(Ipv4Addr::from(0x7f01_0001 + number)), 0))
 }
 
+/// The first message of a handshake, which makes the server sign.
+fn hello() -> Result<Vec<u8>> {
+    let client = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()?
+        .with_root_certificates(RootCertStore::empty())
+        .with_no_client_auth();
+    let mut client = ClientConnection::new(Arc::new(client), ServerName::from(IpAddr::V4(Ipv4Addr::LOCALHOST)))?;
+    let mut hello = Vec::new();
+    client.write_tls(&mut hello)?;
+    Ok(hello)
+}
+
 struct Hostile {
     kind: Kind,
     to: SocketAddr,
@@ -145,7 +172,7 @@ impl Hostile {
         loop {
             // A connection that the server resets has failed, which is all that there is to it.
             drop(self.once().await);
-            if self.kind != Kind::Reopened {
+            if !matches!(self.kind, Kind::Reopened | Kind::Hellos) {
                 return;
             }
             sleep(Duration::from_secs(1)).await;
@@ -156,6 +183,8 @@ impl Hostile {
         let mut stream = wire::connect(self.to, self.from).await?;
         match self.kind {
             Kind::Idle | Kind::Reopened => {}
+            Kind::HalfHello => stream.write_all(&hello()?[..100]).await?,
+            Kind::Hellos => stream.write_all(&hello()?).await?,
             Kind::OneByte => stream.write_all(b"P").await?,
             Kind::Drip => {
                 stream

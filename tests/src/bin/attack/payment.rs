@@ -8,9 +8,10 @@ use std::{
 use pg_model::{ApiRequest, Auth, CardDetails, Currency, Item, Order};
 use pg_tests::shop::account_at;
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
     time::timeout,
 };
+use tokio_rustls::TlsConnector;
 
 use crate::{
     Result,
@@ -52,15 +53,15 @@ const PAUSE: Duration = Duration::from_millis(20);
 ///
 /// In a thread of its own: the attackers keep this one busy.
 pub(crate) async fn measure(target: &Target, is_sandbox: bool) -> Result<Times> {
-    let (host, path) = (target.address, target.path.clone());
+    let (host, path, tls) = (target.address, target.path.clone(), target.tls.clone());
     tokio::task::spawn_blocking(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        runtime.block_on(ask_for(host, &path, is_sandbox))
+        runtime.block_on(ask_for(host, &path, is_sandbox, tls.as_ref()))
     })
     .await?
 }
 
-async fn ask_for(host: SocketAddr, path: &str, is_sandbox: bool) -> Result<Times> {
+async fn ask_for(host: SocketAddr, path: &str, is_sandbox: bool, tls: Option<&TlsConnector>) -> Result<Times> {
     let bytes = if is_sandbox {
         let body = form(host)?;
         let headers = [("Host", "127.0.0.1"), ("Content-Type", "application/x-www-form-urlencoded")];
@@ -71,7 +72,7 @@ async fn ask_for(host: SocketAddr, path: &str, is_sandbox: bool) -> Result<Times
     let mut times = Vec::with_capacity(TIMES);
     for _ in 0..TIMES {
         let begun = Instant::now();
-        let reply = timeout(PATIENCE, ask(host, &bytes)).await.unwrap_or_else(|_| Ok(Reply::default()));
+        let reply = timeout(PATIENCE, ask(host, &bytes, tls)).await.unwrap_or_else(|_| Ok(Reply::default()));
         times.push(begun.elapsed());
         let reply = reply.unwrap_or_default();
         let done = reply.status == 200 && (!is_sandbox || reply.body.contains("\"600\""));
@@ -86,8 +87,15 @@ async fn ask_for(host: SocketAddr, path: &str, is_sandbox: bool) -> Result<Times
     Ok(Times(times))
 }
 
-async fn ask(to: SocketAddr, bytes: &[u8]) -> Result<Reply> {
-    let mut stream = wire::connect(to, None).await?;
+async fn ask(to: SocketAddr, bytes: &[u8], tls: Option<&TlsConnector>) -> Result<Reply> {
+    let stream = wire::connect(to, None).await?;
+    match tls {
+        None => talk(stream, bytes).await,
+        Some(tls) => talk(tls.connect(to.ip().into(), stream).await?, bytes).await,
+    }
+}
+
+async fn talk(mut stream: impl AsyncRead + AsyncWrite + Unpin, bytes: &[u8]) -> Result<Reply> {
     stream.write_all(bytes).await?;
     let mut all = Vec::new();
     stream.read_to_end(&mut all).await?;

@@ -5,15 +5,18 @@ use std::{
     net::SocketAddr,
     path::PathBuf,
     process::{Child, Command, Stdio},
+    sync::Arc,
 };
 
-use pg_hyper::{EndpointPurpose, Receiver, ReceiverLimits, proto::BaseUrl};
+use pg_hyper::{ConnectionLimits, EndpointPurpose, Receiver, ReceiverLimits, proto::BaseUrl, serve_guarded};
+use rustls::{ClientConfig, RootCertStore, crypto::ring, pki_types::CertificateDer};
+use tokio_rustls::TlsConnector;
 
 use crate::Result;
 
 /// The argument that makes this program a receiver.
 pub(crate) const RECEIVER: &str = "--be-a-receiver";
-/// The argument that makes this program a server of axum with a receiver in it.
+/// The argument that makes this program a guarded server of a router of axum with a receiver in it.
 pub(crate) const NESTED: &str = "--be-a-nested-receiver";
 
 /// The command to attack.
@@ -25,6 +28,8 @@ pub(crate) struct Target {
     pub(crate) address: SocketAddr,
     /// The path at which an honest client asks for something.
     pub(crate) path: String,
+    /// The TLS of an honest client, if the target speaks TLS.
+    pub(crate) tls: Option<TlsConnector>,
 }
 
 impl Program {
@@ -47,8 +52,22 @@ impl Program {
         let (child, line) = first_line(command)?;
         let facts: serde_json::Value = serde_json::from_str(&line)?;
         let base = facts["baseUrl"].as_str().unwrap_or_default();
-        let address = base.trim_start_matches("http://").parse()?;
-        Ok(Target { child, address, path: "/v3/transaction/auth/json".to_owned() })
+        let address = base.trim_start_matches("http://").trim_start_matches("https://").parse()?;
+        Ok(Target { child, address, path: "/v3/transaction/auth/json".to_owned(), tls: None })
+    }
+
+    /// The same with a certificate: it speaks TLS alone.
+    pub(crate) fn secure_sandbox(&self) -> Result<Target> {
+        let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()])?;
+        // It is read at the start and not again.
+        let folder = tempfile::tempdir()?;
+        let [certificate, key] =
+            ["server.pem", "server.key"].map(|name| folder.path().join(name).display().to_string());
+        std::fs::write(&certificate, made.cert.pem())?;
+        std::fs::write(&key, made.signing_key.serialize_pem())?;
+        let mut target = self.sandbox(&["--tls-certificate", &certificate, "--tls-key", &key], &[])?;
+        target.tls = Some(trusting(made.cert.der().clone())?);
+        Ok(target)
     }
 }
 
@@ -59,7 +78,7 @@ impl Target {
         command.arg(which);
         let (child, line) = first_line(command)?;
         let (address, path) = line.trim().trim_start_matches("http://").split_once('/').ok_or("no address")?;
-        Ok(Self { child, address: address.parse()?, path: format!("/{path}") })
+        Ok(Self { child, address: address.parse()?, path: format!("/{path}"), tls: None })
     }
 
     /// The most memory that it has had so far, in megabytes.
@@ -69,6 +88,16 @@ impl Target {
         let kibibytes: f64 = line.trim().trim_end_matches("kB").trim().parse()?;
         Ok(kibibytes / 1024.0)
     }
+}
+
+fn trusting(certificate: CertificateDer<'static>) -> Result<TlsConnector> {
+    let mut roots = RootCertStore::empty();
+    roots.add(certificate)?;
+    let client = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(TlsConnector::from(Arc::new(client)))
 }
 
 impl Drop for Target {
@@ -103,7 +132,7 @@ pub(crate) async fn receive() -> Result<()> {
     Ok(())
 }
 
-/// Runs a receiver in a server of axum in this process, as `docs/examples/axum-shop` does, until it is ended.
+/// Runs a receiver in a router of axum in this process, behind the guard of `pg-hyper`, until it is ended.
 pub(crate) async fn receive_nested() -> Result<()> {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     let base = format!("http://{}/pg", listener.local_addr()?);
@@ -113,5 +142,6 @@ pub(crate) async fn receive_nested() -> Result<()> {
     stdout().flush()?;
     let shop = axum::Router::new().nest_service("/pg", receiver.service());
     tokio::spawn(async move { while receiver.next().await.is_some() {} });
-    Ok(axum::serve(listener, shop).await?)
+    serve_guarded(listener, ConnectionLimits::default(), shop).await;
+    Ok(())
 }
