@@ -137,3 +137,20 @@ fn a_group_of_payments_reads_once() {
     assert!(replies.iter().all(|reply| reply.status() == 200));
     assert_eq!(counted.load(SeqCst), 2);
 }
+
+/// The price that the planner puts on a forbidden scan would make the server compile a statement, which takes a hundred times longer
+/// than the whole group.
+#[test]
+fn the_server_compiles_no_statement_of_a_group() {
+    let Ok(server) = Postgres::start(&["-c", "fsync=off", "-c", "shared_preload_libraries=pg_stat_statements"]) else {
+        assert!(Postgres::installed().is_none(), "an installed server starts");
+        return;
+    };
+    let url = server.database().unwrap();
+    server.psql(&url, "CREATE EXTENSION pg_stat_statements").unwrap();
+    let mut process = Process::open(&url, 1);
+    (0..3).for_each(|number| assert_eq!(process.pay(&format!("order-{number}")).0, 200));
+    let compiled =
+        "SELECT sum(jit_functions) FROM pg_stat_statements WHERE query LIKE '%INTO payment_sandbox.processes%'";
+    assert_eq!(server.psql(&url, compiled).unwrap(), "0");
+}

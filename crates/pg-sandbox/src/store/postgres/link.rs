@@ -334,11 +334,12 @@ impl Drop for Link {
     }
 }
 
-/// What a direct connection keeps: indexes even while a table is small, since a plan outlives that; and what [`beginning`] sets for
+/// What a direct connection keeps: indexes even while a table is small, since a plan outlives that, and no compiler, which the price of
+/// a forbidden scan would start for the one row of `store`; and what [`beginning`] sets for
 /// a transaction otherwise.
 ///
 /// [`beginning`]: super::schema::beginning
-const SETTINGS: &str = "SET enable_seqscan = off; SET lock_timeout = '20s'; \
+const SETTINGS: &str = "SET enable_seqscan = off; SET jit = off; SET lock_timeout = '20s'; \
     SET idle_in_transaction_session_timeout = '20s'; SET synchronous_commit = on";
 
 /// Whether the connection leads to one server process, which takes the settings; otherwise nothing is set.
