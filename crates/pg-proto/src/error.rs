@@ -169,6 +169,15 @@ impl Refused {
     }
 }
 
+/// A text of the service as a part of one line: masked, with its line breaks and other invisible characters escaped.
+pub(crate) fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for c in mask::masked(text).chars() {
+        if mask::is_invisible(c) { line.extend(c.escape_default()) } else { line.push(c) }
+    }
+    line
+}
+
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let code = self.code();
@@ -176,15 +185,15 @@ impl fmt::Display for Refused {
             "" => self.meaning().unwrap_or("no message"),
             message => message,
         };
-        write!(f, "refused: {} {} (", mask::text(code.as_str()), mask::text(message))?;
+        write!(f, "refused: {} {} (", one_line(code.as_str()), one_line(message))?;
         if !self.error.trace_code.is_empty() {
-            write!(f, "trace code {}, ", mask::text(self.error.trace_code.as_str()))?;
+            write!(f, "trace code {}, ", one_line(self.error.trace_code.as_str()))?;
         }
         write!(f, "HTTP {}): {}", self.http_status.as_u16(), self.remedy())?;
         if self.is_known() {
             return Ok(());
         }
-        let code = mask::text(code.as_str());
+        let code = one_line(code.as_str());
         write!(
             f,
             "; neither the documents nor the dialect know this code, an [[error]] with code {code:?} would settle it"

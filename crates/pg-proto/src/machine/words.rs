@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use pg_model::{Transaction, mask};
+use pg_model::Transaction;
 
 use super::{
     Reconcile, UnknownReason,
@@ -12,7 +12,7 @@ use super::{
     retry::RetryOutcome,
     three_d_secure::{NotSentReason, ThreeDSecureOutcome},
 };
-use crate::Refused;
+use crate::{Refused, error::one_line};
 
 impl ChargeOutcome {
     /// Returns one word for logs.
@@ -68,7 +68,7 @@ impl Display for ThreeDSecureOutcome {
             Self::Declined(transaction) => declined(f, transaction),
             Self::NotInitiated(record) => {
                 let (code, status) = (record.transaction_status_code.as_str(), &record.transaction_status);
-                write!(f, "not initiated: status {} {}; nothing was charged", mask::text(code), mask::text(status))
+                write!(f, "not initiated: status {} {}; nothing was charged", one_line(code), one_line(status))
             }
             Self::Failed => f.write_str("failed: the customer was not authenticated; nothing was charged"),
             Self::Abandoned => f.write_str("abandoned: the customer left the challenge; nothing was charged"),
@@ -111,7 +111,7 @@ impl CheckoutOutcome {
 impl Display for CheckoutOutcome {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Paid { trans_key } => write!(f, "paid: transaction {}", mask::text(trans_key)),
+            Self::Paid { trans_key } => write!(f, "paid: transaction {}", one_line(trans_key)),
             Self::NotOpened(why) => write!(f, "not opened: {why}; nothing was paid"),
             Self::Lapsed { cancelled: true } => f.write_str("lapsed: the token was cancelled and was not paid"),
             Self::Lapsed { cancelled: false } => f.write_str("lapsed: the token expired and was not paid"),
@@ -199,21 +199,21 @@ impl Display for BatchEnd {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Finished => f.write_str("finished"),
-            Self::Refused { code, message } => write!(f, "refused: {} {}", mask::text(code), mask::text(message)),
+            Self::Refused { code, message } => write!(f, "refused: {} {}", one_line(code), one_line(message)),
             Self::Doubtful => f.write_str("doubtful: it is not known whether the service took it"),
-            Self::Failed { code } => write!(f, "failed: its result was refused with {}", mask::text(code)),
+            Self::Failed { code } => write!(f, "failed: its result was refused with {}", one_line(code)),
             Self::Overdue => f.write_str("overdue: there was no result when the patience was over"),
         }
     }
 }
 
 fn approved(f: &mut Formatter<'_>, transaction: &Transaction) -> fmt::Result {
-    write!(f, "approved: transaction {}", mask::text(transaction.transaction_key.as_str()))
+    write!(f, "approved: transaction {}", one_line(transaction.transaction_key.as_str()))
 }
 
 fn declined(f: &mut Formatter<'_>, transaction: &Transaction) -> fmt::Result {
     let (code, status) = (transaction.transaction_status_code.as_str(), &transaction.transaction_status);
-    write!(f, "declined: status {} {}", mask::text(code), mask::text(status))
+    write!(f, "declined: status {} {}", one_line(code), one_line(status))
 }
 
 fn refused(f: &mut Formatter<'_>, refused: &Refused) -> fmt::Result {
@@ -273,6 +273,32 @@ mod tests {
         ] {
             assert_eq!(outcome.to_string(), line);
             assert!(line.starts_with(outcome.label()));
+        }
+    }
+
+    #[test]
+    fn no_text_of_the_service_begins_a_line_or_steers_a_terminal() {
+        let hostile = "no\r\npaid: yes\u{1b}[2J\u{9b}\u{202e}\u{2028}\u{85}";
+        let error = |code: &str, message: &str| {
+            ServiceError::default().with(|error| {
+                error.error_code = code.into();
+                error.error_message = message.into();
+                error.trace_code = hostile.into();
+            })
+        };
+        let refused = |code: &str| Refused::new(StatusCode::OK, error(code, hostile), &pg_model::Dialect::documented());
+        let declined = Transaction::default().with(|record| {
+            record.transaction_status_code = hostile.into();
+            record.transaction_status = hostile.into();
+        });
+        for line in [
+            refused("1").to_string(),
+            refused(hostile).to_string(),
+            ChargeOutcome::Refused(refused("108")).to_string(),
+            ChargeOutcome::Declined(declined).to_string(),
+            BatchEnd::Refused { code: hostile.to_owned(), message: hostile.to_owned() }.to_string(),
+        ] {
+            assert!(line.chars().all(|c| c.is_ascii_graphic() || c == ' '), "{line:?}");
         }
     }
 
