@@ -22,6 +22,9 @@ use contents::Contents;
 /// The C compiler for SQLite and ring, and its package.
 const COMPILER: debian::Tools = &[("musl-gcc", "musl-tools")];
 
+/// The features of the packed command: who has no compiler cannot add one.
+const FEATURES: &str = "postgres";
+
 /// The shells that get completions, and what their file is called.
 const SHELLS: [(&str, &str); 5] =
     [("bash", "pg.bash"), ("elvish", "pg.elv"), ("fish", "pg.fish"), ("powershell", "_pg.ps1"), ("zsh", "_pg")];
@@ -44,7 +47,7 @@ pub(crate) fn run(root: &Path, quick: bool) -> Result<()> {
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
     }
-    fill(root, &folder, &program, &Contents::of(root, &target)?)?;
+    fill(root, &folder, &program, &Contents::of(root, &target, FEATURES)?)?;
     let archive = dist.join(format!("{name}.tar.gz"));
     pack(&dist, &name, &archive)?;
     let sum = write_sum(&archive)?;
@@ -58,7 +61,7 @@ pub(crate) fn run(root: &Path, quick: bool) -> Result<()> {
 fn build(root: &Path, target_directory: &Path, target: &str, profile: &str) -> Result<PathBuf> {
     let compiler = format!("CC_{}", target.replace('-', "_"));
     let mut cargo = workspace::cargo(root);
-    cargo.args(["build", "--locked", "-p", "pg-cli", "--bin", "pg"]);
+    cargo.args(["build", "--locked", "-p", "pg-cli", "--bin", "pg", "--features", FEATURES]);
     cargo.args(["--profile", profile, "--target", target]).env(compiler, "musl-gcc");
     if profile == "dev" {
         cargo.env("CFLAGS", "-O0");

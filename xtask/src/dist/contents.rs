@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use cargo_metadata::{DependencyKind, MetadataCommand, Package, PackageId};
+use cargo_metadata::{CargoOpt, DependencyKind, MetadataCommand, Package, PackageId};
 
 pub(super) struct Contents {
     /// By name and version, the program's own crate among them.
@@ -21,11 +21,15 @@ pub(super) struct Contents {
 }
 
 impl Contents {
-    pub(super) fn of(root: &Path, target: &str) -> Result<Self> {
+    pub(super) fn of(root: &Path, target: &str, features: &str) -> Result<Self> {
         let mut command = MetadataCommand::new();
         command.manifest_path(root.join("crates/pg-cli/Cargo.toml"));
         let options = ["--locked", "--filter-platform", target].map(str::to_owned).to_vec();
-        let metadata = command.other_options(options).exec().context("cargo metadata failed")?;
+        let metadata = command
+            .features(CargoOpt::SomeFeatures(vec![features.to_owned()]))
+            .other_options(options)
+            .exec()
+            .context("cargo metadata failed")?;
         let resolved = metadata.resolve.context("cargo metadata resolves nothing")?;
         let nodes: BTreeMap<_, _> = resolved.nodes.into_iter().map(|node| (node.id.clone(), node)).collect();
         let program = metadata.packages.iter().find(|package| package.name == "pg-cli").context("no crate pg-cli")?;

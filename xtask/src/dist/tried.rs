@@ -34,10 +34,23 @@ pub(super) fn in_an_empty_root(archive: &Path, name: &str) -> Result<()> {
         }
         steps::say(&format!("    pg {} in an empty root: done", arguments.join(" ")));
     }
+    reaches_for_a_database(root.path())?;
     let left: Vec<_> = fs::read_dir(root.path())?.map(|entry| Ok(entry?.file_name())).collect::<Result<_>>()?;
     if left != ["pg"] {
         bail!("the demo leaves something behind: {left:?}");
     }
+    Ok(())
+}
+
+/// Nothing listens at the address; a command without PostgreSQL would not even try it.
+fn reaches_for_a_database(root: &Path) -> Result<()> {
+    let mut command = enter(root);
+    let output = command.args(["/pg", "intents", "--store", "postgres://pg@127.0.0.1:1/shop"]).output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    if output.status.success() || !said.contains("refused") {
+        bail!("pg intents in an empty root does not try to reach a database: {}", said.trim());
+    }
+    steps::say("    pg intents in an empty root: tries to reach its database");
     Ok(())
 }
 
