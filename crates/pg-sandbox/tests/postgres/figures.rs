@@ -103,7 +103,8 @@ fn figures() {
         let url = server.database().unwrap();
         let serving: Vec<_> = (0..count).map(|_| Serving::start(&url)).collect();
         let addresses: Vec<_> = serving.iter().map(|serving| serving.address).collect();
-        row(&format!("PostgreSQL, {count} processes"), &addresses, payments, Some(commits));
+        let processes = if count == 1 { "process" } else { "processes" };
+        row(&format!("PostgreSQL, {count} {processes}"), &addresses, payments, Some(commits));
     }
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("figures.sqlite");
