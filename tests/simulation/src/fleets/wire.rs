@@ -38,6 +38,16 @@ struct Sent {
     counts: bool,
 }
 
+/// A request without a reply. It may have been a refusal, which the process never sees: its connection broke, or it shuts down and leaves
+/// the request to the next owner of the intent.
+struct Unheard<'a>(&'a Wire);
+
+impl Drop for Unheard<'_> {
+    fn drop(&mut self) {
+        self.0.shared.excuse(self.0.seat.account);
+    }
+}
+
 impl Transport for Wire {
     async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
         let shared = &self.shared;
@@ -106,13 +116,14 @@ impl Wire {
             let (wire, sent, tell) = (self.clone(), sent.clone(), tell.clone());
             tokio::spawn(async move { wire.arrives(sent, number == 0, delay, &tell).await });
         }
+        let unheard = Unheard(self);
         tokio::select! {
             biased;
-            Some(reply) = told.recv() => Ok(reply),
-            () = time.sleep(cut.min(DEADLINE)) => {
-                self.shared.excuse(self.seat.account);
-                Err(TransportError::maybe_sent("no reply"))
+            Some(reply) = told.recv() => {
+                std::mem::forget(unheard);
+                Ok(reply)
             }
+            () = time.sleep(cut.min(DEADLINE)) => Err(TransportError::maybe_sent("no reply")),
         }
     }
 
