@@ -23,7 +23,8 @@ use crate::accounts::job::{Job, Shared};
 /// The lock that lets groups take turns.
 pub(super) const LOCK: &str = "LOCK TABLE payment_sandbox.turn IN EXCLUSIVE MODE;";
 /// The isolation of a group.
-const SERIALIZABLE: (&str, &str) = ("SERIALIZABLE READ WRITE", "REPEATABLE READ");
+const SERIALIZABLE: (&str, &str) =
+    ("BEGIN TRANSACTION ISOLATION LEVEL SERIALIZABLE", "BEGIN ISOLATION LEVEL REPEATABLE READ");
 /// The row that every group writes, so that two at a time conflict.
 const GENERATION: (&str, &str) = ("UPDATE payment_sandbox.store SET generation = generation + 1", "SELECT 1");
 /// The same of a group of payments alone.

@@ -43,19 +43,19 @@ pub(super) fn newest(steps: &[Step]) -> i64 {
 
 /// Begins a transaction and waits for this process's turn. LOCK takes no snapshot, so the transaction sees what was
 /// committed before its turn. A process that stops in the middle gives its turn up.
-const BEGIN: &str = "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE; \
+const BEGIN: &str = "BEGIN TRANSACTION ISOLATION LEVEL SERIALIZABLE; \
     SET LOCAL lock_timeout = '20s'; SET LOCAL idle_in_transaction_session_timeout = '20s'; \
     SET LOCAL synchronous_commit = on; LOCK TABLE payment_sandbox.turn IN EXCLUSIVE MODE;";
 
 /// The same without a turn, for a database that speaks the protocol and has no such lock or no such settings. Groups that meet
 /// conflict, and are tried again.
-const BEGIN_WITHOUT_TURN: &str = "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE;";
+const BEGIN_WITHOUT_TURN: &str = "BEGIN TRANSACTION ISOLATION LEVEL SERIALIZABLE;";
 /// What such a database answers: a syntax error, a missing feature, an unknown setting.
 const REFUSALS: [&str; 3] = ["(42601)", "(0A000)", "(42704)"];
 
 /// The same over a connection that keeps the settings.
 const BEGIN_DIRECT: &str =
-    "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE; LOCK TABLE payment_sandbox.turn IN EXCLUSIVE MODE;";
+    "BEGIN TRANSACTION ISOLATION LEVEL SERIALIZABLE; LOCK TABLE payment_sandbox.turn IN EXCLUSIVE MODE;";
 
 /// How a transaction begins.
 pub(super) const fn beginning(link: &Link) -> &'static str {
@@ -278,7 +278,7 @@ fn upgrade(link: &mut Link, steps: &[Step]) -> Result<(), Trouble> {
 /// two waits and finds them made.
 fn create(link: &mut Link, ring: &KeyRing) -> Result<(), Trouble> {
     let text = format!(
-        "BEGIN READ WRITE; {} INSERT INTO payment_sandbox.store (id, format, fingerprint, generation) \
+        "BEGIN; {} INSERT INTO payment_sandbox.store (id, format, fingerprint, generation) \
          VALUES (0, 1, decode('{}', 'hex'), 0); COMMIT",
         STEPS[0].sql,
         hex(&fingerprint(ring.newest()))
