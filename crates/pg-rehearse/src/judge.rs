@@ -214,7 +214,9 @@ fn unknown(last: Claim, charged: bool, evidence: &Evidence<'_>, needs_lookup: bo
     if payment.is_some() && !looked_up && needs_lookup {
         return vec![failed("never-looked-up", "it claims unknown without looking the payment up by its reference")];
     }
-    if charged && later.iter().any(|one| one.showed_payment) {
+    // Of two that ran at the same time, the other one may have made that lookup.
+    let by_another = evidence.together && evidence.ran.iter().any(|ran| ran.claim == Some(Claim::Paid));
+    if charged && !by_another && later.iter().any(|one| one.showed_payment) {
         return vec![warning("found-and-unknown", "a lookup showed the payment, but it still claims unknown")];
     }
     Vec::new()
@@ -289,6 +291,28 @@ mod tests {
         );
         assert_eq!(kinds(Expect::Undocumented, &[ran("paid")], &one, &[payment("o-1")]), ["undocumented-status"]);
         assert_eq!(kinds(Expect::Sale, &[ran("not-charged")], &[], &[payment("o-1")]), ["sale-lost"]);
+    }
+
+    #[test]
+    fn a_lookup_of_one_of_two_at_the_same_time_is_not_held_against_the_other() {
+        let found = Exchange { method: "transaction/lookup".into(), showed_payment: true, ..Exchange::default() };
+        let exchanges = [payment("o-1"), found];
+        let entries = [charge_entry("a")];
+        let found_in = |together, claims: [&str; 2]| {
+            let ran = claims.map(ran);
+            let evidence = Evidence {
+                ran: &ran,
+                together,
+                entries: &entries,
+                exchanges: &exchanges,
+                amount: 998,
+                currency: "GBP",
+            };
+            charge(Expect::Settled, &evidence).iter().map(|finding| finding.kind).collect::<Vec<_>>()
+        };
+        assert_eq!(found_in(true, ["paid", "unknown"]), Vec::<&str>::new());
+        assert_eq!(found_in(true, ["unknown", "unknown"]), ["found-and-unknown"]);
+        assert!(found_in(false, ["paid", "unknown"]).contains(&"found-and-unknown"));
     }
 
     #[test]
