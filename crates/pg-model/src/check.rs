@@ -54,21 +54,52 @@ fn in_range(value: &str, (least, most): (i64, i64)) -> bool {
 
 /// Checks each field that a request visits, except lists. Violations are in the order of the tables, those of items item by
 /// item.
-pub(crate) fn each_field(fields: &'static [&'static Field], visit: impl FnOnce(&mut dyn ParameterSink)) -> Violations {
-    let mut checker = Checker { fields, broken: Vec::new() };
+pub(crate) fn each_field(fields: &'static [&'static Field], visit: impl Fn(&mut dyn ParameterSink)) -> Violations {
+    let mut checker = Checker { is_broken: false };
     visit(&mut checker);
-    checker.broken.sort_by_key(|(place, _)| *place);
-    checker.broken.into_iter().map(|(_, violation)| violation).collect()
+    if checker.is_broken { every_violation(fields, visit) } else { Violations::default() }
 }
 
-/// Checks the parameters that a request passes on.
+#[cold]
+fn every_violation(fields: &'static [&'static Field], visit: impl FnOnce(&mut dyn ParameterSink)) -> Violations {
+    let mut collector = Collector { fields, broken: Vec::new() };
+    visit(&mut collector);
+    collector.broken.sort_by_key(|(place, _)| *place);
+    collector.broken.into_iter().map(|(_, violation)| violation).collect()
+}
+
+/// The rule that a parameter breaks by its name: of parameters that share a prefix, each has a name of its own.
+fn broken_name(field: &'static Field, name: &str) -> Option<Rule> {
+    (field.wire.ends_with('*') && !field.is_named(name)).then_some(Rule::Unknown)
+}
+
+/// Finds whether a request breaks a rule. Nearly every request breaks none, and the names of items take longer than their checks.
 struct Checker {
+    is_broken: bool,
+}
+
+impl ParameterSink for Checker {
+    fn credentials(&mut self) {}
+
+    fn parameter(&mut self, field: &'static Field, name: &str, value: &str) {
+        self.is_broken |= broken_name(field, name).is_some() || field.broken_rule(value).is_some();
+    }
+
+    /// A list is checked whole, by [`list`].
+    fn list(&mut self, _: &'static Field, _: &str, _: &mut dyn Iterator<Item = &str>) {}
+
+    fn reads_item_names(&self) -> bool {
+        false
+    }
+}
+
+/// Collects the violations of a request.
+struct Collector {
     fields: &'static [&'static Field],
     broken: Vec<([usize; 3], Violation)>,
 }
 
-impl Checker {
-    #[cold]
+impl Collector {
     fn note(&mut self, field: &'static Field, name: &str, rule: Rule, value: &str) {
         let at = self.fields.iter().position(|known| core::ptr::eq(*known, field)).unwrap_or_default();
         let place = match around_number(field.wire).and_then(|around| number_between(around, name)) {
@@ -82,20 +113,15 @@ impl Checker {
     }
 }
 
-impl ParameterSink for Checker {
+impl ParameterSink for Collector {
     fn credentials(&mut self) {}
 
     fn parameter(&mut self, field: &'static Field, name: &str, value: &str) {
-        // Of parameters that share a prefix, each has a name of its own.
-        if field.wire.ends_with('*') && !field.is_named(name) {
-            self.note(field, name, Rule::Unknown, value);
-        }
-        if let Some(rule) = field.broken_rule(value) {
+        for rule in broken_name(field, name).into_iter().chain(field.broken_rule(value)) {
             self.note(field, name, rule, value);
         }
     }
 
-    /// A list is checked whole, by [`list`].
     fn list(&mut self, _: &'static Field, _: &str, _: &mut dyn Iterator<Item = &str>) {}
 }
 

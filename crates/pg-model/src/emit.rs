@@ -59,7 +59,7 @@ pub(crate) fn item_texts<I, T: Text>(
     items: &[I],
     of: impl Fn(&I) -> Option<&T>,
 ) {
-    each_item(field, items, of, |name, value| sink.parameter(field, name, value.text()));
+    each_item(sink.reads_item_names(), field, items, of, |name, value| sink.parameter(field, name, value.text()));
 }
 
 /// A whole number of every item, in the same order.
@@ -69,10 +69,21 @@ pub(crate) fn item_numbers<I, N: itoa::Integer>(
     items: &[I],
     of: impl Fn(&I) -> Option<N>,
 ) {
-    each_item(field, items, of, |name, value| sink.parameter(field, name, itoa::Buffer::new().format(value)));
+    each_item(sink.reads_item_names(), field, items, of, |name, value| {
+        sink.parameter(field, name, itoa::Buffer::new().format(value));
+    });
 }
 
-fn each_item<'i, I, V>(field: &Field, items: &'i [I], of: impl Fn(&'i I) -> Option<V>, mut visit: impl FnMut(&str, V)) {
+fn each_item<'i, I, V>(
+    with_names: bool,
+    field: &Field,
+    items: &'i [I],
+    of: impl Fn(&'i I) -> Option<V>,
+    mut visit: impl FnMut(&str, V),
+) {
+    if !with_names {
+        return items.iter().filter_map(of).for_each(|value| visit(field.wire, value));
+    }
     // A search for one character is far cheaper than a search for "{n}".
     let Some((before, after)) = field.wire.split_once('{') else { return };
     let after = after.strip_prefix("n}").unwrap_or_default();

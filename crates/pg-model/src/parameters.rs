@@ -14,6 +14,12 @@ pub trait ParameterSink {
 
     /// Receives one parameter whose value is a list, joined by commas.
     fn list(&mut self, field: &'static Field, name: &str, values: &mut dyn Iterator<Item = &str>);
+
+    /// Whether the numbers of items are filled in to their names; without them, every item has the field's wire name.
+    #[doc(hidden)]
+    fn reads_item_names(&self) -> bool {
+        true
+    }
 }
 
 /// Names and values in their original order.
