@@ -2,6 +2,8 @@
 
 use alloc::vec::Vec;
 
+use arrayvec::ArrayString;
+
 use crate::{
     field::Field,
     parameters::{Named, ParameterSink},
@@ -89,15 +91,14 @@ fn each_item<'i, I, V>(
     let after = after.strip_prefix("n}").unwrap_or_default();
     // What follows the number is compared with the next digit of a longer one.
     let shorter_first = after.bytes().next().is_none_or(|next| next < b'0');
-    let mut name = NameBuffer::new();
-    name.push(before);
+    let mut name = ArrayString::<NAME_LIMIT>::from(before).unwrap_or_default();
     for first_digit in 0..items.len().min(10) {
         in_order_of_text(first_digit, items.len(), shorter_first, &mut |at| {
             let Some(value) = of(&items[at]) else { return };
-            name.length = before.len();
-            name.push(itoa::Buffer::new().format(at));
-            name.push(after);
-            visit(name.as_str(), value);
+            name.truncate(before.len());
+            name.push_str(itoa::Buffer::new().format(at));
+            name.push_str(after);
+            visit(&name, value);
         });
     }
 }
@@ -118,29 +119,6 @@ fn in_order_of_text(number: usize, count: usize, shorter_first: bool, visit: &mu
     }
     if !shorter_first {
         visit(number);
-    }
-}
-
-/// A short name on the stack.
-struct NameBuffer {
-    bytes: [u8; NAME_LIMIT],
-    length: usize,
-}
-
-impl NameBuffer {
-    const fn new() -> Self {
-        Self { bytes: [0; NAME_LIMIT], length: 0 }
-    }
-
-    fn push(&mut self, part: &str) {
-        let end = self.length + part.len();
-        self.bytes[self.length..end].copy_from_slice(part.as_bytes());
-        self.length = end;
-    }
-
-    fn as_str(&self) -> &str {
-        // Only whole `str`s were appended.
-        core::str::from_utf8(&self.bytes[..self.length]).unwrap_or_default()
     }
 }
 

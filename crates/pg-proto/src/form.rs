@@ -35,15 +35,22 @@ impl Form {
     #[inline]
     pub(crate) fn begin(&mut self, name: &str) {
         if is_plain(name.as_bytes()) {
-            let room = self.room(name.len() + 2);
-            room[0] = b'&';
-            room[name.len() + 1] = b'=';
-            copy(&mut room[1..=name.len()], name.as_bytes());
+            self.begin_plain(name);
         } else {
             self.byte(b'&');
             self.escape(name.as_bytes());
             self.byte(b'=');
         }
+    }
+
+    /// The same for a name in which every character stands for itself.
+    #[inline]
+    pub(crate) fn begin_plain(&mut self, name: &str) {
+        debug_assert!(is_plain(name.as_bytes()), "{name}");
+        let room = self.room(name.len() + 2);
+        room[0] = b'&';
+        room[name.len() + 1] = b'=';
+        copy(&mut room[1..=name.len()], name.as_bytes());
     }
 
     /// Appends a name or a value.
@@ -128,25 +135,40 @@ const PLAIN: [bool; 256] = {
 fn is_plain(text: &[u8]) -> bool {
     match text.len() {
         0..4 => text.iter().all(|byte| PLAIN[usize::from(*byte)]),
-        4..8 => ends_are_plain::<4, 8>(text),
-        8..=16 => ends_are_plain::<8, 16>(text),
+        4..8 => ends(text, |end| u32::from_le_bytes(*end))
+            .is_some_and(|(head, tail)| plain_bytes(u64::from(head) << 32 | u64::from(tail)) == TOP_BITS),
+        8..=16 => ends(text, |end| u64::from_le_bytes(*end))
+            .is_some_and(|(head, tail)| plain_bytes(head) & plain_bytes(tail) == TOP_BITS),
         _ => text.last_chunk::<16>().is_some_and(block_is_plain) && text.as_chunks().0.iter().all(block_is_plain::<16>),
     }
 }
 
-/// Whether the first and the last `HALF` bytes are plain. Together they cover the whole text.
+/// The first and the last `N` bytes. Together they cover a text of up to twice as many.
 #[inline]
-fn ends_are_plain<const HALF: usize, const BLOCK: usize>(text: &[u8]) -> bool {
-    let mut block = [0; BLOCK];
-    let (Some(head), Some(tail)) = (text.first_chunk::<HALF>(), text.last_chunk::<HALF>()) else { return false };
-    block[..HALF].copy_from_slice(head);
-    block[HALF..].copy_from_slice(tail);
-    block_is_plain(&block)
+fn ends<const N: usize, T>(text: &[u8], read: impl Fn(&[u8; N]) -> T) -> Option<(T, T)> {
+    Some((read(text.first_chunk()?), read(text.last_chunk()?)))
 }
 
 #[inline]
 fn block_is_plain<const N: usize>(block: &[u8; N]) -> bool {
     block.iter().fold(true, |plain, byte| plain & stands_for_itself(*byte))
+}
+
+/// The top bit of each of eight bytes.
+const TOP_BITS: u64 = u64::from_ne_bytes([0x80; 8]);
+
+/// Sets the top bit of each byte that stands for itself, and no other bit.
+#[inline]
+const fn plain_bytes(word: u64) -> u64 {
+    /// For bytes below 128: the top bit of each that is in the range. No sum is above 255, so none reaches the next byte.
+    const fn within(word: u64, first: u8, last: u8) -> u64 {
+        (word + u64::from_ne_bytes([0x80 - first; 8])) & !(word + u64::from_ne_bytes([0x7F - last; 8]))
+    }
+    let ascii = word & !TOP_BITS;
+    let letter = within(ascii | u64::from_ne_bytes([0x20; 8]), b'a', b'z');
+    let digit = within(ascii, b'0', b'9');
+    let mark = within(ascii, b'*', b'*') | within(ascii, b'-', b'.') | within(ascii, b'_', b'_');
+    (letter | digit | mark) & !word & TOP_BITS
 }
 
 /// Copies a piece into a room of the same length.

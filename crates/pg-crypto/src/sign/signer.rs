@@ -15,12 +15,10 @@ pub(crate) const SIGNATURE_NAME: &str = "shaSignature";
 /// Signs request parameters, given in any order as names and raw (not URL-encoded) values.
 ///
 /// It leaves out `shaSignature` and parameters without a value. It sorts the others by name, ignoring ASCII case, and
-/// hashes
-/// `name=value` + key of each with SHA-512 (spec 1 §5). Names that differ only in case are sorted by their bytes, and equal
-/// names keep their order: the documents do not show this (assumption A02).
+/// hashes `name=value` + key of each with SHA-512 (spec 1 §5). Names that differ only in case are sorted by their bytes,
+/// and equal names keep their order: the documents do not show this (assumption A02).
 ///
 /// It allocates nothing for up to 64 parameters.
-/// Allocates nothing for up to 64 parameters.
 ///
 /// ```
 /// use pg_crypto::{ShaKey, sign};
