@@ -154,7 +154,7 @@ pub use pg_connections::ConnectionLimits;
 pub use pg_proto as proto;
 pub use receiver::{
     Endpoint, EndpointPurpose, GuardedBody, Notification, ReceiptHandle, Received, Receiver, ReceiverLimits,
-    ReceiverService, serve_guarded,
+    ReceiverService, serve_guarded, serve_guarded_until,
 };
 #[cfg(feature = "tls")]
 pub use rustls;

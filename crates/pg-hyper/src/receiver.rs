@@ -4,24 +4,28 @@
 //! notification is a hint that a machine confirms and never proof, and the same notification may arrive any number of
 //! times.
 
-use std::{fmt, io, net::SocketAddr, time::Duration};
+use std::{fmt, io, net::SocketAddr, sync::Arc, time::Duration};
 
 use pg_proto::BaseUrl;
-use tokio::{net::TcpListener, sync::mpsc, task::JoinHandle};
+use tokio::{net::TcpListener, task::JoinHandle};
 
 mod answer;
 mod endpoint;
 mod guarded;
 mod notification;
+mod queue;
 mod receipt;
 mod serve;
 mod service;
+mod shares;
 
 pub use endpoint::{Endpoint, EndpointPurpose};
-pub use guarded::{GuardedBody, serve_guarded};
+pub use guarded::{GuardedBody, serve_guarded, serve_guarded_until};
 pub use notification::{Notification, Received};
 pub use receipt::ReceiptHandle;
 pub use service::ReceiverService;
+
+use queue::NotificationQueue;
 
 /// Receives callbacks and returning customers over HTTP, and hands them out as notifications.
 ///
@@ -57,7 +61,7 @@ pub use service::ReceiverService;
 /// # }
 /// ```
 pub struct Receiver {
-    notifications: mpsc::Receiver<Received>,
+    notifications: Arc<NotificationQueue>,
     service: ReceiverService,
     /// The port of its own.
     listening: Option<(SocketAddr, JoinHandle<()>)>,
@@ -73,10 +77,13 @@ pub struct ReceiverLimits {
     pub time: Duration,
     /// Maximum number of connections, with one request each. At the limit, the connection that has been silent for
     /// longest is closed in favour of a new one. For a [service](ReceiverService), the maximum number of requests: at
-    /// the limit, the one whose body has been incomplete for longest is answered with 503. Default: 64.
+    /// the limit, the one whose body has been incomplete for longest is answered with 503. Callbacks that wait for their
+    /// receipts share the connections fairly: those of a URL that has more of them than it leaves free make room, too.
+    /// Default: 64.
     pub connections: usize,
-    /// Maximum number of notifications that wait for [`next`](Receiver::next). At the limit, further ones are answered
-    /// with 503. Default: 256.
+    /// Maximum number of notifications of one URL that wait for [`next`](Receiver::next). At the limit, further ones are
+    /// answered with 503. All URLs share room for twice as many, and for the bytes of eight bodies of maximum length: a URL
+    /// may use as much as it leaves free. Default: 256.
     pub waiting: usize,
     /// How long a callback waits for its receipt. After that it is answered with 503, and its notification is still
     /// handed out. Default: 5 seconds.
@@ -106,7 +113,7 @@ impl ReceiverLimits {
         self
     }
 
-    /// Sets the maximum number of waiting notifications. At the limit, further ones are answered with 503.
+    /// Sets the maximum number of waiting notifications of one URL. At the limit, further ones are answered with 503.
     #[must_use]
     pub const fn waiting(mut self, waiting: usize) -> Self {
         self.waiting = waiting;
@@ -132,6 +139,9 @@ impl Default for ReceiverLimits {
         }
     }
 }
+
+/// Maximum length of a request head in bytes. The address contains the data of a card form.
+const HEAD_BYTES: usize = 64 << 10;
 
 /// Number of bodies of maximum length that can be in memory at the same time.
 const LARGEST_BODIES: usize = 4;
@@ -177,8 +187,8 @@ impl Receiver {
     }
 
     fn make(base: &str, limits: ReceiverLimits) -> Self {
-        let (sender, notifications) = mpsc::channel(limits.waiting.max(1));
-        let service = ReceiverService::new(base, limits, sender);
+        let notifications = Arc::new(NotificationQueue::new(&limits));
+        let service = ReceiverService::new(base, limits, Arc::clone(&notifications));
         Self { notifications, service, listening: None }
     }
 
@@ -226,14 +236,16 @@ impl Receiver {
         self.service.close(endpoint);
     }
 
-    /// Waits for the next notification. Dropping the future loses nothing.
+    /// Waits for the next notification. Each URL has its turn, so that many notifications of one URL do not delay those of
+    /// others. Dropping the future loses nothing.
     pub async fn next(&mut self) -> Option<Received> {
-        self.notifications.recv().await
+        Some(self.notifications.next().await)
     }
 }
 
 impl Drop for Receiver {
     fn drop(&mut self) {
+        self.notifications.close();
         if let Some((_, server)) = &self.listening {
             server.abort();
         }

@@ -3,8 +3,8 @@
 use std::{
     convert::Infallible,
     error::Error,
-    future::poll_fn,
-    pin::Pin,
+    future::{pending, poll_fn},
+    pin::{Pin, pin},
     sync::Arc,
     task::{Context, Poll},
     time::Duration,
@@ -19,13 +19,15 @@ use hyper::{
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
 use pg_connections::{Accepted, Acceptor, ConnectionLimits, ConnectionSlot, ShortReads};
-use tokio::{net::TcpListener, task::JoinSet};
+use tokio::{net::TcpListener, sync::watch, task::JoinSet, time::timeout};
 use tower_service::Service;
 
-use super::serve::HEAD_BYTES;
+use super::HEAD_BYTES;
 
 /// The time limit of a request head, and of an idle connection between two requests.
 const HEAD_TIME: Duration = Duration::from_secs(30);
+/// How long a server that stops waits for its last requests.
+const STOP_TIME: Duration = Duration::from_secs(30);
 
 /// Serves a tower service, such as a router of axum with a [`ReceiverService`](super::ReceiverService) in it, over HTTP/1.1, until the
 /// future is dropped. Other servers often accept any number of connections; this one keeps to the limits.
@@ -52,17 +54,41 @@ where
     S::Future: Send,
     B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
 {
+    serve_guarded_until(listener, limits, service, pending()).await;
+}
+
+/// As [`serve_guarded`], until `stop` ends. Then it accepts no more connections, closes those without a request, and returns once the
+/// other requests are answered, after at most 30 seconds.
+pub async fn serve_guarded_until<S, B>(
+    listener: TcpListener,
+    limits: ConnectionLimits,
+    service: S,
+    stop: impl Future<Output = ()>,
+) where
+    S: Service<Request<GuardedBody>, Response = Response<B>, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+    B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
+{
     let mut acceptor = Acceptor::new(listener, limits);
     // Dropping the future closes its connections.
     let mut connections = JoinSet::new();
+    let (running, stopped) = watch::channel(());
+    let mut stop = pin!(stop);
     loop {
-        let accepted = acceptor.next().await;
+        let accepted = tokio::select! {
+            accepted = acceptor.next() => accepted,
+            () = &mut stop => break,
+        };
         while connections.try_join_next().is_some() {}
-        connections.spawn(serve(accepted, service.clone()));
+        connections.spawn(serve(accepted, service.clone(), stopped.clone()));
     }
+    drop((acceptor, running));
+    let finished = async { while connections.join_next().await.is_some() {} };
+    // Peers that have not completed their requests by then lose them.
+    let _ = timeout(STOP_TIME, finished).await;
 }
 
-async fn serve<S, B>(accepted: Accepted, service: S)
+async fn serve<S, B>(accepted: Accepted, service: S, mut stopped: watch::Receiver<()>)
 where
     S: Service<Request<GuardedBody>, Response = Response<B>, Error = Infallible> + Clone + Send + 'static,
     S::Future: Send,
@@ -87,10 +113,19 @@ where
         .header_read_timeout(HEAD_TIME)
         .max_buf_size(HEAD_BYTES)
         .serve_connection(TokioIo::new(ShortReads::new(stream)), answer);
-    tokio::select! {
-        // Errors are the peer's: it disconnected, or sent invalid HTTP and got an error response.
-        _ = connection => {}
-        () = place.closed() => {}
+    let mut connection = pin!(connection);
+    let mut stops = false;
+    loop {
+        tokio::select! {
+            // Errors are the peer's: it disconnected, or sent invalid HTTP and got an error response.
+            _ = connection.as_mut() => return,
+            () = place.closed() => return,
+            // Nothing is ever sent: the server stops when it drops the sender.
+            _ = stopped.changed(), if !stops => {
+                connection.as_mut().graceful_shutdown();
+                stops = true;
+            }
+        }
     }
 }
 

@@ -7,10 +7,7 @@ use hyper_util::rt::TokioIo;
 use pg_connections::{Accepted, Acceptor, ShortReads};
 use tokio::{net::TcpListener, task::JoinSet};
 
-use super::ReceiverService;
-
-/// Maximum length of a request head in bytes. The address contains the data of a card form.
-pub(super) const HEAD_BYTES: usize = 64 << 10;
+use super::{HEAD_BYTES, ReceiverService};
 
 /// Accepts connections until the receiver is dropped. At the limit, the one that has been silent for longest is closed
 /// in favour of a new one: anyone on the Internet can connect.

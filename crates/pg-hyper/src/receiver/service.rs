@@ -16,14 +16,16 @@ use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Body;
 use pg_connections::{ConnectionSlot, ConnectionSlots, HeldBody};
-use tokio::{sync::mpsc::Sender, time::timeout};
+use tokio::time::timeout;
 use tower_service::Service;
 
 use super::{
-    Endpoint, EndpointPurpose, ReceiptHandle, Received, ReceiverLimits,
+    Endpoint, EndpointPurpose, ReceiptHandle, ReceiverLimits,
     answer::Answer,
     endpoint::{self, Endpoints},
     notification::InvalidNotification,
+    queue::{Content, NotificationQueue},
+    shares::Shares,
 };
 
 /// Handles the requests of a [`Receiver`](super::Receiver) within your existing server. It accepts bodies of any type,
@@ -37,15 +39,19 @@ pub struct ReceiverService {
     base: Arc<str>,
     limits: ReceiverLimits,
     endpoints: Arc<Endpoints>,
-    notifications: Sender<Received>,
+    notifications: Arc<NotificationQueue>,
+    /// The requests that wait for their receipts and are not closed.
+    unanswered: Shares,
     /// For requests from an existing server.
     places: ConnectionSlots,
 }
 
 impl ReceiverService {
-    pub(super) fn new(base: &str, limits: ReceiverLimits, notifications: Sender<Received>) -> Self {
+    pub(super) fn new(base: &str, limits: ReceiverLimits, notifications: Arc<NotificationQueue>) -> Self {
         let places = ConnectionSlots::new(limits.of_connections());
-        Self { base: Arc::default(), limits, endpoints: Arc::default(), notifications, places }.public_url(base)
+        let unanswered = Shares::new(limits.connections.max(1));
+        Self { base: Arc::default(), limits, endpoints: Arc::default(), notifications, unanswered, places }
+            .public_url(base)
     }
 
     pub(super) fn public_url(self, base: &str) -> Self {
@@ -103,35 +109,39 @@ impl ReceiverService {
             return Answer::TooLarge.response();
         };
         place.working();
-        let answer = self.answer(token, purpose, Request::from_parts(head, bytes)).await;
-        tracing::debug!(target: "pg.receiver", ?answer);
+        let request = Request::from_parts(head, bytes);
+        // While it waits for the owner, a notification counts in the queue, and no longer as a body.
+        let read = purpose.read(&request).map(|notification| Content::of(notification, request));
         drop(held);
+        let answer = match read {
+            Err(InvalidNotification::WrongMethod) => Answer::WrongMethod(purpose.methods()),
+            Err(InvalidNotification::Unreadable) => Answer::Unreadable,
+            Ok(content) if purpose.waits() => self.acknowledged(place, token, content).await,
+            Ok(content) => match self.notifications.add(token, content, ReceiptHandle::none()) {
+                true => Answer::Taken,
+                false => Answer::Busy,
+            },
+        };
+        tracing::debug!(target: "pg.receiver", ?answer);
         place.idle();
         answer.response()
     }
 
-    async fn answer(&self, token: String, purpose: EndpointPurpose, request: Request<Bytes>) -> Answer {
-        match purpose.read(&request) {
-            Err(InvalidNotification::WrongMethod) => Answer::WrongMethod(purpose.methods()),
-            Err(InvalidNotification::Unreadable) => Answer::Unreadable,
-            Ok(said) if purpose.waits() => {
-                let (receipt, received) = ReceiptHandle::awaited();
-                match self.notifications.try_send(Received { token, notification: said, receipt }) {
-                    Ok(()) => in_time(self.limits.receipt, received).await,
-                    Err(_) => Answer::Busy,
-                }
-            }
-            Ok(said) => {
-                match self.notifications.try_send(Received {
-                    token,
-                    notification: said,
-                    receipt: ReceiptHandle::none(),
-                }) {
-                    Ok(()) => Answer::Taken,
-                    Err(_) => Answer::Busy,
-                }
-            }
+    /// Hands out a callback, and waits for its receipt.
+    async fn acknowledged(&self, place: &ConnectionSlot, token: String, content: (Content, usize)) -> Answer {
+        let (receipt, received) = ReceiptHandle::awaited();
+        let share = self.unanswered.take(&token, 1);
+        if !self.notifications.add(token, content, receipt) {
+            return Answer::Busy;
         }
+        // An address with more than its share of waiting callbacks does not keep others out: the slots of those beyond may go to
+        // other requests.
+        if share.is_none() {
+            place.idle();
+        }
+        let answer = in_time(self.limits.receipt, received).await;
+        place.working();
+        answer
     }
 }
 

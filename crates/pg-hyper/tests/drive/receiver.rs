@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use pg_hyper::{
     ConnectionLimits, EndpointPurpose, HyperTransport, Notification, Receiver, ReceiverLimits, Transport,
-    proto::BaseUrl, serve_guarded,
+    proto::BaseUrl, serve_guarded, serve_guarded_until,
 };
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -113,6 +113,103 @@ async fn more_callbacks_than_are_taken_are_told_to_come_again() {
     }
     assert!(receiver.next().await.is_some());
     assert_eq!(send("GET", endpoint.url(), "").await.status().as_u16(), 200);
+}
+
+/// The sender of many valid notifications neither keeps those of another address out nor delays them.
+#[tokio::test]
+async fn one_address_cannot_fill_the_queue_of_the_others() {
+    let mut receiver = receiver(ReceiverLimits::default().waiting(4)).await;
+    let hostile = receiver.open(EndpointPurpose::Challenge).unwrap();
+    let honest = receiver.open(EndpointPurpose::Challenge).unwrap();
+    for expected in [200, 200, 200, 200, 503, 503] {
+        assert_eq!(send("GET", hostile.url(), "").await.status().as_u16(), expected);
+    }
+    assert_eq!(send("POST", honest.url(), "PaRes=x").await.status().as_u16(), 200);
+    let mut of_honest = Vec::new();
+    for _ in 0..5 {
+        of_honest.push(receiver.next().await.unwrap().token == honest.token());
+    }
+    assert_eq!(of_honest, [false, true, false, false, false]);
+}
+
+/// Long notifications wait in bounded memory, and one address cannot have all of it.
+#[tokio::test]
+async fn one_address_cannot_take_the_memory_of_the_others() {
+    let receiver = receiver(ReceiverLimits::default().body_bytes(1000)).await;
+    let [hostile, honest] = [(); 2].map(|()| receiver.open(EndpointPurpose::CardForm).unwrap());
+    let query = format!("?formId=card&iv=y&data={}", "a".repeat(30_000));
+    let mut accepted = 0;
+    while send("GET", &format!("{}{query}", hostile.url()), "").await.status() == StatusCode::OK {
+        accepted += 1;
+    }
+    assert_eq!(accepted, 9, "of 256 short ones");
+    assert_eq!(send("GET", &format!("{}{query}", honest.url()), "").await.status(), StatusCode::OK);
+}
+
+fn post(path: &str, body: &'static str) -> Request<http_body_util::Full<Bytes>> {
+    Request::post(path).body(http_body_util::Full::new(Bytes::from_static(body.as_bytes()))).unwrap()
+}
+
+/// A batch of empty records takes many times its length once it is read: it waits as it was sent.
+#[test]
+fn callbacks_that_wait_take_no_more_memory_than_their_bodies() {
+    use tower_service::Service;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let base = BaseUrl::parse("https://shop.example/pg").unwrap();
+    let mut receiver = Receiver::nested(&base, ReceiverLimits::default());
+    let endpoint = receiver.open(EndpointPurpose::UpdaterCallback).unwrap();
+    let mut service = receiver.service();
+    let records = vec![format!(r#"{{"oldCardKey":"{}"}}"#, "a".repeat(16)); 4_000].join(",");
+    let body = format!(r#"{{"batchKey":"b1","createdOn":"2026-05-04T10:00:00+00:00","cardKeyDetails":[{records}]}}"#);
+    let sent = body.len();
+    let counted = allocation_counter::measure(|| {
+        runtime.block_on(async {
+            for _ in 0..4 {
+                let body = http_body_util::Full::new(Bytes::from(body.clone()));
+                tokio::spawn(service.call(Request::post(format!("/{}", endpoint.token())).body(body).unwrap()));
+            }
+            tokio::task::yield_now().await;
+        });
+    });
+    let held = usize::try_from(counted.bytes_current).unwrap();
+    assert!((4 * sent..5 * sent).contains(&held), "{held} bytes for 4 callbacks of {sent}");
+    let received = runtime.block_on(receiver.next()).unwrap();
+    let Notification::Updater(hint) = received.notification else { panic!("a batch") };
+    assert_eq!(hint.claimed().card_key_details.len(), 4_000);
+}
+
+/// The owner is slow, and one address sends callbacks all the time: they do not take every place of those that are answered.
+#[tokio::test(start_paused = true)]
+async fn callbacks_of_one_address_that_wait_for_receipts_make_room_for_others() {
+    use tower_service::Service;
+    let base = BaseUrl::parse("https://shop.example/pg").unwrap();
+    let limits = ReceiverLimits::default().connections(4).receipt(Duration::from_secs(3_600));
+    let receiver = Receiver::nested(&base, limits);
+    let mut service = receiver.service();
+    let open = |purpose| format!("/{}", receiver.open(purpose).unwrap().token());
+    let hostile = open(EndpointPurpose::CheckoutCallback);
+    let flood: Vec<_> = (0..8).map(|_| tokio::spawn(service.call(post(&hostile, "trans_key=a")))).collect();
+    let honest = tokio::spawn(service.call(post(&open(EndpointPurpose::CheckoutCallback), "trans_key=b")));
+    tokio::task::yield_now().await;
+    let reply = service.call(post(&open(EndpointPurpose::Challenge), ""));
+    let reply = tokio::time::timeout(Duration::from_secs(1), reply).await.expect("there is a place for it");
+    assert_eq!(reply.unwrap().status(), StatusCode::OK);
+    tokio::task::yield_now().await;
+    assert_eq!(flood.iter().filter(|callback| callback.is_finished()).count(), 6, "those beyond its share");
+    assert!(!honest.is_finished(), "it waits for its receipt");
+}
+
+/// Its callbacks were not handed out, so the service must not take them for stored.
+#[tokio::test(start_paused = true)]
+async fn dropped_it_refuses_callbacks_that_still_wait() {
+    use tower_service::Service;
+    let base = BaseUrl::parse("https://shop.example/pg").unwrap();
+    let receiver = Receiver::nested(&base, ReceiverLimits::default());
+    let endpoint = receiver.open(EndpointPurpose::CheckoutCallback).unwrap();
+    let callback = tokio::spawn(receiver.service().call(post(&format!("/{}", endpoint.token()), "trans_key=abc")));
+    tokio::task::yield_now().await;
+    drop(receiver);
+    assert_eq!(callback.await.unwrap().unwrap().status(), StatusCode::SERVICE_UNAVAILABLE);
 }
 
 #[tokio::test]
@@ -311,4 +408,31 @@ async fn within_a_guarded_server_a_request_that_is_being_answered_is_not_closed(
     assert_eq!(silent[4].read(&mut [0; 1]).await.unwrap_or(0), 0);
     drop(received);
     assert_eq!(sent.await.unwrap().status(), StatusCode::OK);
+}
+
+/// A server that is stopped answers what it is answering, closes the others, and ends.
+#[tokio::test]
+async fn a_guarded_server_that_stops_finishes_the_requests_that_it_is_answering() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let base = BaseUrl::parse(&format!("http://{address}/pg")).unwrap();
+    let mut receiver = Receiver::nested(&base, ReceiverLimits::default().receipt(Duration::from_secs(3_600)));
+    let url = receiver.open(EndpointPurpose::CheckoutCallback).unwrap().url().to_owned();
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let stopped = async { stopped.await.unwrap_or_default() };
+    let server = tokio::spawn(serve_guarded_until(listener, ConnectionLimits::default(), receiver.service(), stopped));
+    let mut silent = connected(&url, "").await;
+    let mut again = connected(&url, "GET / HTTP/1.1\r\nhost: a\r\n\r\n").await;
+    assert_ne!(again.read(&mut [0; 4096]).await.unwrap(), 0, "it is answered, and stays open");
+    let to = url.clone();
+    let sent = tokio::spawn(async move { send("POST", &to, "trans_key=4711").await });
+    let received = receiver.next().await.unwrap();
+    stop.send(()).unwrap();
+    for closed in [&mut silent, &mut again] {
+        assert_eq!(closed.read(&mut [0; 1]).await.unwrap_or(0), 0);
+    }
+    assert!(!server.is_finished() && TcpStream::connect(address).await.is_err());
+    drop(received);
+    assert_eq!(sent.await.unwrap().status(), StatusCode::OK);
+    server.await.unwrap();
 }

@@ -17,12 +17,13 @@ use axum::{
     routing::{any, get, post},
 };
 use pg_hyper::{
-    Client,
+    Client, ConnectionLimits,
     proto::{
         Account, BaseUrl, CheckoutHint,
         machine::three_d_secure::{NoLiabilityShift, ThreeDSecurePlan},
         model::{CheckoutItem, Currency, Flag, GetToken, InitiateThreeDSecureCardKey, Item, Order as Basket},
     },
+    serve_guarded_until,
 };
 use pg_intents::{Fleet, FleetError, FleetEvent, FleetPlan, FleetQuestion, FleetStep, IntentStore, PaymentOutcome};
 use serde::Deserialize;
@@ -58,7 +59,7 @@ type Server<S> = State<Arc<Shop<S>>>;
 /// Serves the shop until `stop` ends, and works on payments that other servers left behind.
 ///
 /// # Errors
-/// If the database does not answer, or the listener fails.
+/// If the database does not answer.
 pub async fn serve<S: IntentStore>(
     listener: TcpListener,
     store: S,
@@ -80,11 +81,11 @@ pub async fn serve<S: IntentStore>(
         .route("/orders/{id}/callback", post(callback::<S>))
         .layer(map_response(private))
         .with_state(shop);
-    let served = axum::serve(listener, routes).with_graceful_shutdown(stop).await;
+    serve_guarded_until(listener, ConnectionLimits::default(), routes, stop).await;
     // Hands the payments of this server over to the others.
     fleet.shut_down();
     working.await?;
-    Ok(served?)
+    Ok(())
 }
 
 #[derive(Deserialize)]

@@ -21,12 +21,13 @@ use axum::{
     routing::{any, get, post},
 };
 use pg_hyper::{
-    Receiver, ReceiverLimits,
+    ConnectionLimits, Receiver, ReceiverLimits,
     proto::{
         Account, BaseUrl, CardFormResult, CheckoutHint,
         machine::{checkout::CheckoutPlan, three_d_secure::ThreeDSecurePlan},
         model::Initiate,
     },
+    serve_guarded_until,
 };
 use tokio::net::TcpListener;
 
@@ -79,7 +80,7 @@ impl Config {
 /// when a process ended, however it ended, go on at once.
 ///
 /// # Errors
-/// If the orders cannot be read, a saved payment belongs to another account, or the listener fails.
+/// If the orders cannot be read, or a saved payment belongs to another account.
 pub async fn serve(
     listener: TcpListener,
     config: Config,
@@ -101,11 +102,12 @@ pub async fn serve(
         .with_state(Arc::clone(&payments))
         .nest_service("/callbacks", receiver.service());
     let routing = tokio::spawn(Arc::clone(&payments).route(receiver));
-    let served = axum::serve(listener, shop).with_graceful_shutdown(stop).await;
+    // Unlike `axum::serve` it bounds connections: strangers on the Internet can neither fill the memory nor keep customers out.
+    serve_guarded_until(listener, ConnectionLimits::default(), shop, stop).await;
     // The machines ran until the last request was answered: callbacks wait for them.
     payments.stop();
     routing.abort();
-    Ok(served?)
+    Ok(())
 }
 
 type Shop = State<Arc<Payments>>;

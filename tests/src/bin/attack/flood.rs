@@ -116,7 +116,8 @@ async fn attacked(
     let quiet = payment::measure(target, is_sandbox).await?.median();
     let quiet_beside = payment::measure(beside, is_sandbox).await?.median();
     let attackers =
-        Crowd { kind, to: target.address, many, path: target.path.clone(), is_sandbox, connections }.start()?;
+        Crowd { kind, to: target.address, many, paths: target.hostile_paths.clone(), is_sandbox, connections }
+            .start()?;
     sleep(SETTLE).await;
     let (times, control) =
         tokio::try_join!(payment::measure(target, is_sandbox), payment::measure(beside, is_sandbox))?;

@@ -77,7 +77,8 @@ pub(crate) struct Crowd {
     pub(crate) to: SocketAddr,
     /// Each from an address of its own.
     pub(crate) many: bool,
-    pub(crate) path: String,
+    /// What they ask for, in turns.
+    pub(crate) paths: Vec<String>,
     pub(crate) is_sandbox: bool,
     pub(crate) connections: usize,
 }
@@ -98,20 +99,20 @@ impl Crowd {
         let mut command = Command::new("nice");
         command.args(["-n", "19"]).arg(std::env::current_exe()?).arg(HOSTILE);
         command.arg(format!("{:?}", self.kind)).arg(self.to.to_string()).arg(self.many.to_string());
-        command.arg(&self.path).arg(self.is_sandbox.to_string()).arg(self.connections.to_string());
+        command.arg(self.paths.join(",")).arg(self.is_sandbox.to_string()).arg(self.connections.to_string());
         Ok(AtWork(command.stdin(Stdio::null()).spawn()?))
     }
 
     /// The arguments from [`Crowd::start`] for another process.
     pub(crate) fn told(arguments: &[String]) -> Result<Self> {
-        let [kind, to, many, path, is_sandbox, connections] = arguments else { return Err("six arguments".into()) };
+        let [kind, to, many, paths, is_sandbox, connections] = arguments else { return Err("six arguments".into()) };
         let kind =
             KINDS.into_iter().chain(TLS_KINDS).find(|known| format!("{known:?}") == *kind).ok_or("no such kind")?;
         Ok(Self {
             kind,
             to: to.parse()?,
             many: many.parse()?,
-            path: path.clone(),
+            paths: paths.split(',').map(str::to_owned).collect(),
             is_sandbox: is_sandbox.parse()?,
             connections: connections.parse()?,
         })
@@ -125,7 +126,7 @@ impl Crowd {
                 kind: self.kind,
                 to: self.to,
                 from: source(number, self.many),
-                path: self.path.clone(),
+                path: self.paths[number % self.paths.len()].clone(),
                 is_sandbox: self.is_sandbox,
             };
             attackers.spawn(hostile.attack());

@@ -19,6 +19,9 @@ pub(crate) const RECEIVER: &str = "--be-a-receiver";
 /// The argument that makes this program a guarded server of a router of axum with a receiver in it.
 pub(crate) const NESTED: &str = "--be-a-nested-receiver";
 
+/// Number of orders that attackers have begun.
+const HOSTILE_ORDERS: usize = 16;
+
 /// The command to attack.
 pub(crate) struct Program(PathBuf);
 
@@ -28,6 +31,8 @@ pub(crate) struct Target {
     pub(crate) address: SocketAddr,
     /// The path at which an honest client asks for something.
     pub(crate) path: String,
+    /// What attackers can ask for without the secrets of others.
+    pub(crate) hostile_paths: Vec<String>,
     /// The TLS of an honest client, if the target speaks TLS.
     pub(crate) tls: Option<TlsConnector>,
 }
@@ -53,7 +58,8 @@ impl Program {
         let facts: serde_json::Value = serde_json::from_str(&line)?;
         let base = facts["baseUrl"].as_str().unwrap_or_default();
         let address = base.trim_start_matches("http://").trim_start_matches("https://").parse()?;
-        Ok(Target { child, address, path: "/v3/transaction/auth/json".to_owned(), tls: None })
+        let path = "/v3/transaction/auth/json".to_owned();
+        Ok(Target { child, address, hostile_paths: vec![path.clone()], path, tls: None })
     }
 
     /// The same with a certificate: it speaks TLS alone.
@@ -72,13 +78,18 @@ impl Program {
 }
 
 impl Target {
-    /// A receiver of `pg-hyper`, with an address that customers come back to, on a port of its own or not.
+    /// A receiver of `pg-hyper`, on a port of its own or not, with an address that an honest customer comes back to, and those of
+    /// attackers.
     pub(crate) fn receiver(which: &str) -> Result<Self> {
         let mut command = with_many_files(std::env::current_exe()?.as_os_str());
         command.arg(which);
         let (child, line) = first_line(command)?;
-        let (address, path) = line.trim().trim_start_matches("http://").split_once('/').ok_or("no address")?;
-        Ok(Self { child, address: address.parse()?, path: format!("/{path}"), tls: None })
+        let addresses = line.trim().split(' ').map(|url| url.trim_start_matches("http://").split_once('/'));
+        let mut addresses = addresses.map(|parts| parts.ok_or("no address"));
+        let (address, path) = addresses.next().ok_or("no address")??;
+        let hostile_paths =
+            addresses.map(|parts| parts.map(|(_, path)| format!("/{path}"))).collect::<std::result::Result<_, _>>()?;
+        Ok(Self { child, address: address.parse()?, path: format!("/{path}"), hostile_paths, tls: None })
     }
 
     /// The most memory that it has had so far, in megabytes.
@@ -125,11 +136,17 @@ fn first_line(mut command: Command) -> Result<(Child, String)> {
 /// Runs a receiver in this process until it is ended.
 pub(crate) async fn receive() -> Result<()> {
     let mut receiver = Receiver::bind("127.0.0.1:0".parse()?).await?;
-    let endpoint = receiver.open(EndpointPurpose::Challenge)?;
-    println!("{}", endpoint.url());
-    stdout().flush()?;
+    tell_addresses(&receiver)?;
     while receiver.next().await.is_some() {}
     Ok(())
+}
+
+/// Every order has an address of its own, which its customer knows: attackers have theirs, and not those of others.
+fn tell_addresses(receiver: &Receiver) -> Result<()> {
+    let endpoints = (0..=HOSTILE_ORDERS).map(|_| receiver.open(EndpointPurpose::Challenge));
+    let urls = endpoints.map(|endpoint| Ok(endpoint?.url().to_owned())).collect::<Result<Vec<String>>>()?;
+    println!("{}", urls.join(" "));
+    stdout().flush().map_err(Into::into)
 }
 
 /// Runs a receiver in a router of axum in this process, behind the guard of `pg-hyper`, until it is ended.
@@ -137,9 +154,7 @@ pub(crate) async fn receive_nested() -> Result<()> {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     let base = format!("http://{}/pg", listener.local_addr()?);
     let mut receiver = Receiver::nested(&BaseUrl::parse(&base)?, ReceiverLimits::default());
-    let endpoint = receiver.open(EndpointPurpose::Challenge)?;
-    println!("{}", endpoint.url());
-    stdout().flush()?;
+    tell_addresses(&receiver)?;
     let shop = axum::Router::new().nest_service("/pg", receiver.service());
     tokio::spawn(async move { while receiver.next().await.is_some() {} });
     serve_guarded(listener, ConnectionLimits::default(), shop).await;
