@@ -8,8 +8,6 @@ mod canary;
 mod completions;
 mod config;
 mod control;
-#[cfg(all(unix, feature = "postgres"))]
-mod database;
 mod decrypt;
 mod demo;
 mod dry_run;

@@ -5,6 +5,8 @@
 //! that does not read its response. When a bound is reached, the connection that has been silent for longest is closed in favour
 //! of the new one; a connection whose request is being answered is never closed.
 //!
+//! With the feature `postgres` it also opens connections to databases: [`PostgresUrl`] requires TLS beyond this machine.
+//!
 //! **What it is not:** an HTTP server. The server tells it what a connection does, through its [`ConnectionSlot`].
 //!
 //! A connection is *idle* while the server waits for its peer: for a first byte, the rest of a head or a body, the next
@@ -38,6 +40,8 @@ mod acceptor;
 mod body;
 mod limits;
 mod places;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod short_reads;
 mod stream;
 mod turns;
@@ -46,6 +50,8 @@ pub use acceptor::{Accepted, Acceptor, listen};
 pub use body::{BodyError, HeldBody, read_body};
 pub use limits::ConnectionLimits;
 pub use places::{BodyPermit, ConnectionSlot, ConnectionSlots, ResponsePermit};
+#[cfg(feature = "postgres")]
+pub use postgres::{InvalidPostgresUrl, PostgresStream, PostgresUrl, explain};
 pub use short_reads::ShortReads;
 pub use stream::Stream;
 pub use turns::{RequestQueue, RequestTurn};

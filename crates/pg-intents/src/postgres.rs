@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use pg_connections::{PostgresUrl, explain};
 use tokio_postgres::{
     Row,
     types::{ToSql, Type},
 };
 
 use self::{
-    address::address,
     listener::Listener,
     pool::{Pool, Value},
     statements as sql,
@@ -19,11 +19,9 @@ use crate::{
     store::{EVENTS, millis},
 };
 
-mod address;
 mod listener;
 mod pool;
 mod statements;
-mod tls;
 
 /// The migrations, in order: a database administrator can run them by hand. They need the right to create tables in the schema,
 /// and no extension.
@@ -31,6 +29,8 @@ pub const POSTGRES_MIGRATIONS: &[&str] =
     &[include_str!("postgres/migration_1.sql"), include_str!("postgres/migration_2.sql")];
 /// Keeps two processes from running the migrations at once.
 const MIGRATION_LOCK: i64 = 0x7067_6931;
+/// How long the database may take to accept a connection.
+const CONNECT: Duration = Duration::from_secs(5);
 /// Connections of one process.
 const CONNECTIONS: usize = 8;
 
@@ -93,16 +93,15 @@ impl PostgresStore {
     /// # Errors
     /// If the address is invalid.
     pub fn listening(mut self, url: &str) -> Result<Self, StoreError> {
-        let (config, tls) = address(url)?;
+        let database = parsed(url)?;
         if self.notifies {
-            self.listener = Some(Listener::start(config, tls));
+            self.listener = Some(Listener::start(database));
         }
         Ok(self)
     }
 
     fn at(url: &str) -> Result<Self, StoreError> {
-        let (config, tls) = address(url)?;
-        Ok(Self { pool: Pool::new(config, tls, CONNECTIONS), listener: None, notifies: true })
+        Ok(Self { pool: Pool::new(parsed(url)?, CONNECTIONS), listener: None, notifies: true })
     }
 
     /// The version of its tables; 0 if there are none.
@@ -160,8 +159,16 @@ fn newest() -> i32 {
     i32::try_from(POSTGRES_MIGRATIONS.len()).unwrap_or(i32::MAX)
 }
 
+/// The URL, with what every connection of a store has.
+fn parsed(url: &str) -> Result<PostgresUrl, StoreError> {
+    let invalid = |why| StoreError::Unavailable(format!("the address of the database is invalid: {why}"));
+    let mut database = PostgresUrl::parse(url).map_err(invalid)?;
+    database.config.application_name("pg-intents").connect_timeout(CONNECT);
+    Ok(database)
+}
+
 fn get<'a, V: tokio_postgres::types::FromSql<'a>>(row: &'a Row, at: usize) -> Result<V, StoreError> {
-    row.try_get(at).map_err(|error| StoreError::Unreadable(pool::words(&error)))
+    row.try_get(at).map_err(|error| StoreError::Unreadable(explain(&error)))
 }
 
 fn intent(row: &Row) -> Result<IntentRow, StoreError> {

@@ -11,11 +11,9 @@ use pg_intents::{
     Directive, Fleet, FleetError, FleetEvent, FleetQuestion, FleetStep, IntentKey, IntentStatus, IntentStore as _,
     PostgresStore, StoreError,
 };
+use pg_stores::Postgres;
 
-use crate::{
-    server::Server,
-    world::{Fault, World, by_key},
-};
+use crate::world::{Fault, World, by_key};
 
 /// The change is made, or the question answered, and the answer is lost.
 #[tokio::test]
@@ -116,23 +114,24 @@ async fn what_an_operator_parks_no_worker_touches_until_it_is_reconciled() {
 
 #[tokio::test]
 async fn when_listen_breaks_workers_poll() {
-    let Some(server) = Server::start() else { return };
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
     let world = World::new();
     let (wire, key) = (world.wire(None), world.card_key().await);
-    let listening = PostgresStore::migrate(&server.url()).await.unwrap().listening(&server.url()).unwrap();
+    let listening =
+        PostgresStore::migrate(&server.url("postgres")).await.unwrap().listening(&server.url("postgres")).unwrap();
     let fleet = world.worker_over("one", &Arc::new(listening), &wire).await;
     let running = tokio::spawn({
         let fleet = fleet.clone();
         async move { fleet.run().await }
     });
     // A process that does not listen.
-    let silent = Arc::new(PostgresStore::connect(&server.url()).await.unwrap());
+    let silent = Arc::new(PostgresStore::connect(&server.url("postgres")).await.unwrap());
     let other = world.worker_over("other", &silent, &wire).await;
     let listeners = "FROM pg_stat_activity WHERE query LIKE 'LISTEN%'";
-    while server.psql(&format!("SELECT count(*) {listeners}")).trim() != "1" {
+    while server.psql("postgres", &format!("SELECT count(*) {listeners}")).unwrap() != "1" {
         tokio::task::yield_now().await;
     }
-    assert_eq!(server.psql(&format!("SELECT pg_terminate_backend(pid) {listeners}")).trim(), "t");
+    assert_eq!(server.psql("postgres", &format!("SELECT pg_terminate_backend(pid) {listeners}")).unwrap(), "t");
     other.submit(by_key(&key, "order-1")).await.unwrap();
     loop {
         match other.outcome("order-1").await {

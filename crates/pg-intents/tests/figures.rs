@@ -21,11 +21,11 @@ use pg_intents::{
     SqliteStore,
 };
 use pg_sandbox::{Config, Server as Sandbox};
+use pg_stores::Postgres;
 use tokio::{sync::Notify, task::JoinSet};
 
 use crate::{
     proof::client,
-    server::Server,
     world::{by_card, order},
 };
 
@@ -51,14 +51,14 @@ async fn figures() {
     let Some(charges) = env::var("PG_FLEET_FIGURES").ok().map(|charges| charges.parse::<usize>().unwrap()) else {
         return;
     };
-    let Some(server) = Server::start() else { return };
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
     let sandbox = Sandbox::start(Config::default()).await.unwrap();
     let first = client(&sandbox.base_url()).call(&by_card("first", 100)).await.unwrap();
     let stored =
         client(&sandbox.base_url()).call(&TokeniseTransactionKey::new(&first.record().transaction_key)).await.unwrap();
     let key = stored.card_key_details[0].card_key.clone();
-    drop(PostgresStore::migrate(&server.url()).await.unwrap());
-    let commits = server.pgbench();
+    drop(PostgresStore::migrate(&server.url("postgres")).await.unwrap());
+    let commits = server.pgbench(8, 10).unwrap();
     let figures = Figures { sandbox: &sandbox, key: &key, charges, commits };
     println!("| | charges/s | statements a charge | commits, of pgbench's |\n|---|---|---|---|");
     println!("| `pgbench -N`, 8 clients | | | {commits:.0} a second |");
@@ -86,21 +86,25 @@ fn sealing() -> Sealing {
 }
 
 /// As the processes of a shop open it.
-async fn connected(server: &Server, workers: usize) -> Vec<Arc<PostgresStore>> {
+async fn connected(server: &Postgres, workers: usize) -> Vec<Arc<PostgresStore>> {
     let mut stores = Vec::new();
     for _ in 0..workers {
-        let store = PostgresStore::connect(&server.url()).await.unwrap();
-        stores.push(Arc::new(store.listening(&server.url()).unwrap()));
+        let store = PostgresStore::connect(&server.url("postgres")).await.unwrap();
+        stores.push(Arc::new(store.listening(&server.url("postgres")).unwrap()));
     }
     stores
 }
 
 impl Figures<'_> {
-    async fn over_postgres<S: IntentStore>(&self, server: &Server, title: &str, stores: Vec<Arc<S>>, failures: u32) {
+    async fn over_postgres<S: IntentStore>(&self, server: &Postgres, title: &str, stores: Vec<Arc<S>>, failures: u32) {
         let before = statements(server);
         let rate = self.charged(stores, failures).await;
         // A connection reports its statements when it ends.
-        while server.psql("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pg-intents'").trim() != "0" {
+        while server
+            .psql("postgres", "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pg-intents'")
+            .unwrap()
+            != "0"
+        {
             tokio::task::yield_now().await;
         }
         let each = (statements(server) - before) / f64::from(u32::try_from(self.charges).unwrap());
@@ -149,14 +153,18 @@ impl Figures<'_> {
 }
 
 /// Statements that the server has executed: each is a transaction of its own.
-fn statements(server: &Server) -> f64 {
-    server.psql("SELECT xact_commit FROM pg_stat_database WHERE datname = 'postgres'").trim().parse().unwrap()
+fn statements(server: &Postgres) -> f64 {
+    server
+        .psql("postgres", "SELECT xact_commit FROM pg_stat_database WHERE datname = 'postgres'")
+        .unwrap()
+        .parse()
+        .unwrap()
 }
 
 /// From a worker's death, with its payment executed and the reply on its way, until another worker has ended it.
-async fn resumed(server: &Server, sandbox: &Sandbox, key: &CardKey) {
+async fn resumed(server: &Postgres, sandbox: &Sandbox, key: &CardKey) {
     let lease = Duration::from_secs(2);
-    let store = Arc::new(PostgresStore::connect(&server.url()).await.unwrap());
+    let store = Arc::new(PostgresStore::connect(&server.url("postgres")).await.unwrap());
     let plan = |name: &str| FleetPlan::new(name).lease(lease);
     let executed = Arc::new(Notify::new());
     let told = Arc::clone(&executed);

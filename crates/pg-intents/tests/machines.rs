@@ -15,11 +15,9 @@ use pg_intents::{
     Fleet, FleetError, FleetEvent, FleetQuestion, FleetStep, IntentKey, IntentStatus, IntentStore, NewIntent,
     PaymentOutcome, PostgresStore,
 };
+use pg_stores::Postgres;
 
-use crate::{
-    server::Server,
-    world::{Fault, LEASE, Wire, World, by_card, by_key, order},
-};
+use crate::world::{Fault, LEASE, Wire, World, by_card, by_key, order};
 
 const ASKS: &str = "4000000000005001";
 const NOT_ENROLLED: &str = "4000000000007007";
@@ -239,8 +237,8 @@ async fn over_sqlite_customers_may_come_back_to_any_server() {
 
 #[tokio::test]
 async fn over_postgres_customers_may_come_back_to_any_server() {
-    let Some(server) = Server::start() else { return };
-    let store = Arc::new(PostgresStore::migrate(&server.url()).await.unwrap());
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    let store = Arc::new(PostgresStore::migrate(&server.url("postgres")).await.unwrap());
     a_checkout_over(&store).await;
     a_challenge_over(&store).await;
     a_refund_over(&store).await;

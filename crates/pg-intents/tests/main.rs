@@ -14,7 +14,6 @@ mod planted;
 mod postgres;
 mod proof;
 mod sealed;
-mod server;
 mod sqlite;
 mod telemetry;
 mod tls;

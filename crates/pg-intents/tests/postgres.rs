@@ -6,80 +6,93 @@ use pg_intents::{
     Fleet, IntentEnd, IntentKey, IntentLease, IntentStatus, IntentStore as _, POSTGRES_MIGRATIONS, PostgresStore,
     StoreError, conformance,
 };
+use pg_stores::Postgres;
 
 use crate::{
     between::before,
-    server::Server,
     world::{World, by_key},
 };
 
 #[tokio::test]
 async fn a_server_keeps_what_a_store_promises() {
-    let Some(server) = Server::start() else { return };
-    let refused = PostgresStore::connect(&server.url()).await.unwrap_err();
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    let refused = PostgresStore::connect(&server.url("postgres")).await.unwrap_err();
     assert_eq!(refused, StoreError::Older { found: 0, known: 2 });
     // Two processes at once.
-    let url = server.url();
+    let url = server.url("postgres");
     let (one, other) = tokio::join!(PostgresStore::migrate(&url), PostgresStore::migrate(&url));
     conformance::check(&one.unwrap(), "one").await;
     conformance::check(&other.unwrap(), "other").await;
     // Without rights beyond its tables, as a database administrator would set it up.
-    server.psql("CREATE ROLE shop LOGIN; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO shop");
+    server
+        .psql(
+            "postgres",
+            "CREATE ROLE shop LOGIN; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO shop",
+        )
+        .unwrap();
     let humble = PostgresStore::connect(&url.replace("pg@", "shop@")).await.unwrap();
     conformance::check(&humble, "humble").await;
 }
 
 #[tokio::test]
 async fn migrations_that_were_run_by_hand_serve_as_well() {
-    let Some(server) = Server::start() else { return };
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
     for migration in POSTGRES_MIGRATIONS {
-        server.psql(migration);
+        server.psql("postgres", migration).unwrap();
     }
-    let store = PostgresStore::connect(&server.url()).await.unwrap();
+    let store = PostgresStore::connect(&server.url("postgres")).await.unwrap();
     assert_eq!(store.enlist("w").await.unwrap(), "w#1");
-    server.psql("UPDATE payment_store SET version = 9");
-    let newer = PostgresStore::connect(&server.url()).await.unwrap_err();
+    server.psql("postgres", "UPDATE payment_store SET version = 9").unwrap();
+    let newer = PostgresStore::connect(&server.url("postgres")).await.unwrap_err();
     assert_eq!(newer, StoreError::Newer { found: 9, known: 2 });
 }
 
 #[tokio::test]
 async fn databases_that_are_foreign_read_only_or_forgetful_are_refused_in_one_line() {
-    let Some(server) = Server::start() else { return };
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
     let why = async |url: &str| {
         let error = PostgresStore::migrate(url).await.unwrap_err();
         let text = error.to_string();
         assert!(!text.contains('\n') && !text.contains("hunter2"), "{text}");
         text
     };
-    server.psql("CREATE TABLE payment_intents (name text); INSERT INTO payment_intents VALUES ('mine')");
-    assert!(why(&server.url()).await.contains("a table payment_intents is there"));
-    assert_eq!(server.psql("SELECT name FROM payment_intents").trim(), "mine", "foreign rows are left alone");
-    server.psql("CREATE TABLE payment_store (other int)");
-    assert!(why(&server.url()).await.contains("a table payment_store is there"));
-    server.psql("ALTER ROLE pg SET default_transaction_read_only = on");
-    assert!(why(&server.url()).await.contains("read-only"));
-    server.psql("ALTER ROLE pg RESET default_transaction_read_only");
-    server.psql("ALTER ROLE pg SET synchronous_commit = off");
-    assert!(why(&server.url()).await.contains("synchronous_commit is off"));
+    server
+        .psql("postgres", "CREATE TABLE payment_intents (name text); INSERT INTO payment_intents VALUES ('mine')")
+        .unwrap();
+    assert!(why(&server.url("postgres")).await.contains("a table payment_intents is there"));
+    assert_eq!(
+        server.psql("postgres", "SELECT name FROM payment_intents").unwrap(),
+        "mine",
+        "foreign rows are left alone"
+    );
+    server.psql("postgres", "CREATE TABLE payment_store (other int)").unwrap();
+    assert!(why(&server.url("postgres")).await.contains("a table payment_store is there"));
+    server.psql("postgres", "ALTER ROLE pg SET default_transaction_read_only = on").unwrap();
+    assert!(why(&server.url("postgres")).await.contains("read-only"));
+    server.psql("postgres", "ALTER ROLE pg RESET default_transaction_read_only").unwrap();
+    server.psql("postgres", "ALTER ROLE pg SET synchronous_commit = off").unwrap();
+    assert!(why(&server.url("postgres")).await.contains("synchronous_commit is off"));
     assert!(why("postgres://pg:hunter2@127.0.0.1:1/postgres").await.contains("not available"));
     assert!(why("postgres://pg:hunter2@[").await.contains("invalid"));
-    assert!(why(&server.url().replace("sslmode=disable", "sslmode=require")).await.contains("not available"));
+    assert!(why(&(server.url("postgres") + "?sslmode=require")).await.contains("not available"));
 }
 
 #[tokio::test]
 async fn a_connection_that_breaks_while_a_store_is_opened_does_not_make_it_foreign() {
-    let Some(server) = Server::start() else { return };
-    drop(PostgresStore::migrate(&server.url()).await.unwrap());
-    let (port, cut) = before(server.port, b"FROM payment_store", None).await;
-    let error = PostgresStore::connect(&server.url_at(port)).await.unwrap_err();
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    drop(PostgresStore::migrate(&server.url("postgres")).await.unwrap());
+    let (port, cut) = before(server.port(), b"FROM payment_store", None).await;
+    let error = PostgresStore::connect(&format!("postgres://pg@127.0.0.1:{port}/postgres")).await.unwrap_err();
     assert!(matches!(error, StoreError::Unavailable(_)), "{error}");
     assert!(cut.load(std::sync::atomic::Ordering::SeqCst) > 0);
 }
 
 #[tokio::test]
 async fn listeners_hear_of_what_is_submitted() {
-    let Some(server) = Server::start() else { return };
-    let store = Arc::new(PostgresStore::migrate(&server.url()).await.unwrap().listening(&server.url()).unwrap());
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    let store = Arc::new(
+        PostgresStore::migrate(&server.url("postgres")).await.unwrap().listening(&server.url("postgres")).unwrap(),
+    );
     let heard = tokio::spawn({
         let store = Arc::clone(&store);
         async move { store.changed().await }
@@ -111,8 +124,8 @@ async fn listeners_hear_of_what_is_submitted() {
 /// A server that goes away in the middle: errors while it is gone, and the same rows when it is back.
 #[tokio::test]
 async fn what_was_acknowledged_is_there_after_a_crash_of_the_server() {
-    let Some(mut server) = Server::start() else { return };
-    let store = PostgresStore::migrate(&server.url()).await.unwrap();
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    let store = PostgresStore::migrate(&server.url("postgres")).await.unwrap();
     let key = IntentKey::new("a", "acknowledged");
     let new = pg_intents::NewIntent {
         key: key.clone(),
@@ -125,18 +138,18 @@ async fn what_was_acknowledged_is_there_after_a_crash_of_the_server() {
         lease: Duration::from_secs(60),
     };
     store.begin(new).await.unwrap();
-    server.crash();
+    server.stop_at_once().unwrap();
     let gone = store.find(&key).await.unwrap_err();
     assert!(matches!(gone, StoreError::Unavailable(_)), "{gone}");
-    server.run();
+    server.start_again().unwrap();
     assert_eq!(store.find(&key).await.unwrap().unwrap().state, "s");
 }
 
 /// An event is stored by another server while the end waits for the row. The end does not see it, and leaves it behind nevertheless.
 #[tokio::test]
 async fn an_event_that_arrives_while_an_intent_ends_leaves_no_row() {
-    let Some(server) = Server::start() else { return };
-    let store = Arc::new(PostgresStore::migrate(&server.url()).await.unwrap());
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    let store = Arc::new(PostgresStore::migrate(&server.url("postgres")).await.unwrap());
     let begin = async |reference: &str| {
         let new = pg_intents::NewIntent {
             key: IntentKey::new("a", reference),
@@ -157,10 +170,11 @@ async fn an_event_that_arrives_while_an_intent_ends_leaves_no_row() {
         outcome: r#"{"outcome":"approved"}"#.to_owned(),
         wake: None,
     };
-    let left = || server.psql("SELECT count(*) FROM payment_events").trim().to_owned();
+    let left = || server.psql("postgres", "SELECT count(*) FROM payment_events").unwrap();
 
     let hold = begin("one").await;
-    let (mut other, connection) = tokio_postgres::connect(&server.url(), tokio_postgres::NoTls).await.unwrap();
+    let (mut other, connection) =
+        tokio_postgres::connect(&server.url("postgres"), tokio_postgres::NoTls).await.unwrap();
     tokio::spawn(connection);
     // As `deliver` does it, before its commit.
     let delivering = other.transaction().await.unwrap();
@@ -171,7 +185,9 @@ async fn an_event_that_arrives_while_an_intent_ends_leaves_no_row() {
         let (store, end) = (Arc::clone(&store), ended());
         async move { store.end(&hold, end).await }
     });
-    while server.psql("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'").trim() == "0" {
+    while server.psql("postgres", "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'").unwrap()
+        == "0"
+    {
         tokio::task::yield_now().await;
     }
     delivering.commit().await.unwrap();
@@ -181,18 +197,23 @@ async fn an_event_that_arrives_while_an_intent_ends_leaves_no_row() {
     // A worker that died between the two left one: it goes when the outcome is acknowledged.
     let hold = begin("two").await;
     store.end(&hold, ended()).await.unwrap();
-    server.psql("INSERT INTO payment_events (account, reference, number, event) VALUES ('a', 'two', 1, 'paid')");
+    server
+        .psql(
+            "postgres",
+            "INSERT INTO payment_events (account, reference, number, event) VALUES ('a', 'two', 1, 'paid')",
+        )
+        .unwrap();
     store.told(&hold.key, 1).await.unwrap();
     assert_eq!(left(), "0");
 }
 
 /// A worker over this store that polls so often, and how it ends one payment after the other that another server submits, until
 /// it has ended the first.
-pub(crate) async fn picks_up(server: &Server, store: PostgresStore, poll: Duration) {
+pub(crate) async fn picks_up(server: &Postgres, store: PostgresStore, poll: Duration) {
     let world = World::new();
     let (wire, key) = (world.wire(None), world.card_key().await);
     let worker = Fleet::new(world.client(&wire), Arc::new(store), World::plan("worker").poll(poll)).await.unwrap();
-    let other = Arc::new(PostgresStore::connect(&server.url()).await.unwrap());
+    let other = Arc::new(PostgresStore::connect(&server.url("postgres")).await.unwrap());
     let submitter = Fleet::new(world.client(&wire), other, World::plan("other")).await.unwrap();
     let running = tokio::spawn({
         let worker = worker.clone();
@@ -212,19 +233,19 @@ const NEVER: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[tokio::test]
 async fn a_worker_that_never_polls_is_woken_by_notifications() {
-    let Some(server) = Server::start() else { return };
-    let store = PostgresStore::migrate(&server.url()).await.unwrap();
-    picks_up(&server, store.listening(&server.url()).unwrap(), NEVER).await;
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    let store = PostgresStore::migrate(&server.url("postgres")).await.unwrap();
+    picks_up(&server, store.listening(&server.url("postgres")).unwrap(), NEVER).await;
 }
 
 #[tokio::test]
 async fn a_worker_that_hears_no_notification_polls() {
-    let Some(server) = Server::start() else { return };
-    let store = PostgresStore::migrate(&server.url()).await.unwrap();
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    let store = PostgresStore::migrate(&server.url("postgres")).await.unwrap();
     picks_up(&server, store, Duration::from_millis(5)).await;
     // The address of a server that is not there.
-    let store = PostgresStore::connect(&server.url()).await.unwrap();
+    let store = PostgresStore::connect(&server.url("postgres")).await.unwrap();
     let deaf = store.listening("postgres://pg@127.0.0.1:1/postgres").unwrap();
-    server.psql("DELETE FROM payment_intents");
+    server.psql("postgres", "DELETE FROM payment_intents").unwrap();
     picks_up(&server, deaf, Duration::from_millis(5)).await;
 }

@@ -23,12 +23,10 @@ use pg_intents::{
     Fleet, FleetPlan, IntentFilter, IntentStatus, IntentStore, PostgresStore, SealKey, SealedStore, Sealing,
 };
 use pg_sandbox::{Config, Server as Sandbox, Settings};
+use pg_stores::Postgres;
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::{
-    server::Server,
-    world::{CARD, order},
-};
+use crate::world::{CARD, order};
 
 const WORKERS: usize = 4;
 const LEASE: Duration = Duration::from_secs(2);
@@ -198,18 +196,18 @@ async fn a_worker_process() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whatever_dies_the_books_and_the_fleet_agree() {
-    let Some(mut database) = Server::start() else { return };
-    let store = Arc::new(PostgresStore::migrate(&database.url()).await.unwrap());
+    let Some(database) = Postgres::for_one_test(&[]) else { return };
+    let store = Arc::new(PostgresStore::migrate(&database.url("postgres")).await.unwrap());
     let sealed = Arc::new(SealedStore::open(Arc::clone(&store), sealing(0)).await.unwrap());
     let sandbox = Sandbox::start(Config::default()).await.unwrap();
     let client = client(&sandbox.base_url());
     let first = Auth::new(CardDetails::new(CARD, "12", "49").cv2("123"), order("first", 100));
     let first = client.call(&first).await.unwrap();
     let stored = client.call(&TokeniseTransactionKey::new(&first.record().transaction_key)).await.unwrap();
-    let proxy = Proxy::before(database.port).await;
+    let proxy = Proxy::before(database.port()).await;
     let environment = [
         ("PG_FLEET_SERVICE", sandbox.base_url()),
-        ("PG_FLEET_DATABASE", database.url_at(proxy.address.port())),
+        ("PG_FLEET_DATABASE", format!("postgres://pg@{}/postgres", proxy.address)),
         ("PG_FLEET_KEY", stored.card_key_details[0].card_key.to_string()),
     ];
     let (sender, said) = mpsc::channel();
@@ -251,8 +249,8 @@ async fn whatever_dies_the_books_and_the_fleet_agree() {
         }
         if crashes == 0 && lines >= charges / 2 {
             tokio::task::block_in_place(|| {
-                database.crash();
-                database.run();
+                database.stop_at_once().unwrap();
+                database.start_again().unwrap();
             });
             crashes += 1;
         }
@@ -274,7 +272,7 @@ async fn whatever_dies_the_books_and_the_fleet_agree() {
         "{charges} charges, {kills} workers killed, {cuts} times all connections cut, {crashes} crash of the database"
     );
 
-    let dump = database.dump();
+    let dump = database.dump("postgres").unwrap();
     assert!(dump.contains("fleet-7"));
     let settings = Settings::default();
     let main = settings.merchants.by_name("main").unwrap();

@@ -11,11 +11,9 @@ use pg_intents::{
     IntentRow, IntentStatus, IntentStore, PostgresStore, Resealed, RewritableStore, SealKey, SealedStore, Sealing,
     StoreError, conformance,
 };
+use pg_stores::Postgres;
 
-use crate::{
-    server::Server,
-    world::{Fault, Wire, World, by_key},
-};
+use crate::world::{Fault, Wire, World, by_key};
 
 fn key(number: u8) -> SealKey {
     SealKey::from_bytes(&[number; 32])
@@ -303,8 +301,8 @@ async fn over_sqlite_a_sealed_store_keeps_what_a_store_promises() {
 
 #[tokio::test]
 async fn over_postgres_a_sealed_store_keeps_what_a_store_promises() {
-    let Some(server) = Server::start() else { return };
-    let store = Arc::new(PostgresStore::migrate(&server.url()).await.unwrap());
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    let store = Arc::new(PostgresStore::migrate(&server.url("postgres")).await.unwrap());
     let one = sealed(&store, Sealing::new(key(1))).await;
     conformance::check(&*one, "one key").await;
     conformance::check(&*sealed(&store, Sealing::new(key(2)).older(key(1))).await, "two keys").await;
@@ -313,15 +311,15 @@ async fn over_postgres_a_sealed_store_keeps_what_a_store_promises() {
 
 #[tokio::test]
 async fn over_postgres_intents_are_hidden_guarded_and_resealed() {
-    let Some(server) = Server::start() else { return };
-    let store = async |name: &str| Arc::new(PostgresStore::migrate(&server.database(name)).await.unwrap());
-    hides_payments(&store("hides").await).await;
-    leaves_to_others_what_it_has_no_key_for(&store("leaves").await).await;
-    parks_what_was_altered(&store("parks").await).await;
-    passes_over_altered_outcomes_and_events(&store("passes").await).await;
-    changes_its_key(&store("changes").await).await;
-    tells_the_same_outcome_once(&store("tells").await).await;
-    begins_in_clear(&store("begins").await).await;
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    let store = async || Arc::new(PostgresStore::migrate(&server.database().unwrap()).await.unwrap());
+    hides_payments(&store().await).await;
+    leaves_to_others_what_it_has_no_key_for(&store().await).await;
+    parks_what_was_altered(&store().await).await;
+    passes_over_altered_outcomes_and_events(&store().await).await;
+    changes_its_key(&store().await).await;
+    tells_the_same_outcome_once(&store().await).await;
+    begins_in_clear(&store().await).await;
 }
 
 #[tokio::test]

@@ -4,48 +4,18 @@
 use std::{fs, sync::Arc, sync::atomic::Ordering, time::Duration};
 
 use pg_intents::{Fleet, FleetError, PostgresStore, StoreError, conformance};
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use pg_stores::{Authority, Postgres};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpListener,
 };
 
-use crate::{
-    server::Server,
-    world::{World, by_key},
-};
-
-struct Authority(CertifiedIssuer<'static, KeyPair>);
-
-impl Authority {
-    fn new() -> Self {
-        let mut params = CertificateParams::new(Vec::new()).unwrap();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        Self(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
-    }
-
-    /// Gives the server a certificate for this name, and restarts it with TLS.
-    fn certify(&self, server: &mut Server, name: &str) {
-        let key = KeyPair::generate().unwrap();
-        let certificate = CertificateParams::new([name.to_owned()]).unwrap().signed_by(&key, &self.0).unwrap();
-        // The server itself writes them, so that they belong to the user that it runs as.
-        for (file, text) in [("server.crt", certificate.pem()), ("server.key", key.serialize_pem())] {
-            let lines = text.replace("\r\n", "\n");
-            server.psql(&format!(
-                "COPY (SELECT unnest(string_to_array('{}', E'\\n'))) TO PROGRAM 'umask 077; rm -f {file}; cat >{file}'",
-                lines.trim_end()
-            ));
-        }
-        server.psql("ALTER SYSTEM SET ssl = on");
-        server.crash();
-        server.run();
-    }
-}
+use crate::world::{World, by_key};
 
 #[tokio::test]
 async fn a_database_is_reached_through_tls_or_not_at_all() {
-    let Some(mut server) = Server::start() else { return };
-    let url = server.url().replace("?sslmode=disable", "");
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    let url = server.url("postgres");
     let refused = async |query: &str| {
         let error = PostgresStore::migrate(&format!("{url}?{query}")).await.unwrap_err();
         assert!(matches!(error, StoreError::Unavailable(_)), "{error}");
@@ -65,9 +35,9 @@ async fn a_database_is_reached_through_tls_or_not_at_all() {
         format!("sslrootcert={}", file.display())
     };
     let (authority, another) = (Authority::new(), Authority::new());
-    authority.certify(&mut server, "127.0.0.1");
-    let trusted = file("authority.pem", authority.0.pem());
-    let stranger = file("another.pem", another.0.pem());
+    authority.certify(&server, "127.0.0.1");
+    let trusted = file("authority.pem", authority.pem());
+    let stranger = file("another.pem", another.pem());
     for mode in ["require", "verify-full"] {
         // Mozilla trusts neither.
         for query in [format!("sslmode={mode}"), format!("sslmode={mode}&{stranger}")] {
@@ -76,7 +46,7 @@ async fn a_database_is_reached_through_tls_or_not_at_all() {
         }
     }
     let tables = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'";
-    assert_eq!(server.psql(tables).trim(), "0", "nothing was made through a connection that was refused");
+    assert_eq!(server.psql("postgres", tables).unwrap(), "0", "nothing was made through a connection that was refused");
 
     let encrypted = format!("{url}?sslmode=verify-full&{trusted}");
     let store = Arc::new(PostgresStore::migrate(&encrypted).await.unwrap().listening(&encrypted).unwrap());
@@ -87,17 +57,17 @@ async fn a_database_is_reached_through_tls_or_not_at_all() {
     let fleet = Fleet::new(world.client(&wire), store, plan).await.unwrap();
     assert_eq!(fleet.charge(by_key(&key, "order-1")).await.unwrap().name(), "approved");
     let ours = "FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'pg-intents'";
-    assert_eq!(server.psql(&format!("SELECT bool_and(ssl) {ours}")).trim(), "t");
+    assert_eq!(server.psql("postgres", &format!("SELECT bool_and(ssl) {ours}")).unwrap(), "t");
 
     // The certificate of another server, while a fleet works.
-    authority.certify(&mut server, "db.example");
+    authority.certify(&server, "db.example");
     let error = refused(&format!("sslmode=require&{trusted}")).await;
     assert!(error.contains("not valid for name"), "{error}");
     let paid = wire.paid.load(Ordering::SeqCst);
     let error = fleet.charge(by_key(&key, "order-2")).await.unwrap_err();
     assert!(matches!(error, FleetError::Store(StoreError::Unavailable(_))), "{error}");
     assert_eq!((wire.paid.load(Ordering::SeqCst), world.ledger("order-2").await.len()), (paid, 0));
-    authority.certify(&mut server, "127.0.0.1");
+    authority.certify(&server, "127.0.0.1");
     assert_eq!(fleet.charge(by_key(&key, "order-2")).await.unwrap().name(), "approved");
 }
 

@@ -9,11 +9,9 @@ use std::{
 use pg_intents::{
     Directive, Fleet, FleetError, IntentKey, IntentStatus, IntentStore, PostgresStore, SqliteStore, StoreError,
 };
+use pg_stores::Postgres;
 
-use crate::{
-    server::Server,
-    world::{Wire, World, by_key},
-};
+use crate::world::{Wire, World, by_key};
 
 /// What the database refuses from now on.
 #[derive(Clone, Copy)]
@@ -112,8 +110,8 @@ async fn over_sqlite_a_database_that_cannot_be_written_sends_nothing_and_loses_n
 
 #[tokio::test]
 async fn over_postgres_a_database_that_cannot_be_written_sends_nothing_and_loses_nothing() {
-    let Some(server) = Server::start() else { return };
-    let store = Arc::new(PostgresStore::migrate(&server.url()).await.unwrap());
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    let store = Arc::new(PostgresStore::migrate(&server.url("postgres")).await.unwrap());
     for (name, code, words) in [
         ("full", "53100", "could not extend file: No space left on device"),
         ("read", "25006", "cannot execute UPDATE in a read-only transaction"),
@@ -129,7 +127,7 @@ async fn over_postgres_a_database_that_cannot_be_written_sends_nothing_and_loses
                 let trigger = format!("no_{} BEFORE {change} ON payment_intents", change.to_lowercase());
                 sql += &format!("CREATE TRIGGER {trigger} FOR EACH STATEMENT EXECUTE FUNCTION refuse();");
             }
-            server.psql(&sql);
+            server.psql("postgres", &sql).unwrap();
         })
         .await;
     }
@@ -137,19 +135,19 @@ async fn over_postgres_a_database_that_cannot_be_written_sends_nothing_and_loses
 
 #[tokio::test]
 async fn a_database_that_is_gone_is_waited_for_and_nothing_is_sent_meanwhile() {
-    let Some(mut server) = Server::start() else { return };
-    let store = Arc::new(PostgresStore::migrate(&server.url()).await.unwrap());
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    let store = Arc::new(PostgresStore::migrate(&server.url("postgres")).await.unwrap());
     let world = World::new();
     let (wire, card_key) = (world.wire(None), world.card_key().await);
     let fleet = impatient(&world, &store, &wire).await;
     let first = fleet.charge(by_key(&card_key, "gone-1")).await.unwrap();
-    server.crash();
+    server.stop_at_once().unwrap();
     for reference in ["gone-1", "gone-2"] {
         let error = fleet.charge(by_key(&card_key, reference)).await.unwrap_err();
         assert!(is_unavailable(&error, ""), "{error}");
     }
     assert_eq!(wire.paid.load(Ordering::SeqCst), 1, "nothing is sent without the database");
-    server.run();
+    server.start_again().unwrap();
     assert_eq!(fleet.charge(by_key(&card_key, "gone-1")).await.unwrap(), first);
     assert_eq!(fleet.charge(by_key(&card_key, "gone-2")).await.unwrap().name(), "approved");
     assert_eq!(wire.paid.load(Ordering::SeqCst), 2);

@@ -2,6 +2,7 @@
 //!
 //! `PG_TEST_STORE=map cargo test -p pg-sandbox` runs the tests of the sandbox over another store than SQLite in memory.
 
+mod authority;
 mod ordered_map;
 mod pooler;
 mod postgres;
@@ -11,6 +12,7 @@ use pg_sandbox::{
     store::{Postgres as PostgresStore, Sqlite, Store},
 };
 
+pub use authority::Authority;
 pub use ordered_map::OrderedMap;
 pub use pooler::Pooler;
 pub use postgres::Postgres;

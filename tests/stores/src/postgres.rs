@@ -76,15 +76,16 @@ impl Postgres {
     /// If an installed server does not start, or none is installed on CI.
     #[must_use]
     pub fn for_tests() -> Option<&'static Self> {
-        if Self::installed().is_none() {
-            assert!(
-                !std::env::var("CI").is_ok_and(|value| value == "true" || value == "1"),
-                "nothing may be left out here: {MISSING}"
-            );
-            eprintln!("left out: {MISSING}");
-            return None;
-        }
-        Some(Self::shared().expect("an installed server starts"))
+        is_installed().then(|| Self::shared().expect("an installed server starts"))
+    }
+
+    /// The same, a server that no other test uses, with these options. It syncs what it commits: stores of intents refuse others.
+    ///
+    /// # Panics
+    /// As [`Postgres::for_tests`].
+    #[must_use]
+    pub fn for_one_test(options: &[&str]) -> Option<Self> {
+        is_installed().then(|| Self::start(options).expect("an installed server starts"))
     }
 
     /// Starts a server with these options, such as `-c fsync=off`.
@@ -170,10 +171,25 @@ impl Postgres {
         self.port
     }
 
-    /// The folder of the server's programs, such as `pgbench`.
-    #[must_use]
-    pub fn bin(&self) -> &Path {
-        &self.bin
+    /// Everything in a database, as SQL.
+    ///
+    /// # Errors
+    /// If `pg_dump` fails.
+    pub fn dump(&self, database: &str) -> io::Result<String> {
+        self.output("pg_dump", &[&self.url(database)])
+    }
+
+    /// Commits a second of the server's own benchmark, with so many clients: a simple update, in a database of its own.
+    ///
+    /// # Errors
+    /// If `pgbench` fails.
+    pub fn pgbench(&self, clients: usize, seconds: usize) -> io::Result<f64> {
+        let url = self.database()?;
+        self.output("pgbench", &["-q", "-i", "-s", "10", &url])?;
+        let (clients, seconds) = (clients.to_string(), seconds.to_string());
+        let said = self.output("pgbench", &["-N", "-c", &clients, "-j", "2", "-T", &seconds, &url])?;
+        let rate = said.lines().find_map(|line| line.strip_prefix("tps = ")?.split(' ').next()?.parse().ok());
+        rate.ok_or_else(|| io::Error::other(said))
     }
 
     /// Runs a statement as superuser and returns its rows, one a line.
@@ -182,9 +198,15 @@ impl Postgres {
     /// If the statement fails.
     pub fn psql(&self, database: &str, statement: &str) -> io::Result<String> {
         let database = database.rsplit('/').next().unwrap_or_default();
-        let output = Command::new(self.bin.join("psql"))
-            .args(["-X", "-q", "-t", "-A", "-v", "ON_ERROR_STOP=1", "-d", &self.url(database), "-c", statement])
-            .output()?;
+        let url = self.url(database);
+        self.output("psql", &["-X", "-q", "-t", "-A", "-v", "ON_ERROR_STOP=1", "-d", &url, "-c", statement])
+    }
+
+    /// What a program of the server prints.
+    fn output(&self, program: &str, arguments: &[&str]) -> io::Result<String> {
+        // A test may have made the database read-only by default.
+        let writing = ("PGOPTIONS", "-c default_transaction_read_only=off");
+        let output = Command::new(self.bin.join(program)).args(arguments).env(writing.0, writing.1).output()?;
         if !output.status.success() {
             return Err(io::Error::other(String::from_utf8_lossy(&output.stderr).into_owned()));
         }
@@ -231,6 +253,17 @@ impl Drop for Postgres {
     }
 }
 
+/// Whether tests can run over a server. On CI they must.
+fn is_installed() -> bool {
+    let installed = Postgres::installed().is_some();
+    if !installed {
+        let on_ci = std::env::var("CI").is_ok_and(|value| value == "true" || value == "1");
+        assert!(!on_ci, "nothing may be left out here: {MISSING}");
+        eprintln!("left out: {MISSING}");
+    }
+    installed
+}
+
 /// Runs a command as another user, who gets the folder, if this process is root: PostgreSQL refuses to run as root.
 #[cfg(unix)]
 pub(crate) fn become_another(command: &mut Command, folder: &Path) -> io::Result<()> {
@@ -264,11 +297,7 @@ mod tests {
 
     #[test]
     fn a_server_keeps_its_databases_when_it_starts_again() {
-        let Ok(server) = Postgres::start(&[]) else {
-            assert!(Postgres::installed().is_none(), "an installed server starts");
-            eprintln!("PostgreSQL is not installed: not tested");
-            return;
-        };
+        let Some(server) = Postgres::for_one_test(&[]) else { return };
         let url = server.database().unwrap();
         server.psql(&url, "CREATE TABLE kept AS SELECT 7 AS number").unwrap();
         server.stop_at_once().unwrap();

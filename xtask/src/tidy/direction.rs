@@ -13,7 +13,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("pg-model", &[]),
     ("pg-crypto", &[]),
     ("pg-proto", &["pg-model", "pg-crypto"]),
-    // Both servers, of the sandbox and of the receiver, face hostile peers.
+    // Both servers, of the sandbox and of the receiver, face hostile peers. Both stores in PostgreSQL need TLS.
     ("pg-connections", &[]),
     ("pg-hyper", &["pg-proto", "pg-connections"]),
     ("pg-sandbox", &["pg-model", "pg-crypto", "pg-connections"]),
@@ -22,7 +22,7 @@ const EDGES: &[(&str, &[&str])] = &[
     // It judges integrations by the sandbox's ledger, and shares no encoder with them.
     ("pg-rehearse", &["pg-sandbox"]),
     // Machines in a database that many processes share; the core and the client stay free of it.
-    ("pg-intents", &["pg-hyper", "pg-sandbox"]),
+    ("pg-intents", &["pg-connections", "pg-hyper", "pg-sandbox"]),
     ("pg-cli", &["pg-hyper", "pg-intents", "pg-rehearse", "pg-sandbox", "pg-survey"]),
     ("pg-wasm", &["pg-crypto", "pg-model"]),
     // Examples to copy: what each depends on is what it shows.

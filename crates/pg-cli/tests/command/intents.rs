@@ -44,7 +44,7 @@ async fn operators_see_show_reconcile_and_park() {
 #[cfg(all(unix, feature = "postgres"))]
 #[tokio::test]
 async fn operators_see_show_reconcile_and_park_over_postgres() {
-    let Some(server) = crate::command::database::server() else { return };
+    let Some(server) = pg_stores::Postgres::for_one_test(&[]) else { return };
     let url = server.database().unwrap();
     let missing = pg(["intents", "--store", &url]).run().ends(2).says("run the migrations");
     assert_eq!(missing.err.trim_end().lines().count(), 1, "{}", missing.err);
@@ -107,7 +107,7 @@ async fn sealed_payments_are_shown_with_their_key_and_say_so_without_it() {
 #[cfg(all(unix, feature = "postgres"))]
 #[tokio::test]
 async fn sealed_payments_in_postgres_are_shown_and_sealed_anew() {
-    let Some(server) = crate::command::database::server() else { return };
+    let Some(server) = pg_stores::Postgres::for_one_test(&[]) else { return };
     let url = server.database().unwrap();
     pg(["intents", "--store", &url, "migrate"]).run().ends(0);
     let (one, other) = tokio::join!(PostgresStore::connect(&url), PostgresStore::connect(&url));

@@ -2,10 +2,9 @@
 
 use std::{future::poll_fn, sync::Arc, time::Duration};
 
+use pg_connections::{PostgresUrl, explain};
 use tokio::{sync::Notify, task::JoinHandle};
-use tokio_postgres::{AsyncMessage, Config};
-
-use super::tls::Tls;
+use tokio_postgres::AsyncMessage;
 
 /// Between two attempts to connect.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -16,13 +15,13 @@ pub(super) struct Listener {
 }
 
 impl Listener {
-    pub(super) fn start(config: Config, tls: Tls) -> Self {
+    pub(super) fn start(database: PostgresUrl) -> Self {
         let heard = Arc::<Notify>::default();
         let tell = Arc::clone(&heard);
         let task = tokio::spawn(async move {
             loop {
-                if let Err(error) = listen(&config, &tls, &tell).await {
-                    tracing::debug!(target: "pg.fleet", error = super::pool::words(&error), "LISTEN has ended; workers poll");
+                if let Err(error) = listen(&database, &tell).await {
+                    tracing::debug!(target: "pg.fleet", error = explain(&error), "LISTEN has ended; workers poll");
                 }
                 pause().await;
             }
@@ -41,8 +40,8 @@ impl Drop for Listener {
     }
 }
 
-async fn listen(config: &Config, tls: &Tls, heard: &Notify) -> Result<(), tokio_postgres::Error> {
-    let (client, mut connection) = config.connect(tls.clone()).await?;
+async fn listen(database: &PostgresUrl, heard: &Notify) -> Result<(), tokio_postgres::Error> {
+    let (client, mut connection) = database.connect().await?;
     let mut listening = std::pin::pin!(client.batch_execute("LISTEN payment_intents"));
     let mut listens = false;
     loop {

@@ -5,14 +5,14 @@ use std::{
     time::Duration,
 };
 
+use pg_connections::{PostgresUrl, explain};
 use tokio::{sync::Semaphore, time::timeout};
 use tokio_postgres::{
-    Client, Config, Row,
+    Client, Row,
     error::SqlState,
     types::{ToSql, Type},
 };
 
-use super::tls::Tls;
 use crate::{StoreError, telemetry::DatabaseOperation};
 
 /// How long a statement may take: a database that is gone without a word is noticed by this.
@@ -25,15 +25,14 @@ const REPEATS: u32 = 5;
 pub(super) type Value<'a> = (&'a (dyn ToSql + Sync), Type);
 
 pub(super) struct Pool {
-    config: Config,
-    tls: Tls,
+    database: PostgresUrl,
     idle: Mutex<Vec<Client>>,
     places: Semaphore,
 }
 
 impl Pool {
-    pub(super) fn new(config: Config, tls: Tls, connections: usize) -> Self {
-        Self { config, tls, idle: Mutex::default(), places: Semaphore::new(connections.max(1)) }
+    pub(super) fn new(database: PostgresUrl, connections: usize) -> Self {
+        Self { database, idle: Mutex::default(), places: Semaphore::new(connections.max(1)) }
     }
 
     /// One statement, which is one transaction.
@@ -88,14 +87,18 @@ impl Pool {
     /// Statements of a migration, by the simple protocol.
     pub(super) async fn execute(&self, sql: &str) -> Result<(), StoreError> {
         let client = self.connect().await.map_err(StoreError::Unavailable)?;
-        client.batch_execute(sql).await.map_err(|error| StoreError::Unavailable(words(&error)))
+        client.batch_execute(sql).await.map_err(|error| StoreError::Unavailable(explain(&error)))
     }
 
     async fn connect(&self) -> Result<Client, String> {
-        let (client, connection) = self.config.connect(self.tls.clone()).await.map_err(|error| words(&error))?;
+        let connected = self.database.connect().await;
+        let (client, connection) = connected.map_err(|error| {
+            let why = explain(&error);
+            format!("{why}{}", self.database.advice(&why))
+        })?;
         tokio::spawn(async move {
             if let Err(error) = connection.await {
-                tracing::debug!(target: "pg.fleet", error = words(&error), "a connection to the database broke");
+                tracing::debug!(target: "pg.fleet", error = explain(&error), "a connection to the database broke");
             }
         });
         Ok(client)
@@ -118,22 +121,8 @@ impl Failed {
     fn of(error: &tokio_postgres::Error) -> Self {
         let conflict = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
         match error.code() {
-            Some(code) if conflict.contains(code) => Self::Conflict(words(error)),
-            _ => Self::Lost(words(error)),
+            Some(code) if conflict.contains(code) => Self::Conflict(explain(error)),
+            _ => Self::Lost(explain(error)),
         }
     }
-}
-
-/// The error with its causes; a server's detail may show values of a row and is left out.
-pub(super) fn words(error: &tokio_postgres::Error) -> String {
-    if let Some(said) = error.as_db_error() {
-        return format!("{} ({})", said.message(), said.code().code());
-    }
-    let mut text = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        text = format!("{text}: {cause}");
-        source = cause.source();
-    }
-    text
 }

@@ -28,7 +28,6 @@ use self::{
 };
 use super::{Change, Kind, Query, Reach, Row, SharedJournal, Store, StoreError, seal::Sealer};
 
-mod address;
 mod ahead;
 mod direct;
 mod journal;
@@ -36,7 +35,6 @@ mod keys;
 mod link;
 mod schema;
 mod table;
-mod tls;
 mod written;
 
 pub use keys::KeyRing;

@@ -21,10 +21,7 @@ async fn serving(url: &str) -> Server {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_process_without_its_database_lives_and_is_not_ready() {
-    let Ok(database) = Postgres::start(&[]) else {
-        assert!(Postgres::installed().is_none(), "an installed server starts");
-        return;
-    };
+    let Some(database) = Postgres::for_one_test(&[]) else { return };
     let server = serving(&database.database().unwrap()).await;
     let address = server.address();
     let probe = move |name: &str| ask(address, &format!("GET /_sandbox/health/{name}"), "").map(|(status, _)| status);

@@ -9,7 +9,6 @@
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
     net::{SocketAddr, TcpStream},
-    process::Command,
     thread,
 };
 
@@ -74,29 +73,15 @@ fn measured(addresses: &[SocketAddr], name: &str, payments: usize) -> (f64, f64)
     (rate, times[(times.len() * 99 / 100).min(times.len() - 1)])
 }
 
-/// Commits a second of the server's own benchmark: a simple update by as many clients.
-fn pgbench(server: &Postgres, seconds: usize) -> f64 {
-    let url = server.database().unwrap();
-    let run = |arguments: &[&str]| {
-        let output = Command::new(server.bin().join("pgbench")).args(arguments).arg(&url).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
-    };
-    run(&["-q", "-i", "-s", "10"]);
-    let said = run(&["-N", "-c", &CALLERS.to_string(), "-j", "2", "-T", &seconds.to_string()]);
-    let line = said.lines().find_map(|line| line.strip_prefix("tps = ")).unwrap();
-    line.split(' ').next().unwrap().parse().unwrap()
-}
-
 #[test]
 fn figures() {
     let payments = setting("PG_SANDBOX_FIGURES", 0);
     if payments == 0 {
         return;
     }
-    let Ok(server) = Postgres::start(&[]) else { return };
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
     // Short for a trial of the program itself.
-    let commits = pgbench(&server, (payments / 1_000).clamp(1, 20));
+    let commits = server.pgbench(CALLERS, (payments / 1_000).clamp(1, 20)).unwrap();
     println!("\n| store | payments/s | of pgbench | 99 of 100 within |\n|---|---|---|---|");
     println!("| `pgbench -N`, {CALLERS} clients | {commits:.0} commits/s | 1.00 | |");
     for count in 1..=3 {

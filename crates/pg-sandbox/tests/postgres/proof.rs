@@ -194,10 +194,7 @@ fn begin_session(addresses: &Mutex<Vec<SocketAddr>>, first: usize) -> u16 {
 
 #[test]
 fn killed_processes_and_a_restarted_database_lose_and_double_nothing() {
-    let Ok(server) = Postgres::start(&[]) else {
-        assert!(Postgres::installed().is_none(), "an installed server starts");
-        return;
-    };
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
     let url = server.database().unwrap();
     let addresses = Mutex::new(Vec::new());
     let mut fleet = Fleet::start(&url, &addresses);

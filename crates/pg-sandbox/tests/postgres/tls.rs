@@ -3,39 +3,13 @@
 use std::fs;
 
 use pg_sandbox::store::Postgres as Store;
-use pg_stores::Postgres;
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use pg_stores::{Authority, Postgres};
 
 use super::{KEY, process::Process};
 
-/// Gives the server a certificate for this address and switches TLS on; gives the authority, as PEM.
-fn with_certificate(server: &Postgres, name: &str) -> String {
-    let mut params = CertificateParams::new(Vec::new()).unwrap();
-    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
-    let key = KeyPair::generate().unwrap();
-    let certificate = CertificateParams::new([name.to_owned()]).unwrap().signed_by(&key, &authority).unwrap();
-    // The server itself writes them, so that they belong to the user that it runs as.
-    for (file, text) in [("server.crt", certificate.pem()), ("server.key", key.serialize_pem())] {
-        let lines = text.replace("\r\n", "\n");
-        let copy = format!(
-            "COPY (SELECT unnest(string_to_array('{}', E'\\n'))) TO PROGRAM 'umask 077; rm -f {file}; cat >{file}'",
-            lines.trim_end()
-        );
-        server.psql("postgres", &copy).unwrap();
-    }
-    server.psql("postgres", "ALTER SYSTEM SET ssl = on").unwrap();
-    server.stop_at_once().unwrap();
-    server.start_again().unwrap();
-    authority.pem()
-}
-
 #[test]
 fn a_database_is_reached_through_tls_or_not_at_all() {
-    let Ok(server) = Postgres::start(&["-c", "fsync=off"]) else {
-        assert!(Postgres::installed().is_none(), "an installed server starts");
-        return;
-    };
+    let Some(server) = Postgres::for_one_test(&["-c", "fsync=off"]) else { return };
     let url = server.database().unwrap();
     let said = |query: &str| Store::open(&format!("{url}?{query}"), &KEY, "one").err().map(|error| error.to_string());
     // A server without TLS is refused, and nothing is made in it.
@@ -48,7 +22,9 @@ fn a_database_is_reached_through_tls_or_not_at_all() {
 
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("authority.pem");
-    fs::write(&file, with_certificate(&server, "127.0.0.1")).unwrap();
+    let authority = Authority::new();
+    authority.certify(&server, "127.0.0.1");
+    fs::write(&file, authority.pem()).unwrap();
     let trusted = format!("sslrootcert={}", file.display());
     // An authority that only this server has is not among those of Mozilla.
     for mode in ["require", "verify-full"] {
@@ -65,7 +41,7 @@ fn a_database_is_reached_through_tls_or_not_at_all() {
     drop(process);
 
     // The certificate of another server.
-    fs::write(&file, with_certificate(&server, "db.example")).unwrap();
+    authority.certify(&server, "db.example");
     let error = said(&format!("sslmode=require&{trusted}")).unwrap();
     assert!(error.contains("not valid for name"), "{error}");
 }

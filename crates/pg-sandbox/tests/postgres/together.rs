@@ -81,10 +81,7 @@ fn a_reference_is_paid_once_by_processes_that_race() {
 
 #[test]
 fn a_group_whose_connection_breaks_is_carried_out_once() {
-    let Ok(server) = Postgres::start(&[]) else {
-        assert!(Postgres::installed().is_none(), "an installed server starts");
-        return;
-    };
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
     let url = server.database().unwrap();
     let mut process = Process::open(&url, 1);
     assert_eq!(process.pay("before").0, 200);

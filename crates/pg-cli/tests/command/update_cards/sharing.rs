@@ -112,7 +112,7 @@ fn a_fleet_and_two_runs_over_a_store_send_a_hundred_requests_a_minute_together()
 #[test]
 #[cfg(all(unix, feature = "postgres"))]
 fn a_fleet_and_two_runs_over_postgres_send_a_hundred_requests_a_minute_together() {
-    let Some(server) = crate::command::database::server() else { return };
+    let Some(server) = pg_stores::Postgres::for_one_test(&[]) else { return };
     let (cards, url) = (Cards::new(1), migrated(&server));
     a_hundred_a_minute(&cards, &url, async {
         charge(&cards, pg_intents::PostgresStore::connect(&url).await.unwrap(), 20).await;
@@ -163,7 +163,7 @@ fn wrong_credentials_of_one_run_stop_the_others_until_an_operator_resumes() {
 #[test]
 #[cfg(all(unix, feature = "postgres"))]
 fn wrong_credentials_of_one_run_over_postgres_stop_the_others_until_an_operator_resumes() {
-    let Some(server) = crate::command::database::server() else { return };
+    let Some(server) = pg_stores::Postgres::for_one_test(&[]) else { return };
     stop_until_resumed(&Cards::new(2), &migrated(&server));
 }
 
@@ -246,7 +246,7 @@ fn a_store_that_cannot_be_used_gets_one_line_and_nothing_is_sent() {
 #[test]
 #[cfg(all(unix, feature = "postgres"))]
 fn a_database_that_cannot_be_used_gets_one_line_and_nothing_is_sent() {
-    let Some(server) = crate::command::database::server() else { return };
+    let Some(server) = pg_stores::Postgres::for_one_test(&[]) else { return };
     let cards = Cards::new(2);
     let refuse = |url: &str, code: i32, why: &str| {
         let ended = cards.update(&format!("--store {url}")).run().ends(code).says("nothing was sent").says(why);

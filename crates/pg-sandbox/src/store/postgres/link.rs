@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use pg_connections::{PostgresUrl, explain};
 use tokio::{
     runtime::{Builder, Handle, Runtime},
     sync::watch,
@@ -18,11 +19,7 @@ use tokio_postgres::{
     types::{ToSql, Type},
 };
 
-use super::{
-    super::StoreError,
-    address::{Address, causes},
-    direct::greeted_by,
-};
+use super::{super::StoreError, direct::greeted_by};
 
 /// How long the database may take to answer.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -74,10 +71,8 @@ impl Trouble {
     }
 
     fn of(error: &Error) -> Self {
-        let Some(said) = error.as_db_error() else { return Self::Broken(causes(error)) };
-        let code = said.code();
-        // The detail may show values of a row and is left out.
-        let text = format!("{} ({})", said.message(), code.code());
+        let text = explain(error);
+        let Some(code) = error.code() else { return Self::Broken(text) };
         match code.code() {
             // Serialisation failure, deadlock, no lock within its time.
             "40001" | "40P01" | "55P03" => Self::Conflict,
@@ -94,7 +89,7 @@ impl Trouble {
 }
 
 pub(super) struct Link {
-    address: Address,
+    database: PostgresUrl,
     /// Nothing while it is being dropped.
     runtime: Option<Runtime>,
     client: Option<Client>,
@@ -113,15 +108,16 @@ pub(super) struct Link {
 impl Link {
     /// Reads the URL; connects to nothing yet.
     pub(super) fn new(url: &str) -> Result<Self, StoreError> {
-        let mut address = Address::parse(url)?;
-        address.config.connect_timeout(CONNECT);
-        if address.config.get_application_name().is_none() {
-            address.config.application_name("pg sandbox");
+        let mut database = PostgresUrl::parse(url)
+            .map_err(|invalid| StoreError::Unreachable(format!("its URL is invalid: {invalid}")))?;
+        database.config.connect_timeout(CONNECT);
+        if database.config.get_application_name().is_none() {
+            database.config.application_name("pg sandbox");
         }
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| StoreError::Engine(format!("a runtime: {error}")))?;
         Ok(Self {
-            address,
+            database,
             runtime: Some(runtime),
             client: None,
             direct: false,
@@ -162,16 +158,16 @@ impl Link {
         if self.client.as_ref().is_some_and(|client| !client.is_closed()) {
             return Ok(());
         }
-        let (config, tls) = (self.address.config.clone(), self.address.tls.clone());
-        let connecting = async move {
-            let (client, connection) = config.connect(tls).await?;
+        let connecting = async {
+            let (client, connection) = self.database.connect().await?;
             // It ends with the client; its requests report the error.
             tokio::spawn(async move { drop(connection.await) });
             Ok(client)
         };
         let connected = self.run(connecting).map_err(|trouble| match trouble {
-            Trouble::Broken(why) if why.contains("server does not support TLS") => {
-                Trouble::Broken(why + self.address.advice)
+            Trouble::Broken(why) => {
+                let advice = self.database.advice(&why);
+                Trouble::Broken(why + advice)
             }
             other => other,
         });

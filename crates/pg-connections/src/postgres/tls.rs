@@ -13,7 +13,10 @@ use rustls::{
     pki_types::{CertificateDer, ServerName, pem::PemObject as _},
 };
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
+use tokio_postgres::{
+    Socket,
+    tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream},
+};
 use tokio_rustls::TlsConnector;
 
 /// Makes TLS connections and always checks the certificate and the name in it.
@@ -52,8 +55,8 @@ pub(super) struct To {
     host: ServerName<'static>,
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for Tls {
-    type Stream = Encrypted<S>;
+impl MakeTlsConnect<Socket> for Tls {
+    type Stream = PostgresStream;
     type TlsConnect = To;
     type Error = rustls::pki_types::InvalidDnsNameError;
 
@@ -62,26 +65,27 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for T
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for To {
-    type Stream = Encrypted<S>;
+impl TlsConnect<Socket> for To {
+    type Stream = PostgresStream;
     type Error = io::Error;
-    type Future = Pin<Box<dyn Future<Output = io::Result<Encrypted<S>>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = io::Result<PostgresStream>> + Send>>;
 
-    fn connect(self, stream: S) -> Self::Future {
-        Box::pin(async move { TlsConnector::from(self.config).connect(self.host, stream).await.map(Encrypted) })
+    fn connect(self, socket: Socket) -> Self::Future {
+        Box::pin(async move { TlsConnector::from(self.config).connect(self.host, socket).await.map(PostgresStream) })
     }
 }
 
-/// A connection under TLS.
-pub(super) struct Encrypted<S>(tokio_rustls::client::TlsStream<S>);
+/// A connection to a database under TLS.
+#[derive(Debug)]
+pub struct PostgresStream(tokio_rustls::client::TlsStream<Socket>);
 
-impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Encrypted<S> {
+impl TlsStream for PostgresStream {
     fn channel_binding(&self) -> ChannelBinding {
         ChannelBinding::none()
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Encrypted<S> {
+impl AsyncRead for PostgresStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -91,7 +95,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Encrypted<S> {
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Encrypted<S> {
+impl AsyncWrite for PostgresStream {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.0).poll_write(context, bytes)
     }
