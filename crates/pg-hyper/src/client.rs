@@ -1,5 +1,7 @@
 //! The client of one account over one transport.
 
+mod builder;
+
 use std::{borrow::Cow, pin::pin, sync::Arc};
 
 use bytes::Bytes;
@@ -11,19 +13,21 @@ use pg_model::{
 use pg_proto::{
     Account, Misuse, RawRequest, ReplyError,
     machine::{
-        Machine, Moment,
+        Moment,
         throttle::{CredentialCheck, StopReason},
     },
 };
 use tracing::Instrument;
 
 use crate::{
-    ClientBuilder, Drive, DriveError, Error, HyperTransport, InsecureAddress, SharedLimit, Transport, TransportError,
-    drive::{Admission, CredentialSet, RequestScheduler},
+    DriveError, Error, HyperTransport, InsecureAddress, SharedLimit, Transport, TransportError,
     observation::Observation,
     reference,
+    scheduler::{Admission, CredentialSet, RequestScheduler},
     shared_limit::{RequestEnd, SharedPass},
 };
+
+pub use self::builder::ClientBuilder;
 
 /// Calls the service for one account. Clones share the account and, with [`HyperTransport`], the pool.
 ///
@@ -121,14 +125,6 @@ impl<T: Transport> Client<T> {
     /// Waits until this time on the client's clock.
     pub fn sleep_until(&self, moment: Moment) -> impl Future<Output = ()> + Send + use<T> {
         self.scheduler.sleep_until(moment)
-    }
-
-    /// Drives a machine. The machines of this crate have their own methods, such as [`charge`](Self::charge).
-    pub fn drive<M: Machine>(&self, machine: M) -> Drive<M, T>
-    where
-        T: Clone + 'static,
-    {
-        Drive::new(self.clone(), machine)
     }
 
     pub(crate) const fn scheduler(&self) -> &Arc<RequestScheduler> {

@@ -12,41 +12,26 @@ use pg_model::mask;
 use pg_proto::machine::{Action, Event, Failure, Machine, Moment, Never, SavedState};
 use tracing::{Instrument, Span, field::Empty};
 
-use crate::{Client, DurableFile, HyperTransport, ReceiptHandle, Transport};
+use crate::{
+    Client, DriveError, DurableFile, HyperTransport, ReceiptHandle, StoreError, Transport, clock::Pending, store::Store,
+};
 
 mod account_update;
 mod charge;
 mod checkout;
-mod clock;
-mod drive_error;
 mod exchange;
-mod keeper;
-mod random;
 mod receipts;
 mod retry;
-mod scheduler;
-mod store;
 mod three_d_secure;
-mod virtual_clock;
 
 pub use account_update::{AccountUpdateDrive, KeySource, UpdateEvent};
 pub use charge::ChargeDrive;
 pub use checkout::CheckoutDrive;
-pub use clock::{Clock, SystemClock};
-pub use drive_error::DriveError;
 pub use retry::RetryDrive;
-pub use store::StoreError;
 pub use three_d_secure::ThreeDSecureDrive;
-pub use virtual_clock::VirtualClock;
-
-pub(crate) use random::Dice;
-pub(crate) use scheduler::{Admission, CredentialSet, RequestScheduler};
-pub(crate) use store::Store;
 
 use exchange::{Exchanged, exchange};
 use receipts::{Held, ReceiptHandles};
-
-pub(crate) type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// A machine driven by a client.
 ///
@@ -127,18 +112,15 @@ enum Decided<D, O> {
     Tell(DriveStep<D, O>),
 }
 
-impl<M, T> Drive<M, T>
-where
-    M: Machine,
-    T: Transport + Clone + 'static,
-{
-    pub(crate) fn new(client: Client<T>, machine: M) -> Self {
+impl<T: Transport + Clone + 'static> Client<T> {
+    /// Drives a machine. The machines of this crate have their own methods, such as [`charge`](Self::charge).
+    pub fn drive<M: Machine>(&self, machine: M) -> Drive<M, T> {
         let reference = machine.subject().map(mask::text);
         let span = tracing::info_span!("pg.drive", machine = machine.name(), reference, outcome = Empty);
-        Self {
+        Drive {
             span,
             machine,
-            client,
+            client: self.clone(),
             store: None,
             eager: false,
             inputs: VecDeque::new(),
@@ -147,7 +129,13 @@ where
             error: None,
         }
     }
+}
 
+impl<M, T> Drive<M, T>
+where
+    M: Machine,
+    T: Transport + Clone + 'static,
+{
     /// Saves the machine durably before each request: the request is sent only after the future of `store` has
     /// succeeded. If it fails, nothing is sent and the machine receives [`Failure::HeldBack`]; [`error`](Self::error)
     /// has the reason.

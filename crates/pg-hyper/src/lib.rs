@@ -122,10 +122,11 @@
 mod alarm;
 pub mod blocking;
 mod client;
-mod client_builder;
+mod clock;
 mod connection;
 mod connector;
 mod drive;
+mod drive_error;
 mod durable_file;
 mod error;
 mod held_body;
@@ -133,19 +134,24 @@ mod hyper_transport;
 mod insecure;
 mod observation;
 mod pool;
+mod random;
 mod receiver;
 mod reference;
+mod scheduler;
 mod shared_limit;
+mod store;
 mod transport;
 mod transport_error;
 mod turn;
+mod virtual_clock;
 
-pub use client::Client;
-pub use client_builder::ClientBuilder;
+pub use client::{Client, ClientBuilder};
+pub use clock::{Clock, SystemClock};
 pub use drive::{
-    AccountUpdateDrive, ChargeDrive, CheckoutDrive, Clock, Drive, DriveError, DriveStep, KeySource, RetryDrive,
-    StoreError, SystemClock, ThreeDSecureDrive, UpdateEvent, VirtualClock,
+    AccountUpdateDrive, ChargeDrive, CheckoutDrive, Drive, DriveStep, KeySource, RetryDrive, ThreeDSecureDrive,
+    UpdateEvent,
 };
+pub use drive_error::DriveError;
 pub use durable_file::DurableFile;
 pub use error::Error;
 pub use hyper_transport::HyperTransport;
@@ -159,8 +165,10 @@ pub use receiver::{
 #[cfg(feature = "tls")]
 pub use rustls;
 pub use shared_limit::{LimitError, LimitFuture, RequestEnd, SharedLimit, SharedPermit};
+pub use store::StoreError;
 pub use transport::{TowerTransport, Transport};
 pub use transport_error::{TransportError, TransportErrorKind};
+pub use virtual_clock::VirtualClock;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

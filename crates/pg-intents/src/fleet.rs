@@ -25,14 +25,13 @@ use pg_hyper::{
 use tokio::sync::Notify;
 
 use crate::{
-    FleetStep, IntentKey, IntentKind, IntentLease, IntentRow, IntentStore, NewIntent, Payment, PaymentOutcome,
-    StoreError,
+    FleetError, FleetStep, IntentKey, IntentKind, IntentLease, IntentRow, IntentStore, NewIntent, Payment,
+    PaymentOutcome, StoreError,
     machines::{self, Operation, Secured, StoredMachine},
     terms::Terms,
 };
 
 mod driving;
-mod error;
 mod hearing;
 mod joining;
 mod keeper;
@@ -42,7 +41,6 @@ mod plan;
 mod settling;
 mod working;
 
-pub use error::FleetError;
 pub use limits::{FleetLimits, LimitWait};
 pub use plan::FleetPlan;
 

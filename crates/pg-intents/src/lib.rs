@@ -42,6 +42,7 @@
 
 pub mod conformance;
 mod fleet;
+mod fleet_error;
 mod intent;
 mod machines;
 mod outcome;
@@ -56,7 +57,8 @@ mod store;
 mod telemetry;
 mod terms;
 
-pub use fleet::{Fleet, FleetError, FleetLimits, FleetPlan, LimitWait};
+pub use fleet::{Fleet, FleetLimits, FleetPlan, LimitWait};
+pub use fleet_error::FleetError;
 pub use intent::{IntentEnd, IntentKey, IntentKind, IntentLease, IntentRest, IntentRow, IntentStatus, NewIntent};
 pub use outcome::PaymentOutcome;
 #[cfg(feature = "postgres")]

@@ -12,6 +12,15 @@ use std::collections::{HashSet, VecDeque};
 
 use world::{Bug, World};
 
+// What must be true.
+const TWICE: &str = "the payment is made at most once";
+const CLAIM: &str = "what is told is what the books hold, then and later";
+const STORED: &str = "what is told is stored";
+const AGREED: &str = "everyone is told the same, but for what was unknown";
+const RECORDED: &str = "what was sent is recorded";
+const ALIVE: &str = "no lease is taken that has not ended";
+const OWNERLESS: &str = "nothing is left without an owner or an end";
+
 struct Explored {
     states: usize,
     ends: usize,

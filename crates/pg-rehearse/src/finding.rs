@@ -30,6 +30,11 @@ impl Verdict {
             Self::Failed => "failed",
         }
     }
+
+    /// Whether a report shows its details at once.
+    pub(crate) const fn is_bad(self) -> bool {
+        matches!(self, Self::Failed | Self::Broken)
+    }
 }
 
 impl Serialize for Verdict {

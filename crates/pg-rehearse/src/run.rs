@@ -10,7 +10,6 @@ use crate::{
     certificates::Authority,
     clock::{self, Clock},
     drill::Severity,
-    finding::Verdict,
     house::Card,
     plan::{Job, Means, Plan, Way},
     report::{Outcome, Report},
@@ -298,9 +297,4 @@ fn base36(mut number: u64) -> String {
         number /= 36;
     }
     text.iter().rev().map(|&letter| char::from(letter)).collect()
-}
-
-/// Whether a terminal shows details of a verdict.
-pub(crate) const fn is_bad(verdict: Verdict) -> bool {
-    matches!(verdict, Verdict::Failed | Verdict::Broken)
 }

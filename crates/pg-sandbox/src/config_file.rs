@@ -12,13 +12,11 @@
 //!
 //! JSON has the same structure: `{"merchant": [{"name": "shop", …}]}`.
 
-pub(crate) mod error;
-
 use std::{collections::HashSet, fs, path::Path};
 
 use serde::Deserialize;
 
-pub use self::error::ConfigFileError;
+pub use crate::config_file_error::ConfigFileError;
 use crate::{
     merchants::{DEFAULT_APPLET, EnterpriseCredentials, Merchant, Redemption},
     secret::Secret,

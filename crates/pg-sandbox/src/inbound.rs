@@ -12,11 +12,7 @@ use http::{Method, Request};
 use pg_model::method::AuthScheme;
 
 use crate::{
-    card_numbers, form,
-    journal::Parameters,
-    records::Account,
-    service::{Call, Route},
-    settings::Settings,
+    card_numbers, form, journal::Parameters, records::Account, route::Route, service::Call, settings::Settings,
 };
 
 /// A request that waits for its turn.

@@ -11,10 +11,11 @@ use http::{HeaderValue, Method};
 use pg_model::method::MethodInfo;
 
 use crate::{
+    basis::Basis,
     records::FaultKind,
-    service::{Answer, Basis, Warnings},
     store::{JournalLine, SharedJournal},
     timestamp::Timestamp,
+    warning::Warnings,
 };
 
 mod parameters;
@@ -91,24 +92,9 @@ pub(crate) struct Answered {
 }
 
 impl Answered {
-    /// The remembered parts of an answer.
-    pub(crate) fn of(answer: &Answer) -> Self {
-        let Answer { reply, basis, warnings } = answer;
-        let body = reply.body();
-        Self {
-            status: reply.status().as_u16(),
-            error_code: reply.error_code().map(str::to_owned),
-            basis: basis.clone(),
-            warnings: warnings.clone(),
-            location: reply.location().cloned(),
-            body: if reply.is_page() {
-                Bytes::new()
-            } else if body.len() <= MOST_BODY {
-                body.clone()
-            } else {
-                Bytes::copy_from_slice(&body[..MOST_BODY])
-            },
-        }
+    /// The parts of a body that are remembered: the first ones.
+    pub(crate) fn start_of(body: &Bytes) -> Bytes {
+        if body.len() <= MOST_BODY { body.clone() } else { Bytes::copy_from_slice(&body[..MOST_BODY]) }
     }
 
     /// The warnings, one sentence each.
@@ -243,10 +229,10 @@ mod tests {
     use pg_model::Encoding;
 
     use super::*;
-    use crate::service::Reply;
+    use crate::service::{Answer, Reply};
 
     fn answered(body: String) -> Answered {
-        Answered::of(&Answer::new(Reply::encoded(StatusCode::OK, Encoding::Xml, body), Basis::default()))
+        Answer::new(Reply::encoded(StatusCode::OK, Encoding::Xml, body), Basis::default()).remembered()
     }
 
     fn entry(body: usize) -> Entry {

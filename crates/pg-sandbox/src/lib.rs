@@ -63,11 +63,13 @@ extern crate self as pg_sandbox;
 
 mod addresses;
 mod assumption;
+mod basis;
 mod card_numbers;
 pub mod cards;
 mod certificate;
 mod clock;
 pub mod config_file;
+mod config_file_error;
 pub mod conformance;
 mod decoder_package;
 mod dialect;
@@ -76,6 +78,7 @@ mod faults;
 #[doc(hidden)]
 pub mod form;
 mod generated;
+mod html;
 mod in_process;
 mod inbound;
 mod invented;
@@ -87,10 +90,12 @@ pub mod merchants;
 mod metrics;
 mod open_error;
 mod outgoing;
+mod peer;
 mod private_file;
 #[doc(hidden)]
 pub mod records;
 mod response_delivery;
+mod route;
 mod sandbox;
 mod schedule;
 pub mod secret;
@@ -102,6 +107,7 @@ pub mod store;
 mod timestamp;
 #[doc(hidden)]
 pub mod vault;
+mod warning;
 
 use generated::assumed;
 
@@ -115,13 +121,14 @@ pub use in_process::{InProcess, NoReply};
 pub use log::Log;
 pub use open_error::OpenError;
 pub use outgoing::{Forbidden, Outgoing};
+pub use peer::Peer;
 pub use pg_connections::ConnectionLimits;
 pub use records::KINDS;
 pub use response_delivery::ResponseDelivery;
-pub use sandbox::{Peer, Sandbox};
-pub use server::{Config, Server, StartError, StoreChoice};
+pub use sandbox::Sandbox;
 #[cfg(feature = "postgres")]
-pub use server::{SharedStore, StoreKey};
+pub use sandbox::{SharedStore, StoreKey};
+pub use server::{Config, Server, StartError, StoreChoice};
 pub use settings::{ControlAccess, OutgoingAccess, Settings};
 pub use store::StoreError;
 pub use timestamp::{NotATimestamp, Timestamp};

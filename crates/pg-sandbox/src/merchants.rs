@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use pg_crypto::ShaKey;
 use serde_json::{Value, json};
 
-use crate::{config_file::error::ConfigFileError, secret::Secret};
+use crate::{config_file_error::ConfigFileError, secret::Secret};
 
 /// A merchant account: credentials and permissions.
 #[derive(Debug, Clone)]

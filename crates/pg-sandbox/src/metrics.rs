@@ -7,7 +7,7 @@ use std::{
 
 use http::StatusCode;
 
-use crate::service::Route;
+use crate::route::Route;
 
 /// What a process has done since its start.
 #[derive(Debug, Default)]

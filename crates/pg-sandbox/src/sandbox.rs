@@ -1,10 +1,6 @@
 //! The sans-IO core: requests in, responses out, with the time as an argument.
 
-use std::{
-    net::{IpAddr, Ipv4Addr},
-    path::Path,
-    sync::Arc,
-};
+use std::{path::Path, sync::Arc};
 
 use bytes::Bytes;
 use http::{Request, Response};
@@ -37,15 +33,8 @@ mod expected;
 mod group;
 mod request;
 
-/// The address that a request came from, as an extension of the request; without it, this machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Peer(pub IpAddr);
-
-impl Peer {
-    pub(crate) fn of<B>(request: &Request<B>) -> IpAddr {
-        request.extensions().get::<Self>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.0)
-    }
-}
+#[cfg(feature = "postgres")]
+pub use database::{SharedStore, StoreKey};
 
 /// A whole card payment service: its records, its clock and its secrets, behind one function.
 ///

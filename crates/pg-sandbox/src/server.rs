@@ -16,8 +16,7 @@ use tokio::{
 
 use self::delivery::Courier;
 #[cfg(feature = "postgres")]
-use zeroize::Zeroizing;
-
+use crate::SharedStore;
 use crate::{OpenError, Sandbox, Settings, certificate::ServerCertificate};
 
 mod body;
@@ -88,77 +87,6 @@ pub enum StoreChoice {
     /// In a PostgreSQL database, which other processes may use at the same time.
     #[cfg(feature = "postgres")]
     Postgres(SharedStore),
-}
-
-/// A database, and where the key is that the records in it are sealed with.
-#[cfg(feature = "postgres")]
-#[derive(Clone, PartialEq, Eq)]
-pub struct SharedStore {
-    pub(crate) url: String,
-    pub(crate) key: StoreKey,
-    pub(crate) older: Vec<StoreKey>,
-    pub(crate) reseals: bool,
-}
-
-/// Where the key of a shared store is.
-#[cfg(feature = "postgres")]
-#[derive(Clone, PartialEq, Eq)]
-pub enum StoreKey {
-    /// In a file as beside a store file; it is made if the store is not there either.
-    File(PathBuf),
-    /// Here: 32 bytes.
-    Bytes(Zeroizing<[u8; 32]>),
-}
-
-#[cfg(feature = "postgres")]
-impl StoreKey {
-    /// A key that the caller has.
-    #[must_use]
-    pub fn from_bytes(key: [u8; 32]) -> Self {
-        Self::Bytes(Zeroizing::new(key))
-    }
-
-    /// A key of 64 hexadecimal digits; nothing if it is another text.
-    #[must_use]
-    pub fn from_hex(digits: &str) -> Option<Self> {
-        crate::vault::parse_key(digits.trim()).map(Self::Bytes)
-    }
-}
-
-#[cfg(feature = "postgres")]
-impl SharedStore {
-    /// A database by its URL, such as `postgres://user@host:5432/database`.
-    #[must_use]
-    pub fn new(url: impl Into<String>, key: StoreKey) -> Self {
-        Self { url: url.into(), key, older: Vec::new(), reseals: false }
-    }
-
-    /// Adds older keys that records may still be sealed with. The key of [`SharedStore::new`] seals what is written from now on.
-    #[must_use]
-    pub fn older_keys(mut self, keys: impl IntoIterator<Item = StoreKey>) -> Self {
-        self.older.extend(keys);
-        self
-    }
-
-    /// Lets a server seal every record with the newest key before it serves, as [`SharedStore::reseal`] does.
-    #[must_use]
-    pub fn reseal_at_start(mut self, reseals: bool) -> Self {
-        self.reseals = reseals;
-        self
-    }
-
-    /// The URL without its password.
-    #[must_use]
-    pub fn shown(&self) -> String {
-        crate::store::without_password(&self.url)
-    }
-}
-
-#[cfg(feature = "postgres")]
-impl std::fmt::Debug for SharedStore {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("SharedStore").field(&self.shown()).finish()
-    }
 }
 
 /// A running sandbox server. Dropping it stops it without waiting.

@@ -11,13 +11,11 @@ use pg_model::{
 
 pub(crate) mod accounts;
 mod answer;
-mod basis;
 pub(crate) mod callback;
 mod caller;
 mod context;
 mod control;
 mod cv2;
-mod diagram;
 mod enterprise;
 mod gate;
 mod inspector;
@@ -30,7 +28,6 @@ mod page;
 mod page_url;
 mod refusal;
 mod reply;
-mod route;
 mod session;
 mod spelling;
 mod stray_number;
@@ -39,23 +36,16 @@ mod token;
 mod transaction;
 mod unique_reference;
 mod violation;
-mod warning;
 
 pub(crate) use answer::Answer;
-pub(crate) use basis::Basis;
 pub(crate) use context::{Context, OwnAccount};
 pub(crate) use control::{LIVE, READY};
-pub use diagram::Step;
-pub(crate) use diagram::drawn as sequence_diagram;
 pub(crate) use method::Call;
 pub(crate) use refusal::Refusal;
 pub(crate) use reply::Reply;
-pub(crate) use route::Route;
 pub(crate) use throttle::Throttle;
-pub(crate) use warning::Warnings;
 
-use crate::store::StoreError;
-use crate::{assumed, codes::SandboxErrorCode};
+use crate::{assumed, basis::Basis, codes::SandboxErrorCode, route::Route, store::StoreError};
 
 /// Every method that the sandbox carries out, by service.
 const TABLES: &[&[method::Entry]] = &[token::METHODS, session::METHODS, transaction::METHODS, enterprise::METHODS];

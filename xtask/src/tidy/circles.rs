@@ -4,6 +4,8 @@
 //! A file and the files in its folder are one room: the parent declares its parts and calls them, and a part uses the
 //! types of its parent. Rust's privacy treats them so too, since a part sees all that is private in its parent. So these edges do
 //! not count; edges between the parts of a room do, and those between rooms.
+//!
+//! Rooms are checked as wholes too: two folders of a crate whose files use each other are a circle, even if no two files are.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,18 +13,6 @@ use anyhow::{Result, anyhow};
 use proc_macro2::{TokenStream, TokenTree};
 
 use super::{Source, Violation};
-
-/// Circles that stand, each with all its files and its reason. A file that leaves its circle must leave this list.
-const KNOWN: &[(&[&str], &str)] = &[
-    (
-        &["crates/pg-hyper/src/client.rs", "crates/pg-hyper/src/client_builder.rs", "crates/pg-hyper/src/drive.rs"],
-        "the API: `Client::builder` and `Client::drive` make what holds a client",
-    ),
-    (
-        &["crates/pg-intents/tests/model/rules.rs", "crates/pg-intents/tests/model/world.rs"],
-        "a world checks its rules after each step, and a rule reads the world",
-    ),
-];
 
 /// Names of a module, from the root of its crate.
 type Path = Vec<String>;
@@ -38,33 +28,22 @@ struct Module {
     only_in_tests: BTreeSet<String>,
 }
 
-/// Finds the circles that are not known, and the known ones that are smaller or gone.
+/// Finds the circles of every crate.
 pub(super) fn check(sources: &[Source]) -> Result<Vec<Violation>> {
     let mut found = Vec::new();
     for root in roots(sources) {
-        found.extend(circles(&root, &crate_of(sources, &root)?));
+        found.extend(circles(&root, &crate_of(sources, &root)?).iter().map(violation));
     }
-    Ok(compare(&found, KNOWN))
+    Ok(found)
 }
 
-fn compare(found: &[BTreeMap<String, Vec<String>>], known: &[(&[&str], &str)]) -> Vec<Violation> {
-    let mut violations = Vec::new();
-    for circle in found.iter().filter(|circle| !known.iter().any(|(files, _)| circle.keys().eq(files.iter()))) {
-        let edges: Vec<String> = circle.iter().map(|(file, uses)| format!("{file} uses {}", uses.join(" "))).collect();
-        violations.push(Violation::new(
-            circle.keys().next().map_or("", String::as_str),
-            format!("is in a circle of {} files:\n    {}\n  ", circle.len(), edges.join("\n    ")),
-            "move what two of them share to a third, or join what is read together",
-        ));
-    }
-    for (files, _) in known.iter().filter(|(files, _)| !found.iter().any(|circle| circle.keys().eq(files.iter()))) {
-        violations.push(Violation::new(
-            "xtask/src/tidy/circles.rs",
-            format!("KNOWN lists the circle of {}, which is different or gone", files.join(" ")),
-            "remove the files that left it",
-        ));
-    }
-    violations
+fn violation(circle: &BTreeMap<String, Vec<String>>) -> Violation {
+    let edges: Vec<String> = circle.iter().map(|(file, uses)| format!("{file} uses {}", uses.join(" "))).collect();
+    Violation::new(
+        circle.keys().next().map_or("", String::as_str),
+        format!("is in a circle of {}:\n    {}\n  ", circle.len(), edges.join("\n    ")),
+        "move what two of them share to a third, or join what is read together",
+    )
 }
 
 /// The folders of the crates: those with a `lib.rs` or `main.rs`.
@@ -220,15 +199,47 @@ fn target(modules: &BTreeMap<Path, Module>, from: &[String], path: &[String], st
     (at != start || first == "crate" || first == "super").then_some(at)
 }
 
-/// The circles among the files of a crate: each file with the files of the circle that it uses.
+/// The files that each file uses, except its parent and its parts.
+fn edges(modules: &BTreeMap<Path, Module>) -> BTreeMap<Path, BTreeSet<Path>> {
+    let of_module = |(from, module): (&Path, &Module)| {
+        let targets = module.paths.iter().filter_map(|path| target(modules, from, path, 8));
+        (from.clone(), targets.filter(|to| !to.starts_with(from) && !from.starts_with(to)).collect())
+    };
+    modules.iter().map(of_module).collect()
+}
+
+/// The rooms that each room uses.
+fn between_rooms(edges: &BTreeMap<Path, BTreeSet<Path>>) -> BTreeMap<Path, BTreeSet<Path>> {
+    let mut rooms: BTreeMap<Path, BTreeSet<Path>> = BTreeMap::new();
+    for (from, targets) in edges {
+        rooms.entry(room(from)).or_default().extend(targets.iter().map(|to| room(to)).filter(|to| *to != room(from)));
+    }
+    rooms
+}
+
+fn room(path: &[String]) -> Path {
+    path[..path.len().min(1)].to_vec()
+}
+
+/// The circles among the files of a crate, and those among its rooms that no circle of files shows: each with the files, or
+/// rooms, of the circle that it uses.
 fn circles(root: &str, modules: &BTreeMap<Path, Module>) -> Vec<BTreeMap<String, Vec<String>>> {
-    let edges: BTreeMap<&Path, BTreeSet<Path>> = modules
-        .iter()
-        .map(|(from, module)| {
-            let targets = module.paths.iter().filter_map(|path| target(modules, from, path, 8));
-            (from, targets.filter(|to| !to.starts_with(from) && !from.starts_with(to)).collect())
-        })
-        .collect();
+    let edges = edges(modules);
+    let rooms = |circle: &BTreeSet<Path>| circle.iter().map(|path| room(path)).collect::<BTreeSet<Path>>();
+    let files = circles_of(&edges);
+    let between_rooms = between_rooms(&edges);
+    let mut of_rooms = circles_of(&between_rooms);
+    of_rooms.retain(|circle| !files.iter().any(|files| rooms(files) == *circle));
+    let file = |path: &Path| format!("{root}{}.rs", if path.is_empty() { "lib".to_owned() } else { path.join("/") });
+    let shown = |circle: BTreeSet<Path>, edges: &BTreeMap<Path, BTreeSet<Path>>| {
+        let uses = |from: &Path| edges[from].iter().filter(|to| circle.contains(*to)).map(file).collect();
+        circle.iter().map(|from| (file(from), uses(from))).collect()
+    };
+    let files = files.into_iter().map(|circle| shown(circle, &edges));
+    files.chain(of_rooms.into_iter().map(|circle| shown(circle, &between_rooms))).collect()
+}
+
+fn circles_of(edges: &BTreeMap<Path, BTreeSet<Path>>) -> BTreeSet<BTreeSet<Path>> {
     let reached = |from: &Path| {
         let mut seen = BTreeSet::new();
         let mut open: Vec<&Path> = edges[from].iter().collect();
@@ -239,18 +250,13 @@ fn circles(root: &str, modules: &BTreeMap<Path, Module>) -> Vec<BTreeMap<String,
         }
         seen
     };
-    let reached: BTreeMap<&Path, BTreeSet<&Path>> = edges.keys().map(|from| (*from, reached(from))).collect();
-    let file = |path: &Path| format!("{root}{}.rs", if path.is_empty() { "lib".to_owned() } else { path.join("/") });
-    let mut found = BTreeSet::new();
-    for (from, targets) in reached.iter().filter(|(from, targets)| targets.contains(*from)) {
-        let circle: BTreeSet<&Path> = targets.iter().copied().filter(|to| reached[to].contains(*from)).collect();
-        found.insert(circle);
-    }
-    let of_the_circle = |circle: &BTreeSet<&Path>| {
-        let uses = |from: &Path| edges[from].iter().filter(|to| circle.contains(to)).map(file).collect();
-        circle.iter().map(|from| (file(from), uses(from))).collect()
-    };
-    found.iter().map(of_the_circle).collect()
+    let reached: BTreeMap<&Path, BTreeSet<&Path>> = edges.keys().map(|from| (from, reached(from))).collect();
+    let in_circles = reached.iter().filter(|(from, targets)| targets.contains(*from));
+    in_circles
+        .map(|(from, targets)| {
+            targets.iter().filter(|to| reached[**to].contains(from)).map(|to| (*to).clone()).collect()
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -310,12 +316,17 @@ mod tests {
     }
 
     #[test]
-    fn a_known_circle_may_only_shrink() {
-        let circle = |files: &[&str]| files.iter().map(|file| ((*file).to_owned(), Vec::new())).collect();
-        let two: BTreeMap<String, Vec<String>> = circle(&["b.rs", "c.rs"]);
-        assert_eq!(compare(std::slice::from_ref(&two), &[(&["b.rs", "c.rs"], "why")]), []);
-        assert_eq!(compare(std::slice::from_ref(&two), &[]).len(), 1);
-        assert_eq!(compare(&[two], &[(&["b.rs", "c.rs", "d.rs"], "why")]).len(), 2);
-        assert_eq!(compare(&[], &[(&["b.rs", "c.rs"], "why")])[0].place, "xtask/src/tidy/circles.rs");
+    fn two_folders_that_use_each_other_are_a_circle_even_without_a_circle_of_files() {
+        let files = [
+            ("lib.rs", "mod b; mod c;"),
+            ("b.rs", "mod one; mod two;"),
+            ("b/one.rs", "use crate::c::three::C;"),
+            ("b/two.rs", ""),
+            ("c.rs", "mod three; mod four;"),
+            ("c/three.rs", ""),
+            ("c/four.rs", "use crate::b::two::B;"),
+        ];
+        assert_eq!(found(&files), [["b.rs", "c.rs"]]);
+        assert_eq!(found(&files[..6]), [[""; 0]; 0]);
     }
 }

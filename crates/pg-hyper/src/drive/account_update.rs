@@ -11,8 +11,8 @@ use pg_proto::{
     },
 };
 
-use super::{Drive, DriveError, DriveStep, StoreError};
-use crate::{Client, DurableFile, HyperTransport, Notification, Received, Transport};
+use super::{Drive, DriveStep};
+use crate::{Client, DriveError, DurableFile, HyperTransport, Notification, Received, StoreError, Transport};
 
 /// The source of the card keys of an account update. Every iterator of card keys is a source.
 ///

@@ -6,8 +6,10 @@ use pg_model::method::ServiceInfo;
 use pg_proto::machine::SavedState;
 use tracing::{Instrument, Span};
 
-use super::{DriveError, receipts::ReceiptHandles, store::Store};
-use crate::{Client, Transport, TransportError, observation::Sending, shared_limit::RequestEnd};
+use super::receipts::ReceiptHandles;
+use crate::{
+    Client, DriveError, Transport, TransportError, observation::Sending, shared_limit::RequestEnd, store::Store,
+};
 
 /// The result of a request.
 pub(super) enum Exchanged {

@@ -2,8 +2,8 @@
 
 use pg_hyper::Transport;
 
-use super::{Fleet, FleetError, pauses::Pauses};
-use crate::{Claimed, FleetEvent, FleetStep, IntentKey, IntentStore, StoreError};
+use super::{Fleet, pauses::Pauses};
+use crate::{Claimed, FleetError, FleetEvent, FleetStep, IntentKey, IntentStore, StoreError};
 
 impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     /// Stores what happened, for the payment under this reference: whichever worker has it, or claims it next, tells its machine.

@@ -2,9 +2,10 @@
 
 use pg_hyper::Transport;
 
-use super::{Fleet, FleetError, Worked, pauses::Pauses, same_payment};
+use super::{Fleet, Worked, pauses::Pauses, same_payment};
 use crate::{
-    Claimed, FleetStep, IntentRow, IntentStatus, IntentStore, StoreError, machines::StoredMachine, terms::Terms,
+    Claimed, FleetError, FleetStep, IntentRow, IntentStatus, IntentStore, StoreError, machines::StoredMachine,
+    terms::Terms,
 };
 
 impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {

@@ -6,14 +6,14 @@ use pg_hyper::{Clock, Transport, proto::machine::SavedState};
 use tracing::Instrument as _;
 
 use super::{
-    Fleet, FleetError,
+    Fleet,
     driving::Ran,
     keeper::{Keeper, Trouble},
     same_payment,
 };
 use crate::{
-    Claimed, FleetQuestion, FleetStep, IntentEnd, IntentKey, IntentRest, IntentRow, IntentStatus, IntentStore,
-    PaymentOutcome, StoreError, machines::StoredMachine, telemetry, terms::Terms,
+    Claimed, FleetError, FleetQuestion, FleetStep, IntentEnd, IntentKey, IntentRest, IntentRow, IntentStatus,
+    IntentStore, PaymentOutcome, StoreError, machines::StoredMachine, telemetry, terms::Terms,
 };
 
 /// What became of working on an intent.

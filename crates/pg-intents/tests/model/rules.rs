@@ -1,14 +1,9 @@
 //! What must be true.
 
-use super::world::{Outcome, Row, World};
-
-pub(super) const TWICE: &str = "the payment is made at most once";
-pub(super) const CLAIM: &str = "what is told is what the books hold, then and later";
-pub(super) const STORED: &str = "what is told is stored";
-pub(super) const AGREED: &str = "everyone is told the same, but for what was unknown";
-pub(super) const RECORDED: &str = "what was sent is recorded";
-pub(super) const ALIVE: &str = "no lease is taken that has not ended";
-pub(super) const OWNERLESS: &str = "nothing is left without an owner or an end";
+use super::{
+    AGREED, CLAIM, OWNERLESS, RECORDED, STORED, TWICE,
+    world::{Outcome, Row, World},
+};
 
 /// In every world.
 pub(super) fn broken(world: &World) -> Option<&'static str> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::rules;
+use super::{ALIVE, CLAIM, OWNERLESS, RECORDED, STORED, TWICE};
 
 pub(super) const WORKERS: usize = 3;
 const CRASHES: u8 = 2;
@@ -124,15 +124,13 @@ impl Bug {
     /// The rule that it breaks, by the shortest way.
     pub(super) const fn rule(self) -> &'static str {
         match self {
-            Self::EndsWithoutFence | Self::ClaimsWithoutLock | Self::ResumesAsUnsent | Self::SavesWithoutFence => {
-                rules::CLAIM
-            }
-            Self::LeasesByLocalClock => rules::ALIVE,
-            Self::TellsBeforeStored => rules::STORED,
-            Self::SendsBeforeSaved | Self::TakesDoubtForSuccess | Self::LeavesOutUnsavedIntents => rules::RECORDED,
-            Self::TakesDoubtForFailure => rules::STORED,
-            Self::PaysAgainUnderAnotherReference => rules::TWICE,
-            Self::NeverClaims => rules::OWNERLESS,
+            Self::EndsWithoutFence | Self::ClaimsWithoutLock | Self::ResumesAsUnsent | Self::SavesWithoutFence => CLAIM,
+            Self::LeasesByLocalClock => ALIVE,
+            Self::TellsBeforeStored => STORED,
+            Self::SendsBeforeSaved | Self::TakesDoubtForSuccess | Self::LeavesOutUnsavedIntents => RECORDED,
+            Self::TakesDoubtForFailure => STORED,
+            Self::PaysAgainUnderAnotherReference => TWICE,
+            Self::NeverClaims => OWNERLESS,
         }
     }
 }
@@ -277,7 +275,7 @@ impl World {
             return Ok(());
         }
         if !row.lapsed {
-            return Err(rules::ALIVE);
+            return Err(ALIVE);
         }
         let mut world = self.clone();
         // Two that read the row at once take the same number.

@@ -108,7 +108,7 @@ fn families(text: &mut String, report: &Report) {
 
 fn drill(text: &mut String, outcome: &Outcome) {
     let drill = outcome.drill;
-    let open = if super::super::run::is_bad(outcome.verdict) { " open" } else { "" };
+    let open = if outcome.verdict.is_bad() { " open" } else { "" };
     let known = if outcome.known { " <span class=\"severity\">known</span>" } else { "" };
     let _ = write!(
         text,

@@ -9,7 +9,8 @@ use crate::{
     inbound::{Caller, Inbound},
     outgoing::Outgoing,
     records::{Authentication, CheckoutToken, Meta, Session},
-    service::{self, Route},
+    route::Route,
+    service,
     store::{StoreError, StoredRecord, Transaction},
     timestamp::Timestamp,
 };

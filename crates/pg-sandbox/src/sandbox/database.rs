@@ -1,15 +1,92 @@
-//! A sandbox over a database.
+//! A sandbox over a database that several processes share.
+
+use std::{fmt, path::PathBuf};
 
 use zeroize::Zeroizing;
 
 use super::{OpenError, Sandbox};
 use crate::{
-    SharedStore, StoreKey,
     key::{RandomSource as _, SeededRandom},
     settings::Settings,
-    store::{KeyRing, Postgres},
+    store::{KeyRing, Postgres, without_password},
     vault::{self, KeyFile, Stage},
 };
+
+/// A database, and where the key is that the records in it are sealed with.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SharedStore {
+    url: String,
+    key: StoreKey,
+    older: Vec<StoreKey>,
+    pub(crate) reseals: bool,
+}
+
+/// Where the key of a shared store is.
+#[derive(Clone, PartialEq, Eq)]
+pub enum StoreKey {
+    /// In a file as beside a store file; it is made if the store is not there either.
+    File(PathBuf),
+    /// Here: 32 bytes.
+    Bytes(Zeroizing<[u8; 32]>),
+}
+
+impl StoreKey {
+    /// A key that the caller has.
+    #[must_use]
+    pub fn from_bytes(key: [u8; 32]) -> Self {
+        Self::Bytes(Zeroizing::new(key))
+    }
+
+    /// A key of 64 hexadecimal digits; nothing if it is another text.
+    #[must_use]
+    pub fn from_hex(digits: &str) -> Option<Self> {
+        vault::parse_key(digits.trim()).map(Self::Bytes)
+    }
+}
+
+impl SharedStore {
+    /// A database by its URL, such as `postgres://user@host:5432/database`.
+    #[must_use]
+    pub fn new(url: impl Into<String>, key: StoreKey) -> Self {
+        Self { url: url.into(), key, older: Vec::new(), reseals: false }
+    }
+
+    /// Adds older keys that records may still be sealed with. The key of [`SharedStore::new`] seals what is written from now on.
+    #[must_use]
+    pub fn older_keys(mut self, keys: impl IntoIterator<Item = StoreKey>) -> Self {
+        self.older.extend(keys);
+        self
+    }
+
+    /// Lets a server seal every record with the newest key before it serves, as [`SharedStore::reseal`] does.
+    #[must_use]
+    pub fn reseal_at_start(mut self, reseals: bool) -> Self {
+        self.reseals = reseals;
+        self
+    }
+
+    /// Seals every record with the newest key while other processes work, and retires the older ones: they open nothing then, and
+    /// may be forgotten. Returns how many records and entries of the journal it has sealed. The seed must be unpredictable.
+    ///
+    /// # Errors
+    /// [`OpenError`] says what is wrong with the database or a key file. The older keys are still needed then; call it again.
+    pub fn reseal(&self, seed: [u8; 32]) -> Result<usize, OpenError> {
+        let mut store = open(self, &mut SeededRandom::new(seed))?;
+        Ok(store.reseal()?)
+    }
+
+    /// The URL without its password.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        without_password(&self.url)
+    }
+}
+
+impl fmt::Debug for SharedStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("SharedStore").field(&self.shown()).finish()
+    }
+}
 
 impl Sandbox {
     /// A sandbox over a PostgreSQL database that other processes may use at the same time. Creates the tables and a key
@@ -31,18 +108,6 @@ impl Sandbox {
         let store = open(shared, &mut dice)?;
         let root = Zeroizing::new(*store.root());
         Self::assemble(Box::new(store), settings, &root, dice)
-    }
-}
-
-impl SharedStore {
-    /// Seals every record with the newest key while other processes work, and retires the older ones: they open nothing then, and
-    /// may be forgotten. Returns how many records and entries of the journal it has sealed. The seed must be unpredictable.
-    ///
-    /// # Errors
-    /// [`OpenError`] says what is wrong with the database or a key file. The older keys are still needed then; call it again.
-    pub fn reseal(&self, seed: [u8; 32]) -> Result<usize, OpenError> {
-        let mut store = open(self, &mut SeededRandom::new(seed))?;
-        Ok(store.reseal()?)
     }
 }
 

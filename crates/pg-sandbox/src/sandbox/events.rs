@@ -3,8 +3,8 @@
 use http::{Method, Request, StatusCode};
 use serde_json::json;
 
-use super::Peer;
 use crate::{
+    Peer,
     journal::{Answered, Entry, Parameters},
     log::Log,
     timestamp::Timestamp,

@@ -3,15 +3,15 @@
 
 use http::Request;
 
-use super::Peer;
 use crate::{
+    Peer,
     accounts::Accounts,
     inbound::{Caller, Inbound},
     merchants::Merchant,
     records::{
         Authentication, Batch, CardToken, CheckoutToken, FailedAttempts, Meta, Payment, Session, UniqueReference,
     },
-    service::Route,
+    route::Route,
     settings::Settings,
     store::{Kind, StoredRecord},
 };

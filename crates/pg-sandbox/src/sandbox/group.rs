@@ -6,7 +6,7 @@ use http::Response;
 use super::{Sandbox, events, expected};
 use crate::{
     inbound::Inbound,
-    service::Route,
+    route::Route,
     store::{Change, StoreError},
     timestamp::Timestamp,
 };

@@ -10,17 +10,21 @@ use bytes::Bytes;
 use http::{Method, Response, StatusCode, header};
 use pg_model::Encoding;
 
-use super::{Peer, Sandbox, accounts::Scope};
-use crate::codes::SandboxErrorCode;
+use super::{Sandbox, accounts::Scope};
 use crate::{
+    Peer,
     accounts::LiveAccount,
+    basis::Basis,
+    codes::SandboxErrorCode,
     inbound::{Caller, Inbound},
-    journal::{Answered, Entry},
+    journal::Entry,
     records::{FaultKind, Session, Silence},
     response_delivery::ResponseDelivery,
-    service::{self, Answer, Basis, Context, OwnAccount, Refusal, Reply, Route, Warnings},
+    route::Route,
+    service::{self, Answer, Context, OwnAccount, Refusal, Reply},
     store::{StoreError, Transaction},
     timestamp::Timestamp,
+    warning::Warnings,
 };
 
 impl Sandbox {
@@ -195,7 +199,7 @@ impl Sandbox {
             },
             parameters: journaled.parameters.clone(),
             fault,
-            reply: answer.map(Answered::of),
+            reply: answer.map(Answer::remembered),
         };
         self.journal.add(entry);
     }

@@ -1,9 +1,12 @@
+use std::net::{IpAddr, Ipv4Addr};
+
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use self::{requests::*, stores::*};
 use super::*;
 use crate::{
+    Peer,
     merchants::Merchant,
     records::{CardToken, Details, HeldCard},
 };

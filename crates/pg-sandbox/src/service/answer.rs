@@ -3,9 +3,10 @@
 use bytes::Bytes;
 use http::Response;
 
-use super::{
+use super::reply::Reply;
+use crate::{
     basis::{self, Basis},
-    reply::Reply,
+    journal::Answered,
     warning::{self, Warnings},
 };
 
@@ -29,6 +30,19 @@ impl Answer {
     /// The answer to HEAD instead of GET.
     pub(crate) fn without_body(self) -> Self {
         Self { reply: self.reply.without_body(), ..self }
+    }
+
+    /// The parts of it that the journal keeps.
+    pub(crate) fn remembered(&self) -> Answered {
+        let Self { reply, basis, warnings } = self;
+        Answered {
+            status: reply.status().as_u16(),
+            error_code: reply.error_code().map(str::to_owned),
+            basis: basis.clone(),
+            warnings: warnings.clone(),
+            location: reply.location().cloned(),
+            body: if reply.is_page() { Bytes::new() } else { Answered::start_of(reply.body()) },
+        }
     }
 
     /// The HTTP response.

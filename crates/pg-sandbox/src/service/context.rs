@@ -5,8 +5,9 @@ use std::net::IpAddr;
 use http::HeaderValue;
 use pg_model::Encoding;
 
-use super::{basis::Basis, throttle::Throttle, warning::Warnings};
+use super::throttle::Throttle;
 use crate::{
+    basis::Basis,
     clock::Clock,
     faults::Faults,
     journal::Journal,
@@ -19,6 +20,7 @@ use crate::{
     store::{Query, StoreError, StoredRecord, Transaction},
     timestamp::Timestamp,
     vault::{Cv2Memory, Vault},
+    warning::Warnings,
 };
 
 /// An account that was made at run time.

@@ -9,10 +9,9 @@ use http::{HeaderValue, Method, Request, StatusCode};
 use super::{
     Context, Refusal, Reply,
     control::{self, Answer, Denied, List, Listing},
-    method, own_address,
-    page::{self, html::Html},
+    method, own_address, page,
 };
-use crate::form::Form;
+use crate::{codes::SandboxErrorCode, form::Form, html::Html};
 
 mod accounts;
 mod assumptions;
@@ -41,7 +40,6 @@ mod transactions;
 mod updater;
 mod view;
 
-use crate::codes::SandboxErrorCode;
 use site::Place;
 
 /// Answers a request for a page, or for what a button of one does; `path` is what follows `/_sandbox/pages/`.

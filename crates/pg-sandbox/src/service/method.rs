@@ -8,7 +8,6 @@ use pg_model::{
 };
 
 use super::{
-    basis::Basis,
     context::Context,
     gate::{self, Signature},
     misplaced,
@@ -19,14 +18,15 @@ use super::{
     stray_number,
     transaction::bank,
     unique_reference, violation,
-    warning::Warnings,
 };
-use crate::codes::SandboxErrorCode;
 use crate::{
     assumed,
+    basis::Basis,
+    codes::SandboxErrorCode,
     form::{Form, FormError},
     merchants::Merchant,
     settings::Settings,
+    warning::Warnings,
 };
 
 /// A method that the sandbox carries out: one file each, beside the method's service.

@@ -4,9 +4,11 @@ use http::StatusCode;
 use pg_model::{Dialect, Encoding, EnterpriseError, ErrorCode, ServiceError};
 use serde_json::json;
 
-use super::{answer::Answer, basis::Basis, page::html, reply::Reply};
-use crate::codes::SandboxErrorCode;
-use crate::{assumed, form::FormError, store::StoreError, vault::NotOurs};
+use super::{answer::Answer, page::html, reply::Reply};
+use crate::{
+    assumed, basis::Basis, codes::SandboxErrorCode, form::FormError, route::ResponseFormat, store::StoreError,
+    vault::NotOurs,
+};
 
 /// A request that is answered with an error code. What it wrote is undone, except what it kept.
 #[derive(Debug, Clone)]
@@ -149,21 +151,6 @@ impl Refusal {
             ResponseFormat::Plain => Reply::text(status, &self.message),
         }
     }
-}
-
-/// In whose shape a request has to be answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ResponseFormat {
-    /// The token, session and transaction services.
-    V3(Encoding),
-    /// The hosted checkout and utility service.
-    V5,
-    /// The control interface.
-    Control,
-    /// A page for a customer's browser.
-    Page,
-    /// Anything else.
-    Plain,
 }
 
 /// The codes of the account updater, which the list of document 1 has.

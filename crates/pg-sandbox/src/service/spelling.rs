@@ -3,8 +3,9 @@
 
 use pg_model::method::MethodInfo;
 
-use super::{gate, names::Names, refusal::Refusal, warning::Warnings};
+use super::{gate, names::Names, refusal::Refusal};
 use crate::form::{Form, shown};
+use crate::warning::Warnings;
 use crate::{assumed, codes::SandboxErrorCode};
 
 /// Unknown names of one request that are compared with the known ones. A request may hold thousands of them.

@@ -7,7 +7,8 @@ use pg_model::{
     method::{AuthScheme, MethodInfo},
 };
 
-use super::{gate, names::Names, warning::Warnings};
+use super::{gate, names::Names};
+use crate::warning::Warnings;
 use crate::{
     card_numbers,
     form::{Form, shown},

@@ -6,7 +6,7 @@ use super::{
     Context, Html, List, Listing, Refusal, requests,
     view::{self, Shown},
 };
-use crate::{sequence_diagram::Step, service::diagram};
+use crate::sequence_diagram::{Step, draw};
 
 const LANES: [&str; 4] = ["integration", "wire", "service", "books"];
 const INTEGRATION: usize = 0;
@@ -36,7 +36,7 @@ pub(super) fn of(context: &mut Context<'_>, payment: Shown<'_>, operations: &[Sh
     let label = "Sequence diagram of the requests in the table below";
     let picture = Html::new()
         .raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Sequence diagram\">")
-        .put(diagram::draw(label, &LANES, &steps))
+        .put(draw(label, &LANES, &steps))
         .raw("</div>\n");
     let rows: Vec<Shown<'_>> = requests.iter().rev().map(|one| Shown(one)).collect();
     Ok(view::section("What happened to this order", picture.put(requests::LOOK.table(context, &rows).or(""))))

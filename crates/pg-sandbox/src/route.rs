@@ -2,8 +2,6 @@
 
 use pg_model::{Encoding, METHODS, method::MethodInfo};
 
-use super::refusal::ResponseFormat;
-
 /// Where a request goes.
 #[derive(Debug, Clone)]
 pub(crate) enum Route {
@@ -101,6 +99,21 @@ fn version_3(service: &str, rest: &str) -> Route {
 
 fn find(service: &str, name: &str) -> Option<&'static MethodInfo> {
     METHODS.iter().copied().find(|info| info.service.name == service && info.name == name)
+}
+
+/// In whose shape a request has to be answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ResponseFormat {
+    /// The token, session and transaction services.
+    V3(Encoding),
+    /// The hosted checkout and utility service.
+    V5,
+    /// The control interface.
+    Control,
+    /// A page for a customer's browser.
+    Page,
+    /// Anything else.
+    Plain,
 }
 
 #[cfg(test)]

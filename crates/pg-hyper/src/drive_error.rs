@@ -5,7 +5,7 @@ use std::{error::Error, fmt};
 use pg_model::mask;
 use pg_proto::machine::{Failure, throttle::StopReason};
 
-use super::StoreError;
+use crate::StoreError;
 use crate::{LimitError, TransportError};
 
 /// Why a request of a machine had no reply, or was not sent.

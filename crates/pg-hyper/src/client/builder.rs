@@ -11,9 +11,8 @@ use pg_proto::{
 };
 
 use crate::{
-    Client, Clock, HyperTransport, InsecureAddress, StoreError, SystemClock, Transport,
-    drive::{Dice, RequestScheduler, Store},
-    insecure,
+    Client, Clock, HyperTransport, InsecureAddress, StoreError, SystemClock, Transport, insecure, random::Dice,
+    scheduler::RequestScheduler, store::Store,
 };
 
 /// A slot of the rate limit is free a minute after its reply, so two minutes serve about 200 waiting calls. Lost

@@ -1,6 +1,7 @@
 //! The clock of the drivers. It is the only clock of this crate except for deadlines.
 
 use std::{
+    pin::Pin,
     sync::OnceLock,
     time::{Duration, SystemTime},
 };
@@ -8,7 +9,7 @@ use std::{
 use pg_proto::machine::Moment;
 use tokio::time::Instant;
 
-use super::Pending;
+pub(crate) type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// Returns the time, and waits.
 ///

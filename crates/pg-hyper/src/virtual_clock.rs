@@ -8,7 +8,7 @@ use std::{
 
 use pg_proto::machine::Moment;
 
-use super::{Clock, Pending};
+use crate::clock::{Clock, Pending};
 
 /// A clock that stands still until a machine waits, and then advances to the end of the wait. Clones share it.
 ///

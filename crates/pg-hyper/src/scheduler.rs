@@ -1,5 +1,7 @@
 //! Shared by all machines and calls of a client: the clock, the random numbers, and the throttle of its account.
 
+mod keeper;
+
 use std::{
     fmt,
     future::poll_fn,
@@ -21,10 +23,12 @@ use pg_proto::{
 };
 use tokio::sync::Notify;
 
-use super::{Clock, DriveError, keeper::Keeper, random::Dice, store::Store};
+use self::keeper::Keeper;
 use crate::{
-    Error,
+    Clock, DriveError, Error,
+    random::Dice,
     shared_limit::{RequestEnd, SharedLimit, SharedPass, or_else_at},
+    store::Store,
 };
 
 /// When a call that the shared limit has delayed for too long may be worth another attempt.
@@ -95,11 +99,11 @@ impl RequestScheduler {
         }
     }
 
-    pub(super) fn now(&self) -> Moment {
+    pub(crate) fn now(&self) -> Moment {
         self.clock.now()
     }
 
-    pub(super) fn random(&self) -> u64 {
+    pub(crate) fn random(&self) -> u64 {
         self.dice.number()
     }
 
@@ -289,7 +293,7 @@ impl RequestScheduler {
 
 impl Admission {
     /// Checks again that sending was not stopped. From here on the request counts as sent.
-    pub(super) fn depart(&mut self) -> Result<(), StopReason> {
+    pub(crate) fn depart(&mut self) -> Result<(), StopReason> {
         match self.scheduler.throttle(self.credential_set, |throttle| throttle.stopped().cloned()) {
             Some(stop) => Err(stop),
             None => {
@@ -300,7 +304,7 @@ impl Admission {
     }
 
     /// Returns what the reply says about the credentials.
-    pub(super) fn answered(mut self, response: &Response<Bytes>) -> CredentialCheck {
+    pub(crate) fn answered(mut self, response: &Response<Bytes>) -> CredentialCheck {
         let Some(ticket) = self.ticket.take() else { return CredentialCheck::Unknown };
         let now = self.scheduler.now();
         self.scheduler.throttle(self.credential_set, |throttle| throttle.answered(ticket, response, now))

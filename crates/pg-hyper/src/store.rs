@@ -4,7 +4,7 @@ use std::{error::Error, sync::Arc};
 
 use pg_proto::machine::SavedState;
 
-use super::Pending;
+use crate::clock::Pending;
 
 /// Why a machine, or the throttle, could not be saved.
 pub type StoreError = Box<dyn Error + Send + Sync>;
@@ -26,7 +26,7 @@ impl Store {
         }))
     }
 
-    pub(super) fn put(&self, saved: SavedState) -> Pending<Result<(), StoreError>> {
+    pub(crate) fn put(&self, saved: SavedState) -> Pending<Result<(), StoreError>> {
         (self.0)(saved)
     }
 }

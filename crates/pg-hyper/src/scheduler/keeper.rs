@@ -3,7 +3,7 @@
 use pg_proto::machine::SavedState;
 use tokio::sync::Mutex;
 
-use super::{Pending, StoreError, store::Store};
+use crate::{StoreError, clock::Pending, store::Store};
 
 /// The store of the throttle, and its last saved state.
 pub(super) struct Keeper {
