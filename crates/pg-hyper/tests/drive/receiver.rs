@@ -436,3 +436,40 @@ async fn a_guarded_server_that_stops_finishes_the_requests_that_it_is_answering(
     assert_eq!(sent.await.unwrap().status(), StatusCode::OK);
     server.await.unwrap();
 }
+
+/// Behind a proxy that sees another end of a request, the bytes behind it are those of another customer.
+#[tokio::test]
+async fn no_request_is_hidden_in_one_that_two_servers_read_differently() {
+    for is_guarded in [false, true] {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let base = BaseUrl::parse(&format!("http://{address}")).unwrap();
+        let mut receiver = if is_guarded {
+            let receiver = Receiver::nested(&base, ReceiverLimits::default());
+            tokio::spawn(serve_guarded(listener, ConnectionLimits::default(), receiver.service()));
+            receiver
+        } else {
+            Receiver::on(listener, ReceiverLimits::default()).unwrap()
+        };
+        let [carrier, hidden, last] = [(); 3].map(|()| receiver.open(EndpointPurpose::Challenge).unwrap());
+        let hidden_request = format!("GET /{} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", hidden.token());
+        for smuggled in pg_support::smuggled(&format!("POST /{}", carrier.token()), &hidden_request) {
+            let mut stream = TcpStream::connect(address).await.unwrap();
+            // The server may refuse it before it has read everything.
+            let _ = stream.write_all(&smuggled.bytes).await;
+            let _ = stream.shutdown().await;
+            let _ = stream.read_to_end(&mut Vec::new()).await;
+            assert_eq!(send("GET", last.url(), "").await.status(), StatusCode::OK);
+            let mut found = false;
+            loop {
+                let token = receiver.next().await.unwrap().token;
+                found |= token == hidden.token();
+                if token == last.token() {
+                    break;
+                }
+            }
+            // On its own port it answers one request a connection.
+            assert_eq!(found, smuggled.is_plain && is_guarded, "{}", smuggled.shape);
+        }
+    }
+}

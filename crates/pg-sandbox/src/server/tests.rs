@@ -211,3 +211,56 @@ async fn a_probe_is_answered() {
     }
     server.shutdown().await;
 }
+
+/// Behind a proxy that sees another end of a request, the bytes behind it are those of another caller.
+#[tokio::test]
+async fn no_request_is_hidden_in_one_that_two_servers_read_differently() {
+    let server = server().await;
+    let hidden = "GET /_sandbox/clock HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
+    for smuggled in pg_support::smuggled("POST /v3/token/lookup/json", hidden) {
+        let mut stream = TcpStream::connect(server.address()).await.unwrap();
+        // The server may refuse it before it has read everything.
+        let _ = stream.write_all(&smuggled.bytes).await;
+        let _ = stream.shutdown().await;
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer).await;
+        let found = String::from_utf8_lossy(&answer).contains("\"speed\"");
+        assert_eq!(found, smuggled.is_plain, "{}", smuggled.shape);
+    }
+    server.shutdown().await;
+}
+
+/// What forwarding headers say is the caller's own word, unless a proxy replaces them: they neither choose the address that is locked out nor
+/// the addresses in replies.
+#[tokio::test]
+async fn forwarding_headers_change_neither_lockouts_nor_addresses() {
+    let server = server().await;
+    let lies = |number: usize| {
+        format!(
+            "X-Forwarded-For: 192.0.2.{number}\r\nX-Real-IP: 192.0.2.{number}\r\nForwarded: for=192.0.2.{number};host=evil.example;proto=https\r\n\
+             X-Forwarded-Host: evil.example\r\nX-Forwarded-Proto: https\r\nX-Original-URL: /_sandbox/merchants\r\nContent-Type: {FORM}\r\n"
+        )
+    };
+    let send = |number: usize, path: &str, body: &str| {
+        head("POST", path, &format!("{}Content-Length: {}\r\n", lies(number), body.len())) + body
+    };
+    let settings = Settings::default();
+    let main = settings.merchants.by_name("main").unwrap();
+    let enterprise = main.enterprise.as_ref().unwrap();
+    let token = format!(
+        "version=5&api_key={}&api_password={}&currency=GBP&item_name[0]=Tea&item_price[0]=4.99&item_quantity[0]=1",
+        enterprise.api_key.expose(),
+        enterprise.api_password.expose()
+    );
+    let page = exchange(&server, send(0, "/enterprise/gettoken", &token).as_bytes()).await;
+    assert!(page.contains("/pay/") && !page.contains("evil.example"), "{page}");
+    let mut codes = Vec::new();
+    for number in 1..=7 {
+        let refused =
+            exchange(&server, send(number, "/v3/token/lookup/json", "apiKey=x&apiPassword=y").as_bytes()).await;
+        assert!(!refused.contains("evil.example"), "{refused}");
+        codes.push(json(&refused)["errorCode"].as_str().unwrap().to_owned());
+    }
+    assert_eq!((codes[0].as_str(), codes[6].as_str()), ("102", "121"), "{codes:?}");
+    server.shutdown().await;
+}
