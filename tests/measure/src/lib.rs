@@ -13,7 +13,7 @@ mod worst;
 
 pub use growth::{Growth, microseconds};
 pub use leak::leak;
-pub use processor::processor_seconds;
+pub use processor::{process_seconds, processor_seconds};
 pub use worst::{Input, Worst};
 
 use std::{
