@@ -29,8 +29,8 @@ def masked(number):
     return number[:6] + "*" * (len(number) - 10) + number[-4:]
 
 
-# spec: 1 §2.2, A03: batchKey is 32 letters and digits.
-# spec: 1 §4.8: The reply is result and a batchKey of 32 letters and digits.
+# spec: 1 §2.2, A03: batchKey has 32 letters and digits.
+# spec: 1 §4.8: The reply contains result and a batchKey of 32 letters and digits.
 # spec: 1 §6; method token/requestAccountUpdater; codes ErrorCode 182
 @walk.in_both
 def a_batch_is_pending_for_two_minutes(sandbox, encoding):
@@ -130,7 +130,7 @@ def an_expiry_moves_on_by_a_month(sandbox, encoding):
         sandbox.same(shown, after, f"one month after {before}")
 
 
-# spec: 1 §4.8, A70: A card that is listed twice, by one key or by two, fails the request, which leaves nothing.
+# spec: 1 §4.8, A70: A card that is listed twice, by one key or by two, fails the whole request, which creates nothing.
 # spec: codes ErrorCode 180 183; codes SandboxErrorCode 946
 @walk.in_both
 def requests_that_fail(sandbox, encoding):

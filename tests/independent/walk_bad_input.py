@@ -40,7 +40,7 @@ def other_http_methods_are_refused(sandbox, encoding):
         sandbox.same((head.status, head.body), (400, b""), f"HEAD {name}")
 
 
-# spec: 1 §4.1: Parameters in the address do not count.
+# spec: 1 §4.1: Parameters in the URL are ignored.
 @walk.in_both
 def parameters_in_the_address_are_no_parameters(sandbox, encoding):
     account = sandbox.account(encoding=encoding)

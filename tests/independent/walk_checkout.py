@@ -71,7 +71,7 @@ def bad_requests_get_an_error_code(sandbox):
         )
 
 
-# spec: 3 §4.1, A116, A136: Customer and billing address are shown in the reply and recorded with the payment.
+# spec: 3 §4.1, A116, A136: Customer and billing address are returned in the reply and stored with the payment.
 # spec: 3 §2.1, A115; method enterprise/gettoken
 @walk.step
 def a_token_is_what_was_asked_for(sandbox):

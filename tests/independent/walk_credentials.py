@@ -46,8 +46,8 @@ def without_an_encoding_the_answer_is_xml(sandbox):
     sandbox.refused(refusal, 400, "133", "initiate without errorPageUrl")
 
 
-# spec: 1 §4.1: Credentials and signature belong to every request.
-# spec: 1 §5, A52: apiKey, apiPassword and shaSignature are on every request.
+# spec: 1 §4.1: Every request carries credentials and a signature.
+# spec: 1 §5, A52: Every request carries apiKey, apiPassword and shaSignature.
 # spec: 1 §7, A40; 2 §4.1; 2 §4.3; 2 §5; 2 §7, A40; codes ErrorCode 102
 @walk.in_both
 def invalid_credentials_give_401(sandbox, encoding):

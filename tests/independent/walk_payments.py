@@ -8,8 +8,8 @@ walk = Walk()
 METHODS = {"transaction/auth": "Auth", "transaction/preauth": "PreAuth"}
 
 
-# spec: 2 §3.2 Transitions: auth, authCardKey, authSessionKey and auth3DSecure, when accepted, make an Auth with status
-#   600 in one request.
+# spec: 2 §3.2 Transitions: auth, authCardKey, authSessionKey and auth3DSecure create an accepted Auth with status 600
+#   in one request.
 # spec: 2 §1.2; 2 §2.3; method transaction/auth; method transaction/authCardKey
 @walk.in_both
 def every_way_to_pay_is_approved(sandbox, encoding):
@@ -251,8 +251,8 @@ def the_customer_reference_validates_the_card_key(sandbox, encoding):
     sandbox.refused(account.call(pay, cardKey="nothing", **order()), 400, "940", "an unknown card key")
 
 
-# spec: 1 §4.7, A130: Nothing makes a token of raw card details.
-# spec: 2 §4.4, A130: Methods whose paths are not shown do not exist; the SDK can call any path.
+# spec: 1 §4.7, A130: No method makes a token from raw card details.
+# spec: 2 §4.4, A130: Methods without a documented path do not exist; the SDK can call any path.
 @walk.step
 def methods_without_a_shown_path_do_not_exist(sandbox):
     account = sandbox.account()

@@ -108,7 +108,7 @@ def an_authenticated_customer_pays(sandbox, encoding):
                 sandbox.approved(account.call("transaction/refund", transactionKey=key), "Refund", "refunded")
 
 
-# spec: 2 §4.4, A106: getAuthenticationStatus tells code, status, transactionKey, bankECIValue and liabilityShift.
+# spec: 2 §4.4, A106: getAuthenticationStatus returns code, status, transactionKey, bankECIValue and liabilityShift.
 # spec: 2 §2.5, A105, A106; method transaction/getAuthenticationStatus; codes LiabilityShift Y N
 @walk.in_both
 def the_status_has_the_documented_fields(sandbox, encoding):

@@ -112,7 +112,7 @@ def a_record_has_every_documented_field(sandbox, encoding):
         sandbox.same(record["cardholderAddress"][name], POSTED[name], name)
 
 
-# spec: 1 §2.1, A42: An empty value is an empty element in XML, null or an empty text in JSON.
+# spec: 1 §2.1, A42: An empty value is an empty element in XML, and null or an empty string in JSON.
 # spec: 1 §2.1
 @walk.in_both
 def what_is_not_known_is_empty(sandbox, encoding):

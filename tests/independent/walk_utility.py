@@ -60,7 +60,7 @@ def earlier_cards_are_charged_again(sandbox):
     sandbox.refused_by_checkout(reply, 400, "943", "repeat of another account's payment")
 
 
-# spec: 3 §7, A113: What succeeds or fails says so by status.
+# spec: 3 §7, A113: status shows success or failure.
 # spec: 3 §2.2, A113, A124
 @walk.step
 def a_repeat_may_be_declined(sandbox):
@@ -142,7 +142,7 @@ def reservations_are_captured_and_cancelled(sandbox):
     )
 
 
-# spec: 3 §4.2: Auth debits, PreAuth reserves for 10 days.
+# spec: 3 §4.2: Auth debits; PreAuth reserves for 10 days.
 # spec: 3 §3.2, A96
 @walk.step
 def reservations_are_void_after_ten_days(sandbox):

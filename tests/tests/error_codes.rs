@@ -37,8 +37,8 @@ const DOCUMENTED: [(&str, u16, &str); 29] = [
     ("184", 400, "Invalid callback URL"),
 ];
 
-// spec: 1 §7, A40: A request that cannot be processed is answered with HTTP 400, 401 or 403, depending on the code.
-// spec: 2 §7, A40: Errors have HTTP 400, 401 or 403: a missing error page 400, wrong credentials 401.
+// spec: 1 §7, A40: A request that cannot be processed gets HTTP 400, 401 or 403, depending on the code.
+// spec: 2 §7, A40: Errors have HTTP 400, 401 or 403: 400 for a missing error page, 401 for wrong credentials.
 // spec: 2 §7, A38
 #[test]
 fn each_code_has_its_text_and_its_status() {

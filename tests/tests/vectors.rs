@@ -41,10 +41,10 @@ fn texts(case: &Value, key: &str) -> Vec<String> {
     case[key].as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned()).collect()
 }
 
-// spec: 1 §5, A02, A29: Parameters are signed in ascending order of name, in any letter case, without shaSignature.
+// spec: 1 §5, A02, A29: Parameters are signed in ascending order of name, ignoring letter case, without shaSignature.
 // spec: 1 §5, A09, A25: Parameters without a value are not signed.
-// spec: 1 §5, A25: Each is name=value and the key, all of them in a row.
-// spec: 1 §5, A27: The signature is the SHA-512 of that, 128 hexadecimal digits in lower case.
+// spec: 1 §5, A25: Each parameter contributes name=value and the key, concatenated.
+// spec: 1 §5, A27: The signature is the SHA-512 of that text, as 128 hexadecimal digits in lower case.
 #[test]
 fn signatures_are_those_of_hashlib() {
     for case in cases(&read("signing.json"), "cases") {
@@ -104,7 +104,7 @@ fn the_signer_of_ordered_parameters_agrees() {
     }
 }
 
-// spec: 1 §5, A26: An array is signed as JSON whose numbers are texts.
+// spec: 1 §5, A26: An array is signed as JSON in which numbers are strings.
 #[test]
 fn arrays_are_those_of_pythons_json() {
     for case in cases(&read("signing.json"), "arrays") {

@@ -227,7 +227,7 @@ fn every_field_of_every_reply_is_given() {
 }
 
 /// No other event is shown than the end of a batch and a hosted payment (spec 1 §6, 2 §6, 3 §6; A138).
-// spec: 1 §6, A138: The token service tells of nothing else.
+// spec: 1 §6, A138: The token service sends no other notifications.
 // spec: 2 §6, A138: The gateway sends no notifications.
 #[test]
 fn only_batches_and_hosted_payments_are_told_of() {
@@ -263,7 +263,7 @@ fn a_parameter_that_nobody_knows_is_signed_and_ignored() {
 }
 
 /// The number to quote to the operator (spec 2 §7; A20).
-// spec: 2 §7, A20: The trace code tells errors apart; it is the one to quote.
+// spec: 2 §7, A20: The trace code identifies an error; quote it to the operator.
 #[test]
 fn every_error_has_a_trace_code_of_its_own() {
     let mut shop = Shop::open();

@@ -186,8 +186,8 @@ fn are_card_keys(value: &str) -> bool {
 mod tests {
     use super::*;
 
-    // spec: 3 §4.1: A telephone number is digits with its country code and no zero in front; a date of birth DDMMYYYY;
-    //   a country two letters.
+    // spec: 3 §4.1: A telephone number consists of digits with the country code and no leading zero; a date of birth is
+    //   DDMMYYYY; a country is two letters.
     #[test]
     fn each_format_takes_what_it_names_and_nothing_else() {
         let cases: &[(Format, &[&str], &[&str])] = &[

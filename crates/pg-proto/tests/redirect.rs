@@ -83,8 +83,8 @@ fn callback(method: &str, body: &str) -> http::Request<Bytes> {
     http::Request::builder().method(method).body(Bytes::copy_from_slice(body.as_bytes())).unwrap()
 }
 
-// spec: 1 §6, A133: Its batchKey leads to the request; as it is not signed, what it says is fetched before it is
-//   believed.
+// spec: 1 §6, A133: Its batchKey identifies the request. It is not signed, so the result is retrieved before it is
+//   trusted.
 #[test]
 fn a_callback_is_a_hint_that_has_to_be_confirmed() {
     let body = r#"{"batchKey":"0123456789abcdef0123456789abcdef","createdOn":"2026-01-01T00:00:00+00:00","cardKeyDetails":[{"oldCardKey":"a","response":"706"}]}"#;

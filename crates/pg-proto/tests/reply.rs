@@ -85,8 +85,8 @@ fn refused(status: u16, code: &str) -> Refused {
     }
 }
 
-// spec: 1 §7, A132: Each code has one remedy; for an unlisted code the HTTP status decides. A client that follows it
-//   neither pays twice nor loses a payment.
+// spec: 1 §7, A132: Each code has one remedy; for an unlisted code the HTTP status decides. A client that follows the
+//   remedy neither pays twice nor loses a payment.
 #[test]
 fn every_code_has_the_remedy_that_loses_no_payment_and_doubles_none() {
     let sandbox = sandbox();
@@ -133,7 +133,7 @@ fn no_answer_from_the_bank_may_have_been_a_payment() {
     assert!(!account().reply::<AuthSessionKey>(response(400, "application/json", body)).unwrap_err().may_be_executed());
 }
 
-// spec: 1 §7, A44: A reply that is none is neither success nor refusal.
+// spec: 1 §7, A44: A reply that cannot be read is neither a success nor a refusal.
 #[test]
 fn an_unreadable_reply_may_have_been_executed_and_says_where_and_what() {
     for (status, kind, body, words) in [

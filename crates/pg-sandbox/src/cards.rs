@@ -281,8 +281,8 @@ mod tests {
         assert!(!luhn_valid(""));
     }
 
-    // spec: 1 §2.4, A137: Which cards do what is listed, and any other card is approved.
-    // spec: 2 §4.3, A137: Test cards have scenarios.
+    // spec: 1 §2.4, A137: The listed test cards have fixed results; any other card is approved.
+    // spec: 2 §4.3, A137: Each test card has a scenario.
     #[test]
     fn the_view_lists_number_scheme_and_scenario() {
         let view = view();

@@ -127,8 +127,8 @@ mod tests {
         }
     }
 
-    // spec: 1 §4.1, A37: The path is the service's prefix, the method and the encoding, xml or json; without one the
-    //   reply is XML.
+    // spec: 1 §4.1, A37: The path consists of the service's prefix, the method and the encoding, xml or json; without
+    //   an encoding the reply is XML.
     // spec: 1 §9: The version is the first segment of the path.
     // spec: 2 §9: The version is the first segment of the path.
     #[test]

@@ -125,13 +125,13 @@ fn parameters(method: &MethodInfo, changed: &Field, value: &str) -> Vec<(String,
         .collect()
 }
 
-// spec: 1 §4.3, A08: cardKey is the token to act on: without it nothing happens.
+// spec: 1 §4.3, A08: cardKey is the token to act on and is required.
 // spec: 1 §4.7, A08: transactionKey is required.
-// spec: 1 §7, A45: Each wrong or missing parameter has its code.
-// spec: 1 §8 Limits: merchantCustomerReference has at most 45 characters where a token is acted on.
+// spec: 1 §7, A45: Each invalid or missing parameter has a code.
+// spec: 1 §8 Limits: merchantCustomerReference has at most 45 characters in requests about a token.
 // spec: 2 §4.3, A05, A12: A raw card has 13 to 19 digits without separators, a month and a year of two digits each; CV2
 //   and name are optional.
-// spec: 2 §4.4: initiate3DSecureSessionKey needs returnUrl, where the customer comes back to.
+// spec: 2 §4.4: initiate3DSecureSessionKey needs returnUrl, to which the customer returns.
 // spec: 1 §2.1, A01, A04; 1 §4.6, A10; 1 §7, A40; 1 §8; 2 §8; 3 §4.1; 3 §7, A112; 3 §8
 // spec: parameters signed enterprise; codes ErrorCode 108 109 110 120 125 184
 // spec: codes SandboxErrorCode 937 938

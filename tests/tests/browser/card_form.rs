@@ -89,7 +89,7 @@ async fn a_card_is_entered_and_paid_with_xml() {
     a_card_is_entered_and_paid(Encoding::Xml, Scripts::On).await;
 }
 
-// spec: 2 §1.1: The merchant's form posts the card to the service, which keeps it from the merchant.
+// spec: 2 §1.1: The customer's browser posts the card to the service, so that the merchant never receives it.
 #[tokio::test]
 async fn a_card_is_entered_and_paid_with_json_and_without_scripts() {
     a_card_is_entered_and_paid(Encoding::Json, Scripts::Off).await;

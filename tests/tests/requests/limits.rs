@@ -10,7 +10,7 @@ fn broken(path: &str, name: &str, value: &str) -> Option<Rule> {
     found.iter().find(|violation| violation.name == name).map(|violation| violation.rule)
 }
 
-// spec: 2 §8 Limits: Lengths: itemName 64, itemReference 32, merchantReference 32, uniqueMerchantReference 128,
+// spec: 2 §8 Limits: Maximum lengths: itemName 64, itemReference 32, merchantReference 32, uniqueMerchantReference 128,
 //   merchantCustomerReference 45, postcode 8.
 // spec: 1 §8; 3 §8
 #[test]
@@ -76,7 +76,7 @@ fn exact_lengths_of_the_documents() {
     }
 }
 
-// spec: 1 §2.4, A12: The Luhn check is the service's business: the SDK rules digits and length only.
+// spec: 1 §2.4, A12: The Luhn check is left to the service: the SDK checks digits and length only.
 // spec: 2 §8
 #[test]
 fn digits_of_a_card() {
@@ -125,8 +125,8 @@ fn five_thousand_card_keys_and_no_more() {
 }
 
 /// The edge of every length in the tables, whatever the documents say.
-// spec: 1 §8 Limits: Fields have the lengths of their tables, in characters.
-// spec: 3 §8 Limits: Fields have the lengths of their tables.
+// spec: 1 §8 Limits: Fields have the maximum lengths of their tables, counted in characters.
+// spec: 3 §8 Limits: Fields have the maximum lengths of their tables.
 #[test]
 fn every_length_is_kept_at_its_edges() {
     for method in METHODS {

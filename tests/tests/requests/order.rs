@@ -115,7 +115,8 @@ fn foreign_parameters_are_left_alone() {
     assert_eq!(request, pg_model::DeleteToken::new("k"));
 }
 
-// spec: 1 §4.6, A23: The misspelt names of town and county are read; both spellings at once are a parameter sent twice.
+// spec: 1 §4.6, A23: The misspelt names of town and county are accepted; both spellings in one request are a duplicate
+//   parameter.
 // spec: 1 §2.1, A23
 #[test]
 fn misspelt_names_are_read_and_the_right_ones_sent() {

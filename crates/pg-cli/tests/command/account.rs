@@ -15,7 +15,7 @@ shaKey = "s"
 baseUrl = "https://staging.example/api"
 "#;
 
-// spec: 1 §1: Live and test environment differ in address and credentials, not in form.
+// spec: 1 §1: The live and the test environment differ in address and credentials only.
 #[test]
 fn flags_win_over_environment_over_profile() {
     let target =

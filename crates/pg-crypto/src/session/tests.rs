@@ -46,8 +46,8 @@ fn encrypting_needs_a_good_iv_and_a_bounded_text() {
     assert_eq!(cipher().padding(Padding::None).encrypt("a", IV), Err(EncryptError::NotWholeBlocks));
 }
 
-// spec: 2 §4.2, A35: The data carries no proof of where it comes from: every failure looks the same, and it is no proof
-//   of payment.
+// spec: 2 §4.2, A35: The data is not authenticated: it proves no payment, and every decryption failure gives the same
+//   error.
 #[test]
 fn every_failure_looks_the_same() {
     let good = cipher().encrypt("{}", IV).unwrap();

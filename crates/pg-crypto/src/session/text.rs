@@ -119,7 +119,7 @@ mod tests {
     /// Bytes whose Base64 contains both characters in which the alphabets differ.
     const BYTES: [u8; 16] = [0xfb, 0xef, 0xbe, 0xff, 0xff, 0xff, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 
-    // spec: 2 §4.2, A33: The ciphertext is text of a query.
+    // spec: 2 §4.2, A33: The ciphertext is encoded as text for a query string.
     #[test]
     fn detects_every_form() {
         for form in [

@@ -79,7 +79,7 @@ async fn calls_by_name_are_read_as_the_tables_say() {
     assert_eq!(model::json::write(&*record), r#"{"sessionKey":"0123456789abcdef0123456789abcdef"}"#);
 }
 
-// spec: 1 §4.1, A22: A method that may be repeated says so, with a reason.
+// spec: 1 §4.1, A22: A method that may be repeated is marked so, with the reason.
 // spec: 2 §4.4, A130
 #[tokio::test]
 async fn raw_calls_that_no_table_knows_end_unknown_and_known_ones_as_their_retry_class_says() {

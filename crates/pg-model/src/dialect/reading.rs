@@ -92,7 +92,7 @@ mod tests {
     use super::*;
     use crate::dialect::ErrorEntry;
 
-    // spec: 2 §7, A141: A refusal says about other copies of a payment only what its code allows.
+    // spec: 2 §7, A141: A refusal proves something about other copies of a payment only as far as its code allows.
     #[test]
     fn without_a_dialect_only_what_the_documents_say_of_the_request_holds_for_every_copy() {
         let copies = |code: &str| Dialect::documented().error_meaning(&code.into(), 400).scope;

@@ -4,7 +4,8 @@ use pg_model::{AccountUpdaterBatch, CardKeyDetail, CardKeyDetails, ErrorCode, Fl
 
 use crate::{read, response};
 
-// spec: 1 §2, A131, A44: A reply is read whether its values are texts or numbers, and whatever unknown fields it holds.
+// spec: 1 §2, A131, A44: A reply is read whether its values are strings or numbers, and unknown fields do not prevent
+//   that.
 #[test]
 fn numbers_are_as_good_as_texts() {
     let as_text = "{\"cardKey\":\"k\",\"cardUniqueIdentifier\":\"2001934\",\"enabled\":\"1\"}";

@@ -171,7 +171,7 @@ record.card_key_details = cards;
     }
 }
 
-// spec: 2 §2.2, A139: What XML cannot hold is replaced there and kept in JSON.
+// spec: 2 §2.2, A139: Characters that XML cannot contain are replaced there and kept in JSON.
 #[test]
 fn control_characters_that_xml_cannot_hold_are_replaced_there_and_kept_in_json() {
     let card = Card::default().with(|record| {

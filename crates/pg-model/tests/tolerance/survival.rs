@@ -167,7 +167,7 @@ fn bank_data_of_another_shape_survives() {
     }
 }
 
-// spec: 1 §2.1, A23: The spellings of the examples are written; those of the tables are read as well.
+// spec: 1 §2.1, A23: The spellings of the examples are written; the spellings of the tables are read too.
 #[test]
 fn misspelt_names_of_the_documents_are_accepted() {
     let detail: CardKeyDetail = kept(

@@ -197,9 +197,9 @@ mod tests {
         assert_eq!(judge(&long, CallbackKind::AccountUpdater), Err(BadTarget::NotAnAddress));
     }
 
-    // spec: 3 §4.1, A18, A77: callback_url is on port 80 or 443.
-    // spec: 3 §6, A18: It has to take port 80 or 443.
-    // spec: 3 §8 Limits: Callbacks go to port 80 or 443.
+    // spec: 3 §4.1, A18, A77: callback_url uses port 80 or 443.
+    // spec: 3 §6, A18: Its port must be 80 or 443.
+    // spec: 3 §8 Limits: Callbacks are sent to port 80 or 443.
     #[test]
     fn the_checkout_calls_back_on_two_ports_and_any_of_this_machine() {
         for text in [

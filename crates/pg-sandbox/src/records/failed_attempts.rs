@@ -114,8 +114,8 @@ mod tests {
         attempts
     }
 
-    // spec: 1 §5, A53: More than 5 wrong credentials in a day from one address refuse it for a minute, 121.
-    // spec: 1 §5, A53: 10 failures refuse it for five minutes, 122.
+    // spec: 1 §5, A53: More than 5 wrong credentials in a day block the address for a minute: 121.
+    // spec: 1 §5, A53: 10 failures block it for five minutes: 122.
     #[test]
     fn more_than_five_block_a_minute_and_ten_block_five() {
         assert_eq!(failed(5).block(at(0)), None);

@@ -76,8 +76,8 @@ fn tokens_of_another_account_do_not_exist() {
     assert!(stored(&mut sandbox, &key).is_some());
 }
 
-// spec: 1 §5, A52: A signature that does not fit gives 123.
-// spec: 1 §7, A51: Of several errors the first in a fixed order is told.
+// spec: 1 §5, A52: A wrong signature gives 123.
+// spec: 1 §7, A51: Of several errors, the first in a fixed order is returned.
 // spec: 1 §4.1; 2 §4.3; 2 §5; codes ErrorCode 101 102 103 104 123; codes SandboxErrorCode 930 934 935
 #[test]
 fn the_checks_come_in_their_order() {
@@ -108,7 +108,7 @@ fn the_checks_come_in_their_order() {
 /// Every request carries them (spec 1 §5, 2 §5); of one method the documents leave the signature open, and it is wanted there
 /// too (A28).
 // spec: 2 §4.1: Credentials and signature are required.
-// spec: 2 §4.3: shaSignature is required, apiKey and apiPassword too.
+// spec: 2 §4.3: shaSignature, apiKey and apiPassword are required.
 // spec: 2 §5: Gateway methods and initiate carry credentials and signature.
 #[test]
 fn every_method_of_version_3_wants_its_credentials_and_a_signature() {
@@ -142,8 +142,8 @@ fn every_method_of_version_3_wants_its_credentials_and_a_signature() {
     assert!(methods > 20, "{methods}");
 }
 
-// spec: 1 §1: Tokens can be looked up, enabled, disabled, deleted, updated, and made of a transaction.
-// spec: 2 §1.2: There are auth, preauth, capture, cancel, 3-D Secure, refund, update and lookup.
+// spec: 1 §1: Tokens can be looked up, enabled, disabled, deleted and updated, and created from a transaction.
+// spec: 2 §1.2: The methods are auth, preauth, capture, cancel, 3-D Secure, refund, update and lookup.
 #[test]
 fn every_method_of_the_tables_is_carried_out() {
     let mut sandbox = empty();
@@ -170,8 +170,8 @@ fn any_path_and_method_gets_an_answer() {
     assert!(v5.contains("<errorcode>103</errorcode>"), "{v5}");
 }
 
-// spec: 1 §8 Limits: Lockout after more than 5 and after 10 invalid credentials.
-// spec: 2 §5: Lockouts are those of document 1; a wrong signature is 123.
+// spec: 1 §8 Limits: More than 5 invalid credentials, and then 10, cause a lockout.
+// spec: 2 §5: The lockouts of document 1 apply; a wrong signature gives 123.
 // spec: codes ErrorCode 121 122
 #[test]
 fn an_address_is_locked_out_and_let_in_again() {

@@ -198,7 +198,8 @@ mod tests {
         }
     }
 
-    // spec: 2 §1.2, A195: Requests never come from a customer's browser: those that say that they do are refused.
+    // spec: 2 §1.2, A195: Requests never come from a customer's browser: those that are recognisably from one are
+    //   refused.
     #[test]
     fn servers_are_served_and_web_pages_are_not() {
         let refused = |headers: &[(&'static str, &str)]| refused_as_browser(&request(headers), &Settings::default());

@@ -133,7 +133,7 @@ mod tests {
         }
     }
 
-    // spec: 2 §1.1, A134: Pages of the merchant are served over TLS; the sandbox takes those without it too.
+    // spec: 2 §1.1, A134: Pages of the merchant are served over TLS; the sandbox also accepts pages without it.
     #[test]
     fn only_pages_of_the_web_are_taken() {
         for address in [

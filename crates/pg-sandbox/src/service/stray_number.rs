@@ -100,8 +100,7 @@ mod tests {
         told
     }
 
-    // spec: 2 §1.1, A225: A card number in an address or a header is warned of; numbers of orders and articles seldom
-    //   are.
+    // spec: 2 §1.1, A225: A card number in a URL or a header gives a warning; numbers of orders and articles rarely do.
     #[test]
     fn addresses_and_headers_are_looked_at() {
         let path = "/v3/transaction/auth/json";

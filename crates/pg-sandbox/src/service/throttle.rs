@@ -49,7 +49,7 @@ impl Throttle {
 mod tests {
     use super::*;
 
-    // spec: 1 §8 Limits, A54: 100 requests a minute for an account, adjustable.
+    // spec: 1 §8 Limits, A54: An account may send 100 requests a minute; the limit can be changed.
     // spec: 2 §8, A54
     #[test]
     fn counts_a_sliding_minute_for_each_account() {

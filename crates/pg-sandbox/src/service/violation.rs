@@ -181,7 +181,7 @@ mod tests {
         }
     }
 
-    // spec: 2 §4.3, A170: An amount is not skipped because of the spelling of its name.
+    // spec: 2 §4.3, A170: A misspelt name of an amount does not make the service skip it.
     #[test]
     fn no_spelling_of_an_amount_is_skipped() {
         let refund = |name: &str| {

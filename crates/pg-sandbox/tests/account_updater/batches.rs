@@ -5,10 +5,10 @@ use serde_json::json;
 
 use crate::account_updater::desk::{A, Desk, MONTH, PLAIN};
 
-// spec: 1 §1, A73: The account updater takes a list of card keys, works it off as a batch, and gives updated cards.
-// spec: 1 §2.4, A73: A batch is worked off after 2 minutes of the sandbox's clock.
-// spec: 1 §4.9: Updated cards come after the batch has finished, 182 before.
-// spec: 1 §8 Limits: A batch of the simulator takes 2 minutes.
+// spec: 1 §1, A73: The account updater takes a list of card keys, processes it as a batch, and returns updated cards.
+// spec: 1 §2.4, A73: A batch is processed 2 minutes later on the sandbox's clock.
+// spec: 1 §4.9: Updated cards are returned once the batch has finished; before, 182.
+// spec: 1 §8 Limits: The simulator processes a batch in 2 minutes.
 // spec: 1 §3.2; method token/requestAccountUpdater; codes ErrorCode 182
 #[test]
 fn a_batch_is_pending_for_two_minutes_and_finished_from_then_on() {
@@ -34,10 +34,10 @@ fn a_batch_is_pending_for_two_minutes_and_finished_from_then_on() {
 }
 
 // spec: 1 §2.1: The account updater's list is an array in JSON.
-// spec: 1 §2.1, A66, A131: cardUniqueIdentifier tells a card: a number in the lookup, a text in the result of the
-//   updater.
-// spec: 1 §2.2, A75: createdOn is an ISO 8601 time with its offset.
-// spec: 1 §6: The result can be fetched at any time.
+// spec: 1 §2.1, A66, A131: cardUniqueIdentifier identifies a card: a number in the lookup, a string in the result of
+//   the updater.
+// spec: 1 §2.2, A75: createdOn is an ISO 8601 time with a UTC offset.
+// spec: 1 §6: The result can be retrieved at any time.
 // spec: 1 §3.2; method token/retrieveAccountUpdater
 #[test]
 fn xml_and_json_say_the_same() {
@@ -59,7 +59,7 @@ fn xml_and_json_say_the_same() {
     assert_eq!(responses, ["700", "702", "706"]);
 }
 
-// spec: 1 §5, A28: retrieveAccountUpdater wants a signature as every method does, unless the account may leave it out.
+// spec: 1 §5, A28: retrieveAccountUpdater needs a signature like every method, unless the account is exempt.
 #[test]
 fn the_result_is_retrieved_with_a_signature_and_without_one_where_the_account_may() {
     for lenient in [false, true] {

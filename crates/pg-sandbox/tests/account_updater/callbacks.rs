@@ -12,8 +12,8 @@ fn finished(desk: &mut Desk) -> String {
     batch
 }
 
-// spec: 1 §1: Its result comes as a callback and can be fetched by batch key.
-// spec: 1 §6: A batch that was requested with an address is told there once it has finished, by POST.
+// spec: 1 §1: Its result is sent as a callback and can be retrieved by batch key.
+// spec: 1 §6: If the request named a URL, it receives a POST when the batch has finished.
 // spec: 1 §3.2
 #[test]
 fn one_callback_comes_when_the_batch_has_finished_and_says_what_a_retrieval_does() {
@@ -40,7 +40,7 @@ fn one_callback_comes_when_the_batch_has_finished_and_says_what_a_retrieval_does
     assert_eq!(newest["lastResult"], json!({ "at": "2026-05-04T10:02:00Z", "status": 200 }));
 }
 
-// spec: 1 §6: The callback has the shape of a retrieval, in the encoding of the request.
+// spec: 1 §6: The callback has the format of a retrieval, in the encoding of the request.
 #[test]
 fn it_has_the_encoding_of_the_request() {
     let mut desk = Desk::new();
@@ -226,7 +226,7 @@ fn it_is_guarded_also_when_the_name_has_been_resolved() {
     }
 }
 
-// spec: 1 §6, A345: A callback that is not acknowledged is sent again only where retries are configured.
+// spec: 1 §6, A345: An unacknowledged callback is sent again only if retries are configured.
 #[test]
 fn retries_are_bounded_and_their_pauses_double() {
     let mut desk = Desk::with_settings(|settings| settings.callback_retries(3));
@@ -268,7 +268,8 @@ fn retries_are_bounded_and_their_pauses_double() {
     assert_eq!(desk.newest()["retriesLeft"], 8);
 }
 
-// spec: 1 §6, A346: A registered destination receives the callbacks of its account and kind in place of the URL of the request.
+// spec: 1 §6, A346: A registered destination receives the callbacks of its account and kind instead of the URL of the
+//   request.
 #[test]
 fn a_registered_destination_receives_the_callbacks_of_its_account_and_kind() {
     let mut desk = Desk::new();

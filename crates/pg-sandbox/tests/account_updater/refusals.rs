@@ -15,7 +15,7 @@ fn refused(desk: &mut Desk, keys: &str, url: &str) -> String {
     format!("{code} {message}")
 }
 
-// spec: 1 §4.8, A71: accountUpdaterKey has to be the account's.
+// spec: 1 §4.8, A71: accountUpdaterKey must be that of the account.
 // spec: codes ErrorCode 180
 #[test]
 fn the_updater_key_has_to_be_the_accounts() {
@@ -28,7 +28,7 @@ fn the_updater_key_has_to_be_the_accounts() {
     assert_eq!(desk.refused(REQUEST, &[("cardKey", &key)]).0, "180");
 }
 
-// spec: 1 §1, A71, A102: The account updater is off until the account is allowed it.
+// spec: 1 §1, A71, A102: The account updater is disabled until it is enabled for the account.
 // spec: codes ErrorCode 106
 #[test]
 fn an_account_without_the_updater_has_no_permission() {
@@ -40,7 +40,7 @@ fn an_account_without_the_updater_has_no_permission() {
     assert_eq!(desk.refused(RETRIEVE, &[("batchKey", "x")]).0, "106");
 }
 
-// spec: 1 §4.8, A70: cardKey holds one key or several with commas, each once, at most 5,000.
+// spec: 1 §4.8, A70: cardKey contains one key, or up to 5,000 separated by commas, each once.
 // spec: 1 §8; codes SandboxErrorCode 945
 #[test]
 fn the_list_of_cards_has_to_be_one_without_repetition() {
@@ -77,7 +77,7 @@ fn the_list_of_cards_has_to_be_one_without_repetition() {
     desk.request(&[&format!(" {first} "), &format!(" {other}")], "");
 }
 
-// spec: 1 §4.8, A77: callbackUrl is an address with a certificate that can be trusted.
+// spec: 1 §4.8, A77: callbackUrl is a URL with a trusted certificate.
 // spec: codes ErrorCode 184
 #[test]
 fn only_addresses_that_may_be_called_are_taken() {
@@ -101,7 +101,7 @@ fn only_addresses_that_may_be_called_are_taken() {
     }
 }
 
-// spec: 1 §4.9, A72: batchKey is required; unknown ones have their code.
+// spec: 1 §4.9, A72: batchKey is required; an unknown one has a code of its own.
 // spec: codes ErrorCode 181 183
 #[test]
 fn unknown_batches_have_their_code_and_lost_ones_too() {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::account_updater::desk::{A, B, Desk, MONTH, OTHER, PLAIN};
 
-// spec: 1 §2.1: The result of the updater has the card part of a record, without customer and address.
+// spec: 1 §2.1: The result of the updater contains the card fields of a record, without customer and address.
 // spec: 1 §2.4: Two test cards give 700, each with the number of the other.
 // spec: 1 §1, A74, A59
 #[test]
@@ -48,8 +48,8 @@ fn one_card_gets_a_month_and_december_is_followed_by_january() {
     }
 }
 
-// spec: 1 §1, A74, A59: Every updated card has a card key of its own; the old one stays as it was, and switching is up
-//   to the merchant.
+// spec: 1 §1, A74, A59: Every updated card has a new card key; the old token is unchanged, and the merchant decides
+//   when to switch.
 #[test]
 fn the_new_token_has_everything_of_the_old_one_and_pays() {
     let mut desk = Desk::new();
@@ -110,8 +110,8 @@ fn a_batch_shows_what_it_found_also_when_the_new_token_has_gone() {
     assert_eq!(desk.retrieve(&batch), found);
 }
 
-// spec: 1 §2.2, A75: Every submitted card has its entry; one without a new card holds oldCardKey and response alone.
-// spec: 1 §2.3, A74: Any of the codes can be had for a card, and the four that tell of a new card have one.
+// spec: 1 §2.2, A75: Every submitted card has an entry; without a new card it contains only oldCardKey and response.
+// spec: 1 §2.3, A74: Each response code can be set for a card; the four codes of a new card return one.
 // spec: 1 §2.4: Any other number that passes the Luhn check gives 706.
 // spec: codes CardRetrievalCode 700 701 702 703 704 705 706 707 708 709 710 711 712
 #[test]

@@ -103,7 +103,7 @@ fn each_has_its_own_faults() {
     assert_eq!((removed["removed"].as_u64(), other.session(&mut shared).0), (Some(1), 200));
 }
 
-// spec: 1 §5, A53, A335: More than five failures lock an address out of the account that they were for.
+// spec: 1 §5, A53, A335: More than five failures lock an address out of the account whose credentials were wrong.
 #[test]
 fn a_lockout_and_a_limit_are_those_of_one_account() {
     let mut shared = Shared::new();

@@ -17,7 +17,7 @@ fn requests(shared: &mut Shared) -> Vec<Value> {
     all.as_array().unwrap().iter().map(|request| request["merchant"].clone()).collect()
 }
 
-// spec: 1 §7, A52, A335: The credentials of an account that is gone are invalid.
+// spec: 1 §7, A52, A335: The credentials of a removed account are invalid.
 #[test]
 fn a_removed_account_is_unknown_and_leaves_nothing() {
     let mut shared = Shared::new();

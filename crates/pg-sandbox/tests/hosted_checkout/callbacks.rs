@@ -19,7 +19,7 @@ fn sent(shop: &mut Shop) -> Vec<(String, Vec<(String, String)>)> {
     all
 }
 
-// spec: 3 §6, A121: A token's callback_url is told of a successful payment, once.
+// spec: 3 §6, A121: The callback_url of a token receives a successful payment once.
 // spec: 3 §4.1, A100, A121
 #[test]
 fn an_approval_is_told_once() {
@@ -81,7 +81,7 @@ fn a_card_number_in_a_wrong_place_is_told_to_its_merchant_only() {
     }
 }
 
-// spec: 3 §2, A346: A token whose request names no callback_url gets the registered destination as its default.
+// spec: 3 §2, A346: A token without callback_url uses the registered destination.
 #[test]
 fn a_registered_destination_is_the_default_of_a_token() {
     let mut shop = Shop::new();

@@ -8,8 +8,8 @@ const METHODS: [&str; 9] =
     ["gettoken", "repeat", "refund", "capture", "cancel", "sms", "address", "transaction_lookup", "canceltoken"];
 
 // spec: 3 §4: api_key, api_password and version are required.
-// spec: 3 §5: Credentials and version are on every request, no signature.
-// spec: 3 §9, A111: version is 5, and nothing else.
+// spec: 3 §5: Every request carries credentials and version, and no signature.
+// spec: 3 §9, A111: version is always 5.
 // spec: codes ErrorCode 1 3; codes SandboxErrorCode 939
 #[test]
 fn every_method_wants_key_password_and_version() {
@@ -74,8 +74,8 @@ fn the_version_is_an_integer() {
     }
 }
 
-// spec: 3 §5, A53: Wrong credentials of this service lock an address out, as those of version 3 do.
-// spec: 3 §8 Limits, A129: The service counts no requests.
+// spec: 3 §5, A53: Wrong credentials of this service lock an address out like those of version 3.
+// spec: 3 §8 Limits, A129: The service has no limit of requests.
 #[test]
 fn failures_lock_out_and_nothing_is_throttled() {
     let mut shop = Shop::new();
@@ -113,7 +113,7 @@ fn paths_methods_and_bodies_are_refused_in_xml() {
     assert!(String::from_utf8_lossy(response.body()).contains("<errorcode>933</errorcode>"));
 }
 
-// spec: 3 §7, A112: Further codes are those of version 3 and of the sandbox.
+// spec: 3 §7, A112: Other codes are those of version 3 and of the sandbox.
 #[test]
 fn required_parameters_have_to_be_there() {
     let mut shop = Shop::new();

@@ -3,7 +3,7 @@
 
 use crate::hosted_checkout::shop::{CANCEL, CARD, DECLINED, NO_KEY, PAN, Shop};
 
-// spec: 3 §3.1 Transitions: gettoken makes a token that works from token_start on.
+// spec: 3 §3.1 Transitions: gettoken makes a token that is valid from token_start.
 // spec: 3 §3.1, A119
 #[test]
 fn a_token_works_from_its_start_to_its_expiry() {

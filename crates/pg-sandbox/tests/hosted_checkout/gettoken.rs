@@ -8,8 +8,9 @@ use crate::hosted_checkout::shop::{Answer, CANCEL, CARD, ORDER, SUCCESS, Shop, w
 
 // spec: 3 §2.1, A115, A116: The reply is XML with token, user and items.
 // spec: 3 §2.1, A115: Times are ISO 8601 in UTC.
-// spec: 3 §2.1, A114: Addresses are as sent, or defaults; type and category default to auth and purchase.
-// spec: 3 §2.1, A115: quantity and reference of an item appear when they were sent.
+// spec: 3 §2.1, A114: Addresses are returned as sent, or defaults; the defaults of type and category are auth and
+//   purchase.
+// spec: 3 §2.1, A115: quantity and reference of an item are returned if they were sent.
 // spec: 3 §1; 3 §4.1, A122; 3 §4.1, A116, A136; method enterprise/gettoken
 #[test]
 fn the_reply_says_everything_that_was_set_up() {
@@ -79,12 +80,12 @@ fn the_reply_says_everything_that_was_set_up() {
     assert_eq!(answer.basis, "3 4.1, A14, A41, A42, A114, A115, A116, A122");
 }
 
-// spec: 3 §1, A114: Merchant defaults stand in for what is not sent.
-// spec: 3 §4.1, A114, A117: token_start is now when left out, token_expiry the merchant's default, a week later; it
-//   lies behind the start.
-// spec: 3 §4.1, A117: token_uses and token_redemptions are from -1, the default, to 127; 0 makes a token that no customer
+// spec: 3 §1, A114: Missing parameters get the merchant's defaults.
+// spec: 3 §4.1, A114, A117: The default of token_start is now, and of token_expiry the merchant's default, a week
+//   later; token_expiry must be after token_start.
+// spec: 3 §4.1, A117: token_uses and token_redemptions are -1, the default, to 127; 0 makes a token that no customer
 //   can use.
-// spec: 3 §4.1: trans_type is Auth when left out; PreAuth makes a reservation.
+// spec: 3 §4.1: The default of trans_type is Auth; PreAuth makes a reservation.
 // spec: 3 §2.1, A114; 3 §2.1, A115; 3 §4.1, A114, A120; 3 §4.1, A114, A19
 // spec: codes TransactionCategory purchase
 #[test]
@@ -150,8 +151,8 @@ fn the_page_is_where_the_sandbox_was_called_or_told_that_it_is() {
     assert_eq!(redemption_url(told, "10.0.0.1:80"), "https://pay.example");
 }
 
-// spec: 3 §8 Limits, A117: token_uses has a maximum of 127; -1 is unlimited.
-// spec: 3 §8 Limits, A117: token_redemptions has a maximum of 127; -1 is unlimited.
+// spec: 3 §8 Limits, A117: The maximum of token_uses is 127; -1 is unlimited.
+// spec: 3 §8 Limits, A117: The maximum of token_redemptions is 127; -1 is unlimited.
 // spec: 3 §4.1, A117
 #[test]
 fn counts_are_from_minus_one_to_127() {
@@ -193,7 +194,7 @@ fn a_token_ends_after_it_begins() {
     assert_eq!(later.text("token_expiry"), "2026-05-11T11:00:00Z");
 }
 
-// spec: 3 §4.1, A14, A90: Items are numbered, with name and price together; a quantity of 0 or none is 1.
+// spec: 3 §4.1, A14, A90: Items are numbered and have a name and a price; a quantity that is 0 or missing counts as 1.
 #[test]
 fn items_come_in_pairs_and_in_order() {
     let mut shop = Shop::new();
@@ -286,7 +287,7 @@ fn no_item_is_skipped_however_its_number_is_written() {
     assert_eq!(answer.status, 200, "{answer:?}");
 }
 
-// spec: 3 §4.1, A118: Without any item parameter none is required; there is nothing to pay then.
+// spec: 3 §4.1, A118: A request may have no item parameters; then there is nothing to pay.
 #[test]
 fn a_token_without_items_is_made_and_there_is_nothing_to_pay() {
     let mut shop = Shop::new();
@@ -346,8 +347,8 @@ fn sums_follow_the_currency() {
     }
 }
 
-// spec: 3 §4.1, A114, A19: currency is the merchant's default when left out, and has to be configured.
-// spec: 3 §4.1, A143: Words from a list count in any letter case; a country is any two letters.
+// spec: 3 §4.1, A114, A19: The default of currency is the merchant's; it must be configured.
+// spec: 3 §4.1, A143: Listed words are accepted in any letter case; a country is any two letters.
 // spec: 3 §4.1, A91, A122: terminal_key chooses a terminal of the account.
 // spec: codes SandboxErrorCode 971
 #[test]

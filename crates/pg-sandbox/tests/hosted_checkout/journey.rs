@@ -2,8 +2,8 @@
 
 use crate::hosted_checkout::shop::{CARD, Shop, with};
 
-// spec: 1 §1: The details come from another service: a payment that was made there is submitted here.
-// spec: 3 §6, A100: The key of the callback, of a reply and of the success address is one, and makes a token.
+// spec: 1 §1: Payments of another service can be submitted here.
+// spec: 3 §6, A100: The callback, the reply and the success URL contain the same key, which makes a token.
 // spec: 3 §4.1, A116, A136
 #[test]
 fn a_hosted_payment_becomes_a_stored_card() {
@@ -70,7 +70,7 @@ fn a_hosted_payment_becomes_a_stored_card() {
 }
 
 /// A checkout takes longer texts (spec 3 §4.1) than a token record has room for (spec 1 §2.1).
-// spec: 1 §2.1, A01, A04: Customer and address fields keep to their lengths.
+// spec: 1 §2.1, A01, A04: Customer and address fields have maximum lengths.
 #[test]
 fn a_text_that_a_token_has_no_room_for_loses_its_end() {
     let mut shop = Shop::new();

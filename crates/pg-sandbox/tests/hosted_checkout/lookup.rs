@@ -4,7 +4,7 @@ use pg_model::EnterpriseTransaction;
 
 use crate::hosted_checkout::shop::{DECLINED, NO_KEY, Shop, with};
 
-// spec: 3 §4.8, A125: status, token, value and currency tell of the transaction.
+// spec: 3 §4.8, A125: status, token, value and currency describe the transaction.
 // spec: method enterprise/transaction_lookup
 #[test]
 fn a_payment_is_found_with_its_token() {
@@ -23,7 +23,7 @@ fn a_payment_is_found_with_its_token() {
     assert_eq!(shop.status_of(&key), "Refunded");
 }
 
-// spec: 3 §4.8, A125: value has the separators of the currency.
+// spec: 3 §4.8, A125: value is formatted with the separators of the currency.
 #[test]
 fn separators_are_those_of_the_currency() {
     let mut shop = Shop::new();
@@ -35,7 +35,7 @@ fn separators_are_those_of_the_currency() {
     }
 }
 
-// spec: 3 §3.1, A125: Words of transaction_lookup.
+// spec: 3 §3.1, A125: The words that transaction_lookup returns.
 #[test]
 fn each_state_has_its_word() {
     let mut shop = Shop::new();
@@ -117,7 +117,7 @@ fn a_payment_without_a_token_is_found_too_and_an_unknown_one_not() {
     assert_eq!(shop.refused("transaction_lookup", &[("trans_key", &NO_KEY.repeat(2))]), "937");
 }
 
-// spec: 3 §4.9, A126, A113: status is 1 when the token is cancelled, 0 when it cannot be.
+// spec: 3 §4.9, A126, A113: status is 1 if the token is cancelled, and 0 if it cannot be.
 // spec: method enterprise/canceltoken
 #[test]
 fn a_token_is_cancelled_once_and_for_all() {

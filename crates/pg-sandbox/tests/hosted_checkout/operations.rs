@@ -14,13 +14,13 @@ fn reserve(shop: &mut Shop) -> String {
     shop.paid(&[("trans_type", "PreAuth")])
 }
 
-// spec: 3 §1: The other methods work on earlier transactions, or are utilities; none needs the pages.
-// spec: 3 §2.2, A124: trans_type is in small letters.
-// spec: 3 §2.2, A15: prev_trans_key names the original, trans_key the new transaction, which later operations take.
-// spec: 3 §2.2: trans_class comes back when it was sent.
+// spec: 3 §1: The other methods work on earlier transactions, or are utilities; none needs the hosted pages.
+// spec: 3 §2.2, A124: trans_type is returned in lower case.
+// spec: 3 §2.2, A15: prev_trans_key is the original, and trans_key the new transaction, which later operations take.
+// spec: 3 §2.2: trans_class is returned if it was sent.
 // spec: 3 §2.2, A113, A124: status is 1 for success and 0 for failure; auth_code is the bank's.
-// spec: 3 §3.2 Transitions: It is captured once, up to what is reserved.
-// spec: 3 §3.2 Transitions: It is cancelled up to what is reserved, and the reservation is removed.
+// spec: 3 §3.2 Transitions: It is captured once, up to the reserved amount.
+// spec: 3 §3.2 Transitions: It is cancelled up to the reserved amount, and the reservation is removed.
 // spec: 3 §4.3: The result has trans_type refund and system_action REFUND.
 // spec: 3 §4.4, A95: The pre-auth is captured up to the reserved amount; the result has CAPTURE.
 // spec: 3 §4.5, A95: The pre-auth is cancelled up to the reserved amount; the result has CANCEL.
@@ -49,8 +49,8 @@ fn each_operation_says_what_it_did() {
     assert!(!answer.names().contains(&"trans_class") && answer.text("trans_value") == "1.00");
 }
 
-// spec: 3 §3.2 Transitions, A97: A successful transaction is refunded, all of it or a part.
-// spec: 3 §4.3, A97: trans_value is at most the original; the parts together too.
+// spec: 3 §3.2 Transitions, A97: A successful transaction is refunded, in full or in part.
+// spec: 3 §4.3, A97: trans_value is at most the original amount, in total over all refunds.
 // spec: 3 §3.2; 3 §4.5, A95
 #[test]
 fn parts_together_never_exceed_the_original() {
@@ -126,7 +126,7 @@ fn each_kind_of_transaction_takes_its_operations_only() {
     }
 }
 
-// spec: 3 §3.2 Transitions, A96: After 10 days without capture it is void, by itself.
+// spec: 3 §3.2 Transitions, A96: After 10 days without capture it expires.
 // spec: 3 §8 Limits: A pre-auth can be captured for 10 days.
 #[test]
 fn a_reservation_is_void_ten_days_later() {
@@ -142,7 +142,7 @@ fn a_reservation_is_void_ten_days_later() {
     }
 }
 
-// spec: 3 §4.3, A16: currency, if it is there, is that of the original.
+// spec: 3 §4.3, A16: A given currency must be that of the original.
 #[test]
 fn a_refund_may_name_its_currency() {
     let mut shop = Shop::new();

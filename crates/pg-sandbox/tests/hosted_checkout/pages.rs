@@ -9,8 +9,7 @@ use pg_sandbox::{
 
 use crate::hosted_checkout::shop::{CANCEL, CARD, DECLINED, PAN, POOR, Page, SILENT, Shop, with};
 
-// spec: 3 §4.1, A119: The page asks for a card, tells everything that is wrong beside its input, and shows a decline
-//   with the form.
+// spec: 3 §4.1, A119: The page asks for a card, shows every error beside its input, and shows a decline above the form.
 #[test]
 fn the_page_shows_the_order_and_asks_for_a_card() {
     let mut shop = Shop::new();
@@ -64,11 +63,11 @@ fn pages_carry_the_headers_of_careful_pages() {
     }
 }
 
-// spec: 3 §1: gettoken sets up a checkout; the customer goes to its redemption URL and pays on hosted pages.
-// spec: 3 §4.1, A114, A120: success_url is where the customer goes after approval, cancel_url where they may give up;
-//   both have defaults.
-// spec: 3 §4.1, A120: auto_redirect 1 leads to success_url after approval, 0 to the pages of the service.
-// spec: 3 §6, A120: The customer is led to success_url, cancel_url or redemption_redirect_url.
+// spec: 3 §1: gettoken sets up a checkout; the customer opens its redemption URL and pays on hosted pages.
+// spec: 3 §4.1, A114, A120: The customer goes to success_url after approval and may give up to cancel_url; both have
+//   defaults.
+// spec: 3 §4.1, A120: auto_redirect 1 redirects to success_url after approval; 0 shows the pages of the service.
+// spec: 3 §6, A120: The customer is redirected to success_url, cancel_url or redemption_redirect_url.
 #[test]
 fn an_approval_leads_on_with_its_key() {
     let mut shop = Shop::new();
@@ -103,7 +102,7 @@ fn without_auto_redirect_there_is_a_page_with_a_button() {
     }
 }
 
-// spec: 3 §4.1, A120: redemption_redirect_url is where the customer goes when the token is redeemed.
+// spec: 3 §4.1, A120: The customer is redirected to redemption_redirect_url when the token is redeemed.
 // spec: 3 §3.1, A119; 3 §6, A120
 #[test]
 fn a_visit_redeems_the_token_and_leads_where_that_was_said_to_lead() {
@@ -247,7 +246,7 @@ fn everything_that_is_wrong_is_told_beside_its_input() {
     assert!(shop.submit(&token, &page, &with(&grouped, &[("cardholderName", "")])).says("Payment complete"));
 }
 
-// spec: 3 §1, A180: The page takes the expiry date in one input or in two, and no year that no card can have.
+// spec: 3 §1, A180: The page takes the expiry date in one input or in two, and refuses impossible years.
 #[test]
 fn an_expiry_is_taken_in_one_input_or_in_two() {
     let mut shop = Shop::new();
@@ -289,7 +288,7 @@ fn each_mistake_in_a_card_number_has_its_own_words() {
     assert_eq!(all.len(), words.len(), "{words:?}");
 }
 
-// spec: 3 §1, A182: Pages are English, and write amounts as English does.
+// spec: 3 §1, A182: Pages are in English, and format amounts as English does.
 #[test]
 fn amounts_are_written_in_the_language_of_the_page() {
     let mut shop = Shop::new();

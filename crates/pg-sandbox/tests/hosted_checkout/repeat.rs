@@ -21,7 +21,7 @@ fn paid_by_raw_card(shop: &mut Shop, number: &str, expiry: (&str, &str)) -> Stri
     shop.version_3("transaction/auth", &pairs)["transactionKey"].as_str().unwrap_or_default().to_owned()
 }
 
-// spec: 3 §4.2: trans_value is any amount.
+// spec: 3 §4.2: trans_value may be any amount.
 // spec: 3 §2.2, A113, A124; 3 §4.2, A123, A15; method enterprise/repeat
 // spec: codes EnterpriseTransactionType Auth PreAuth auth; codes SystemAction REPEAT
 #[test]
@@ -43,7 +43,7 @@ fn a_card_is_charged_again_with_any_amount() {
     assert_eq!(found["transactions"]["1"]["originalTransactionKey"], paid.as_str());
 }
 
-// spec: 3 §3.2 Transitions: A pre-auth comes from repeat, or from a token, with trans_type PreAuth.
+// spec: 3 §3.2 Transitions: A pre-auth is made by repeat or by a token, with trans_type PreAuth.
 // spec: 3 §2.2, A124; 3 §2.2, A15; 3 §4.2; codes EnterpriseTransactionType Auth PreAuth preauth
 #[test]
 fn a_repeated_reservation_lasts_ten_days_and_a_repeat_can_be_repeated() {
@@ -57,7 +57,7 @@ fn a_repeated_reservation_lasts_ten_days_and_a_repeat_can_be_repeated() {
     assert_eq!(repeat(&mut shop, &paid, "Auth", "1").text("status"), "1");
 }
 
-// spec: 3 §4.2, A123, A15: prev_trans_key names a successful charge of either version.
+// spec: 3 §4.2, A123, A15: prev_trans_key is a successful charge of either version.
 #[test]
 fn only_successful_charges_are_repeated() {
     let mut shop = Shop::new();
@@ -127,7 +127,7 @@ fn the_hosted_page_may_have_charged_too() {
     }
 }
 
-// spec: 3 §4.2, A123: The result has system_action REPEAT; currency and terminal are those of the original.
+// spec: 3 §4.2, A123: The result has system_action REPEAT, with the currency and terminal of the original.
 #[test]
 fn currency_and_terminal_are_those_of_the_original() {
     let mut shop = Shop::new();

@@ -4,7 +4,7 @@ use pg_model::SmsReply;
 
 use crate::hosted_checkout::shop::Shop;
 
-// spec: 3 §2.3, A127: The result tells number, message, status and, when sent, an identifier.
+// spec: 3 §2.3, A127: The result contains number, message and status, and the identifier if it was sent.
 // spec: 3 §1; method enterprise/sms
 #[test]
 fn a_message_is_listed_and_not_sent() {
@@ -50,8 +50,8 @@ fn a_number_that_cannot_be_reached_fails() {
 }
 
 // spec: 3 §4.6: message has at most 160 characters.
-// spec: 3 §8 Limits: A message has 160 characters.
-// spec: 3 §8 Limits: msisdn has 15 characters.
+// spec: 3 §8 Limits: A message has at most 160 characters.
+// spec: 3 §8 Limits: msisdn has at most 15 characters.
 // spec: 3 §4.6, A127
 #[test]
 fn length_and_form_are_checked() {

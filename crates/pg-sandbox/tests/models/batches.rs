@@ -13,11 +13,11 @@ mod sandbox;
 
 use sandbox::Beside;
 
-// spec: 1 §3.2 Transitions: A request with a right updater key and unique card keys is pending and has a batch key;
-//   with an address a callback is due.
-// spec: 1 §3.2 Transitions: Retrieving a pending batch gives 182 and leaves it pending.
-// spec: 1 §3.2 Transitions: When processing ends the batch is finished and the callback is sent.
-// spec: 1 §3.2 Transitions: Retrieving a finished batch gives its entries, each time.
+// spec: 1 §3.2 Transitions: A request with the right updater key and unique card keys creates a pending batch with a
+//   batch key; a URL gets a callback.
+// spec: 1 §3.2 Transitions: Retrieving a pending batch gives 182, and it stays pending.
+// spec: 1 §3.2 Transitions: When processing ends, the batch is finished and the callback is sent.
+// spec: 1 §3.2 Transitions: Retrieving a finished batch returns its entries, each time.
 #[test]
 fn batches_are_what_the_documents_say() {
     agree::<Beside<RIGHT>>();

@@ -12,11 +12,11 @@ mod sandbox;
 
 use sandbox::Beside;
 
-// spec: 3 §3.1 Transitions: An approval takes one of the uses; -1 is unlimited.
-// spec: 3 §3.1 Transitions, A119: A visit takes one of the redemptions; -1 is unlimited.
-// spec: 3 §3.1 Transitions, A119: At token_expiry the token ends: the page says so and nothing can be paid.
-// spec: 3 §3.1 Transitions: canceltoken ends it: the page says that it has expired.
-// spec: 3 §3.1, A136: A form is brought to the bank once, however often it is sent, from however many tabs.
+// spec: 3 §3.1 Transitions: An approval uses up one use; -1 is unlimited.
+// spec: 3 §3.1 Transitions, A119: A visit uses up one redemption; -1 is unlimited.
+// spec: 3 §3.1 Transitions, A119: At token_expiry the token ends: the page shows that, and no payment is possible.
+// spec: 3 §3.1 Transitions: canceltoken ends it: the page shows that it has expired.
+// spec: 3 §3.1, A136: A form is sent to the bank once, however often it is submitted, from however many tabs.
 #[test]
 fn checkouts_are_what_the_documents_say() {
     agree::<Beside<RIGHT>>();

@@ -22,9 +22,10 @@ const END_OF_MAY: u64 = 27 * DAY + 14 * 60 * 60;
 /// The most that one payment may be for (A90).
 const MOST: u64 = 999_999_999_999;
 
-// spec: 2 §3.2, A95: Operations on another kind of transaction, or a declined one, are refused.
-// spec: 2 §3.2: In any order, captured and cancelled never exceed what was reserved, nor refunded what was captured.
-// spec: 3 §3.2, A100: Both versions work on the same transactions; each reservation keeps the life of its version.
+// spec: 2 §3.2, A95: Operations on another kind of transaction or on a declined one are refused.
+// spec: 2 §3.2: In any order, captures and cancellations never exceed the reserved amount, and refunds never exceed the
+//   captured one.
+// spec: 3 §3.2, A100: Both versions work on the same transactions; each reservation has the lifetime of its version.
 #[test]
 fn the_ledger_is_what_the_documents_say() {
     agree::<Beside<RIGHT>>();

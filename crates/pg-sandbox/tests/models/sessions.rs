@@ -13,14 +13,15 @@ mod sandbox;
 
 use sandbox::Beside;
 
-// spec: 2 §3.1 Transitions: initiate with right credentials and error page opens a session.
-// spec: 2 §3.1 Transitions: A valid form is stored and leads to nextPageUrl.
-// spec: 2 §3.1 Transitions: An invalid form leads to currentPageUrl with masked input and errors, and changes nothing.
-// spec: 2 §3.1 Transitions, A80: A form without a required field leads to errorPageUrl and changes nothing.
-// spec: 2 §3.1 Transitions, A78: After 30 minutes the session is expired, and using it gives 136.
-// spec: 2 §3.1, A79: A form with a wrong session key, or none, leads to the page of the service.
-// spec: 2 §3.1, A85: A session pays any number of times until it expires; its CV2 serves once.
-// spec: 2 §3.1, A85: Without a valid post a session does not pay.
+// spec: 2 §3.1 Transitions: initiate with the right credentials and an error page opens a session.
+// spec: 2 §3.1 Transitions: A valid form is stored, and the browser is redirected to nextPageUrl.
+// spec: 2 §3.1 Transitions: An invalid form redirects to currentPageUrl with masked input and errors, and changes
+//   nothing.
+// spec: 2 §3.1 Transitions, A80: A form without a required field redirects to errorPageUrl and changes nothing.
+// spec: 2 §3.1 Transitions, A78: After 30 minutes the session has expired, and using it gives 136.
+// spec: 2 §3.1, A79: A form with a wrong or missing session key redirects to the page of the service.
+// spec: 2 §3.1, A85: A session pays any number of times until it expires; its CV2 is used once.
+// spec: 2 §3.1, A85: A session without a valid post cannot pay.
 #[test]
 fn sessions_are_what_the_documents_say() {
     agree::<Beside<RIGHT>>();

@@ -12,11 +12,10 @@ mod sandbox;
 
 use sandbox::Beside;
 
-// spec: 1 §3.1 Transitions: A token in either state is deleted, for good.
-// spec: 1 §3.1 Transitions: Details are updated: each one given is replaced, an empty one erased; the state stays.
-// spec: 1 §3.1, A61: A disabled token does not pay; everything else can be done with it.
-// spec: 1 §3.1, A58: A customer reference that is sent with enable, disable, delete or update has to be that of the
-//   token.
+// spec: 1 §3.1 Transitions: A token is deleted from either state, permanently.
+// spec: 1 §3.1 Transitions: An update replaces each given detail and erases an empty one; the state stays.
+// spec: 1 §3.1, A61: A disabled token cannot pay; all other operations are allowed.
+// spec: 1 §3.1, A58: A customer reference in enable, disable, delete or update must be that of the token.
 #[test]
 fn tokens_are_what_the_documents_say() {
     agree::<Beside<RIGHT>>();

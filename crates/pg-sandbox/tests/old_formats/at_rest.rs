@@ -12,8 +12,8 @@ use crate::{
 const PAN: &str = "4000000000001000";
 
 /// Order numbers may have the length and the check digit of card numbers, so that none is refused.
-// spec: 2 §1.1, A200: A card number in free text is taken, sealed at rest, masked where people look, and the caller is
-//   warned.
+// spec: 2 §1.1, A200: A card number in free text is accepted, encrypted when stored and masked where people look; the
+//   caller gets a warning.
 #[test]
 fn a_card_number_in_free_text_is_taken_sealed_masked_and_told() {
     let folder = tempfile::tempdir().unwrap();

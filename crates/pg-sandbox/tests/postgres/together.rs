@@ -157,7 +157,7 @@ fn a_callback_is_sent_by_one_and_by_another_if_that_one_ends() {
     assert!(other.sandbox.due(later.plus(Duration::from_secs(300))).is_empty());
 }
 
-// spec: 2 §1.1, A101: The CV2 is dropped with the first authorisation.
+// spec: 2 §1.1, A101: The CV2 is dropped at the first authorisation.
 #[test]
 fn a_cv2_counts_once_wherever_it_was_posted_and_is_stored_nowhere() {
     let Some(server) = Postgres::for_tests() else { return };

@@ -89,7 +89,7 @@ fn told(name: &str, value: &str) -> Told {
     }
 }
 
-// spec: 2 §2.6: Each of its fields has its length.
+// spec: 2 §2.6: Each of its fields has a maximum length.
 // spec: 2 §7, A81; parameters session
 #[test]
 fn every_rule_of_every_parameter_of_the_form_is_kept() {

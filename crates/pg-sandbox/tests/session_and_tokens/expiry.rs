@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::session_and_tokens::shop::{CURRENT, ERROR_PAGE, GOOD, NEXT, Shop, with};
 
-// spec: 2 §8 Limits, A78: A session key lives 30 minutes from initiation; posting does not lengthen that.
+// spec: 2 §8 Limits, A78: A session key expires 30 minutes after the initiation; posting does not extend it.
 // spec: 2 §2.1; 2 §3.1, A78; codes ErrorCode 136
 #[test]
 fn a_session_ends_after_30_minutes() {

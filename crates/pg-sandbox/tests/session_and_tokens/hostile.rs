@@ -67,7 +67,7 @@ fn encoded_line_breaks_stay_encoded() {
     assert!(landing.location.starts_with("https://shop.example/next?x=%0d%0aSet-Cookie:%20a=b&data="));
 }
 
-// spec: 2 §4.2, A135: An address that is too long, or data that would be, is refused.
+// spec: 2 §4.2, A135: A URL that is too long, or would be with the data, is refused.
 #[test]
 fn long_names_come_back_and_endless_ones_do_not() {
     let mut shop = Shop::new();
@@ -92,7 +92,7 @@ fn a_body_beyond_the_limit_leads_to_the_sandboxs_own_page() {
     assert_eq!(shop.post_raw("/v3/session/postform/json", body).location, "/session-error?errorCode=129");
 }
 
-// spec: 2 §1.1, A101: No card number comes back whole, no CV2 at all; the CV2 is never stored.
+// spec: 2 §1.1, A101: No reply contains a whole card number or any CV2; the CV2 is never stored.
 #[test]
 fn a_card_number_in_the_wrong_place_is_masked_there_too() {
     let mut shop = Shop::new();

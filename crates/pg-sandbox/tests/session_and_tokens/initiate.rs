@@ -2,7 +2,7 @@
 
 use crate::session_and_tokens::shop::{ERROR_PAGE, GOOD, Shop};
 
-// spec: 2 §2.1: sessionKey is 32 letters and digits, good for 30 minutes.
+// spec: 2 §2.1: sessionKey has 32 letters and digits and is valid for 30 minutes.
 // spec: 2 §4.1: The reply is HTTP 200 with a sessionKey of 32 letters and digits.
 // spec: 2 §1.1; 2 §3.1; method session/initiate
 #[test]
@@ -16,8 +16,8 @@ fn a_session_key_of_32_letters_and_digits_in_both_encodings() {
     assert!(before.starts_with("<?xml") && after.ends_with("</sessionKey></serviceResponse>"), "{xml}");
 }
 
-// spec: 2 §2.1 Fields of a session: errorPageUrl is the merchant's page for errors of the form, a valid address.
-// spec: 2 §4.1: Without errorPageUrl it is HTTP 400 with 133.
+// spec: 2 §2.1 Fields of a session: errorPageUrl is the URL of the merchant's page for errors of the form.
+// spec: 2 §4.1: A request without errorPageUrl gets HTTP 400 with 133.
 // spec: 2 §1.1, A134; 2 §7, A40; 2 §7, A80; codes ErrorCode 133
 #[test]
 fn the_error_page_has_to_be_a_page_of_the_web() {
@@ -41,8 +41,9 @@ fn the_error_page_has_to_be_a_page_of_the_web() {
     }
 }
 
-// spec: 2 §4.2: The form is posted to postform, without credentials or signature; the encoding is that of the data.
-// spec: 2 §5: The session key is all that postform has.
+// spec: 2 §4.2: The form is posted to postform without credentials or signature; the encoding is that of the redirect
+//   data.
+// spec: 2 §5: postform is authenticated by the session key only.
 // spec: 2 §3.1; 2 §4.1
 #[test]
 fn it_needs_credentials_and_the_card_form_does_not() {

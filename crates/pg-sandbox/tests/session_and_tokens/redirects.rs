@@ -16,16 +16,17 @@ const FULL: &[(&str, &str)] = &[
     ("collectBasket", "7"),
 ];
 
-// spec: 2 §1.1: First a session is opened, then the browser posts the form with its key.
-// spec: 2 §1.1: What is valid is kept with the session and the browser goes on by 303, with masked and encrypted data.
-// spec: 2 §2.1 Fields of a session: formId comes back in every redirect.
-// spec: 2 §2.2, A34: The browser gets formId, data and iv; inside data is XML or JSON.
-// spec: 2 §2.2, A82: Name and expiry come back as entered, in one field or in two.
-// spec: 2 §2.2: cardCV2 is there without a value.
-// spec: 2 §2.2, A17: Inputs whose names begin with collect come back.
-// spec: 2 §4.2, A17: Any parameter that begins with collect is taken and comes back.
-// spec: 2 §4.2: A valid form leads to nextPageUrl.
-// spec: 2 §6: Results of the card form come with the browser's redirect.
+// spec: 2 §1.1: First a session is opened; then the browser posts the form with its key.
+// spec: 2 §1.1: Valid details are stored with the session, and the browser is redirected by 303 with masked and
+//   encrypted data.
+// spec: 2 §2.1 Fields of a session: formId is returned in every redirect.
+// spec: 2 §2.2, A34: The browser receives formId, data and iv; data contains XML or JSON.
+// spec: 2 §2.2, A82: Name and expiry are returned as entered, in one field or in two.
+// spec: 2 §2.2: cardCV2 is returned without a value.
+// spec: 2 §2.2, A17: Inputs whose names begin with collect are returned.
+// spec: 2 §4.2, A17: Any parameter whose name begins with collect is accepted and returned.
+// spec: 2 §4.2: A valid form redirects to nextPageUrl.
+// spec: 2 §6: The browser's redirect carries the results of the card form.
 // spec: 2 §3.1; method session/postform
 #[test]
 fn a_valid_form_leads_to_the_next_page() {
@@ -60,10 +61,9 @@ fn a_valid_form_in_xml() {
     }
 }
 
-// spec: 2 §2.2, A20: errors names each invalid field with code, trace code and message, only where something is
-//   invalid.
-// spec: 2 §4.2, A81: Validation errors lead to currentPageUrl.
-// spec: 2 §7: Errors of the card form come inside the redirect data.
+// spec: 2 §2.2, A20: errors contains each invalid field with code, trace code and message, and is absent otherwise.
+// spec: 2 §4.2, A81: Validation errors redirect to currentPageUrl.
+// spec: 2 §7: Errors of the card form are inside the redirect data.
 // spec: 2 §3.1
 #[test]
 fn wrong_fields_lead_back_with_their_errors() {
@@ -96,9 +96,9 @@ fn wrong_fields_lead_back_with_their_errors() {
     assert_eq!(landing.faults(), [("cardNumber", "108"), ("cardExpiryYear", "109"), ("cardCV2", "110")].map(owned));
 }
 
-// spec: 2 §2.2: Data for the error page holds errorCode, traceCode and errorMessage alone.
-// spec: 2 §4.2, A80: A missing field leads to errorPageUrl.
-// spec: 2 §7, A80: Missing addresses are 133, 134 and 135.
+// spec: 2 §2.2: Data for the error page contains only errorCode, traceCode and errorMessage.
+// spec: 2 §4.2, A80: A missing field redirects to errorPageUrl.
+// spec: 2 §7, A80: Missing URLs give 133, 134 and 135.
 // spec: 2 §2.1; 2 §3.1, A80; 2 §7; codes ErrorCode 134 135
 #[test]
 fn a_missing_field_leads_to_the_error_page() {
@@ -126,7 +126,7 @@ fn a_missing_field_leads_to_the_error_page() {
     assert_eq!((nothing.error().as_str(), nothing.form_id), ("134", None));
 }
 
-// spec: 2 §4.2, A79: A wrong session key, or none, leads to the page of the service.
+// spec: 2 §4.2, A79: A wrong or missing session key redirects to the page of the service.
 // spec: 2 §3.1, A79; codes ErrorCode 129
 #[test]
 fn a_session_that_cannot_be_told_leads_to_the_sandboxs_own_page() {
@@ -174,7 +174,7 @@ fn a_body_that_is_wrong_elsewhere_leads_to_the_error_page() {
     assert!(get.status() == 400 && get.body().starts_with(br#"{"errorCode":"934""#));
 }
 
-// spec: 2 §4.2, A83: The reply is a 303 to an address of the merchant, with formId, data and iv appended before its
+// spec: 2 §4.2, A83: The reply is a 303 to a URL of the merchant, with formId, data and iv appended before its
 //   fragment.
 #[test]
 fn addresses_keep_their_own_query_and_fragment() {

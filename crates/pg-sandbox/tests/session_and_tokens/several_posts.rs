@@ -12,9 +12,8 @@ fn tokenised(shop: &mut Shop, session: &str) -> Value {
     shop.done("token/tokeniseTransactionKey", &[("transactionKey", &transaction)])["cardKeyDetails"]["0"].clone()
 }
 
-// spec: 2 §1.1, A130: Payments and tokens are made by the other services, with the session key; a token through a
-//   payment.
-// spec: 2 §1.1, A84: Several posts collect data over several pages.
+// spec: 2 §1.1, A130: The other services make payments and tokens with the session key; a token needs a payment.
+// spec: 2 §1.1, A84: Several posts can collect data over several pages.
 // spec: 2 §4.2, A17
 #[test]
 fn later_pages_add_to_earlier_ones() {

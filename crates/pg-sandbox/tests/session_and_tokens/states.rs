@@ -15,9 +15,9 @@ fn lookup(shop: &mut Shop, card: &str) -> Value {
 
 // spec: 1 §2.1: enabled is 1 or 0.
 // spec: 1 §3.1 Transitions: A disabled token is enabled: OK.
-// spec: 1 §3.1 Transitions: An enabled token is enabled again: success, nothing changes.
+// spec: 1 §3.1 Transitions: Enabling an enabled token succeeds and changes nothing.
 // spec: 1 §3.1 Transitions: An enabled token is disabled: OK.
-// spec: 1 §3.1, A60: Disabling a disabled token changes nothing and succeeds.
+// spec: 1 §3.1, A60: Disabling a disabled token succeeds and changes nothing.
 // spec: method token/enable; method token/disable; codes Flag 1 0
 #[test]
 fn a_token_is_enabled_and_disabled_from_either_state() {
@@ -51,7 +51,7 @@ fn a_token_is_deleted_from_either_state_and_for_good() {
     }
 }
 
-// spec: 1 §4.3, A58: merchantCustomerReference, if it is there, validates the card key.
+// spec: 1 §4.3, A58: A given merchantCustomerReference must be that of the card key.
 // spec: 1 §3.1, A58
 #[test]
 fn a_customer_reference_that_is_sent_has_to_be_the_tokens() {
@@ -70,7 +70,7 @@ fn a_customer_reference_that_is_sent_has_to_be_the_tokens() {
     }
 }
 
-// spec: 1 §4.6, A67: An address is replaced by sending all of its fields, empty ones included.
+// spec: 1 §4.6, A67: An address is replaced by sending all of its fields, including empty ones.
 #[test]
 fn an_address_is_replaced_when_all_of_it_is_sent_empty_fields_too() {
     let mut shop = Shop::new();

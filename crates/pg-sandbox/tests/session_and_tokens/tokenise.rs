@@ -29,10 +29,10 @@ fn tokenised(shop: &mut Shop, pairs: &[(&str, &str)]) -> serde_json::Value {
     shop.done("token/tokeniseTransactionKey", pairs)["cardKeyDetails"]["0"].clone()
 }
 
-// spec: 1 §2.4: A first card key for tests comes from a client session.
-// spec: 1 §3.1 Transitions: A transaction becomes a token, whose record is returned.
+// spec: 1 §2.4: A client session gives the first card key for tests.
+// spec: 1 §3.1 Transitions: A token is made from a transaction, and its record is returned.
 // spec: 1 §3.1, A59: A new token is enabled.
-// spec: 1 §4.7, A63, A100: transactionKey is that of any payment: of the gateway, of a callback, of a success address.
+// spec: 1 §4.7, A63, A100: transactionKey is that of any payment: of the gateway, a callback or a success URL.
 // spec: 1 §4.7: The reply is the token's record.
 // spec: 1 §1; method token/tokeniseTransactionKey
 #[test]
@@ -62,7 +62,7 @@ fn transaction_of_token(shop: &mut Shop, card_key: &str) -> String {
     transaction(shop, "transaction/authCardKey", &[("cardKey", card_key)])
 }
 
-// spec: 1 §4.7, A62: merchantCustomerReference is stored with the token; the same request gives the same token again.
+// spec: 1 §4.7, A62: merchantCustomerReference is stored with the token; the same request returns the same token again.
 #[test]
 fn the_same_request_gives_the_same_token_again() {
     let mut shop = Shop::new();
@@ -78,7 +78,7 @@ fn the_same_request_gives_the_same_token_again() {
     assert_ne!(key(&fresh), key(&a));
 }
 
-// spec: 1 §2.1, A65: What a new token holds comes from the payment, its session or its token.
+// spec: 1 §2.1, A65: The details of a new token come from the payment, its session or its token.
 #[test]
 fn the_customer_of_the_transaction_is_taken_over() {
     let mut shop = Shop::new();
@@ -102,7 +102,7 @@ fn what_cannot_be_tokenised() {
     assert_eq!(shop.refused("token/tokeniseTransactionKey", &[("transactionKey", &auth)]), "943");
 }
 
-// spec: 1 §4.7, A64: cardKey has to be a token of the same card; it gets the transaction as its new parent.
+// spec: 1 §4.7, A64: cardKey must be a token of the same card; the transaction becomes its new parent.
 #[test]
 fn a_card_key_moves_its_token_to_another_transaction() {
     let mut shop = Shop::new();

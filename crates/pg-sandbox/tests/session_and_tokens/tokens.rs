@@ -30,10 +30,10 @@ fn found(shop: &mut Shop, pairs: &[(&str, &str)]) -> Vec<String> {
     (0..tokens.len()).map(|at| key(&tokens[&at.to_string()])).collect()
 }
 
-// spec: 1 §4.2, A69: Each parameter alone finds its tokens.
-// spec: 1 §4.2: With both, only tokens that match both are found.
+// spec: 1 §4.2, A69: Each parameter alone finds tokens.
+// spec: 1 §4.2: With both parameters, only tokens that match both are found.
 // spec: 1 §4.2: A customer reference finds only tokens that were made with one.
-// spec: 1 §4.2, A68, A08: Without a parameter there is nothing to look for; the SDK leaves that to the service.
+// spec: 1 §4.2, A68, A08: Without a parameter the lookup is refused; the SDK leaves that to the service.
 // spec: method token/lookup
 #[test]
 fn lookups_match_everything_that_is_given() {
@@ -86,12 +86,12 @@ fn tokens_of_other_accounts_are_not_there() {
     assert_eq!(shop.refused("token/updateCardKeyDetails", &[("cardKey", &token), ("cardDescription", "x")]), "940");
 }
 
-// spec: 1 §2.1: A lookup holds one cardKeyDetail for each token: a repeated element in XML, an object by index from 0
+// spec: 1 §2.1: A lookup returns one cardKeyDetail for each token: a repeated element in XML, an object indexed from 0
 //   in JSON.
 // spec: 1 §2.1, A42: merchantCustomerReference may be empty.
 // spec: 1 §2.1, A10: The month has 2 digits, the year 4.
 // spec: 1 §4.1: Nested names of replies are nested elements or objects.
-// spec: 1 §4.2, A43: The reply holds the full record of each; where nothing matches it is an empty list.
+// spec: 1 §4.2, A43: The reply contains the full record of each token; without a match it is an empty list.
 // spec: 1 §2.1, A23
 #[test]
 fn a_record_has_every_field_in_both_encodings() {
@@ -131,7 +131,7 @@ fn a_record_has_every_field_in_both_encodings() {
     }
 }
 
-// spec: 1 §2.1: Type, scheme and bank are empty when they are not resolved.
+// spec: 1 §2.1: Type, scheme and bank are empty if they are unknown.
 #[test]
 fn what_nobody_knows_of_a_card_is_empty() {
     let mut shop = Shop::new();
@@ -151,8 +151,8 @@ fn what_nobody_knows_of_a_card_is_empty() {
     }
 }
 
-// spec: 1 §4.6, A09: Every detail that is there is written; an empty one takes the stored value away.
-// spec: 1 §4.6, A67: What is not sent stays: an expiry needs its month and year only.
+// spec: 1 §4.6, A09: Each given detail is stored; an empty one erases the stored value.
+// spec: 1 §4.6, A67: Missing details stay unchanged: an expiry needs only its month and year.
 // spec: 1 §3.1; method token/updateCardKeyDetails
 #[test]
 fn details_that_are_sent_are_written_and_others_stay() {
@@ -264,7 +264,7 @@ fn no_transaction_gets_a_customer_reference_of_more_than_45_characters() {
     shop.done("token/tokeniseTransactionKey", &tokenise(&most));
 }
 
-// spec: 1 §4.6: What is wrong changes nothing.
+// spec: 1 §4.6: An invalid request changes nothing.
 // spec: 1 §7, A57, A58, A63: Failures of token methods have codes of their own.
 // spec: 1 §3.1, A58; 1 §4.6, A23
 #[test]

@@ -18,8 +18,8 @@ fn faults(changes: &[(&str, &str)]) -> Vec<(String, String)> {
     faults
 }
 
-// spec: 2 §7, A81: An invalid card number is 108 on cardNumber, an expiry 109 on cardExpiryYear, a CV2 110 on cardCV2;
-//   other fields have 937.
+// spec: 2 §7, A81: An invalid card number gives 108 on cardNumber, an expiry 109 on cardExpiryYear, a CV2 110 on
+//   cardCV2; other fields give 937.
 // spec: 1 §2.4, A12; 2 §8; codes ErrorCode 108
 #[test]
 fn card_numbers_of_12_to_19_digits_with_a_right_check_digit() {
@@ -50,7 +50,7 @@ fn card_numbers_of_12_to_19_digits_with_a_right_check_digit() {
     }
 }
 
-// spec: 2 §4.2, A81: The expiry is month and year, or one field; two that disagree are invalid.
+// spec: 2 §4.2, A81: The expiry is a month and a year, or one field; two that differ are invalid.
 // spec: codes ErrorCode 109
 #[test]
 fn the_expiry_in_one_field_or_in_two() {
@@ -118,7 +118,7 @@ fn the_sandboxs_clock_decides_and_not_the_real_one() {
     assert_eq!(shop.post(&session, &may).faults(), [owned(("cardExpiryYear", "109"))]);
 }
 
-// spec: 2 §4.2, A101: The CV2 is optional: in the sandbox it never decides.
+// spec: 2 §4.2, A101: The CV2 is optional; in the sandbox it never decides.
 // spec: 2 §8 Limits: A CV2 has 3 or 4 digits.
 // spec: 2 §7, A81; codes ErrorCode 110
 #[test]

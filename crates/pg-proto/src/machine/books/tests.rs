@@ -109,7 +109,7 @@ const KINDS: [Kind; 6] = [
     },
 ];
 
-// spec: 1 §5, A144: A saved machine resumes with the account that it was saved for, and with no other.
+// spec: 1 §5, A144: A saved machine resumes only with the account that it was saved for.
 #[test]
 fn every_machine_refuses_another_account_and_another_address() {
     let v5 = "https://gateway.example/enterprise";

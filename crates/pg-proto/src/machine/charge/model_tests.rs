@@ -301,8 +301,8 @@ impl Explorer {
     }
 }
 
-// spec: 2 §4.4, A140: What a lookup finds settles a charge; finding nothing settles it only where no copy of the
-//   request can be executed any more.
+// spec: 2 §4.4, A140: A payment that a lookup finds settles a charge; an empty lookup settles it only if no copy of the
+//   request can still be executed.
 #[test]
 fn no_claim_contradicts_the_ledger_or_any_future_of_it() {
     let none = Backoff { first: Duration::ZERO, longest: Duration::ZERO };

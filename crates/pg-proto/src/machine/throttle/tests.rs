@@ -257,7 +257,8 @@ fn most_within(seen: &[u64], window: u64) -> usize {
 }
 
 proptest! {
-    // spec: 1 §8, A142: The SDK's throttle keeps to the limit as the service sees it, whatever is lost or late.
+    // spec: 1 §8, A142: The SDK's throttle keeps to the limit as the service counts it, even if requests are lost or
+    //   arrive late.
     #[test]
     fn the_service_never_sees_more_than_it_allows_in_any_minute(
         fates in proptest::collection::vec(fate(), 1..120),

@@ -77,7 +77,7 @@ fn disable(key: &str, encoding: &str) -> Request<Bytes> {
     request(Method::POST, &format!("/v3/token/disable/{encoding}"), body)
 }
 
-// spec: 1 §7, A50: Failures of the sandbox itself are told as such.
+// spec: 1 §7, A50: Failures of the sandbox itself are reported as such.
 // spec: codes SandboxErrorCode 999
 #[test]
 fn a_group_that_cannot_be_written_is_answered_with_errors_and_has_not_happened() {

@@ -54,7 +54,7 @@ fn after(seconds: u64) -> Timestamp {
     now().plus(Duration::from_secs(seconds))
 }
 
-// spec: 1 §8 Limits: 5,000 card keys in one request, all unique.
+// spec: 1 §8 Limits: A request has up to 5,000 card keys, each once.
 // spec: 1 §4.8, A70
 #[test]
 fn a_batch_holds_5_000_cards() {

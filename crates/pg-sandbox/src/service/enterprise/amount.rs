@@ -36,7 +36,8 @@ pub(super) fn decimal(minor: u64, currency: &str) -> Decimal {
 mod tests {
     use super::*;
 
-    // spec: 3 §2, A13: Amounts are decimals in currency units: 5.95, 5, 0.95; as many decimals as the currency has.
+    // spec: 3 §2, A13: Amounts are decimals in currency units, with as many decimals as the currency has: 5.95, 5,
+    //   0.95.
     #[test]
     fn amounts_follow_the_currency() {
         for (text, currency, wanted) in [

@@ -53,7 +53,7 @@ fn international(number: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    // spec: 3 §4.6, A127: msisdn is international, with 00, with + or as digits, at most 15 characters.
+    // spec: 3 §4.6, A127: msisdn is an international number, with 00, with + or digits only, of at most 15 characters.
     #[test]
     fn all_three_forms_of_a_number() {
         for number in ["+447700900123", "00447700900123", "447700900123"] {

@@ -80,7 +80,7 @@ fn shortened(masked: &str) -> String {
 mod tests {
     use super::*;
 
-    // spec: 1 §2.1: cardNumber is masked, six digits and four, in at most 16 characters.
+    // spec: 1 §2.1: cardNumber shows the first six and the last four digits, in at most 16 characters.
     #[test]
     fn a_long_number_loses_asterisks_only() {
         assert_eq!(shortened("411111******1111"), "411111******1111");

@@ -120,7 +120,7 @@ fn response(context: &mut Context<'_>, code: &str, message: &str) -> [(String, S
 mod tests {
     use super::*;
 
-    // spec: 2 §2.3, A88, A89: Fields that begin with bank are the acquirer's.
+    // spec: 2 §2.3, A88, A89: Fields whose names begin with bank come from the acquirer.
     #[test]
     fn the_scenario_and_the_expiry_decide() {
         for (number, past_expiry, wanted) in [

@@ -25,8 +25,8 @@ fn an_approval_is_recorded_without_its_secrets() {
     }
 }
 
-// spec: 1 §1, A87: The test service simulates results and tells no bank: the card decides.
-// spec: 2 §4.3, A87, A89: A decline is an answer with status 200, a code of its own, and a transaction.
+// spec: 1 §1, A87: The test service simulates results and contacts no bank: the card decides.
+// spec: 2 §4.3, A87, A89: A decline is a reply with HTTP status 200, a status code of its own, and a transaction.
 // spec: 2 §4.3, A137; method transaction/auth; method transaction/preauth; codes ErrorCode 119
 // spec: codes StatusCode 600; codes TransactionType Auth PreAuth; codes SandboxStatusCode 901 902
 #[test]
@@ -55,8 +55,8 @@ fn the_card_decides_the_outcome_of_auth_and_preauth() {
     }
 }
 
-// spec: 2 §4.3, A19: currency is a code of ISO 4217 in capitals, which has to be enabled on the account.
-// spec: 2 §4.3, A05: What an order has to hold beside it.
+// spec: 2 §4.3, A19: currency is an ISO 4217 code in capitals that is enabled on the account.
+// spec: 2 §4.3, A05: The other required parameters of an order.
 // spec: 2 §4.3, A05, A12; codes ErrorCode 111 125
 #[test]
 fn what_cannot_be_paid_is_refused_and_leaves_nothing() {
@@ -104,7 +104,7 @@ fn what_cannot_be_paid_is_refused_and_leaves_nothing() {
     assert!(shop.payments().is_empty());
 }
 
-// spec: 2 §4.3, A90: The quantity is 1 when it is left out; the amount is the checked sum of price times quantity.
+// spec: 2 §4.3, A90: The default quantity is 1; the amount is the checked sum of price times quantity.
 // spec: 2 §2.4, A14; codes ErrorCode 107
 #[test]
 fn the_amount_is_the_sum_of_price_times_quantity() {
@@ -121,7 +121,7 @@ fn the_amount_is_the_sum_of_price_times_quantity() {
 }
 
 /// Spec 2 §8. All have a right check digit, so that their length alone decides.
-// spec: 2 §8 Limits: A card number has 12 to 19 digits in the form, 13 to 19 in the gateway.
+// spec: 2 §8 Limits: A card number has 12 to 19 digits in the card form, and 13 to 19 in the gateway.
 #[test]
 fn a_card_number_has_13_to_19_digits() {
     let mut shop = Shop::open();
@@ -166,7 +166,7 @@ fn an_item_whose_number_is_written_otherwise_is_not_left_out_of_the_sum() {
     assert!(shop.payments().is_empty());
 }
 
-// spec: 2 §4.3, A10, A104: A card that has expired is refused when it is raw, declined when it is stored.
+// spec: 2 §4.3, A10, A104: An expired card is refused if it is raw, and declined if it is stored.
 #[test]
 fn an_expiry_counts_to_the_end_of_its_month() {
     let mut shop = Shop::open();
@@ -178,8 +178,9 @@ fn an_expiry_counts_to_the_end_of_its_month() {
     assert_eq!(shop.call("auth", &raw(PAN, &[("cardExpiryYear", "27"), ("cardExpiryMonth", "01")])).code(), "600");
 }
 
-// spec: 1 §1, A102: Raw card numbers are off until the account is allowed them; nothing else needs them.
-// spec: 2 §1.2, A102: Raw card numbers need permission.
+// spec: 1 §1, A102: Raw card numbers are disabled until they are enabled for the account; everything else works without
+//   them.
+// spec: 2 §1.2, A102: Raw card numbers need a permission.
 // spec: codes ErrorCode 106
 #[test]
 fn raw_cards_need_their_permission() {
@@ -195,7 +196,7 @@ fn raw_cards_need_their_permission() {
     assert!(shop.payments().is_empty());
 }
 
-// spec: 2 §4.3, A91: terminalKey has to be one of the account's.
+// spec: 2 §4.3, A91: terminalKey must be a terminal of the account.
 // spec: codes SandboxErrorCode 957
 #[test]
 fn a_terminal_has_to_be_one_of_the_account() {
@@ -210,7 +211,7 @@ fn a_terminal_has_to_be_one_of_the_account() {
     assert_eq!(shop.payment(&key).details["terminalKey"], "main-web");
 }
 
-// spec: 2 §4.3: The price is a whole number of the smallest unit.
+// spec: 2 §4.3: The price is a whole number of minor units.
 #[test]
 fn every_currency_of_the_account_is_taken_in_its_minor_units() {
     let mut shop = Shop::open();
@@ -221,7 +222,7 @@ fn every_currency_of_the_account_is_taken_in_its_minor_units() {
     }
 }
 
-// spec: 2 §4.3, A24: The MCC fields are recorded sealed, and are never required.
+// spec: 2 §4.3, A24: The MCC fields are stored encrypted, and are never required.
 #[test]
 fn the_recipient_of_category_6012_is_recorded_sealed() {
     let mut shop = Shop::open();

@@ -2,7 +2,7 @@
 
 use super::*;
 
-// spec: 2 §3.2 Transitions, A96: A PreAuth is cancelled, all of it or a part.
+// spec: 2 §3.2 Transitions, A96: A PreAuth is cancelled, in full or in part.
 // spec: method transaction/cancelpreauth; codes TransactionType CancelPreAuth
 #[test]
 fn without_a_value_everything_that_is_left_is_cancelled() {

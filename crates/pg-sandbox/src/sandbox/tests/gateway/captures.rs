@@ -2,8 +2,8 @@
 
 use super::*;
 
-// spec: 2 §3.2 Transitions, A96: A PreAuth is captured once: all without a value, a part with a smaller one, none with
-//   a larger one; the rest stays reserved.
+// spec: 2 §3.2 Transitions, A96: A PreAuth is captured once: in full without a value, in part with a smaller one, and
+//   not at all with a larger one; the rest stays reserved.
 // spec: 2 §2.3, A03; method transaction/capturepreauth; codes TransactionType Capture
 // spec: codes SandboxErrorCode 952
 #[test]
@@ -82,8 +82,8 @@ fn an_empty_value_and_a_malformed_one_are_refused_and_no_value_is_all() {
     assert_eq!(shop.payment(&key).amount, 1000);
 }
 
-// spec: 2 §3.2 Transitions, A96: preauth and preauth3DSecure make a PreAuth whose reservation ends by itself.
-// spec: 2 §8 Limits, A96: A reservation ends by itself, here after 5 days.
+// spec: 2 §3.2 Transitions, A96: preauth and preauth3DSecure create a PreAuth whose reservation expires.
+// spec: 2 §8 Limits, A96: A reservation expires, in the sandbox after 5 days.
 #[test]
 fn a_reservation_ends_after_five_days() {
     let mut shop = Shop::open();
@@ -118,8 +118,8 @@ fn only_an_approved_preauth_is_captured_or_cancelled() {
     }
 }
 
-// spec: 2 §3.2, A94: Captures, cancellations and refunds take references of their own, and carry those of their
-//   original otherwise, but for the unique one.
+// spec: 2 §3.2, A94: Captures, cancellations and refunds take references of their own. Missing ones are copied from the
+//   original, except the unique one.
 #[test]
 fn references_are_copied_but_the_unique_one() {
     let mut shop = Shop::open();

@@ -6,9 +6,9 @@ use super::*;
 
 const PAGE: &str = "https://shop.example/page";
 
-// spec: 2 §2.6, A65: The customer of the form is recorded with the transaction and the token.
-// spec: 2 §4.2, A101: The cardholder's address is for address verification: in the sandbox it never decides.
-// spec: 2 §4.2, A65: cardDescription is kept for a token.
+// spec: 2 §2.6, A65: The customer of the form is stored with the transaction and the token.
+// spec: 2 §4.2, A101: The cardholder's address is for address verification; in the sandbox it never decides.
+// spec: 2 §4.2, A65: cardDescription is stored with a token.
 #[test]
 fn every_text_of_the_card_form_is_recorded_with_its_payment() {
     let mut shop = Shop::open();
@@ -34,7 +34,7 @@ fn every_text_of_the_card_form_is_recorded_with_its_payment() {
     assert!(!holds(&payment, "form-1") && !holds(&payment, "gold"));
 }
 
-// spec: 2 §4.3: Items, with their references, and the terminal are recorded with the payment.
+// spec: 2 §4.3: Items, their references and the terminal are stored with the payment.
 #[test]
 fn items_and_terminal_are_recorded_as_they_were_sent() {
     let mut shop = Shop::open();
@@ -55,7 +55,7 @@ fn items_and_terminal_are_recorded_as_they_were_sent() {
 }
 
 /// The documents give no number (spec 2 §8): the limit is that of parameters (A14 and A47).
-// spec: 2 §8 Limits, A14, A47: There may be as many items as parameters.
+// spec: 2 §8 Limits, A14, A47: The number of items is limited only by the number of parameters.
 #[test]
 fn there_may_be_as_many_items_as_parameters() {
     let mut shop = Shop::open();
@@ -70,8 +70,8 @@ fn there_may_be_as_many_items_as_parameters() {
 }
 
 /// Spec 3 §4.1: what gettoken is told beside what the page shows is for reports and exports.
-// spec: 3 §4.1, A100, A121: trans_reference is stored with the transaction and told in the callback.
-// spec: 3 §4.1, A122: payment_source, applet, trans_cat and trans_class are recorded.
+// spec: 3 §4.1, A100, A121: trans_reference is stored with the transaction and sent in the callback.
+// spec: 3 §4.1, A122: payment_source, applet, trans_cat and trans_class are stored.
 // spec: 3 §4.1, A91, A122
 #[test]
 fn a_hosted_payment_records_what_its_token_was_told() {

@@ -8,7 +8,8 @@ fn without_trace(answer: &Answer) -> Value {
     body
 }
 
-// spec: 2 §5, A56: Nothing of an account is visible to another, or usable by it: its keys are keys that do not exist.
+// spec: 2 §5, A56: An account can neither see nor use anything of another account: to it, the other's keys do not
+//   exist.
 // spec: codes SandboxErrorCode 943
 #[test]
 fn a_key_of_another_account_does_not_exist() {

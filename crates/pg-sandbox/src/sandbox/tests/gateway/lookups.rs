@@ -20,11 +20,11 @@ fn keys(rows: &[Value]) -> Vec<&str> {
     rows.iter().map(|row| row["transactionKey"].as_str().unwrap()).collect()
 }
 
-// spec: 2 §2.3: merchantReference may be used again and is recorded.
-// spec: 2 §2.3: merchantCustomerReference is recorded.
-// spec: 2 §2.3, A21: What lookup returns of a transaction.
-// spec: 2 §3.2, A21: A transaction shows its type and its status, and no further state.
-// spec: 2 §4.4, A21: lookup gives what the payment was answered with and what was recorded of it.
+// spec: 2 §2.3: merchantReference may be reused and is stored.
+// spec: 2 §2.3: merchantCustomerReference is stored.
+// spec: 2 §2.3, A21: The fields of a transaction that lookup returns.
+// spec: 2 §3.2, A21: A transaction shows its type and its status, and no other state.
+// spec: 2 §4.4, A21: lookup returns the reply to the payment and everything stored with it.
 #[test]
 fn a_row_holds_the_reply_and_what_was_recorded() {
     let (mut shop, [preauth, declined, capture, _]) = recorded();
@@ -57,7 +57,7 @@ fn a_row_holds_the_reply_and_what_was_recorded() {
     assert!(rows[0].get("uniqueMerchantReference").is_none());
 }
 
-// spec: 2 §4.4, A99, A43: lookup finds by each parameter; all that are given have to match.
+// spec: 2 §4.4, A99, A43: lookup searches by each parameter; a result matches all given parameters.
 // spec: method transaction/lookup
 #[test]
 fn every_parameter_finds_and_all_that_are_given_must_match() {
@@ -104,7 +104,7 @@ fn nothing_to_look_for_is_an_error() {
     assert_eq!(shop.call("lookup", &[("transactionKey", "short")]).code(), "937");
 }
 
-// spec: 2 §7, A93: A bank that does not answer is 119, charged or not, and the reference is used up.
+// spec: 2 §7, A93: A bank that does not respond gives 119, whether it charged or not, and the reference is used up.
 #[test]
 fn a_payment_without_an_answer_of_the_bank_is_not_found() {
     let mut shop = Shop::open();
@@ -114,7 +114,7 @@ fn a_payment_without_an_answer_of_the_bank_is_not_found() {
     assert!(shop.find(&[("merchantReference", "order 7")]).is_empty());
 }
 
-// spec: 2 §4.4, A99: lookup by merchantReference finds only what was created with it.
+// spec: 2 §4.4, A99: lookup by merchantReference finds only transactions that were created with it.
 #[test]
 fn a_reference_that_was_added_later_is_shown_and_does_not_find() {
     let mut shop = Shop::open();

@@ -16,7 +16,7 @@ fn version_5(shop: &mut Shop, method: &str, pairs: &[(&str, &str)]) -> String {
     xml.split("<errorcode>").nth(1).map_or_else(String::new, |rest| rest[..3].to_owned())
 }
 
-// spec: 2 §4.3, A150: A reference that a method does not have, or that is misspelt, is refused.
+// spec: 2 §4.3, A150: A reference that a method does not have, or whose name is misspelt, is refused.
 // spec: codes SandboxErrorCode 963
 #[test]
 fn a_reference_that_a_method_does_not_have_is_refused() {
@@ -49,7 +49,8 @@ fn a_reference_that_a_method_does_not_have_is_refused() {
     }
 }
 
-// spec: 2 §4.4, A151: An amount or an item that a method does not have is refused, because another amount would move.
+// spec: 2 §4.4, A151: An amount or item that a method does not have is refused, since otherwise another amount would be
+//   charged.
 // spec: codes SandboxErrorCode 964
 #[test]
 fn an_amount_that_a_method_does_not_have_is_refused() {

@@ -2,8 +2,8 @@
 
 use super::*;
 
-// spec: 2 §3.2 Transitions, A97: An Auth or a Capture is refunded: all without a value, a part with a smaller one, none
-//   with a larger one.
+// spec: 2 §3.2 Transitions, A97: An Auth or a Capture is refunded: in full without a value, in part with a smaller one,
+//   and not at all with a larger one.
 // spec: method transaction/refund; codes TransactionType Refund; codes SandboxErrorCode 953
 #[test]
 fn without_a_value_everything_that_is_left_is_refunded() {
@@ -105,7 +105,7 @@ fn a_value_of_zero_is_refused_with_its_assumption() {
 }
 
 /// Spec 2 §4.4: the currency is taken from the original; one that is sent changes nothing.
-// spec: 2 §4.4: Capture, cancel and refund take a key and optionally a value; the currency is that of the original.
+// spec: 2 §4.4: Capture, cancel and refund take a key and an optional value in the currency of the original.
 #[test]
 fn what_follows_a_payment_is_in_its_currency() {
     let mut shop = Shop::open();

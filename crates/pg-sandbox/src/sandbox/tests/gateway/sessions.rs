@@ -22,7 +22,7 @@ fn a_session_pays_until_it_expires() {
     assert_eq!(shop.payments().len(), 2);
 }
 
-// spec: 2 §2.1 Fields of a session, A86: merchantCustomerReference is kept with the session and taken over by its
+// spec: 2 §2.1 Fields of a session, A86: merchantCustomerReference is stored with the session and copied to its
 //   payments.
 #[test]
 fn the_payment_takes_over_card_customer_and_details() {
@@ -51,7 +51,7 @@ fn the_cv2_is_dropped_by_the_first_request_that_reaches_the_bank() {
     }
 }
 
-// spec: 2 §4.4: authSessionKey needs card details that were posted.
+// spec: 2 §4.4: authSessionKey needs posted card details.
 // spec: 2 §3.1, A85; codes ErrorCode 129; codes SandboxErrorCode 956
 #[test]
 fn a_session_that_cannot_pay_is_refused() {

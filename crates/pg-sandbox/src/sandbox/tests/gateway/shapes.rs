@@ -27,10 +27,10 @@ fn body(shop: &mut Shop, path: &str, pairs: &[(&str, &str)]) -> String {
     shape(&text(&shop.response("main", path, pairs)).1)
 }
 
-// spec: 1 §2, A41: XML has the root serviceResponse with a child for each parameter, JSON is one object.
-// spec: 2 §2.3, A03: transactionKey is 32 letters and digits and leads to capture, cancel, refund and update.
-// spec: 2 §2.3: transactionStatus says it in words.
-// spec: 2 §4.3, A88: The standard response has status code, status, type, key and the acquirer's data.
+// spec: 1 §2, A41: XML has the root serviceResponse with one child for each parameter; JSON is one object.
+// spec: 2 §2.3, A03: transactionKey has 32 letters and digits; capture, cancel, refund and update take it.
+// spec: 2 §2.3: transactionStatus is the status in words.
+// spec: 2 §4.3, A88: The standard response contains status code, status, type, key and the acquirer's data.
 // spec: 2 §2.3, A88, A89
 #[test]
 fn a_payment_is_the_standard_response_in_its_order() {
@@ -87,8 +87,8 @@ fn a_lookup_that_finds_nothing_is_an_empty_list() {
     assert!(xml.ends_with("<serviceResponse><transactions></transactions></serviceResponse>"), "{xml}");
 }
 
-// spec: 1 §4.3: Success is result OK, anything else an error.
-// spec: 1 §7, A38, A20: Errors have code, trace code and message, in the encoding of the request.
+// spec: 1 §4.3: A success is result OK; anything else is an error.
+// spec: 1 §7, A38, A20: An error contains code, trace code and message, in the encoding of the request.
 // spec: 2 §7, A38: The gateway's errors have the same shape.
 // spec: 2 §4.4; codes ResultCode OK
 #[test]

@@ -8,7 +8,7 @@ fn with<'a>(token: &'a str, more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a st
     changed(&order(&[("cardKey", token)]), more)
 }
 
-// spec: 1 §1: A card whose details the service holds is stored behind a card key, and the card key pays.
+// spec: 1 §1: The service stores a card behind a card key, which can pay.
 // spec: 2 §4.2, A101; method transaction/authCardKey
 #[test]
 fn a_token_pays_again_and_again() {
@@ -26,8 +26,8 @@ fn a_token_pays_again_and_again() {
     assert_eq!(payment.card.unwrap().number(&shop.sandbox.vault, &key).unwrap().expose(), PAN);
 }
 
-// spec: 2 §4.4, A103, A58: authCardKey: the customer reference, if given, has to be the token's, and the payment
-//   records one of them.
+// spec: 2 §4.4, A103, A58: authCardKey: a given customer reference must be that of the token, and the payment stores
+//   it.
 // spec: codes SandboxErrorCode 941
 #[test]
 fn the_customer_has_to_be_the_token_s() {

@@ -4,8 +4,8 @@ use super::*;
 
 const UNIQUE: (&str, &str) = ("uniqueMerchantReference", "u-1");
 
-// spec: 2 §2.3, A92: uniqueMerchantReference is taken once, whatever comes of the first request, also with fifty at
-//   once.
+// spec: 2 §2.3, A92: uniqueMerchantReference is accepted once, whatever the result of the first request, even with
+//   fifty requests at the same time.
 // spec: 2 §7, A93; codes SandboxErrorCode 950
 #[test]
 fn it_is_used_up_by_whatever_reaches_the_bank() {
@@ -23,8 +23,7 @@ fn it_is_used_up_by_whatever_reaches_the_bank() {
     }
 }
 
-// spec: 2 §4.3, A92: uniqueMerchantReference is rejected after the first request with it, for every method of the
-//   account.
+// spec: 2 §4.3, A92: uniqueMerchantReference is rejected after its first request, by every method of the account.
 #[test]
 fn it_is_used_up_for_every_method() {
     const METHODS: [&str; 4] = ["auth", "preauth", "authSessionKey", "authCardKey"];

@@ -9,7 +9,7 @@ fn update(shop: &mut Shop, key: &str, reference: Option<&str>, customer: Option<
     shop.call("update", &pairs)
 }
 
-// spec: 2 §4.4: update sets one field or two: result OK.
+// spec: 2 §4.4: update sets one field or two and returns result OK.
 // spec: method transaction/update; codes SandboxErrorCode 954
 #[test]
 fn a_field_is_set_once() {
@@ -29,7 +29,7 @@ fn a_field_is_set_once() {
     assert_eq!(payment.customer_reference.as_deref(), Some("customer-7"));
 }
 
-// spec: 2 §4.4, A98: update is rejected when a given field has a value already, and then sets nothing.
+// spec: 2 §4.4, A98: update is rejected if a given field already has a value; then it sets nothing.
 #[test]
 fn one_field_that_is_taken_refuses_both() {
     let mut shop = Shop::open();
@@ -38,7 +38,7 @@ fn one_field_that_is_taken_refuses_both() {
     assert_eq!(shop.payment(&key).customer_reference, None);
 }
 
-// spec: 2 §4.4: update ignores a blank field; nothing can be unset.
+// spec: 2 §4.4: update ignores a blank field; no field can be unset.
 // spec: 2 §4.4, A98; codes SandboxErrorCode 955
 #[test]
 fn a_blank_field_is_ignored_and_unsets_nothing() {
@@ -52,7 +52,7 @@ fn a_blank_field_is_ignored_and_unsets_nothing() {
     }
 }
 
-// spec: 2 §3.2 Transitions, A98: update sets references of any transaction; it changes no state.
+// spec: 2 §3.2 Transitions, A98: update sets references of any transaction and changes no state.
 #[test]
 fn both_fields_of_any_transaction_are_set_at_once() {
     let mut shop = Shop::open();
@@ -95,7 +95,7 @@ fn what_cannot_be_set_is_refused() {
     assert_eq!(update(&mut shop, &key, Some(&long[1..]), Some(&longer[1..])).status, 200);
 }
 
-// spec: 2 §4.4, A98: update needs one valid field; one that is too long beside it is left out.
+// spec: 2 §4.4, A98: update needs one valid field; a second one that is too long is ignored.
 #[test]
 fn one_valid_field_is_enough() {
     let mut shop = Shop::open();

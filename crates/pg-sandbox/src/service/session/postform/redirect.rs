@@ -113,7 +113,7 @@ mod tests {
     use super::*;
     use crate::key::SeededRandom;
 
-    // spec: 2 §4.2, A31: Its vector is iv, letters and digits, new each time.
+    // spec: 2 §4.2, A31: The initialisation vector is iv, made of letters and digits, new each time.
     #[test]
     fn vectors_are_16_letters_and_digits_and_do_not_repeat() {
         let mut dice = SeededRandom::new([5; 32]);

@@ -52,8 +52,8 @@ fn nothing_that_a_merchant_sent_becomes_markup() {
     assert!(!html.contains("<script") && !html.contains(hostile));
 }
 
-// spec: 2 §3.3 Steps, A107, A110: The customer authenticates on the page, also in a frame, and comes back to returnUrl;
-//   without support for 3-D Secure at once.
+// spec: 2 §3.3 Steps, A107, A110: The customer authenticates on the page, also in a frame, and returns to returnUrl;
+//   without 3-D Secure they return at once.
 #[test]
 fn each_button_leads_back_with_its_end() {
     for (outcome, end) in [
@@ -91,7 +91,7 @@ fn the_return_address_is_used_as_it_was_sent() {
     }
 }
 
-// spec: 2 §3.3, A110: Of several answers the first counts.
+// spec: 2 §3.3, A110: Of several answers, the first counts.
 #[test]
 fn an_end_is_an_end() {
     for (first, second) in [("authenticate", "fail"), ("fail", "authenticate"), ("abandon", "authenticate")] {
@@ -118,7 +118,7 @@ fn of_two_answers_at_once_the_first_counts() {
     assert_eq!(end_of(&mut shop, &key), Some(AuthenticationEnd::Failed));
 }
 
-// spec: 2 §3.3, A107: A challenge that is never answered times out.
+// spec: 2 §3.3, A107: An unanswered challenge times out.
 #[test]
 fn after_fifteen_minutes_no_answer_counts() {
     let mut shop = Shop::open();

@@ -83,7 +83,7 @@ fn the_customer_authenticates_and_pays() {
     }
 }
 
-// spec: 3 §4.1, A122: 3D_secure 1 puts the challenge before the payment, 0 or none does not.
+// spec: 3 §4.1, A122: With 3D_secure 1 the challenge comes before the payment; with 0 or without it there is none.
 #[test]
 fn who_does_not_ask_for_it_gets_no_challenge() {
     for asked in ["0", ""] {
@@ -106,7 +106,7 @@ fn a_card_without_3d_secure_pays_without_a_question() {
     assert_eq!(charges(&mut shop), [("Auth".to_owned(), "600".to_owned())]);
 }
 
-// spec: 3 §1, A181: The page says how a challenge ended that was not passed.
+// spec: 3 §1, A181: The page shows how a challenge ended that was not passed.
 // spec: 3 §4.1, A122
 #[test]
 fn a_challenge_that_does_not_succeed_is_a_decline_and_another_try_is_possible() {

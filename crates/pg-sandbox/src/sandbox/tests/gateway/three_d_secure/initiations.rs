@@ -7,10 +7,10 @@ fn by_token<'a>(token: &'a str, more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'
     changed(&order(&[("cardKey", token)]), more)
 }
 
-// spec: 2 §2.5, A03: authenticationKey is 32 letters and digits and is needed to authorise.
-// spec: 2 §3.3 Steps, A105: An initiation by session or card key gives 607 with key and address, or 608 without.
-// spec: 2 §4.4, A105: An initiation gives status code, status, transactionKey and bankECIValue, and after success key
-//   and address.
+// spec: 2 §2.5, A03: authenticationKey has 32 letters and digits and is required to authorise.
+// spec: 2 §3.3 Steps, A105: An initiation by session key or card key gives 607 with key and URL, or 608 without.
+// spec: 2 §4.4, A105: An initiation returns status code, status, transactionKey and bankECIValue, and on success key
+//   and URL.
 // spec: method transaction/initiate3DSecureSessionKey; codes TransactionType 3DSecureCheck
 #[test]
 fn a_session_gives_key_and_address() {
@@ -42,7 +42,7 @@ fn a_session_gives_key_and_address() {
     assert!(!check.details.contains_key("returnUrl"));
 }
 
-// spec: 2 §4.4, A06: initiate3DSecureCardKey takes the order, the card key, its CV2 and a return address.
+// spec: 2 §4.4, A06: initiate3DSecureCardKey takes the order, the card key, its CV2 and a return URL.
 // spec: 2 §3.3, A105; method transaction/initiate3DSecureCardKey
 #[test]
 fn a_card_key_does_so_too_with_and_without_a_return_address() {
@@ -76,7 +76,7 @@ fn the_reply_in_xml() {
     assert!(xml.contains("</authenticationKey><authenticationUrl>http://127.0.0.1:8480/3ds/"), "{xml}");
 }
 
-// spec: 2 §2.5, A107: authenticationUrl is the page of the challenge.
+// spec: 2 §2.5, A107: authenticationUrl is the URL of the challenge page.
 #[test]
 fn the_address_is_where_the_merchant_called() {
     let mut shop = Shop::open();

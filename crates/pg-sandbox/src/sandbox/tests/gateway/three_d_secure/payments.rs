@@ -85,7 +85,7 @@ fn a_bank_that_insists_declines_without_authentication() {
     assert_eq!(types, [(&json!("3DSecureCheck"), &json!("607")), (&json!("Auth"), &json!("907"))]);
 }
 
-// spec: 2 §3.3, A108: An authentication pays once; too early it pays nothing and stays usable.
+// spec: 2 §3.3, A108: An authentication pays once; before it has ended it pays nothing and stays usable.
 // spec: codes SandboxErrorCode 961
 #[test]
 fn too_early_uses_nothing_up() {
@@ -228,9 +228,9 @@ fn a_bank_that_does_not_answer_uses_nothing_up() {
     assert_eq!(shop.find(&[("uniqueMerchantReference", "u-1")]).len(), 2);
 }
 
-// spec: 2 §4.3, A55: Further recordable parameters are not known: they are accepted and ignored.
-// spec: 2 §4.4, A07, A109: auth3DSecure and preauth3DSecure take the key and references; the amount is that of the
-//   initiation, and so are references that are left out.
+// spec: 2 §4.3, A55: Other recordable parameters are unknown: they are accepted and ignored.
+// spec: 2 §4.4, A07, A109: auth3DSecure and preauth3DSecure take the key and references; the amount and missing
+//   references are those of the initiation.
 // spec: 1 §4.1, A55, A29
 #[test]
 fn other_parameters_are_ignored() {

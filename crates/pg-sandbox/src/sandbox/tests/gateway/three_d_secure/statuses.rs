@@ -9,7 +9,7 @@ fn shown(answer: &Answer) -> (&str, &str, &str, &str) {
 }
 
 // spec: 2 §2.5, A105, A106: bankECIValue has 2 digits.
-// spec: 2 §3.3 Steps, A106: getAuthenticationStatus tells liabilityShift Y or N; the merchant decides.
+// spec: 2 §3.3 Steps, A106: getAuthenticationStatus returns liabilityShift Y or N; the merchant decides.
 // spec: method transaction/getAuthenticationStatus; codes TransactionType 3DSAuthenticatedOnly
 // spec: codes LiabilityShift Y N; codes SandboxAuthenticationCode 921
 #[test]
