@@ -89,7 +89,7 @@ fn every_reply_that_is_shown_can_be_read() {
     }
 }
 
-/// The schema of one parameter of a method, wherever it stands.
+/// Returns the schema of one parameter of a method.
 fn schema_of<'d>(document: &'d Value, schema: &'d Value, field: &Field) -> Option<&'d Value> {
     let schema = resolve(document, schema);
     let here = schema["properties"].get(field.wire).map(|property| resolve(document, property));

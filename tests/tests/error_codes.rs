@@ -3,8 +3,8 @@
 use pg_model::ErrorCode;
 use pg_sandbox::codes::SandboxErrorCode;
 
-/// The texts of the documents (spec 1 §7, 2 §7, 3 §7). Of the statuses they give two: 133 comes with 400 and invalid
-/// credentials with 401; the rest is A40. This test states both independently of the tables.
+/// The texts of the documents (spec 1 §7, 2 §7, 3 §7). They state two of the statuses: 133 has 400 and invalid credentials with
+/// 401; the rest is A40. This test states both independently of the tables.
 const DOCUMENTED: [(&str, u16, &str); 29] = [
     ("1", 400, "No data sent"),
     ("3", 401, "No merchant key sent (or invalid key)"),

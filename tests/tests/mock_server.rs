@@ -117,7 +117,7 @@ fn as_documented(mut request: Request<Bytes>) -> Request<Bytes> {
     request
 }
 
-/// A text encoded for a form; every byte that is not plain becomes `%..`.
+/// Encodes a text for a form; every byte that is not plain becomes `%..`.
 fn encoded(text: &str) -> String {
     form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }

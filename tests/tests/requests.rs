@@ -1,5 +1,4 @@
-//! Every method's request: its parameters in signing order and back, its rules by hand and by table, and what its
-//! errors may show.
+//! Every method's request: its parameters in signing order and back, its rules by hand and by table, and what its errors may show.
 
 #![allow(clippy::panic, reason = "panicking is how a test fails, also in what tests share")]
 

@@ -207,7 +207,7 @@ fn bad_session_data_is_refused_with_one_error() {
     assert_eq!(messages.len(), 1);
 }
 
-/// Someone who flips a bit of the `iv` flips it in the text: the data proves nothing.
+/// Flipping a bit of the `iv` flips it in the plaintext: the data proves nothing.
 // spec: 2 §4.2, A35
 #[test]
 fn altered_session_data_passes_unnoticed() {

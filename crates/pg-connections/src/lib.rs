@@ -1,18 +1,18 @@
 //! Accepts TCP connections within fixed bounds, so that silent or slow peers cannot keep others out.
 //!
-//! **What it is:** a listener for servers that face hostile peers. It bounds the number of connections, the connections
-//! of one address, the bytes of request bodies and of unread replies that are held at the same time, the wait for the first byte, and the wait for a peer
-//! that does not read its response. When a bound is reached, the connection that has been silent for longest is closed in favour
-//! of the new one; a connection whose request is being answered is never closed.
+//! **What it is:** a listener for servers that face hostile peers. It bounds the number of connections, the connections of one
+//! address, the bytes of request bodies and unread replies in memory, the wait for the first byte, and the wait for a peer that
+//! does not read its response. When a bound is reached, the connection that has been silent for longest is closed in favour of the
+//! new one; a connection whose request is being answered is never closed.
 //!
 //! With the feature `postgres` it also opens connections to databases: [`PostgresUrl`] requires TLS beyond this machine.
 //!
 //! **What it is not:** an HTTP server. The server tells it what a connection does, through its [`ConnectionSlot`].
 //!
-//! A connection is *idle* while the server waits for its peer: for a first byte, the rest of a head or a body, the next
-//! request, or until the peer reads. It is *working* from [`ConnectionSlot::working`] to [`ConnectionSlot::idle`]. Among idle connections, the oldest
-//! that has not completed a request is closed first, unless it was accepted just now; otherwise the one that is idle for longest. Single
-//! bytes that drip in do not make a connection younger.
+//! A connection is *idle* while the server waits for its peer: for a first byte, the rest of a head or a body, the next request, or
+//! until the peer reads. It is *working* from [`ConnectionSlot::working`] to [`ConnectionSlot::idle`]. Among idle connections, the
+//! oldest that has not completed a request is closed first, unless it was accepted just now; otherwise the one that has been idle
+//! for longest. A peer that sends single bytes stays idle.
 //!
 //! ```
 //! use pg_connections::{Acceptor, ConnectionLimits};

@@ -1,4 +1,4 @@
-//! The test of a store: what [`IntentStore`] promises, checked one by one.
+//! The conformance test of a store: checks each promise of [`IntentStore`].
 //!
 //! A store of your own passes if [`check`] ends without a panic, over an empty database:
 //!
@@ -11,7 +11,7 @@
 //! # }
 //! ```
 //!
-//! It needs no clock: a lease that is to be over lasts no time, and one that is to hold lasts an hour.
+//! It needs no clock: leases that must have expired last no time, and leases that must hold last an hour.
 
 #![expect(clippy::panic, reason = "a test fails by panicking")]
 
@@ -29,7 +29,7 @@ pub use rewriting::check_rewriting;
 const HOUR: Duration = Duration::from_secs(3600);
 const OVER: Duration = Duration::ZERO;
 
-/// Checks a store. `run` tells this run's rows from those of others in the same database.
+/// Checks a store. `run` separates the rows of this run from those of other runs in the same database.
 ///
 /// # Panics
 /// When the store breaks a promise; the message says which.
@@ -417,7 +417,7 @@ impl<S: IntentStore> Suite<'_, S> {
     }
 }
 
-/// Kinds and versions of a worker.
+/// The kinds and versions of a worker.
 fn known() -> [IntentKind; 1] {
     kinds("charge authCardKey", 1)
 }

@@ -1,4 +1,4 @@
-//! Workers that share a store: a payment that was begun on one server is ended on any.
+//! Workers that share a store: any server can finish a payment that another one has begun.
 
 use std::{
     collections::HashSet,
@@ -48,38 +48,38 @@ use settling::Worked;
 
 /// A worker of a fleet: a client of one account, and the store that all workers share. Clones are the same worker.
 ///
-/// [`charge`](Self::charge) is for those who want to be paid; [`run`](Self::run) picks up what others have left behind, and belongs
-/// into a task of every process.
+/// [`charge`](Self::charge) makes one payment. [`run`](Self::run) picks up the payments that other processes have abandoned: spawn
+/// it in every process.
 pub struct Fleet<S, T = HyperTransport>(Arc<Inner<S, T>>);
 
 struct Inner<S, T> {
     client: Client<T>,
     store: Arc<S>,
     plan: FleetPlan,
-    /// The account as rows name it.
+    /// The account's name in rows.
     account: String,
-    /// This worker as rows name it.
+    /// This worker's name in rows.
     owner: String,
-    /// References that this process works on.
+    /// The references that this process works on.
     busy: Mutex<HashSet<String>>,
     /// An intent of this process has ended.
     ended: Notify,
     stopping: AtomicBool,
     stop: Notify,
-    /// What all processes of the account may send together.
+    /// The limits that all processes of the account share.
     limits: FleetLimits<S>,
-    /// What this program can go on with.
+    /// The kinds of intents that this program can resume.
     kinds: Vec<IntentKind>,
 }
 
-/// This process works on a reference, until this is dropped.
+/// Marks a reference as worked on by this process until it is dropped.
 struct Busy<S, T> {
     fleet: Fleet<S, T>,
     reference: String,
 }
 
 impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
-    /// A worker with this client over this store.
+    /// Creates a worker with this client over this store.
     ///
     /// # Errors
     /// If the store does not answer.
@@ -102,24 +102,24 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         })))
     }
 
-    /// Charges once, in whichever process: the first call under a `uniqueMerchantReference` begins, every other one, on any server
-    /// and at any time, joins it and gets its outcome.
+    /// Charges once, over all processes. The first call under a `uniqueMerchantReference` begins the payment. Every other call, on
+    /// any server and at any time, joins it and gets its outcome.
     ///
-    /// The intent is stored before the request leaves, and its outcome before it is told. If this process dies, or this future is
-    /// dropped, another worker goes on: it looks the payment up, and sends it again only if the payment holds no card
-    /// data (by card key or session key, without CV2) and the lookup found nothing.
+    /// The intent is stored before the request is sent, and its outcome before it is returned. If this process dies, or this future
+    /// is dropped, another worker continues: it looks the payment up, and sends it again only if the payment holds no card data (it
+    /// pays by card key or session key, without CV2) and the lookup found nothing.
     ///
-    /// # Errors
-    /// [`FleetError::OtherPayment`] and [`FleetError::Misuse`] of payments that were not sent; [`FleetError::Store`] and
-    /// [`FleetError::Pending`] if there is no outcome within the plan's patience. Charge again under the same reference.
+    /// # Errors [`FleetError::OtherPayment`] and [`FleetError::Misuse`] for payments that were not sent; [`FleetError::Store`] and
+    /// [`FleetError::Pending`] if there is no outcome within the plan's patience: then charge again under the same reference.
     pub async fn charge<P: Payment>(&self, payment: P) -> Result<PaymentOutcome, FleetError> {
         let machine = self.machine::<Charge<P>>(payment.clone())?;
         let terms = self.terms::<Charge<P>>(machine.reference(), &payment);
         done(self.settle::<Charge<P>>(terms, payment).await?)
     }
 
-    /// Pays with 3-D Secure, up to what needs the customer, in whichever process: then lead the customer to the page, and give
-    /// [`event`](Self::event) to any server when they come back. The payment waits in its row, and in no process.
+    /// Pays with 3-D Secure once, over all processes, up to the step that needs the customer. Then redirect the customer to the
+    /// page, and call [`event`](Self::event) on any server when they return. Meanwhile the payment waits in its row; no process
+    /// holds it.
     ///
     /// # Errors
     /// As [`charge`](Self::charge).
@@ -137,19 +137,18 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         self.settle::<ThreeDSecure>(Terms { request: None, ..terms }, secured).await
     }
 
-    /// Opens a checkout under a name of yours, once, in whichever process: then lead the customer to the page, and give
-    /// [`event`](Self::event) to any server for each callback and return.
+    /// Opens a checkout under a name of yours once, over all processes. Then redirect the customer to the page, and call
+    /// [`event`](Self::event) on any server for each callback and return.
     ///
-    /// # Errors
-    /// As [`charge`](Self::charge); [`FleetError::Checkout`] if it does not say what is to be paid.
+    /// # Errors As [`charge`](Self::charge); [`FleetError::Checkout`] if the request states no amount.
     pub async fn checkout(&self, name: &str, request: GetToken) -> Result<FleetStep, FleetError> {
         self.machine::<Checkout>(request.clone())?;
         let terms = Terms { request: None, ..self.terms::<Checkout>(name, &request) };
         self.settle::<Checkout>(terms, request).await
     }
 
-    /// Captures, cancels or refunds under a name of yours, once, in whichever process. It is sent again only if it certainly never
-    /// left; otherwise it ends as unknown.
+    /// Captures, cancels or refunds under a name of yours once, over all processes. The request is sent again only if it was
+    /// certainly not sent; otherwise it ends as unknown.
     ///
     /// # Errors
     /// As [`charge`](Self::charge), and as [`submit`](Self::submit) for a request that holds card data.
@@ -160,7 +159,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         done(self.settle::<Operation<P>>(terms, request).await?)
     }
 
-    /// The one way of every machine: begins it, or joins what was begun under its terms.
+    /// Begins any machine, or joins the one that was begun under the same terms.
     async fn settle<M: StoredMachine>(&self, terms: Terms, request: M::Request) -> Result<FleetStep, FleetError> {
         if self.is_stopping() {
             return Err(FleetError::ShuttingDown { reference: terms.key.reference });
@@ -196,7 +195,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         }
     }
 
-    /// The outcome of a payment that was begun on any server; `None` if none was begun under this reference.
+    /// Returns the outcome of a payment that any server has begun; `None` if none was begun under this reference.
     ///
     /// # Errors
     /// As [`charge`](Self::charge).
@@ -211,17 +210,17 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         }
     }
 
-    /// The client. Its calls keep to the limits that all processes share.
+    /// Returns the client. Its calls keep to the limits that all processes share.
     pub fn client(&self) -> &Client<T> {
         &self.0.client
     }
 
-    /// The store.
+    /// Returns the store.
     pub fn store(&self) -> &Arc<S> {
         &self.0.store
     }
 
-    /// The account as rows name it: identity and base address.
+    /// Returns the account's name in rows: identity and base address.
     #[must_use]
     pub fn account(&self) -> &str {
         &self.0.account
@@ -233,8 +232,8 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         &self.0.owner
     }
 
-    /// Begins nothing and claims nothing from now on; what this process works on is handed over before its next request.
-    /// [`run`](Self::run) then ends.
+    /// Stops this worker: it begins and claims nothing more, and hands over each intent before its next request. [`run`](Self::run)
+    /// then ends.
     pub fn shut_down(&self) {
         self.0.stopping.store(true, Ordering::SeqCst);
         self.0.stop.notify_waiters();
@@ -282,7 +281,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         free.then(|| Busy { fleet: self.clone(), reference: reference.to_owned() })
     }
 
-    /// Hands a lease over. If the store is away it ends by itself.
+    /// Hands a lease over. If the store cannot be reached, the lease expires.
     async fn give_up(&self, hold: Option<IntentLease>, wake: Duration) {
         if let Some(hold) = hold
             && let Err(error) = self.0.store.release(&hold, wake).await
@@ -300,13 +299,13 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         clock.sleep_until(clock.now().after(pause)).await;
     }
 
-    /// Between two attempts to reach the store.
+    /// The pause between two attempts to reach the store.
     fn pause(&self) -> Duration {
         self.0.plan.poll.min(Duration::from_secs(1))
     }
 }
 
-/// A payment that another process can send.
+/// Returns the payment if another process can send it.
 fn storable(terms: &Terms) -> Result<(), FleetError> {
     match terms.request {
         Some(_) => Ok(()),
@@ -317,7 +316,7 @@ fn storable(terms: &Terms) -> Result<(), FleetError> {
     }
 }
 
-/// The end of a machine that asks nothing.
+/// The outcome of a machine that asks no questions.
 fn done(step: FleetStep) -> Result<PaymentOutcome, FleetError> {
     match step {
         FleetStep::Done(settled) => Ok(settled),

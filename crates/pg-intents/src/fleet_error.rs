@@ -1,10 +1,10 @@
-//! Why a fleet brought no outcome.
+//! Why a fleet returned no outcome.
 
 use pg_hyper::proto::{Misuse, machine::ResumeError};
 
 use crate::StoreError;
 
-/// Why a fleet brought no outcome.
+/// Why a fleet returned no outcome.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FleetError {
@@ -12,10 +12,10 @@ pub enum FleetError {
     /// sent and nothing was stored.
     #[error(transparent)]
     Misuse(#[from] Misuse),
-    /// The checkout says no amount, for example. Nothing was sent and nothing was stored.
+    /// The checkout request is unsuitable: it states no amount, for example. Nothing was sent and nothing was stored.
     #[error("{0}")]
     Checkout(String),
-    /// No payment waits for events under this reference: none was begun, it is parked, or too many of its events wait already.
+    /// No payment under this reference takes events: none was begun, it is parked, or too many events wait already.
     #[error("{reference}: no payment takes events under this reference")]
     NotWaiting {
         /// The reference.
@@ -32,12 +32,12 @@ pub enum FleetError {
         /// What was begun under it.
         found: String,
     },
-    /// The store did not answer within the caller's patience. Nothing is sent without it. The payment may have been recorded: then
-    /// the fleet goes on with it when the store is back. Charge again under the same reference to learn its outcome.
+    /// The store did not respond within the caller's patience. Nothing is sent without it. The payment may have been stored: then
+    /// the fleet continues it when the store is back. Charge again under the same reference to learn its outcome.
     #[error("nothing is sent without the store of intents; ask again under the same reference: {0}")]
     Store(#[from] StoreError),
-    /// Another worker has the payment and has not ended it within the caller's patience. Charge again under the same reference to
-    /// go on waiting; the outcome comes by the outbox, too.
+    /// Another worker has the payment and has not finished it within the caller's patience. Charge again under the same reference
+    /// to keep waiting; the outbox also delivers the outcome.
     #[error("{reference}: the payment goes on in the fleet; ask again under the same reference")]
     Pending {
         /// The reference.
@@ -49,7 +49,7 @@ pub enum FleetError {
         /// The reference.
         reference: String,
     },
-    /// What is stored of the payment cannot be resumed with this client.
+    /// The stored payment cannot be resumed with this client.
     #[error("{reference}: {why}")]
     Resume {
         /// The reference.

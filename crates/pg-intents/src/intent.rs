@@ -5,16 +5,16 @@ use std::time::Duration;
 /// Stands between the kind of a sealed row and the fingerprint of the key that it was begun with.
 pub(crate) const SEALED: &str = " sealed:";
 
-/// Which intent: the account, as saved machines name it, and the reference under which the service takes one payment.
+/// The key of an intent: the account, as saved machines name it, and the reference under which the service accepts one payment.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct IntentKey {
-    /// Identity and base address of the account. No secret.
+    /// Identity and base address of the account. It is not secret.
     pub account: String,
     /// The `uniqueMerchantReference`, or the name that its owner gave it.
     pub reference: String,
 }
 
-/// The right to work on an intent. It is worth as much as its fencing number: the store accepts nothing under an earlier one.
+/// The right to work on an intent. The store accepts no change under an earlier fencing number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IntentLease {
     /// The intent.
@@ -25,14 +25,14 @@ pub struct IntentLease {
     pub fence: i64,
 }
 
-/// What is known of an intent's end.
+/// The state of an intent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum IntentStatus {
-    /// It goes on.
+    /// It is open: a worker continues it.
     Open,
     /// It has ended as unknown. Workers look it up again at its next wake.
     Unknown,
-    /// An operator, or a worker that failed on it too often, has taken it out of the fleet's hands.
+    /// An operator has withdrawn it from the fleet, or workers have failed on it too often.
     Parked,
     /// It has ended, and its outcome is final.
     Ended,
@@ -41,9 +41,9 @@ pub enum IntentStatus {
 /// An intent that does not exist yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewIntent {
-    /// Which one.
+    /// Its key.
     pub key: IntentKey,
-    /// Which machine, and for a charge which method: `charge authCardKey`.
+    /// The machine, and for a charge the method: `charge authCardKey`.
     pub kind: String,
     /// Tells whether a second call under the same reference is the same payment.
     pub digest: String,
@@ -53,7 +53,7 @@ pub struct NewIntent {
     pub state: String,
     /// The version of that state.
     pub version: i32,
-    /// Its first owner, or none: then a worker claims it.
+    /// Its first owner; without one, a worker claims it.
     pub owner: Option<String>,
     /// How long the first owner's lease lasts.
     pub lease: Duration,
@@ -62,9 +62,9 @@ pub struct NewIntent {
 /// An intent as it is stored. Times are milliseconds since 1970 by the database's clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IntentRow {
-    /// Which one.
+    /// Its key.
     pub key: IntentKey,
-    /// Which machine, and for a charge which method.
+    /// The machine, and for a charge the method.
     pub kind: String,
     /// Tells payments apart.
     pub digest: String,
@@ -74,21 +74,21 @@ pub struct IntentRow {
     pub state: String,
     /// The version of that state: the newest that a worker which claimed it can have written.
     pub version: i32,
-    /// What the machine waits for, as JSON, while it rests: a customer at a page, for example.
+    /// While the machine waits: for what, as JSON. For example, for a customer at a page.
     pub asks: Option<String>,
-    /// Counts the events that were delivered for it.
+    /// The number of events that were delivered for it.
     pub inbox: i32,
-    /// What is known of its end.
+    /// Its state.
     pub status: IntentStatus,
     /// Counts its claims.
     pub fence: i64,
-    /// Who works on it.
+    /// Its owner: the worker that works on it.
     pub owner: Option<String>,
-    /// With an owner the end of its lease, without one its next wake: from then on any worker may claim it.
+    /// The end of its owner's lease, or without an owner its next wake. From then on any worker may claim it.
     pub due: i64,
-    /// Claims since it was begun. While it is open: how often workers failed on it; while it is unknown, how often it was looked up.
+    /// The number of claims. While it is open, how often workers failed on it; while it is unknown, how often it was looked up.
     pub claims: i32,
-    /// How it ended, as JSON.
+    /// Its outcome, as JSON.
     pub outcome: Option<String>,
     /// Counts its outcomes: an unknown one may be followed by another.
     pub event: i32,
@@ -111,13 +111,13 @@ pub struct IntentEnd {
     pub status: IntentStatus,
     /// The machine's saved state.
     pub state: String,
-    /// How it ended, as JSON.
+    /// Its outcome, as JSON.
     pub outcome: String,
-    /// When a worker looks again; `None` for never.
+    /// When a worker looks it up again; `None` for never.
     pub wake: Option<Duration>,
 }
 
-/// A kind of intent that a worker can go on with, and the newest version of its state that the worker reads.
+/// A kind of intent that a worker can resume, and the newest version of its state that the worker reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IntentKind {
     /// As in [`IntentRow::kind`].
@@ -135,12 +135,12 @@ pub struct IntentRest {
     pub asks: String,
     /// The number of the last event that the machine took.
     pub heard: i32,
-    /// When the machine goes on without an event.
+    /// When the machine continues without an event.
     pub wake: Duration,
 }
 
 impl IntentKey {
-    /// The intent of this account under this reference.
+    /// Creates the key of this account's intent under this reference.
     pub fn new(account: impl Into<String>, reference: impl Into<String>) -> Self {
         Self { account: account.into(), reference: reference.into() }
     }
@@ -161,7 +161,7 @@ impl IntentStatus {
         }
     }
 
-    /// As it is stored; an unlisted code counts as parked, which no worker touches.
+    /// Reads the stored form. An unlisted code counts as parked, which no worker touches.
     #[must_use]
     pub fn of(code: i16) -> Self {
         Self::ALL.into_iter().find(|status| status.code() == code).unwrap_or(Self::Parked)
@@ -180,7 +180,7 @@ impl IntentStatus {
 }
 
 impl IntentRow {
-    /// The right to work on it, for the owner that the row names.
+    /// Returns the right to work on it, for the owner of the row.
     #[must_use]
     pub fn hold(&self) -> Option<IntentLease> {
         Some(IntentLease { key: self.key.clone(), owner: self.owner.clone()?, fence: self.fence })
@@ -199,7 +199,7 @@ impl IntentRow {
         self.kind.split_once(SEALED).map_or(&*self.kind, |(kind, _)| kind)
     }
 
-    /// Whether any worker may claim it.
+    /// Returns whether any worker may claim it.
     #[must_use]
     pub fn is_due(&self) -> bool {
         self.status < IntentStatus::Parked && self.due <= self.read_at

@@ -1,10 +1,11 @@
-//! Charges that survive the server they began on.
+//! Payments that survive the crash of a server: any other server can finish them.
 //!
-//! What this crate is: a store for the machines of [`pg_hyper`], one row an intent, and a [`Fleet`] of workers over it. A payment
-//! that one server began is ended by any other; two servers that charge under one reference make one payment, and both
-//! learn its outcome.
+//! What this crate is: a store for the machines of [`pg_hyper`], one row an intent, and a [`Fleet`] of workers over it. Any server
+//! can finish a payment that another one has begun. Two servers that charge under one reference make one payment, and both get its
+//! outcome.
 //!
-//! What it is not: a general queue or workflow engine, and no consensus of its own. The database decides who works on what.
+//! What it is not: a general queue or workflow engine. It has no consensus of its own: the database decides which worker has which
+//! intent.
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -28,14 +29,14 @@
 //! # }
 //! ```
 //!
-//! Never stored: card numbers, CV2, passwords, API keys, SHA keys. A payment that holds card data is sent by the process that holds
-//! it, and by no other; other workers look it up.
+//! Card numbers, CV2, passwords, API keys and SHA keys are never stored. Only the process that was given card data sends a payment
+//! with it; other workers look that payment up.
 //!
 //! # Features
 //!
 //! - `sqlite` (default): [`SqliteStore`], for the processes of one machine.
 //! - `postgres`: `PostgresStore`, for many machines.
-//! - `sealed`: `SealedStore`, which seals over either what is stored of a payment with a key of yours.
+//! - `sealed`: `SealedStore`, which encrypts stored payments with a key of yours, over either store.
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

@@ -1,5 +1,5 @@
-//! How each machine lives in a row: how it is made, resumed, told of events, and how its end is stored. Everything else is the same for
-//! all of them, and in [`fleet`](crate::fleet).
+//! What each machine does in its own way: how it is created, resumed and given events, and how its outcome is stored. Everything
+//! else is the same for all machines, and in [`fleet`](crate::fleet).
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub(crate) use three_d_secure::{Secured, SecuredPayment};
 /// The version of the states that this program writes, and the newest that it reads.
 pub(crate) const VERSION: i32 = 1;
 
-/// What every worker of a fleet makes machines with.
+/// The parts from which every worker of a fleet creates machines.
 #[derive(Clone, Copy)]
 pub(crate) struct Bounds {
     pub(crate) charge: ChargeBounds,
@@ -37,7 +37,7 @@ pub(crate) struct Bounds {
 pub(crate) trait StoredMachine:
     Machine<Input: Send, Demand: Send, Outcome: Send> + Sized + Send + 'static
 {
-    /// What the machine is made from, and what only the process that began it may hold.
+    /// The request from which the machine is created; only the process that began it may hold card data.
     type Request: Clone + Send + Sync + 'static;
     /// Whether an unknown end is looked up again.
     const LOOKS_UP: bool;
@@ -48,7 +48,7 @@ pub(crate) trait StoredMachine:
 
     fn new(account: Arc<Account>, request: Self::Request, bounds: &Bounds) -> Result<Self, FleetError>;
 
-    /// `ended`: it ended before, as unknown.
+    /// `ended`: it has ended as unknown before.
     fn resume(
         saved: &SavedState,
         account: Arc<Account>,
@@ -57,12 +57,12 @@ pub(crate) trait StoredMachine:
         ended: bool,
     ) -> Result<Self, ResumeError>;
 
-    /// The request as it was stored, if it was.
+    /// Returns the stored request, if there is one.
     fn request(stored: &str) -> Result<Self::Request, crate::StoreError>;
 
     fn outcome(outcome: &Self::Outcome) -> (String, IntentStatus);
 
-    /// An event for this machine; others are not for it.
+    /// Returns the input for an event of this machine's kind; `None` for others.
     fn input(event: FleetEvent) -> Option<Self::Input>;
 
     fn question(demand: Self::Demand) -> FleetQuestion;
@@ -109,7 +109,7 @@ impl<P: Payment> StoredMachine for Charge<P> {
     }
 }
 
-/// A function for the machine of each kind that this program knows.
+/// A function that is called with the machine type of an intent's kind.
 pub(crate) trait ForMachine {
     type Output;
 
@@ -139,7 +139,7 @@ pub(crate) fn for_kind<A: ForMachine>(kind: &str, action: A) -> Option<A::Output
     None
 }
 
-/// All kinds that this program can go on with.
+/// Returns all kinds that this program can resume.
 pub(crate) fn kinds() -> Vec<IntentKind> {
     let charges = [AuthCardKey::INFO, AuthSessionKey::INFO, Auth::INFO, Preauth::INFO];
     let operations = [CapturePreauth::INFO, CancelPreauth::INFO, Refund::INFO];
@@ -150,7 +150,7 @@ pub(crate) fn kinds() -> Vec<IntentKind> {
     all.map(|name| IntentKind { name, version: VERSION }).collect()
 }
 
-/// What is stored of a payment that was not begun.
+/// The stored form of a payment before it is begun.
 pub(crate) fn terms<M: StoredMachine>(account: &str, reference: &str, request: &impl ApiRequest) -> Terms {
     Terms::of(account, reference, M::kind(), request)
 }

@@ -1,4 +1,4 @@
-//! How a payment ended, as it is stored and told: the same to the first caller, to those who join, and in the outbox.
+//! The outcome of a payment as it is stored: the same for the first caller, for callers that join, and in the outbox.
 
 use pg_hyper::proto::{
     Refused,
@@ -17,34 +17,34 @@ use serde_json::Value;
 
 use crate::{IntentStatus, StoreError};
 
-/// How a payment ended.
+/// The outcome of a payment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum PaymentOutcome {
     /// Paid, or reserved: once.
     Approved(Box<Transaction>),
-    /// The bank said no. Nothing was charged, and the reference is used up.
+    /// The bank declined it. Nothing was charged, and the reference is used up.
     Declined(Box<Transaction>),
     /// The service refused it and nothing was charged, as far as [`Refused::scope`] reaches.
     Refused(Box<Refused>),
-    /// Nothing left this side: nothing was charged and nothing ever will be.
+    /// It was certainly not sent: nothing was charged and nothing ever will be.
     NotSent,
     /// Paid, or reserved, on the hosted page: once.
     PaidOnPage {
         /// The transaction.
         trans_key: String,
     },
-    /// It ended before the payment was asked for: nothing was charged and nothing ever will be. The customer was not authenticated or
+    /// It ended before a payment was requested: nothing was charged and nothing ever will be. The customer was not authenticated or
     /// did not pay in time, for example.
     NotPaid {
         /// Why.
         why: String,
     },
-    /// It is not known whether the payment was charged. Workers look it up again; a later outcome comes by the outbox.
+    /// It is unknown whether the payment was charged. Workers look it up again, and the outbox delivers a later outcome.
     Unknown {
-        /// The lookup that tells, once there is something to tell.
+        /// The lookup that can settle it.
         reconcile: Reconcile,
-        /// Why it is not known.
+        /// Why it is unknown.
         why: String,
     },
 }
@@ -62,7 +62,7 @@ enum Stored {
 }
 
 impl PaymentOutcome {
-    /// As it is stored: without what the tables do not know, and with everything masked that looks like a card number.
+    /// Returns the stored form: without fields that the tables do not list, and with every possible card number masked.
     pub(crate) fn of_charge(outcome: &ChargeOutcome) -> (String, IntentStatus) {
         Stored::text(&match outcome {
             ChargeOutcome::Approved(transaction) => Stored::Approved { transaction: json(transaction) },
@@ -135,12 +135,12 @@ impl PaymentOutcome {
         })
     }
 
-    /// An unknown outcome, as it is stored.
+    /// The stored form of an unknown outcome.
     pub(crate) fn unknown(why: &str) -> String {
         serde_json::json!({ "outcome": "unknown", "why": why }).to_string()
     }
 
-    /// What was stored.
+    /// Reads the stored form.
     pub(crate) fn read(text: &str, reference: &str, dialect: &Dialect) -> Result<Self, StoreError> {
         let unreadable = |what: &dyn std::fmt::Display| StoreError::Unreadable(format!("its outcome: {what}"));
         let stored = serde_json::from_str(text).map_err(|error| unreadable(&error))?;
@@ -170,7 +170,7 @@ impl PaymentOutcome {
         })
     }
 
-    /// One word: `approved`, `declined`, `refused`, `not-sent`, `paid-on-page`, `not-paid` or `unknown`.
+    /// Returns one word: `approved`, `declined`, `refused`, `not-sent`, `paid-on-page`, `not-paid` or `unknown`.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -184,7 +184,7 @@ impl PaymentOutcome {
         }
     }
 
-    /// The transaction, if one was found.
+    /// Returns the transaction, if one was found.
     #[must_use]
     pub fn transaction(&self) -> Option<&Transaction> {
         match self {

@@ -36,8 +36,8 @@ const CONNECTIONS: usize = 8;
 
 /// Intents in PostgreSQL, or in a database that speaks its protocol.
 ///
-/// Every change is one statement and one transaction of its own, without a name and in one round trip, so that PgBouncer may
-/// stand before the database in transaction mode. `LISTEN` does not work there: without [`listening`](Self::listening) workers poll.
+/// Every change is one unnamed statement, one transaction and one round trip, so that it works through PgBouncer in transaction
+/// mode. `LISTEN` does not work there: without [`listening`](Self::listening) workers poll.
 pub struct PostgresStore {
     pool: Pool,
     listener: Option<Listener>,
@@ -66,7 +66,7 @@ impl PostgresStore {
         }
     }
 
-    /// The same, after the migrations that the database lacks were run.
+    /// Runs the missing migrations, then connects.
     ///
     /// # Errors
     /// As [`connect`](Self::connect).
@@ -74,7 +74,7 @@ impl PostgresStore {
         let mut store = Self::at(url)?;
         let found = usize::try_from(store.version().await?).unwrap_or_default();
         if let Some(missing) = POSTGRES_MIGRATIONS.get(found..).filter(|missing| !missing.is_empty()) {
-            // Under the lock it is looked again: another process may have been first.
+            // The version is read again under the lock: another process may have migrated first.
             let lock = format!("BEGIN; SELECT pg_advisory_xact_lock({MIGRATION_LOCK});");
             let migrated = store.pool.execute(&format!("{lock} {} COMMIT", missing.concat())).await;
             if let Err(error) = migrated
@@ -104,7 +104,7 @@ impl PostgresStore {
         Ok(Self { pool: Pool::new(parsed(url)?, CONNECTIONS), listener: None, notifies: true })
     }
 
-    /// The version of its tables; 0 if there are none.
+    /// Reads the version of its tables; 0 if there are none.
     async fn version(&mut self) -> Result<i32, StoreError> {
         let rows = self.query(sql::FITNESS, &[]).await?;
         let row = rows.first().ok_or_else(|| StoreError::Unavailable("it answers nothing".to_owned()))?;
@@ -212,7 +212,7 @@ fn small(value: &(dyn ToSql + Sync)) -> Value<'_> {
     (value, Type::INT2)
 }
 
-/// Kinds as two arrays.
+/// Splits kinds into two arrays.
 fn known(kinds: &[IntentKind]) -> (Vec<&str>, Vec<i32>) {
     kinds.iter().map(|kind| (&*kind.name, kind.version)).unzip()
 }
@@ -243,7 +243,7 @@ impl IntentStore for PostgresStore {
             big(&lease),
             int(version),
         ];
-        // A row that is in the way and gone again a moment later: nothing deletes rows but an administrator.
+        // The row was in the way and is gone a moment later: only an administrator deletes rows.
         loop {
             if !self.query(sql::BEGIN, &values).await?.is_empty() {
                 return Ok(Begun::New);
@@ -275,7 +275,7 @@ impl IntentStore for PostgresStore {
         let values = [a, b, c, d, small(&status), text(&end.state), text(&end.outcome), big(&wake), text(&what)];
         let rows = self.query(sql::END, &values).await?;
         let events: i32 = get(rows.first().ok_or(StoreError::Lost)?, 0)?;
-        // The end is stored, whatever becomes of this: the acknowledgement of the outcome drops what it leaves.
+        // The end is stored even if this fails: acknowledging the outcome removes the remaining events.
         if events > 0
             && end.status == IntentStatus::Ended
             && let Err(error) = self.query(sql::DRAIN, &[text(&hold.key.account), text(&hold.key.reference)]).await

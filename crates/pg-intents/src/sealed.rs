@@ -1,4 +1,4 @@
-//! A store whose texts are sealed with the merchant's key.
+//! A store that encrypts its texts with the merchant's key.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,17 +19,18 @@ mod text;
 pub use key::{SealKey, SealKeyError, Sealing};
 pub use reseal::Resealed;
 
-/// So many intents are looked at when a store is opened.
+/// The number of intents that are checked when a store is opened.
 const LOOKED_AT: u32 = 20;
 
-/// A store over another one: what is in it of a payment is sealed (XChaCha20-Poly1305) with a key that the database does not have.
+/// A store over another one. It seals payments (XChaCha20-Poly1305) with a key that the database does not have.
 ///
-/// Sealed are the payment, its digest, the machine's state, the question, the events and the outcome, each bound to account, reference
-/// and column; the payment and its digest also to the kind. In clear remain what claims and operators need: account, reference, kind,
-/// status, owner, fencing number, times, counts, the lines of the history, and why an account is stopped.
+/// It seals the payment, its digest, the machine's state, the question, the events and the outcome, each bound to account,
+/// reference and column; the payment and its digest also to the kind. What claims and operators need stays in clear: account,
+/// reference, kind, status, owner, fencing number, times, counts, the lines of the history, and why an account is stopped.
 ///
-/// An intent that cannot be opened is [`StoreError::Sealed`] to its callers, and nothing is sent for it. Workers leave intents alone
-/// that need a key which they were not given. They park one that was altered, or copied from another row, and go on with the others.
+/// If an intent cannot be opened, its callers get [`StoreError::Sealed`], and nothing is sent for it. Workers ignore intents that
+/// need a key which they do not have. They park an intent that was altered or copied from another row, and continue with the
+/// others.
 ///
 /// ```no_run
 /// use std::sync::Arc;
@@ -52,9 +53,9 @@ pub struct SealedStore<S> {
 impl<S: IntentStore> SealedStore<S> {
     /// Seals what is written to this store, and opens what is read from it.
     ///
-    /// # Errors
-    /// [`StoreError::Sealed`] if none of the intents that changed last can be opened, for want of a key or because they are in clear
-    /// and clear ones are not accepted: so a process with a wrong key does not start. Otherwise as the store.
+    /// # Errors [`StoreError::Sealed`] if none of the last changed intents can be opened, because a key is missing, or because they
+    /// are in clear and clear ones are not accepted. So a process with a wrong key does not start. Otherwise the errors of the
+    /// store.
     pub async fn open(store: Arc<S>, sealing: Sealing) -> Result<Self, StoreError> {
         let mut refused = None;
         for row in store.list(IntentFilter { most: LOOKED_AT, ..IntentFilter::default() }).await? {
@@ -63,7 +64,7 @@ impl<S: IntentStore> SealedStore<S> {
                     refused = None;
                     break;
                 }
-                // One that was altered says nothing about the keys.
+                // An altered intent proves nothing about the keys.
                 Err(Unopened::Altered(_)) => {}
                 Err(unopened) => {
                     refused.get_or_insert_with(|| unopened.of(&row.key));
@@ -87,12 +88,12 @@ impl<S: IntentStore> SealedStore<S> {
         self.sealing.opened(row).map_err(|unopened| unopened.of(&row.key))
     }
 
-    /// Deals with a claimed row that cannot be opened.
+    /// Handles a claimed row that cannot be opened.
     async fn set_aside(&self, row: &IntentRow, unopened: &Unopened, lease: Duration) -> StoreError {
         let error = unopened.of(&row.key);
         let Some(hold) = row.hold() else { return error };
         let done = match unopened {
-            // Its texts stay as they were found.
+            // Its texts stay unchanged.
             Unopened::Altered(_) => {
                 tracing::error!(target: "pg.fleet", %error, "an intent is parked");
                 self.store.direct(&row.key, Directive::Park).await.map(drop)
@@ -108,8 +109,8 @@ impl<S: IntentStore> SealedStore<S> {
         error
     }
 
-    /// The outcome as it is stored. The same one as before stays the same text, also if that is sealed with an older key: otherwise
-    /// it would be taken for a new outcome.
+    /// Returns the stored form of an outcome. An unchanged outcome keeps its text, even if an older key sealed it; otherwise it
+    /// would count as a new outcome.
     async fn outcome(&self, key: &IntentKey, end: &IntentEnd) -> Result<String, StoreError> {
         let can_differ = self.sealing.keys.len() > 1 || self.sealing.accepts_clear;
         if can_differ && end.status == IntentStatus::Unknown {
@@ -174,7 +175,7 @@ impl<S: IntentStore> IntentStore for SealedStore<S> {
         self.store.deliver(key, &self.sealer(key).event(event)).await
     }
 
-    /// An event that was altered is empty: it is only a reason to look, and the others are heard.
+    /// An altered event is read as empty: it only makes the worker look, and the other events count.
     async fn events(&self, key: &IntentKey, after: i32) -> Result<Vec<(i32, String)>, StoreError> {
         let mut events = Vec::new();
         for (number, event) in self.store.events(key, after).await? {
@@ -229,7 +230,7 @@ impl<S: IntentStore> IntentStore for SealedStore<S> {
         self.store.find(key).await?.map(|row| self.opened(&row)).transpose()
     }
 
-    /// A row that cannot be opened is listed as it is stored, so that operators see it.
+    /// A row that cannot be opened is listed in its stored form, so that operators see it.
     async fn list(&self, filter: IntentFilter) -> Result<Vec<IntentRow>, StoreError> {
         let rows = self.store.list(filter).await?;
         Ok(rows.into_iter().map(|row| self.sealing.opened(&row).unwrap_or(row)).collect())
@@ -239,7 +240,7 @@ impl<S: IntentStore> IntentStore for SealedStore<S> {
         self.store.direct(key, directive).await
     }
 
-    /// An outcome that cannot be opened is passed over, and comes again.
+    /// An outcome that cannot be opened is skipped, and returned again later.
     async fn untold(&self, account: &str, most: u32, visibility: Duration) -> Result<Vec<IntentRow>, StoreError> {
         let mut opened = Vec::new();
         for row in self.store.untold(account, most, visibility).await? {

@@ -24,14 +24,14 @@ const APPLICATION: i64 = 0x7067_6931;
 /// The migrations, in order; the version of a file is the number of those that were run.
 pub const SQLITE_MIGRATIONS: &[&str] =
     &[include_str!("sqlite/migration_1.sql"), include_str!("sqlite/migration_2.sql")];
-/// How long a change waits for another process's.
+/// How long a change waits for that of another process.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Intents in a SQLite file.
 ///
-/// One thread owns the connection and commits together what was queued together, so that many charges at once cost few syncs.
-/// A commit is on the disk before it is acknowledged (`synchronous = FULL`). The clock is the machine's: SQLite has no other, and
-/// the file belongs on a disk of one machine, never on a network drive.
+/// One thread owns the connection and commits queued changes together, so that many concurrent charges need few syncs. A commit is
+/// on the disk before it is acknowledged (`synchronous = FULL`). The clock is that of the machine, since SQLite has no other. The
+/// file belongs on a local disk, never on a network drive.
 pub struct SqliteStore {
     executor: Executor,
     /// Wakes the workers of this process. Those of other processes poll.
@@ -39,7 +39,7 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens a file, makes it if there is none, and runs the migrations that it lacks.
+    /// Opens a file, creates it if it is missing, and runs the missing migrations.
     ///
     /// # Errors
     /// [`StoreError::Foreign`] if the file is something else, [`StoreError::Newer`] if a later version made it,
@@ -59,7 +59,8 @@ impl SqliteStore {
         Ok(Self { executor, changed: Notify::new() })
     }
 
-    /// A store in memory whose clock is a function: for tests and simulations. It has no thread; all is done where it is called.
+    /// Opens a store in memory whose clock is a function, for tests and simulations. It has no thread: the caller's thread does the
+    /// work.
     ///
     /// # Errors
     /// If SQLite fails.
@@ -82,7 +83,7 @@ impl SqliteStore {
         self.executor.run(move |connection, now| change(connection, now, &hold)).await?.ok_or(StoreError::Lost)
     }
 
-    /// Wakes workers, after a change that leaves something to do for another one. Most changes concern the worker alone that makes them.
+    /// Wakes workers after a change that leaves work for another one. Most changes concern only the worker that makes them.
     fn tell<R>(&self, made: Result<R, StoreError>) -> Result<R, StoreError> {
         if made.is_ok() {
             self.changed.notify_waiters();
@@ -102,7 +103,7 @@ impl From<rusqlite::Error> for Unready {
     }
 }
 
-/// Makes the file readable by its owner alone: keys of sessions may be in it.
+/// Makes the file readable by its owner only: it may contain session keys.
 fn create(path: &Path) -> std::io::Result<()> {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create(true).truncate(false);

@@ -1,11 +1,11 @@
-//! What a machine of a fleet asks, and what it is told.
+//! The questions of a fleet's machines, and the events that answer them.
 
 use pg_hyper::proto::machine::Moment;
 use serde::{Deserialize, Serialize};
 
 use crate::PaymentOutcome;
 
-/// How far a payment is that needs its customer.
+/// The progress of a payment that needs its customer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum FleetStep {
@@ -15,47 +15,47 @@ pub enum FleetStep {
     Done(PaymentOutcome),
 }
 
-/// What a payment waits for. It is stored, and every server gets the same.
+/// The question of a waiting payment. It is stored, so every server returns the same one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum FleetQuestion {
-    /// Lead the customer to this page, where they pay; then [`FleetEvent::Reported`].
+    /// Redirect the customer to this page, where they pay; then send [`FleetEvent::Reported`].
     Redirect {
         /// The page.
         url: String,
-        /// Until when an answer counts.
+        /// The deadline for the answer.
         deadline: Moment,
     },
-    /// Lead the customer to this page of their bank; then [`FleetEvent::Returned`].
+    /// Redirect the customer to this page of their bank; then send [`FleetEvent::Returned`].
     Challenge {
         /// The page.
         url: String,
-        /// Until when an answer counts.
+        /// The deadline for the answer.
         deadline: Moment,
     },
     /// Decide whether to pay without liability shift: [`FleetEvent::Proceed`] or [`FleetEvent::Stop`].
     Decide {
-        /// What the service says of the authentication, as JSON.
+        /// The service's result of the authentication, as JSON.
         status: String,
-        /// Until when an answer counts.
+        /// The deadline for the answer.
         deadline: Moment,
     },
 }
 
-/// What happened, for a payment that waits for its customer.
+/// An event for a payment that waits for its customer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum FleetEvent {
-    /// A callback of a checkout, or the address that the customer came back to, names this transaction. It is looked up.
+    /// A callback of a checkout, or the URL to which the customer returned, names this transaction. It is looked up.
     Reported {
         /// The transaction.
         trans_key: String,
     },
     /// The checkout is withdrawn.
     Cancelled,
-    /// The customer came back from the challenge.
+    /// The customer has returned from the challenge.
     Returned,
     /// The customer has left the challenge.
     Closed,
@@ -66,7 +66,7 @@ pub enum FleetEvent {
 }
 
 impl FleetQuestion {
-    /// Until when it can be answered.
+    /// Returns the deadline for the answer.
     #[must_use]
     pub const fn deadline(&self) -> Moment {
         match self {

@@ -4,28 +4,28 @@ use std::time::Duration;
 
 use crate::{IntentEnd, IntentKey, IntentKind, IntentLease, IntentRest, IntentRow, IntentStatus, NewIntent};
 
-/// A year: the bound of every duration that it is given, so that no arithmetic overflows.
+/// One year: the maximum of every duration in a call, so that no arithmetic overflows.
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) const LONGEST: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 
-/// So many events of one intent may wait. Callbacks are not signed: forged ones must not fill the database.
+/// The maximum number of waiting events of one intent. Callbacks are not signed, so forged ones must not fill the database.
 pub const EVENTS: i32 = 64;
 
-/// Where intents are stored. [`conformance`](crate::conformance) is the test of this contract: run it against a store of your own.
+/// A store of intents. [`conformance`](crate::conformance) tests this contract: run it against a store of your own.
 ///
-/// Each method is one atomic change, durable when its future ends well. Time is the **store's**: a lease ends by the clock
-/// of the database, and no worker's clock matters. What ends with [`StoreError::Unavailable`] may have happened or not; every
-/// method may be called again.
+/// Each method is one atomic change, which is durable when its future returns `Ok`. Time is the **store's**: leases end by the
+/// clock of the database, and the clocks of workers do not matter. A call that returns [`StoreError::Unavailable`] may or may not
+/// have changed something; every method may be called again.
 ///
-/// The heart of it is the fencing number. A claim raises it; [`save`](Self::save), [`renew`](Self::renew),
+/// Fencing numbers keep workers apart. A claim raises the number; [`save`](Self::save), [`renew`](Self::renew),
 /// [`release`](Self::release) and [`end`](Self::end) change a row only if it still has the number and the owner of their
-/// [`IntentLease`], and say [`StoreError::Lost`] otherwise. So a worker that slept past its lease, and whose intent was claimed
-/// meanwhile, saves nothing; and since it saves before it sends, it sends nothing.
+/// [`IntentLease`], and return [`StoreError::Lost`] otherwise. So a worker that slept past its lease, and whose intent was claimed
+/// meanwhile, can save nothing. Since it saves before it sends, it sends nothing.
 pub trait IntentStore: Send + Sync + 'static {
-    /// A name that no worker had before: the given one and a number.
+    /// Returns a name that no worker had before: the given one with a number.
     fn enlist(&self, name: &str) -> impl Future<Output = Result<String, StoreError>> + Send;
 
-    /// Stores a new intent with fencing number 1, and changes nothing if there is one under its key.
+    /// Stores a new intent with fencing number 1. Changes nothing if its key is in use.
     fn begin(&self, new: NewIntent) -> impl Future<Output = Result<Begun, StoreError>> + Send;
 
     /// Stores the machine's state before a request, and extends the lease to `lease` from now.
@@ -42,28 +42,29 @@ pub trait IntentStore: Send + Sync + 'static {
     /// Gives the intent up: any worker may claim it after `wake`.
     fn release(&self, hold: &IntentLease, wake: Duration) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Stores how it ended. An outcome that differs from the one before raises `event`. An intent that has
+    /// Stores its outcome. An outcome that differs from the previous one raises `event`. An intent that has
     /// [`Ended`](IntentStatus::Ended) keeps no events.
     fn end(&self, hold: &IntentLease, end: IntentEnd) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Stores the machine's state and what it waits for, drops the events that it took, and gives the intent up until `wake`; at
-    /// once if there are later events.
+    /// Stores the machine's state and its question, deletes the events that it has processed, and gives the intent up until `wake`,
+    /// or at once if there are later events.
     fn rest(&self, hold: &IntentLease, rest: IntentRest) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Stores an event for an open or unknown intent under the next number, also while a worker owns it; one without an owner is due at once.
-    /// `false` if there is no such intent, it has ended or is parked, or [`EVENTS`](crate::EVENTS) of its events wait already.
+    /// Stores an event for an open or unknown intent under the next number, also while a worker owns it; one without an owner is
+    /// due at once. Returns `false` if there is no such intent, it has ended or is parked, or [`EVENTS`](crate::EVENTS) of its
+    /// events wait already.
     fn deliver(&self, key: &IntentKey, event: &str) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
-    /// The events of an intent after this number, the first delivered first.
+    /// Returns the events of an intent after this number, oldest first.
     fn events(
         &self,
         key: &IntentKey,
         after: i32,
     ) -> impl Future<Output = Result<Vec<(i32, String)>, StoreError>> + Send;
 
-    /// Takes intents of an account that are due, the longest due first, at most so many, each under a new fencing number. Two
-    /// workers that claim at once never take the same one. Intents of other kinds, and of later versions, are left alone.
-    /// The version of a claimed intent becomes the one that the claimer writes.
+    /// Claims due intents of an account, the longest due first, up to a maximum, each under a new fencing number. Two workers that
+    /// claim at the same time never get the same one. Intents of other kinds and of later versions are not claimed. The version of
+    /// a claimed intent becomes the one that the claimer writes.
     fn claim(
         &self,
         account: &str,
@@ -73,8 +74,8 @@ pub trait IntentStore: Send + Sync + 'static {
         kinds: &[IntentKind],
     ) -> impl Future<Output = Result<Vec<IntentRow>, StoreError>> + Send;
 
-    /// Takes one intent of these kinds if it is open or unknown and is due, has no owner, or is the claimer's own. In every case it returns the
-    /// row as it is then: whether it was taken shows in its owner and fencing number. `None` if there is none.
+    /// Claims one intent of these kinds if it is open or unknown, and is due, has no owner, or is the claimer's own. It always
+    /// returns the resulting row: owner and fencing number show whether it was claimed. `None` if there is no such intent.
     fn claim_one(
         &self,
         key: &IntentKey,
@@ -86,15 +87,15 @@ pub trait IntentStore: Send + Sync + 'static {
     /// Reads an intent.
     fn find(&self, key: &IntentKey) -> impl Future<Output = Result<Option<IntentRow>, StoreError>> + Send;
 
-    /// Reads intents, those that changed last first.
+    /// Reads intents, the last changed first.
     fn list(&self, filter: IntentFilter) -> impl Future<Output = Result<Vec<IntentRow>, StoreError>> + Send;
 
-    /// Carries out an operator's directive, even if a worker owns the intent: raises the fencing number, so the owner loses
-    /// the intent. `false` if the intent has ended or does not exist.
+    /// Carries out an operator's directive, even if a worker owns the intent: raises the fencing number, so the owner loses the
+    /// intent. Returns `false` if the intent has ended or does not exist.
     fn direct(&self, key: &IntentKey, directive: Directive) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
-    /// The outbox: intents with an outcome that the application has not acknowledged, at most so many. They are not handed out
-    /// again for `visibility`.
+    /// The outbox: returns intents with an outcome that the application has not acknowledged, up to a maximum. It returns the same
+    /// ones again only after `visibility`.
     fn untold(
         &self,
         account: &str,
@@ -102,38 +103,38 @@ pub trait IntentStore: Send + Sync + 'static {
         visibility: Duration,
     ) -> impl Future<Output = Result<Vec<IntentRow>, StoreError>> + Send;
 
-    /// The application has acknowledged the outcome with this number.
+    /// Acknowledges the outcome with this number for the application.
     fn told(&self, key: &IntentKey, event: i32) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Ends when something may have changed. A hint: a store that knows nothing never ends, and callers ask again after a while.
+    /// Returns when something may have changed. This is a hint: a store without notifications never returns, and callers also poll.
     fn changed(&self) -> impl Future<Output = ()> + Send {
         std::future::pending()
     }
 
-    /// Takes or keeps shares of an account's limits: `total` shares exist, a worker gets at most `most`. A share that was taken
-    /// from a worker whose lease had ended is not used before `quarantine` is over. If `most` is 0, no share is taken and the leases of
+    /// Takes or keeps shares of an account's limits: there are `total` shares, and a worker gets at most `most`. A share of a
+    /// worker whose lease has expired is not used before `quarantine` is over. If `most` is 0, no share is taken, and the leases of
     /// the worker's shares end after `lease`. Returns how many may be used now.
     fn shares(&self, wish: ShareWish<'_>) -> impl Future<Output = Result<u32, StoreError>> + Send;
 
-    /// Says why nothing may be sent for this account by any process, or, with `None`, that it may be again.
+    /// Stores why no process may send for this account; `None` permits sending again.
     fn stop(&self, account: &str, reason: Option<&str>) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Why nothing may be sent for this account.
+    /// Returns why nothing may be sent for this account.
     fn stopped(&self, account: &str) -> impl Future<Output = Result<Option<String>, StoreError>> + Send;
 }
 
-/// A store whose texts can be replaced, as a change of the key needs it (`SealedStore::reseal`).
+/// A store whose texts can be replaced, which a change of the key requires (`SealedStore::reseal`).
 /// [`conformance::check_rewriting`](crate::conformance::check_rewriting) is the test of this contract.
 pub trait RewritableStore: IntentStore {
-    /// Reads the intents of all accounts in an order of their keys that does not change: those after `after`, at most so many.
+    /// Reads the intents of all accounts after `after`, up to a maximum, in a fixed order of their keys.
     fn scan(
         &self,
         after: Option<&IntentKey>,
         most: u32,
     ) -> impl Future<Output = Result<Vec<IntentRow>, StoreError>> + Send;
 
-    /// Replaces kind, digest, request, state, question and outcome of an intent, and the texts of these events of it, if its texts are
-    /// those of `old` still; `false` if they are not. Owner, lease, fencing number, counts, times and history stay as they are.
+    /// Replaces kind, digest, request, state, question, outcome and these events of an intent if its texts are still those of
+    /// `old`; returns `false` otherwise. Owner, lease, fencing number, counts, times and history stay unchanged.
     fn rewrite(
         &self,
         old: &IntentRow,
@@ -142,42 +143,42 @@ pub trait RewritableStore: IntentStore {
     ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 }
 
-/// What a worker wants of an account's limits.
+/// A worker's request for shares of an account's limits.
 #[derive(Clone, Copy, Debug)]
 pub struct ShareWish<'a> {
     /// The account.
     pub account: &'a str,
     /// The worker.
     pub owner: &'a str,
-    /// Into how many shares the limits are divided.
+    /// The number of shares of the limits.
     pub total: u32,
-    /// How many the worker wants.
+    /// The number of shares that the worker wants.
     pub most: u32,
-    /// For how long it keeps them without asking again.
+    /// How long it keeps them without asking again.
     pub lease: Duration,
-    /// How long a share rests that was taken from another worker.
+    /// How long a share of another worker rests before it is used.
     pub quarantine: Duration,
 }
 
-/// What became of a new intent.
+/// The result of storing a new intent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Begun {
     /// It was stored.
     New,
-    /// There is one under its key.
+    /// Its key is in use.
     Existing(Box<IntentRow>),
 }
 
-/// What became of a claim.
+/// The result of a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claimed {
     /// It was taken.
     Taken(Box<IntentRow>),
-    /// Another worker has it, or nothing is left to do.
+    /// Another worker has it, or it has ended.
     Not(Box<IntentRow>),
 }
 
-/// Which intents are listed.
+/// A filter of intents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IntentFilter {
     /// Of this account only.
@@ -186,32 +187,32 @@ pub struct IntentFilter {
     pub reference: Option<String>,
     /// With one of these statuses.
     pub statuses: Vec<IntentStatus>,
-    /// Claimed at least so often.
+    /// Claimed at least this many times.
     pub claims: i32,
-    /// At most so many.
+    /// The maximum number of intents.
     pub most: u32,
 }
 
-/// What an operator says of an intent.
+/// An operator's instruction about an intent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Directive {
     /// No worker touches it.
     Park,
-    /// A worker takes it at once: it is looked up, and goes on.
+    /// A worker claims it at once, looks it up and continues it.
     Reconcile,
 }
 
-/// Why a store did not do something.
+/// An error of a store.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
     /// The intent was claimed by another worker, has ended, or was parked. Nothing was stored.
     #[error("the lease of this intent was lost: another worker has it, or it has ended")]
     Lost,
-    /// The database cannot be reached, has failed, or cannot be written to. The change may have been made or not.
+    /// The database cannot be reached, has failed, or cannot be written to. The change may or may not have been made.
     #[error("the database of intents is not available: {0}")]
     Unavailable(String),
-    /// The database holds something else.
+    /// The database contains other tables.
     #[error("the database holds no store of intents of this program: {0}")]
     Foreign(String),
     /// It was made by a later version.
@@ -234,7 +235,7 @@ pub enum StoreError {
         /// The one that this program needs.
         known: i32,
     },
-    /// What is stored cannot be read.
+    /// The stored data cannot be read.
     #[error("an intent cannot be read: {0}")]
     Unreadable(String),
     /// The intent is sealed with a key that this process was not given, was altered, or was copied from another row. Nothing is sent
@@ -249,7 +250,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether asking again brings the same.
+    /// Returns whether trying again gives the same error.
     pub(crate) const fn is_lasting(&self) -> bool {
         !matches!(self, Self::Lost | Self::Unavailable(_))
     }

@@ -1,8 +1,8 @@
 //! Measurements and spans. Names and units follow OpenTelemetry's semantic conventions where these have a name; `docs/guide/fleet.md` lists
 //! all of them, and a test compares the two.
 //!
-//! A measurement is an event of the target `pg.metrics`, level `TRACE`, as the layer for metrics of `tracing-opentelemetry` takes it: the
-//! prefix of the field says which instrument it is.
+//! A measurement is an event of the target `pg.metrics`, level `TRACE`, as the layer for metrics of `tracing-opentelemetry` takes
+//! it: the prefix of the field names the instrument.
 
 use std::time::{Duration, Instant};
 
@@ -46,7 +46,7 @@ pub(crate) fn intent_span(kind: &str, claims: i32) -> Span {
     )
 }
 
-/// A worker has ended its work on an intent, which may go on elsewhere.
+/// Records that a worker has ended its work on an intent, which another worker may continue.
 pub(crate) fn intent(span: &Span, kind: &str, end: Result<&'static str, &'static str>, took: Duration) {
     match end {
         Ok(outcome) => span.record("pg.fleet.intent.outcome", outcome),
@@ -58,31 +58,31 @@ pub(crate) fn intent(span: &Span, kind: &str, end: Result<&'static str, &'static
         "error.type" = end.err() });
 }
 
-/// This process has claimed intents that were due.
+/// Records that this process has claimed due intents.
 pub(crate) fn claimed(intents: usize) {
     if intents > 0 {
         tracing::event!(target: "pg.metrics", tracing::Level::TRACE, { "monotonic_counter.pg.fleet.claimed.intents" = intents });
     }
 }
 
-/// This process has parked an intent, on which workers failed too often.
+/// Records that this process has parked an intent on which workers failed too often.
 pub(crate) fn parked(kind: &str) {
     tracing::event!(target: "pg.metrics", tracing::Level::TRACE, { "monotonic_counter.pg.fleet.parked.intents" = 1_u64, "pg.fleet.intent.kind" = kind });
 }
 
-/// A request has waited for a limit that all processes share.
+/// Records that a request has waited for a limit that all processes share.
 pub(crate) fn waited(limit: &'static str, took: Duration) {
     tracing::event!(target: "pg.metrics", tracing::Level::TRACE, { "histogram.pg.fleet.limit.wait.duration" = took.as_secs_f64(),
         "pg.fleet.limit.name" = limit });
 }
 
-/// The service has refused the credentials of a request.
+/// Records that the service has refused the credentials of a request.
 pub(crate) fn refused() {
     tracing::event!(target: "pg.metrics", tracing::Level::TRACE, { "monotonic_counter.pg.fleet.refused.requests" = 1_u64 });
 }
 
 impl StoreError {
-    /// One word, as `error.type`.
+    /// Returns one word for `error.type`.
     pub(crate) const fn name(&self) -> &'static str {
         match self {
             Self::Lost => "lost",
@@ -97,7 +97,7 @@ impl StoreError {
 }
 
 impl FleetError {
-    /// One word, as `error.type`.
+    /// Returns one word for `error.type`.
     pub(crate) const fn name(&self) -> &'static str {
         match self {
             Self::Misuse(_) | Self::Checkout(_) | Self::NotWaiting { .. } | Self::OtherPayment { .. } => "misuse",

@@ -1,5 +1,5 @@
-//! What is stored of a payment that is not begun: under which reference, what tells it from another one, and, if it holds no
-//! card data, the payment itself.
+//! The stored form of a payment before it begins: its reference, a digest that distinguishes it from other payments, and the
+//! payment itself if it holds no card data.
 
 use std::fmt::Write as _;
 
@@ -11,12 +11,12 @@ use sha2::{Digest as _, Sha512};
 
 use crate::{IntentKey, StoreError};
 
-/// A payment that a fleet can charge: by card, card key or session key, as authorisation or reservation.
+/// A payment that a fleet can charge: by card, card key or session key, as an authorisation or a reservation.
 pub trait Payment: ApiRequest<Output = Outcome<Transaction>> + Clone + Send + Sync + 'static {}
 
 impl<P: ApiRequest<Output = Outcome<Transaction>> + Clone + Send + Sync + 'static> Payment for P {}
 
-/// Bytes of the digest that are kept: no two payments of a shop share so many.
+/// The stored bytes of the digest: enough to distinguish all payments of a shop.
 const DIGEST_BYTES: usize = 16;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(crate) struct Terms {
     pub(crate) key: IntentKey,
     pub(crate) kind: String,
     pub(crate) digest: String,
-    /// `None` if it holds what may not be stored.
+    /// Returns `None` if it holds data that must not be stored.
     pub(crate) request: Option<String>,
 }
 
@@ -43,7 +43,7 @@ impl Terms {
     }
 }
 
-/// The request that was stored.
+/// Returns the stored request.
 pub(crate) fn request<P: ApiRequest>(request: &str) -> Result<P, StoreError> {
     let unreadable = |what: String| StoreError::Unreadable(format!("its payment: {what}"));
     let pairs: Vec<(String, String)> = serde_json::from_str(request).map_err(|error| unreadable(error.to_string()))?;
@@ -61,7 +61,7 @@ impl ParameterSink for Sink {
 
     fn parameter(&mut self, field: &'static Field, name: &str, value: &str) {
         if field.sensitive {
-            // Of these not even a digest is kept: there are too few card numbers for that to hide one.
+            // Not even a digest of these is stored: there are too few card numbers for a digest to hide one.
             self.stored = None;
             return;
         }

@@ -1,4 +1,4 @@
-//! What stands between a store and its server.
+//! A proxy between a store and its server.
 
 use std::sync::{
     Arc,
@@ -10,7 +10,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-/// What stands before a server and answers one statement itself, or closes the connection: its port, and how often it did.
+/// Starts a proxy that answers one statement itself, or closes the connection. Returns its port, and how often it did so.
 pub(crate) async fn before(port: u16, statement: &'static [u8], answer: Option<Vec<u8>>) -> (u16, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let (address, met) = (listener.local_addr().unwrap(), Arc::<AtomicUsize>::default());

@@ -53,7 +53,7 @@ async fn a_page_or_an_event_whose_commit_has_no_answer_is_there_once() {
     *store.unanswered.lock().unwrap() = Some("deliver");
     let error = fleet.event("cart-1", &FleetEvent::Cancelled).await.unwrap_err();
     assert!(matches!(error, FleetError::Store(StoreError::Unavailable(_))), "{error}");
-    // The callback comes again, since it was not acknowledged.
+    // The callback is sent again, since it was not acknowledged.
     fleet.event("cart-1", &FleetEvent::Cancelled).await.unwrap();
     let ended = fleet.step("cart-1").await.unwrap();
     assert!(matches!(&ended, FleetStep::Done(settled) if settled.name() == "not-paid"), "{ended:?}");

@@ -91,7 +91,7 @@ async fn another_payment_is_misuse_before_the_first_has_ended_too() {
     assert_eq!(wire.paid.load(Ordering::SeqCst), 1, "the first one alone was sent");
 }
 
-/// No lease ends meanwhile: the store's clock stands still.
+/// No lease ends meanwhile, since the store's clock does not advance.
 #[tokio::test]
 async fn shutting_down_hands_leases_over_at_once() {
     let world = World::new();

@@ -97,7 +97,7 @@ async fn listeners_hear_of_what_is_submitted() {
         let store = Arc::clone(&store);
         async move { store.changed().await }
     });
-    // The first is heard when LISTEN begins, or by what is submitted.
+    // The first wake-up comes when LISTEN begins, or from the submitted payment.
     let new = |reference: &str| pg_intents::NewIntent {
         key: IntentKey::new("a", reference),
         kind: "charge".to_owned(),
@@ -207,8 +207,8 @@ async fn an_event_that_arrives_while_an_intent_ends_leaves_no_row() {
     assert_eq!(left(), "0");
 }
 
-/// A worker over this store that polls so often, and how it ends one payment after the other that another server submits, until
-/// it has ended the first.
+/// Runs a worker over this store with this poll interval. It ends the payments that another server submits one after the other,
+/// until it has ended the first.
 pub(crate) async fn picks_up(server: &Postgres, store: PostgresStore, poll: Duration) {
     let world = World::new();
     let (wire, key) = (world.wire(None), world.card_key().await);

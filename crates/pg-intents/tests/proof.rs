@@ -126,7 +126,7 @@ impl Drop for Worker {
     }
 }
 
-/// Works where it is told to by its environment, and is no test otherwise.
+/// Works as its environment variables say; without them it does nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_worker_process() {
     let Ok(number) = env::var("PG_FLEET_WORKER") else { return };

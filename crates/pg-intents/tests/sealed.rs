@@ -1,4 +1,4 @@
-//! Stores whose texts are sealed: what stands in the database, and what becomes of intents that cannot be opened.
+//! Stores whose texts are sealed: the contents of the database, and the handling of intents that cannot be opened.
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -23,7 +23,7 @@ async fn sealed<S: RewritableStore>(store: &Arc<S>, sealing: Sealing) -> Arc<Sea
     Arc::new(SealedStore::open(Arc::clone(store), sealing).await.unwrap())
 }
 
-/// The row as it stands in the database.
+/// Returns the row as it is in the database.
 async fn raw<S: RewritableStore>(store: &Arc<S>, reference: &str) -> IntentRow {
     let rows = store.list(IntentFilter::default()).await.unwrap();
     rows.into_iter().find(|row| row.key.reference == reference).unwrap()
@@ -243,7 +243,7 @@ async fn changes_its_key<S: RewritableStore>(store: &Arc<S>) {
     assert_eq!(raw(store, "rotated-2").await.state, left.state);
 }
 
-/// Unknown outcomes are looked up again and again: the same one is told once, also over a change of the key.
+/// Unknown outcomes are looked up repeatedly. The same one is reported once, even if the key changes.
 async fn tells_the_same_outcome_once<S: RewritableStore>(store: &Arc<S>) {
     let world = World::new();
     let (wire, card_key) = (world.wire(None), world.card_key().await);

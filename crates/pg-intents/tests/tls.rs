@@ -1,4 +1,4 @@
-//! TLS to the database: required when it is asked for, and checked. Where it fails, nothing is told to the server, and nothing is sent to
+//! TLS to the database: required if the URL says so, and checked. If it fails, the server learns nothing, and nothing is sent to
 //! the service.
 
 use std::{fs, sync::Arc, sync::atomic::Ordering, time::Duration};
@@ -71,7 +71,7 @@ async fn a_database_is_reached_through_tls_or_not_at_all() {
     assert_eq!(fleet.charge(by_key(&key, "order-2")).await.unwrap().name(), "approved");
 }
 
-/// A server without TLS, or a stranger on the way who says so.
+/// A server without TLS, or an attacker between who pretends to be one.
 #[tokio::test]
 async fn neither_user_nor_password_is_told_to_a_server_without_tls() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

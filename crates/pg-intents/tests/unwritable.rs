@@ -1,5 +1,5 @@
-//! A database that is full, read-only or gone under a fleet that works: nothing is sent, nothing is lost, and everything goes on
-//! afterwards.
+//! A database that becomes full, read-only or unreachable while a fleet works: nothing is sent, nothing is lost, and everything
+//! continues afterwards.
 
 use std::{
     sync::{Arc, atomic::Ordering},

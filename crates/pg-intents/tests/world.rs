@@ -52,7 +52,7 @@ pub(crate) struct Wire {
     pub(crate) locked_out: Arc<AtomicUsize>,
 }
 
-/// What becomes of the next payment: its future never ends, unless the reply is lost.
+/// The fault of the next payment: its future never ends, unless the reply is lost.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Fault {
     /// It has arrived.

@@ -1,8 +1,8 @@
-//! Worlds of fleets: several workers of `pg-intents` on one simulated database that commits, loses connections and fails over,
-//! before the simulated service and network of the other worlds. Everything follows from a seed.
+//! Worlds of fleets: several workers of `pg-intents` share one simulated database that commits, loses connections and fails over.
+//! Service and network are those of the other worlds. A seed determines everything.
 //!
-//! What this is: [`play`] makes one world and lives it to its end; [`many`] does so for many seeds; [`ALL`] holds bugs that are
-//! planted between the workers and their database to see whether the checks find them.
+//! What this is: [`play`] creates one world and runs it to its end; [`many`] does so for many seeds; [`ALL`] lists bugs that are
+//! planted between the workers and their database to test whether the checks find them.
 //!
 //! ```
 //! use pg_simulation::{Scenario, fleets};
@@ -49,7 +49,7 @@ pub use planted::{ALL, PlantedStore, table};
 
 /// After this time no new fault occurs.
 const TROUBLED: Millis = 6 * 60_000;
-/// A world in which something is open for longer will never end.
+/// A world with an intent that is still open after this time never ends.
 const LONGEST: Millis = 60 * 60_000;
 
 struct World {
@@ -59,13 +59,13 @@ struct World {
     orders: Orders,
 }
 
-/// Lives a world to its end, or to the first check that it violates.
+/// Runs a world to its end, or to the first violated check.
 #[must_use]
 pub fn play(scenario: Scenario) -> Played {
     play_with(scenario, None)
 }
 
-/// Lives the worlds of these seeds until one violates a check. Calls `progress` with the number of finished worlds.
+/// Runs the worlds of these seeds until one violates a check. Calls `progress` with the number of finished worlds.
 pub fn many(first: u64, count: u64, progress: &(dyn Fn(u64) + Sync)) -> Many {
     let mut many = runs::run(first, count, &play, progress);
     many.failing = many.failing.map(|failing| shrink(failing, &play));
@@ -111,7 +111,7 @@ async fn live(shared: Arc<Shared>, bug: Option<StoreBug>) {
     shared.time.sleep_until(BEGIN + TROUBLED).await;
     shared.state().heals();
     shared.note(format_args!("from now on nothing goes wrong"));
-    // Customers reload their pages: every order is posted once more.
+    // Customers reload their pages, which posts every order once more.
     shared.time.sleep(30_000).await;
     for order in world.all() {
         world.post(&order, shared.below(60));
@@ -130,7 +130,7 @@ impl World {
         self.database.store.list(everything).await.unwrap_or_default()
     }
 
-    /// Waits until every intent has ended, and its outcome was heard.
+    /// Waits until every intent has ended and its outcome was acknowledged.
     async fn settles(&self) {
         let open = |row: &IntentRow| {
             let over = matches!(row.status, IntentStatus::Ended) || row.due == i64::MAX;
@@ -148,7 +148,7 @@ impl World {
         }
     }
 
-    /// The ledger and the intents.
+    /// Checks the ledger and the intents.
     async fn compare(&self) {
         let rows = self.rows().await;
         for order in self.all() {

@@ -1,8 +1,8 @@
-//! The machines against the sandbox, on virtual time: merchants who crash, customers who dither, a service that crashes,
-//! and a network between them that does its worst. Everything follows from a seed.
+//! The machines against the sandbox, on virtual time: merchants' servers crash, customers hesitate, the service crashes, and the
+//! network between them loses, delays, duplicates and damages messages. A seed determines everything.
 //!
-//! What this is: [`play`] makes one world and lives it to its end, with checks after every step; [`many`] does so for
-//! many seeds; [`planted`] holds bugs that are planted to see whether the checks find them.
+//! What this is: [`play`] creates one world and runs it to its end, with checks after every step; [`many`] does so for many seeds;
+//! [`planted`] lists bugs that are planted to test whether the checks find them.
 //!
 //! What it is not: a test of real sockets, disks and clocks.
 //!
@@ -53,7 +53,7 @@ pub fn random_dialect(seed: u64) -> pg_model::Dialect {
     spoken::random_dialect(seed)
 }
 
-/// Lives a world to its end, or to the first check that it violates.
+/// Runs a world to its end, or to the first violated check.
 #[must_use]
 pub fn play(scenario: Scenario) -> Played {
     playing::play(scenario, &conduct::Right)

@@ -35,7 +35,7 @@ struct Shared {
     engine: Box<dyn Store>,
     /// How often a process has committed.
     commits: u64,
-    /// When something in the store is due, and after how many commits that was so.
+    /// When the next work in the store is due, and after how many commits that was determined.
     work: Option<(u64, Option<Timestamp>)>,
     /// Crashes after this many operations.
     crash_in: Option<u32>,
@@ -122,7 +122,7 @@ impl CrashingStore {
         self.lock().crash_in = Some(operations);
     }
 
-    /// Puts a crash off, until it is armed again.
+    /// Postpones a crash until it is armed again.
     pub(crate) fn disarm(&self) -> Option<u32> {
         self.lock().crash_in.take()
     }

@@ -18,7 +18,7 @@ pub(crate) struct NetworkConditions {
 }
 
 impl NetworkConditions {
-    /// Each world has about half of the faults, each lightly or heavily, so that all combinations occur.
+    /// Each world has about half of the faults, each rarely or often, so that all combinations occur.
     pub(crate) fn of(scenario: Scenario) -> Self {
         let mut dice = Dice::new(scenario.seed, "weather");
         let mut chance = |trouble| {

@@ -89,7 +89,7 @@ async fn target(mut stream: TcpStream) -> Option<(TcpStream, String)> {
     Some((stream, target))
 }
 
-/// A file of the folder, if the path leads there.
+/// Returns the file of the folder at this path.
 fn file(target: &str, path: &str, folder: &Path) -> Option<Vec<u8>> {
     let name = target.strip_prefix(path)?;
     let kind = if name.ends_with(".wasm") { "application/wasm" } else { "text/javascript" };

@@ -1,4 +1,4 @@
-//! 3-D Secure payments over sockets: the customer answers the challenge and comes back to a receiver.
+//! 3-D Secure payments over sockets: the customer answers the challenge and returns to a receiver.
 
 use bytes::Bytes;
 use pg_hyper::{
@@ -77,7 +77,7 @@ async fn each_answer_of_the_customer_leads_to_its_end() {
                     customer(&url, button).await;
                     let received = payment.receiver.next().await.unwrap();
                     assert!(matches!(received.notification, Notification::Challenged));
-                    // Another tab comes back as well.
+                    // Another tab returns as well.
                     secure.handle_input(ThreeDSecureInput::Returned);
                     secure.handle_input(ThreeDSecureInput::Returned);
                 }

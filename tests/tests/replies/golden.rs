@@ -31,7 +31,7 @@ impl Golden {
         self
     }
 
-    /// Every encoding of it is the reply `expected`, and so is what is written for it.
+    /// Checks that every encoding is read as the reply `expected`, and written from it.
     pub(crate) fn is<R: Record + Default + PartialEq + Debug>(&self, expected: &R) {
         for &encoding in self.encodings {
             let body = self.body(encoding);
@@ -106,7 +106,7 @@ fn squeezed_xml(body: &str) -> String {
     out
 }
 
-/// Drops white space that stands alone between two tags.
+/// Removes white space between two tags.
 fn squeeze_before_tag(piece: &str) -> String {
     match piece.split_once('<') {
         Some((text, tag)) if text.trim().is_empty() => format!("<{}", tag.trim_end()),

@@ -124,7 +124,7 @@ fn five_thousand_card_keys_and_no_more() {
     assert!(broken(path, "cardKey", "a,").is_some());
 }
 
-/// The edge of every length in the tables, whatever the documents say.
+/// The edge of every length in the tables, independent of the documents.
 // spec: 1 §8 Limits: Fields have the maximum lengths of their tables, counted in characters.
 // spec: 3 §8 Limits: Fields have the maximum lengths of their tables.
 #[test]

@@ -31,13 +31,12 @@ pub(crate) fn for_each_method(test: &mut impl EachMethod) {
         EnterpriseTransactionLookup CancelToken);
 }
 
-/// The method that `service/name` stands for.
+/// Returns the method `service/name`.
 pub(crate) fn info(path: &str) -> &'static MethodInfo {
     pg_model::method::method(path).unwrap_or_else(|| panic!("no method {path}"))
 }
 
-/// The names on the wire that a field stands for when there are so many items: itself, one for each item, or two that
-/// share its prefix.
+/// Returns the wire names of a field for this number of items: itself, one for each item, or two that share its prefix.
 pub(crate) fn names(field: &Field, items: usize) -> Vec<String> {
     if let Some(prefix) = field.wire.strip_suffix('*') {
         return vec![format!("{prefix}Size"), format!("{prefix}_b")];

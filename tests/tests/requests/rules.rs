@@ -16,7 +16,7 @@ fn runner() -> TestRunner {
     TestRunner::new(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })
 }
 
-/// Names and rules, whatever their order.
+/// Names and rules, in any order.
 fn set(violations: &Violations) -> BTreeSet<(String, String)> {
     violations.iter().map(|violation| (violation.name.clone(), violation.rule.to_string())).collect()
 }
@@ -179,7 +179,7 @@ fn many_items_are_read_in_time() {
     assert_eq!(request.order.items.len(), 10_000);
 }
 
-/// One that is missing does not hide what is wrong with the others, nor the rules between fields.
+/// A missing one hides neither the violations of the others nor those of rules between fields.
 #[test]
 fn a_missing_parameter_hides_nothing() {
     let found = PostForm::INFO.check_parameters(&Parameters::from_iter([

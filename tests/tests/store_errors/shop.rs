@@ -1,4 +1,4 @@
-//! A merchant whose sandbox stands on a store that fails.
+//! A merchant at a sandbox whose store fails.
 
 use std::time::Duration;
 

@@ -3,7 +3,7 @@
 use super::{HOUR, OVER, Suite, known};
 use crate::{Claimed, IntentKey, IntentRow, IntentStatus, NewIntent, RewritableStore};
 
-/// Checks a store whose texts can be replaced. `run` tells this run's rows from those of others in the same database.
+/// Checks a store whose texts can be replaced. `run` separates the rows of this run from those of other runs in the same database.
 ///
 /// # Panics
 /// When the store breaks a promise; the message says which.
@@ -77,7 +77,7 @@ impl<S: RewritableStore> Suite<'_, S> {
         assert_eq!(self.row("meanwhile").await.state, "saved");
         let events = self.store.events(&key, 0).await;
         assert_eq!(events, Ok(vec![(1, "one".to_owned())]), "no event is replaced either");
-        // A claim changes no text but the question.
+        // A claim changes only the question.
         let old = self.row("meanwhile").await;
         let claimed = self.store.claim_one(&key, "w2", HOUR, &known()).await;
         assert!(matches!(claimed, Ok(Some(Claimed::Taken(_)))), "{claimed:?}");

@@ -1,4 +1,4 @@
-//! Drives one machine, renews its lease meanwhile, and tells it the events that reached other servers.
+//! Drives one machine, renews its lease meanwhile, and passes on the events that reached other servers.
 
 use std::{pin::pin, sync::Arc};
 
@@ -17,15 +17,15 @@ use super::{
 };
 use crate::{IntentKey, IntentStore, StoreError, machines::StoredMachine};
 
-/// How a machine left its drive.
+/// Why a drive has ended.
 pub(super) enum Ran<D, O> {
     Done(O, SavedState),
-    /// It asks its owner, and has taken the events up to this number.
+    /// The machine asks its owner, and has taken the events up to this number.
     Asks(D, SavedState, i32),
     Trouble(Trouble),
 }
 
-/// The limits of the account, for the requests of one machine: a machine that is permitted nothing leaves its drive.
+/// The limits of the account, for the requests of one machine. If nothing is permitted, the drive ends.
 struct RunLimit<S, T> {
     fleet: Fleet<S, T>,
     keeper: Arc<Keeper<S>>,
@@ -67,8 +67,8 @@ impl<S: IntentStore, T: Transport + Clone + 'static> SharedLimit for RunLimit<S,
 }
 
 impl<S: IntentStore, T: Transport + Clone + 'static> RunLimit<S, T> {
-    /// Ends once there is a row for the payment that this call is about to begin: the call joins it, and need not wait for a limit
-    /// to learn that.
+    /// Ends once another process has made the row of the payment that this call is about to begin. The call then joins that payment
+    /// instead of waiting for a limit.
     async fn until_begun_elsewhere(&self) {
         loop {
             let Some(key) = self.keeper.unbegun() else { return std::future::pending().await };
@@ -110,7 +110,8 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                         if let Some(trouble) = keeper.trouble() {
                             return Ran::Trouble(trouble);
                         }
-                        // The client was refused, or is still in doubt about the credentials: the machine was held back.
+                        // The service refused the client's credentials, or they are not known to be accepted yet: the request was
+                        // held back.
                         if let Some(DriveError::Stopped(stop)) = drive.error() {
                             if matches!(stop, StopReason::Unanswered) {
                                 self.0.limits.stop(&stop.to_string()).await;
@@ -141,7 +142,8 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         }
     }
 
-    /// Tells the machine what came since it was asked last. It may hear an event again after a crash: for machines that is no news.
+    /// Passes the events that have arrived since the last question to the machine. After a crash it may receive an event twice,
+    /// which machines ignore.
     async fn hear<M: StoredMachine>(
         &self,
         drive: &mut Drive<M, T>,

@@ -6,12 +6,11 @@ use super::{Fleet, pauses::Pauses};
 use crate::{Claimed, FleetError, FleetEvent, FleetStep, IntentKey, IntentStore, StoreError};
 
 impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
-    /// Stores what happened, for the payment under this reference: whichever worker has it, or claims it next, tells its machine.
-    /// Acknowledge a callback after this. The same event may come again.
+    /// Stores an event for the payment under this reference. The worker that has the payment, or claims it next, passes it to the
+    /// machine. Acknowledge a callback only after this. The same event may arrive twice.
     ///
-    /// # Errors
-    /// [`FleetError::NotWaiting`] if no payment takes events under this reference, and none that ended did; [`FleetError::Store`] if
-    /// it is not stored.
+    /// # Errors [`FleetError::NotWaiting`] if no open or ended payment under this reference takes events; [`FleetError::Store`] if
+    /// the event was not stored.
     pub async fn event(&self, reference: &str, event: &FleetEvent) -> Result<(), FleetError> {
         let key = IntentKey::new(&*self.0.account, reference);
         let text = serde_json::to_string(event).map_err(|error| StoreError::Unreadable(error.to_string()))?;
@@ -20,17 +19,16 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             return Ok(());
         }
         match self.0.store.find(&key).await? {
-            // Another tab, or a second callback.
+            // From another tab, or a second callback.
             Some(found) if found.status == crate::IntentStatus::Ended => Ok(()),
             _ => Err(FleetError::NotWaiting { reference: reference.to_owned() }),
         }
     }
 
-    /// What the payment under this reference asks, or how it ended, once its events were taken; this process goes on with it if no
-    /// other one does.
+    /// Returns the question of the payment under this reference, or its outcome, once its events were processed. If no other
+    /// process works on the payment, this one continues it.
     ///
-    /// # Errors
-    /// [`FleetError::NotWaiting`] if there is none, and as [`charge`](Self::charge).
+    /// # Errors [`FleetError::NotWaiting`] if there is no such payment; otherwise as [`charge`](Self::charge).
     pub async fn step(&self, reference: &str) -> Result<FleetStep, FleetError> {
         let key = IntentKey::new(&*self.0.account, reference);
         let until = self.0.plan.clock.now().after(self.0.plan.patience);
@@ -65,7 +63,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         }
     }
 
-    /// `false` if the payment is in other hands, or nothing may be sent.
+    /// Returns `false` if another worker has the payment, or nothing may be sent.
     async fn go_on_with(&self, key: &IntentKey) -> bool {
         let Some(busy) = self.occupy(&key.reference) else { return false };
         let mut goes_on = false;

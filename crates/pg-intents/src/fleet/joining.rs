@@ -1,4 +1,4 @@
-//! A second call under a reference: it waits for the first, and goes on in its place if that one is gone.
+//! A second call under a reference: it waits for the first, and continues the payment if the first is gone.
 
 use pg_hyper::Transport;
 
@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
-    /// The outcome of what was begun under these terms.
+    /// Returns the outcome of the payment that was begun under these terms.
     pub(super) async fn join<M: StoredMachine>(
         &self,
         terms: &Terms,
@@ -17,10 +17,10 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     ) -> Result<FleetStep, FleetError> {
         let reference = &terms.key.reference;
         let until = self.0.plan.clock.now().after(self.0.plan.patience);
-        // The end of a payment notifies no other process: that would cost every payment, and few are joined.
+        // The end of a payment notifies no other process, since that would slow down every payment and few are joined.
         let mut pauses = Pauses::up_to(self.0.plan.poll);
         loop {
-            // From here on nothing that ends is missed.
+            // From here on, every end is noticed.
             let mut ended = std::pin::pin!(self.0.ended.notified());
             ended.as_mut().enable();
             let failed = match self.0.store.find(&terms.key).await {
@@ -36,7 +36,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                     }
                     None
                 }
-                // Its first caller has not stored it yet, or never will.
+                // The first caller has not stored it yet, or never will.
                 Ok(None) => {
                     if let Some(busy) = self.occupy(reference) {
                         let settled = self.begin::<M>(terms, request.clone()).await;
@@ -62,7 +62,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         }
     }
 
-    /// Why nothing may be sent, once the store answers: a caller waits for it as long as for an outcome.
+    /// Returns why nothing may be sent, once the store responds. A caller waits for it as long as for an outcome.
     pub(super) async fn why_stopped_at_last(&self) -> Result<Option<String>, StoreError> {
         let until = self.0.plan.clock.now().after(self.0.plan.patience);
         loop {
@@ -75,19 +75,19 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         }
     }
 
-    /// The outcome of a payment that was begun before nothing more could be sent.
+    /// The outcome of a payment that was begun before sending was stopped.
     pub(super) async fn told_while_stopped(&self, terms: &Terms, reason: String) -> Result<FleetStep, FleetError> {
         let Some(found) = self.0.store.find(&terms.key).await? else { return Err(FleetError::Stopped(reason)) };
         same_payment(terms, &found)?;
         self.told(&found)?.ok_or(FleetError::Stopped(reason))
     }
 
-    /// What a row says, if it says anything.
+    /// Returns the outcome or question in a row, if there is one.
     pub(super) fn told(&self, found: &IntentRow) -> Result<Option<FleetStep>, FleetError> {
         found.is_readable()?;
         let reference = &found.key.reference;
         match (found.status, &found.outcome) {
-            // With events that were not taken it is due, and asks something else next.
+            // A row with unprocessed events is due, and asks another question next.
             (IntentStatus::Open, _) => {
                 let asks = found.asks.as_deref().filter(|_| found.owner.is_none() && !found.is_due());
                 let unreadable = |error: serde_json::Error| StoreError::Unreadable(error.to_string());
@@ -98,7 +98,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         }
     }
 
-    /// Goes on with a payment whose worker is gone.
+    /// Continues a payment whose worker is gone.
     async fn take_over<M: StoredMachine>(
         &self,
         found: &IntentRow,

@@ -1,4 +1,4 @@
-//! Saves a machine before it sends, and knows since when it may not.
+//! Saves a machine before it sends, and knows when it may no longer send.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -10,14 +10,14 @@ use pg_hyper::{
 
 use crate::{Begun, IntentKey, IntentLease, IntentStore, NewIntent, StoreError};
 
-/// Why a machine may not go on here.
+/// Why a machine must not continue in this process.
 #[derive(Clone, Debug)]
 pub(super) enum Trouble {
-    /// There is an intent under its reference already.
+    /// An intent under its reference exists already.
     Exists,
     /// Another worker has it.
     Lost,
-    /// The store failed, and what it did last is not known.
+    /// The store failed, and the effect of the last statement is unknown.
     Store(StoreError),
     /// Nothing may be sent for the account.
     Stopped(String),
@@ -40,7 +40,7 @@ struct Kept {
 
 #[derive(Clone)]
 enum Position {
-    /// The row is made with the first state that is saved: one commit less.
+    /// The row is created with the first saved state, which saves a commit.
     Unbegun(Box<NewIntent>),
     Held(IntentLease),
 }
@@ -61,7 +61,7 @@ impl<S: IntentStore> Keeper<S> {
         Self { store, clock, lease, kept }
     }
 
-    /// Saves the machine. When this has failed, nothing is sent, then or later.
+    /// Saves the machine. After a failure nothing is sent any more.
     pub(super) async fn save(&self, saved: SavedState) -> Result<(), StoreError> {
         let asked = self.clock.now();
         let (position, trouble) = {
@@ -75,8 +75,8 @@ impl<S: IntentStore> Keeper<S> {
                 Position::Unbegun(new) => self.begin(*new, &saved).await,
             },
         };
-        // The lease runs since the store wrote, which was after it was asked. An answer that took so long that the lease may
-        // be over when the request leaves permits nothing.
+        // The lease began when the store wrote it, which was after the question. If the answer took so long that the lease may have
+        // expired when the request is sent, nothing is sent.
         let result = result.and_then(|()| if self.is_late(asked) { Err(Trouble::Lost) } else { Ok(()) });
         result.map_err(|trouble| {
             let error = match &trouble {
@@ -88,7 +88,7 @@ impl<S: IntentStore> Keeper<S> {
         })
     }
 
-    /// From now on nothing is saved and nothing is sent.
+    /// Forbids saving and sending from now on.
     pub(super) fn fail(&self, trouble: Trouble) {
         self.lock().trouble.get_or_insert(trouble);
     }
@@ -110,7 +110,7 @@ impl<S: IntentStore> Keeper<S> {
         }
     }
 
-    /// The right to end the intent, which is begun for that if it was not.
+    /// Returns the right to end the intent, and begins the intent first if necessary.
     pub(super) async fn hold(&self, saved: &SavedState) -> Result<IntentLease, Trouble> {
         let position = self.lock().position.clone();
         if let Position::Unbegun(new) = position {
@@ -122,7 +122,7 @@ impl<S: IntentStore> Keeper<S> {
         }
     }
 
-    /// The key of the intent, if it was not begun.
+    /// Returns the key of the intent if it was not begun.
     pub(super) fn unbegun(&self) -> Option<IntentKey> {
         match &self.lock().position {
             Position::Held(_) => None,
@@ -130,7 +130,7 @@ impl<S: IntentStore> Keeper<S> {
         }
     }
 
-    /// The right to the intent, if it was begun.
+    /// Returns the right to the intent if it was begun.
     pub(super) fn begun(&self) -> Option<IntentLease> {
         match &self.lock().position {
             Position::Held(hold) => Some(hold.clone()),
@@ -143,7 +143,7 @@ impl<S: IntentStore> Keeper<S> {
         let Some(hold) = self.begun() else { return };
         match self.store.renew(&hold, self.lease).await {
             Err(StoreError::Lost) => self.fail(Trouble::Lost),
-            // The next request is held back if it stays away.
+            // If the store stays unreachable, the next request is held back.
             Err(error) => tracing::warn!(target: "pg.fleet", %error, "a lease was not renewed"),
             Ok(()) => {}
         }

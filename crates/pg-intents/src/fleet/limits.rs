@@ -1,4 +1,4 @@
-//! What all processes of an account may send together: requests per minute, requests in flight, and nothing after wrong credentials.
+//! The limits that all processes of an account share: requests per minute, requests in flight, and none after wrong credentials.
 
 use std::{
     pin::{Pin, pin},
@@ -27,17 +27,17 @@ mod allowance;
 mod places;
 mod waiting;
 
-/// The longest pause between two questions for a place that another process has: most requests are over within a second.
+/// The longest pause between two questions for a place that another process has. Most requests end within a second.
 const PLACE_PAUSE: Duration = Duration::from_millis(250);
 
-/// The limits of one account that all processes over one store keep to together: fleets, and every other program with the account.
+/// The limits of one account, which all processes over one store share: fleets, and every other program with the account.
 ///
 /// - At most [`FleetPlan::per_minute`] requests in any 60 seconds.
-/// - At most [`FleetPlan::failures`] requests with invalid credentials: as many requests are in flight at most, and each one that the
-///   service refuses for its credentials is one less for a day.
-/// - None after the service has refused the credentials, until [`resume_sending`](Self::resume_sending).
+/// - At most [`FleetPlan::failures`] requests with invalid credentials. At most so many requests are in flight, and each one that
+///   the service refuses for its credentials lowers that number by one for a day.
+/// - No request after the service has refused the credentials, until [`resume_sending`](Self::resume_sending).
 ///
-/// A [`Fleet`](crate::Fleet) has them already. Give them to the client of another program:
+/// A [`Fleet`](crate::Fleet) has them already. Set them in the client of another program:
 ///
 /// ```no_run
 /// use std::sync::Arc;
@@ -57,16 +57,16 @@ pub struct FleetLimits<S>(Arc<Inner<S>>);
 struct Inner<S> {
     store: Arc<S>,
     clock: Arc<dyn Clock>,
-    /// The account as rows name it.
+    /// The account's name in rows.
     account: String,
-    /// This process as the store names it.
+    /// This process's name in the store.
     owner: String,
     poll: Duration,
     minute: Allowance<S>,
     places: Places<S>,
-    /// Requests of this process that have no place yet, and places that are handed over to them.
+    /// The requests of this process that have no place yet, and the places that are handed over to them.
     waiting: Waiting,
-    /// Held by the request of this process that asks the store: those that wait are served in the order in which they came.
+    /// Held by the request of this process that asks the store. Waiting requests are served in the order of arrival.
     turn: tokio::sync::Mutex<()>,
     /// A request of this process has ended, or sending was resumed.
     landed: Notify,
@@ -74,13 +74,13 @@ struct Inner<S> {
     /// Whether the service has accepted the credentials of this process: of version 3, and of version 5.
     proven: [AtomicBool; 2],
     stopped: Mutex<LastStop>,
-    /// Places of requests whose future was dropped, and when. They expire by themselves.
+    /// The places of requests whose future was dropped, and when. They expire by themselves.
     abandoned: Mutex<Vec<(Moment, Place)>>,
     lease: Duration,
     on_wait: Option<Box<dyn Fn(LimitWait) + Send + Sync>>,
 }
 
-/// What the store said last of a stop, and when.
+/// The last known stop in the store, and when it was read.
 #[derive(Default)]
 struct LastStop {
     asked: Option<Moment>,
@@ -95,7 +95,7 @@ struct LastStop {
 pub enum LimitWait {
     /// The requests of the last minute are used up.
     Minute,
-    /// As many requests are in flight as may fail; or the service has not accepted the credentials yet, and another process tries
+    /// The maximum number of requests is in flight; or the service has not accepted the credentials yet, and another process tries
     /// them.
     InFlight,
 }
@@ -134,12 +134,12 @@ struct Permit<S> {
     limits: FleetLimits<S>,
     slot: Option<Slot>,
     place: Option<Place>,
-    /// Which credentials it has: an index of `proven`.
+    /// Its credentials: an index into `proven`.
     credentials: usize,
 }
 
 impl<S: IntentStore> FleetLimits<S> {
-    /// The limits of this account over this store, as one more process: with its name, poll, lease, clock and limits.
+    /// Joins the limits of this account in this store as one more process. Of the plan it uses name, poll, lease, clock and limits.
     ///
     /// # Errors
     /// If the store does not answer.
@@ -170,7 +170,7 @@ impl<S: IntentStore> FleetLimits<S> {
         }))
     }
 
-    /// Calls this each time a request begins to wait. Before the limits are shared with a client.
+    /// Sets a function that is called each time a request begins to wait. Set it before a client shares the limits.
     #[must_use]
     pub fn on_wait(mut self, told: impl Fn(LimitWait) + Send + Sync + 'static) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.0) {
@@ -179,13 +179,13 @@ impl<S: IntentStore> FleetLimits<S> {
         self
     }
 
-    /// The account as rows name it: identity and base address.
+    /// Returns the account's name in rows: identity and base address.
     #[must_use]
     pub fn account(&self) -> &str {
         &self.0.account
     }
 
-    /// Why nothing may be sent: asked of the store at most once a poll, whatever the number of requests.
+    /// Returns why nothing may be sent. The store is asked at most once in each poll interval, whatever the number of requests.
     ///
     /// # Errors
     /// If the store does not answer.
@@ -218,13 +218,13 @@ impl<S: IntentStore> FleetLimits<S> {
         Ok(())
     }
 
-    /// Gives back what this process has reserved of the limits: before it ends, so that others need not wait for it.
+    /// Returns this process's reserved share of the limits. Call it before the process ends, so that others need not wait for it.
     pub async fn close(&self) {
         self.0.minute.close().await;
         self.release_abandoned().await;
     }
 
-    /// Gives back the places of requests that this process waits for no more.
+    /// Returns the places of requests that this process no longer waits for.
     pub(super) async fn release_abandoned(&self) {
         let abandoned = std::mem::take(&mut *self.0.abandoned.lock().unwrap_or_else(PoisonError::into_inner));
         for (_, place) in abandoned {
@@ -280,11 +280,11 @@ impl<S: IntentStore> FleetLimits<S> {
         let began = self.0.clock.now();
         let mut pauses = Pauses::up_to(PLACE_PAUSE);
         loop {
-            // From here on no request that lands is missed.
+            // From here on, the end of every request is noticed.
             let mut landed = pin!(self.0.landed.notified());
             landed.as_mut().enable();
             self.check().await?;
-            // A block first: a request that waits for one must not hold a place meanwhile.
+            // The block comes first: a request that waits for one must not hold a place meanwhile.
             if !self.0.minute.is_ready().await? {
                 let pause = self.0.poll.min(Duration::from_secs(1));
                 self.wait(LimitWait::Minute, &mut waits, landed, pause).await;
@@ -335,7 +335,7 @@ impl<S: IntentStore> FleetLimits<S> {
         is_for_others
     }
 
-    /// A place that an earlier request of this process has left.
+    /// Takes a place that an earlier request of this process has left.
     async fn handed_over(&self, is_proven: bool) -> Option<Place> {
         loop {
             let place = self.0.waiting.take(is_proven)?;
@@ -352,7 +352,7 @@ impl<S: IntentStore> FleetLimits<S> {
         }
     }
 
-    /// Waits until a request of this process lands, or for this long. `told`: what the request waits for already.
+    /// Waits until a request of this process ends, or for this long. `told`: the reason for which the request already waits.
     async fn wait(
         &self,
         why: LimitWait,
@@ -410,7 +410,7 @@ impl<S: IntentStore> SharedPermit for Permit<S> {
             let inner = &limits.0;
             match &end {
                 RequestEnd::Accepted => inner.proven[credentials].store(true, Ordering::SeqCst),
-                // Each request that takes a place after this reads the stop.
+                // Every request that takes a place after this reads the stop.
                 RequestEnd::Refused(reason) => {
                     telemetry::refused();
                     limits.stop(reason).await;
@@ -428,7 +428,7 @@ impl<S: IntentStore> SharedPermit for Permit<S> {
             if let Some(slot) = slot {
                 inner.minute.landed(slot, &end).await;
             }
-            // Woken at once, a request of this process would always be the first to ask for the place.
+            // If it were woken at once, a request of this process would always ask for the place first.
             if !is_for_others {
                 inner.landed.notify_waiters();
             }
@@ -450,7 +450,7 @@ impl<'a, S> Waiter<'a, S> {
         Self { limits, waits: true }
     }
 
-    /// It waits no longer. Returns places that no request of this process needs now.
+    /// Ends the wait, and returns places that no request of this process needs now.
     #[must_use]
     fn end(mut self) -> Vec<Place> {
         self.waits = false;

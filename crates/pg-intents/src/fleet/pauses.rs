@@ -1,11 +1,11 @@
-//! Pauses between two questions to the store about what another process does.
+//! The pauses between two questions to the store about the work of another process.
 
 use std::time::Duration;
 
-/// Most of what other processes do is over soon.
+/// Other processes finish most of their work soon.
 const SHORTEST: Duration = Duration::from_millis(20);
 
-/// Short pauses at first, each twice as long as the one before, up to a longest one.
+/// Short pauses at first, each twice as long as the one before, up to a maximum.
 pub(super) struct Pauses {
     next: Duration,
     longest: Duration,

@@ -1,4 +1,4 @@
-//! What is chosen before a fleet exists.
+//! The settings of a worker.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,7 +9,7 @@ use pg_hyper::{
 
 use crate::machines::Bounds;
 
-/// How a worker of a fleet works.
+/// The settings of a worker of a fleet: leases, limits, pauses and bounds.
 ///
 /// ```
 /// use std::time::Duration;
@@ -37,8 +37,8 @@ const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
 
 impl FleetPlan {
-    /// The usual choices for a worker of this name, such as the name of its server. The store adds a number, so that no two workers
-    /// are taken for one, whatever their names.
+    /// Returns the default settings for a worker of this name, such as the name of its server. The store adds a number, so that two
+    /// workers of the same name are distinct.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -55,72 +55,73 @@ impl FleetPlan {
         }
     }
 
-    /// How long a worker may be silent before others take its intents. Default: 15 seconds. It renews leases every third of it.
+    /// Sets how long a worker may be silent before others take its intents. Default: 15 seconds. It renews leases every third of
+    /// that time.
     pub fn lease(mut self, lease: Duration) -> Self {
         self.lease = lease;
         self
     }
 
-    /// How often the store is asked for due intents, and for the outcome of one that another worker has, when no notification
-    /// comes: of the outcome sooner at first, after 20 milliseconds and then in growing pauses. Default: one second.
+    /// Sets how often the store is polled for due intents and for outcomes of other workers, if no notification arrives. Outcomes
+    /// are polled after 20 milliseconds at first, and then in growing pauses up to this one. Default: one second.
     pub fn poll(mut self, poll: Duration) -> Self {
         self.poll = poll;
         self
     }
 
-    /// How long a caller waits for an outcome, and for a database that is gone. Default: 90 seconds.
+    /// Sets how long a caller waits for an outcome, and for a database that cannot be reached. Default: 90 seconds.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
 
-    /// How many abandoned intents a worker resumes at once. Default: 16.
+    /// Sets how many abandoned intents a worker resumes at the same time. Default: 16.
     pub fn at_once(mut self, intents: u32) -> Self {
         self.at_once = intents;
         self
     }
 
-    /// Maximum number of requests that all processes of the fleet together send in any 60 seconds. `u32::MAX` sets no limit. Give every
-    /// worker the same. Default: 100, as the service permits.
+    /// Sets the maximum number of requests that all processes of the fleet together send in any 60 seconds. `u32::MAX` sets no
+    /// limit. Set the same for every worker. Default: 100, as the service permits.
     pub fn per_minute(mut self, requests: u32) -> Self {
         self.per_minute = requests;
         self
     }
 
-    /// Maximum number of requests with invalid credentials that all processes of the fleet together send within a day, and therefore
-    /// maximum number of requests in flight. `u32::MAX` sets no limit. Give every worker the same. Default: 5; the service locks an
-    /// address out after more (spec 1 §5).
+    /// Sets the maximum number of requests with invalid credentials that all processes of the fleet together send within a day,
+    /// which is also the maximum number of requests in flight. `u32::MAX` sets no limit. Set the same for every worker. Default: 5;
+    /// the service locks an address out after more (spec 1 §5).
     pub fn failures(mut self, requests: u32) -> Self {
         self.failures = requests;
         self
     }
 
-    /// After so many claims that led to no end an intent is parked. Default: 20.
+    /// Sets after how many claims without an outcome an intent is parked. Default: 20.
     pub fn claims(mut self, claims: u32) -> Self {
         self.claims = i32::try_from(claims).unwrap_or(i32::MAX);
         self
     }
 
-    /// After which pauses an unknown payment is looked up again; after the last one it waits for an operator. Default: 1, 5 and 30
-    /// minutes, 2 and 12 hours.
+    /// Sets the pauses after which an unknown payment is looked up again. After the last one it waits for an operator. Default: 1,
+    /// 5 and 30 minutes, 2 and 12 hours.
     pub fn lookups(mut self, pauses: impl IntoIterator<Item = Duration>) -> Self {
         self.lookups = pauses.into_iter().collect();
         self
     }
 
-    /// How far each charge goes before it ends as unknown.
+    /// Sets the bounds of each charge, after which it ends as unknown.
     pub fn bounds(mut self, bounds: ChargeBounds) -> Self {
         self.bounds.charge = bounds;
         self
     }
 
-    /// How long customers have for a checkout, and how often its requests are tried. Give every worker the same.
+    /// Sets how long customers have for a checkout, and how often its requests are tried. Set the same for every worker.
     pub fn checkouts(mut self, plan: CheckoutPlan) -> Self {
         self.bounds.checkout = plan;
         self
     }
 
-    /// The clock that pauses go by; it decides nothing about leases. Default: [`SystemClock`]. Give the client the same one.
+    /// Sets the clock for pauses; leases go by the database's clock. Default: [`SystemClock`]. Set the same clock in the client.
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Arc::new(clock);
         self

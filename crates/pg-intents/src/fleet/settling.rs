@@ -1,4 +1,4 @@
-//! Works on an intent until it ends, waits for its customer, or is lost; the same for every machine.
+//! Works on an intent until it ends, waits for its customer, or another worker has it; the same for every machine.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,10 +16,10 @@ use crate::{
     IntentStore, PaymentOutcome, StoreError, machines::StoredMachine, telemetry, terms::Terms,
 };
 
-/// What became of working on an intent.
+/// The result of working on an intent.
 pub(super) enum Worked {
     Ended(PaymentOutcome),
-    /// It waits for its customer, in its row.
+    /// It waits in its row for its customer.
     Asks(FleetQuestion),
     /// Another worker has it.
     Lost,
@@ -29,7 +29,7 @@ pub(super) enum Worked {
 }
 
 impl Worked {
-    /// One word: how it ended, or why it did not.
+    /// Returns one word: how it ended, or why it did not.
     const fn end(&self) -> Result<&'static str, &'static str> {
         match self {
             Self::Ended(outcome) => Ok(outcome.name()),
@@ -54,7 +54,7 @@ impl From<Trouble> for Worked {
 }
 
 impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
-    /// Begins an intent and works on it to its end, or until it waits; `None` if another worker has it.
+    /// Begins an intent and works on it until it ends or waits; `None` if another worker has it.
     pub(super) async fn begin<M: StoredMachine>(
         &self,
         terms: &Terms,
@@ -77,7 +77,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                 return Some(Err(error.into()));
             }
             self.sleep(self.pause()).await;
-            // What it did last is not known: the row tells.
+            // The effect of its last statement is unknown: the row shows it.
             worked = match self.claim_one(&terms.key).await {
                 Err(error) => Worked::Store(error),
                 Ok(Some(Claimed::Not(_))) => return None,
@@ -107,7 +107,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         self.0.store.claim_one(key, &self.0.owner, self.0.plan.lease, &self.0.kinds).await
     }
 
-    /// Goes on with an intent that this worker has claimed.
+    /// Continues an intent that this worker has claimed.
     pub(super) async fn resume<M: StoredMachine>(&self, intent: &IntentRow, request: Option<M::Request>) -> Worked {
         let Some(hold) = intent.hold() else { return Worked::Lost };
         let saved = SavedState::from_text(&*intent.state);
@@ -128,7 +128,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         (Arc::clone(&self.0.store), Arc::clone(&self.0.plan.clock))
     }
 
-    /// Drives a machine until it ends or asks, and stores that before it is told.
+    /// Drives a machine until it ends or asks a question, and stores the result before it is returned.
     async fn work_on<M: StoredMachine>(&self, machine: M, keeper: Keeper<S>, key: &IntentKey, claims: i32) -> Worked {
         let keeper = Arc::new(keeper);
         let (kind, began) = (M::kind(), self.0.plan.clock.now());
@@ -142,7 +142,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         worked
     }
 
-    /// Stores what became of a machine.
+    /// Stores the result of a machine.
     async fn ran<M: StoredMachine>(
         &self,
         ran: Ran<M::Demand, M::Outcome>,
@@ -170,7 +170,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         }
     }
 
-    /// `lookup`: how often it was looked up before, if that is of use.
+    /// `lookup`: how often it was looked up before, if a further lookup is useful.
     async fn end(
         &self,
         keeper: &Keeper<S>,
@@ -198,7 +198,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         }
     }
 
-    /// The machine waits for its customer in the row. No page is shown before it is stored.
+    /// Stores the machine, which waits in its row for its customer. No page is shown before that.
     async fn rest(&self, keeper: &Keeper<S>, question: FleetQuestion, saved: &SavedState, heard: i32) -> Worked {
         let hold = match keeper.hold(saved).await {
             Ok(hold) => hold,

@@ -1,4 +1,4 @@
-//! Picks up what other workers have left behind.
+//! Picks up intents that other workers have abandoned.
 
 use std::{
     future::poll_fn,
@@ -17,7 +17,7 @@ use crate::{
     telemetry,
 };
 
-/// Goes on with an intent as the machine of its kind.
+/// Continues an intent with the machine of its kind.
 struct GoOn<'a, S, T> {
     fleet: &'a Fleet<S, T>,
     intent: &'a IntentRow,
@@ -32,12 +32,12 @@ impl<'a, S: IntentStore, T: Transport + Clone + 'static> ForMachine for GoOn<'a,
 }
 
 impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
-    /// Claims abandoned intents and ends them, until [`shut_down`](Self::shut_down). While the store is away it asks again and
-    /// again, and goes on when it is back.
+    /// Claims abandoned intents and finishes them, until [`shut_down`](Self::shut_down). While the store cannot be reached it keeps
+    /// trying.
     pub async fn run(&self) {
         let mut working = JoinSet::new();
         loop {
-            // From here on neither the end of this worker nor a notification is missed.
+            // From here on, the end of this worker and every notification are noticed.
             let mut stop = pin!(self.0.stop.notified());
             stop.as_mut().enable();
             let mut changed = pin!(self.0.store.changed());
@@ -54,7 +54,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                     Vec::new()
                 }),
             };
-            // A full batch, or a change before it: there may be more.
+            // After a full batch, or a change, there may be more.
             let more = free > 0 && (claimed.len() == free || has_changed);
             for (intent, busy) in claimed {
                 let fleet = self.clone();
@@ -78,7 +78,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         self.0.limits.close().await;
     }
 
-    /// Claims what is due now, at most one batch, and works on one after the other. Returns how many there were.
+    /// Claims at most one batch of due intents, and works on them one after the other. Returns their number.
     ///
     /// # Errors
     /// If the store does not answer.
@@ -94,7 +94,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
 
     async fn claim(&self, most: u32) -> Result<Vec<(IntentRow, Busy<S, T>)>, StoreError> {
         let plan = &self.0.plan;
-        // What it would send is held back.
+        // Its next request is held back.
         if self.0.limits.stopped().await?.is_some() {
             return Ok(Vec::new());
         }
@@ -102,7 +102,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         telemetry::claimed(claimed.len());
         let mut taken = Vec::with_capacity(claimed.len());
         for intent in claimed {
-            // A call of this process has it in hand, and has lost it by this claim: it joins again.
+            // A call of this process worked on it, and has lost it by this claim: it joins again.
             match self.occupy(&intent.key.reference) {
                 Some(busy) => taken.push((intent, busy)),
                 None => self.give_up(intent.hold(), plan.poll).await,
@@ -111,7 +111,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         Ok(taken)
     }
 
-    /// Goes on with a claimed intent, whatever it is.
+    /// Continues a claimed intent of any kind.
     pub(super) async fn go_on(&self, intent: IntentRow) {
         if intent.claims > self.0.plan.claims {
             return self.park(&intent).await;

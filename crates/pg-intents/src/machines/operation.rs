@@ -1,4 +1,4 @@
-//! Captures, cancellations and refunds: sent at most once, unless they certainly never left.
+//! Captures, cancellations and refunds: sent at most once, unless they were certainly not sent.
 
 use std::{fmt, sync::Arc};
 

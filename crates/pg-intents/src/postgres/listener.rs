@@ -1,4 +1,4 @@
-//! Hears of changes by `LISTEN`.
+//! Learns of changes by `LISTEN`.
 
 use std::{future::poll_fn, sync::Arc, time::Duration};
 
@@ -6,7 +6,7 @@ use pg_connections::{PostgresUrl, explain};
 use tokio::{sync::Notify, task::JoinHandle};
 use tokio_postgres::AsyncMessage;
 
-/// Between two attempts to connect.
+/// The pause between two attempts to connect.
 const PAUSE: Duration = Duration::from_secs(1);
 
 pub(super) struct Listener {
@@ -49,7 +49,7 @@ async fn listen(database: &PostgresUrl, heard: &Notify) -> Result<(), tokio_post
             said = &mut listening, if !listens => {
                 said?;
                 listens = true;
-                // Something may have happened before.
+                // A change may have happened before.
                 heard.notify_waiters();
             }
             message = poll_fn(|context| connection.poll_message(context)) => match message {

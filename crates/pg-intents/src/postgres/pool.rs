@@ -1,4 +1,4 @@
-//! Connections to the database: a few, made anew when they break.
+//! A few connections to the database, replaced when they break.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -15,13 +15,13 @@ use tokio_postgres::{
 
 use crate::{StoreError, telemetry::DatabaseOperation};
 
-/// How long a statement may take: a database that is gone without a word is noticed by this.
+/// The time limit of a statement, which detects a database that has gone silent.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// A statement that lost against another one is made again so often.
+/// How often a statement is repeated after a conflict with another one.
 const REPEATS: u32 = 5;
 
-/// A value and its type: with both, a statement needs neither a name nor a second round trip, as PgBouncer in transaction
-/// mode wants it.
+/// A value and its type: with both, a statement needs neither a name nor a second round trip, as PgBouncer in transaction mode
+/// requires.
 pub(super) type Value<'a> = (&'a (dyn ToSql + Sync), Type);
 
 pub(super) struct Pool {
@@ -35,7 +35,7 @@ impl Pool {
         Self { database, idle: Mutex::default(), places: Semaphore::new(connections.max(1)) }
     }
 
-    /// One statement, which is one transaction.
+    /// Runs one statement, which is one transaction.
     pub(super) async fn query(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
         let operation = DatabaseOperation::begin("postgresql", operation(sql));
         let result = self.repeat(sql, values).await;
@@ -75,7 +75,7 @@ impl Pool {
                 None => self.connect().await.map_err(Failed::Lost)?,
             };
             let rows = client.query_typed(sql, values).await;
-            // After an error of the server the connection is good; one that broke is closed.
+            // After an error from the server the connection is still usable; a broken one is closed.
             if !client.is_closed() {
                 self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(client);
             }
@@ -84,7 +84,7 @@ impl Pool {
         timeout(PATIENCE, work).await.unwrap_or_else(|_| Err(Failed::Lost("no answer within 10 seconds".to_owned())))
     }
 
-    /// Statements of a migration, by the simple protocol.
+    /// Runs the statements of a migration by the simple protocol.
     pub(super) async fn execute(&self, sql: &str) -> Result<(), StoreError> {
         let client = self.connect().await.map_err(StoreError::Unavailable)?;
         client.batch_execute(sql).await.map_err(|error| StoreError::Unavailable(explain(&error)))
@@ -105,7 +105,7 @@ impl Pool {
     }
 }
 
-/// What a statement does first.
+/// Returns the first verb of a statement.
 fn operation(sql: &str) -> Option<&'static str> {
     let verbs = ["INSERT", "UPDATE", "DELETE", "SELECT"];
     sql.split(|c: char| !c.is_ascii_alphabetic()).find_map(|word| verbs.into_iter().find(|verb| *verb == word))
@@ -113,7 +113,7 @@ fn operation(sql: &str) -> Option<&'static str> {
 
 enum Failed {
     Lost(String),
-    /// Two transactions at once: this one was rolled back whole.
+    /// Two transactions conflicted, and this one was rolled back.
     Conflict(String),
 }
 

@@ -5,14 +5,14 @@ pub(super) const COLUMNS: &str = "i.account, i.reference, i.kind, i.digest, i.re
      i.claims, i.outcome, i.event, i.told, i.created, i.changed, i.history, i.version, i.asks, i.inbox, \
      (extract(epoch from clock_timestamp()) * 1000)::bigint";
 
-/// The time by the database, as it is now: not as it was when the statement began, before it waited for a row.
+/// The current time of the database, not the time at which the statement began, since it may have waited for a row.
 macro_rules! now {
     () => {
         "(extract(epoch from clock_timestamp()) * 1000)::bigint"
     };
 }
 
-/// The time at which the statement began, which an index can be searched by.
+/// The time at which the statement began, which can be used with an index.
 macro_rules! began {
     () => {
         "(extract(epoch from statement_timestamp()) * 1000)::bigint"
@@ -39,7 +39,7 @@ macro_rules! history {
     };
 }
 
-/// The row of a hold, as long as it is one.
+/// The row of a lease, as long as the lease holds.
 macro_rules! held {
     () => {
         " WHERE account = $1 AND reference = $2 AND fence = $3 AND owner = $4 AND status < 2 RETURNING 1"
@@ -73,8 +73,8 @@ pub(super) const RELEASE: &str = concat!(
      RETURNING pg_notify('payment_intents', '')::text"
 );
 
-/// Its events go with it: an ended intent hears nothing. An event whose transaction held the row while this statement waited for it is
-/// not seen here: then [`DRAIN`] follows.
+/// Its events are deleted too, since an ended intent takes none. An event whose transaction held the row while this statement
+/// waited is not visible here: then [`DRAIN`] follows.
 pub(super) const END: &str = concat!(
     "WITH ended AS (UPDATE payment_intents SET status = $5, state = $6, event = event + (outcome IS DISTINCT FROM $7)::int, outcome = $7, \
      owner = NULL, due = CASE WHEN $8::bigint IS NULL THEN 9223372036854775807 ELSE ",
@@ -90,7 +90,7 @@ pub(super) const END: &str = concat!(
      SELECT * FROM ended"
 );
 
-/// Drops what is left of the events of an ended intent.
+/// Deletes the remaining events of an ended intent.
 pub(super) const DRAIN: &str = "DELETE FROM payment_events WHERE account = $1 AND reference = $2 AND EXISTS \
      (SELECT 1 FROM payment_intents WHERE account = $1 AND reference = $2 AND status = 3)";
 
@@ -141,7 +141,7 @@ macro_rules! claim {
     };
 }
 
-/// Of a kind and version that the claimer knows.
+/// Its kind and version are known to the claimer.
 macro_rules! known {
     () => {
         " AND EXISTS (SELECT 1 FROM unnest($3, $4) AS k(name, version) WHERE k.name = i.kind AND i.version <= k.version)"
@@ -198,12 +198,12 @@ pub(super) const UNTOLD: &str = concat!(
     " ORDER BY tell_due LIMIT $3 FOR UPDATE SKIP LOCKED) AS d WHERE i.account = d.account AND i.reference = d.reference RETURNING "
 );
 
-/// Drops events, too, which a worker that died between [`END`] and [`DRAIN`] has left.
+/// Also deletes the events that a worker left when it died between [`END`] and [`DRAIN`].
 pub(super) const TOLD: &str = "WITH dropped AS (DELETE FROM payment_events WHERE account = $1 AND reference = $2 AND EXISTS \
      (SELECT 1 FROM payment_intents WHERE account = $1 AND reference = $2 AND status = 3)) \
      UPDATE payment_intents SET told = $3 WHERE account = $1 AND reference = $2 AND told < $3 AND $3 <= event";
 
-/// What its owner has of the shares. Returns for each whether it may be used.
+/// The shares that the owner has. Returns for each whether it may be used.
 pub(super) const SHARES_KEPT: &str = concat!(
     "UPDATE payment_shares SET due = ",
     now!(),
@@ -211,8 +211,8 @@ pub(super) const SHARES_KEPT: &str = concat!(
     now!()
 );
 
-/// Keeps or takes at most $6 of the $5 shares: those that the owner has, then others at random, so that processes that ask at once seldom
-/// meet. A share that was never taken, or was given back, may be used at once. Returns for each whether it may be used.
+/// Keeps or takes at most $6 of the $5 shares: first those that the owner has, then others at random, so that concurrent processes
+/// rarely conflict. A share that was never taken, or was returned, may be used at once. Returns for each whether it may be used.
 pub(super) const SHARES_TAKEN: &str = concat!(
     "INSERT INTO payment_shares AS s (account, number, owner, due, usable) SELECT $1, n, $2, ",
     now!(),
@@ -242,7 +242,7 @@ pub(super) const STOPPED: &str = "SELECT reason FROM payment_stops WHERE account
 pub(super) const SCAN: &str = " FROM payment_intents AS i WHERE $1::text IS NULL OR (i.account, i.reference) > ($1, $2) \
      ORDER BY i.account, i.reference LIMIT $3";
 
-/// $3 to $8 the texts as they were, $9 to $14 as they will be; then the events.
+/// $3 to $8 are the old texts, $9 to $14 the new ones; then come the events.
 pub(super) const REWRITE: &str = "WITH written AS (UPDATE payment_intents SET kind = $9, digest = $10, request = $11, state = $12, asks = $13, outcome = $14 \
      WHERE account = $1 AND reference = $2 AND kind = $3 AND digest = $4 AND request IS NOT DISTINCT FROM $5 AND state = $6 \
      AND asks IS NOT DISTINCT FROM $7 AND outcome IS NOT DISTINCT FROM $8 RETURNING 1), \

@@ -16,17 +16,17 @@ const FINGERPRINT: usize = 8;
 
 /// A key of 32 bytes that intents are sealed with, such as the output of `openssl rand -hex 32`.
 ///
-/// It is wiped from memory when it is dropped, and nothing prints it. Its [`fingerprint`](Self::fingerprint) is stored with each
-/// intent, to tell which key opens it.
+/// It is wiped from memory when it is dropped, and no output contains it. Its [`fingerprint`](Self::fingerprint) is stored with
+/// each intent and identifies the key that opens it.
 pub struct SealKey {
-    /// On the heap: a move copies nothing. Each use has a key of its own, derived from the one that was given.
+    /// On the heap, where a move copies nothing. Each use has a key of its own, derived from the given one.
     cipher: Box<Zeroizing<[u8; KEY]>>,
     nonces: Box<Zeroizing<[u8; KEY]>>,
     fingerprint: String,
 }
 
 impl SealKey {
-    /// A key of these bytes, which must be random.
+    /// Creates a key from these bytes, which must be random.
     #[must_use]
     pub fn from_bytes(key: &[u8; KEY]) -> Self {
         let mut fingerprint = String::with_capacity(2 * FINGERPRINT);
@@ -41,7 +41,7 @@ impl SealKey {
         }
     }
 
-    /// A key of 64 hexadecimal digits, with white space around them.
+    /// Reads a key of 64 hexadecimal digits, with optional white space around them.
     ///
     /// # Errors
     /// [`SealKeyError::NotHex`], which repeats nothing of the text.
@@ -58,7 +58,7 @@ impl SealKey {
         Ok(Self::from_bytes(&key))
     }
 
-    /// The key in a file that only its owner can read.
+    /// Reads the key in a file that only its owner can read.
     ///
     /// # Errors
     /// If the file cannot be read, other users can read it, or it holds no 64 hexadecimal digits.
@@ -73,7 +73,7 @@ impl SealKey {
         Self::from_hex(&text).map_err(|_| SealKeyError::NotHexFile(path.to_owned()))
     }
 
-    /// 16 hexadecimal digits that name the key and tell nothing about it.
+    /// Returns 16 hexadecimal digits that identify the key and reveal nothing about it.
     #[must_use]
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
@@ -121,13 +121,13 @@ pub(super) fn keyed(key: &[u8; KEY]) -> Hmac<Sha512> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SealKeyError {
-    /// The text is something else.
+    /// The text is not 64 hexadecimal digits.
     #[error("a key of intents has 64 hexadecimal digits (openssl rand -hex 32)")]
     NotHex,
     /// The file cannot be read.
     #[error("cannot read the key file {path}: {problem}", path = .0.display(), problem = .1)]
     Io(PathBuf, String),
-    /// Its content is something else.
+    /// Its content is not 64 hexadecimal digits.
     #[error("the key file {path} does not hold 64 hexadecimal digits", path = .0.display())]
     NotHexFile(PathBuf),
     /// Other users can read or write it.
@@ -135,7 +135,7 @@ pub enum SealKeyError {
     Shared(PathBuf),
 }
 
-/// With which keys intents are sealed and opened.
+/// The keys that seal and open intents.
 ///
 /// ```
 /// use pg_intents::{SealKey, Sealing};
@@ -165,9 +165,9 @@ impl Sealing {
         self
     }
 
-    /// Accepts intents too that were stored in clear, before the store was sealed. Only until
-    /// [`SealedStore::reseal`](crate::SealedStore::reseal) has sealed them: meanwhile a writer of the database could put a clear intent in
-    /// the place of a sealed one.
+    /// Also accepts intents that were stored in clear, before the store was sealed. Use it only until
+    /// [`SealedStore::reseal`](crate::SealedStore::reseal) has sealed them: meanwhile a writer of the database could put a clear
+    /// intent in the place of a sealed one.
     pub fn accept_clear(mut self) -> Self {
         self.accepts_clear = true;
         self

@@ -3,28 +3,27 @@
 use super::{SealedStore, rows::Sealer, text::Unopened};
 use crate::{IntentRow, IntentStatus, RewritableStore, StoreError};
 
-/// So many intents are read at once.
+/// The number of intents that are read at once.
 const PAGE: u32 = 500;
 
-/// What became of the intents of a store.
+/// The result of sealing a store anew.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Resealed {
-    /// They are sealed with the newest key now.
+    /// Sealed with the newest key now.
     pub sealed: u64,
-    /// They were already.
+    /// Sealed with it before.
     pub current: u64,
-    /// They cannot be opened, and are as they were.
+    /// Cannot be opened, and are unchanged.
     pub unopened: u64,
-    /// Why the first of those cannot be opened.
+    /// Why the first of these cannot be opened.
     pub first_unopened: Option<StoreError>,
 }
 
 impl<S: RewritableStore> SealedStore<S> {
-    /// Seals every intent with the newest key, also those that have ended; workers go on meanwhile. Once every process seals with that
-    /// key, and no intent is left that cannot be opened, the older keys are not needed any more.
+    /// Seals every intent with the newest key, including ended ones, while workers continue. Once every process seals with that
+    /// key, and every intent can be opened, the older keys are no longer needed.
     ///
-    /// # Errors
-    /// If the store does not answer. What was sealed until then stays sealed.
+    /// # Errors If the store does not respond. The intents that were sealed until then stay sealed.
     pub async fn reseal(&self) -> Result<Resealed, StoreError> {
         let mut resealed = Resealed::default();
         let mut last = None;
@@ -85,7 +84,7 @@ impl<S: RewritableStore> SealedStore<S> {
             match self.sealing.opened_event(&row.key, &event) {
                 Ok(event) => sealed.push((number, sealer.event(&event))),
                 Err(unopened @ Unopened::MissingKey(_)) => return Err(unopened),
-                // It stays as it is, and is passed over when it is heard.
+                // It stays unchanged, and is skipped when events are read.
                 Err(Unopened::Altered(_) | Unopened::Clear) => {}
             }
         }

@@ -1,7 +1,7 @@
 //! Rows with their texts sealed or opened.
 //!
-//! The kind of a sealed row ends with the fingerprint of the key that it was begun with. Workers claim by kind: so programs that do not
-//! know of sealing, and processes without the key, leave the row alone.
+//! The kind of a sealed row ends with the fingerprint of the key with which it was begun. Workers claim by kind, so programs
+//! without sealing and processes without the key do not claim the row.
 
 use super::{
     key::{SealKey, Sealing},
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{IntentKey, IntentKind, IntentRow, StoreError, intent::SEALED};
 
-/// Texts of a row, as they are called in errors.
+/// The names of a row's texts in errors.
 const DIGEST: &str = "digest";
 const REQUEST: &str = "request";
 const STATE: &str = "state";
@@ -126,7 +126,7 @@ impl Sealing {
         }
     }
 
-    /// Whether nothing of a row would change if it were sealed again.
+    /// Whether sealing a row again would change nothing.
     pub(super) fn is_current(&self, row: &IntentRow) -> bool {
         let newest = self.newest().fingerprint();
         let texts =

@@ -58,7 +58,7 @@ enum Place {
     Hears(Machine, Change, bool),
     /// The database is silent: it does not know.
     Doubts(Machine, Change),
-    /// It decides what is next.
+    /// It chooses the next step.
     Decides(Machine),
     /// It may send.
     Sends(Machine),
@@ -163,7 +163,7 @@ impl World {
     /// Every world that can be next.
     pub(super) fn successors(&self, bug: Option<Bug>, next: &mut Vec<Self>) -> Result<(), &'static str> {
         if self.copies > 0 {
-            // The service takes a reference once; a copy that comes late changes nothing.
+            // The service accepts a reference once; a late copy changes nothing.
             let again = u8::from(self.paid == 0 || bug == Some(Bug::PaysAgainUnderAnotherReference));
             next.push(Self { copies: self.copies - 1, paid: self.paid + again, ..self.clone() });
         }
@@ -349,7 +349,7 @@ impl World {
         }
     }
 
-    /// Nothing is sent and nothing is told: the row is claimed anew, or made.
+    /// Nothing is sent and no outcome is returned: the row is claimed again, or created.
     fn doubts(&self, at: usize, machine: &Machine, change: &Change, bug: Option<Bug>, next: &mut Vec<Self>) {
         match (bug, change) {
             (Some(Bug::TakesDoubtForFailure), Change::Begin | Change::Save) => {

@@ -1,4 +1,4 @@
-//! What must hold in every world of fleets, and the checks of each request.
+//! The conditions of every world of fleets, and the checks of each request.
 
 use std::collections::BTreeMap;
 
@@ -28,14 +28,14 @@ const MINUTE: Millis = 60_000;
 /// After this many refusals the service locks an address out.
 const MOST_FAILURES: u32 = 5;
 
-/// The reference of the intent that a request is about: the one that it names, or that of the payment that it changes.
+/// Returns the reference of a request's intent: the one that it names, or that of the payment that it changes.
 pub(super) fn reference_of(request: &Request<Bytes>, aliases: &BTreeMap<String, String>) -> Option<String> {
     let pairs: BTreeMap<_, _> = form_urlencoded::parse(request.body()).collect();
     let changed = || pairs.get("transactionKey").and_then(|key| aliases.get(&**key).cloned());
     pairs.get("uniqueMerchantReference").map(|name| name.clone().into_owned()).or_else(changed)
 }
 
-/// A request of an account was executed.
+/// Checks an executed request of an account.
 pub(super) fn throttle(shared: &Shared, account: usize, now: Millis) {
     if account != 0 {
         return;
@@ -51,7 +51,7 @@ pub(super) fn throttle(shared: &Shared, account: usize, now: Millis) {
     }
 }
 
-/// The service has refused wrong credentials of an account: once, and once more for what hid that from the others.
+/// Checks a refusal for wrong credentials: one is permitted, and one more for each event that hid it from the other processes.
 pub(super) fn lockout(shared: &Shared, account: usize) {
     let (refused, excuses) = {
         let mut state = shared.state();

@@ -1,4 +1,4 @@
-//! The database as a worker sees it, and what is checked of each change when it is made.
+//! A worker's connection to the database, and the checks of each change.
 
 use std::{
     sync::{Arc, PoisonError},
@@ -19,7 +19,7 @@ impl Connection {
         kinds.iter().map(|kind| IntentKind { version: kind.version + versions, ..kind.clone() }).collect()
     }
 
-    /// What a worker may change: intents that it holds itself.
+    /// Checks that a worker changes only intents that it holds.
     fn works_on(&self, hold: &IntentLease) {
         if !self.is(&hold.owner) {
             let (name, reference) = (&self.seat.name, &hold.key.reference);
@@ -28,7 +28,7 @@ impl Connection {
         }
     }
 
-    /// What is written of an intent holds no secret.
+    /// Checks that the written texts of an intent contain no secret.
     fn hides(&self, reference: &str, text: &str) {
         let found = self.database.shared.state().secrets.found_in(text);
         if let Some(secret) = found {
@@ -40,7 +40,7 @@ impl Connection {
         self.database.shared.state().notes.saved.insert((self.number, reference.to_owned()), committed);
     }
 
-    /// A change that wakes others.
+    /// Makes a change that wakes other workers.
     async fn tells<R: Send + 'static>(
         &self,
         change: impl Future<Output = Result<R, StoreError>> + Send + 'static,
@@ -54,7 +54,7 @@ impl Connection {
         .await
     }
 
-    /// Rows that a worker of this version and account must not get.
+    /// Checks that a worker gets no rows of another version or account.
     async fn forbidden(&self, kinds: &[IntentKind]) -> Vec<IntentKey> {
         let (version, database) = (self.version(), &self.database);
         if kinds.iter().all(|kind| kind.version <= version) {
@@ -90,7 +90,7 @@ impl IntentStore for Connection {
         let (store, shared) = (Arc::clone(&self.database.store), Arc::clone(&self.database.shared));
         let reference = new.key.reference.clone();
         self.hides(&reference, &format!("{} {:?}", new.state, new.request));
-        // What is submitted for any worker is saved by that worker, which may be this process too.
+        // A payment for any worker is saved by the worker that claims it, which may be this process.
         if new.owner.is_some() {
             self.saved(&reference, false);
         }
@@ -185,7 +185,7 @@ impl IntentStore for Connection {
         for row in &claimed {
             self.database.shared.note(format_args!("{} claims {}", self.seat.name, row.key.reference));
         }
-        // Before it saves anything: others may take what it has claimed.
+        // Before it saves anything, since others may take its claimed intents.
         if !claimed.is_empty() && self.database.shared.fault(Disturbance::Sleepers, 60) {
             self.database.shared.excuse(self.seat.account);
             self.seat.falls_asleep(self.database.shared.between(5_000, 60_000));
@@ -221,7 +221,7 @@ impl IntentStore for Connection {
         Ok(rows.into_iter().map(|row| self.read(row)).collect())
     }
 
-    /// Workers give no directives: an operator would.
+    /// Workers give no directives; only operators do.
     async fn direct(&self, key: &IntentKey, directive: Directive) -> Result<bool, StoreError> {
         let (store, key) = (Arc::clone(&self.database.store), key.clone());
         if let Some(row) = store.find(&key).await?

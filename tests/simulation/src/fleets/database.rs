@@ -1,5 +1,5 @@
-//! The one database of a world: it commits, it is slow, it loses connections before and after the commit, and it fails over.
-//! An acknowledged change is never lost. One that was not acknowledged was made or not.
+//! The one database of a world: it commits, it is slow, it loses connections before and after the commit, and it fails over. An
+//! acknowledged change is never lost. An unacknowledged one may or may not have been made.
 
 use std::sync::{
     Arc, Mutex, MutexGuard, PoisonError,
@@ -20,7 +20,7 @@ pub(super) struct Database {
     connections: AtomicU64,
 }
 
-/// Between workers and the database.
+/// The link between workers and the database, which planted bugs change.
 struct Network {
     up: bool,
     /// Counts failovers.
@@ -33,7 +33,7 @@ struct Network {
     pub(super) notifies: bool,
 }
 
-/// The way of one request.
+/// The fate of one request.
 struct Way {
     epoch: u64,
     there: Millis,
@@ -47,7 +47,7 @@ pub(super) struct Connection {
     pub(super) database: Arc<Database>,
     pub(super) seat: Arc<Seat>,
     pub(super) number: u64,
-    /// Writes the states of the next version, and reads both.
+    /// Whether it writes states of the next version; it reads both.
     pub(super) newer: bool,
     /// Its workers by the names that the database gave them.
     pub(super) owners: Mutex<Vec<String>>,
@@ -56,7 +56,7 @@ pub(super) struct Connection {
 impl Database {
     pub(super) fn new(shared: &Arc<Shared>) -> Arc<Self> {
         let mut dice = Dice::new(shared.scenario.seed, "database");
-        // The only clock of leases agrees with no other.
+        // The clock of leases, which differs from all other clocks.
         let ahead = i64::try_from(dice.below(7_200_000)).unwrap_or_default() - 3_600_000;
         let time = shared.time.clone();
         let clock = move || i64::try_from(time.now()).unwrap_or(i64::MAX).saturating_add(ahead);
@@ -86,7 +86,7 @@ impl Database {
         })
     }
 
-    /// The primary dies, and a while later the standby has its place.
+    /// Kills the primary; a while later the standby replaces it.
     pub(super) async fn fail_over(&self, pause: Millis) {
         self.network().up = false;
         self.network().epoch += 1;
@@ -130,7 +130,7 @@ impl Database {
         })
     }
 
-    /// Whether a change that arrives is made. One that was under way when the primary died was made by it or not.
+    /// Returns whether an arriving change is made. A primary that dies may or may not have made a change that was under way.
     fn makes(&self, way: &Way) -> bool {
         let mut network = self.network();
         if network.epoch == way.epoch {
@@ -146,8 +146,8 @@ impl Database {
 }
 
 impl Connection {
-    /// A change travels to the database, is made as a whole, and its result travels back. The process may die meanwhile: the
-    /// change may be made all the same.
+    /// Sends a change to the database, which makes it atomically and returns its result. If the process dies meanwhile, the change
+    /// may still be made.
     pub(super) async fn travel<R: Send + 'static>(
         &self,
         change: impl Future<Output = Result<R, StoreError>> + Send + 'static,
@@ -193,7 +193,7 @@ impl Connection {
     }
 }
 
-/// The states of the next version begin so.
+/// The prefix of states of the next version.
 const NEXT: &str = "next version: ";
 
 impl Connection {
@@ -201,12 +201,12 @@ impl Connection {
         if self.newer { 2 } else { 1 }
     }
 
-    /// A state as this version writes it.
+    /// Returns a state as this version writes it.
     pub(super) fn written(&self, state: &str) -> String {
         if self.newer { format!("{NEXT}{state}") } else { state.to_owned() }
     }
 
-    /// A row as this version reads it: the old one cannot read the states of the next.
+    /// Returns a row as this version reads it. The old version cannot read states of the next.
     pub(super) fn read(&self, mut row: IntentRow) -> IntentRow {
         if self.newer
             && let Some(state) = row.state.strip_prefix(NEXT)

@@ -1,11 +1,11 @@
-//! What befalls a world: each part has its own numbers, so that leaving one out changes little else.
+//! Plans the events of a world. Each part has its own random numbers, so that leaving one out changes little else.
 
 use std::sync::Arc;
 
 use super::{TROUBLED, World, process::Blow};
 use crate::{agenda::Millis, dice::Dice, scenario::Disturbance, world::BEGIN};
 
-/// Sets everything going.
+/// Starts everything.
 pub(super) fn befall(world: &Arc<World>) {
     let mut dice = Dice::new(world.shared.scenario.seed, "fates");
     let credentials = credentials(world, &mut dice);
@@ -25,7 +25,7 @@ pub(super) fn befall(world: &Arc<World>) {
     crashes_of_the_service(world, &mut dice);
 }
 
-/// What happens to one process.
+/// Plans the events of one process.
 fn blows(world: &World, dice: &mut Dice) -> Vec<(Millis, Blow)> {
     let scenario = world.shared.scenario;
     let mut all = Vec::new();
@@ -45,7 +45,7 @@ fn blows(world: &World, dice: &mut Dice) -> Vec<(Millis, Blow)> {
     all
 }
 
-/// When wrong credentials are deployed for the first account, and when the right ones are again.
+/// When wrong credentials are deployed for the first account, and when the right ones return.
 fn credentials(world: &World, dice: &mut Dice) -> Option<(Millis, Millis)> {
     let (present, from) = (dice.per_mille(400), BEGIN + 5_000 + dice.below(TROUBLED / 2));
     let until = from + dice.between(20_000, 120_000);

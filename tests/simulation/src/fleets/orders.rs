@@ -1,4 +1,4 @@
-//! The orders of a world, and what the ledger holds of each.
+//! The orders of a world, and their entries in the ledger.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -28,11 +28,11 @@ use crate::{
 pub(super) struct Order {
     pub(super) account: usize,
     pub(super) job: Job,
-    /// It is stored for any worker to charge.
+    /// Whether it is stored for any worker to charge.
     pub(super) submitted: bool,
     /// When it is posted, and to which process of its account.
     pub(super) posts: Vec<(Millis, usize)>,
-    /// What is done to its payment.
+    /// The follow-up of its payment, if any.
     pub(super) follow_up: Option<Kind>,
     state: Mutex<Progress>,
 }
@@ -42,17 +42,17 @@ pub(super) struct Progress {
     /// The outcome that a caller got, unless it was unknown.
     pub(super) settled: Option<PaymentOutcome>,
     pub(super) followed: bool,
-    /// The customer was led to the bank, or to the hosted page.
+    /// Whether the customer was redirected to the bank or to the hosted page.
     pub(super) led: bool,
     pub(super) token: Option<String>,
 }
 
 const CARDS: [&str; 4] = ["4000000000001000", "5200000000001005", "4000000000002008", "340000000001007"];
-/// The bank approves what they are stored by.
+/// The bank approves the payment that stores them.
 const STORED: [&str; 3] = ["4000000000001000", "4000000000009003", "4000000000010001"];
 const ASKED: [&str; 3] = ["4000000000005001", "5200000000005006", "4000000000007007"];
 
-/// Three to ten orders, most of them posted more than once.
+/// Creates three to ten orders, most of them posted more than once.
 pub(super) fn orders(scenario: Scenario, accounts: usize) -> Vec<Order> {
     let mut dice = Dice::new(scenario.seed, "fleet orders");
     let count = usize::try_from(dice.between(3, 10)).unwrap_or_default();
@@ -79,7 +79,7 @@ fn order(number: usize, dice: &mut Dice, spread: Millis, accounts: usize) -> Ord
         Kind::CardKey => dice.pick(&STORED),
         _ => dice.pick(&CARDS),
     };
-    // A hosted page with a reference of its own, one payment a token, and no bank that asks.
+    // A hosted page with a reference of its own, one payment for each token, and no challenge.
     let pence = dice.pick(&[50, 170, 499, 1_002, 1_003, 12_510]);
     let follow_up = match kind {
         Kind::Preauth => Some(dice.pick(&[Kind::Capture, Kind::Cancel])),
@@ -108,7 +108,7 @@ fn order(number: usize, dice: &mut Dice, spread: Millis, accounts: usize) -> Ord
 }
 
 impl Order {
-    /// What follows a payment with this key.
+    /// Creates the follow-up of a payment with this key.
     pub(super) fn follow_up(&self, kind: Kind, key: &str, posts: Vec<(Millis, usize)>) -> Self {
         let name = format!("{kind:?} of {}", self.job.name).to_lowercase();
         let job = Job { kind, name, key: key.to_owned(), ..self.job.clone() };
@@ -120,7 +120,7 @@ impl Order {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One call of the application. `None`: it is stored, and no outcome is waited for.
+    /// Makes one call of the application. `None` if the payment is only stored, without waiting for an outcome.
     pub(super) async fn call(&self, worker: &Worker) -> Result<Option<FleetStep>, FleetError> {
         let job = &self.job;
         let settled = match job.kind {
@@ -146,7 +146,7 @@ impl Order {
         Ok(Some(FleetStep::Done(settled)))
     }
 
-    /// The approved payments, or follow-ups, that the ledger holds of it.
+    /// Returns its approved payments or follow-ups in the ledger.
     pub(super) fn done(&self, shared: &Shared) -> Vec<String> {
         let token = self.progress().token.clone();
         let keys = |payments: Vec<&Payment>| payments.into_iter().map(|payment| payment.key.clone()).collect();
@@ -160,7 +160,7 @@ impl Order {
         })
     }
 
-    /// How often the ledger may hold it.
+    /// Returns how many entries the ledger may have of it.
     pub(super) const fn most(&self) -> usize {
         match self.job.kind {
             Kind::Checkout => hosted::payments(&self.job),
@@ -188,11 +188,11 @@ pub(super) fn prepare(shared: &Shared, orders: &mut [Order]) {
     }
 }
 
-/// Long ago and one after the other, so that it counts towards no limit.
+/// This happened long ago, one after the other, so that it counts towards no limit.
 fn stored(shared: &Shared, account: &Account, job: &Job, number: u64) -> String {
     let at = BEGIN - 24 * 3_600_000 + number * 120_000;
     let earlier = Job { name: format!("{}-earlier", job.name), pence: 100, ..job.clone() };
-    // The bank approves it, whatever it says of the payment later.
+    // The bank approves it, even if it declines the payment later.
     let paid = answer::<Auth>(shared, account, at, &earlier.auth()).into_record();
     let tokenise = TokeniseTransactionKey::new(paid.transaction_key.as_str());
     let stored = answer::<TokeniseTransactionKey>(shared, account, at, &tokenise);
@@ -222,7 +222,7 @@ fn answer<M: ApiRequest>(shared: &Shared, account: &Account, at: Millis, request
 
 pub(super) type Orders = Mutex<Vec<Arc<Order>>>;
 
-/// What of the ledger belongs to an order.
+/// Returns the ledger entries of an order.
 fn kind_of(kind: Kind) -> PaymentKind {
     match kind {
         Kind::Capture => PaymentKind::Capture,

@@ -1,4 +1,4 @@
-//! The application that reads the outcomes of an account from the outbox. It dies now and then before it acknowledges one.
+//! The application that reads the outcomes of an account from the outbox. It sometimes dies before it acknowledges one.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! Bugs that are planted between the workers and their database, each found by random worlds.
+//! Bugs between the workers and their database. Random worlds find each of them.
 
 use pg_faulty_intents::StoreBug;
 
@@ -21,7 +21,7 @@ const fn planted(name: &'static str, check: &'static str, within: u64, bug: Stor
     PlantedStore { name, check, within, bug }
 }
 
-/// The bugs of [`StoreBug`], without three that random worlds cannot show. The tests of `pg-intents` find them by scenarios.
+/// The bugs of [`StoreBug`], except three that random worlds cannot show. Scenarios in the tests of `pg-intents` find those.
 ///
 /// - The probe share by process needs processes that send their first request in the same moment.
 /// - Places by process and forgotten failures need more than five requests that are in flight while the credentials of running processes become

@@ -34,11 +34,11 @@ struct Running {
     tasks: Vec<AbortHandle>,
     starts: u64,
     newer: bool,
-    /// It starts with wrong credentials.
+    /// Whether it starts with wrong credentials.
     wrong: bool,
 }
 
-/// What happens to a process.
+/// An event in the life of a process.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Blow {
     Kill,
@@ -66,7 +66,7 @@ impl Process {
         self.state().worker.clone()
     }
 
-    /// Runs in the process: it ends when that is killed.
+    /// Runs work in the process; it ends when the process is killed.
     pub(super) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         let task = tokio::spawn(work).abort_handle();
         let mut state = self.state();
@@ -74,7 +74,7 @@ impl Process {
         state.tasks.push(task);
     }
 
-    /// Lives through these blows, each at its time.
+    /// Runs the process through these events, each at its time.
     pub(super) async fn live(self: Arc<Self>, blows: Vec<(Millis, Blow)>) {
         let (shared, name) = (Arc::clone(&self.database.shared), self.seat.name.clone());
         self.start();
@@ -210,15 +210,15 @@ impl Process {
             tokio::select! {
                 biased;
                 _ = run => {}
-                // As an orchestrator does that waits no longer.
+                // Like an orchestrator whose patience has ended.
                 () = time.sleep(20_000) => {}
             }
         }
         self.kill();
     }
 
-    /// The operator, once the credentials of all processes are right. After the last fault they look again each minute: a service may say what a
-    /// client takes for wrong credentials.
+    /// The operator, who resumes sending once the credentials of all processes are right. After the last fault they check again
+    /// every minute, since a client may take another refusal of the service for wrong credentials.
     async fn resume_sending(&self) {
         let time = self.database.shared.time.clone();
         time.sleep(5_000).await;

@@ -1,4 +1,4 @@
-//! Where a process sits: its account, its clock, and whether it sleeps. It outlives the process.
+//! The seat of a process: its account, its clock, and whether it sleeps. It outlives the process.
 
 use std::{
     net::IpAddr,
@@ -23,15 +23,15 @@ pub(super) struct Seat {
     time: Time,
     /// How far its clock is ahead.
     ahead: i64,
-    /// How many milliseconds its clock gains in a thousand seconds, at most five in each.
+    /// How many milliseconds its clock gains in a thousand seconds, at most five per second.
     drift: i64,
     asleep_until: AtomicU64,
-    /// Ends the process that sits here.
+    /// Ends the process in this seat.
     pub(super) killed: Notify,
 }
 
 impl Seat {
-    /// The seat with this number, of an account.
+    /// Creates the seat with this number, of an account.
     pub(super) fn new(number: usize, account: usize, time: &Time, dice: &mut Dice, has_clock: bool) -> Arc<Self> {
         let (ahead, drift) = (dice.below(7_200_000), dice.below(10_000));
         let signed = |number: u64, zero: i64| i64::try_from(number).unwrap_or_default() - zero;
@@ -48,12 +48,12 @@ impl Seat {
         })
     }
 
-    /// Nothing of the process runs for so long: it was swapped out, or its machine was moved.
+    /// Pauses the whole process, as if it were swapped out or its machine were moved.
     pub(super) fn falls_asleep(&self, millis: Millis) {
         self.asleep_until.fetch_max(self.time.now() + millis, Ordering::SeqCst);
     }
 
-    /// Another process sits here.
+    /// Another process takes this seat.
     pub(super) fn begins_anew(&self) {
         self.asleep_until.store(0, Ordering::SeqCst);
     }
@@ -71,7 +71,7 @@ impl Seat {
         }
     }
 
-    /// What its clock shows at a time.
+    /// Returns the time of its clock.
     fn shown(&self, at: Millis) -> Millis {
         let passed = i64::try_from(at.saturating_sub(BEGIN)).unwrap_or(i64::MAX);
         at.saturating_add_signed(self.ahead + passed * self.drift / 1_000_000)
@@ -94,7 +94,7 @@ impl Clock for SeatClock {
                 if left == 0 {
                     break;
                 }
-                // A clock that is slow shows less when the pause is over.
+                // A slow clock shows an earlier time when the pause is over.
                 seat.time.sleep(left).await;
             }
             seat.awake().await;

@@ -1,4 +1,4 @@
-//! What everything in a world shares: its time, its log, its service, its chances, and the notes of its checks.
+//! The shared state of a world: its time, log, service, random numbers, and the notes of its checks.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -32,12 +32,12 @@ pub(super) struct Shared {
     pub(super) time: Time,
     pub(super) spoken: DialectPair,
     pub(super) merchants: Vec<Client>,
-    /// The accounts as rows name them.
+    /// The names of the accounts in rows.
     pub(super) accounts: Vec<String>,
     state: Mutex<State>,
 }
 
-/// Never locked across a wait.
+/// It is never locked across an await.
 pub(super) struct State {
     log: Log,
     violation: Option<Violation>,
@@ -46,30 +46,30 @@ pub(super) struct State {
     pub(super) network: Network,
     pub(super) secrets: Secrets,
     dice: Dice,
-    /// Faults occur.
+    /// Whether faults occur.
     pub(super) troubled: bool,
     pub(super) notes: Notes,
 }
 
-/// What the checks compare.
+/// The notes of the checks.
 #[derive(Default)]
 pub(super) struct Notes {
     /// When the service executed requests of an account.
     pub(super) executed: BTreeMap<usize, Vec<Millis>>,
-    /// Requests of an account with wrong credentials that the service has refused since they were deployed.
+    /// The number of an account's requests that the service has refused since wrong credentials were deployed.
     pub(super) refused: BTreeMap<usize, u32>,
-    /// What explains further ones: crashes, sleepers, lost replies and a database that was away.
+    /// The number of events that explain further ones: crashes, sleeping processes, lost replies and an unreachable database.
     pub(super) excuses: BTreeMap<usize, u32>,
     /// Whether the last save of a worker for a reference was committed.
     pub(super) saved: BTreeMap<(u64, String), bool>,
-    /// The reference under which a fleet works on what requests name otherwise.
+    /// The fleet's reference of payments for which requests use another name.
     pub(super) aliases: BTreeMap<String, String>,
-    /// References of which the network carried a copy more, or late.
+    /// References of requests that the network duplicated or delayed.
     pub(super) doubled: BTreeSet<String>,
 }
 
 impl State {
-    /// From now on nothing goes wrong. What is under way arrives all the same.
+    /// Ends all faults. Messages in flight still arrive.
     pub(super) fn heals(&mut self) {
         self.troubled = false;
         self.network.weather = NetworkConditions::default();
@@ -108,7 +108,7 @@ impl Shared {
         self.state().log.note(now, what);
     }
 
-    /// A check found something: the world ends here.
+    /// Records a violated check, which ends the world.
     pub(super) fn violated(&self, check: &'static str, what: String) {
         self.note(format_args!("VIOLATED {check}: {what}"));
         self.state().violation.get_or_insert(Violation { check, what });
@@ -123,10 +123,10 @@ impl Shared {
         self.state().log.text().to_owned()
     }
 
-    /// True so many times in a thousand, while there are faults of this kind.
+    /// Returns true with this chance in a thousand, while there are faults of this kind.
     pub(super) fn fault(&self, kind: Disturbance, per_mille: u64) -> bool {
         let mut state = self.state();
-        // The number is drawn in any case, so that leaving a fault out changes little else.
+        // The number is drawn even without faults of this kind, so that leaving a fault out changes little else.
         let falls = state.dice.per_mille(per_mille);
         falls && state.troubled && self.scenario.has(kind)
     }
@@ -143,18 +143,18 @@ impl Shared {
         self.state().troubled
     }
 
-    /// Reads what the service has committed.
+    /// Reads the committed data of the service.
     pub(super) fn ledger<T>(&self, look: impl FnOnce(&mut Ledger) -> T) -> T {
         let store = self.state().service.store.handle();
         store.ledger(look)
     }
 
-    /// An excuse for another request with wrong credentials.
+    /// Permits one more request with wrong credentials.
     pub(super) fn excuse(&self, account: usize) {
         *self.state().notes.excuses.entry(account).or_default() += 1;
     }
 
-    /// A request of a browser, over a network that loses nothing; `None` if the service is down.
+    /// Sends a request of a browser over a reliable network; `None` if the service is down.
     pub(super) fn browse(&self, request: Request<Bytes>) -> Option<Response<Bytes>> {
         let request = crate::service::received(request, std::net::IpAddr::from([203, 0, 113, 7]));
         let now = self.time.now();

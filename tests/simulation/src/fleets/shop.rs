@@ -1,4 +1,4 @@
-//! The application on top of a fleet: it posts orders to processes, leads customers to pages, and hears outcomes.
+//! The application on top of a fleet: it posts orders to processes, redirects customers to pages, and receives outcomes.
 
 use std::sync::{Arc, PoisonError};
 
@@ -14,11 +14,11 @@ use super::{
 };
 use crate::{agenda::Millis, job::CV2, job::RETURN_PAGE, scenario::Disturbance};
 
-/// A caller asks so often.
+/// How often a caller asks.
 const MOST_CALLS: u32 = 12;
 
 impl World {
-    /// Posts an order to the processes that it is posted to, each at its time.
+    /// Posts an order to its processes, each time as planned.
     pub(super) fn place(self: &Arc<Self>, order: Arc<Order>) {
         for &(at, process) in &order.posts {
             let (world, order) = (Arc::clone(self), Arc::clone(&order));
@@ -30,7 +30,7 @@ impl World {
         self.orders.lock().unwrap_or_else(PoisonError::into_inner).push(order);
     }
 
-    /// One of the processes of an account.
+    /// Chooses one of the processes of an account.
     pub(super) fn process(&self, account: usize, nth: usize) -> Option<(&Arc<Process>, Worker)> {
         let all: Vec<_> = self.processes.iter().filter(|process| process.seat.account == account).collect();
         let process = all.get(nth.checked_rem(all.len())?)?;
@@ -46,7 +46,7 @@ impl World {
         process.spawn(async move { world.serve(order, worker).await });
     }
 
-    /// The handler of a request: it asks until there is something to tell.
+    /// The handler of a request: it asks until there is an outcome or a question.
     async fn serve(self: Arc<Self>, order: Arc<Order>, worker: Worker) {
         let name = &order.job.name;
         for _ in 0..MOST_CALLS {
@@ -112,7 +112,7 @@ impl World {
         }
     }
 
-    /// The customer answers the bank, and comes back to any server, or to two, or never.
+    /// The customer answers the bank, and returns to any server, to two of them, or never.
     async fn at_the_bank(self: Arc<Self>, order: &Arc<Order>, url: &str) {
         let shared = &self.shared;
         shared.time.sleep(shared.between(2_000, 60_000)).await;
@@ -128,7 +128,7 @@ impl World {
         }
     }
 
-    /// The customer pays on the hosted page; the way back and the callback reach any server.
+    /// The customer pays on the hosted page; the return and the callback reach any server.
     async fn on_the_page(self: Arc<Self>, order: &Arc<Order>, url: &str) {
         let shared = &self.shared;
         shared.time.sleep(shared.between(2_000, 60_000)).await;
@@ -151,7 +151,7 @@ impl World {
         }
     }
 
-    /// The text of a page, once the service shows it.
+    /// Returns the text of a page once the service shows it.
     async fn page(&self, url: &str) -> Option<String> {
         self.asked(
             || Request::get(url).body(Bytes::new()).ok(),
@@ -163,7 +163,7 @@ impl World {
         .await
     }
 
-    /// Where a form leads, if that is where it should.
+    /// Returns the target of a form, if it is the expected one.
     async fn submitted(&self, url: &str, form: &str, to: &str) -> Option<String> {
         let form = form.to_owned();
         let request = || {
@@ -177,7 +177,7 @@ impl World {
         .await
     }
 
-    /// Asks again while the service is down, as customers reload a page.
+    /// Repeats the request while the service is down, as customers reload a page.
     async fn asked<R>(
         &self,
         request: impl Fn() -> Option<Request<Bytes>>,
@@ -192,7 +192,7 @@ impl World {
         None
     }
 
-    /// An event reaches any server, after any time, or none.
+    /// Delivers an event to any server after any time, or to none.
     fn comes(self: &Arc<Self>, order: &Arc<Order>, event: FleetEvent) {
         let shared = &self.shared;
         if shared.fault(Disturbance::LostRequests, 100) {

@@ -1,5 +1,5 @@
-//! Virtual time, and the executor that lets it pass: one thread, no timers of its own. When every task waits, the time
-//! becomes that of the next alarm.
+//! Virtual time, and the executor that advances it: one thread without timers. When every task waits, the time becomes that of the
+//! next alarm.
 
 use std::{
     collections::BTreeMap,
@@ -22,7 +22,7 @@ pub(super) struct Time(Arc<Mutex<Shown>>);
 
 struct Shown {
     now: Millis,
-    /// Alarms that were ever set: those for the same time ring in this order.
+    /// The number of alarms set so far. Alarms for the same time ring in this order.
     set: u64,
     rung: u64,
     alarms: BTreeMap<(Millis, u64), Waker>,
@@ -64,7 +64,7 @@ impl Time {
         waker.into_iter().for_each(Waker::wake);
     }
 
-    /// Runs the world until it ends; `None` if it was ended, or would never end.
+    /// Runs the world until it ends; `None` if a check ended it, or it would never end.
     pub(super) fn run<F: Future>(&self, world: F) -> Option<F::Output> {
         let time = self.clone();
         let runtime = Builder::new_current_thread().on_thread_park(move || time.advance()).build();

@@ -1,4 +1,4 @@
-//! Outcomes against the ledger: when they are told, and at the end.
+//! Compares outcomes with the ledger: when callers get them, and at the end.
 
 use pg_intents::{IntentRow, IntentStatus, PaymentOutcome};
 use pg_proto::machine::charge::RefusalScope;
@@ -9,7 +9,7 @@ use super::{
     shared::Shared,
 };
 
-/// An outcome that a caller got.
+/// Checks an outcome that a caller got.
 pub(super) fn told(shared: &Shared, order: &Order, outcome: &PaymentOutcome, row: Option<&IntentRow>) {
     let name = &order.job.name;
     if row.is_none_or(|row| row.outcome.is_none()) {
@@ -18,7 +18,7 @@ pub(super) fn told(shared: &Shared, order: &Order, outcome: &PaymentOutcome, row
     matches_ledger(shared, order, outcome);
 }
 
-/// What an outcome claims is so.
+/// Checks that the claim of an outcome is true.
 pub(super) fn matches_ledger(shared: &Shared, order: &Order, outcome: &PaymentOutcome) {
     let (name, paid) = (&order.job.name, order.done(shared));
     let says = outcome.name();
@@ -44,11 +44,11 @@ pub(super) fn matches_ledger(shared: &Shared, order: &Order, outcome: &PaymentOu
     }
 }
 
-/// At the end: the ledger and the intents.
+/// Checks the ledger and the intents at the end.
 pub(super) fn at_the_end(shared: &Shared, order: &Order, row: Option<&IntentRow>, outcome: Option<&PaymentOutcome>) {
     let (name, done) = (&order.job.name, order.done(shared));
     let doubled = shared.state().notes.doubled.contains(name);
-    // Follow-ups bear no reference: a copy that the network makes is executed.
+    // Follow-ups have no reference, so a duplicate of the network is executed.
     if done.len() > order.most() && (order.job.kind.pays() || !doubled) {
         return shared.violated(ONCE, format!("{name} was done {} times: {}", done.len(), done.join(", ")));
     }

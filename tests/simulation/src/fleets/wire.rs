@@ -1,4 +1,5 @@
-//! The way of a process to the service: the simulated network, and what is checked of each request that leaves and arrives.
+//! The path from a process to the service: the simulated network, and the checks of each request when it is sent and when it
+//! arrives.
 
 use std::sync::Arc;
 
@@ -15,16 +16,16 @@ use crate::{
     service::received,
 };
 
-/// A request that is executed later than this after it was sent counts towards no limit of its sender (assumption A142).
+/// A request that is executed more than this time after sending counts towards no limit of its sender (assumption A142).
 const LONGEST_WAY: Millis = 120_000;
 
 #[derive(Clone)]
 pub(super) struct Wire {
     pub(super) shared: Arc<Shared>,
     pub(super) seat: Arc<Seat>,
-    /// The connection to the database that saves what leaves here.
+    /// The database connection that saves the sent requests.
     pub(super) connection: u64,
-    /// It signs with wrong credentials.
+    /// Whether it signs with wrong credentials.
     pub(super) wrong: bool,
 }
 
@@ -38,8 +39,8 @@ struct Sent {
     counts: bool,
 }
 
-/// A request without a reply. It may have been a refusal, which the process never sees: its connection broke, or it shuts down and leaves
-/// the request to the next owner of the intent.
+/// Records a request without a reply. The reply may have been a refusal that the process never sees: its connection broke, or it
+/// shuts down and leaves the request to the next owner of the intent.
 struct Unheard<'a>(&'a Wire);
 
 impl Drop for Unheard<'_> {
@@ -51,7 +52,7 @@ impl Drop for Unheard<'_> {
 impl Transport for Wire {
     async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
         let shared = &self.shared;
-        // In the middle of a send: it is saved, and has not left.
+        // In the middle of sending: the machine is saved, and the request is not sent yet.
         if shared.fault(Disturbance::Sleepers, 25) {
             let millis = shared.between(1_000, 60_000);
             shared.note(format_args!("{} falls asleep before a request leaves", self.seat.name));
@@ -74,7 +75,7 @@ impl Transport for Wire {
 }
 
 impl Wire {
-    /// The process is killed here, so many times in a thousand.
+    /// Kills the process here, with this chance in a thousand.
     async fn dies(&self, per_mille: u64) {
         if self.shared.fault(Disturbance::ClientCrashes, per_mille) {
             self.seat.killed.notify_one();
@@ -127,7 +128,7 @@ impl Wire {
         }
     }
 
-    /// One copy reaches the service, and its reply comes back.
+    /// Delivers one copy to the service, and its reply to the process.
     async fn arrives(&self, sent: Sent, is_first: bool, delay: Millis, tell: &mpsc::UnboundedSender<Response<Bytes>>) {
         let shared = &self.shared;
         shared.time.sleep(delay).await;
@@ -156,7 +157,7 @@ impl Wire {
         }
         let said = reply.clone();
         let back = shared.state().network.bring(&mut reply);
-        // What is damaged on the way hides the refusal.
+        // A damaged reply hides the refusal.
         if said.status() != reply.status() || said.body() != reply.body() {
             shared.excuse(self.seat.account);
         }

@@ -1,4 +1,4 @@
-//! The command itself: what it prints, warns of, and where it writes.
+//! The command itself: its output, its warnings, and the files that it writes.
 
 use std::{
     fs,

@@ -168,7 +168,7 @@ struct Hostile {
 const BODY_LIMITS: (usize, usize) = (1 << 20, 4 << 20);
 
 impl Hostile {
-    /// Opens the connection and does what its kind does until it is closed; a reopened one begins again.
+    /// Opens the connection and behaves as its kind until it is closed; a reopened one begins again.
     async fn attack(self) {
         loop {
             // A connection that the server resets has failed, which is all that there is to it.

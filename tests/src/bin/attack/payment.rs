@@ -49,7 +49,7 @@ const TIMES: usize = 21;
 /// The pause between two of them.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Asks a target for what it is there for: a payment of a sandbox, a customer's return of a receiver.
+/// Asks a target for its service: a payment at a sandbox, a customer's return at a receiver.
 ///
 /// In a thread of its own: the attackers keep this one busy.
 pub(crate) async fn measure(target: &Target, is_sandbox: bool) -> Result<Times> {

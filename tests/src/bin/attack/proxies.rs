@@ -1,4 +1,4 @@
-//! A reverse proxy before the sandbox publishes what is for this machine only; and tokens that are guessed.
+//! A reverse proxy in front of the sandbox publishes what is meant for this machine only; and guessed tokens.
 
 use crate::{Result, row::Table, target::Program, wire};
 

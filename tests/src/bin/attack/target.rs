@@ -78,7 +78,7 @@ impl Program {
 }
 
 impl Target {
-    /// A receiver of `pg-hyper`, on a port of its own or not, with an address that an honest customer comes back to, and those of
+    /// A receiver of `pg-hyper`, with or without a port of its own, with a URL for an honest customer's return, and those of
     /// attackers.
     pub(crate) fn receiver(which: &str) -> Result<Self> {
         let mut command = with_many_files(std::env::current_exe()?.as_os_str());

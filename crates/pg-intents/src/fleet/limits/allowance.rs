@@ -1,8 +1,9 @@
 //! The account's requests per minute, divided among all processes: each process leases small blocks of them from the store.
 //!
-//! A block permits [`size`](Blocks::size) requests within [`USE`] of its lease. Afterwards it rests until none of its requests counts
-//! any more in any minute of the service. So all blocks together never permit more requests in a minute than the account may send,
-//! and a process asks the store once a block, not once a request. A block whose process died becomes free by the store's clock.
+//! A block permits [`size`](Blocks::size) requests within [`USE`] of its lease. Afterwards it rests until none of its requests can
+//! count in a minute of the service any more. So all blocks together never permit more requests in a minute than the account may
+//! send, and a process asks the store once for each block, not once for each request. A block whose process died becomes free by
+//! the store's clock.
 
 use std::{
     sync::{
@@ -18,11 +19,11 @@ use crate::{IntentStore, ShareWish, StoreError};
 
 /// How long a process sends from a block.
 const USE: Duration = Duration::from_secs(10);
-/// A minute of the service, and a second because two clocks count it.
+/// A minute of the service, plus a second because two clocks count it.
 const MINUTE: Duration = Duration::from_secs(61);
 /// How long a request without a reply may be on its way (assumption A142).
 const LONGEST_WAY: Duration = Duration::from_secs(120);
-/// Into how many blocks the limit is divided, if it is that large.
+/// The number of blocks that the limit is divided into, if it is that large.
 const MOST_BLOCKS: u32 = 20;
 
 /// How an account's limit is divided.
@@ -33,7 +34,7 @@ struct Blocks {
 }
 
 impl Blocks {
-    /// `None` if the limit is none.
+    /// Returns `None` if there is no limit.
     fn of(per_minute: u32) -> Option<Self> {
         if per_minute == u32::MAX {
             return None;
@@ -43,11 +44,11 @@ impl Blocks {
     }
 }
 
-/// What this process may send.
+/// The number of requests that this process may send.
 pub(super) struct Allowance<S> {
     store: Arc<S>,
     clock: Arc<dyn Clock>,
-    /// The limits of the account, as the store names them.
+    /// The name of the account's limits in the store.
     account: String,
     owner: String,
     blocks: Option<Blocks>,
@@ -63,13 +64,13 @@ struct Block {
     until: Moment,
     /// Requests whose end is not known yet.
     open: AtomicU32,
-    /// Nothing more is sent from it.
+    /// No further request is sent from it.
     closed: AtomicBool,
     /// One of its requests may still be on its way: it rests for as long as its lease says.
     doubtful: AtomicBool,
 }
 
-/// One request of a block. Dropped without [`landed`](Allowance::landed), its block rests longer.
+/// One request of a block. If it is dropped without [`landed`](Allowance::landed), its block rests longer.
 pub(super) struct Slot(Arc<Block>);
 
 impl<S: IntentStore> Allowance<S> {
@@ -85,7 +86,7 @@ impl<S: IntentStore> Allowance<S> {
         }
     }
 
-    /// Whether one more request may be sent, after a question to the store if necessary.
+    /// Returns whether one more request may be sent, after a question to the store if necessary.
     pub(super) async fn is_ready(&self) -> Result<bool, StoreError> {
         let Some(blocks) = self.blocks else { return Ok(true) };
         let current = self.lock().clone();
@@ -98,7 +99,7 @@ impl<S: IntentStore> Allowance<S> {
             *self.lock() = None;
         }
         let until = self.clock.now().after(USE);
-        // A name of its own: a block whose lease was not acknowledged is never used.
+        // Each block has a name of its own: a block whose lease was not acknowledged is never used.
         let name = format!("{} block {}", self.owner, self.taken.fetch_add(1, Ordering::SeqCst));
         if self.shares(&name, blocks.count, 1, USE + LONGEST_WAY + MINUTE).await? == 0 {
             return Ok(false);
@@ -144,7 +145,7 @@ impl<S: IntentStore> Allowance<S> {
         }
     }
 
-    /// Gives back what is left of the block in use.
+    /// Returns the rest of the block in use.
     pub(super) async fn close(&self) {
         let current = self.lock().take();
         if let Some(block) = current {

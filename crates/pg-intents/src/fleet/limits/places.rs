@@ -1,10 +1,11 @@
-//! As many requests of an account are in flight as may fail with invalid credentials before the service locks the address out (spec 1 §5).
+//! Limits the requests of an account in flight to the number that may fail with invalid credentials before the service locks the
+//! address out (spec 1 §5).
 //!
 //! Each request needs a place in the store. A place whose request failed with a credential error is taken for a day. So whenever the
 //! credentials become invalid, and however many processes send with them, at most the permitted number of requests fails.
 //!
-//! A request that ends hands its place over to one of its process that waits. That changes nothing of the promise: a place is used by one
-//! request at a time, and a request that fails keeps it.
+//! A request that ends hands its place over to a waiting request of its process. The promise still holds: one request at a time
+//! uses a place, and a request that fails keeps it.
 //!
 //! The last place is the *probe share*. A process whose credentials the service has not accepted yet sends with it alone, so credentials
 //! that are invalid from the beginning fail once. It is never taken for a day: after an operator has resumed sending, one request
@@ -16,35 +17,35 @@ use pg_hyper::{Clock, proto::machine::Moment};
 
 use crate::{IntentStore, ShareWish, StoreError};
 
-/// For how long the service counts a failure, and a second because two clocks count it.
+/// How long the service counts a failure, plus a second because two clocks count it.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60 + 1);
 
 pub(super) struct Places<S> {
     store: Arc<S>,
     clock: Arc<dyn Clock>,
-    /// The places, and the probe share, as the store names them.
+    /// The names of the places and of the probe share in the store.
     places: String,
     probe: String,
-    /// The number of places beside the probe share; `None` sets no limit.
+    /// The number of places without the probe share; `None` sets no limit.
     count: Option<u32>,
     lease: Duration,
 }
 
-/// For how long a process hands a place over from request to request. Then another process may have it.
+/// How long a process hands a place over from request to request. Then another process may take it.
 const HELD: Duration = Duration::from_secs(1);
 
-/// A place in the hands of one request.
+/// A place that one request holds.
 pub(super) struct Place {
     is_probe: bool,
     name: String,
-    /// When the store was asked for it: its lease began later.
+    /// When the store was asked for it. Its lease began later.
     since: Moment,
-    /// It had another request before.
+    /// Another request held it before.
     handed_over: bool,
 }
 
 impl Place {
-    /// Whether a process whose credentials are accepted, or not yet, may send with it.
+    /// Returns whether a process may send with it, depending on whether its credentials were accepted.
     pub(super) const fn suits(&self, is_proven: bool) -> bool {
         is_proven || self.is_probe
     }
@@ -78,7 +79,7 @@ impl<S: IntentStore> Places<S> {
         Ok(if got > 0 { place(true) } else { None })
     }
 
-    /// Whether another request of this process may have it without a question to the store: its lease certainly holds.
+    /// Returns whether another request of this process may use it without asking the store: its lease certainly holds.
     pub(super) fn may_be_handed_over(&self, place: &Place) -> bool {
         self.clock.now().since(place.since) < HELD.min(self.lease / 3)
     }
@@ -87,7 +88,7 @@ impl<S: IntentStore> Places<S> {
         self.hold(place, Duration::ZERO, "a place for a request was not released; it expires by itself").await;
     }
 
-    /// Takes a place for a day, since a request failed: the one that it had, or another one instead of the probe share.
+    /// Takes a place for a day after a failed request: its own, or another one instead of the probe share.
     pub(super) async fn burn(&self, place: &Place) {
         if !place.is_probe {
             return self.hold(place, DAY, "a failed request was not recorded").await;
@@ -101,7 +102,7 @@ impl<S: IntentStore> Places<S> {
         self.release(place).await;
     }
 
-    /// Extends the lease of a place again and again.
+    /// Keeps extending the lease of a place.
     pub(super) async fn keep(&self, place: &Place) {
         loop {
             self.clock.sleep_until(self.clock.now().after(self.lease / 3)).await;

@@ -1,4 +1,4 @@
-//! Requests of this process that wait for a place, and the places that others of its requests hand over to them.
+//! The requests of this process that wait for a place, and the places that its other requests hand over to them.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -14,12 +14,12 @@ struct State {
 }
 
 impl Waiting {
-    /// One more request waits.
+    /// Counts one more waiting request.
     pub(super) fn begin(&self) {
         self.lock().requests += 1;
     }
 
-    /// One request less waits. Returns places that no request needs any more.
+    /// Counts one waiting request less, and returns places that no request needs any more.
     #[must_use]
     pub(super) fn end(&self) -> Vec<Place> {
         let mut state = self.lock();
