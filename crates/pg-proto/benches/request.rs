@@ -22,6 +22,7 @@ fn main() {
     let account = Account::new(base, credentials);
 
     compare("request of 40 parameters", Bounds::at_most(1.80, 1.40), &account, &payment());
+    parts("request of 40 parameters", &account, &payment());
     let made = allocation_counter::measure(|| {
         black_box(account.request(&payment()).expect("a valid request"));
     });
@@ -44,6 +45,15 @@ fn compare<M: ApiRequest>(name: &str, bounds: Bounds, account: &Account, method:
         || account.request(black_box(method)).expect("a valid request"),
         || Sha512::digest(black_box(&signed)),
     );
+}
+
+/// What of it the checks cost, and what the rest.
+fn parts<M: ApiRequest>(name: &str, account: &Account, method: &M) {
+    let signed = signed_bytes(account.request(method).expect("a valid request").body());
+    let floor = || Sha512::digest(black_box(&signed));
+    pg_measure::compare(&format!("{name}: its checks"), Bounds::none(), || black_box(method).check(), floor);
+    let unchecked = || account.request_unchecked(black_box(method)).expect("a request");
+    pg_measure::compare(&format!("{name}: without checks"), Bounds::none(), unchecked, floor);
 }
 
 /// `name=value` and the key of each parameter, in their order: what the signature is the hash of (spec 1 §5).
