@@ -37,6 +37,17 @@ pub use self::builder::ClientBuilder;
 /// Calls and machines of a client and its clones share one throttle: at most 100 requests a minute and 5 at a time,
 /// unless the [builder](ClientBuilder::limits) sets other limits, and none after the service has refused the
 /// credentials.
+///
+/// ```no_run
+/// use pg_hyper::{Client, proto::{Account, model::TokenLookup}};
+///
+/// # async fn find(account: Account) -> Result<(), Box<dyn std::error::Error>> {
+/// let client = Client::new(account)?;
+/// let found = client.call(&TokenLookup::new().card_key("4F2C-91")).await?;
+/// println!("{} cards", found.card_key_details.len());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Client<T = HyperTransport> {
     account: Arc<Account>,

@@ -71,8 +71,7 @@ use receipts::{Held, ReceiptHandles};
 /// ```
 ///
 /// All its requests and events are in one span, `pg.drive`, a child of the span in which it was created, with the
-/// fields `machine`,
-/// `reference` and `outcome`.
+/// fields `machine`, `reference` and `outcome`.
 pub struct Drive<M: Machine, T = HyperTransport> {
     machine: M,
     client: Client<T>,
@@ -86,7 +85,7 @@ pub struct Drive<M: Machine, T = HyperTransport> {
     span: Span,
 }
 
-/// What the owner of a machine has to do.
+/// The next step of a [`Drive`]: a question for the owner of the machine, or its outcome.
 #[derive(Debug)]
 #[must_use]
 pub enum DriveStep<D, O> {

@@ -11,6 +11,16 @@ use crate::InsecureAddress;
 type Source = Box<dyn Error + Send + Sync>;
 
 /// Why no reply arrived. The variant decides what may be done next.
+///
+/// A [transport](crate::Transport) of your own chooses it: if in doubt, [`maybe_sent`](Self::maybe_sent).
+///
+/// ```
+/// use pg_hyper::TransportError;
+///
+/// let refused = TransportError::not_sent("connection refused");
+/// let broken = TransportError::maybe_sent("the connection broke after the request");
+/// assert!(!refused.may_be_executed() && broken.may_be_executed());
+/// ```
 #[derive(Debug)]
 pub enum TransportError {
     /// No part of the request's body reached the service, so it was not executed: it may be sent again.

@@ -122,11 +122,23 @@ impl Sandbox {
         Self::assemble(Box::new(store), settings, &key, dice)
     }
 
-    /// A sandbox over a [`Store`] of your own, which may hold records of an earlier run. The key seals card numbers: give the
-    /// same one each time. The seed decides the keys of new records: give another one each time.
+    /// Opens a sandbox over a [`Store`] of your own, which may hold records of an earlier run. The key seals card numbers: pass the
+    /// same one each time. The seed determines the keys of new records: pass another one each time.
+    ///
+    /// ```
+    /// use pg_sandbox::{Sandbox, Settings, conformance, store::Sqlite};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// // In place of an engine of your own.
+    /// let mut store = Sqlite::in_memory()?;
+    /// conformance::check(&mut store)?;
+    /// let sandbox = Sandbox::over(Box::new(store), Settings::default(), &[1; 32], [2; 32])?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
-    /// When the store fails, or was begun with another key.
+    /// If the store fails, or was created with another key.
     pub fn over(store: Box<dyn Store>, settings: Settings, key: &[u8; 32], seed: [u8; 32]) -> Result<Self, OpenError> {
         Self::assemble(store, settings, key, SeededRandom::new(seed))
     }

@@ -1,10 +1,11 @@
-//! The records behind one small trait, [`Store`]. SQLite is the engine of one machine; an engine of your own implements the
-//! trait, passes [`crate::conformance`], and runs under [`crate::Sandbox::over`].
+//! The records behind one small trait, [`Store`]. SQLite is the engine of one machine; an engine of your own implements the trait,
+//! passes [`conformance::check`](crate::conformance::check), and runs under [`Sandbox::over`](crate::Sandbox::over), which has an
+//! example.
 //!
-//! The core makes time-ordered keys itself, so an engine needs no sequences, no time and no randomness. It holds rows of
-//! text by primary key with a few index columns, inside transactions. A request that fails has nothing to undo there: its
-//! changes wait in a transaction of the core until it has succeeded. Text orders by its bytes (SQLite's default; collation
-//! "C" in PostgreSQL). [`crate::KINDS`] lists every kind of record: an engine needs one table for each.
+//! The core makes time-ordered keys itself, so an engine needs no sequences, no time and no randomness. It holds rows of text by
+//! primary key with a few index columns, inside transactions. A failed request needs no undo there: its changes wait in a
+//! transaction of the core until it has succeeded. Text orders by its bytes (SQLite's default; collation "C" in PostgreSQL).
+//! [`crate::KINDS`] lists every kind of record: an engine needs one table for each.
 //!
 //! To add a kind of record, write one type with `StoredRecord`, add it to `KINDS`, and add its tables in `store/schema/`. A
 //! column of type `BLOB` holds a keyed digest of what a caller wrote: a query finds it by its whole value, and it has no order.
@@ -47,42 +48,40 @@ pub const INDEX_COLUMNS: usize = 3;
 /// The values of the index columns, in the order of [`Kind::columns`].
 pub type Index<'a> = [Option<Cow<'a, str>>; INDEX_COLUMNS];
 
-/// What happened to the records since this process's last transaction.
+/// Whether the records have changed since this process's last transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// Nothing: what this process remembers of them is right.
+    /// They are unchanged: this process's copies of them are up to date.
     None,
-    /// Another process may have written: what this process remembers of them may be wrong.
+    /// Another process may have written: this process's copies of them may be out of date.
     ByOthers,
 }
 
-/// A record as an engine holds it.
+/// A record as an engine stores it.
 #[derive(Debug)]
 pub struct Row<'a> {
     /// The primary key, unique in its kind.
     pub key: &'a str,
-    /// The name of the merchant that owns the record; empty when none does.
+    /// The name of the merchant that owns the record; empty if it has no owner.
     pub merchant: &'a str,
-    /// The values of the index columns.
+    /// The values of the index columns, in the order of [`Kind::columns`].
     pub index: Index<'a>,
     /// The record as JSON.
     pub body: &'a str,
 }
 
-/// An engine that holds rows. One writer owns it; nothing is durable before [`Store::commit`], and where the engine has
-/// a [`Syncer`], before that has returned.
+/// An engine that stores rows. One writer owns it. Rows are durable once [`Store::commit`] has returned; if the engine has a
+/// [`Syncer`], once that has returned.
 pub trait Store: Send {
     /// Opens a transaction.
     ///
-    /// # Errors
-    /// When the engine refuses; no transaction is open then.
+    /// # Errors If the engine refuses; then no transaction is open.
     fn begin(&mut self) -> Result<(), StoreError>;
 
-    /// Ends the transaction. What it wrote outlives this process from now on, and is durable whatever happens to the
-    /// machine once the [`Syncer`], if there is one, has returned.
+    /// Ends the transaction. From now on its rows survive this process. They survive a power cut once the [`Syncer`], if there is
+    /// one, has returned.
     ///
-    /// # Errors
-    /// When the engine could not; everything since [`Store::begin`] is undone then.
+    /// # Errors If the engine fails; then everything since [`Store::begin`] is undone.
     fn commit(&mut self) -> Result<(), StoreError>;
 
     /// Makes commits durable, in a thread that waits for the disk while the writer continues. Without it, a commit is
@@ -107,48 +106,47 @@ pub trait Store: Send {
         None
     }
 
-    /// Undoes everything since [`Store::begin`].
+    /// Undoes everything since [`Store::begin`]. Does nothing if no transaction is open.
     fn rollback(&mut self);
 
-    /// Whether a transaction is open. An engine may close one by itself after a serious error,
-    /// such as a full disk.
+    /// Returns whether a transaction is open. An engine may close one by itself after a serious error, such as a full disk.
     fn in_transaction(&self) -> bool;
 
-    /// Whether several processes may have the store open at once.
+    /// Returns whether several processes may have the store open at the same time.
     fn is_shared(&self) -> bool {
         false
     }
 
-    /// Whether the records have changed between this process's last commit and the current transaction.
+    /// Returns whether the records have changed between this process's last commit and the current transaction.
     fn change(&self) -> Change {
         Change::None
     }
 
-    /// Whether the last transaction was undone by a conflict or a lost connection, so that it may succeed when it is done
-    /// again from the start.
+    /// Returns whether the last transaction was undone by a conflict or a lost connection, so that it may succeed when it is
+    /// repeated.
     fn may_try_again(&self) -> bool {
         false
     }
 
-    /// Names records that will probably be read, before the transaction that reads them or within it. An engine whose reads wait for
-    /// a network can read them together; any other one need not even ask which they are.
+    /// Names records that will probably be read, before the transaction that reads them or within it. An engine whose reads wait
+    /// for a network can read them together; other engines ignore this.
     fn expect(&mut self, records: &mut dyn Iterator<Item = (&'static Kind, String)>) {
         let _ = records;
     }
 
-    /// The body of a record.
+    /// Returns the body of a record; `None` if no record has this key.
     ///
     /// # Errors
     /// When the engine fails.
     fn get(&mut self, kind: &'static Kind, key: &str) -> Result<Option<String>, StoreError>;
 
-    /// Whether there is a record with this key.
+    /// Returns whether there is a record with this key.
     ///
     /// # Errors
     /// When the engine fails.
     fn holds(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError>;
 
-    /// Writes a record whether or not its key is there.
+    /// Writes a record. Replaces the one with the same key, if there is one.
     ///
     /// # Errors
     /// When the engine fails.
@@ -160,7 +158,8 @@ pub trait Store: Send {
     /// When the engine fails.
     fn remove(&mut self, kind: &'static Kind, key: &str) -> Result<(), StoreError>;
 
-    /// The bodies of the records that a query describes, in its order.
+    /// Returns the bodies of the records that match a query, in its order: [merchant](Query::merchant),
+    /// [condition](Query::condition), [key](Query::below), [direction](Query::is_ascending), [limit](Query::limit).
     ///
     /// # Errors
     /// When the engine fails.

@@ -94,7 +94,16 @@ pub struct Checkout {
     ended: Option<Box<CheckoutOutcome>>,
 }
 
-/// Bounds of a checkout.
+/// Bounds of a [checkout](Checkout).
+///
+/// ```
+/// use std::time::Duration;
+/// use pg_proto::machine::checkout::CheckoutPlan;
+///
+/// // The customer has an hour. Then the token is withdrawn, and a late callback may still arrive for 20 minutes.
+/// let plan = CheckoutPlan::default().wait(Duration::from_secs(3_600));
+/// assert_eq!(plan.linger, Duration::from_secs(1_200));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CheckoutPlan {

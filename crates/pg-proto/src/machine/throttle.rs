@@ -73,7 +73,15 @@ use state::{Flight, State};
 const NAME: &str = "throttle";
 const VERSION: u32 = 1;
 
-/// Limits of an account.
+/// Limits of an account, for the [`Throttle`].
+///
+/// ```
+/// use pg_proto::machine::throttle::ThrottleLimits;
+///
+/// // Another program sends half of the account's requests.
+/// let limits = ThrottleLimits::default().per_minute(50);
+/// assert_eq!((limits.per_minute, limits.failures), (50, 5));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ThrottleLimits {

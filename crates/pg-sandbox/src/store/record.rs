@@ -11,7 +11,7 @@ use super::Index;
 pub struct Kind {
     /// The table.
     pub table: &'static str,
-    /// The index columns, at most [`super::INDEX_COLUMNS`], in the order of [`StoredRecord::index`].
+    /// The index columns, at most [`super::INDEX_COLUMNS`], in the order of [`Row::index`](super::Row::index).
     pub columns: &'static [&'static str],
 }
 
@@ -36,7 +36,9 @@ pub trait StoredRecord: Serialize + DeserializeOwned {
     }
 }
 
-/// Which records of a kind, in which order.
+/// A query for records of a kind. The core builds it with [`newest`](Self::newest) and so on; an engine reads it with
+/// [`merchant`](Self::merchant), [`condition`](Self::condition), [`below`](Self::below), [`is_ascending`](Self::is_ascending) and
+/// [`limit`](Self::limit).
 #[derive(Debug, Clone, Copy)]
 pub struct Query<'a> {
     pub(super) merchant: Option<&'a str>,
@@ -46,7 +48,7 @@ pub struct Query<'a> {
     pub(super) limit: u32,
 }
 
-/// What a [`Query`] asks of an index column.
+/// The condition of a [`Query`] on an index column. A row without a value in that column never matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Condition<'a> {
     /// The column has exactly this value.
@@ -72,13 +74,13 @@ pub(super) enum Match<'a> {
 }
 
 impl<'a> Query<'a> {
-    /// The newest records, newest first, by the order of their keys.
+    /// Selects the newest records, newest first, by the order of their keys.
     #[must_use]
     pub const fn newest(limit: u32) -> Self {
         Self { merchant: None, column: None, before: None, oldest_first: false, limit }
     }
 
-    /// The oldest records, oldest first, by the order of their keys.
+    /// Selects the oldest records, oldest first, by the order of their keys.
     #[must_use]
     pub const fn oldest(limit: u32) -> Self {
         Self { oldest_first: true, ..Self::newest(limit) }

@@ -11,6 +11,16 @@ const HOUR: Duration = Duration::from_secs(60 * 60);
 
 /// Settings and bounds of an account update. The defaults of [`new`](Self::new) fit the live service, where a batch
 /// takes about a day (spec 1 §6).
+///
+/// ```
+/// use std::time::Duration;
+/// use pg_proto::machine::account_update::{DoubtfulPolicy, UpdatePlan};
+///
+/// // A batch whose submission got no reply is submitted again after two hours, unless a callback shows that it was accepted.
+/// let plan = UpdatePlan::new("account updater key")
+///     .callback_url("https://shop.example/updated")
+///     .doubtful(DoubtfulPolicy::SubmitAgain, Duration::from_secs(7_200));
+/// ```
 #[derive(Clone)]
 pub struct UpdatePlan {
     pub(super) updater_key: Secret,

@@ -6,7 +6,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::machine::Backoff;
 
-/// Bounds of a charge: attempts, lookups and time. Zero attempts send nothing, and zero lookups look nothing up.
+/// Bounds of a [charge](super::Charge): attempts, lookups and time. Zero attempts send nothing, and zero lookups look nothing up.
+///
+/// ```
+/// use std::time::Duration;
+/// use pg_proto::machine::charge::ChargeBounds;
+///
+/// // For a customer who waits at a till: a charge that takes longer ends as unknown, with the lookup to make later.
+/// let bounds = ChargeBounds::default().attempts(2).within(Duration::from_secs(30));
+/// assert_eq!((bounds.attempts, bounds.lookups), (2, 8));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ChargeBounds {

@@ -9,7 +9,15 @@ use crate::{
     machine::{Backoff, Reconcile, UnknownReason},
 };
 
-/// Bounds of a retried request.
+/// Bounds of a [retried request](super::Retry).
+///
+/// ```
+/// use std::time::Duration;
+/// use pg_proto::machine::retry::RetryBounds;
+///
+/// let bounds = RetryBounds::default().again(1).within(Duration::from_secs(10));
+/// assert_eq!(bounds.again, 1);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RetryBounds {

@@ -8,6 +8,16 @@ use crate::{Refused, Unreadable};
 
 /// The lookup to make later if the outcome of a payment is unknown. Repeat it until it finds something. An empty result
 /// proves nothing while a request may still arrive.
+///
+/// ```
+/// use pg_proto::machine::Reconcile;
+///
+/// let later = Reconcile::by_unique_reference(Some("order-7"));
+/// assert_eq!(later.to_string(), "look it up next (transaction/lookup uniqueMerchantReference=order-7)");
+/// // `transaction` and `enterprise` return the request to send.
+/// assert!(later.transaction().is_some());
+/// assert_eq!(Reconcile::by_unique_reference(None), Reconcile::AskOperator);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reconcile {

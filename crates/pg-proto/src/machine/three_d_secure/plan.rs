@@ -7,7 +7,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::machine::Backoff;
 
-/// The first step, with the card of a client session or with a stored card. `Debug` shows neither.
+/// The first step, with the card of a client session or with a stored card (spec 2 §4.4). `Debug` shows neither.
+///
+/// ```
+/// use pg_proto::machine::three_d_secure::Initiation;
+/// use pg_proto::model::{Currency, InitiateThreeDSecureSessionKey, Item, Order};
+///
+/// let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference("order-7");
+/// let first = InitiateThreeDSecureSessionKey::new("session key", order, "https://shop.example/3ds/order-7");
+/// let initiation = Initiation::SessionKey(first);
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub enum Initiation {
     /// With the card that was posted to a client session.
@@ -16,7 +25,16 @@ pub enum Initiation {
     CardKey(InitiateThreeDSecureCardKey),
 }
 
-/// Settings and bounds of a 3-D Secure payment.
+/// Settings and bounds of a [3-D Secure payment](super::ThreeDSecure).
+///
+/// ```
+/// use std::time::Duration;
+/// use pg_proto::machine::three_d_secure::{NoLiabilityShift, PaymentType, ThreeDSecurePlan};
+///
+/// // Reserves the amount, and ends without a payment if the merchant would be liable.
+/// let plan = ThreeDSecurePlan::default().pay(PaymentType::Preauth).without_shift(NoLiabilityShift::End);
+/// assert_eq!(plan.challenge, Duration::from_secs(15 * 60));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ThreeDSecurePlan {
