@@ -1,5 +1,5 @@
 //! Relative links of Markdown pages lead to files, folders and headings that exist; a link that names a function,
-//! as [`Type::function()`](file.rs), leads to the file that defines it.
+//! as [`Type::function()`](file.rs), leads to the file that defines it. Some page links to each page below `docs/`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,22 @@ pub(super) fn check(sources: &[Source]) -> Vec<Violation> {
     let folders: BTreeSet<&str> =
         texts.keys().flat_map(|path| path.match_indices('/').map(|(at, _)| &path[..at])).collect();
     let pages = sources.iter().filter(|source| source.path.ends_with(".md"));
-    pages.flat_map(|page| of_page(page, &texts, &folders)).collect()
+    let linked: BTreeSet<String> = pages.clone().flat_map(targets).collect();
+    let reached = |page: &&Source| {
+        let folder = page.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        linked.contains(&page.path) || linked.contains(folder)
+    };
+    let unlinked = pages
+        .clone()
+        .filter(|page| page.path.starts_with("docs/") && !reached(page))
+        .map(|page| Violation::new(page.path.as_str(), "no page links to it", "add it to the README.md of its folder"));
+    pages.flat_map(|page| of_page(page, &texts, &folders)).chain(unlinked).collect()
+}
+
+/// The paths that a page links to.
+fn targets(page: &Source) -> Vec<String> {
+    let file = |link: Link<'_>| link.target.split('#').next().filter(|file| !file.is_empty()).map(str::to_owned);
+    links(&page.text).into_iter().filter_map(|(_, link)| resolved(&page.path, &file(link)?)).collect()
 }
 
 fn of_page(page: &Source, texts: &BTreeMap<&str, &str>, folders: &BTreeSet<&str>) -> Vec<Violation> {
@@ -115,6 +130,7 @@ mod tests {
         let sources = [
             source("docs/guide/a.md", page),
             source("docs/b.md", "# Two words\n<a id=\"named\"></a>\n"),
+            source("README.md", "[a](docs/guide/a.md) [b](docs/b.md)\n"),
             source("src/lib.rs", "impl A {\n    fn go<T>(self) {}\n}\n"),
         ];
         check(&sources).iter().map(ToString::to_string).collect()
@@ -135,6 +151,17 @@ mod tests {
             complaints("[a](#none)"),
             ["docs/guide/a.md:1: links to #none: no such heading; name a heading of that page"]
         );
+    }
+
+    #[test]
+    fn a_page_that_no_other_page_links_to_is_reported() {
+        let page = |path: &str, text: &str| source(path, text);
+        let alone = check(&[page("docs/a.md", "[itself](#a)\n# A\n"), page("README.md", "")]);
+        let alone: Vec<String> = alone.iter().map(ToString::to_string).collect();
+        assert_eq!(alone, ["docs/a.md: no page links to it; add it to the README.md of its folder"]);
+        for readme in ["[a](docs/a.md#a)", "[docs](docs/)"] {
+            assert_eq!(check(&[page("docs/a.md", "# A\n"), page("README.md", readme)]), []);
+        }
     }
 
     #[test]
