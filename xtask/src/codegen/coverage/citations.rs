@@ -1,4 +1,4 @@
-//! Which assumptions the code names.
+//! Which assumptions the code names: as `A59`, or by a constant such as `assumed::LIFE_OF_A_PREAUTH`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -39,7 +39,8 @@ pub(super) fn of_workspace(root: &Path, tables: &Tables) -> BTreeMap<u16, BTreeS
                     .lines()
                     .filter(|line| !line.contains("// spec: "))
                     .fold(String::new(), |all, line| all + line + "\n");
-                for number in cited(&text).into_iter().chain(by_constant(&text, &constants)) {
+                let written = mentioned_assumptions(&text).into_iter().filter(|number| REAL.contains(number));
+                for number in written.chain(by_constant(&text, &constants)) {
                     found.entry(number).or_default().insert(name.to_owned());
                 }
             }
@@ -48,56 +49,10 @@ pub(super) fn of_workspace(root: &Path, tables: &Tables) -> BTreeMap<u16, BTreeS
     found
 }
 
-/// The numbers that a text cites: `A59`, `A73 to A75`, `assumption 59`, `assumptions 73 to 75`, and those on a line that assumes.
-pub(super) fn cited(text: &str) -> BTreeSet<u16> {
-    let mut numbers: BTreeSet<u16> = mentioned_assumptions(text).into_iter().collect();
-    numbers.extend(text.lines().filter(|line| line.contains(" to A")).flat_map(ranges));
-    for line in text.lines().filter(|line| line.contains("assum")) {
-        let words: Vec<&str> = line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').collect();
-        let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
-        if line.contains("assume(") || line.contains("assuming(") {
-            numbers.extend(words.iter().filter_map(|word| number(word)));
-        }
-        let spoken = words.iter().enumerate().filter(|(_, word)| matches!(**word, "assumption" | "assumptions"));
-        for (at, _) in spoken {
-            numbers.extend(list(&words[at + 1..]));
-        }
-    }
-    numbers.retain(|number| REAL.contains(number));
-    numbers
-}
-
 /// The numbers of constants such as `assumed::LIFE_OF_A_PREAUTH`.
 fn by_constant<'a>(text: &'a str, constants: &'a BTreeMap<String, u16>) -> impl Iterator<Item = u16> + 'a {
     let name = |rest: &'a str| rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next();
     text.split("assumed::").skip(1).filter_map(move |rest| constants.get(name(rest)?).copied())
-}
-
-/// The numbers of ranges such as `A73 to A75`.
-fn ranges(line: &str) -> Vec<u16> {
-    let words: Vec<&str> = line.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    let numbered = |word: &str| word.strip_prefix('A').and_then(number);
-    let ends = words.windows(3).filter(|words| words[1] == "to");
-    ends.filter_map(|words| Some(numbered(words[0])?..=numbered(words[2])?)).flatten().collect()
-}
-
-/// The numbers that a list begins with: `7`, `73 to 75`, `7, 9 and 12`.
-fn list(words: &[&str]) -> BTreeSet<u16> {
-    let mut numbers = BTreeSet::new();
-    let mut range_from = None;
-    for word in words {
-        match (number(word), *word) {
-            (Some(found), _) => numbers.extend(range_from.take().unwrap_or(found)..=found),
-            (None, "to") => range_from = numbers.last().copied(),
-            (None, "and") => {}
-            _ => break,
-        }
-    }
-    numbers
-}
-
-fn number(word: &str) -> Option<u16> {
-    (word.len() <= 3).then(|| word.parse().ok()).flatten()
 }
 
 fn walk(folder: &Path, visit: &mut dyn FnMut(&Path)) {

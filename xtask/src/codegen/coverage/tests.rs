@@ -322,11 +322,3 @@ fn tests_are_found_where_cargo_finds_them() {
     ];
     assert_eq!(found, expected);
 }
-
-#[test]
-fn citations_are_found_in_words_and_in_code() {
-    let text = "/// See A59, rule 3.\nbasis.assume(7);\n[30, 105].into_iter().for_each(|number| assume(number));\n\
-        let a = 12; // assumption 96 of 400\n//! as told (assumptions 73 to 75, and 80 and 81) of 44\n\
-        { code = \"901\", assumption = 87, http = 200 }\nan assumed 55, A999\n(A41 to A43)";
-    assert_eq!(citations::cited(text), BTreeSet::from([7, 30, 41, 42, 43, 59, 73, 74, 75, 80, 81, 87, 96, 105]));
-}
