@@ -1,5 +1,7 @@
 //! Connections to PostgreSQL and databases that speak its protocol: by URL, with TLS unless the database is on this machine.
 
+#[cfg(test)]
+mod hostile;
 mod tls;
 
 use std::{error::Error as _, fmt, net::IpAddr};
@@ -105,11 +107,12 @@ impl PostgresUrl {
     }
 }
 
-/// An error with its causes, without the detail that the server adds: it may show values of a row.
+/// An error with its causes, in one line, without the detail that the server adds: it may show values of a row. What a terminal does not show
+/// as a letter is escaped, since a server can send anything.
 #[must_use]
 pub fn explain(error: &Error) -> String {
     if let Some(said) = error.as_db_error() {
-        return format!("{} ({})", said.message(), said.code().code());
+        return format!("{} ({})", visible(said.message()), visible(said.code().code()));
     }
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -117,7 +120,18 @@ pub fn explain(error: &Error) -> String {
         text.push_str(&format!(": {next}"));
         cause = next.source();
     }
-    text
+    visible(&text)
+}
+
+fn visible(text: &str) -> String {
+    let mut visible = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '"' | '\'' | '\\' => visible.push(letter),
+            _ => visible.extend(letter.escape_debug()),
+        }
+    }
+    visible
 }
 
 /// The parameters that the driver does not know, or knows fewer values of.

@@ -3,8 +3,10 @@
 use std::{future::poll_fn, sync::Arc, time::Duration};
 
 use pg_connections::{PostgresUrl, explain};
-use tokio::{sync::Notify, task::JoinHandle};
+use tokio::{sync::Notify, task::JoinHandle, time::timeout};
 use tokio_postgres::AsyncMessage;
+
+use super::pool::PATIENCE;
 
 /// The pause between two attempts to connect.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -41,7 +43,9 @@ impl Drop for Listener {
 }
 
 async fn listen(database: &PostgresUrl, heard: &Notify) -> Result<(), tokio_postgres::Error> {
-    let (client, mut connection) = database.connect().await?;
+    // A server that says nothing is tried again.
+    let Ok(connected) = timeout(PATIENCE, database.connect()).await else { return Ok(()) };
+    let (client, mut connection) = connected?;
     let mut listening = std::pin::pin!(client.batch_execute("LISTEN payment_intents"));
     let mut listens = false;
     loop {
@@ -65,4 +69,25 @@ async fn listen(database: &PostgresUrl, heard: &Notify) -> Result<(), tokio_post
 #[expect(clippy::disallowed_methods, reason = "the connection to the database is an edge of the system")]
 async fn pause() {
     tokio::time::sleep(PAUSE).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    /// Virtual time: it passes only while nothing else can happen.
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_never_answers_is_tried_again() {
+        let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("postgres://shop@{}/shop?sslmode=require", silent.local_addr().unwrap());
+        let listener = Listener::start(PostgresUrl::parse(&url).unwrap());
+        let mut open = Vec::new();
+        for _ in 0..3 {
+            let next = timeout(Duration::from_secs(3_600), silent.accept()).await;
+            open.push(next.expect("it is tried again").unwrap());
+        }
+        drop(listener);
+    }
 }

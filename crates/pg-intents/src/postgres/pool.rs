@@ -16,7 +16,8 @@ use tokio_postgres::{
 use crate::{StoreError, telemetry::DatabaseOperation};
 
 /// The time limit of a statement, which detects a database that has gone silent.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+const NO_ANSWER: &str = "no answer within 10 seconds";
 /// How often a statement is repeated after a conflict with another one.
 const REPEATS: u32 = 5;
 
@@ -81,7 +82,7 @@ impl Pool {
             }
             rows.map_err(|error| Failed::of(&error))
         };
-        timeout(PATIENCE, work).await.unwrap_or_else(|_| Err(Failed::Lost("no answer within 10 seconds".to_owned())))
+        timeout(PATIENCE, work).await.unwrap_or_else(|_| Err(Failed::Lost(NO_ANSWER.to_owned())))
     }
 
     /// Runs the statements of a migration by the simple protocol.
@@ -91,7 +92,8 @@ impl Pool {
     }
 
     async fn connect(&self) -> Result<Client, String> {
-        let connected = self.database.connect().await;
+        // The driver limits the time of the connection, and not that of the server's first words.
+        let connected = timeout(PATIENCE, self.database.connect()).await.map_err(|_| NO_ANSWER.to_owned())?;
         let (client, connection) = connected.map_err(|error| {
             let why = explain(&error);
             format!("{why}{}", self.database.advice(&why))
@@ -124,5 +126,23 @@ impl Failed {
             Some(code) if conflict.contains(code) => Self::Conflict(explain(error)),
             _ => Self::Lost(explain(error)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    /// Virtual time: it passes only while nothing else can happen.
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_accepts_and_never_answers_ends_a_migration() {
+        let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("postgres://shop@{}/shop?sslmode=require", silent.local_addr().unwrap());
+        let pool = Pool::new(PostgresUrl::parse(&url).unwrap(), 1);
+        let ended = timeout(Duration::from_secs(3_600), pool.execute("SELECT 1")).await;
+        let error = ended.expect("it does not wait for ever").unwrap_err();
+        assert!(error.to_string().contains(NO_ANSWER), "{error}");
     }
 }
