@@ -84,7 +84,8 @@ impl Ran {
 
     /// The adapter's error, if it made no claim.
     pub(crate) fn trouble(&self) -> String {
-        let last = |text: &str| text.trim().lines().last().unwrap_or_default().chars().take(200).collect::<String>();
+        // It is cut once its secrets are masked.
+        let last = |text: &str| text.trim().lines().last().unwrap_or_default().to_owned();
         let said = match (self.stderr.trim(), self.stdout.trim()) {
             ("", "") => String::new(),
             ("", out) => format!("; its last line was: {}", last(out)),

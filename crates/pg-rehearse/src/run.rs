@@ -226,7 +226,7 @@ async fn try_ways(mut troupe: Troupe) -> Result<Troupe, RunError> {
         match ran.claim {
             Some(_) if charged => taken.push(way),
             Some(_) => claimed.push(way),
-            None if trouble.is_empty() => trouble = stage.wire().masked(&ran.trouble()),
+            None if trouble.is_empty() => trouble = stage.wire().told(&ran.trouble()),
             None => {}
         }
     }

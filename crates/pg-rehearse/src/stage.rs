@@ -270,7 +270,7 @@ impl Stage {
         outcome.claims = self
             .ran
             .iter()
-            .map(|ran| ran.claim.map_or_else(|| self.wire().masked(&ran.trouble()), |claim| claim.name().to_owned()))
+            .map(|ran| ran.claim.map_or_else(|| self.wire().told(&ran.trouble()), |claim| claim.name().to_owned()))
             .collect();
         outcome.ledger = self.entries().unwrap_or_default().iter().map(Entry::told).collect();
         outcome.events = self.wire().events();
@@ -281,7 +281,7 @@ impl Stage {
     /// The verdict, with masked findings.
     pub(crate) fn judged(&self, mut findings: Vec<crate::finding::Finding>) -> Outcome {
         for finding in &mut findings {
-            finding.text = self.wire().masked(&finding.text);
+            finding.text = self.wire().told(&finding.text);
         }
         self.outcome().judged(findings)
     }

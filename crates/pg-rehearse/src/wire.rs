@@ -13,6 +13,7 @@ use std::{
 
 use bytes::Bytes;
 use http::Request;
+use pg_model::mask::is_invisible;
 use tokio::{net::TcpListener, sync::Notify, task::JoinHandle};
 
 pub(crate) use self::{
@@ -50,7 +51,18 @@ struct State {
     connections: u32,
     /// The number of starts of the integration.
     starts: u64,
+    /// The number of requests, and their bytes.
+    requests: usize,
+    bytes: usize,
+    /// Whether the integration has sent too much.
+    is_full: bool,
 }
+
+/// The maximum length of a text of an integration in a report, in bytes.
+const MOST_TOLD: usize = 600;
+/// The maximum number of requests in a drill, and of their bytes: all of them are kept for the judge.
+const MOST_REQUESTS: usize = 10_000;
+const MOST_BYTES: usize = 64 << 20;
 
 /// The service's address for a shop, held for the whole run, so that no other program can take it between two drills.
 pub(crate) struct Seat(Result<StdListener, String>);
@@ -124,7 +136,7 @@ impl Wire {
 
     /// Adds an entry to the time line.
     pub(crate) fn note(&self, from: Lane, to: Lane, text: impl Into<String>) {
-        let event = Event { at_ms: self.clock.millis(), from, to, text: self.masked(&text.into()) };
+        let event = Event { at_ms: self.clock.millis(), from, to, text: self.told(&text.into()) };
         self.state().events.push(event);
     }
 
@@ -162,8 +174,26 @@ impl Wire {
         }
     }
 
-    /// A text without card numbers and without the credentials of this drill.
-    pub(crate) fn masked(&self, text: &str) -> String {
+    /// A text as reports show it, in one short line: without card numbers, without the credentials of this drill, and without characters
+    /// that steer a terminal. A part of a secret that is cut off would not be masked, so it is cut last.
+    pub(crate) fn told(&self, text: &str) -> String {
+        let masked = self.masked(text);
+        let mut told = String::new();
+        for letter in masked.chars() {
+            if told.len() >= MOST_TOLD {
+                told.push('…');
+                break;
+            }
+            match letter {
+                '\n' | '\r' | '\t' => told.push(' '),
+                letter if is_invisible(letter) => told.extend(letter.escape_unicode()),
+                letter => told.push(letter),
+            }
+        }
+        told
+    }
+
+    fn masked(&self, text: &str) -> String {
         let mut masked = pg_model::mask::text(text);
         for (name, secret) in self.house.account.secrets() {
             if masked.contains(secret) {
@@ -171,6 +201,21 @@ impl Wire {
             }
         }
         masked
+    }
+
+    /// Counts a request of this length. False if the integration has sent too much.
+    fn takes(&self, bytes: usize) -> bool {
+        let mut state = self.state();
+        let was_full = state.is_full;
+        state.requests += 1;
+        state.bytes = state.bytes.saturating_add(bytes);
+        state.is_full |= state.requests > MOST_REQUESTS || state.bytes > MOST_BYTES;
+        let is_full = state.is_full;
+        drop(state);
+        if is_full && !was_full {
+            self.note(Lane::Wire, Lane::Wire, "too many requests: further connections are closed");
+        }
+        !is_full
     }
 }
 
@@ -195,5 +240,44 @@ mod tests {
             TcpListener::bind(address).expect_err("the run holds it");
         }
         assert_eq!(bases[0], bases[1]);
+    }
+
+    /// Posts this on a new connection; what came back.
+    async fn post(base: &str, body: String) -> String {
+        use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+        let address = base.strip_prefix("http://").unwrap();
+        let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+        let head = format!(
+            "POST /v3/transaction/lookup/json HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
+        // It may be closed before everything is sent.
+        let _ = stream.write_all((head + &body).as_bytes()).await;
+        let mut answer = String::new();
+        let _ = stream.read_to_string(&mut answer).await;
+        answer
+    }
+
+    /// An integration that runs wild fills neither the memory nor the report.
+    #[tokio::test]
+    async fn what_an_integration_sends_is_bounded_and_told_in_short_visible_lines() {
+        let house = House::open(&mut Dice::new(1, "M01", 0), false).unwrap();
+        let laid = Wire::lay(house, Vec::new(), Door::Plain, None, Clock::start()).await.unwrap();
+        // The key begins before the end of the line, and would be cut in its middle.
+        let key = laid.wire.house.account.sha_key.clone();
+        let reference = format!("{}{key}{}", "x".repeat(MOST_TOLD - 40), "%E2%80%AE%1B%5B2J".repeat(50_000));
+        assert!(post(&laid.base, format!("uniqueMerchantReference={reference}")).await.starts_with("HTTP/1.1 "));
+        let huge = format!("a={}", "b".repeat(4_000_000));
+        let mut answered = 0;
+        while !post(&laid.base, huge.clone()).await.is_empty() {
+            answered += 1;
+        }
+        assert_eq!(answered, MOST_BYTES / 4_000_002);
+        for event in laid.wire.events() {
+            assert!(event.text.len() < 2 * MOST_TOLD && !event.text.chars().any(is_invisible), "{}", event.text);
+            assert!(!event.text.contains(&key[..6]), "{}", event.text);
+        }
+        assert!(laid.wire.events().iter().any(|event| event.text.starts_with("too many requests")));
     }
 }

@@ -116,3 +116,62 @@ fn adapters_that_crash_hang_or_babble_are_broken_and_no_payment_failure() {
     let missing = rehearse("[jobs.charge]\ncommand = [\"no-such-program\"]\n", &std::env::temp_dir(), &only(&["M01"]));
     assert!(missing.unwrap_err().to_string().contains("no-such-program"));
 }
+
+/// A merchant's program writes what it likes: no report of it is markup, steers a terminal or grows without bound.
+#[test]
+fn a_hostile_adapter_gets_no_markup_and_no_escape_into_a_report() {
+    let hostile = "<script>alert(1)</script>\"'&]]>\u{202e}\u{200b}\u{1b}[2J";
+    let in_json = hostile.replace('"', "\\\"").replace('\u{1b}', "\\u001b");
+    for code in [
+        format!("cat <<'END'\n{{\"claim\": \"{in_json}\"}}\nEND"),
+        format!("cat >&2 <<'END'\nError: {hostile}\nEND\nexit 1"),
+        format!("cat <<'END'\n{}\nEND\nexit 1", hostile.repeat(2_000)),
+    ] {
+        let plan = format!(
+            "timeout_seconds = 60\n[jobs.charge]\ncommand = [\"sh\", \"-c\", {}]\nwith = [\"sessionKey\"]\n",
+            serde_json::Value::from(code.as_str())
+        );
+        let report = rehearse(&plan, &std::env::temp_dir(), &only(&["M01"])).expect("it works");
+        let json = report.json().to_string();
+        for (form, text) in [
+            ("html", report.html()),
+            ("junit", report.junit()),
+            ("scorecard", report.scorecard(false)),
+            ("progress", pg_rehearse::Report::progress(&report.outcomes[0], false)),
+            ("json", json),
+        ] {
+            assert!(text.contains("alert(1)") && text.len() < 60_000, "{form}: {} bytes", text.len());
+            for trick in ['\u{202e}', '\u{200b}', '\u{1b}'] {
+                assert!(!text.contains(trick), "{trick:?} in {form}");
+            }
+            let markup = matches!(form, "html" | "junit") && (text.contains("<script") || text.contains("]]>"));
+            assert!(!markup, "{form}");
+        }
+    }
+}
+
+/// A running shop whose reply never ends is given up when it has sent too much.
+#[test]
+fn a_shop_whose_reply_never_ends_is_given_up() {
+    use std::io::{Read as _, Write as _};
+
+    for begin in ["HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n", "HTTP/1.1 200 OK\r\nX-Long: "] {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("it works");
+        let address = listener.local_addr().expect("it works");
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let Ok(mut stream) = stream else { return };
+                let _ = stream.read(&mut [0; 4096]);
+                let _ = stream.write_all(begin.as_bytes());
+                while stream.write_all(&[b'a'; 65_536]).is_ok() {}
+            }
+        });
+        let plan = format!(
+            "timeout_seconds = 60\n[jobs.charge]\nurl = \"http://{address}/charge\"\nwith = [\"sessionKey\"]\n[service]\nlisten = \"127.0.0.1:{}\"\n",
+            pg_support::free_port()
+        );
+        let report = rehearse(&plan, &std::env::temp_dir(), &only(&["M01"])).expect("it works");
+        assert_eq!(with(&report, Verdict::Broken), ["M01"], "{begin:?}");
+        assert!(!report.outcomes[0].findings[0].text.contains("in time"), "{:?}", report.outcomes[0].findings);
+    }
+}

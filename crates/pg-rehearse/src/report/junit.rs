@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use pg_model::mask::is_invisible;
+
 use super::{Outcome, Report, Verdict};
 
 pub(super) fn file(report: &Report) -> String {
@@ -89,7 +91,9 @@ pub(super) fn escaped(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\n' | '\t' => out.push(letter),
-            control if control.is_control() || matches!(control, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
+            invisible if is_invisible(invisible) || matches!(invisible, '\u{fffe}' | '\u{ffff}') => {
+                out.push('\u{fffd}')
+            }
             other => out.push(other),
         }
     }

@@ -1,5 +1,7 @@
 //! The scorecard for a terminal.
 
+use pg_model::mask::is_invisible;
+
 use super::{Outcome, Report, Verdict};
 
 /// Colours, or none.
@@ -32,7 +34,7 @@ pub(super) fn line(outcome: &Outcome, colours: bool) -> String {
 }
 
 fn one_line(text: &str) -> String {
-    text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+    text.chars().map(|letter| if is_invisible(letter) { ' ' } else { letter }).collect()
 }
 
 pub(super) fn scorecard(report: &Report, colours: bool) -> String {

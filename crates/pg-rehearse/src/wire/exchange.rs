@@ -71,6 +71,12 @@ impl Exchange {
         }
     }
 
+    /// The length of what is kept of its head.
+    pub(super) fn head_bytes(&self) -> usize {
+        let headers: usize = self.headers.iter().map(|(name, value)| name.len() + value.len()).sum();
+        self.path.len() + self.query.as_ref().map_or(0, String::len) + headers
+    }
+
     pub(super) fn take_body(&mut self, body: &Bytes) {
         self.parameters = form_urlencoded::parse(body).into_owned().collect();
     }

@@ -28,12 +28,18 @@ pub(super) async fn answer(wire: Arc<Wire>, request: Request<Incoming>) -> Resul
         return Ok(plain(StatusCode::NOT_FOUND, "the control interface is not part of the service"));
     }
     let mut exchange = Exchange::of(&parts);
+    if !wire.takes(exchange.head_bytes()) {
+        return Err(Cut);
+    }
     let act = wire.act(&exchange);
     if act == Some(Act::CutAfterHead) {
         wire.arrived(exchange, act);
         return Err(Cut);
     }
     let body = Limited::new(body, MOST).collect().await.map_err(|_| Cut)?.to_bytes();
+    if !wire.takes(body.len()) {
+        return Err(Cut);
+    }
     exchange.take_body(&body);
     let encoding = Encoding::of(&exchange.path);
     let number = wire.arrived(exchange, act);
@@ -370,6 +376,9 @@ pub(super) async fn trap(wire: Arc<Wire>, listener: TcpListener) {
                 let (parts, body) = request.into_parts();
                 let body = Limited::new(body, MOST).collect().await.map(|body| body.to_bytes()).unwrap_or_default();
                 wire.note(Lane::Integration, Lane::Wire, "follows the redirect to another host");
+                if !wire.takes(body.len()) {
+                    return Ok(Response::new(Full::new(Bytes::new())));
+                }
                 let text = format!("{} {:?} {}", parts.uri, parts.headers, String::from_utf8_lossy(&body));
                 wire.state().trapped.push(text);
                 Ok::<_, Infallible>(Response::new(Full::new(Bytes::new())))

@@ -120,3 +120,77 @@ fn the_inspector_only_looks_on() {
     shop.done("pages/clock", &[("advanceSeconds", "30")]);
     assert!(shop.shown("pages/requests").says("No requests yet."));
 }
+
+/// Each call of the control interface and each form of the inspector, by itself.
+#[test]
+fn no_page_of_another_site_makes_any_call() {
+    let mut shop = Shop::new();
+    let token = shop.token();
+    let batch = shop.batch(&token);
+    let spoil = format!("batches/{batch}/spoil");
+    let changing = [
+        ("POST", "accounts"),
+        ("DELETE", "accounts/strict"),
+        ("POST", "cards/updater"),
+        ("DELETE", "cards/updater"),
+        ("POST", "clock"),
+        ("POST", "faults"),
+        ("DELETE", "faults"),
+        ("DELETE", "faults/1"),
+        ("POST", &*spoil),
+        ("POST", "callbacks/behaviour"),
+        ("DELETE", "callbacks/behaviour"),
+        ("POST", "callbacks/destinations"),
+        ("DELETE", "callbacks/destinations"),
+        ("DELETE", "callbacks/destinations/1"),
+        ("POST", "callbacks/1/redeliver"),
+        ("POST", "pages/accounts"),
+        ("POST", "pages/batches"),
+        ("POST", "pages/callbacks"),
+        ("POST", "pages/clock"),
+        ("POST", "pages/decoder"),
+        ("POST", "pages/faults"),
+        ("POST", "pages/updater"),
+    ];
+    let reading = [
+        "merchants",
+        "accounts",
+        "accounts/main",
+        "cards",
+        "cards/updater",
+        "clock",
+        "faults",
+        "callbacks/behaviour",
+        "callbacks/destinations",
+        "addresses",
+        "metrics",
+        "requests",
+        "transactions",
+        "tokens",
+        "sessions",
+        "batches",
+        "callbacks",
+        "sms",
+    ];
+    let calls = changing.into_iter().chain(reading.map(|path| ("GET", path)));
+    let (host, evil) = (("host", "127.0.0.1:8480"), ("origin", "https://evil.example"));
+    for (method, path) in calls {
+        for headers in [
+            &[host, evil][..],
+            &[host, ("origin", "null")],
+            &[host, ("origin", "http://127.0.0.1:8480"), evil],
+            &[host, ("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "cors")],
+            &[host, ("sec-fetch-site", "same-site"), ("sec-fetch-mode", "no-cors")],
+            &[("host", "rebound.example:8480")],
+            &[host, ("x-forwarded-for", "127.0.0.1")],
+        ] {
+            let request = Request::builder().method(method).uri(format!("/_sandbox/{path}"));
+            let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+            // A page can send this type of content without being asked for permission.
+            let request = request.header("content-type", "text/plain");
+            let page = shop.send(request.body(Bytes::from_static(b"{}")).unwrap());
+            assert_eq!(page.status, 403, "{method} {path} {headers:?}");
+            assert_eq!(page.header("access-control-allow-origin"), "", "{method} {path} {headers:?}");
+        }
+    }
+}

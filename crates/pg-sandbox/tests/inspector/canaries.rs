@@ -1,7 +1,8 @@
 //! Whatever merchants and customers send, every page shows as text, and no card number, CV2 or credential with it. Card
 //! numbers and CV2s are looked for in every page that the shop gets.
 
-use http::Method;
+use http::{Method, Request};
+use pg_model::METHODS;
 use pg_sandbox::merchants::Merchant;
 
 use crate::inspector::shop::{CV2, PAN, Shop, order};
@@ -86,6 +87,43 @@ fn markup_stays_text_on_every_page() {
     assert!(
         shop.shown(&format!("pages/transactions/{key}")).html.contains("&#60;script&#62;alert(1)&#60;/script&#62;")
     );
+}
+
+/// Every parameter that a merchant can send, refused or not, and what is told to the control interface.
+#[test]
+fn markup_in_any_parameter_of_any_method_stays_text_on_every_page() {
+    let mut shop = Shop::new();
+    for method in METHODS {
+        let names: Vec<String> = method.fields.iter().map(|field| field.wire.replace("{n}", "0")).collect();
+        let path = format!("{method:?}");
+        for evil in [EVIL, SHORT, EVIL_URL] {
+            let pairs: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), evil)).collect();
+            match path.strip_prefix("enterprise/") {
+                Some(name) => shop.send_enterprise(name, &pairs),
+                None => shop.send_as("main", &path, &pairs),
+            };
+        }
+    }
+    let in_json = EVIL.replace('"', "\\\"");
+    for (path, body) in [
+        ("accounts", format!(r#"{{"name": "{in_json}"}}"#)),
+        ("callbacks/destinations", format!(r#"{{"url": "{EVIL_URL}"}}"#)),
+        ("callbacks/destinations", format!(r#"{{"account": "{in_json}", "url": "{EVIL_URL}"}}"#)),
+        ("faults", format!(r#"{{"method": "{in_json}", "kind": "{in_json}"}}"#)),
+        ("faults", r#"{"method": "token/lookup", "kind": "status", "status": 500}"#.to_owned()),
+        ("cards/updater", format!(r#"{{"cardKey": "{in_json}", "response": "{in_json}"}}"#)),
+    ] {
+        let request = Request::post(format!("/_sandbox/{path}")).header("host", "127.0.0.1");
+        shop.send(request.body(body.into()).unwrap());
+    }
+    let pages = every_page(&mut shop);
+    assert!(pages.iter().filter(|path| path.starts_with("/_sandbox/pages/requests/")).count() > 20, "{pages:?}");
+    for path in pages {
+        let page = shop.page(path.strip_prefix("/_sandbox/").unwrap());
+        let policy = page.header("content-security-policy");
+        assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe"), "{path}: {policy}");
+        assert_eq!(page.header("x-content-type-options"), "nosniff", "{path}");
+    }
 }
 
 #[test]
