@@ -167,9 +167,9 @@ pub enum Failure {
 #[must_use]
 #[expect(clippy::large_enum_variant, reason = "an action is taken apart where it is made")]
 pub enum Action<D, O> {
-    /// Save the machine, then send this request.
+    /// Save the machine, then send this request. Answer with [`Event::Reply`] or [`Event::Failed`].
     Send(http::Request<Bytes>),
-    /// Return at this time.
+    /// Return at this time, with [`Event::Woken`].
     WaitUntil(Moment),
     /// Answer this demand.
     Ask(D),

@@ -190,7 +190,7 @@ impl Sandbox {
 
     /// Answers one request. What it changed is durable when this returns.
     ///
-    /// The address that the request came from is its [`Peer`] extension, by default this machine.
+    /// The address that the request came from is its [`Peer`](crate::Peer) extension, by default this machine.
     pub fn handle(&mut self, real_now: Timestamp, request: Request<Bytes>) -> Response<Bytes> {
         let mut responses = self.handle_group(real_now, vec![request]);
         responses.pop().unwrap_or_default()

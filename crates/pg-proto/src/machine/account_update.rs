@@ -97,7 +97,7 @@ pub use report::{BatchEnd, BatchResult, EndedBatch, Progress, Summary, UpdateEnd
 const NAME: &str = "account update";
 const VERSION: u32 = 1;
 
-/// The account update machine. [The module](self) lists what it promises.
+/// The account update machine. The module lists [its promises](self) and has an [example](self#example).
 pub struct AccountUpdate {
     account: Account,
     plan: UpdatePlan,

@@ -82,7 +82,7 @@ const VERSION: u32 = 1;
 /// Maximum number of reports that wait for a lookup.
 const NEWS: usize = 16;
 
-/// The checkout machine. [The module](self) lists what it promises.
+/// The checkout machine. The module lists [its promises](self) and has an [example](self#example).
 pub struct Checkout {
     account: Account,
     plan: CheckoutPlan,

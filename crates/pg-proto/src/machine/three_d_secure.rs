@@ -94,7 +94,7 @@ pub use plan::{Initiation, NoLiabilityShift, PaymentType, ThreeDSecurePlan};
 const NAME: &str = "3-D Secure";
 const VERSION: u32 = 1;
 
-/// The 3-D Secure machine. [The module](self) lists what it promises.
+/// The 3-D Secure machine. The module lists [its promises](self) and has an [example](self#example).
 pub struct ThreeDSecure {
     account: Account,
     state: State,
