@@ -11,36 +11,6 @@ use pg_model::{
 };
 use pg_sandbox::{Sandbox, Settings, Timestamp};
 
-/// A value that a field takes; numbers that name a resource name none that exists.
-fn good(field: &Field) -> String {
-    let length = match field.length {
-        Length::Any => 8,
-        Length::Between(least, most) => usize::from(least.max(1).max(most.min(8))),
-    };
-    match field.format {
-        Format::Text | Format::Lines | Format::Alphanumeric => "a1".repeat(length)[..length].to_owned(),
-        Format::Digits | Format::Minor => "1".repeat(length),
-        Format::Integer | Format::Flag => "1".to_owned(),
-        Format::Decimal => "5.95".to_owned(),
-        Format::Url => "https://shop.example/x".to_owned(),
-        Format::Currency => "GBP".to_owned(),
-        Format::Country => "GB".to_owned(),
-        Format::Month => "12".to_owned(),
-        Format::Year => "2049".to_owned(),
-        Format::Year2 => "49".to_owned(),
-        Format::Expiry => "1249".to_owned(),
-        Format::DateYmd => "19700131".to_owned(),
-        Format::DateDmy => "31011970".to_owned(),
-        Format::UnixTime => "1900000000".to_owned(),
-        Format::CardNumber => "4111111111111111".to_owned(),
-        Format::Cv2 => "123".to_owned(),
-        Format::OneOf => field.values[0].to_owned(),
-        Format::CardKeys => "4f2c-91".to_owned(),
-        Format::Msisdn | Format::Phone => "447700900000".to_owned(),
-        other => panic!("no sample of {other:?}"),
-    }
-}
-
 /// Values that break one rule each, and whether the rule is that the parameter is missing.
 fn bad(field: &Field) -> Vec<(String, bool)> {
     let mut values = Vec::new();
@@ -121,7 +91,9 @@ fn parameters(method: &MethodInfo, changed: &Field, value: &str) -> Vec<(String,
     let name = |field: &Field| field.wire.replace("{n}", "0").replace('*', "Colour");
     let chosen = method.fields.iter().filter(|field| field.required || std::ptr::eq(**field, changed));
     chosen
-        .map(|field| (name(field), if std::ptr::eq(*field, changed) { value.to_owned() } else { good(field) }))
+        .map(|field| {
+            (name(field), if std::ptr::eq(*field, changed) { value.to_owned() } else { pg_support::sample(field) })
+        })
         .collect()
 }
 
@@ -167,7 +139,7 @@ fn a_right_value_of_every_parameter_is_not_refused_for_its_form() {
     let mut sandbox = pg_stores::sandbox();
     for &method in METHODS.iter().filter(|method| method.credentials != AuthScheme::Session) {
         for &field in method.fields {
-            let all = parameters(method, field, &good(field));
+            let all = parameters(method, field, &pg_support::sample(field));
             let (_, error, _) = call(&mut sandbox, method, &all);
             let name = field.wire.replace("{n}", "0");
             let blamed = matches!(error.error_code.as_str(), "937" | "938") && error.error_message.ends_with(&name);
@@ -186,7 +158,7 @@ fn a_text_may_have_as_many_characters_as_its_table_says() {
         for &field in method.fields.iter().filter(|field| matches!(field.format, Format::Text | Format::Lines)) {
             let Length::Between(_, most) = field.length else { continue };
             let mut told = |value: &str| call(&mut sandbox, method, &parameters(method, field, value)).1;
-            let (long, short) = (told(&"é".repeat(most.into())), told(&good(field)));
+            let (long, short) = (told(&"é".repeat(most.into())), told(&pg_support::sample(field)));
             assert_eq!(long.error_code, short.error_code, "{method:?} {}: {long:?}", field.wire);
             lengths += 1;
         }

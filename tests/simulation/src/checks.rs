@@ -1,4 +1,4 @@
-//! The conditions that must hold after every step and at the end of a world, one file each.
+//! The conditions that must hold after every step and at the end of a world.
 
 use crate::world::World;
 
@@ -8,12 +8,10 @@ mod checkouts;
 mod claims;
 mod ends;
 mod follow_ups;
-mod limit;
-mod lockout;
+mod limits;
 mod one_payment;
 mod reconciled;
 mod secrets;
-mod throttle;
 mod updates;
 mod valid;
 
@@ -27,9 +25,9 @@ const AFTER_EACH: [Check; 11] = [
     ("claims are true", claims::after_each),
     ("a token is paid as often as it may be", checkouts::paid_once),
     ("checkouts are what they claim", checkouts::after_each),
-    ("no client is locked out", lockout::after_each),
-    ("the throttle holds", throttle::after_each),
-    ("all processes have one limit", limit::after_each),
+    ("no client is locked out", limits::of_failures),
+    ("the throttle holds", limits::of_clients),
+    ("all processes have one limit", limits::of_all_processes),
     ("machines keep their bounds", ends::after_each),
     ("secrets stay secret", secrets::after_each),
 ];

@@ -61,6 +61,20 @@ pub fn request(method: Method, path: &str, body: impl Into<Bytes>) -> Request<By
     request.body(body.into()).expect("a valid path")
 }
 
+/// The parameters of a payment of 4.99 GBP with the card that is approved, under this unique reference.
+#[must_use]
+pub const fn payment(reference: &str) -> [(&'static str, &str); 7] {
+    [
+        ("currency", "GBP"),
+        ("itemName0", "Tea"),
+        ("itemPrice0", "499"),
+        ("cardNumber", "4000000000001000"),
+        ("cardExpiryMonth", "12"),
+        ("cardExpiryYear", "99"),
+        ("uniqueMerchantReference", reference),
+    ]
+}
+
 /// Pairs with some values replaced or added; an empty value removes its pair.
 #[must_use]
 pub fn with<'a>(pairs: &[(&'a str, &'a str)], changes: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {

@@ -11,6 +11,7 @@ use std::{
     fs,
     io::{BufRead, BufReader},
     path::PathBuf,
+    process::{Child, ChildStderr},
 };
 
 use tempfile::TempDir;
@@ -20,6 +21,17 @@ use crate::command::{
     sandbox::Running,
     shop::Shop,
 };
+
+/// Reads the output of a run until a line contains this, and returns a reader of the rest. The run continues.
+fn until_it_says(child: &mut Child, text: &str) -> BufReader<ChildStderr> {
+    let mut said = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains(text) {
+        line.clear();
+        assert_ne!(said.read_line(&mut line).unwrap(), 0, "it never said {text:?}");
+    }
+    said
+}
 
 /// Stored cards of a sandbox, in a file.
 struct Cards {

@@ -1,20 +1,38 @@
-//! The client session service (spec 2 §4.1, §4.2).
+//! The client session service (spec 2 §4.1, §4.2). The card data of a session that has ended is erased (A78).
 
 use pg_model::Initiate;
 
 use super::{
-    Context, Refusal,
+    Context, Refusal, cv2,
     method::{Entry, entry},
 };
-use crate::merchants::Merchant;
+use crate::{merchants::Merchant, records::Session, store::StoreError, timestamp::Timestamp};
 
-mod erase;
 mod initiate;
 mod postform;
 
-pub(super) use erase::ended as erase_ended;
 pub(super) use postform::postform;
 
 /// The methods of the service that a merchant's server calls. The card form is called by browsers
 /// and answers in its own way: see [`postform()`].
 pub(super) const METHODS: &[Entry] = &[entry::<Initiate>()];
+
+/// How many sessions are cleared away at a time, so that no request waits for long; the rest stays due.
+const AT_ONCE: u32 = 64;
+
+/// Erases what sessions that have ended still hold, the longest ended first.
+pub(super) fn erase_ended(context: &mut Context<'_>) -> Result<(), StoreError> {
+    for mut session in context.find_due::<Session>(AT_ONCE, Session::CARD_UNTIL, context.now)? {
+        erase(context, &mut session)?;
+    }
+    let next = context.find_due::<Session>(1, Session::CARD_UNTIL, Timestamp::MAX)?;
+    context.schedule.next_session_is(next.first().map(|session| session.expires));
+    Ok(())
+}
+
+/// Erases what one session holds.
+fn erase(context: &mut Context<'_>, session: &mut Session) -> Result<(), StoreError> {
+    cv2::take(context, &session.key)?;
+    session.erase();
+    context.records.put(session)
+}

@@ -23,7 +23,7 @@ use self::{
     journal::PostgresJournal,
     link::{Link, Trouble},
     schema::Found,
-    table::Table,
+    table::{Batch, Table},
     written::{Held, batches, is_quiet},
 };
 use super::{Change, Kind, Query, Reach, Row, SharedJournal, Store, StoreError, seal::Sealer};
@@ -236,11 +236,17 @@ impl Postgres {
         if self.open && self.trouble.is_some() {
             return Err(self.undone());
         }
-        let expected = self.ahead.take();
-        let batches = ahead::statements(&self.tables, &self.sealer, &expected)?;
-        let queries: Vec<link::Statement<'_>> = batches.iter().map(|batch| (&*batch.text, batch.values())).collect();
+        let (expected, batches) = self.expected()?;
+        let queries: Vec<link::Statement<'_>> = batches.iter().map(Batch::statement).collect();
         let found = self.link.queries(&queries).map_err(|trouble| self.met(trouble))?;
         self.ahead.note(&self.tables, &mut self.sealer, expected, &found)
+    }
+
+    /// Takes the keys of the expected records, with the statements that read them.
+    fn expected(&mut self) -> Result<(ahead::Keys, Vec<Batch>), StoreError> {
+        let expected = self.ahead.take();
+        let batches = ahead::statements(&self.tables, &self.sealer, &expected)?;
+        Ok((expected, batches))
     }
 
     /// Sends what waits for one table, so that a query finds it.
@@ -267,8 +273,7 @@ impl Postgres {
         }
         let number = self.number + 1;
         let noted: Vec<link::Value<'_>> = vec![(&self.process, Type::TEXT), (&number, Type::INT8)];
-        let mut statements: Vec<(&str, Vec<link::Value<'_>>)> =
-            all.iter().map(|batch| (&*batch.text, batch.values())).collect();
+        let mut statements: Vec<link::Statement<'_>> = all.iter().map(Batch::statement).collect();
         let is_quiet = self.is_quiet && self.known >= schema::QUIET;
         statements.push((if is_quiet { schema::QUIET_NOTE } else { schema::NOTE }, noted));
         let done = match self.link.finish(&statements) {
@@ -307,9 +312,8 @@ impl Store for Postgres {
         self.rollback();
         self.trouble = None;
         self.is_quiet = true;
-        let expected = self.ahead.take();
-        let batches = ahead::statements(&self.tables, &self.sealer, &expected)?;
-        let queries: Vec<link::Statement<'_>> = batches.iter().map(|batch| (&*batch.text, batch.values())).collect();
+        let (expected, batches) = self.expected()?;
+        let queries: Vec<link::Statement<'_>> = batches.iter().map(Batch::statement).collect();
         let begun = schema::begin_with(&mut self.link, self.known, &queries);
         let (state, found) = begun.map_err(|trouble| self.met(trouble))?;
         self.open = true;

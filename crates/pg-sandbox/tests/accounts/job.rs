@@ -101,7 +101,7 @@ impl Job {
 
     /// Charges an approved card under a reference of its own, and gives the key of the transaction.
     pub(crate) fn pay(&self, at: &mut Shared, reference: &str) -> String {
-        let paid = self.done(at, "transaction/auth", &payment(reference));
+        let paid = self.done(at, "transaction/auth", &pg_support::payment(reference));
         paid["transactionKey"].as_str().unwrap().to_owned()
     }
 
@@ -120,16 +120,4 @@ impl Job {
         ];
         self.done(at, "token/requestAccountUpdater", &request);
     }
-}
-
-pub(crate) fn payment(reference: &str) -> [(&str, &str); 7] {
-    [
-        ("currency", "GBP"),
-        ("itemName0", "Tea"),
-        ("itemPrice0", "499"),
-        ("cardNumber", "4000000000001000"),
-        ("cardExpiryMonth", "12"),
-        ("cardExpiryYear", "99"),
-        ("uniqueMerchantReference", reference),
-    ]
 }

@@ -66,15 +66,7 @@ impl Service {
 
     /// A batch of one new token.
     pub(crate) async fn request_batch(&self, callback_url: &str) -> String {
-        let payment = [
-            ("currency", "GBP"),
-            ("itemName0", "Tea"),
-            ("itemPrice0", "499"),
-            ("cardNumber", "4000000000001000"),
-            ("cardExpiryMonth", "12"),
-            ("cardExpiryYear", "99"),
-        ];
-        let paid = self.call("transaction/auth", &payment).await;
+        let paid = self.call("transaction/auth", &pg_support::payment("")[..6]).await;
         let transaction = [("transactionKey", paid["transactionKey"].as_str().unwrap())];
         let tokens = self.call("token/tokeniseTransactionKey", &transaction).await;
         let settings = Settings::default();

@@ -139,8 +139,7 @@ fn pay_while_the_account_is_removed(replaced: &[(&'static str, &'static str)]) -
     assert_eq!(job.session(&mut other).0, 200);
     proxy.set(Gate::Armed);
     let paid = thread::scope(|scope| {
-        let paying =
-            scope.spawn(|| job.call(&mut other, "transaction/auth", &crate::accounts::job::payment("order-1")).0);
+        let paying = scope.spawn(|| job.call(&mut other, "transaction/auth", &pg_support::payment("order-1")).0);
         proxy.wait_until_holding();
         assert_eq!(one.send(Method::DELETE, "/_sandbox/accounts/ci-1", "").0, 200);
         proxy.set(Gate::Open);

@@ -45,17 +45,7 @@ impl Process {
 
 /// The parameters of a payment.
 pub(super) fn payment(reference: &str) -> Vec<(&'static str, String)> {
-    [
-        ("currency", "GBP"),
-        ("itemName0", "Tea"),
-        ("itemPrice0", "499"),
-        ("cardNumber", "4000000000001000"),
-        ("cardExpiryMonth", "12"),
-        ("cardExpiryYear", "99"),
-        ("uniqueMerchantReference", reference),
-    ]
-    .map(|(name, value)| (name, value.to_owned()))
-    .into()
+    pg_support::payment(reference).map(|(name, value)| (name, value.to_owned())).into()
 }
 
 pub(super) fn request(method: Method, path: &str, body: &str) -> Request<Bytes> {

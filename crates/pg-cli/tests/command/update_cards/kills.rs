@@ -2,13 +2,14 @@
 
 use std::{
     fs,
-    io::{BufRead, BufReader},
+    io::BufRead,
     process::{Child, Command},
 };
 
 use super::{
     Cards,
     relay::{Relay, Stop},
+    until_it_says,
 };
 use crate::command::pg::Ended;
 
@@ -26,17 +27,6 @@ impl Cards {
         child.kill().unwrap();
         child.wait().unwrap();
     }
-}
-
-/// Reads its output until a line contains this; returns a reader of the rest.
-fn until_it_says(child: &mut Child, text: &str) -> BufReader<std::process::ChildStderr> {
-    let mut said = BufReader::new(child.stderr.take().unwrap());
-    let mut line = String::new();
-    while !line.contains(text) {
-        line.clear();
-        assert_ne!(said.read_line(&mut line).unwrap(), 0, "it never said {text:?}");
-    }
-    said
 }
 
 #[test]

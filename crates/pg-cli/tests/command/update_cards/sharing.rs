@@ -3,9 +3,8 @@
 use std::{
     collections::HashSet,
     fs,
-    io::{BufRead, BufReader},
     path::{Path, PathBuf},
-    process::{ChildStderr, Command},
+    process::Command,
     sync::Arc,
     time::Duration,
 };
@@ -14,7 +13,7 @@ use pg_intents::{Fleet, FleetPlan, IntentKey, IntentStore, NewIntent, SqliteStor
 use pg_model::{AuthCardKey, Currency, Item, Order};
 use pg_sandbox::Timestamp;
 
-use super::Cards;
+use super::{Cards, until_it_says};
 use crate::command::pg::{Pg, Started, pg, words};
 
 /// What a run says when the limit per minute is used up.
@@ -67,17 +66,6 @@ impl Cards {
         });
         (most.max().unwrap_or(0), times.len())
     }
-}
-
-/// Reads the output of a run until a line contains this. The run continues.
-fn until_it_says(child: &mut Started, text: &str) -> BufReader<ChildStderr> {
-    let mut said = BufReader::new(child.stderr.take().unwrap());
-    let mut line = String::new();
-    while !line.contains(text) {
-        line.clear();
-        assert_ne!(said.read_line(&mut line).unwrap(), 0, "it never said {text:?}");
-    }
-    said
 }
 
 fn interrupt(child: &mut Started) {

@@ -128,7 +128,7 @@ fn process(
     encoding.ok_or_else(|| Refusal::from(ErrorCode::INVALID_RETURN_TYPE).assuming(assumed::ENCODING_SEGMENT))?;
     let form = form?;
     if session.expired(context.now) {
-        erase::erase(context, session)?;
+        erase(context, session)?;
         context.records.keep()?;
         return Err(Refusal::from(ErrorCode::SESSION_EXPIRED).assuming(assumed::EXPIRY_OF_A_SESSION));
     }

@@ -49,6 +49,11 @@ enum Value {
 }
 
 impl Batch {
+    /// The statement with its values.
+    pub(super) fn statement(&self) -> link::Statement<'_> {
+        (&self.text, self.values())
+    }
+
     pub(super) fn values(&self) -> Vec<link::Value<'_>> {
         self.values.iter().map(Value::typed).collect()
     }
