@@ -9,6 +9,7 @@ mod load;
 mod many;
 mod payment;
 mod process;
+mod threads;
 
 /// As in the command `pg`. The floor has it too.
 #[global_allocator]
@@ -21,9 +22,18 @@ fn main() {
     if alone::is_wanted() {
         return alone::run();
     }
-    process::measure();
-    durable::measure();
-    many::measure();
-    many::measure_memory();
-    growth::measure();
+    // `cargo bench -p pg-sandbox -- durable threads` measures these two alone.
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let parts: [(&str, fn()); 6] = [
+        ("start", process::measure),
+        ("durable", durable::measure),
+        ("threads", threads::measure),
+        ("many", many::measure),
+        ("memory", many::measure_memory),
+        ("growth", growth::measure),
+    ];
+    for (_, measure) in parts.iter().filter(|(name, _)| wanted.is_empty() || wanted.iter().any(|wanted| wanted == name))
+    {
+        measure();
+    }
 }

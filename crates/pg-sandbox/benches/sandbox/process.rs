@@ -52,6 +52,22 @@ impl Sandbox {
         Some(kib * 1024.0 / 1e6)
     }
 
+    /// The processor time of each thread by its name, in seconds; that of the first thread as `main`.
+    pub(crate) fn threads(&self) -> Option<Vec<(String, f64)>> {
+        let id = self.child.id();
+        let mut threads = Vec::new();
+        for entry in fs::read_dir(format!("/proc/{id}/task")).ok()?.flatten() {
+            let read = |file: &str| fs::read_to_string(entry.path().join(file)).ok();
+            // A thread may have ended since.
+            let (Some(name), Some(spent)) = (read("comm"), read("schedstat")) else { continue };
+            let is_first = entry.file_name().to_str().is_some_and(|thread| thread == id.to_string());
+            let nanoseconds: f64 = spent.split(' ').next()?.parse().ok()?;
+            let name = if is_first { "main" } else { name.trim() };
+            threads.push((name.to_owned(), nanoseconds / 1e9));
+        }
+        Some(threads)
+    }
+
     /// How long it took to start, in milliseconds.
     pub(crate) const fn started_in(&self) -> f64 {
         self.started_in
