@@ -4,6 +4,7 @@ use std::{
     io,
     sync::{
         Arc, OnceLock,
+        atomic::{AtomicUsize, Ordering::Relaxed},
         mpsc::{Receiver, Sender, channel},
     },
     thread,
@@ -30,7 +31,17 @@ pub(super) enum Release {
     /// The store needs no sync.
     AtOnce(GroupSender),
     /// A thread syncs and sends.
-    Synced { groups: Sender<Vec<Answer>>, failure: Arc<OnceLock<StoreError>>, thread: thread::JoinHandle<()> },
+    Synced(Synced),
+}
+
+/// The thread that syncs, as the writer sees it.
+pub(super) struct Synced {
+    groups: Sender<Vec<Answer>>,
+    failure: Arc<OnceLock<StoreError>>,
+    thread: thread::JoinHandle<()>,
+    /// Responses that were handed over to the thread, and those that it has sent.
+    handed_over: usize,
+    sent: Arc<AtomicUsize>,
 }
 
 impl Release {
@@ -42,27 +53,39 @@ impl Release {
         let (groups, waiting) = channel();
         let failure = Arc::new(OnceLock::new());
         let failed = Arc::clone(&failure);
+        let sent = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&sent);
         let thread = thread::Builder::new().name("sandbox-syncer".to_owned()).spawn(move || {
-            let release = |answers| {
+            let release = |answers: Vec<Answer>| {
+                count.fetch_add(answers.len(), Relaxed);
                 // The runtime only ends after the last answer was sent.
                 let _ = door.send(answers);
             };
             run(&waiting, || syncer.sync(), release, &failed);
         })?;
-        Ok(Self::Synced { groups, failure, thread })
+        Ok(Self::Synced(Synced { groups, failure, thread, handed_over: 0, sent }))
     }
 
     /// Sends these responses once everything committed so far is on disk.
-    pub(super) fn after_sync(&self, answers: Vec<Answer>) {
+    pub(super) fn after_sync(&mut self, answers: Vec<Answer>) {
         match self {
             Self::AtOnce(door) => {
                 // The runtime only ends after the last answer was sent.
                 let _ = door.send(answers);
             }
-            Self::Synced { groups, .. } => {
+            Self::Synced(synced) => {
+                synced.handed_over += answers.len();
                 // The thread ends only if the disk has failed; then these responses must not be sent.
-                let _ = groups.send(answers);
+                let _ = synced.groups.send(answers);
             }
+        }
+    }
+
+    /// Whether a thread that syncs has nothing to do.
+    pub(super) fn is_idle(&self) -> bool {
+        match self {
+            Self::AtOnce(_) => false,
+            Self::Synced(synced) => synced.sent.load(Relaxed) == synced.handed_over,
         }
     }
 
@@ -70,13 +93,13 @@ impl Release {
     pub(super) fn failure(&self) -> Option<&StoreError> {
         match self {
             Self::AtOnce(_) => None,
-            Self::Synced { failure, .. } => failure.get(),
+            Self::Synced(synced) => synced.failure.get(),
         }
     }
 
     /// Returns when the last response is on its way.
     pub(super) fn finish(self) {
-        if let Self::Synced { groups, thread, .. } = self {
+        if let Self::Synced(Synced { groups, thread, .. }) = self {
             drop(groups);
             // It fails only after a panic, which has been reported.
             let _ = thread.join();

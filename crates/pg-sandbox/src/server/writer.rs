@@ -42,6 +42,10 @@ pub(super) struct Queue {
     reach: Option<Reach>,
 }
 
+/// So many requests are committed without waiting for more if nothing is being synced. If a group took requests for as long as some
+/// arrive, every caller would soon wait for the same group: connections and writer would take turns instead of working side by side.
+const ENOUGH: usize = 8;
+
 /// The longest wait of a probe that asks whether requests can be answered.
 const PROBE: Duration = Duration::from_secs(3);
 
@@ -116,7 +120,7 @@ async fn forward(mut queued: UnboundedReceiver<Job>, messages: Sender<Message>, 
     }
 }
 
-fn run(mut sandbox: Sandbox, mut inbox: Inbox, due: &UnboundedSender<Outgoing>, release: Release) {
+fn run(mut sandbox: Sandbox, mut inbox: Inbox, due: &UnboundedSender<Outgoing>, mut release: Release) {
     let mut requests = Vec::with_capacity(GROUP);
     while !inbox.ended {
         for outgoing in sandbox.due(system::now()) {
@@ -128,7 +132,11 @@ fn run(mut sandbox: Sandbox, mut inbox: Inbox, due: &UnboundedSender<Outgoing>, 
             if let Some(error) = release.failure() {
                 sandbox.give_up(error);
             }
-            let responses = sandbox.answer_group(system::now(), &mut requests, &mut |more| inbox.add(more));
+            let responses = sandbox.answer_group(system::now(), &mut requests, &mut |more| {
+                if more.len() < ENOUGH || !release.is_idle() {
+                    inbox.add(more);
+                }
+            });
             requests.clear();
             release.after_sync(inbox.waiting.drain(..).zip(responses).collect());
         }

@@ -177,3 +177,22 @@ fn a_syncer_that_takes_more_after_its_sync_is_found() {
     });
     assert!(early.is_some());
 }
+
+/// The writer ends a group early only while nothing is being synced.
+#[tokio::test]
+async fn a_syncer_is_idle_once_every_response_is_sent() {
+    let file = tempfile::tempfile().unwrap();
+    let mut release = Release::start(Some(Syncer::new(file))).unwrap();
+    assert!(release.is_idle());
+    for _ in 0..3 {
+        let (to, answered) = oneshot::channel();
+        release.after_sync(vec![(to, Response::default())]);
+        answered.await.unwrap();
+        assert!(release.is_idle());
+    }
+    // A syncer that has failed has responses for ever.
+    let Release::Synced(synced) = &mut release else { panic!("it syncs") };
+    synced.handed_over += 1;
+    assert!(!release.is_idle());
+    assert!(!Release::start(None).unwrap().is_idle(), "a commit of a store that needs no sync is not early");
+}
