@@ -20,6 +20,21 @@ impl Basis {
         Self { clause, assumptions: Vec::new() }
     }
 
+    /// A clause and numbers in ascending order.
+    pub(crate) const fn of(clause: &'static str, assumptions: Vec<u16>) -> Self {
+        Self { clause, assumptions }
+    }
+
+    /// The clause.
+    pub(crate) const fn clause(&self) -> &'static str {
+        self.clause
+    }
+
+    /// The numbers of assumptions, in ascending order.
+    pub(crate) fn assumptions(&self) -> &[u16] {
+        &self.assumptions
+    }
+
     /// Another clause with the same assumptions.
     pub(crate) fn citing(self, clause: &'static str) -> Self {
         Self { clause, ..self }

@@ -4,7 +4,6 @@
 use std::{
     borrow::Cow,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
 };
 
 use bytes::Bytes;
@@ -34,7 +33,7 @@ pub(crate) struct JournaledRequest {
     /// Its path, masked.
     pub(crate) path: String,
     /// Its parameters, masked.
-    pub(crate) parameters: Arc<Parameters>,
+    pub(crate) parameters: Parameters,
     /// The caller that it names.
     pub(crate) caller: Caller,
 }
@@ -79,7 +78,7 @@ impl JournaledRequest {
             && !form.is_empty()
             && !is_entered
         {
-            let parameters = Arc::new(Parameters::of_pairs(form.iter()));
+            let parameters = Parameters::of_pairs(form.iter());
             return Self { path, parameters, caller: Caller::of(settings, credentials, |name| form.get(name)) };
         }
         // An invalid form is journaled as far as it can be read, and so is a query without a body.
@@ -97,7 +96,7 @@ impl JournaledRequest {
         let caller = Caller::of(settings, credentials, given);
         let parameters =
             if is_entered { Parameters::of(&card_numbers::masked_form(&form)) } else { Parameters::of(&form) };
-        Self { path, parameters: Arc::new(parameters), caller }
+        Self { path, parameters, caller }
     }
 }
 

@@ -4,7 +4,7 @@
 //! memory, and a restart clears it. It shows the content of refused requests, which no record holds. Requests are masked before
 //! they get here.
 
-use std::{collections::VecDeque, net::IpAddr, sync::Arc};
+use std::{collections::VecDeque, net::IpAddr};
 
 use bytes::Bytes;
 use http::{HeaderValue, Method};
@@ -18,10 +18,13 @@ use crate::{
     warning::Warnings,
 };
 
+mod packed;
 mod parameters;
+mod parts;
 mod reply;
 mod view;
 
+pub(crate) use packed::Packed;
 pub(crate) use parameters::Parameters;
 
 /// The most entries.
@@ -30,15 +33,15 @@ const MOST: usize = 10_000;
 const MOST_BYTES: usize = 32 << 20;
 /// The number of bytes kept of a reply's body.
 const MOST_BODY: usize = 4_096;
-/// The approximate size of an entry beside its texts.
-const ENTRY_BYTES: usize = 400;
 
 /// The newest requests and their replies.
 #[derive(Default)]
 pub(crate) struct Journal {
-    entries: VecDeque<Entry>,
+    entries: VecDeque<Packed>,
     last: u64,
     bytes: usize,
+    /// Where the next entry is packed: no entry allocates it.
+    scratch: Vec<u8>,
     /// Accounts that the open transaction removes.
     leaving: Vec<String>,
     /// Accounts that are removed and whose entries are still here.
@@ -47,7 +50,47 @@ pub(crate) struct Journal {
     shared: Option<SharedJournal>,
 }
 
-/// A request and its reply.
+/// A request and its reply, as they are added.
+pub(crate) struct Noted<'a> {
+    /// Its time, on the clock of its account.
+    pub(crate) at: Timestamp,
+    /// Its time, on the real clock.
+    pub(crate) real_at: Timestamp,
+    /// The peer's address.
+    pub(crate) peer: IpAddr,
+    /// Its HTTP method.
+    pub(crate) http_method: Method,
+    /// Its path, masked.
+    pub(crate) path: &'a str,
+    /// The method called, if any.
+    pub(crate) info: Option<&'static MethodInfo>,
+    /// The account that it named, whether or not its credentials were right.
+    pub(crate) merchant: Option<&'a str>,
+    /// Its parameters, masked.
+    pub(crate) parameters: &'a Parameters,
+    /// Its fault.
+    pub(crate) fault: Option<FaultKind>,
+    /// The reply, also if a fault kept it from arriving; `None` if the call was not executed.
+    pub(crate) reply: Option<NotedReply<'a>>,
+}
+
+/// A reply, as it is added.
+pub(crate) struct NotedReply<'a> {
+    /// The HTTP status.
+    pub(crate) status: u16,
+    /// The error code of a refusal.
+    pub(crate) error_code: Option<&'a str>,
+    /// Its basis.
+    pub(crate) basis: &'a Basis,
+    /// Its warnings.
+    pub(crate) warnings: &'a Warnings,
+    /// The target of a redirect.
+    pub(crate) location: Option<&'a HeaderValue>,
+    /// The body, whose start is kept; empty if it is a page.
+    pub(crate) body: &'a [u8],
+}
+
+/// A request and its reply, as they are shown.
 #[derive(Debug)]
 pub(crate) struct Entry {
     /// Its number, from 1 since the start of the sandbox.
@@ -67,7 +110,7 @@ pub(crate) struct Entry {
     /// The account that it named, whether or not its credentials were right.
     pub(crate) merchant: Option<String>,
     /// Its parameters, masked.
-    pub(crate) parameters: Arc<Parameters>,
+    pub(crate) parameters: Parameters,
     /// Its fault.
     pub(crate) fault: Option<FaultKind>,
     /// The reply, also if a fault kept it from arriving; `None` if the call was not executed.
@@ -92,11 +135,6 @@ pub(crate) struct Answered {
 }
 
 impl Answered {
-    /// The parts of a body that are remembered: the first ones.
-    pub(crate) fn start_of(body: &Bytes) -> Bytes {
-        if body.len() <= MOST_BODY { body.clone() } else { Bytes::copy_from_slice(&body[..MOST_BODY]) }
-    }
-
     /// The warnings, one sentence each.
     pub(crate) fn warnings(&self) -> Vec<String> {
         self.warnings.sentences()
@@ -141,11 +179,11 @@ impl Journal {
         let gone = std::mem::take(&mut self.gone);
         let Self { entries, bytes, shared: Some(shared), .. } = self else { return self.forget(&gone) };
         *bytes = 0;
-        shared.add(entries.drain(..).map(|entry| JournalLine {
-            time: entry.real_at.millis(),
-            number: entry.id,
-            merchant: entry.merchant.clone().unwrap_or_default(),
-            body: Box::new(move |key| entry.view(key).to_string()),
+        shared.add(entries.drain(..).map(|packed| JournalLine {
+            time: packed.real_at.millis(),
+            number: packed.id,
+            merchant: packed.merchant().unwrap_or_default().to_owned(),
+            body: Box::new(move |key| packed.entry().view(key).to_string()),
         }));
         gone.iter().for_each(|merchant| shared.forget(merchant));
     }
@@ -154,8 +192,8 @@ impl Journal {
         if gone.is_empty() {
             return;
         }
-        self.entries.retain(|entry| entry.merchant.as_ref().is_none_or(|merchant| !gone.contains(merchant)));
-        self.bytes = self.entries.iter().map(Entry::bytes).sum();
+        self.entries.retain(|entry| entry.merchant().is_none_or(|merchant| !gone.iter().any(|name| name == merchant)));
+        self.bytes = self.entries.iter().map(Packed::bytes).sum();
     }
 
     /// The open transaction removes an account, and with its commit the account's entries go.
@@ -168,16 +206,19 @@ impl Journal {
         self.gone.append(&mut self.leaving);
     }
 
-    /// Adds an entry and assigns its number.
-    pub(crate) fn add(&mut self, mut entry: Entry) {
+    /// Adds an entry and assigns its number. Its texts take the memory of the oldest entry if that has to go and had as many.
+    pub(crate) fn add(&mut self, noted: &Noted<'_>) {
         self.last += 1;
-        entry.id = self.last;
-        self.bytes += entry.bytes();
-        self.entries.push_back(entry);
-        while self.entries.len() > MOST || self.bytes > MOST_BYTES {
+        packed::write(noted, &mut self.scratch);
+        let mut freed = None;
+        while self.entries.len() >= MOST || self.bytes + Packed::size_of(&self.scratch) > MOST_BYTES {
             let Some(oldest) = self.entries.pop_front() else { break };
             self.bytes -= oldest.bytes();
+            freed = Some(oldest);
         }
+        let packed = Packed::new(self.last, noted, &self.scratch, freed);
+        self.bytes += packed.bytes();
+        self.entries.push_back(packed);
     }
 
     /// The number of the newest entry so far.
@@ -186,7 +227,7 @@ impl Journal {
     }
 
     /// The entries after a number, oldest first.
-    pub(crate) fn after(&self, id: u64) -> impl Iterator<Item = &Entry> {
+    pub(crate) fn after(&self, id: u64) -> impl Iterator<Item = &Packed> {
         let count = self.entries.iter().rev().take_while(|entry| entry.id > id).count();
         self.entries.iter().skip(self.entries.len() - count)
     }
@@ -201,23 +242,14 @@ impl Journal {
     }
 
     /// The entries before a number, newest first.
-    pub(crate) fn newest(&self, before: Option<u64>) -> impl Iterator<Item = &Entry> {
+    pub(crate) fn newest(&self, before: Option<u64>) -> impl Iterator<Item = &Packed> {
         self.entries.iter().rev().skip_while(move |entry| before.is_some_and(|before| entry.id >= before))
     }
 
     /// The entry with this number.
-    pub(crate) fn entry(&self, id: u64) -> Option<&Entry> {
+    pub(crate) fn entry(&self, id: u64) -> Option<&Packed> {
         let at = self.entries.binary_search_by_key(&id, |entry| entry.id).ok()?;
         self.entries.get(at)
-    }
-}
-
-impl Entry {
-    fn bytes(&self) -> usize {
-        let reply = self.reply.as_ref().map_or(0, |reply| {
-            reply.body.len() + reply.warnings.bytes() + reply.location.as_ref().map_or(0, HeaderValue::len)
-        });
-        ENTRY_BYTES + self.path.len() + self.parameters.bytes() + reply
     }
 }
 
@@ -231,24 +263,33 @@ mod tests {
     use super::*;
     use crate::service::{Answer, Reply};
 
-    fn answered(body: String) -> Answered {
-        Answer::new(Reply::encoded(StatusCode::OK, Encoding::Xml, body), Basis::default()).remembered()
+    fn answer(body: String) -> Answer {
+        Answer::new(Reply::encoded(StatusCode::OK, Encoding::Xml, body), Basis::default())
     }
 
-    fn entry(body: usize) -> Entry {
-        Entry {
-            id: 0,
+    fn answered(body: String) -> Answered {
+        let mut journal = Journal::default();
+        add(&mut journal, None, body);
+        journal.entry(1).unwrap().entry().reply.unwrap()
+    }
+
+    fn add(journal: &mut Journal, merchant: Option<&str>, body: String) {
+        journal.add(&Noted {
             at: Timestamp::MIN,
             real_at: Timestamp::MIN,
             peer: Ipv4Addr::LOCALHOST.into(),
             http_method: Method::POST,
-            path: "/".to_owned(),
+            path: "/",
             info: None,
-            merchant: None,
-            parameters: Arc::default(),
+            merchant,
+            parameters: &Parameters::default(),
             fault: None,
-            reply: Some(answered("a".repeat(body))),
-        }
+            reply: Some(answer(body).remembered()),
+        });
+    }
+
+    fn add_some(journal: &mut Journal) {
+        add(journal, None, "a".repeat(10));
     }
 
     fn ids(journal: &Journal, before: Option<u64>) -> Vec<u64> {
@@ -258,26 +299,27 @@ mod tests {
     #[test]
     fn the_newest_come_first_and_the_oldest_go() {
         let mut journal = Journal::default();
-        (0..MOST + 5).for_each(|_| journal.add(entry(10)));
+        (0..MOST + 5).for_each(|_| add_some(&mut journal));
         assert_eq!(journal.entries.len(), MOST);
         assert_eq!(ids(&journal, None), [10_005, 10_004, 10_003]);
         assert_eq!(ids(&journal, Some(8)), [7, 6]);
         assert_eq!(journal.entry(6).unwrap().id, 6);
         assert!(journal.entry(5).is_none() && journal.entry(10_006).is_none());
         journal.forget_after(10_003);
-        journal.add(entry(10));
+        add_some(&mut journal);
         assert_eq!(ids(&journal, None), [10_004, 10_003, 10_002]);
-        assert_eq!(journal.bytes, journal.entries.iter().map(Entry::bytes).sum::<usize>());
+        assert_eq!(journal.bytes, journal.entries.iter().map(Packed::bytes).sum::<usize>());
     }
 
     #[test]
     fn entries_of_an_account_go_with_the_commit_that_removes_it() {
         let mut journal = Journal::default();
-        let of = |merchant: &str| Entry { merchant: Some(merchant.to_owned()), ..entry(10) };
-        ["ci-1", "main", "ci-1", "ci-2"].into_iter().for_each(|merchant| journal.add(of(merchant)));
+        for merchant in ["ci-1", "main", "ci-1", "ci-2"] {
+            add(&mut journal, Some(merchant), String::new());
+        }
         let last = journal.last();
         journal.leave("ci-1");
-        journal.add(of("main"));
+        add(&mut journal, Some("main"), String::new());
         journal.forget_after(last);
         journal.committed();
         journal.publish();
@@ -289,15 +331,15 @@ mod tests {
         journal.forget_after(last);
         journal.publish();
         assert_eq!(ids(&journal, None), [4, 2]);
-        assert_eq!(journal.entry(2).unwrap().merchant.as_deref(), Some("main"));
+        assert_eq!(journal.entry(2).unwrap().merchant(), Some("main"));
         assert!(journal.entry(1).is_none() && journal.entry(3).is_none());
-        assert_eq!(journal.bytes, journal.entries.iter().map(Entry::bytes).sum::<usize>());
+        assert_eq!(journal.bytes, journal.entries.iter().map(Packed::bytes).sum::<usize>());
     }
 
     #[test]
     fn large_entries_are_fewer() {
         let mut journal = Journal::default();
-        (0..MOST).for_each(|_| journal.add(entry(1 << 20)));
+        (0..MOST).for_each(|_| add(&mut journal, None, "a".repeat(1 << 20)));
         assert!(journal.bytes <= MOST_BYTES && journal.entries.len() < 8_000);
     }
 

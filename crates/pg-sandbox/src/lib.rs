@@ -88,6 +88,7 @@ pub mod key;
 mod log;
 pub mod merchants;
 mod metrics;
+mod name_hash;
 mod open_error;
 mod outgoing;
 mod peer;

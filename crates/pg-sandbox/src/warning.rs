@@ -55,9 +55,14 @@ impl Warnings {
         self.told.iter().cloned().chain(more).collect()
     }
 
-    /// Their size in memory.
-    pub(crate) fn bytes(&self) -> usize {
-        self.told.iter().map(String::len).sum()
+    /// The warnings that are written out, and the number of the others.
+    pub(crate) fn parts(&self) -> (&[String], usize) {
+        (&self.told, self.left_out)
+    }
+
+    /// The other way of [`Warnings::parts`].
+    pub(crate) const fn of(told: Vec<String>, left_out: usize) -> Self {
+        Self { told, left_out }
     }
 
     /// The value of the header; `None` without a warning.

@@ -1,12 +1,14 @@
 //! Parameters in the journal's form.
 
-use std::{borrow::Cow, collections::HashMap, sync::LazyLock};
+use std::{borrow::Cow, sync::LazyLock};
 
 use pg_model::{METHODS, format::Format, mask};
 
+use super::parts;
 use crate::{
     card_numbers::{self, Search},
     cards, form,
+    name_hash::NameMap,
 };
 
 /// The most characters of a value.
@@ -21,7 +23,7 @@ const HIDDEN: &str = "(hidden)";
 /// Names with masked values, in their original order.
 #[derive(Debug, Default)]
 pub(crate) struct Parameters {
-    /// All names and values in one text: there are thousands of these.
+    /// All names and values in one text.
     text: String,
     /// The end of each name and each value.
     ends: Vec<(usize, usize)>,
@@ -54,8 +56,6 @@ impl Parameters {
                 parameters.push(name, &shown(name, value, number.as_deref()));
             }
         }
-        parameters.text.shrink_to_fit();
-        parameters.ends.shrink_to_fit();
         parameters
     }
 
@@ -75,9 +75,23 @@ impl Parameters {
         self.left_out
     }
 
-    /// Their approximate size in memory.
-    pub(crate) fn bytes(&self) -> usize {
-        self.text.len() + self.ends.len() * size_of::<(usize, usize)>()
+    /// Writes them behind other parts of an entry.
+    pub(super) fn write(&self, bytes: &mut Vec<u8>) {
+        parts::push_number(bytes, self.left_out);
+        parts::push(bytes, self.text.as_bytes());
+        parts::push_number(bytes, self.ends.len());
+        for &(name, value) in &self.ends {
+            parts::push_number(bytes, name);
+            parts::push_number(bytes, value);
+        }
+    }
+
+    /// The other way of [`Parameters::write`].
+    pub(super) fn read(bytes: &mut &[u8]) -> Self {
+        let left_out = parts::pop_number(bytes);
+        let text = String::from_utf8_lossy(parts::pop(bytes)).into_owned();
+        let ends = (0..parts::pop_number(bytes)).map(|_| (parts::pop_number(bytes), parts::pop_number(bytes)));
+        Self { ends: ends.collect(), text, left_out }
     }
 
     fn push(&mut self, name: &str, value: &str) {
@@ -97,8 +111,9 @@ enum Shown {
 }
 
 /// Every parameter name of a method, and the common ones of methods and pages.
-static NAMES: LazyLock<HashMap<&str, Shown>> = LazyLock::new(|| {
-    let mut names = HashMap::from(["version", "outcome", "cardExpiry"].map(|name| (name, Shown::Text)));
+static NAMES: LazyLock<NameMap<Shown>> = LazyLock::new(|| {
+    let mut names: NameMap<Shown> =
+        ["version", "outcome", "cardExpiry"].into_iter().map(|name| (name, Shown::Text)).collect();
     for name in ["apiKey", "apiPassword", "shaSignature", "api_key", "api_password"] {
         names.insert(name, Shown::Nothing);
     }

@@ -40,7 +40,7 @@ impl Sandbox {
             self.metrics.request(&inbound.route, response.status());
         }
         if let Some(log) = &self.settings.log {
-            self.journal.after(journaled).for_each(|entry| events::request(log, entry));
+            self.journal.after(journaled).for_each(|entry| events::request(log, &entry.entry()));
             for (inbound, response) in requests.iter().zip(&responses) {
                 if matches!(inbound.route, Route::Control(_) | Route::Inspector(_)) {
                     events::control(log, real_now, &inbound.request, inbound.is_head, response.status());

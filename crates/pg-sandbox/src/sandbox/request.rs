@@ -17,7 +17,7 @@ use crate::{
     basis::Basis,
     codes::SandboxErrorCode,
     inbound::{Caller, Inbound},
-    journal::Entry,
+    journal::Noted,
     records::{FaultKind, Session, Silence},
     response_delivery::ResponseDelivery,
     route::Route,
@@ -180,28 +180,31 @@ impl Sandbox {
         fault: Option<FaultKind>,
         answer: Option<&Answer>,
     ) {
-        let own = scope.account.as_ref().and_then(|id| self.accounts.get(id)).map(|live| live.account.name.clone());
         let Some(journaled) = &inbound.journaled else { return };
         let request = &inbound.request;
-        let entry = Entry {
-            id: 0,
-            at: self.now_of(scope, real_now),
+        let at = self.now_of(scope, real_now);
+        let has_own = scope.account.as_ref().is_some_and(|id| self.accounts.get(id).is_some());
+        let owner = match &journaled.caller {
+            Caller::Session(key) if !has_own => self.merchant_of(key),
+            _ => None,
+        };
+        let own = scope.account.as_ref().and_then(|id| self.accounts.get(id)).map(|live| &*live.account.name);
+        let named = match &journaled.caller {
+            Caller::Merchant(name) => Some(&**name),
+            Caller::Unknown | Caller::Account(_) | Caller::Session(_) => owner.as_deref(),
+        };
+        self.journal.add(&Noted {
+            at,
             real_at: real_now,
             peer: Peer::of(request),
             http_method: if inbound.is_head { Method::HEAD } else { request.method().clone() },
-            path: journaled.path.clone(),
+            path: &journaled.path,
             info: inbound.route.method(),
-            merchant: match &journaled.caller {
-                _ if own.is_some() => own,
-                Caller::Unknown | Caller::Account(_) => None,
-                Caller::Merchant(name) => Some(name.clone()),
-                Caller::Session(key) => self.merchant_of(key),
-            },
-            parameters: journaled.parameters.clone(),
+            merchant: own.or(named),
+            parameters: &journaled.parameters,
             fault,
             reply: answer.map(Answer::remembered),
-        };
-        self.journal.add(entry);
+        });
     }
 
     /// The name of the account that made a session.

@@ -6,7 +6,7 @@ use http::Response;
 use super::reply::Reply;
 use crate::{
     basis::{self, Basis},
-    journal::Answered,
+    journal::NotedReply,
     warning::{self, Warnings},
 };
 
@@ -33,15 +33,15 @@ impl Answer {
     }
 
     /// The parts of it that the journal keeps.
-    pub(crate) fn remembered(&self) -> Answered {
+    pub(crate) fn remembered(&self) -> NotedReply<'_> {
         let Self { reply, basis, warnings } = self;
-        Answered {
+        NotedReply {
             status: reply.status().as_u16(),
-            error_code: reply.error_code().map(str::to_owned),
-            basis: basis.clone(),
-            warnings: warnings.clone(),
-            location: reply.location().cloned(),
-            body: if reply.is_page() { Bytes::new() } else { Answered::start_of(reply.body()) },
+            error_code: reply.error_code(),
+            basis,
+            warnings,
+            location: reply.location(),
+            body: if reply.is_page() { &[] } else { reply.body() },
         }
     }
 

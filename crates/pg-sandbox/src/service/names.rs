@@ -1,10 +1,7 @@
 //! The names that a method takes, in tables: a request may hold thousands of names, and they are looked up before anyone
 //! knows who sends them.
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::LazyLock,
-};
+use std::{collections::HashSet, sync::LazyLock};
 
 use pg_model::{
     METHODS,
@@ -13,6 +10,8 @@ use pg_model::{
 };
 use strsim::osa_distance;
 
+use crate::name_hash::NameMap;
+
 /// A longer name is not a typing mistake, and comparing it takes time.
 const LONGEST: usize = 64;
 
@@ -20,7 +19,7 @@ const LONGEST: usize = 64;
 pub(super) struct Names {
     info: &'static MethodInfo,
     /// Fields with one name each, by that and its other spellings, and their places in the method's table.
-    plain: HashMap<&'static str, usize>,
+    plain: NameMap<usize>,
     /// Fields of items: the text before and after the number, and their places.
     numbered: Vec<(&'static str, &'static str, usize)>,
     /// What the names of fields begin with, and their places.
@@ -58,7 +57,7 @@ impl Names {
     }
 
     fn new(info: &'static MethodInfo) -> Self {
-        let (mut plain, mut numbered, mut prefixes) = (HashMap::new(), Vec::new(), Vec::new());
+        let (mut plain, mut numbered, mut prefixes) = (NameMap::default(), Vec::new(), Vec::new());
         for (place, field) in info.fields.iter().enumerate() {
             for wire in std::iter::once(&field.wire).chain(field.aliases).copied() {
                 if let Some((before, after)) = wire.split_once("{n}") {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::listing::{Listing, Page};
 use crate::{
-    journal::{Entry, Journal},
+    journal::{Entry, Journal, Packed},
     store::{JournalRow, SharedJournal, StoreError, first_key, is_key},
     timestamp::Timestamp,
 };
@@ -24,7 +24,7 @@ pub(super) fn page(journal: &Journal, listing: &Listing, since: Timestamp) -> Re
 pub(super) fn entry(journal: &Journal, key: &str) -> Result<Option<Value>, StoreError> {
     match journal.shared() {
         Some(shared) => shared.get(key)?.map(|body| read(&body)).transpose(),
-        None => Ok(key.parse().ok().and_then(|number| journal.entry(number)).map(view)),
+        None => Ok(key.parse().ok().and_then(|number| journal.entry(number)).map(|packed| view(&packed.entry()))),
     }
 }
 
@@ -32,16 +32,16 @@ fn page_in_memory(journal: &Journal, listing: &Listing, since: Timestamp) -> Pag
     // An invalid number sorts before everything.
     let before = listing.before().map(|before| before.parse().unwrap_or(0));
     let method = listing.method().and_then(pg_model::method::method);
-    let wanted = |entry: &&Entry| {
+    let wanted = |entry: &&Packed| {
         entry.real_at >= since
-            && listing.merchant().is_none_or(|merchant| entry.merchant.as_deref() == Some(merchant))
+            && listing.merchant().is_none_or(|merchant| entry.merchant() == Some(merchant))
             && method.is_none_or(|method| entry.info.is_some_and(|info| std::ptr::eq(info, method)))
-            && listing.wants(|| view(entry))
+            && listing.wants(|| view(&entry.entry()))
     };
     let mut found = journal.newest(before).filter(wanted);
-    let shown: Vec<&Entry> = found.by_ref().take(listing.limit()).collect();
-    let next = found.next().and(shown.last()).map(|last| id(last));
-    Page { entries: shown.into_iter().map(view).collect(), next }
+    let shown: Vec<&Packed> = found.by_ref().take(listing.limit()).collect();
+    let next = found.next().and(shown.last()).map(|last| id(last.id));
+    Page { entries: shown.into_iter().map(|packed| view(&packed.entry())).collect(), next }
 }
 
 /// Reads a limited number of entries, as for the records of an account: the next page continues where this one stopped.
@@ -83,10 +83,10 @@ fn read(body: &str) -> Result<Value, StoreError> {
 }
 
 /// Digits that sort as the numbers do.
-fn id(entry: &Entry) -> String {
-    format!("{:010}", entry.id)
+fn id(number: u64) -> String {
+    format!("{number:010}")
 }
 
 fn view(entry: &Entry) -> Value {
-    entry.view(&id(entry))
+    entry.view(&id(entry.id))
 }

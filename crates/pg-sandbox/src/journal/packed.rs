@@ -1,0 +1,210 @@
+//! An entry in one piece of memory. There are thousands of entries, and each one is written once and seldom read: as many pieces as an
+//! entry has texts would be scattered over the memory, and finding each again to free it costs more than writing all of them.
+
+use std::net::IpAddr;
+
+use bytes::Bytes;
+use http::{HeaderValue, Method};
+use pg_model::method::MethodInfo;
+
+use super::{
+    Answered, Entry, MOST_BODY, Noted, Parameters,
+    parts::{pop, pop_number, pop_option, push, push_number, push_option},
+};
+use crate::{basis::Basis, records::FaultKind, timestamp::Timestamp, warning::Warnings};
+
+/// An entry of the journal.
+#[derive(Debug)]
+pub(crate) struct Packed {
+    /// See [`Entry`].
+    pub(crate) id: u64,
+    /// See [`Entry`].
+    pub(crate) real_at: Timestamp,
+    /// See [`Entry`].
+    pub(crate) info: Option<&'static MethodInfo>,
+    at: Timestamp,
+    peer: IpAddr,
+    http_method: Method,
+    fault: Option<FaultKind>,
+    /// The status and the clause of the reply.
+    reply: Option<(u16, &'static str)>,
+    /// Everything else, as [`write`] wrote it.
+    bytes: Vec<u8>,
+}
+
+/// Writes what varies in length: each part behind its own length.
+pub(super) fn write(noted: &Noted<'_>, bytes: &mut Vec<u8>) {
+    bytes.clear();
+    push_option(bytes, noted.merchant.map(str::as_bytes));
+    push(bytes, noted.path.as_bytes());
+    noted.parameters.write(bytes);
+    let Some(reply) = &noted.reply else { return };
+    push_option(bytes, reply.error_code.map(str::as_bytes));
+    push_option(bytes, reply.location.map(HeaderValue::as_bytes));
+    let assumptions = reply.basis.assumptions();
+    push_number(bytes, assumptions.len());
+    assumptions.iter().for_each(|number| bytes.extend_from_slice(&number.to_le_bytes()));
+    let (told, left_out) = reply.warnings.parts();
+    push_number(bytes, left_out);
+    push_number(bytes, told.len());
+    told.iter().for_each(|told| push(bytes, told.as_bytes()));
+    push(bytes, &reply.body[..reply.body.len().min(MOST_BODY)]);
+}
+
+impl Packed {
+    /// An entry whose texts [`write`] wrote, in the memory of another one if that had about as many.
+    pub(super) fn new(id: u64, noted: &Noted<'_>, written: &[u8], freed: Option<Self>) -> Self {
+        let fits = |bytes: &Vec<u8>| (written.len()..=written.len() + written.len() / 4).contains(&bytes.capacity());
+        let mut bytes = freed.map(|freed| freed.bytes).filter(fits).unwrap_or_default();
+        bytes.clear();
+        bytes.extend_from_slice(written);
+        Self {
+            id,
+            real_at: noted.real_at,
+            info: noted.info,
+            at: noted.at,
+            peer: noted.peer,
+            http_method: noted.http_method.clone(),
+            fault: noted.fault,
+            reply: noted.reply.as_ref().map(|reply| (reply.status, reply.basis.clause())),
+            bytes,
+        }
+    }
+
+    /// The memory of an entry whose texts are these.
+    pub(super) const fn size_of(written: &[u8]) -> usize {
+        size_of::<Self>() + written.len()
+    }
+
+    /// Its memory.
+    pub(super) const fn bytes(&self) -> usize {
+        size_of::<Self>() + self.bytes.capacity()
+    }
+
+    /// The account that it named, whether or not its credentials were right.
+    pub(crate) fn merchant(&self) -> Option<&str> {
+        pop_option(&mut &self.bytes[..]).and_then(|name| std::str::from_utf8(name).ok())
+    }
+
+    /// The entry, to show it.
+    pub(crate) fn entry(&self) -> Entry {
+        let mut rest = &self.bytes[..];
+        let bytes = &mut rest;
+        let merchant = pop_option(bytes).map(text);
+        let path = text(pop(bytes));
+        let parameters = Parameters::read(bytes);
+        let reply = self.reply.map(|(status, clause)| {
+            let error_code = pop_option(bytes).map(text);
+            let location = pop_option(bytes).and_then(|location| HeaderValue::from_bytes(location).ok());
+            let assumptions = (0..pop_number(bytes)).map(|_| {
+                let (number, rest) = bytes.split_first_chunk::<2>().unwrap_or((&[0; 2], &[]));
+                *bytes = rest;
+                u16::from_le_bytes(*number)
+            });
+            let basis = Basis::of(clause, assumptions.collect());
+            let left_out = pop_number(bytes);
+            let told = (0..pop_number(bytes)).map(|_| text(pop(bytes))).collect();
+            let warnings = Warnings::of(told, left_out);
+            Answered { status, error_code, basis, warnings, location, body: Bytes::copy_from_slice(pop(bytes)) }
+        });
+        Entry {
+            id: self.id,
+            at: self.at,
+            real_at: self.real_at,
+            peer: self.peer,
+            http_method: self.http_method.clone(),
+            path,
+            info: self.info,
+            merchant,
+            parameters,
+            fault: self.fault,
+            reply,
+        }
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use http::StatusCode;
+    use pg_model::Encoding;
+
+    use super::*;
+    use crate::service::{Answer, Reply};
+
+    fn noted<'a>(parameters: &'a Parameters, answer: Option<&'a Answer>) -> Noted<'a> {
+        Noted {
+            at: Timestamp::from_millis(1),
+            real_at: Timestamp::from_millis(2),
+            peer: Ipv4Addr::LOCALHOST.into(),
+            http_method: Method::PUT,
+            path: "/v3/transaction/auth",
+            info: pg_model::method::method("transaction/auth"),
+            merchant: Some("main"),
+            parameters,
+            fault: Some(FaultKind::Garble),
+            reply: answer.map(Answer::remembered),
+        }
+    }
+
+    fn packed(noted: &Noted<'_>, freed: Option<Packed>) -> Packed {
+        let mut bytes = Vec::new();
+        write(noted, &mut bytes);
+        Packed::new(7, noted, &bytes, freed)
+    }
+
+    #[test]
+    fn an_entry_is_read_as_it_was_written() {
+        let parameters = Parameters::of(&[("itemName0", "Tea"), ("cardCV2", "123"), ("currency", "")]);
+        let mut answer = Answer::new(
+            Reply::see_other(HeaderValue::from_static("/there")).with_error_code("950".to_owned()),
+            Basis::new("2 §4.4"),
+        );
+        answer.basis.assume_all([92, 12]);
+        answer.warnings.add("first");
+        answer.warnings.add("second");
+        answer.warnings.leave_out(3);
+        let entry = packed(&noted(&parameters, Some(&answer)), None).entry();
+        assert_eq!((entry.id, entry.at.millis(), entry.real_at.millis()), (7, 1, 2));
+        assert_eq!((entry.path.as_str(), entry.merchant.as_deref()), ("/v3/transaction/auth", Some("main")));
+        assert_eq!((entry.http_method, entry.fault), (Method::PUT, Some(FaultKind::Garble)));
+        assert!(entry.info.is_some_and(|info| info.name == "auth"));
+        let shown: Vec<_> = entry.parameters.iter().collect();
+        assert_eq!(shown, [("itemName0", "Tea"), ("cardCV2", "(hidden)"), ("currency", "")]);
+        let reply = entry.reply.unwrap();
+        assert_eq!((reply.status, reply.error_code.as_deref()), (303, Some("950")));
+        assert_eq!(reply.location().as_deref(), Some("/there"));
+        assert_eq!((reply.basis, reply.warnings), (answer.basis, answer.warnings));
+        assert_eq!(&reply.body[..], b"See other\n");
+    }
+
+    #[test]
+    fn a_request_without_reply_and_account_is_read_too() {
+        let parameters = Parameters::default();
+        let packed = packed(&Noted { merchant: None, info: None, fault: None, ..noted(&parameters, None) }, None);
+        assert_eq!(packed.merchant(), None);
+        let entry = packed.entry();
+        assert!(entry.reply.is_none() && entry.merchant.is_none() && entry.parameters.iter().next().is_none());
+    }
+
+    #[test]
+    fn memory_is_used_again_only_by_an_entry_of_about_the_same_length() {
+        let parameters = Parameters::default();
+        let of = |length: usize| {
+            Answer::new(Reply::encoded(StatusCode::OK, Encoding::Xml, "a".repeat(length)), Basis::default())
+        };
+        let (short, long) = (of(100), of(3_000));
+        let first = packed(&noted(&parameters, Some(&long)), None);
+        let (at, size) = (first.bytes.as_ptr(), first.bytes());
+        let second = packed(&noted(&parameters, Some(&long)), Some(first));
+        assert_eq!((second.bytes.as_ptr(), second.bytes()), (at, size));
+        let third = packed(&noted(&parameters, Some(&short)), Some(second));
+        assert!(third.bytes() < 1_000, "{}", third.bytes());
+        assert_eq!(third.entry().reply.unwrap().body.len(), 100);
+    }
+}
