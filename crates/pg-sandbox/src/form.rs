@@ -100,7 +100,7 @@ impl Form {
             return Err(FormError::TooLarge { limit: limits.body_bytes });
         }
         check_encoding(body)?;
-        let expected = body.iter().filter(|&&byte| byte == b'&').count() + 1;
+        let expected = separators(body) + 1;
         let mut parameters = Parameters::with_capacity(expected.min(limits.parameters), body.len());
         for (name, value) in read_as_can_be(body) {
             if parameters.len() == limits.parameters {
@@ -226,9 +226,17 @@ fn check_content_type(headers: &HeaderMap) -> Result<(), FormError> {
     Ok(())
 }
 
+/// How many `&` there are, in short parts, which are counted many bytes at once.
+fn separators(body: &[u8]) -> usize {
+    let in_part = |part: &[u8]| part.iter().map(|&byte| u8::from(byte == b'&')).sum::<u8>();
+    body.chunks(usize::from(u8::MAX)).map(|part| usize::from(in_part(part))).sum()
+}
+
 fn check_encoding(body: &[u8]) -> Result<(), FormError> {
     let plain = body.is_ascii();
-    if plain && !body.contains(&b'%') {
+    // Nearly every form encodes nothing but ASCII characters: then it is UTF-8 whatever stands beside them.
+    let encodes_ascii = |rest: &[u8]| matches!(rest, [b'0'..=b'7', low, ..] if low.is_ascii_hexdigit());
+    if plain && body.split(|&byte| byte == b'%').skip(1).all(encodes_ascii) {
         return Ok(());
     }
     for (position, component) in body.split(|&byte| byte == b'&').enumerate() {
@@ -261,9 +269,9 @@ pub(crate) fn read_as_can_be(body: &[u8]) -> impl Iterator<Item = (Cow<'_, str>,
 
 /// Most names and values need no decoding; those are found, and checked, many bytes at once.
 fn decoded(written: &[u8]) -> Cow<'_, str> {
-    let as_they_are = !written.contains(&b'%') && !written.contains(&b'+');
+    let is_encoded = written.iter().fold(false, |found, &byte| found | (byte == b'%') | (byte == b'+'));
     match std::str::from_utf8(written) {
-        Ok(text) if as_they_are => Cow::Borrowed(text),
+        Ok(text) if !is_encoded => Cow::Borrowed(text),
         _ => {
             let spaced = written.split(|&byte| byte == b'+').map(percent_decode);
             let mut bytes = Vec::with_capacity(written.len());
@@ -374,6 +382,14 @@ mod tests {
         assert_eq!(error(b"a=\xc3&\xa9=1"), FormError::Utf8 { parameter: 1 });
         assert_eq!(error(b"a=1&b=2&a=1"), FormError::Duplicate { name: "a".to_owned() });
         assert_eq!(error(b"a=1&%61=2"), FormError::Duplicate { name: "a".to_owned() });
+    }
+
+    #[test]
+    fn separators_are_counted_in_bodies_of_any_length() {
+        for count in [0, 1, 254, 255, 256, 1_000] {
+            assert_eq!(separators("&".repeat(count).as_bytes()), count);
+            assert_eq!(separators("a=1&".repeat(count).as_bytes()), count);
+        }
     }
 
     #[test]
