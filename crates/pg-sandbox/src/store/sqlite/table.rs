@@ -1,6 +1,6 @@
 //! What a table looks like, and the statements that use it.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, cell::Cell as Flag};
 
 use rusqlite::{
     Connection, Row as Found, ToSql,
@@ -20,6 +20,9 @@ pub(super) struct Table {
     digested_key: bool,
     /// The index columns, and whether they hold digests.
     columns: Vec<(String, bool)>,
+    /// Whether it had no row when the store was opened, and none was written since: then nothing has to be looked for. Nearly every
+    /// request asks a table that is empty, that of failed attempts.
+    is_empty: Flag<bool>,
     pub(super) get: String,
     pub(super) holds: String,
     pub(super) insert: String,
@@ -70,7 +73,25 @@ impl Table {
             name,
             digested_key,
             columns,
+            is_empty: Flag::new(false),
         }
+    }
+
+    /// Looks whether there is a row.
+    pub(super) fn look(&self, connection: &Connection) -> Result<(), StoreError> {
+        let mut statement = connection.prepare(&format!("SELECT 1 FROM {} LIMIT 1", self.name))?;
+        self.is_empty.set(!statement.exists([])?);
+        Ok(())
+    }
+
+    /// Whether there is certainly no row.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.is_empty.get()
+    }
+
+    /// A row is about to be written.
+    pub(super) fn fill(&self) {
+        self.is_empty.set(false);
     }
 
     pub(super) fn columns(&self) -> impl Iterator<Item = &str> {

@@ -105,6 +105,32 @@ fn a_copy_taken_without_closing_holds_every_commit() {
     assert_eq!(keys(&mut crashed, &Query::oldest(100)).len(), 50);
 }
 
+/// A table that was empty when the store was opened is not searched until it has a row: by a write, or by one that is done again
+/// after a crash.
+#[test]
+fn a_row_is_found_in_a_table_that_was_empty() {
+    let found = |store: &mut Sqlite, key: &str| {
+        let holds = store.holds(Note::KIND, key).unwrap();
+        assert_eq!(Transaction::new(store).get::<Note>(key).unwrap().is_some(), holds);
+        holds
+    };
+    let (_folder, path) = file();
+    let (_other, copy) = file();
+    let mut store = Sqlite::open(&path, &KEY).unwrap();
+    assert!(!found(&mut store, "k1"));
+    write(&mut store, &[note("k1", "main", "r")]);
+    assert!(found(&mut store, "k1") && !found(&mut store, "k2"));
+    copy_logs(&path, &copy);
+    assert!(found(&mut Sqlite::open(&copy, &KEY).unwrap(), "k1"), "done again");
+    drop(store);
+    let mut store = Sqlite::open(&path, &KEY).unwrap();
+    assert!(found(&mut store, "k1"), "opened again");
+    store.begin().unwrap();
+    store.remove(Note::KIND, "k1").unwrap();
+    store.commit().unwrap();
+    assert!(!found(&mut store, "k1"));
+}
+
 #[test]
 fn one_request_is_undone_alone() {
     let mut store = Sqlite::in_memory().unwrap();
