@@ -5,8 +5,6 @@
 //! does not read its response. When a bound is reached, the connection that has been silent for longest is closed in favour of the
 //! new one; a connection whose request is being answered is never closed.
 //!
-//! With the feature `postgres` it also opens connections to databases: [`PostgresUrl`] requires TLS beyond this machine.
-//!
 //! **What it is not:** an HTTP server. The server tells it what a connection does, through its [`ConnectionSlot`].
 //!
 //! A connection is *idle* while the server waits for its peer: for a first byte, the rest of a head or a body, the next request, or
@@ -35,6 +33,10 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # Features
+//!
+//! - `postgres`: `PostgresUrl` opens connections to PostgreSQL, beyond this machine only with TLS.
 
 mod acceptor;
 mod body;
