@@ -23,6 +23,9 @@ const FOLDER: &str = "tests/fuzz";
 const REQUESTS: &str = "requests.dict";
 const REPLIES: &str = "replies.dict";
 
+/// Executions of earlier processes, in the work folder. Without it counting begins again.
+const COUNTED: &str = "counted.txt";
+
 /// The options of a run.
 pub(crate) struct Options {
     pub(crate) minutes: f64,
@@ -31,6 +34,8 @@ pub(crate) struct Options {
     pub(crate) targets: Vec<String>,
     /// Takes what was found into the corpus of the repository.
     pub(crate) keep: bool,
+    /// Repeats all targets until they have been executed so often together, counting earlier processes.
+    pub(crate) executions: Option<u64>,
 }
 
 /// Fuzzes and prints a table. A crash is minimised, kept as a regression, and an error at the end.
@@ -41,7 +46,10 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     let mut run = Run { root, work: root.join("target/fuzz"), programs: PathBuf::new() };
     run.build()?;
     run.write_dictionaries()?;
-    let rows = run.all(&targets, options)?;
+    let rows = match options.executions {
+        None => run.all(&targets, options)?,
+        Some(wanted) => run.until(&targets, options, wanted)?,
+    };
     println!("\n{}", output::table(&rows));
     let crashed: Vec<&str> = rows.iter().filter(|row| row.1.crashed()).map(|row| row.0.as_str()).collect();
     if !crashed.is_empty() {
@@ -89,6 +97,24 @@ impl Run<'_> {
         let (requests, replies) = dictionaries::generate(self.root)?;
         fs::write(self.work.join(REQUESTS), requests)?;
         Ok(fs::write(self.work.join(REPLIES), replies)?)
+    }
+
+    /// All targets again and again, each for the same time, until their sum is reached or one has crashed. What was counted is kept after
+    /// each round.
+    fn until(&self, targets: &[String], options: &Options, wanted: u64) -> Result<Vec<(String, Counted)>> {
+        let file = self.work.join(COUNTED);
+        let text = fs::read_to_string(&file).unwrap_or_default();
+        let mut sums: Vec<(String, Counted)> =
+            targets.iter().map(|target| (target.clone(), Counted::of_kept(target, &text))).collect();
+        let reached = |sums: &[(String, Counted)]| sums.iter().map(|(_, sum)| sum.executions).sum::<u64>() >= wanted;
+        while !reached(&sums) && !sums.iter().any(|(_, sum)| sum.crashed()) {
+            for ((_, sum), (_, row)) in sums.iter_mut().zip(self.all(targets, options)?) {
+                sum.add(row);
+            }
+            fs::write(&file, sums.iter().map(|(target, sum)| sum.kept(target)).collect::<String>())?;
+            println!("\n{}", output::table(&sums));
+        }
+        Ok(sums)
     }
 
     /// Each target once, as many at the same time as there are jobs.

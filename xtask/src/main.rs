@@ -144,6 +144,9 @@ enum Command {
         /// Take what was found into the corpus of the repository
         #[arg(long)]
         keep: bool,
+        /// Repeat until all targets together were executed so often; counts are kept in target/fuzz/counted.txt, and an interrupted run goes on
+        #[arg(long, value_name = "N")]
+        executions: Option<u64>,
     },
     /// Run the cores' tests under Miri, which sees undefined behaviour
     #[command(
@@ -248,8 +251,8 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Dist { quick } => dist::run(&root, quick),
         Command::Package { verify } => package::run(&root, verify).map(drop),
         Command::Wasm => wasm::run(&root).map(drop),
-        Command::Fuzz { minutes, jobs, target, keep } => {
-            fuzz::run(&root, &fuzz::Options { minutes, jobs, targets: target, keep })
+        Command::Fuzz { minutes, jobs, target, keep, executions } => {
+            fuzz::run(&root, &fuzz::Options { minutes, jobs, targets: target, keep, executions })
         }
         Command::Miri { package, minutes } => miri::run(&root, package.as_deref(), minutes),
         Command::Simulate { seeds, seed, planted, fleets } => simulate::run(&root, seeds, seed, planted, fleets),

@@ -16,8 +16,14 @@ const RUNS: [(&str, &[&str]); 3] =
 
 const FLAGS: &str = "--cfg aes_backend=\"soft\" --cfg sha2_backend=\"soft\"";
 
-/// Tests that only repeat a loop so often that it takes hours here, and read no other code than others do.
-const LONG: [&str; 1] = ["many_unknown_fields_are_read_in_time"];
+/// Tests that take from minutes to hours here, since they only repeat what shorter tests execute: a diagnosis hashes hundreds of texts, the
+/// others loop over thousands of values.
+const LONG: [&str; 4] = [
+    "explain::tests::",
+    "item_numbers_come_in_the_order_of_their_texts",
+    "any_text_is_as_long_as_before_and_shows_no_number",
+    "many_unknown_fields_are_read_in_time",
+];
 
 /// What `timeout` answers when the time is over.
 const TIME_IS_OVER: i32 = 124;

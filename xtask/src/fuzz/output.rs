@@ -21,6 +21,31 @@ impl Counted {
         self.crash.is_some()
     }
 
+    /// Adds a later run of the same target.
+    pub(super) fn add(&mut self, later: Self) {
+        if self.seconds == 0 {
+            self.before = later.before;
+        }
+        self.executions += later.executions;
+        self.seconds += later.seconds;
+        self.a_second = self.executions / self.seconds.max(1);
+        (self.after, self.inputs) = (later.after, later.inputs);
+        self.crash = self.crash.take().or(later.crash);
+    }
+
+    /// What is kept for the next process.
+    pub(super) fn kept(&self, target: &str) -> String {
+        format!("{target} {} {} {} {} {}\n", self.executions, self.seconds, self.before, self.after, self.inputs)
+    }
+
+    /// Reads what was kept of a target; nothing is counted otherwise.
+    pub(super) fn of_kept(target: &str, text: &str) -> Self {
+        let rest = text.lines().find_map(|line| line.strip_prefix(target)?.strip_prefix(' '));
+        let numbers: Vec<u64> = rest.unwrap_or_default().split(' ').filter_map(|word| word.parse().ok()).collect();
+        let [executions, seconds, before, after, inputs] = numbers[..] else { return Self::default() };
+        Self { executions, seconds, a_second: executions / seconds.max(1), before, after, inputs, crash: None }
+    }
+
     pub(super) fn line(&self) -> String {
         let new = self.after.saturating_sub(self.before);
         let how = if self.crashed() { "a property is broken" } else { "nothing found" };
@@ -141,5 +166,16 @@ mod tests {
         assert_eq!(artifact(&log).as_deref(), Some("crash-0123"));
         assert_eq!(reason(&log).lines().count(), 2);
         assert!(artifact(LOG).is_none());
+    }
+
+    #[test]
+    fn runs_add_up_also_over_processes() {
+        let mut sum = Counted::of_kept("form", "");
+        sum.add(counted(LOG));
+        let kept = format!("{}{}", Counted::default().kept("formal"), sum.kept("form"));
+        let mut again = Counted::of_kept("form", &kept);
+        again.add(counted(LOG));
+        assert_eq!((again.executions, again.seconds, again.a_second), (2_097_152, 122, 17_189));
+        assert_eq!((again.before, again.after, again.inputs), (120, 131, 9));
     }
 }

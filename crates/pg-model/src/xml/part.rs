@@ -8,6 +8,14 @@ pub(super) type Problem = &'static str;
 pub(super) const NOT_WELL_FORMED: Problem = "is not well-formed XML";
 pub(super) const UNDEFINED: Problem = "uses an entity that XML does not define";
 
+/// The white space of XML. Unlike that of ASCII it has no form feed.
+pub(super) const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
+
+/// Whether a text is white space only.
+pub(super) fn is_blank(text: &str) -> bool {
+    text.trim_start_matches(BLANKS).is_empty()
+}
+
 /// A part that is not plain, before its surroundings are checked.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Part<'x> {

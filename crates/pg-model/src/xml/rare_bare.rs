@@ -4,7 +4,7 @@
 
 use alloc::string::String;
 
-use super::part::{NOT_WELL_FORMED, Part, Problem, UNDEFINED, with_line_feeds};
+use super::part::{BLANKS, NOT_WELL_FORMED, Part, Problem, UNDEFINED, with_line_feeds};
 
 const LEFT_OUT: Problem = "has an attribute or a document type, which this build does not support";
 
@@ -33,8 +33,8 @@ pub(super) fn cut(rest: &str) -> Result<(usize, Part<'_>), Problem> {
 fn tag(rest: &str) -> Result<(usize, Part<'_>), Problem> {
     let inside = up_to(behind_first(rest), ">")?;
     let (tag, empty) = inside.strip_suffix('/').map_or((inside, false), |tag| (tag, true));
-    let name = tag.trim_ascii_end();
-    if name.bytes().any(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n')) {
+    let name = tag.trim_end_matches(BLANKS);
+    if name.contains(BLANKS) {
         return Err(LEFT_OUT);
     }
     Ok((inside.len() + 2, Part::Tag { name, empty }))

@@ -9,7 +9,7 @@ use crate::{
     value::{Extra, Value},
     xml::{
         ROOT,
-        part::{NOT_WELL_FORMED, Problem},
+        part::{NOT_WELL_FORMED, Problem, is_blank},
         scan::{Scanner, Tag, Token},
     },
 };
@@ -54,7 +54,7 @@ impl<'x> XmlReader<'x> {
                     }
                     return self.epilogue();
                 }
-                Token::Text(text) if text.trim_ascii().is_empty() => {}
+                Token::Text(text) if is_blank(&text) => {}
                 Token::Aside => {}
                 Token::End => return Err("has no element serviceResponse"),
                 Token::Text(_) | Token::Close => return Err(NOT_WELL_FORMED),
@@ -67,7 +67,7 @@ impl<'x> XmlReader<'x> {
         loop {
             match self.scanner.token()? {
                 Token::End => return Ok(()),
-                Token::Text(text) if text.trim_ascii().is_empty() => {}
+                Token::Text(text) if is_blank(&text) => {}
                 Token::Aside => {}
                 Token::Text(_) | Token::Open(_) | Token::Close => return Err("has content after its root element"),
             }
@@ -224,5 +224,5 @@ impl<'x> XmlReader<'x> {
 }
 
 fn bare_text(text: Cow<'_, str>) -> Misfit {
-    (!text.trim_ascii().is_empty()).then(|| Value::text(text))
+    (!is_blank(&text)).then(|| Value::text(text))
 }

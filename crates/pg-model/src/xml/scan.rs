@@ -3,7 +3,7 @@
 
 use alloc::{borrow::Cow, vec::Vec};
 
-use super::part::{NOT_WELL_FORMED, Part, Problem, with_line_feeds};
+use super::part::{BLANKS, NOT_WELL_FORMED, Part, Problem, with_line_feeds};
 #[cfg(feature = "xml")]
 use super::rare;
 #[cfg(not(feature = "xml"))]
@@ -109,7 +109,7 @@ impl<'x> Scanner<'x> {
     fn close(&mut self, rest: &str) -> Result<Token<'x>, Problem> {
         let name = self.open.pop().ok_or(NOT_WELL_FORMED)?;
         let behind = rest.strip_prefix("</").and_then(|behind| behind.strip_prefix(name)).ok_or(NOT_WELL_FORMED)?;
-        let behind_blanks = behind.trim_ascii_start();
+        let behind_blanks = behind.trim_start_matches(BLANKS);
         if !behind_blanks.starts_with('>') {
             return Err(NOT_WELL_FORMED);
         }

@@ -87,6 +87,10 @@ fn what_is_not_well_formed_is_refused() {
         "<serviceResponse><sessionKey>&#99999999999;</sessionKey></serviceResponse>",
         "<serviceResponse><!-- a </serviceResponse>",
         "<serviceResponse><![CDATA[ a </serviceResponse>",
+        // A form feed is no white space in XML.
+        "<serviceResponse></serviceResponse\u{c}>",
+        "<serviceResponse></serviceResponse>\u{c}",
+        "\u{c}<serviceResponse></serviceResponse>",
         "<serviceResponse/><serviceResponse/>",
         "<serviceResponse/>trailing",
         "<serviceResponse/>&amp;",
