@@ -64,11 +64,17 @@ pub fn merchants_from_json(text: &str) -> Result<Vec<Merchant>, ConfigFileError>
 }
 
 fn syntax(line: usize, column: usize, problem: &str) -> ConfigFileError {
-    ConfigFileError::Invalid { place: format!("line {line}, column {column}"), problem: without_value(problem.trim()) }
+    ConfigFileError::Invalid { place: format!("line {line}, column {column}"), problem: without_quotes(problem.trim()) }
 }
 
-/// The parser's message about a value of the wrong type, without the value: a key that lost its quotation marks is still a secret.
-fn without_value(problem: &str) -> String {
+/// The parser's message without the text that it quotes from the file. A key without quotation marks is still a secret, and one without
+/// the equals sign before it is part of a name.
+fn without_quotes(problem: &str) -> String {
+    if let Some((before, expected)) = problem.rsplit_once("`, expected ")
+        && let Some(what @ ("unknown field" | "unknown variant")) = before.split(" `").next()
+    {
+        return format!("{what}, expected {expected}");
+    }
     match problem.split_once("expected ") {
         Some((before, expected)) if before.starts_with("invalid ") => format!("expected {expected}"),
         _ => problem.to_owned(),
@@ -263,7 +269,7 @@ rawCards = true
             ("rawCards = true", "accountUpdater = true", "accountUpdaterKey", "needed"),
             ("rawCards = true", "enterpriseApiKey = \"k\"", "enterpriseApiKey", "exactly 32"),
             ("rawCards = true", "requestsPerMinute = 0", "requestsPerMinute", "at least 1"),
-            ("rawCards = true", "rawCard = true", "line 8, column 1", "unknown field `rawCard`"),
+            ("rawCards = true", "rawCard = true", "line 8, column 1", "unknown field, expected one of `name`"),
             ("rawCards = true", "rawCards = ", "line 8", ""),
             ("name = \"shop\"", "", "line 2, column 1", "missing field `name`"),
         ] {
@@ -278,7 +284,22 @@ rawCards = true
 
     #[test]
     fn errors_quote_no_line_of_the_file() {
-        let text = GOOD.replace("\"secret\"", "\"canary\" oops");
-        assert!(!merchants_from_toml(&text).unwrap_err().to_string().contains("canary"));
+        for (from, to) in [
+            ("\"secret\"", "\"canary\" oops"),
+            ("shaKey = \"secret\"", "shaKey\"canary\" = 1"),
+            ("shaKey = \"secret\"", "shaKeycanary = 1"),
+            ("shaKey = \"secret\"", "\"shaKey`, expected canary\" = 1"),
+            ("rawCards = true", "redemption = \"canary\""),
+            ("rawCards = true", "rawCards = canary"),
+        ] {
+            let text = GOOD.replace(from, to);
+            assert_ne!(text, GOOD);
+            let error = merchants_from_toml(&text).unwrap_err().to_string();
+            assert!(!error.contains("canary"), "{to}: {error}");
+        }
+        for member in ["\"shaKeycanary\": 1", "\"shaKey\": {\"canary\": 1}", "\"redemption\": \"canary\""] {
+            let error = merchants_from_json(&format!("{{\"merchant\": [{{{member}}}]}}")).unwrap_err().to_string();
+            assert!(!error.contains("canary"), "{member}: {error}");
+        }
     }
 }

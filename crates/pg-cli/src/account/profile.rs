@@ -131,7 +131,9 @@ pub(crate) fn parse(text: &str) -> Result<Profiles, Vec<Mistake>> {
         let entries = profiles.entry(name.get_ref().to_string()).or_default();
         for (member, value) in members {
             let Some(setting) = Setting::ALL.into_iter().find(|setting| setting.member() == *member.get_ref()) else {
-                mistakes.push(Mistake::at(text, member.span().start, unknown(member.get_ref())));
+                // A value that has lost its equals sign is part of the name, so the name is not shown.
+                let problem = format!("unknown setting; {}", meant(member.get_ref()));
+                mistakes.push(Mistake::at(text, member.span().start, problem));
                 continue;
             };
             match value.get_ref() {
@@ -150,14 +152,18 @@ pub(crate) fn parse(text: &str) -> Result<Profiles, Vec<Mistake>> {
 
 const OUTSIDE: &str = "expected a profile such as [staging] before the first setting";
 
-/// The message for an unknown setting.
+/// The message for an unknown setting of a command line.
 pub(crate) fn unknown(member: &str) -> String {
+    format!("unknown setting {}; {}", mask::text(member), meant(member))
+}
+
+/// The setting that was probably meant, or all of them.
+fn meant(member: &str) -> String {
     let known = || Setting::ALL.into_iter().map(Setting::member);
-    let meant = suggestion::nearest(member, known()).map_or_else(
+    suggestion::nearest(member, known()).map_or_else(
         || format!("known are {}", known().collect::<Vec<_>>().join(", ")),
         |near| format!("did you mean {near}?"),
-    );
-    format!("unknown setting {}; {meant}", mask::text(member))
+    )
 }
 
 /// The parser's message about a value of the wrong type, without the value: a key without quotation marks is still a
@@ -223,16 +229,12 @@ mod tests {
     fn mistakes_tell_the_place_and_what_was_meant_and_quote_no_value() {
         for (text, says) in [
             ("[a]\napiKey = canary\n", "line 2"),
-            (
-                "[a]\napiKey = \"k\"\napikey = \"canary\"\n",
-                "line 3, column 1: unknown setting apikey; did you mean apiKey?",
-            ),
+            ("[a]\napiKey = \"k\"\napikey = \"canary\"\n", "line 3, column 1: unknown setting; did you mean apiKey?"),
+            ("[a]\nshaKeycanary = 1\n", "line 2, column 1: unknown setting; known are"),
+            ("[a]\napiPasswordcan = 1\n", "line 2, column 1: unknown setting; did you mean apiPassword?"),
             ("[a]\napiKey = 5\n", "line 2, column 10: apiKey must be a quoted string"),
             ("[a]\napiKey = 4111111111111111\n", "line 2"),
-            (
-                "[a]\ncolour = \"canary\"\n",
-                "line 2, column 1: unknown setting colour; known are baseUrl, enterpriseBaseUrl",
-            ),
+            ("[a]\ncolour = \"canary\"\n", "line 2, column 1: unknown setting; known are baseUrl, enterpriseBaseUrl"),
             ("baseUrl = \"x\"", "line 1, column 1: expected a profile such as [staging]"),
         ] {
             let problem = only(text).to_string();
