@@ -1,6 +1,7 @@
 //! A server for any tower service, which hostile peers cannot fill.
 
 use std::{
+    cell::Cell,
     convert::Infallible,
     error::Error,
     future::{pending, poll_fn},
@@ -19,7 +20,12 @@ use hyper::{
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
 use pg_connections::{Accepted, Acceptor, ConnectionLimits, ConnectionSlot, ShortReads};
-use tokio::{net::TcpListener, sync::watch, task::JoinSet, time::timeout};
+use tokio::{
+    net::TcpListener,
+    sync::watch,
+    task::{JoinSet, yield_now},
+    time::timeout,
+};
 use tower_service::Service;
 
 use super::HEAD_BYTES;
@@ -97,9 +103,16 @@ where
     let Accepted { stream, place, .. } = accepted;
     let place = Arc::new(place);
     let held = Arc::clone(&place);
+    let is_first = Cell::new(true);
     let answer = service_fn(move |request: Request<Incoming>| {
         let (mut service, place) = (service.clone(), Arc::clone(&held));
+        let is_later = !is_first.replace(false);
         async move {
+            if is_later {
+                // It may have been sent together with the one before. Other connections have their turn first: thousands of
+                // requests in one write would delay all of them.
+                yield_now().await;
+            }
             let request = request.map(|body| GuardedBody::new(body, Arc::clone(&place)));
             poll_fn(|cx| service.poll_ready(cx)).await?;
             let response = service.call(request).await;

@@ -325,6 +325,55 @@ async fn as_a_service_it_gives_up_bodies_that_do_not_end() {
     }
 }
 
+/// Answers every request, and tells its path.
+#[derive(Clone)]
+struct Paths(tokio::sync::mpsc::UnboundedSender<String>);
+
+impl tower_service::Service<Request<pg_hyper::GuardedBody>> for Paths {
+    type Response = Response<http_body_util::Empty<Bytes>>;
+    type Error = std::convert::Infallible;
+    type Future = std::future::Ready<Result<Self::Response, Self::Error>>;
+
+    fn poll_ready(&mut self, _: &mut std::task::Context<'_>) -> std::task::Poll<Result<(), Self::Error>> {
+        std::task::Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<pg_hyper::GuardedBody>) -> Self::Future {
+        self.0.send(request.uri().path().to_owned()).unwrap();
+        std::future::ready(Ok(Response::default()))
+    }
+}
+
+/// A hundred requests in one write are not all answered before the request of another connection.
+#[tokio::test]
+async fn requests_of_one_write_let_other_connections_have_their_turn() {
+    use std::io::{Read, Write};
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    // Everything is sent before the server starts.
+    let write = |requests: &str| {
+        let mut stream = std::net::TcpStream::connect(address).unwrap();
+        stream.write_all(requests.as_bytes()).unwrap();
+        stream
+    };
+    let many = write(&"GET /many HTTP/1.1\r\nHost: shop\r\n\r\n".repeat(100));
+    let mut one = write("GET /one HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n\r\n");
+    let (answered, mut paths) = tokio::sync::mpsc::unbounded_channel();
+    let server = tokio::spawn(serve_guarded(listener, ConnectionLimits::default(), Paths(answered)));
+    let mut before = 0;
+    while paths.recv().await.unwrap() == "/many" {
+        before += 1;
+    }
+    assert!(before <= 3, "{before} requests of one write were answered first");
+    let reply = tokio::task::spawn_blocking(move || {
+        let mut reply = String::new();
+        one.read_to_string(&mut reply).map(|_| reply)
+    });
+    assert!(reply.await.unwrap().unwrap().starts_with("HTTP/1.1 200"));
+    server.abort();
+    drop(many);
+}
+
 /// Without a port: as a service in another server.
 #[tokio::test]
 async fn as_a_service_it_takes_the_same_and_bodies_of_any_kind() {
