@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use pg_hyper::{
     ConnectionLimits, EndpointPurpose, HyperTransport, Notification, Receiver, ReceiverLimits, Transport,
-    proto::BaseUrl, serve_guarded, serve_guarded_until,
+    proto::BaseUrl, serve_guarded,
 };
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -17,7 +17,7 @@ async fn receiver(limits: ReceiverLimits) -> Receiver {
     Receiver::on(TcpListener::bind("127.0.0.1:0").await.unwrap(), limits).unwrap()
 }
 
-async fn send(method: &str, url: &str, body: impl Into<Bytes>) -> Response<Bytes> {
+pub(super) async fn send(method: &str, url: &str, body: impl Into<Bytes>) -> Response<Bytes> {
     let request = Request::builder().method(method).uri(url).body(body.into()).unwrap();
     HyperTransport::new().send(request).await.unwrap()
 }
@@ -325,55 +325,6 @@ async fn as_a_service_it_gives_up_bodies_that_do_not_end() {
     }
 }
 
-/// Answers every request, and tells its path.
-#[derive(Clone)]
-struct Paths(tokio::sync::mpsc::UnboundedSender<String>);
-
-impl tower_service::Service<Request<pg_hyper::GuardedBody>> for Paths {
-    type Response = Response<http_body_util::Empty<Bytes>>;
-    type Error = std::convert::Infallible;
-    type Future = std::future::Ready<Result<Self::Response, Self::Error>>;
-
-    fn poll_ready(&mut self, _: &mut std::task::Context<'_>) -> std::task::Poll<Result<(), Self::Error>> {
-        std::task::Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<pg_hyper::GuardedBody>) -> Self::Future {
-        self.0.send(request.uri().path().to_owned()).unwrap();
-        std::future::ready(Ok(Response::default()))
-    }
-}
-
-/// A hundred requests in one write are not all answered before the request of another connection.
-#[tokio::test]
-async fn requests_of_one_write_let_other_connections_have_their_turn() {
-    use std::io::{Read, Write};
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    // Everything is sent before the server starts.
-    let write = |requests: &str| {
-        let mut stream = std::net::TcpStream::connect(address).unwrap();
-        stream.write_all(requests.as_bytes()).unwrap();
-        stream
-    };
-    let many = write(&"GET /many HTTP/1.1\r\nHost: shop\r\n\r\n".repeat(100));
-    let mut one = write("GET /one HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n\r\n");
-    let (answered, mut paths) = tokio::sync::mpsc::unbounded_channel();
-    let server = tokio::spawn(serve_guarded(listener, ConnectionLimits::default(), Paths(answered)));
-    let mut before = 0;
-    while paths.recv().await.unwrap() == "/many" {
-        before += 1;
-    }
-    assert!(before <= 3, "{before} requests of one write were answered first");
-    let reply = tokio::task::spawn_blocking(move || {
-        let mut reply = String::new();
-        one.read_to_string(&mut reply).map(|_| reply)
-    });
-    assert!(reply.await.unwrap().unwrap().starts_with("HTTP/1.1 200"));
-    server.abort();
-    drop(many);
-}
-
 /// Without a port: as a service in another server.
 #[tokio::test]
 async fn as_a_service_it_takes_the_same_and_bodies_of_any_kind() {
@@ -401,89 +352,6 @@ async fn as_a_service_it_takes_the_same_and_bodies_of_any_kind() {
     assert_eq!(status(post(format!("/{}", endpoint.token()), &"a".repeat(1001)).await), 413);
     drop(receiver);
     assert_eq!(status(post(format!("/{}", endpoint.token()), "trans_key=abc").await), 503);
-}
-
-/// A receiver within a server that keeps to limits, and the address that customers come back to.
-async fn guarded(limits: ConnectionLimits) -> (Receiver, String) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let base = format!("http://{}/pg", listener.local_addr().unwrap());
-    let receiver = Receiver::nested(&BaseUrl::parse(&base).unwrap(), ReceiverLimits::default());
-    let endpoint = receiver.open(EndpointPurpose::CheckoutCallback).unwrap();
-    tokio::spawn(serve_guarded(listener, limits, receiver.service()));
-    (receiver, endpoint.url().to_owned())
-}
-
-/// A connection that has sent this.
-async fn connected(url: &str, sent: &str) -> TcpStream {
-    let (host, _) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
-    let mut stream = TcpStream::connect(host).await.unwrap();
-    stream.write_all(sent.as_bytes()).await.unwrap();
-    stream
-}
-
-#[tokio::test]
-async fn within_a_guarded_server_silent_callers_make_room_for_others() {
-    let (mut receiver, url) = guarded(ConnectionLimits::default().connections(4)).await;
-    let mut silent = Vec::new();
-    for sent in [
-        "",
-        "P",
-        "POST /pg HTTP/1.1\r\nhost: a\r\nx-drip: ",
-        "POST /pg HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\n1",
-    ] {
-        silent.push(connected(&url, sent).await);
-    }
-    silent.push(connected(&url, "").await);
-    let sent = tokio::spawn(async move { send("POST", &url, "trans_key=4711").await });
-    let received = receiver.next().await.unwrap();
-    assert!(matches!(&received.notification, Notification::Paid(hint) if hint.trans_key() == "4711"));
-    drop(received);
-    assert_eq!(sent.await.unwrap().status(), StatusCode::OK);
-    assert_eq!(silent[0].read(&mut [0; 1]).await.unwrap_or(0), 0, "the oldest is closed");
-}
-
-#[tokio::test]
-async fn within_a_guarded_server_a_request_that_is_being_answered_is_not_closed() {
-    let (mut receiver, url) = guarded(ConnectionLimits::default().connections(2)).await;
-    let to = url.clone();
-    let sent = tokio::spawn(async move { send("POST", &to, "trans_key=4711").await });
-    // It is answered once its receipt is dropped.
-    let received = receiver.next().await.unwrap();
-    let mut silent = Vec::new();
-    for _ in 0..6 {
-        silent.push(connected(&url, "").await);
-    }
-    // The last but one was closed in favour of the last: the server has seen all of them.
-    assert_eq!(silent[4].read(&mut [0; 1]).await.unwrap_or(0), 0);
-    drop(received);
-    assert_eq!(sent.await.unwrap().status(), StatusCode::OK);
-}
-
-/// A server that is stopped answers what it is answering, closes the others, and ends.
-#[tokio::test]
-async fn a_guarded_server_that_stops_finishes_the_requests_that_it_is_answering() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let base = BaseUrl::parse(&format!("http://{address}/pg")).unwrap();
-    let mut receiver = Receiver::nested(&base, ReceiverLimits::default().receipt(Duration::from_secs(3_600)));
-    let url = receiver.open(EndpointPurpose::CheckoutCallback).unwrap().url().to_owned();
-    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let stopped = async { stopped.await.unwrap_or_default() };
-    let server = tokio::spawn(serve_guarded_until(listener, ConnectionLimits::default(), receiver.service(), stopped));
-    let mut silent = connected(&url, "").await;
-    let mut again = connected(&url, "GET / HTTP/1.1\r\nhost: a\r\n\r\n").await;
-    assert_ne!(again.read(&mut [0; 4096]).await.unwrap(), 0, "it is answered, and stays open");
-    let to = url.clone();
-    let sent = tokio::spawn(async move { send("POST", &to, "trans_key=4711").await });
-    let received = receiver.next().await.unwrap();
-    stop.send(()).unwrap();
-    for closed in [&mut silent, &mut again] {
-        assert_eq!(closed.read(&mut [0; 1]).await.unwrap_or(0), 0);
-    }
-    assert!(!server.is_finished() && TcpStream::connect(address).await.is_err());
-    drop(received);
-    assert_eq!(sent.await.unwrap().status(), StatusCode::OK);
-    server.await.unwrap();
 }
 
 /// Behind a proxy that sees another end of a request, the bytes behind it are those of another customer.
