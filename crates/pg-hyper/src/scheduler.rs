@@ -140,17 +140,9 @@ impl RequestScheduler {
         loop {
             self.admit(credential_set).await.map_err(DriveError::Stopped)?.unsent();
             let pass = SharedPass::of(limit.permit(service).await.map_err(DriveError::Limit)?);
-            match self.ask(credential_set, self.now()) {
-                Ok(admission) => {
-                    self.keep().await;
-                    return Ok((admission, pass));
-                }
-                Err(why) => {
-                    pass.landed(RequestEnd::NotSent).await;
-                    if let NotAdmitted::Stopped(stop) = why {
-                        return Err(DriveError::Stopped(stop));
-                    }
-                }
+            let admitted = self.ask(credential_set, self.now());
+            if let Some(both) = self.kept_or_landed(admitted, pass).await.map_err(DriveError::Stopped)? {
+                return Ok(both);
             }
         }
     }
@@ -171,16 +163,29 @@ impl RequestScheduler {
                 admission.depart().map_err(NotAdmitted::Stopped)?;
                 Ok(admission)
             });
-            match admitted {
-                Ok(admission) => {
-                    self.keep().await;
-                    return Ok((admission, pass));
-                }
-                Err(why) => {
-                    pass.landed(RequestEnd::NotSent).await;
-                    if let NotAdmitted::Stopped(stop) = why {
-                        return Err(Error::Stopped(stop));
-                    }
+            if let Some(both) = self.kept_or_landed(admitted, pass).await.map_err(Error::Stopped)? {
+                return Ok(both);
+            }
+        }
+    }
+
+    /// Keeps an admission together with the permission of the shared limit. Without an admission, gives the permission back; `None`
+    /// if both may be asked for again.
+    async fn kept_or_landed(
+        &self,
+        admitted: Result<Admission, NotAdmitted>,
+        pass: SharedPass,
+    ) -> Result<Option<(Admission, SharedPass)>, StopReason> {
+        match admitted {
+            Ok(admission) => {
+                self.keep().await;
+                Ok(Some((admission, pass)))
+            }
+            Err(why) => {
+                pass.landed(RequestEnd::NotSent).await;
+                match why {
+                    NotAdmitted::Stopped(stop) => Err(stop),
+                    NotAdmitted::Later(_) => Ok(None),
                 }
             }
         }

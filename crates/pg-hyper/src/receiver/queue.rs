@@ -36,7 +36,6 @@ struct State {
 }
 
 struct Waiting {
-    token: String,
     content: Content,
     receipt: ReceiptHandle,
     _place: Share,
@@ -96,7 +95,7 @@ impl NotificationQueue {
             return false;
         }
         let of_token = state.waiting.entry(token.clone()).or_default();
-        of_token.push_back(Waiting { token: token.clone(), content, receipt, _place: place, _bytes: bytes });
+        of_token.push_back(Waiting { content, receipt, _place: place, _bytes: bytes });
         if of_token.len() == 1 {
             state.turns.push_back(token);
         }
@@ -111,7 +110,7 @@ impl NotificationQueue {
             let arrived = self.arrived.notified();
             let next = self.lock().next();
             match next {
-                Some(Waiting { token, content, receipt, .. }) => {
+                Some((token, Waiting { content, receipt, .. })) => {
                     if let Some(notification) = content.read() {
                         return Received { token, notification, receipt };
                     }
@@ -145,15 +144,15 @@ impl NotificationQueue {
 }
 
 impl State {
-    fn next(&mut self) -> Option<Waiting> {
+    fn next(&mut self) -> Option<(String, Waiting)> {
         let token = self.turns.pop_front()?;
         let of_token = self.waiting.get_mut(&token)?;
-        let next = of_token.pop_front();
+        let next = of_token.pop_front()?;
         if of_token.is_empty() {
             self.waiting.remove(&token);
         } else {
-            self.turns.push_back(token);
+            self.turns.push_back(token.clone());
         }
-        next
+        Some((token, next))
     }
 }
