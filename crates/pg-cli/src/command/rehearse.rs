@@ -3,7 +3,7 @@
 use std::{
     ffi::OsString,
     fs,
-    io::IsTerminal as _,
+    io::{ErrorKind, IsTerminal as _},
     path::{Path, PathBuf},
 };
 
@@ -214,6 +214,10 @@ fn writable(arguments: &Arguments) -> Result<(), Failure> {
             format!("{} is not a folder", folder.display())
         } else if path.is_dir() {
             "it is a folder".to_owned()
+        } else if let Err(error) = fs::symlink_metadata(path)
+            && error.kind() != ErrorKind::NotFound
+        {
+            error.to_string()
         } else {
             continue;
         };

@@ -83,6 +83,76 @@ fn what_cannot_be_run_is_told_with_its_reason() {
     assert!(ended.err.contains("the shop ended before it answered"), "{}", ended.err);
 }
 
+/// All files below a folder, by their paths in it.
+fn all_files(folder: &Path) -> Vec<String> {
+    let mut open = vec![folder.to_owned()];
+    let mut found = Vec::new();
+    while let Some(next) = open.pop() {
+        for entry in fs::read_dir(&next).unwrap().map(Result::unwrap) {
+            if entry.file_type().unwrap().is_dir() {
+                open.push(entry.path());
+            } else {
+                found.push(entry.path().strip_prefix(folder).unwrap().display().to_string());
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn no_name_leads_a_report_out_of_its_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    ["work", "work/out", "tmp"].iter().for_each(|name| fs::create_dir(at(name)).unwrap());
+    let reports: Vec<String> = [("--json-file", "r.json"), ("--html", "r.html"), ("--junit", "r.xml")]
+        .iter()
+        .flat_map(|(option, name)| [(*option).to_owned(), at("work/out").join(name).display().to_string()])
+        .collect();
+    let reports: Vec<&str> = reports.iter().map(String::as_str).collect();
+    let run = |plan: &str, more: &[&str]| {
+        let temporary = at("tmp").display().to_string();
+        rehearse(plan, &[&reports, more].concat()).env("TMPDIR", &temporary).run()
+    };
+    let before = ["work/answer.json", "work/rehearse.toml"];
+    let after = ["work/answer.json", "work/out/r.html", "work/out/r.json", "work/out/r.xml", "work/rehearse.toml"];
+    let long = "n".repeat(5_000);
+    let names = [
+        "../out",
+        "../../../../out",
+        &at("absolute").display().to_string(),
+        "a\0b",
+        "C:\\\\out",
+        "-x",
+        "%2e%2e/x",
+        &long,
+    ];
+    let charge = plan(&at("work"), "[jobs.charge]\ncommand = [\"cat\", \"answer.json\"]\nwith = [\"sessionKey\"]\n");
+    for name in names {
+        // Names that the integration chooses.
+        let answer =
+            serde_json::json!({"claim": "paid", "transactionKey": name, "order": name, "file": name, name: name});
+        fs::write(at("work/answer.json"), answer.to_string()).unwrap();
+        let ended = run(&charge, &["--only", "M01,M02", "--jobs", "1"]);
+        assert_eq!(ended.code, 1, "{name}: {}{}", ended.out, ended.err);
+        assert_eq!(all_files(folder.path()), after, "{name}");
+        ["r.html", "r.json", "r.xml"].iter().for_each(|report| fs::remove_file(at("work/out").join(report)).unwrap());
+        // Names of drills and jobs.
+        if !name.contains('\0') {
+            assert_eq!(run(&charge, &["--only", name]).code, 2, "{name}");
+        }
+        let job = serde_json::json!(name);
+        let unknown = plan(&at("work"), &format!("[jobs.{job}]\ncommand = [\"true\"]\n"));
+        assert_eq!(run(&unknown, &[]).code, 2, "{name}");
+        assert_eq!(all_files(folder.path()), before, "{name}");
+        plan(&at("work"), "[jobs.charge]\ncommand = [\"cat\", \"answer.json\"]\nwith = [\"sessionKey\"]\n");
+    }
+    let ended = rehearse(&charge, &["--html", &at(&long).display().to_string()]).run();
+    assert_eq!(ended.code, 2, "{}", ended.err);
+    assert!(ended.err.contains("cannot be written") && !ended.out.contains("M01"), "{}{}", ended.out, ended.err);
+    assert_eq!(all_files(folder.path()), before);
+}
+
 /// An adapter that replies in M01 and then runs until it is killed, with a connection that shows its end.
 fn hanging(folder: &Path, port: u16) -> String {
     let code = format!(

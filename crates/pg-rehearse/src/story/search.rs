@@ -1,7 +1,8 @@
 //! Searches for card numbers and credentials where they do not belong.
 
 use std::{
-    fs,
+    cmp::Reverse,
+    fs, io,
     path::{Path, PathBuf},
 };
 
@@ -39,10 +40,12 @@ impl Place {
     }
 }
 
-/// The maximum number of bytes read from one log file.
-const MOST: u64 = 16 << 20;
-/// The maximum number of files searched.
-const FILES: usize = 200;
+/// The maximum number of bytes read from one file: its end.
+const MOST_OF_FILE: u64 = 16 << 20;
+/// The maximum number of bytes read from all files of a search. One file is in memory at a time.
+const MOST: u64 = 256 << 20;
+/// The maximum number of files listed of a folder.
+const FILES: usize = 10_000;
 
 /// Whether the plan names the files or commands for these places.
 pub(crate) fn possible(troupe: &Troupe, places: &[Place]) -> bool {
@@ -73,15 +76,20 @@ impl Watch {
                 }
                 Place::LogsCards | Place::LogsCredentials => {
                     let credentials = *place == Place::LogsCredentials;
-                    for (name, text) in logs(stage).await {
-                        findings.extend(self.texts(stage, &name, &text, !credentials, credentials));
+                    let plan = &stage.troupe.plan;
+                    let paths = plan.logs.iter().flat_map(|pattern| matching(&plan.folder, pattern)).collect();
+                    findings.extend(in_files(paths, MOST, |name, text| {
+                        self.texts(stage, &format!("the log {name}"), text, !credentials, credentials)
+                    }));
+                    if let Some(dump) = &plan.dump {
+                        let text = adapter::output_of(dump, &stage.environment()).await;
+                        findings.extend(self.texts(stage, "the dump", &text, !credentials, credentials));
                     }
                 }
                 Place::Folder => {
-                    for path in files(stage.directory()) {
-                        let name = format!("the order's folder, {}", file_name(&path));
-                        findings.extend(self.texts(stage, &name, &read(&path), true, false));
-                    }
+                    findings.extend(in_files(files(stage.directory()), MOST, |name, text| {
+                        self.texts(stage, &format!("the order's folder, {name}"), text, true, false)
+                    }));
                 }
                 Place::Fields => {
                     for exchange in stage.exchanges() {
@@ -181,38 +189,44 @@ fn has_cv2(text: &str, cv2: &str) -> bool {
     })
 }
 
-async fn logs(stage: &Stage) -> Vec<(String, String)> {
-    let plan = &stage.troupe.plan;
-    let mut texts: Vec<(String, String)> = plan
-        .logs
-        .iter()
-        .flat_map(|pattern| matching(&plan.folder, pattern))
-        .take(FILES)
-        .map(|path| (format!("the log {}", file_name(&path)), read(&path)))
-        .collect();
-    if let Some(dump) = &plan.dump {
-        texts.push(("the dump".to_owned(), adapter::output_of(dump, &stage.environment()).await));
+/// Searches files one by one, those that changed last first: the secrets of a drill are in what it has just written. Files
+/// beyond the budget of bytes, and those that cannot be read, are told.
+fn in_files(mut paths: Vec<PathBuf>, budget: u64, search: impl Fn(&str, &str) -> Vec<Finding>) -> Vec<Finding> {
+    paths.sort_by_cached_key(|path| Reverse(fs::metadata(path).and_then(|file| file.modified()).ok()));
+    let (mut findings, mut left, mut unread) = (Vec::new(), budget, Vec::new());
+    for path in &paths {
+        if left == 0 {
+            unread.push(format!("{} and older files, after {} MiB", file_name(path), budget >> 20));
+            break;
+        }
+        match end_of(path, left.min(MOST_OF_FILE)) {
+            Ok(bytes) => {
+                left = left.saturating_sub(bytes.len() as u64);
+                findings.extend(search(&file_name(path), &String::from_utf8_lossy(&bytes)));
+            }
+            // It was deleted meanwhile.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => unread.push(format!("{}: {error}", file_name(path))),
+        }
     }
-    texts
+    findings.extend(unread.into_iter().map(|file| judge::doubt("not-searched", format!("not searched: {file}"))));
+    findings
 }
 
 fn file_name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// The end of a file, as text.
-fn read(path: &Path) -> String {
+/// The last bytes of a file.
+fn end_of(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     use std::io::{Read as _, Seek as _, SeekFrom};
 
+    let mut file = fs::File::open(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
     let mut bytes = Vec::new();
-    let opened = fs::File::open(path).and_then(|mut file| {
-        let length = file.metadata()?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(MOST)))?;
-        file.take(MOST).read_to_end(&mut bytes)
-    });
-    // The file was deleted meanwhile.
-    drop(opened);
-    String::from_utf8_lossy(&bytes).into_owned()
+    file.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// All files below a folder.
@@ -277,6 +291,34 @@ mod tests {
         assert!(has_cv2("cvv=417", "417"));
         assert!(!has_cv2("cv2=*** amount 417", "417") || has_cv2("cv2=417", "417"));
         assert!(!has_cv2("417 pounds", "417"));
+    }
+
+    #[test]
+    fn one_budget_of_bytes_bounds_what_is_read_and_the_rest_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let time = |seconds| std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
+        for (at, name) in ["oldest", "older", "newer", "newest"].into_iter().enumerate() {
+            let file = fs::File::create(folder.path().join(name)).unwrap();
+            io::Write::write_all(&mut &file, format!("{name}{}", ".".repeat(1 << 20)).as_bytes()).unwrap();
+            file.set_modified(time(at as u64)).unwrap();
+        }
+        let searched = std::cell::RefCell::new(Vec::new());
+        let search = |name: &str, text: &str| {
+            searched.borrow_mut().push((name.to_owned(), text.len()));
+            Vec::new()
+        };
+        let findings = in_files(files(folder.path()), 2 << 20, search);
+        // The second one is cut to its end, by the length of the first one's name.
+        let read = [("newest".to_owned(), (1 << 20) + 6), ("newer".to_owned(), (1 << 20) - 6)];
+        assert_eq!(searched.take(), read);
+        let told: Vec<&str> = findings.iter().map(|finding| finding.text.as_str()).collect();
+        assert_eq!(told, ["not searched: older and older files, after 2 MiB"]);
+
+        assert_eq!(in_files(files(folder.path()), MOST, search), []);
+        assert_eq!(searched.take().len(), 4);
+        let gone = vec![folder.path().join("gone"), folder.path().join("oldest/below")];
+        let told = in_files(gone, MOST, search);
+        assert!(told.len() == 1 && told[0].text.starts_with("not searched: below: "), "{told:?}");
     }
 
     #[test]
