@@ -3,6 +3,8 @@
 use alloc::{borrow::Cow, string::String, vec::Vec};
 use core::fmt::Write;
 
+use super::order::positions_in_order;
+
 /// One member of an array value.
 ///
 /// A decimal number has several text forms, so pass it as text.
@@ -71,22 +73,20 @@ pub fn array_value<'a>(members: impl IntoIterator<Item = ArrayMember<'a>>) -> St
 /// ```
 #[must_use]
 pub fn form_arrays<'a>(parameters: &[(&'a str, &'a str)]) -> Vec<(Cow<'a, str>, Cow<'a, str>)> {
-    // Sorted, so that thousands of names are grouped in one pass.
-    let mut members: Vec<(&str, usize)> =
-        parameters.iter().enumerate().filter_map(|(at, (name, _))| Some((array_name(name)?, at))).collect();
-    if members.is_empty() {
+    let bases: Vec<(&str, &str)> =
+        parameters.iter().map(|&(name, value)| (array_name(name).unwrap_or(name), value)).collect();
+    if bases.iter().zip(parameters).all(|(base, sent)| base.0.len() == sent.0.len()) {
         return parameters.iter().map(|&(name, value)| (name.into(), value.into())).collect();
     }
-    members.sort_unstable();
-    let mut names: Vec<&str> = parameters.iter().map(|(name, _)| *name).collect();
-    names.sort_unstable();
+    // In order, so that thousands of names are grouped in one pass.
+    let mut places = Vec::with_capacity(bases.len());
+    positions_in_order(&bases, |_, _| true, |at| places.push(at));
     let mut written: Vec<Written<'_>> = parameters.iter().map(|_| Written::AsItIs).collect();
-    for array in members.chunk_by(|one, next| one.0 == next.0) {
-        let (base, first) = array[0];
-        if names.binary_search(&base).is_err()
-            && let Some(values) = in_order(parameters, array)
-        {
-            array.iter().for_each(|(_, at)| written[*at] = Written::Elsewhere);
+    for array in places.chunk_by(|one, next| bases[*one].0 == bases[*next].0) {
+        let first = array[0];
+        let base = bases[first].0;
+        if let Some(values) = in_order(parameters, base, array) {
+            array.iter().for_each(|at| written[*at] = Written::Elsewhere);
             written[first] = Written::Array(base, array_value(values.into_iter().map(ArrayMember::Text)));
         }
     }
@@ -113,13 +113,14 @@ fn array_name(name: &str) -> Option<&str> {
     (!base.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit())).then_some(base)
 }
 
-/// Returns the values of an array's members in order. `None` if their names mix both forms, or skip a number.
-fn in_order<'a>(parameters: &[(&'a str, &'a str)], array: &[(&str, usize)]) -> Option<Vec<&'a str>> {
-    let member = |&(base, at): &(&str, usize)| {
-        let (name, value) = parameters[at];
-        (&name[base.len() + 1..name.len() - 1], value)
+/// Returns the values of an array's members in order. `None` if one is no member, or if their names mix both forms or
+/// skip a number.
+fn in_order<'a>(parameters: &[(&'a str, &'a str)], base: &str, array: &[usize]) -> Option<Vec<&'a str>> {
+    let member = |at: &usize| {
+        let (name, value) = parameters[*at];
+        Some((name[base.len()..].strip_prefix('[')?.strip_suffix(']')?, value))
     };
-    let mut all: Vec<(&str, &str)> = array.iter().map(member).collect();
+    let mut all: Vec<(&str, &str)> = array.iter().map(member).collect::<Option<_>>()?;
     if !all.iter().all(|(index, _)| index.is_empty()) {
         // Numbers without leading zeros sort by their length first.
         all.sort_by_key(|(index, _)| (index.len(), *index));

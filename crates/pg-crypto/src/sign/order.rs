@@ -33,11 +33,20 @@ pub(crate) fn in_order<'a>(
     wanted: impl Fn(&str, &str) -> bool,
     mut visit: impl FnMut(&'a str, &'a str),
 ) {
-    let wanted = parameters.iter().enumerate().filter(|(_, (name, value))| wanted(name, value));
-    let mut see = |position: usize| {
+    positions_in_order(parameters, wanted, |position| {
         let (name, value) = parameters[position];
         visit(name, value);
-    };
+    });
+}
+
+/// Visits the positions of `parameters` in signing order, except those that `wanted` rejects. Equal names are adjacent.
+#[inline]
+pub(super) fn positions_in_order(
+    parameters: &[(&str, &str)],
+    wanted: impl Fn(&str, &str) -> bool,
+    mut see: impl FnMut(usize),
+) {
+    let wanted = parameters.iter().enumerate().filter(|(_, (name, value))| wanted(name, value));
     if parameters.len() > ON_STACK {
         let mut slots: Vec<u128> = wanted.map(|(at, (name, _))| slot::<LONG>(name, 0, at)).collect();
         sort::<LONG>(&mut slots, parameters, 0);
