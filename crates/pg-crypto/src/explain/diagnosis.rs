@@ -22,7 +22,7 @@ const THOROUGH_PARAMETERS: usize = 64;
 ///
 /// It computes a few dozen signatures, and a few hundred for requests of up to 16 KiB and 64 parameters. Use it in
 /// development, not for every request. For requests above 200 KiB it tries only the most likely mistakes, so that it
-/// takes milliseconds for any input. milliseconds whatever it is given.
+/// takes milliseconds for any input.
 ///
 /// ```
 /// use pg_crypto::{Diagnosis, Mistake, ShaKey, diagnose, sign};

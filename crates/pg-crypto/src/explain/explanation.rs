@@ -1,5 +1,6 @@
 //! A signature, step by step.
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
@@ -108,7 +109,8 @@ impl Explanation {
         &self.dropped
     }
 
-    /// Returns likely mistakes as sentences for people. They may be intended.
+    /// Returns likely mistakes as sentences for people; of thousands, the last sentence tells how many more there are. They may be
+    /// intended.
     #[must_use]
     pub fn suspicions(&self) -> &[String] {
         &self.suspicions
@@ -154,15 +156,23 @@ impl fmt::Display for Explanation {
     }
 }
 
+/// The most likely mistakes that are told.
+const MOST_SUSPICIONS: usize = 32;
+
 /// Finds likely mistakes in parameters that are in signing order.
 fn suspicions(signed: &[(&str, &str)], key: &str) -> Vec<String> {
     let mut found = Vec::new();
+    let mut more = 0;
     if key.trim() != key {
         found.push(String::from("the key begins or ends with white space"));
     }
     let mut previous = None;
     for &(name, value) in signed {
         let mut suspect = |what: &str| {
+            if found.len() == MOST_SUSPICIONS {
+                more += 1;
+                return;
+            }
             let mut sentence = masking::text(name, key.trim());
             write!(sentence, " {what}").expect("writing to a String cannot fail");
             found.push(sentence);
@@ -177,6 +187,9 @@ fn suspicions(signed: &[(&str, &str)], key: &str) -> Vec<String> {
             suspect("occurs more than once");
         }
     }
+    if more > 0 {
+        found.push(format!("and {more} more"));
+    }
     found
 }
 
@@ -189,6 +202,7 @@ fn looks_percent_encoded(value: &str) -> bool {
 mod tests {
     use alloc::format;
     use alloc::string::ToString;
+    use alloc::vec;
 
     use super::{DropReason, explain};
     use crate::{ShaKey, sign};
@@ -203,6 +217,17 @@ mod tests {
         ("returnUrl", "https%3A%2F%2Fshop.example"),
         ("returnUrl", "again"),
     ];
+
+    #[test]
+    fn of_many_likely_mistakes_the_first_are_told_and_the_others_counted() {
+        let key = ShaKey::new("canary-sha-key");
+        let told = explain(&vec![("a", " 1"); 40], &key);
+        assert_eq!(told.suspicions().len(), 33);
+        assert_eq!(told.suspicions()[..2], ["a begins or ends with white space", "a begins or ends with white space"]);
+        // 40 values with a blank, and 39 names again.
+        assert_eq!(told.suspicions()[32], "and 47 more");
+        assert!(told.to_string().ends_with("\nNote: and 47 more"));
+    }
 
     #[test]
     fn tells_every_step() {
