@@ -327,7 +327,8 @@ fn written_out(negative: bool, whole: &str, fraction: &str, exponent: i32) -> Op
     if before > LONGEST_NUMBER || from + count > LONGEST_NUMBER {
         return None;
     }
-    let mut out = String::new();
+    // A list of such numbers is the dearest JSON of its length.
+    let mut out = String::with_capacity(usize::from(negative) + before.max(1) + 1 + from + count);
     if negative {
         out.push('-');
     }

@@ -53,8 +53,10 @@ fn groups(row: &[Digit], joined: impl Fn(&Digit, &Digit) -> bool) -> Vec<Range<u
 /// Numbers of groups with the same separator.
 fn with_one_sign(text: &str, row: &mut [Digit], groups: &[Range<usize>]) {
     let start = groups[0].start;
+    let [_, second, ..] = groups else { return };
+    let first_sign = sign(text, row, second);
     for (index, pair) in groups.windows(2).enumerate() {
-        let same = index == 0 || sign(text, row, &pair[1]) == sign(text, row, &groups[1]);
+        let same = index == 0 || sign(text, row, &pair[1]) == first_sign;
         if !same || pair[0].len() < GROUP_DIGITS || pair[1].end - start > *CARD_NUMBER_DIGITS.end() {
             return;
         }
@@ -104,8 +106,8 @@ fn whole(text: &str, row: &mut [Digit], groups: &[Range<usize>]) {
 }
 
 /// The separator before a group other than the first.
-fn sign<'a>(text: &'a str, row: &[Digit], group: &Range<usize>) -> &'a str {
-    &text[row[group.start - 1].end()..row[group.start].at]
+fn sign<'a>(text: &'a str, row: &[Digit], group: &Range<usize>) -> &'a [u8] {
+    &text.as_bytes()[row[group.start - 1].end()..row[group.start].at]
 }
 
 fn hide_if_number(digits: &mut [Digit]) {
