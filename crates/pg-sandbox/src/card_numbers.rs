@@ -62,10 +62,17 @@ pub(crate) fn masked<'a>(text: &'a str, entered: Option<&str>, search: Search) -
 /// The parameters of a card form, with card numbers and CV2s in other fields masked. Session key, page
 /// URLs, the card number's own field and that of the CV2 stay unchanged.
 pub(crate) fn masked_form<N: AsRef<str>, V: AsRef<str>>(form: &[(N, V)]) -> Vec<(String, String)> {
+    masked_start(form, form.len())
+}
+
+/// The same of the first parameters of a card form. A card number that continues in those right behind them is masked too.
+pub(crate) fn masked_start<N: AsRef<str>, V: AsRef<str>>(form: &[(N, V)], most: usize) -> Vec<(String, String)> {
+    // Each of them has at least one digit of such a number.
+    let searched = form.len().min(most.saturating_add(*LENGTHS.end()));
     let value = |wanted: &str| form.iter().find(|(name, _)| name.as_ref() == wanted).map(|(_, value)| value.as_ref());
     let number = value("cardNumber").map(digits).filter(|number| LENGTHS.contains(&number.len()));
     let cv2 = value("cardCV2").filter(|cv2| Format::Cv2.admits(cv2));
-    let mut shown: Vec<(String, String)> = form
+    let mut shown: Vec<(String, String)> = form[..searched]
         .iter()
         .map(|(name, value)| {
             let (name, value) = (name.as_ref(), value.as_ref());
@@ -77,6 +84,7 @@ pub(crate) fn masked_form<N: AsRef<str>, V: AsRef<str>>(form: &[(N, V)]) -> Vec<
     for at in split(&shown, number.as_deref()) {
         shown[at].1 = without_digits(&shown[at].1);
     }
+    shown.truncate(most);
     shown
 }
 
@@ -266,6 +274,22 @@ mod tests {
         assert_eq!(form(&entered), [PAN, "********", "A ********"]);
         let other = [("cardNumber", PAN), ("collectA", "12345678"), ("collectB", "12345670")];
         assert_eq!(form(&other), [PAN, "12345678", "12345670"]);
+    }
+
+    #[test]
+    fn the_start_of_a_form_is_masked_like_the_whole_form() {
+        let digits: Vec<(String, String)> =
+            PAN.chars().enumerate().map(|(at, digit)| (format!("collect{at}"), digit.to_string())).collect();
+        for (last, shown) in
+            [(("other".to_owned(), "x".to_owned()), "4"), (("cardNumber".to_owned(), PAN.to_owned()), "*")]
+        {
+            let form = [&digits[..], &vec![("collect".to_owned(), "917".to_owned()); 100], &[last]].concat();
+            let whole = masked_form(&form);
+            assert_eq!(whole[0].1, shown);
+            for most in [0, 1, 3, 16, 50, 117, 200] {
+                assert_eq!(masked_start(&form, most), whole[..most.min(whole.len())], "{most}");
+            }
+        }
     }
 
     #[test]

@@ -11,7 +11,12 @@ use http::{Method, Request};
 use pg_model::method::AuthScheme;
 
 use crate::{
-    card_numbers, form, journal::Parameters, records::Account, route::Route, service::Call, settings::Settings,
+    card_numbers, form,
+    journal::{MOST_PARAMETERS, Parameters},
+    records::Account,
+    route::Route,
+    service::Call,
+    settings::Settings,
 };
 
 /// A request that waits for its turn.
@@ -94,8 +99,12 @@ impl JournaledRequest {
         };
         let given = |name: &str| form.iter().find(|pair| pair.0 == name).map(|pair| &*pair.1);
         let caller = Caller::of(settings, credentials, given);
-        let parameters =
-            if is_entered { Parameters::of(&card_numbers::masked_form(&form)) } else { Parameters::of(&form) };
+        let parameters = if is_entered {
+            let start = card_numbers::masked_start(&form, MOST_PARAMETERS);
+            Parameters::of(&start).and_left_out(form.len() - start.len())
+        } else {
+            Parameters::of(&form)
+        };
         Self { path, parameters, caller }
     }
 }

@@ -25,7 +25,7 @@ mod reply;
 mod view;
 
 pub(crate) use packed::Packed;
-pub(crate) use parameters::Parameters;
+pub(crate) use parameters::{MOST as MOST_PARAMETERS, Parameters};
 
 /// The most entries.
 const MOST: usize = 10_000;

@@ -15,6 +15,8 @@ use crate::{
 const MOST_CHARACTERS: usize = 300;
 /// The most bytes of all names and values of a request, after which one more value is kept.
 const MOST_BYTES: usize = 8 << 10;
+/// The most parameters of a request.
+pub(crate) const MOST: usize = 500;
 /// The fewest digits of a card number (spec 2 §8).
 const CARD_NUMBER_DIGITS: usize = 12;
 
@@ -47,16 +49,24 @@ impl Parameters {
         let (count, bytes) = form.clone().fold((0, 0), |(count, bytes), (name, value)| {
             (count + 1, bytes + name.len() + value.len().min(MOST_CHARACTERS).max(HIDDEN.len()))
         });
-        let mut parameters =
-            Self { text: String::with_capacity(bytes.min(MOST_BYTES)), ends: Vec::with_capacity(count), left_out: 0 };
+        let mut parameters = Self {
+            text: String::with_capacity(bytes.min(MOST_BYTES)),
+            ends: Vec::with_capacity(count.min(MOST)),
+            left_out: 0,
+        };
         for (name, value) in form {
-            if parameters.text.len() > MOST_BYTES {
+            if parameters.text.len() > MOST_BYTES || parameters.ends.len() == MOST {
                 parameters.left_out += 1;
             } else {
                 parameters.push(name, &shown(name, value, number.as_deref()));
             }
         }
         parameters
+    }
+
+    /// The same with more parameters that were dropped.
+    pub(crate) fn and_left_out(self, more: usize) -> Self {
+        Self { left_out: self.left_out + more, ..self }
     }
 
     /// A single text, such as a path, in the journal's form.
@@ -295,6 +305,9 @@ mod tests {
         let parameters = Parameters::of(&form);
         assert!(parameters.text.len() <= MOST_BYTES + 400);
         assert_eq!(parameters.iter().count() + parameters.left_out(), 2_000);
+        let short: Vec<_> = (0..2_000).map(|number| (number.to_string(), "")).collect();
+        let parameters = Parameters::of(&short).and_left_out(7);
+        assert_eq!((parameters.iter().count(), parameters.left_out()), (MOST, 2_000 - MOST + 7));
     }
 
     proptest! {

@@ -159,10 +159,12 @@ fn count_failure(context: &mut Context<'_>) -> Result<(), Refusal> {
     Ok(context.records.keep()?)
 }
 
-/// Whether the version 3 account that a form names has signed it.
+/// Whether the version 3 account that a form names has signed it. With a wrong password the signature decides nothing, and is not
+/// computed: the time would tell that the key is known.
 pub(crate) fn is_signed(merchants: &Merchants, form: &Form) -> bool {
-    let key = form.given("apiKey").and_then(|key| merchants.signing_key(key));
-    key.is_some_and(|key| is_signed_with(key, form))
+    let Some(key) = form.given("apiKey") else { return false };
+    with_password(merchants.by_api_key(key), form).is_some()
+        && merchants.signing_key(key).is_some_and(|key| is_signed_with(key, form))
 }
 
 /// Whether an account that was made at run time has signed the form: connections know only those of the configuration.

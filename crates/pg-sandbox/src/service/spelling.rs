@@ -43,7 +43,9 @@ pub(super) fn judge(info: &MethodInfo, form: &Form) -> Spelling {
             Some(_) => {}
             None if gate::is_credential(info.credentials, name) => {}
             None => {
-                spelling.assumptions.push(assumed::PARAMETERS_THAT_A_METHOD_DOES_NOT_KNOW);
+                if !spelling.assumptions.contains(&assumed::PARAMETERS_THAT_A_METHOD_DOES_NOT_KNOW) {
+                    spelling.assumptions.push(assumed::PARAMETERS_THAT_A_METHOD_DOES_NOT_KNOW);
+                }
                 // Only so many are told.
                 if spelling.warnings.is_full() || compared == MOST_COMPARED {
                     spelling.warnings.leave_out(1);
