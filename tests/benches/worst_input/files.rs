@@ -1,6 +1,6 @@
 //! Readers of files: states of machines, and the accounts of a sandbox.
 
-use pg_measure::Worst;
+use pg_measure::{Bounds, Worst};
 use pg_proto::{
     Account, BaseUrl, Credentials,
     machine::{SavedState, charge::Charge, throttle::Throttle},
@@ -40,7 +40,7 @@ pub(crate) fn measure() {
     config(Worst::of("read a config file, in TOML"), |text| {
         merchants_from_toml(text).map_err(|error| error.to_string())
     })
-    .report(LIMITS);
+    .report_calls(Bounds::at_most(200.0, 20.0));
     let account = |n: usize| {
         format!(
             "{}{{\"name\":\"m{n}\",\"apiKey\":\"{n:032}\",\"apiPassword\":\"p\",\"shaKey\":\"s\",\"currencies\":[\"GBP\"]}}",

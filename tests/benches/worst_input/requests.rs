@@ -12,12 +12,12 @@ use pg_sandbox::{
 };
 
 use crate::{
-    LIMITS, MIB,
+    CALL_LIMITS, LIMITS, MIB,
     shapes::{cards, digits, encoded, groups, near, numbered, one, parameters, repeated, short, within},
 };
 
 /// The most parameters that the sandbox reads.
-const MOST: usize = 2_000;
+pub(crate) const MOST: usize = 2_000;
 /// The other parameters of a body with a long value.
 const ROOM: usize = 1_024;
 
@@ -27,12 +27,12 @@ pub(crate) fn measure() {
         let sent: Parameters = sent.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         (Auth::INFO.check)(&sent).to_string()
     };
-    of_parameters("check parameters, and tell what is wrong", check).report(LIMITS);
+    of_parameters("check parameters, and tell what is wrong", check).report_calls(CALL_LIMITS);
     let all = |sent: &Vec<(String, String)>| {
         let sent: Parameters = sent.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         Auth::INFO.check_parameters(&sent).to_string()
     };
-    of_parameters("check parameters and names", all).report(LIMITS);
+    of_parameters("check parameters and names", all).report_calls(CALL_LIMITS);
     for (name, path, key) in [
         ("refuse a request of an unknown account", "/v3/transaction/auth/json", "nobody"),
         ("refuse a request with a wrong signature", "/v3/transaction/auth/json", "MainSandboxApiKey000000000000000"),
@@ -45,7 +45,7 @@ pub(crate) fn measure() {
         let request = http::Request::post("/").body(Bytes::from(body.clone())).expect("a request");
         pg_proto::Preview::of(&request).to_string()
     };
-    bodies("preview a request", preview).report(LIMITS);
+    bodies("preview a request", preview).report_calls(CALL_LIMITS);
     assert_eq!(PostForm::INFO.name, "postform");
 }
 

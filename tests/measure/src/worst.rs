@@ -31,13 +31,13 @@ impl Input for Vec<(String, String)> {
 /// A reader, masker or explainer with its worst known inputs.
 pub struct Worst {
     reader: String,
-    tried: Vec<RetryOutcome>,
+    tried: Vec<Tried>,
 }
 
-struct RetryOutcome {
+struct Tried {
     input: String,
     bytes: usize,
-    milliseconds_a_mib: f64,
+    milliseconds: f64,
     /// How many times the work grows when the input doubles.
     growth: f64,
 }
@@ -78,41 +78,51 @@ impl Worst {
         }
         let [half, whole] = seconds.map(median);
         let slope = (whole / half).ln() / (bytes[1] as f64 / bytes[0] as f64).ln();
-        let tried = RetryOutcome {
-            input: name.to_owned(),
-            bytes: bytes[1],
-            milliseconds_a_mib: whole * 1e3 / (bytes[1] as f64 / MIB),
-            growth: slope.exp2(),
-        };
+        let tried = Tried { input: name.to_owned(), bytes: bytes[1], milliseconds: whole * 1e3, growth: slope.exp2() };
         println!(
             "  {}, {name}: {} bytes, {:.3} ms, {:.1} ms a MiB, doubled {:.2} times",
             self.reader,
             tried.bytes,
-            whole * 1e3,
-            tried.milliseconds_a_mib,
+            tried.milliseconds,
+            tried.milliseconds_a_mib(),
             tried.growth
         );
         self.tried.push(tried);
         self
     }
 
-    /// Reports the input that costs most, and the steepest growth of all.
-    ///
-    /// # Panics
-    /// When there was no input.
+    /// Reports the input that costs most a MiB, the call that costs most, and the steepest growth of all. The bounds are
+    /// of milliseconds a MiB.
     pub fn report(self, bounds: Bounds) {
-        let most = self.tried.iter().max_by(|a, b| a.milliseconds_a_mib.total_cmp(&b.milliseconds_a_mib));
-        let most = most.expect("an input");
-        let growth = self.tried.iter().map(|tried| tried.growth).fold(0.0, f64::max);
+        self.print("cost", bounds);
+    }
+
+    /// The same with bounds of milliseconds a call: of the largest inputs that the work is given.
+    pub fn report_calls(self, bounds: Bounds) {
+        self.print("call", bounds);
+    }
+
+    fn print(self, kind: &str, bounds: Bounds) {
+        let most = self.tried.iter().max_by(|a, b| a.milliseconds_a_mib().total_cmp(&b.milliseconds_a_mib()));
+        let Some(most) = most else { return };
+        let most_of = |value: fn(&Tried) -> f64| self.tried.iter().map(value).fold(0.0, f64::max);
         let (budget, moonshot) = bounds.told();
         println!(
-            "cost\t{}\t{}\t{}\t{}\t{:.1}\t{growth:.2}\t{budget}\t{moonshot}",
+            "{kind}\t{}\t{}\t{}\t{}\t{:.1}\t{:.2}\t{:.2}\t{budget}\t{moonshot}",
             self.reader,
             self.tried.len(),
             most.input,
             most.bytes,
-            most.milliseconds_a_mib
+            most.milliseconds_a_mib(),
+            most_of(|tried| tried.growth),
+            most_of(|tried| tried.milliseconds),
         );
+    }
+}
+
+impl Tried {
+    fn milliseconds_a_mib(&self) -> f64 {
+        self.milliseconds / (self.bytes as f64 / MIB)
     }
 }
 

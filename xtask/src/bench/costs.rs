@@ -46,7 +46,7 @@ mod tests {
         };
         let measured = |milliseconds: &str| {
             let mut measurements = Measurements::default();
-            let line = format!("cost\tread JSON\t21\ta list\t1048576\t{milliseconds}\t2.01\t<=20\t<=10");
+            let line = format!("cost\tread JSON\t21\ta list\t1048576\t{milliseconds}\t2.01\t12.5\t<=20\t<=10");
             measurements.read("pg-tests", &line).unwrap();
             report::costs(&measurements, &machine)
         };

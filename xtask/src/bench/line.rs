@@ -22,16 +22,20 @@ impl Measurements {
                 budget: bound(budget)?,
                 moonshot: bound(moonshot)?,
             }),
-            ["cost", reader, inputs, worst, bytes, milliseconds, growth, budget, moonshot] => self.costs.push(Cost {
-                reader: (*reader).to_owned(),
-                inputs: inputs.parse()?,
-                worst: (*worst).to_owned(),
-                bytes: bytes.parse()?,
-                milliseconds_a_mib: finite(milliseconds)?,
-                growth: finite(growth)?,
-                budget: bound(budget)?,
-                moonshot: bound(moonshot)?,
-            }),
+            [kind @ ("cost" | "call"), reader, inputs, worst, bytes, a_mib, growth, a_call, budget, moonshot] => {
+                self.costs.push(Cost {
+                    reader: (*reader).to_owned(),
+                    inputs: inputs.parse()?,
+                    worst: (*worst).to_owned(),
+                    bytes: bytes.parse()?,
+                    milliseconds_a_mib: finite(a_mib)?,
+                    growth: finite(growth)?,
+                    milliseconds_a_call: finite(a_call)?,
+                    is_of_a_call: *kind == "call",
+                    budget: bound(budget)?,
+                    moonshot: bound(moonshot)?,
+                });
+            }
             ["chart", name, grows, cost, exponent] => self.charts.push(Chart {
                 name: (*name).to_owned(),
                 grows: (*grows).to_owned(),
@@ -44,7 +48,9 @@ impl Measurements {
                 let point = Point { size: positive(size)?, cost: positive(cost)? };
                 chart.context("a point comes after its chart")?.points.push(point);
             }
-            ["ratio" | "cost" | "chart" | "point", ..] => bail!("a line of this kind has another number of fields"),
+            ["ratio" | "cost" | "call" | "chart" | "point", ..] => {
+                bail!("a line of this kind has another number of fields")
+            }
             ["note", text @ ..] => self.notes.push(text.join(" ")),
             _ => {}
         }
@@ -101,7 +107,8 @@ mod tests {
             "Timer precision: 20 ns",
             "ratio\tsign 12\t1.18\t<=1.30\t<=1.10",
             "note\tno allocation",
-            "cost\tread JSON\t21\ta list\t1048576\t12.5\t2.01\t<=20\t<=10",
+            "cost\tread JSON\t21\ta list\t1048576\t12.5\t2.01\t12.5\t<=20\t<=10",
+            "call\tdiagnose\t9\tmany names\t256\t9000\t2.01\t2.5\t<=3\t<=1",
             "chart\titems\titems\tµs\t1",
             "point\titems\t4\t10.5",
             "",
@@ -120,6 +127,7 @@ mod tests {
             }]
         );
         assert_eq!((all.costs[0].inputs, all.costs[0].mark()), (21, Mark::Pass));
+        assert_eq!((all.costs[1].is_of_a_call, all.costs[1].mark()), (true, Mark::Pass));
         assert_eq!(all.charts[0].points, [Point { size: 4.0, cost: 10.5 }]);
     }
 
@@ -130,7 +138,8 @@ mod tests {
             "ratio\tsign\tfast\t<=1\t-",
             "ratio\tsign\tNaN\t<=1\t-",
             "ratio\tsign\t1\t1.3\t-",
-            "cost\tread\tmany\ta\t1\t1\t1\t-\t-",
+            "cost\tread\tmany\ta\t1\t1\t1\t1\t-\t-",
+            "cost\tread\t1\ta\t1\t1\t1\t-\t-",
             "point\tof no chart\t1\t1",
         ] {
             assert!(read(&[line]).is_err(), "{line}");

@@ -34,6 +34,10 @@ pub(super) struct Cost {
     pub(super) milliseconds_a_mib: f64,
     /// How many times the work grows when an input doubles; of all inputs that were tried, the most.
     pub(super) growth: f64,
+    /// The milliseconds of the call that costs most, of all inputs that were tried.
+    pub(super) milliseconds_a_call: f64,
+    /// Whether the budget is of a call, and not of a MiB.
+    pub(super) is_of_a_call: bool,
     pub(super) budget: Option<Bound>,
     pub(super) moonshot: Option<Bound>,
 }
@@ -72,7 +76,8 @@ impl Cost {
         if self.growth > MOST_GROWTH {
             return Mark::Miss;
         }
-        Mark::of(self.milliseconds_a_mib, self.budget, self.moonshot)
+        let value = if self.is_of_a_call { self.milliseconds_a_call } else { self.milliseconds_a_mib };
+        Mark::of(value, self.budget, self.moonshot)
     }
 }
 

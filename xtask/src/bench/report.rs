@@ -127,8 +127,10 @@ pub(super) fn costs(measurements: &Measurements, machine: &Machine) -> String {
         "{COSTS_BEGIN}\n\
          Every reader, masker and explainer on the worst inputs that were thought of: one huge value, thousands of tiny\n\
          parameters, deep nesting, near names, digits, escapes, signs. Of each reader the input that costs most, in\n\
-         milliseconds of processor time a MiB, and how much more an input of twice the length costs; of all inputs that\n\
-         were tried, the most. Requests are refused ones, from the bytes of the body to the reply. SHA-512 over the same\n\
+         milliseconds of processor time a MiB; of all inputs that were tried, how much more one of twice the length costs\n\
+         at most, and the milliseconds of the call that costs most: no input is larger than a MiB with 2,000 parameters,\n\
+         the limits of the servers. A budget is of a MiB, or of a call where no peer can cause the work before it is\n\
+         authenticated: in tools, and behind the signature. Requests are refused ones, from the bytes of the body to the reply. SHA-512 over the same\n\
          number of bytes shows how fast the machine is. `cargo xtask bench --hostile` measures this section alone.\n\n\
          {}\n\n{}{COSTS_END}",
         machine.told(),
@@ -138,6 +140,7 @@ pub(super) fn costs(measurements: &Measurements, machine: &Machine) -> String {
 
 /// The costs of hostile input as a Markdown table.
 pub(super) fn cost_table(measurements: &Measurements) -> String {
+    let of_call = |is_of_a_call: bool, bound: String| if is_of_a_call { bound + " a call" } else { bound };
     let rows = measurements.costs.iter().map(|cost| {
         [
             cost.reader.clone(),
@@ -146,12 +149,14 @@ pub(super) fn cost_table(measurements: &Measurements) -> String {
             cost.bytes.to_string(),
             format!("{:.1}", cost.milliseconds_a_mib),
             format!("× {:.2}", cost.growth),
-            bound(cost.budget),
-            bound(cost.moonshot),
+            format!("{:.2}", cost.milliseconds_a_call),
+            of_call(cost.is_of_a_call, bound(cost.budget)),
+            of_call(cost.is_of_a_call, bound(cost.moonshot)),
             word(cost.mark()).to_owned(),
         ]
     });
-    let header = ["work", "inputs", "the worst", "bytes", "ms a MiB", "doubled", "budget", "moonshot", "mark"];
+    let header =
+        ["work", "inputs", "the worst", "bytes", "ms a MiB", "doubled", "ms a call", "budget", "moonshot", "mark"];
     padded(header, rows)
 }
 
@@ -270,7 +275,7 @@ mod tests {
     fn costs_and_growth_have_tables_and_the_worst_is_named() {
         let mut measurements = Measurements::default();
         for line in [
-            "cost\tread JSON\t21\ta list\t1048576\t12.5\t2.01\t<=20\t<=10",
+            "cost\tread JSON\t21\ta list\t1048576\t12.5\t2.01\t12.5\t<=20\t<=10",
             "chart\titems\titems\tµs\t1",
             "point\titems\t1\t10",
             "point\titems\t10\t100",
@@ -285,7 +290,7 @@ mod tests {
         let machine = Machine { processor: String::new(), cores: 2, system: String::new(), compiler: String::new() };
         let page = page(&measurements, &machine, "");
         for part in [
-            "| read JSON | 21     | a list    | 1048576 | 12.5     | × 2.01  | ≤ 20   | ≤ 10     | kept |\n",
+            "| read JSON | 21     | a list    | 1048576 | 12.5     | × 2.01  | 12.50     | ≤ 20   | ≤ 10     | kept |\n",
             "| items      | µs   | 1: 10.0  | 100: 1000.0 | 1.00     | 1        | kept       |\n",
             "| keys       | µs   | 1: 10.0  | 100: 1000.0 | 1.00     | 0        | **missed** |\n",
             "The worst: keys.\n",
