@@ -40,7 +40,9 @@ impl From<i64> for ArrayMember<'_> {
 /// ```
 #[must_use]
 pub fn array_value<'a>(members: impl IntoIterator<Item = ArrayMember<'a>>) -> String {
-    let mut json = String::from("[");
+    // One allocation for the shortest arrays: a form may have thousands of them.
+    let mut json = String::with_capacity(16);
+    json.push('[');
     for member in members {
         if json.len() > 1 {
             json.push(',');
@@ -85,9 +87,9 @@ pub fn form_arrays<'a>(parameters: &[(&'a str, &'a str)]) -> Vec<(Cow<'a, str>, 
     for array in places.chunk_by(|one, next| bases[*one].0 == bases[*next].0) {
         let first = array[0];
         let base = bases[first].0;
-        if let Some(values) = in_order(parameters, base, array) {
+        if let Some(json) = json_of(parameters, base, array) {
             array.iter().for_each(|at| written[*at] = Written::Elsewhere);
-            written[first] = Written::Array(base, array_value(values.into_iter().map(ArrayMember::Text)));
+            written[first] = Written::Array(base, json);
         }
     }
     let all = parameters.iter().zip(written).filter_map(|(&(name, value), written)| match written {
@@ -113,23 +115,19 @@ fn array_name(name: &str) -> Option<&str> {
     (!base.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit())).then_some(base)
 }
 
-/// Returns the values of an array's members in order. `None` if one is no member, or if their names mix both forms or
-/// skip a number.
-fn in_order<'a>(parameters: &[(&'a str, &'a str)], base: &str, array: &[usize]) -> Option<Vec<&'a str>> {
-    let member = |at: &usize| {
-        let (name, value) = parameters[*at];
-        Some((name[base.len()..].strip_prefix('[')?.strip_suffix(']')?, value))
-    };
-    let mut all: Vec<(&str, &str)> = array.iter().map(member).collect::<Option<_>>()?;
-    if !all.iter().all(|(index, _)| index.is_empty()) {
-        // Numbers without leading zeros sort by their length first.
-        all.sort_by_key(|(index, _)| (index.len(), *index));
-        let counted = all.iter().enumerate().all(|(at, (index, _))| index.parse() == Ok(at) && !is_padded(index));
-        if !counted {
-            return None;
-        }
+/// Returns the JSON of an array's members in order. `None` if one is no member, or if their names mix both forms or skip
+/// a number.
+fn json_of(parameters: &[(&str, &str)], base: &str, array: &[usize]) -> Option<String> {
+    let index = |at: &usize| parameters[*at].0[base.len()..].strip_prefix('[')?.strip_suffix(']');
+    let json = |places: &mut dyn Iterator<Item = usize>| array_value(places.map(|at| parameters[at].1.into()));
+    if array.iter().all(|at| index(at) == Some("")) {
+        return Some(json(&mut array.iter().copied()));
     }
-    Some(all.into_iter().map(|(_, value)| value).collect())
+    let mut numbered: Vec<(&str, usize)> = array.iter().map(|at| Some((index(at)?, *at))).collect::<Option<_>>()?;
+    // Numbers without leading zeros sort by their length first.
+    numbered.sort_by_key(|(index, _)| (index.len(), *index));
+    let counted = numbered.iter().enumerate().all(|(at, (index, _))| index.parse() == Ok(at) && !is_padded(index));
+    counted.then(|| json(&mut numbered.iter().map(|(_, at)| *at)))
 }
 
 fn is_padded(index: &str) -> bool {
