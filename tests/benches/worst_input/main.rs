@@ -19,7 +19,7 @@ const MIB: usize = 1 << 20;
 const LIMITS: Bounds = Bounds::at_most(20.0, 10.0);
 /// Milliseconds of processor time a call, for work that no peer can cause before it is authenticated: on a MiB with
 /// [`MOST`](requests::MOST) parameters at most.
-const CALL_LIMITS: Bounds = Bounds::at_most(20.0, 10.0);
+const CALL_LIMITS: Bounds = Bounds::at_most(40.0, 20.0);
 
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();

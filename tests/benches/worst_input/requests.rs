@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 
 use bytes::Bytes;
-use pg_measure::{Input, Worst};
+use pg_measure::{Bounds, Input, Worst};
 use pg_model::{ApiRequest as _, Auth, Parameters, PostForm};
 use pg_sandbox::{
     Sandbox, Settings, Timestamp,
@@ -35,12 +35,18 @@ pub(crate) fn measure() {
     of_parameters("check parameters and names", all).report_calls(CALL_LIMITS);
     for (name, path, key) in [
         ("refuse a request of an unknown account", "/v3/transaction/auth/json", "nobody"),
-        ("refuse a request with a wrong signature", "/v3/transaction/auth/json", "MainSandboxApiKey000000000000000"),
         ("refuse a request of version 5", "/enterprise/gettoken", "nobody"),
         ("refuse a card form", PATH_OF_FORM, "nobody"),
     ] {
         requests(name, path, key).report(LIMITS);
     }
+    // Behind the key and the password of an account. An address is blocked after ten of them.
+    requests(
+        "refuse a wrong signature of a known account",
+        "/v3/transaction/auth/json",
+        "MainSandboxApiKey000000000000000",
+    )
+    .report_calls(Bounds::at_most(20.0, 10.0));
     let preview = |body: &String| {
         let request = http::Request::post("/").body(Bytes::from(body.clone())).expect("a request");
         pg_proto::Preview::of(&request).to_string()

@@ -1,7 +1,8 @@
 //! Signatures: checking one, and explaining why one is wrong.
 
 use pg_crypto::{ShaKey, diagnose, explain, form_arrays, sign, verify};
-use pg_measure::Worst;
+use pg_measure::{Bounds, Worst};
+use sha2::{Digest as _, Sha512};
 
 use crate::{
     CALL_LIMITS, LIMITS, MIB,
@@ -14,7 +15,16 @@ const WRONG: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789a
                      0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
 pub(crate) fn measure() {
-    let key = &ShaKey::new("MainSandboxShaKey000000000000000");
+    const KEY: &str = "MainSandboxShaKey000000000000000";
+    let key = &ShaKey::new(KEY);
+    of_parameters("SHA-512 of what is signed, for comparison", |sent| {
+        let mut hasher = Sha512::new();
+        for (name, value) in sent {
+            [name, "=", value, KEY].iter().for_each(|part| hasher.update(part));
+        }
+        hasher.finalize()
+    })
+    .report(Bounds::none());
     of_parameters("check a signature", |sent| {
         let sent = borrowed(sent);
         let arrays = form_arrays(&sent);
