@@ -1,6 +1,7 @@
 //! The store in SQLite: a file with a write-ahead log, or memory.
 //!
-//! A commit is an append to a [redo log](redo); SQLite's own come seldom ([`ahead`]).
+//! A commit is an append to a [redo log](redo); SQLite's own come seldom ([`ahead`]). SQLite's tables have a change [later](later),
+//! when a query needs them or nothing else is to be done.
 //!
 //! Bodies are sealed, and so is the sum of all rows, which the same transaction writes ([`super::seal`]). A store that is
 //! opened is read whole and refused unless it is exactly as it was left. What cannot be told is another state of the whole
@@ -8,12 +9,18 @@
 
 use std::{
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, ToSql, config::DbConfig, params_from_iter};
 
-use self::{ahead::Ahead, table::Table};
+use self::{
+    ahead::Ahead,
+    known_keys::{KnownKeys, hash},
+    later::{Known, Later},
+    table::Table,
+};
 use super::{
     INDEX_COLUMNS, Kind, Query, Row, Store, StoreError, Syncer, schema,
     seal::{Cell, Change, Place, Sealer, Whole},
@@ -22,6 +29,8 @@ use super::{
 mod ahead;
 mod check;
 mod file;
+mod known_keys;
+mod later;
 mod redo;
 mod table;
 mod upgrade;
@@ -35,20 +44,27 @@ const CACHED_STATEMENTS: usize = 256;
 const CACHE_KIB: i64 = 24 * 1024;
 /// Pages of 4 KiB in the log before it is folded into the file. The fewer, the more often is the same page written.
 const CHECKPOINT_PAGES: i64 = 16_000;
+/// The bytes of changes that may wait for SQLite from one group to the next, and those within a group: a group whose changes SQLite
+/// has in part costs more to undo.
+const MAY_WAIT: usize = if cfg!(test) { 1 << 10 } else { 64 << 10 };
+const MAY_WAIT_WITHIN: usize = 4 * MAY_WAIT;
 /// The key of stores in memory: nothing of them comes to rest.
 const KEY_IN_MEMORY: [u8; 32] = [0; 32];
 
 /// A SQLite store that this process alone has open.
 pub struct Sqlite {
     connection: Connection,
-    tables: Vec<Table>,
+    tables: Arc<[Table]>,
     sealer: Sealer,
+    /// The keys that may be in the tables or among the changes that SQLite does not have yet.
+    keys: KnownKeys,
+    later: Later,
     /// The body that was sealed last: no row allocates one.
     sealed: Vec<u8>,
     /// All rows, as the open transaction leaves them, and as the last commit has left them.
     whole: Whole,
     committed: Whole,
-    /// Whether there is a transaction of [`Store`], and whether SQLite has a change in it.
+    /// Whether there is a transaction of [`Store`], and whether SQLite has a change of it.
     open: bool,
     touched: bool,
     /// Nothing for a store in memory.
@@ -118,9 +134,9 @@ impl Unopened {
         let mut sealer = Sealer::new(key);
         if format == schema::NEWEST {
             let tables = Table::all(&connection)?;
-            let (whole, since) = check::check(&connection, &mut sealer, &tables)?;
+            let check::Checked { whole, since, keys } = check::check(&connection, &mut sealer, &tables)?;
             write_ahead(&connection)?;
-            return Sqlite::ready(connection, tables, sealer, whole)?.ahead(&path, key, since);
+            return Sqlite::ready(connection, tables, sealer, whole, keys)?.ahead(&path, key, since);
         }
         if format > 0 {
             check::structure(&connection)?;
@@ -129,7 +145,8 @@ impl Unopened {
         write_ahead(&connection)?;
         let whole = upgrade::upgrade(&mut connection, &mut sealer)?;
         let tables = Table::all(&connection)?;
-        Sqlite::ready(connection, tables, sealer, whole)?.ahead(&path, key, 0)
+        let keys = keys(&connection, &tables)?;
+        Sqlite::ready(connection, tables, sealer, whole, keys)?.ahead(&path, key, 0)
     }
 }
 
@@ -152,18 +169,26 @@ impl Sqlite {
         let mut sealer = Sealer::new(&KEY_IN_MEMORY);
         let whole = upgrade::upgrade(&mut connection, &mut sealer)?;
         let tables = Table::all(&connection)?;
-        Self::ready(connection, tables, sealer, whole)
+        let keys = keys(&connection, &tables)?;
+        Self::ready(connection, tables, sealer, whole, keys)
     }
 
-    fn ready(connection: Connection, tables: Vec<Table>, sealer: Sealer, whole: Whole) -> Result<Self, StoreError> {
+    fn ready(
+        connection: Connection,
+        tables: Vec<Table>,
+        sealer: Sealer,
+        whole: Whole,
+        keys: KnownKeys,
+    ) -> Result<Self, StoreError> {
         connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
         connection.pragma_update(None, "temp_store", "MEMORY")?;
         connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
-        tables.iter().try_for_each(|table| table.look(&connection))?;
         Ok(Self {
             connection,
-            tables,
+            tables: tables.into(),
             sealer,
+            keys,
+            later: Later::default(),
             sealed: Vec::new(),
             whole,
             committed: whole,
@@ -191,44 +216,30 @@ fn table<'a>(tables: &'a [Table], name: &str) -> Result<&'a Table, StoreError> {
     found.ok_or_else(|| StoreError::Engine(format!("there is no table {name}")))
 }
 
+/// The keys of all rows.
+fn keys(connection: &Connection, tables: &[Table]) -> Result<KnownKeys, StoreError> {
+    let mut keys = KnownKeys::default();
+    for table in tables {
+        let mut statement = connection.prepare(&format!("SELECT key FROM {}", table.name))?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            keys.add(hash(&table.name, &table.key_of(row)?));
+        }
+    }
+    Ok(keys)
+}
+
 /// Writes a row that was sealed, whether or not its key is there.
-fn write(
-    connection: &Connection,
-    sealer: &mut Sealer,
-    table: &Table,
-    whole: &mut Whole,
-    (place, sealed, new): (&Place<'_>, &[u8], u64),
-) -> Result<(), StoreError> {
+fn write(connection: &Connection, table: &Table, place: &Place<'_>, sealed: &[u8]) -> Result<(), StoreError> {
     let [one, two, three] = &place.index;
     let values: [&dyn ToSql; 3 + INDEX_COLUMNS] = [&place.key, &place.merchant, &sealed, one, two, three];
-    table.fill();
-    let mut known = None;
     // Nearly every row is new, and one that is not says so without being looked for.
     for statement in [&table.insert, &table.update] {
         if connection.prepare_cached(statement)?.execute(&values[..3 + table.width()])? > 0 {
-            known.into_iter().for_each(|share| whole.take(share));
-            whole.add(new);
             return Ok(());
         }
-        known = share(connection, sealer, table, &place.key)?;
     }
     Err(StoreError::Damaged(format!("a record of {} is there and is not", table.name)))
-}
-
-/// Removes a row, and says whether it was there.
-fn clear(
-    connection: &Connection,
-    sealer: &mut Sealer,
-    table: &Table,
-    whole: &mut Whole,
-    key: &Cell<'_>,
-) -> Result<bool, StoreError> {
-    let share = share(connection, sealer, table, key)?;
-    if let Some(share) = share {
-        connection.prepare_cached(&table.remove)?.execute([key])?;
-        whole.take(share);
-    }
-    Ok(share.is_some())
 }
 
 /// The share of an existing row in the sum.
@@ -243,6 +254,87 @@ fn share(
     rows.next()?.map(|row| table.open(sealer, row).map(|(_, share)| share)).transpose()
 }
 
+impl Sqlite {
+    /// The share of a row in the sum, if the row exists.
+    fn share(&mut self, table: &Table, key: &Cell<'_>, hash: u64) -> Result<Option<u64>, StoreError> {
+        match self.later.find(&table.name, key, hash) {
+            Some(known) => Ok(known.share()),
+            None if self.keys.may_hold(hash) => share(&self.connection, &mut self.sealer, table, key),
+            None => Ok(None),
+        }
+    }
+
+    /// Takes a change of a row, with the row's new share in the sum. Returns false if the row was to be removed and did not exist.
+    fn change(&mut self, table: &Table, change: &Change<'_>, new: Option<u64>) -> Result<bool, StoreError> {
+        let key = match change {
+            Change::Put(place, _) => &place.key,
+            Change::Remove(_, key) => key,
+        };
+        let hash = hash(&table.name, key);
+        let old = self.share(table, key, hash)?;
+        if old.is_none() && new.is_none() {
+            return Ok(false);
+        }
+        old.into_iter().for_each(|share| self.whole.take(share));
+        if let Some(share) = new {
+            self.whole.add(share);
+            self.keys.add(hash);
+        }
+        self.later.take(change, hash, new);
+        Ok(true)
+    }
+
+    /// Takes a change of the open group.
+    fn change_in_group(&mut self, table: &Table, change: &Change<'_>, new: Option<u64>) -> Result<(), StoreError> {
+        if !self.change(table, change, new)? {
+            return Ok(());
+        }
+        match &mut self.ahead {
+            Some(ahead) => {
+                ahead.redo.note(self.later.last());
+                if self.later.size() <= MAY_WAIT_WITHIN { Ok(()) } else { self.catch_up_with_later(&mut || false) }
+            }
+            // A store in memory commits what SQLite has.
+            None => self.catch_up_with_later(&mut || false),
+        }
+    }
+
+    /// Gives SQLite the changes that it does not have yet, until all are there or the work is interrupted.
+    fn catch_up_with_later(&mut self, interrupted: &mut dyn FnMut() -> bool) -> Result<(), StoreError> {
+        let Self { connection, tables, later, touched, ahead, .. } = self;
+        while let Some(change) = later.first() {
+            // SQLite has given its transaction up, with earlier changes.
+            if ahead.is_some() && connection.is_autocommit() {
+                return Err(StoreError::Lost);
+            }
+            match change {
+                Change::Put(place, sealed) => write(connection, table(tables, place.table)?, &place, sealed)?,
+                Change::Remove(name, key) => {
+                    connection.prepare_cached(&table(tables, name)?.remove)?.execute([key])?;
+                }
+            }
+            *touched |= later.advance();
+            if interrupted() {
+                return Ok(());
+            }
+        }
+        later.clear();
+        Ok(())
+    }
+
+    /// The same between groups. If it fails, the changes are taken from the redo log before the next group.
+    fn catch_up_between_groups(&mut self, interrupted: &mut dyn FnMut() -> bool) -> Result<(), StoreError> {
+        let result = self.catch_up_with_later(interrupted);
+        if result.is_err()
+            && let Some(ahead) = &mut self.ahead
+        {
+            self.later.clear();
+            ahead.behind = true;
+        }
+        result
+    }
+}
+
 impl Store for Sqlite {
     fn begin(&mut self) -> Result<(), StoreError> {
         match &self.ahead {
@@ -253,6 +345,7 @@ impl Store for Sqlite {
                     return Err(error);
                 }
             }
+            Some(_) if self.later.size() > MAY_WAIT => self.catch_up_between_groups(&mut || false)?,
             _ => {}
         }
         self.whole = self.committed;
@@ -267,6 +360,7 @@ impl Store for Sqlite {
         let result = if self.ahead.is_some() { self.append() } else { self.run("COMMIT") };
         if result.is_ok() {
             self.committed = self.whole;
+            self.later.commit();
             self.open = false;
         } else {
             self.touched = true;
@@ -288,10 +382,33 @@ impl Store for Sqlite {
             if self.touched || self.connection.is_autocommit() {
                 // If that fails, it is tried again before anything else is done.
                 let _ = self.catch_up();
+            } else {
+                self.later.undo();
             }
-        } else if !self.connection.is_autocommit() {
-            // It fails only if there is no transaction any more, which is the goal.
-            let _ = self.run("ROLLBACK");
+        } else {
+            self.later.clear();
+            if !self.connection.is_autocommit() {
+                // It fails only if there is no transaction any more, which is the goal.
+                let _ = self.run("ROLLBACK");
+            }
+        }
+    }
+
+    fn settle(&mut self, interrupted: &mut dyn FnMut() -> bool) {
+        if self.open || self.ahead.as_ref().is_none_or(|ahead| ahead.behind) {
+            return;
+        }
+        let settled = self.catch_up_between_groups(interrupted).and_then(|()| {
+            let is_nearly_full = self.ahead.as_ref().is_some_and(|ahead| ahead.redo.is_nearly_full());
+            if is_nearly_full && self.later.is_empty() && !self.connection.is_autocommit() {
+                self.fold()
+            } else {
+                Ok(())
+            }
+        });
+        if settled.is_err() {
+            // It is tried again before the next group, which is told if it fails then.
+            self.rollback();
         }
     }
 
@@ -300,54 +417,57 @@ impl Store for Sqlite {
     }
 
     fn get(&mut self, kind: &'static Kind, key: &str) -> Result<Option<String>, StoreError> {
-        let Self { connection, tables, sealer, .. } = self;
+        let Self { connection, tables, sealer, keys, later, .. } = self;
         let table = table(tables, kind.table)?;
-        if table.is_empty() {
-            return Ok(None);
-        }
         let key = table.key(sealer, key);
+        let hash = hash(&table.name, &key);
+        match later.find(&table.name, &key, hash) {
+            Some(Known::Row(place, sealed, _)) => {
+                return table.unseal(sealer, &place, sealed).map(|(body, _)| Some(body));
+            }
+            Some(Known::Removed) => return Ok(None),
+            None if !keys.may_hold(hash) => return Ok(None),
+            None => {}
+        }
         let mut statement = connection.prepare_cached(&table.get)?;
         let mut rows = statement.query([&key])?;
         rows.next()?.map(|row| table.open(sealer, row).map(|(body, _)| body)).transpose()
     }
 
     fn holds(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
-        let table = table(&self.tables, kind.table)?;
-        if table.is_empty() {
-            return Ok(false);
+        let Self { connection, tables, sealer, keys, later, .. } = self;
+        let table = table(tables, kind.table)?;
+        let key = table.key(sealer, key);
+        let hash = hash(&table.name, &key);
+        match later.find(&table.name, &key, hash) {
+            Some(known) => return Ok(known.share().is_some()),
+            None if !keys.may_hold(hash) => return Ok(false),
+            None => {}
         }
-        let key = table.key(&self.sealer, key);
-        let found = self.connection.prepare_cached(&table.holds)?.query_row([&key], |_| Ok(())).optional()?;
+        let found = connection.prepare_cached(&table.holds)?.query_row([&key], |_| Ok(())).optional()?;
         Ok(found.is_some())
     }
 
     fn put(&mut self, kind: &'static Kind, row: &Row<'_>) -> Result<(), StoreError> {
-        self.touched = true;
-        let Self { connection, tables, sealer, sealed, whole, ahead, .. } = self;
-        let table = table(tables, kind.table)?;
-        let place = table.place(sealer, row);
-        let share = sealer.seal(&place, row.body.as_bytes(), sealed);
-        write(connection, sealer, table, whole, (&place, sealed, share))?;
-        if let Some(ahead) = ahead {
-            ahead.redo.note(&Change::Put(place, sealed));
-        }
-        Ok(())
+        let tables = Arc::clone(&self.tables);
+        let table = table(&tables, kind.table)?;
+        let place = table.place(&self.sealer, row);
+        let mut sealed = std::mem::take(&mut self.sealed);
+        let share = self.sealer.seal(&place, row.body.as_bytes(), &mut sealed);
+        let changed = self.change_in_group(table, &Change::Put(place, &sealed), Some(share));
+        self.sealed = sealed;
+        changed
     }
 
     fn remove(&mut self, kind: &'static Kind, key: &str) -> Result<(), StoreError> {
-        self.touched = true;
-        let Self { connection, tables, sealer, whole, ahead, .. } = self;
-        let table = table(tables, kind.table)?;
-        let key = table.key(sealer, key);
-        if clear(connection, sealer, table, whole, &key)?
-            && let Some(ahead) = ahead
-        {
-            ahead.redo.note(&Change::Remove(kind.table, key));
-        }
-        Ok(())
+        let tables = Arc::clone(&self.tables);
+        let table = table(&tables, kind.table)?;
+        let key = table.key(&self.sealer, key);
+        self.change_in_group(table, &Change::Remove(&table.name, key), None)
     }
 
     fn select(&mut self, kind: &'static Kind, query: &Query<'_>) -> Result<Vec<String>, StoreError> {
+        self.catch_up_with_later(&mut || false)?;
         let Self { connection, tables, sealer, .. } = self;
         let table = table(tables, kind.table)?;
         let (text, values) = table.selection(sealer, query)?;

@@ -11,6 +11,7 @@
 use std::{
     fs::{self, File},
     path::{Path, PathBuf},
+    sync::Arc,
     thread,
 };
 
@@ -18,9 +19,9 @@ use rusqlite::config::DbConfig;
 
 use super::{
     super::{StoreError, Syncer, seal::Change},
-    Sqlite, clear, file,
+    Sqlite, file,
     redo::{Left, Redo},
-    table, write,
+    table,
 };
 use crate::{private_file, store::Store as _};
 
@@ -87,20 +88,21 @@ impl Sqlite {
         if left.base != self.committed {
             return Err(damaged());
         }
+        let tables = Arc::clone(&self.tables);
         for (mut changes, after) in left.groups() {
-            let Self { connection, tables, sealer, whole, .. } = self;
             while !changes.is_empty() {
-                match Change::read(&mut changes).ok_or_else(damaged)? {
+                let change = Change::read(&mut changes).ok_or_else(damaged)?;
+                let (name, share) = match &change {
                     Change::Put(place, sealed) => {
-                        let (_, share) = sealer.open(&place, sealed).map_err(|_| damaged())?;
-                        let table = table(tables, place.table)?;
-                        write(connection, sealer, table, whole, (&place, sealed, share))?;
+                        let (_, share) = self.sealer.open(place, sealed).map_err(|_| damaged())?;
+                        (place.table, Some(share))
                     }
-                    Change::Remove(name, key) => {
-                        clear(connection, sealer, table(tables, name)?, whole, &key)?;
-                    }
-                }
+                    Change::Remove(name, _) => (*name, None),
+                };
+                self.change(table(&tables, name)?, &change, share)?;
             }
+            self.later.commit();
+            self.catch_up_with_later(&mut || false)?;
             if self.whole != after {
                 return Err(damaged());
             }
@@ -111,10 +113,12 @@ impl Sqlite {
 
     /// Commits the changes of the redo log in SQLite, so that the log can restart.
     pub(super) fn fold(&mut self) -> Result<(), StoreError> {
+        self.catch_up_with_later(&mut || false)?;
         let Some(ahead) = &mut self.ahead else { return Ok(()) };
         // What the next generation overwrites has led to SQLite's last commit.
         ahead.settle()?;
         let next = ahead.redo.generation() + 1;
+        self.touched = true;
         self.seal_whole(next)?;
         self.run("COMMIT")?;
         self.committed = self.whole;
@@ -129,6 +133,7 @@ impl Sqlite {
     pub(super) fn catch_up(&mut self) -> Result<(), StoreError> {
         let Some(ahead) = &mut self.ahead else { return Ok(()) };
         ahead.behind = true;
+        self.later.clear();
         let left = ahead.redo.so_far()?;
         if !self.connection.is_autocommit() {
             self.run("ROLLBACK")?;
@@ -174,6 +179,7 @@ impl Sqlite {
         if ahead.redo.is_new() {
             return remove();
         }
+        self.catch_up_with_later(&mut || false)?;
         if self.connection.is_autocommit() {
             self.run("BEGIN IMMEDIATE")?;
         }

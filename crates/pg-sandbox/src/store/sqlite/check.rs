@@ -7,20 +7,26 @@ use super::{
         StoreError,
         seal::{Sealer, Whole},
     },
+    known_keys::{KnownKeys, hash},
     table::Table,
 };
 
+/// What a store was found to hold.
+pub(super) struct Checked {
+    /// The sum of all rows.
+    pub(super) whole: Whole,
+    /// The first generation of the redo log that is not among them.
+    pub(super) since: u64,
+    /// Their keys.
+    pub(super) keys: KnownKeys,
+}
+
 /// Reads everything: the structure of the file, every row, and whether these are all rows, each in its latest version.
-/// Gives their sum, and the first generation of the redo log that is not among them.
 ///
 /// # Errors
 /// [`StoreError::WrongKey`] when the store was sealed with another key, [`StoreError::Damaged`] when anything is not as it
 /// was written.
-pub(super) fn check(
-    connection: &Connection,
-    sealer: &mut Sealer,
-    tables: &[Table],
-) -> Result<(Whole, u64), StoreError> {
+pub(super) fn check(connection: &Connection, sealer: &mut Sealer, tables: &[Table]) -> Result<Checked, StoreError> {
     let row: Option<Vec<u8>> =
         connection.query_row("SELECT body FROM whole WHERE id = 0", [], |row| row.get(0)).optional()?;
     let row = row.ok_or_else(|| StoreError::Damaged("the sum of all records is missing".to_owned()))?;
@@ -29,16 +35,17 @@ pub(super) fn check(
         return Err(StoreError::WrongKey);
     }
     structure(connection)?;
-    let mut found = Whole::default();
+    let (mut found, mut keys) = (Whole::default(), KnownKeys::default());
     for table in tables {
         let mut statement = connection.prepare(&table.all)?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             found.add(table.open(sealer, row)?.1);
+            keys.add(hash(&table.name, &table.key_of(row)?));
         }
     }
     match sealed {
-        Ok(Some((whole, generation))) if whole == found => Ok((whole, generation)),
+        Ok(Some((whole, since))) if whole == found => Ok(Checked { whole, since, keys }),
         _ => Err(StoreError::Damaged("records are missing, or are older versions".to_owned())),
     }
 }

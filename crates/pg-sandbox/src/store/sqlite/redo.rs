@@ -24,10 +24,7 @@ use sha2::Sha256;
 use subtle::ConstantTimeEq as _;
 
 use super::{
-    super::{
-        StoreError,
-        seal::{Change, Whole},
-    },
+    super::{StoreError, seal::Whole},
     file,
 };
 use crate::{
@@ -105,9 +102,9 @@ impl Redo {
         self.file.try_clone().map_err(|error| failed(&error))
     }
 
-    /// Takes a change of the group that is under way.
-    pub(super) fn note(&mut self, change: &Change<'_>) {
-        change.write(&mut self.entry);
+    /// Takes a change of the group that is under way, as [`Change::write`](super::super::seal::Change::write) writes it.
+    pub(super) fn note(&mut self, change: &[u8]) {
+        self.entry.extend_from_slice(change);
     }
 
     /// Whether the group that is under way has changed anything.

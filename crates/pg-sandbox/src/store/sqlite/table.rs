@@ -1,6 +1,6 @@
 //! What a table looks like, and the statements that use it.
 
-use std::{borrow::Cow, cell::Cell as Flag};
+use std::borrow::Cow;
 
 use rusqlite::{
     Connection, Row as Found, ToSql,
@@ -20,9 +20,6 @@ pub(super) struct Table {
     digested_key: bool,
     /// The index columns, and whether they hold digests.
     columns: Vec<(String, bool)>,
-    /// Whether it had no row when the store was opened, and none was written since: then nothing has to be looked for. Nearly every
-    /// request asks a table that is empty, that of failed attempts.
-    is_empty: Flag<bool>,
     pub(super) get: String,
     pub(super) holds: String,
     pub(super) insert: String,
@@ -73,25 +70,7 @@ impl Table {
             name,
             digested_key,
             columns,
-            is_empty: Flag::new(false),
         }
-    }
-
-    /// Looks whether there is a row.
-    pub(super) fn look(&self, connection: &Connection) -> Result<(), StoreError> {
-        let mut statement = connection.prepare(&format!("SELECT 1 FROM {} LIMIT 1", self.name))?;
-        self.is_empty.set(!statement.exists([])?);
-        Ok(())
-    }
-
-    /// Whether there is certainly no row.
-    pub(super) const fn is_empty(&self) -> bool {
-        self.is_empty.get()
-    }
-
-    /// A row is about to be written.
-    pub(super) fn fill(&self) {
-        self.is_empty.set(false);
     }
 
     pub(super) fn columns(&self) -> impl Iterator<Item = &str> {
@@ -123,18 +102,30 @@ impl Table {
 
     /// The body of a row with all columns in the order of the statements here, and its share of the whole.
     pub(super) fn open(&self, sealer: &mut Sealer, row: &Found<'_>) -> Result<(String, u64), StoreError> {
-        let altered = |what: &str| StoreError::Damaged(format!("{what} of {} is damaged", self.name));
-        let text = |at: usize| row.get_ref(at)?.as_str().map_err(|_| altered("a column"));
-        let place = Place {
-            table: &self.name,
-            key: cell(row.get_ref(0)?).ok_or_else(|| altered("a key"))?,
-            merchant: text(1)?,
-            index: self.index(row)?,
-        };
-        let sealed = row.get_ref(2)?.as_blob().map_err(|_| altered("a record"))?;
-        let (body, share) = sealer.open(&place, sealed).map_err(|_| altered("a record"))?;
-        let body = String::from_utf8(body).map_err(|_| altered("a record"))?;
+        let text = |at: usize| row.get_ref(at)?.as_str().map_err(|_| self.damaged("a column"));
+        let place = Place { table: &self.name, key: self.key_of(row)?, merchant: text(1)?, index: self.index(row)? };
+        self.unseal(sealer, &place, row.get_ref(2)?.as_blob().map_err(|_| self.damaged("a record"))?)
+    }
+
+    /// The key of a row whose first column it is.
+    pub(super) fn key_of<'a>(&self, row: &'a Found<'_>) -> Result<Cell<'a>, StoreError> {
+        cell(row.get_ref(0)?).ok_or_else(|| self.damaged("a key"))
+    }
+
+    /// The body of a row that was sealed for this place, and its share of the whole.
+    pub(super) fn unseal(
+        &self,
+        sealer: &mut Sealer,
+        place: &Place<'_>,
+        sealed: &[u8],
+    ) -> Result<(String, u64), StoreError> {
+        let (body, share) = sealer.open(place, sealed).map_err(|_| self.damaged("a record"))?;
+        let body = String::from_utf8(body).map_err(|_| self.damaged("a record"))?;
         Ok((body, share))
+    }
+
+    fn damaged(&self, what: &str) -> StoreError {
+        StoreError::Damaged(format!("{what} of {} is damaged", self.name))
     }
 
     fn index<'a>(&self, row: &'a Found<'_>) -> Result<[Option<Cell<'a>>; INDEX_COLUMNS], StoreError> {

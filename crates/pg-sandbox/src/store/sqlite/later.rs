@@ -1,0 +1,180 @@
+//! Changes that SQLite does not have yet, so that no response waits for its tables and indexes.
+//!
+//! A change is kept as the redo log has it, sealed. Reads look here first. [`Sqlite::settle`](super::Sqlite) gives the changes to
+//! SQLite while the group that made them is synced.
+
+use std::{collections::BTreeMap, ops::Range};
+
+use super::super::seal::{Cell, Change, Place};
+
+/// The changes since SQLite had all of them.
+#[derive(Default)]
+pub(super) struct Later {
+    /// The changes one after the other, as [`Change::write`] writes them.
+    bytes: Vec<u8>,
+    changes: Vec<Noted>,
+    /// The number of the latest change of a key, by the hash of the key.
+    latest: BTreeMap<u64, usize>,
+    /// So many changes belong to committed groups, and SQLite has so many.
+    committed: usize,
+    done: usize,
+}
+
+/// Where a change is.
+struct Noted {
+    hash: u64,
+    range: Range<usize>,
+    /// What the row adds to the sum of all rows; nothing if the change removes it.
+    share: Option<u64>,
+    /// The change before it whose key has the same hash.
+    before: Option<usize>,
+}
+
+/// What the latest change has made of a row.
+pub(super) enum Known<'a> {
+    /// The row as it is now, and what it adds to the sum of all rows.
+    Row(Place<'a>, &'a [u8], u64),
+    /// The row is removed.
+    Removed,
+}
+
+impl Known<'_> {
+    /// What the row adds to the sum of all rows, if it exists.
+    pub(super) const fn share(&self) -> Option<u64> {
+        match self {
+            Self::Row(_, _, share) => Some(*share),
+            Self::Removed => None,
+        }
+    }
+}
+
+impl Later {
+    /// The bytes of the changes.
+    pub(super) const fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Whether SQLite has every change.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    /// Takes a change of a key with this hash.
+    pub(super) fn take(&mut self, change: &Change<'_>, hash: u64, share: Option<u64>) {
+        let start = self.bytes.len();
+        change.write(&mut self.bytes);
+        let before = self.latest.insert(hash, self.changes.len());
+        self.changes.push(Noted { hash, range: start..self.bytes.len(), share, before });
+    }
+
+    /// The bytes of the latest change.
+    pub(super) fn last(&self) -> &[u8] {
+        self.changes.last().and_then(|noted| self.bytes.get(noted.range.clone())).unwrap_or_default()
+    }
+
+    /// The latest change of a row, unless SQLite has it.
+    pub(super) fn find(&self, table: &str, key: &Cell<'_>, hash: u64) -> Option<Known<'_>> {
+        let mut next = self.latest.get(&hash).copied();
+        while let Some(at) = next.filter(|at| *at >= self.done) {
+            let noted = self.changes.get(at)?;
+            match (self.read(noted)?, noted.share) {
+                (Change::Put(place, sealed), Some(share)) if place.table == table && place.key == *key => {
+                    return Some(Known::Row(place, sealed, share));
+                }
+                (Change::Remove(name, removed), _) if name == table && removed == *key => return Some(Known::Removed),
+                _ => next = noted.before,
+            }
+        }
+        None
+    }
+
+    /// The first change that SQLite lacks.
+    pub(super) fn first(&self) -> Option<Change<'_>> {
+        self.changes.get(self.done).and_then(|noted| self.read(noted))
+    }
+
+    /// SQLite has the first change now. Returns whether the change belongs to a group that is not committed.
+    pub(super) const fn advance(&mut self) -> bool {
+        self.done += 1;
+        self.done > self.committed
+    }
+
+    /// The group is committed.
+    pub(super) const fn commit(&mut self) {
+        self.committed = self.changes.len();
+    }
+
+    /// Forgets the changes of the group that is not committed, of which SQLite has none.
+    pub(super) fn undo(&mut self) {
+        while self.changes.len() > self.committed
+            && let Some(noted) = self.changes.pop()
+        {
+            self.bytes.truncate(noted.range.start);
+            match noted.before {
+                Some(before) => self.latest.insert(noted.hash, before),
+                None => self.latest.remove(&noted.hash),
+            };
+        }
+    }
+
+    /// Forgets every change.
+    pub(super) fn clear(&mut self) {
+        let Self { bytes, changes, latest, committed, done } = self;
+        bytes.clear();
+        changes.clear();
+        latest.clear();
+        (*committed, *done) = (0, 0);
+    }
+
+    fn read(&self, noted: &Noted) -> Option<Change<'_>> {
+        Change::read(&mut self.bytes.get(noted.range.clone())?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(key: &'static str) -> Place<'static> {
+        Place { table: "t", key: Cell::Text(key.into()), merchant: "m", index: [None, None, None] }
+    }
+
+    fn put(later: &mut Later, key: &'static str, sealed: &[u8], share: u64) {
+        // Every key has the same hash.
+        later.take(&Change::Put(place(key), sealed), 1, Some(share));
+    }
+
+    fn shares(later: &Later) -> [Option<Option<u64>>; 2] {
+        ["k", "l"].map(|key| later.find("t", &Cell::Text(key.into()), 1).map(|known| known.share()))
+    }
+
+    #[test]
+    fn the_latest_change_is_found_among_keys_of_one_hash_until_it_is_undone() {
+        let mut later = Later::default();
+        put(&mut later, "k", b"one", 1);
+        put(&mut later, "l", b"two", 2);
+        later.commit();
+        put(&mut later, "k", b"three", 3);
+        later.take(&Change::Remove("t", Cell::Text("l".into())), 1, None);
+        assert_eq!(shares(&later), [Some(Some(3)), Some(None)]);
+        assert!(later.find("u", &Cell::Text("k".into()), 1).is_none());
+        later.undo();
+        assert_eq!(shares(&later), [Some(Some(1)), Some(Some(2))]);
+        later.clear();
+        assert_eq!(shares(&later), [None, None]);
+    }
+
+    #[test]
+    fn what_sqlite_has_is_not_found_here() {
+        let mut later = Later::default();
+        put(&mut later, "k", b"one", 1);
+        later.commit();
+        put(&mut later, "l", b"two", 2);
+        assert!(matches!(later.first(), Some(Change::Put(_, b"one"))));
+        assert!(!later.advance(), "it was committed");
+        assert_eq!(shares(&later), [None, Some(Some(2))]);
+        assert!(matches!(later.first(), Some(Change::Put(_, b"two"))));
+        assert!(later.advance(), "it was not committed");
+        assert!(later.first().is_none());
+    }
+}
