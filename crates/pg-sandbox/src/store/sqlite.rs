@@ -13,17 +13,17 @@ use std::{
     time::Duration,
 };
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, ToSql, config::DbConfig, params_from_iter};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, config::DbConfig, params_from_iter};
 
 use self::{
     ahead::Ahead,
     known_keys::{KnownKeys, hash},
-    later::{Known, Later},
+    later::{Known, Later, MAY_WAIT},
     table::Table,
 };
 use super::{
-    INDEX_COLUMNS, Kind, Query, Row, Store, StoreError, Syncer, schema,
-    seal::{Cell, Change, Place, Sealer, Whole},
+    Kind, Query, Row, Store, StoreError, Syncer, schema,
+    seal::{Change, Sealer, Whole},
 };
 
 mod ahead;
@@ -44,10 +44,6 @@ const CACHED_STATEMENTS: usize = 256;
 const CACHE_KIB: i64 = 24 * 1024;
 /// Pages of 4 KiB in the log before it is folded into the file. The fewer, the more often is the same page written.
 const CHECKPOINT_PAGES: i64 = 16_000;
-/// The bytes of changes that may wait for SQLite from one group to the next, and those within a group: a group whose changes SQLite
-/// has in part costs more to undo.
-const MAY_WAIT: usize = if cfg!(test) { 1 << 10 } else { 64 << 10 };
-const MAY_WAIT_WITHIN: usize = 4 * MAY_WAIT;
 /// The key of stores in memory: nothing of them comes to rest.
 const KEY_IN_MEMORY: [u8; 32] = [0; 32];
 
@@ -227,112 +223,6 @@ fn keys(connection: &Connection, tables: &[Table]) -> Result<KnownKeys, StoreErr
         }
     }
     Ok(keys)
-}
-
-/// Writes a row that was sealed, whether or not its key is there.
-fn write(connection: &Connection, table: &Table, place: &Place<'_>, sealed: &[u8]) -> Result<(), StoreError> {
-    let [one, two, three] = &place.index;
-    let values: [&dyn ToSql; 3 + INDEX_COLUMNS] = [&place.key, &place.merchant, &sealed, one, two, three];
-    // Nearly every row is new, and one that is not says so without being looked for.
-    for statement in [&table.insert, &table.update] {
-        if connection.prepare_cached(statement)?.execute(&values[..3 + table.width()])? > 0 {
-            return Ok(());
-        }
-    }
-    Err(StoreError::Damaged(format!("a record of {} is there and is not", table.name)))
-}
-
-/// The share of an existing row in the sum.
-fn share(
-    connection: &Connection,
-    sealer: &mut Sealer,
-    table: &Table,
-    key: &dyn ToSql,
-) -> Result<Option<u64>, StoreError> {
-    let mut statement = connection.prepare_cached(&table.get)?;
-    let mut rows = statement.query([key])?;
-    rows.next()?.map(|row| table.open(sealer, row).map(|(_, share)| share)).transpose()
-}
-
-impl Sqlite {
-    /// The share of a row in the sum, if the row exists.
-    fn share(&mut self, table: &Table, key: &Cell<'_>, hash: u64) -> Result<Option<u64>, StoreError> {
-        match self.later.find(&table.name, key, hash) {
-            Some(known) => Ok(known.share()),
-            None if self.keys.may_hold(hash) => share(&self.connection, &mut self.sealer, table, key),
-            None => Ok(None),
-        }
-    }
-
-    /// Takes a change of a row, with the row's new share in the sum. Returns false if the row was to be removed and did not exist.
-    fn change(&mut self, table: &Table, change: &Change<'_>, new: Option<u64>) -> Result<bool, StoreError> {
-        let key = match change {
-            Change::Put(place, _) => &place.key,
-            Change::Remove(_, key) => key,
-        };
-        let hash = hash(&table.name, key);
-        let old = self.share(table, key, hash)?;
-        if old.is_none() && new.is_none() {
-            return Ok(false);
-        }
-        old.into_iter().for_each(|share| self.whole.take(share));
-        if let Some(share) = new {
-            self.whole.add(share);
-            self.keys.add(hash);
-        }
-        self.later.take(change, hash, new);
-        Ok(true)
-    }
-
-    /// Takes a change of the open group.
-    fn change_in_group(&mut self, table: &Table, change: &Change<'_>, new: Option<u64>) -> Result<(), StoreError> {
-        if !self.change(table, change, new)? {
-            return Ok(());
-        }
-        match &mut self.ahead {
-            Some(ahead) => {
-                ahead.redo.note(self.later.last());
-                if self.later.size() <= MAY_WAIT_WITHIN { Ok(()) } else { self.catch_up_with_later(&mut || false) }
-            }
-            // A store in memory commits what SQLite has.
-            None => self.catch_up_with_later(&mut || false),
-        }
-    }
-
-    /// Gives SQLite the changes that it does not have yet, until all are there or the work is interrupted.
-    fn catch_up_with_later(&mut self, interrupted: &mut dyn FnMut() -> bool) -> Result<(), StoreError> {
-        let Self { connection, tables, later, touched, ahead, .. } = self;
-        while let Some(change) = later.first() {
-            // SQLite has given its transaction up, with earlier changes.
-            if ahead.is_some() && connection.is_autocommit() {
-                return Err(StoreError::Lost);
-            }
-            match change {
-                Change::Put(place, sealed) => write(connection, table(tables, place.table)?, &place, sealed)?,
-                Change::Remove(name, key) => {
-                    connection.prepare_cached(&table(tables, name)?.remove)?.execute([key])?;
-                }
-            }
-            *touched |= later.advance();
-            if interrupted() {
-                return Ok(());
-            }
-        }
-        later.clear();
-        Ok(())
-    }
-
-    /// The same between groups. If it fails, the changes are taken from the redo log before the next group.
-    fn catch_up_between_groups(&mut self, interrupted: &mut dyn FnMut() -> bool) -> Result<(), StoreError> {
-        let result = self.catch_up_with_later(interrupted);
-        if result.is_err()
-            && let Some(ahead) = &mut self.ahead
-        {
-            self.later.clear();
-            ahead.behind = true;
-        }
-        result
-    }
 }
 
 impl Store for Sqlite {

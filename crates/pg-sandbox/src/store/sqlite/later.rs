@@ -5,7 +5,23 @@
 
 use std::{collections::BTreeMap, ops::Range};
 
-use super::super::seal::{Cell, Change, Place};
+use rusqlite::{Connection, ToSql};
+
+use super::{
+    super::{
+        INDEX_COLUMNS, StoreError,
+        seal::{Cell, Change, Place, Sealer},
+    },
+    Sqlite,
+    known_keys::hash,
+    table,
+    table::Table,
+};
+
+/// The bytes of changes that may wait for SQLite from one group to the next, and those within a group: a group whose changes SQLite
+/// has in part costs more to undo.
+pub(super) const MAY_WAIT: usize = if cfg!(test) { 1 << 10 } else { 64 << 10 };
+const MAY_WAIT_WITHIN: usize = 4 * MAY_WAIT;
 
 /// The changes since SQLite had all of them.
 #[derive(Default)]
@@ -129,6 +145,117 @@ impl Later {
     fn read(&self, noted: &Noted) -> Option<Change<'_>> {
         Change::read(&mut self.bytes.get(noted.range.clone())?)
     }
+}
+
+impl Sqlite {
+    /// The share of a row in the sum, if the row exists.
+    fn share(&mut self, table: &Table, key: &Cell<'_>, hash: u64) -> Result<Option<u64>, StoreError> {
+        match self.later.find(&table.name, key, hash) {
+            Some(known) => Ok(known.share()),
+            None if self.keys.may_hold(hash) => share(&self.connection, &mut self.sealer, table, key),
+            None => Ok(None),
+        }
+    }
+
+    /// Takes a change of a row, with the row's new share in the sum. Returns false if the row was to be removed and did not exist.
+    pub(super) fn change(&mut self, table: &Table, change: &Change<'_>, new: Option<u64>) -> Result<bool, StoreError> {
+        let key = match change {
+            Change::Put(place, _) => &place.key,
+            Change::Remove(_, key) => key,
+        };
+        let hash = hash(&table.name, key);
+        let old = self.share(table, key, hash)?;
+        if old.is_none() && new.is_none() {
+            return Ok(false);
+        }
+        old.into_iter().for_each(|share| self.whole.take(share));
+        if let Some(share) = new {
+            self.whole.add(share);
+            self.keys.add(hash);
+        }
+        self.later.take(change, hash, new);
+        Ok(true)
+    }
+
+    /// Takes a change of the open group.
+    pub(super) fn change_in_group(
+        &mut self,
+        table: &Table,
+        change: &Change<'_>,
+        new: Option<u64>,
+    ) -> Result<(), StoreError> {
+        if !self.change(table, change, new)? {
+            return Ok(());
+        }
+        match &mut self.ahead {
+            Some(ahead) => {
+                ahead.redo.note(self.later.last());
+                if self.later.size() <= MAY_WAIT_WITHIN { Ok(()) } else { self.catch_up_with_later(&mut || false) }
+            }
+            // A store in memory commits what SQLite has.
+            None => self.catch_up_with_later(&mut || false),
+        }
+    }
+
+    /// Gives SQLite the changes that it does not have yet, until all are there or the work is interrupted.
+    pub(super) fn catch_up_with_later(&mut self, interrupted: &mut dyn FnMut() -> bool) -> Result<(), StoreError> {
+        let Self { connection, tables, later, touched, ahead, .. } = self;
+        while let Some(change) = later.first() {
+            // SQLite has given its transaction up, with earlier changes.
+            if ahead.is_some() && connection.is_autocommit() {
+                return Err(StoreError::Lost);
+            }
+            match change {
+                Change::Put(place, sealed) => write(connection, table(tables, place.table)?, &place, sealed)?,
+                Change::Remove(name, key) => {
+                    connection.prepare_cached(&table(tables, name)?.remove)?.execute([key])?;
+                }
+            }
+            *touched |= later.advance();
+            if interrupted() {
+                return Ok(());
+            }
+        }
+        later.clear();
+        Ok(())
+    }
+
+    /// The same between groups. If it fails, the changes are taken from the redo log before the next group.
+    pub(super) fn catch_up_between_groups(&mut self, interrupted: &mut dyn FnMut() -> bool) -> Result<(), StoreError> {
+        let result = self.catch_up_with_later(interrupted);
+        if result.is_err()
+            && let Some(ahead) = &mut self.ahead
+        {
+            self.later.clear();
+            ahead.behind = true;
+        }
+        result
+    }
+}
+
+/// Writes a row that was sealed, whether or not its key is there.
+fn write(connection: &Connection, table: &Table, place: &Place<'_>, sealed: &[u8]) -> Result<(), StoreError> {
+    let [one, two, three] = &place.index;
+    let values: [&dyn ToSql; 3 + INDEX_COLUMNS] = [&place.key, &place.merchant, &sealed, one, two, three];
+    // Nearly every row is new, and one that is not says so without being looked for.
+    for statement in [&table.insert, &table.update] {
+        if connection.prepare_cached(statement)?.execute(&values[..3 + table.width()])? > 0 {
+            return Ok(());
+        }
+    }
+    Err(StoreError::Damaged(format!("a record of {} is there and is not", table.name)))
+}
+
+/// The share of an existing row in the sum.
+fn share(
+    connection: &Connection,
+    sealer: &mut Sealer,
+    table: &Table,
+    key: &dyn ToSql,
+) -> Result<Option<u64>, StoreError> {
+    let mut statement = connection.prepare_cached(&table.get)?;
+    let mut rows = statement.query([key])?;
+    rows.next()?.map(|row| table.open(sealer, row).map(|(_, share)| share)).transpose()
 }
 
 #[cfg(test)]
