@@ -51,7 +51,7 @@ def read(text, encoding):
     if encoding == "json":
         value = json.loads(text)
         if not isinstance(value, dict):
-            raise ValueError(f"JSON is no single object: {text!r}")
+            raise ValueError(f"JSON is not a single object: {text!r}")
         return value
     root = ElementTree.fromstring(text)
     if root.tag != "serviceResponse":

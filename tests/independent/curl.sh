@@ -5,7 +5,7 @@
 set -euo pipefail
 pg=$1
 
-# call METHOD name=value … : a signed call; the reply, and nothing if it is no success (spec 1 §4.1, §5).
+# call METHOD name=value … : a signed call; the reply, and nothing if it is not a success (spec 1 §4.1, §5).
 call() {
   local method=$1 form=() pair
   shift

@@ -40,7 +40,7 @@ def credentials_are_parameters(sandbox):
     url = f"{sandbox.service.enterprise_base_url}/gettoken"
     sandbox.refused_by_checkout(sandbox.service.send("POST", url, encoding="xml"), 400, "1", "no data")
     reply = account.checkout("gettoken", **item(), shaSignature="nonsense")
-    sandbox.same(reply.error, (200, None), "a signature is no part of this service")
+    sandbox.same(reply.error, (200, None), "a signature is not a part of this service")
 
 
 # spec: 3 §4, A41, A49; codes ErrorCode 1

@@ -56,7 +56,7 @@ def ten_failures_block_for_five_minutes(sandbox, encoding):
         fails(sandbox, account, 1)
         for _ in range(4):
             refused = attempt(account, apiPassword="wrong")
-            sandbox.refused(refused, 403, "121", "what is refused is no further failure (A53)")
+            sandbox.refused(refused, 403, "121", "what is refused is not a further failure (A53)")
         blocked(sandbox, account, "121")
     sandbox.service.advance(60)
     fails(sandbox, account, 1)

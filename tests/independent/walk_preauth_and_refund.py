@@ -207,7 +207,7 @@ def lookup_finds_what_was_created_so(sandbox, encoding):
     sandbox.same(transactions(account, transactionKey=third)[0].get("merchantReference"), other, "but is shown")
     both = transactions(account, merchantReference=other, transactionKey=third)
     sandbox.same([one["transactionKey"] for one in both], [third], "key and recorded reference match (A99)")
-    sandbox.same(transactions(account, transactionKey="0" * 32), [], "nothing found is no error (A43)")
+    sandbox.same(transactions(account, transactionKey="0" * 32), [], "nothing found is not an error (A43)")
     sandbox.same(transactions(account, merchantReference=reference.upper()), [], "references are compared exactly")
     reply = account.call("transaction/lookup", merchantReference="x" * 33)
     sandbox.refused(reply, 400, "125", "a reference that is too long")
@@ -233,7 +233,7 @@ def followers_carry_the_references_of_the_original(sandbox, encoding):
     sandbox.same(keys, [key], "found by it (A94)")
     for wrong in ["value", "amount", "transactionvalue"]:
         reply = account.call(REFUND, transactionKey=again, **{wrong: "1"})
-        sandbox.refused(reply, 400, "964", f"a refund of {wrong} is no full refund (A151)")
+        sandbox.refused(reply, 400, "964", f"a refund of {wrong} is not a full refund (A151)")
 
 
 if __name__ == "__main__":

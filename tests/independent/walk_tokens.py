@@ -214,7 +214,7 @@ def lookups_match_all_that_is_given(sandbox, encoding):
     sandbox.same(lookup(account, merchantCustomerReference="Bob", cardKey=second), [], "one of them does not match")
     for nothing in [{"cardKey": "nothing"}, {"merchantCustomerReference": "nobody"}]:
         reply = account.call("token/lookup", **nothing)
-        sandbox.same(reply.status, 200, "nothing found is no error (A43)")
+        sandbox.same(reply.status, 200, "nothing found is not an error (A43)")
         sandbox.same(reply.list("cardKeyDetails", "cardKeyDetail"), [], "nothing found")
 
 

@@ -32,7 +32,7 @@ pub async fn post(form: &CardForm, filled_in: &[(&str, &str)]) -> Response<Bytes
 /// The target of a redirect.
 ///
 /// # Panics
-/// When the reply is no redirect as the service makes them (spec 2 §4.2).
+/// When the reply is not a redirect as the service makes them (spec 2 §4.2).
 #[must_use]
 pub fn location(response: &Response<Bytes>) -> &str {
     assert_eq!(response.status(), StatusCode::SEE_OTHER, "{:?}", response.body());

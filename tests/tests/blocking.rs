@@ -116,7 +116,7 @@ fn it_has_a_deadline_of_its_own() {
 }
 
 #[test]
-fn an_address_that_would_bare_cards_is_refused() {
+fn an_address_that_would_expose_cards_is_refused() {
     let base = BaseUrl::parse("http://gateway.example").unwrap();
     let account = Account::new(base, Credentials::new("key", "password", "sha key"));
     assert!(matches!(blocking::Client::new(account), Err(StartError::Insecure(_))));
@@ -146,7 +146,7 @@ fn a_lost_reply_is_looked_up_and_nothing_leaves_unstored() {
 }
 
 #[test]
-fn what_cannot_be_stored_is_not_sent() {
+fn a_machine_that_cannot_be_stored_sends_nothing() {
     let (sandbox, client) = held();
     let full = |_| Err("the disk is full");
     let mut charge = client.charge(payment("order-7")).unwrap().store(full);

@@ -44,12 +44,12 @@ async fn still_up(shop: &Shop) {
 }
 
 #[tokio::test]
-async fn bodies_that_are_no_forms_are_told_so_in_both_encodings() {
+async fn bodies_that_are_no_forms_get_an_error_in_both_encodings() {
     let shop = Shop::open(Encoding::Json).await;
     let many: String = (0..10_000).map(|number| format!("p{number}=1&")).collect();
     let large = vec![b'a'; 10 * 1024 * 1024];
     let cases: [(&str, &str, &[u8], &str); 8] = [
-        ("a content type that is no form", "application/json", b"{}", "933"),
+        ("a content type that is not a form", "application/json", b"{}", "933"),
         ("broken percent-encoding", FORM, b"apiKey=%zz", "930"),
         ("a percent sign at the end", FORM, b"apiKey=%", "930"),
         ("text that is not UTF-8", FORM, b"apiKey=%ff%fe", "930"),
@@ -74,7 +74,7 @@ async fn bodies_that_are_no_forms_are_told_so_in_both_encodings() {
 
 // spec: 1 §4.1, A49
 #[tokio::test]
-async fn wrong_paths_and_methods_are_told_so() {
+async fn wrong_paths_and_methods_get_an_error() {
     let shop = Shop::open(Encoding::Xml).await;
     for (request, code) in [
         (post("/v3/transaction/noSuchMethod", FORM, b"a=b"), "103"),

@@ -110,7 +110,7 @@ fn a_lost_reply_takes_no_real_time_and_the_drill_repeats_itself() {
 }
 
 #[tokio::test]
-async fn what_was_not_sent_is_told_apart() {
+async fn an_unsent_call_is_not_maybe_executed() {
     let (sandbox, client) = shop();
     sandbox.unplug();
     let error = client.call(&payment("order-1")).await.unwrap_err();
@@ -120,7 +120,7 @@ async fn what_was_not_sent_is_told_apart() {
 }
 
 #[tokio::test]
-async fn a_callback_comes_when_the_clock_says_so() {
+async fn a_callback_is_sent_when_the_sandbox_clock_reaches_its_time() {
     let (sandbox, client) = shop();
     let pg_model::Outcome::Approved(paid) = client.call(&payment("order-1")).await.unwrap() else { panic!() };
     let stored = client.call(&TokeniseTransactionKey::new(paid.transaction_key)).await.unwrap();

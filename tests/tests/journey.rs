@@ -124,7 +124,7 @@ async fn preauth_life(shop: &Shop) {
 
 // spec: 2 §2.3, A92
 #[tokio::test]
-async fn a_reference_pays_once_also_when_fifty_try_at_once() {
+async fn fifty_concurrent_payments_of_one_reference_pay_once() {
     let shop = Shop::open(Encoding::Json).await;
     let mut sessions = Vec::new();
     for _ in 0..50 {
@@ -180,7 +180,7 @@ async fn a_form_with_mistakes_comes_back_with_all_of_them() {
 
 // spec: 2 §5, A56
 #[tokio::test]
-async fn nothing_of_one_merchant_is_there_for_another() {
+async fn records_of_one_merchant_are_hidden_from_others() {
     let shop = Shop::open(Encoding::Json).await;
     let other = shop.neighbour("other");
     let session = shop.session_with_card(&VISA).await;

@@ -26,14 +26,14 @@ fn root() -> PathBuf {
 
 /// The path of Prism, which is required on CI.
 fn prism() -> Option<PathBuf> {
-    // A test lies in `target/debug/deps/`.
+    // The program of a test is in `target/debug/deps/`.
     let target = env::current_exe().ok()?.ancestors().nth(3)?.to_path_buf();
     let program = target.join("openapi-mock/node_modules/.bin/prism");
     if program.is_file() {
         return Some(program);
     }
     let on_ci = env::var("CI").is_ok_and(|value| value == "true" || value == "1");
-    assert!(!on_ci, "nothing may be left out here, but the mock server is not installed");
+    assert!(!on_ci, "CI requires the mock server, which is not installed");
     let _ = writeln!(
         io::stderr(),
         "left out: the mock server from docs/reference/openapi.yaml is not installed (`cargo xtask test` does, with Node)"
@@ -108,7 +108,7 @@ fn response(reply: &[u8]) -> Response<Bytes> {
     response.body(Bytes::copy_from_slice(&reply[end + 4..])).expect("the head is right")
 }
 
-/// The request as the document's paths name it: without the encoding at its end, which a header asks for instead.
+/// Changes a request to the paths of the document: the header `Accept` selects the encoding, not the path.
 fn as_documented(mut request: Request<Bytes>) -> Request<Bytes> {
     if let Some(path) = request.uri().path().strip_suffix("/json").map(str::to_owned) {
         *request.uri_mut() = path.parse().expect("it is a path");

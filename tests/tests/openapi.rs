@@ -116,7 +116,7 @@ fn every_component_is_used() {
                 |to: &String| to.strip_prefix(&reference).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
             assert!(used.iter().any(refers_to_it), "{reference} is never referred to");
             let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_'));
-            assert!(plain, "{reference} is no allowed component name");
+            assert!(plain, "{reference} is not an allowed component name");
         }
     }
 }
@@ -135,7 +135,7 @@ fn operations_have_unique_names_and_described_responses() {
             let known = status == "default"
                 || status.parse::<u16>().is_ok_and(|code| (100..600).contains(&code))
                 || matches!(status.as_str(), "1XX" | "2XX" | "3XX" | "4XX" | "5XX");
-            assert!(known, "{path}: {status} is no status");
+            assert!(known, "{path}: {status} is not a status");
             let response = response["$ref"].as_str().map_or(Some(response), |to| resolve(&document, to));
             let description = response.and_then(|response| response["description"].as_str());
             assert!(description.is_some_and(|text| !text.is_empty()), "{path} {status} is not described");
@@ -152,7 +152,7 @@ fn security_requirements_name_schemes_that_exist() {
     for (place, requirements) in of_operations.chain([("the document", &document["security"])]) {
         for requirement in requirements.as_array().into_iter().flatten() {
             for name in requirement.as_object().expect("a requirement is an object").keys() {
-                assert!(schemes.get(name).is_some(), "{place} requires {name}, which is no security scheme");
+                assert!(schemes.get(name).is_some(), "{place} requires {name}, which is not a security scheme");
             }
         }
     }
@@ -183,7 +183,7 @@ fn schemas_are_sound() {
             assert_eq!(names.len(), required.len(), "{pointer}: required names are unique strings");
             assert!(
                 names.iter().all(|name| properties.get(name).is_some()),
-                "{pointer}: a required name is no property"
+                "{pointer}: a required name is not a property"
             );
         }
         assert!(!schema.contains_key("nullable"), "{pointer}: nullable is OpenAPI 3.0");

@@ -3,7 +3,7 @@
 use pg_rehearse::{Options, Plan, Verdict};
 
 #[tokio::test]
-async fn the_adapter_in_rust_is_careful() {
+async fn the_rust_adapter_passes_its_drills() {
     let plan = format!("timeout_seconds = 20\n[jobs.charge]\ncommand = [\"{}\"]\n", env!("CARGO_BIN_EXE_rehearsed"));
     let plan = Plan::parse(&plan, &std::env::temp_dir()).unwrap();
     let mut options = Options::default();

@@ -47,7 +47,7 @@ fn a_failure_at_any_operation_is_an_error_and_the_next_attempt_succeeds() {
 
 /// A check that could not fail would show nothing.
 #[test]
-fn a_write_that_was_said_to_have_failed_and_was_kept_is_noticed() {
+fn a_write_that_was_reported_failed_but_persisted_is_detected() {
     let kept = (0..).find(|operation| {
         let mut shop = Shop::open();
         let (payment, before) = (shop.payment("order-7"), shop.lists());
@@ -63,7 +63,7 @@ fn a_write_that_was_said_to_have_failed_and_was_kept_is_noticed() {
 /// start the reference still makes one payment.
 #[cfg(unix)]
 #[test]
-fn what_the_disk_may_not_have_kept_is_settled_after_the_next_start() {
+fn uncertain_writes_are_resolved_at_the_next_start() {
     for kept in [true, false] {
         let mut shop = Shop::open();
         let payment = shop.payment("order-7");
@@ -84,7 +84,7 @@ fn what_the_disk_may_not_have_kept_is_settled_after_the_next_start() {
 
 /// What the sandbox does by itself fails as well, and is done a little later, once.
 #[test]
-fn a_callback_that_could_not_be_begun_is_sent_later_once() {
+fn an_unstarted_callback_is_sent_later_once() {
     for failure in [Failure::Engine, Failure::Full, Failure::Lost] {
         let mut shop = Shop::open();
         shop.order_callback();

@@ -132,7 +132,7 @@ fn arrays_of_forms_are_signed_as_pythons_json() {
 
 // spec: 1 §5, A26
 #[test]
-fn the_client_writes_arrays_of_forms_so() {
+fn the_client_encodes_arrays_of_forms_the_same_way() {
     let file = read("signing.json");
     let forms = cases(&file, "forms");
     let case = forms.iter().find(|case| text(case, "name") == "one name for all members").unwrap();

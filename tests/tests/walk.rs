@@ -230,7 +230,7 @@ fn every_field_of_every_reply_is_given() {
 // spec: 1 §6, A138: The token service sends no other notifications.
 // spec: 2 §6, A138: The gateway sends no notifications.
 #[test]
-fn only_batches_and_hosted_payments_are_told_of() {
+fn only_batches_and_hosted_payments_send_callbacks() {
     let mut shop = Shop::open();
     let told = |shop: &mut Shop| {
         let listed = shop.send(Method::GET, "/_sandbox/callbacks", String::new());
@@ -248,7 +248,7 @@ fn only_batches_and_hosted_payments_are_told_of() {
 // spec: 1 §4.1, A55, A29: Parameters that a method does not know are signed and ignored.
 // spec: 2 §4.3, A55
 #[test]
-fn a_parameter_that_nobody_knows_is_signed_and_ignored() {
+fn an_unknown_parameter_is_signed_and_ignored() {
     let mut shop = Shop::open();
     for method in METHODS.iter().filter(|method| method.credentials != AuthScheme::Session) {
         let name = format!("{}/{}", method.service.name, method.name);

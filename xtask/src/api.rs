@@ -94,7 +94,7 @@ pub(crate) fn since(root: &Path, release: &str, refuse: bool) -> Result<()> {
     Ok(())
 }
 
-/// The listing of a crate as it was, if there is one.
+/// The earlier listing of a crate, if there is one.
 fn released(root: &Path, release: &str, name: &str) -> Result<Option<String>> {
     let place = Path::new(release);
     if place.is_file() {

@@ -87,7 +87,7 @@ pub(crate) fn run(root: &Path, choice: &Choice) -> Result<()> {
         bail!("these benchmarks did not run: {}; `--resume` runs them again, and no other", broken.join(", "));
     }
     if !whole {
-        println!("{REPORT} is left as it was: it holds only complete runs of all benchmarks");
+        println!("{REPORT} is unchanged: it contains only complete runs of all benchmarks");
         return Ok(());
     }
     write(root, &measurements)?;

@@ -1,7 +1,7 @@
 //! The checks and the code generator of this workspace.
 //!
 //! `cargo xtask --help` lists the commands. Nothing here depends on the crates it checks or
-//! generates, so a broken crate never stands in the way of the command that mends it.
+//! generates, so a broken crate never prevents the command that repairs it.
 
 mod api;
 mod attack;

@@ -137,12 +137,12 @@ mod tests {
             assert_eq!(lacks(package).unwrap(), Vec::<String>::new(), "{}", package.name);
         }
         for (name, why) in NOT_PUBLISHED {
-            assert!(metadata.packages.iter().any(|package| package.name == name), "{name} is no crate, but {why}");
+            assert!(metadata.packages.iter().any(|package| package.name == name), "{name} is not a crate, but {why}");
         }
     }
 
     #[test]
-    fn what_is_missing_is_named() {
+    fn missing_package_metadata_is_named() {
         let metadata = workspace::metadata(&workspace::root().unwrap()).unwrap();
         let mut package = (*published(&metadata).iter().find(|package| package.name == "pg-model").unwrap()).clone();
         package.keywords = vec!["a word that is too long for it".to_owned()];

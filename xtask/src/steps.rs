@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn left_out_fails_only_where_nothing_may_be() {
+    fn an_omitted_value_fails_only_where_one_is_required() {
         let left_out = || Ok(Outcome::LeftOut("no tool".to_owned()));
         assert!(verdicts(left_out, false).iter().all(|(verdict, _)| verdict.is_ok()));
         assert!(verdicts(left_out, true).iter().all(|(verdict, _)| verdict.is_err()));

@@ -27,7 +27,7 @@ pub(crate) use self::config::sample as sample_profile;
 
 use crate::failure::{Exit, Failure};
 
-/// What `pg` can be told to do.
+/// The commands of `pg`.
 #[derive(Subcommand)]
 pub(crate) enum Command {
     Demo(demo::Arguments),

@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn replies_are_told_apart() {
+    fn replies_are_distinguished() {
         assert_eq!(read(None, 200, r#"{"now":"x"}"#).unwrap()["now"], "x");
         for (token, status, body, says) in [
             (None, 200, "<html>", "is not a pg sandbox: /_sandbox/clock returned HTTP 200 (no content type)"),

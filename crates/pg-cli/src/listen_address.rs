@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn everywhere_is_reached_here() {
+    fn an_unspecified_address_is_reached_through_loopback() {
         for (listens, reached) in
             [("0.0.0.0:80", "127.0.0.1:80"), ("[::]:80", "[::1]:80"), ("192.0.2.1:80", "192.0.2.1:80")]
         {

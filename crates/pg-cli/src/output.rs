@@ -180,13 +180,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn control_characters_are_spelt_out() {
+    fn control_characters_are_escaped() {
         assert_eq!(harmless("a\u{1b}[2J\nb\u{9b}é"), "a\\u{1b}[2J\\nb\\u{9b}é");
         assert_eq!(harmless_lines("a\u{1b}[2J\nb"), "a\\u{1b}[2J\nb");
     }
 
     #[test]
-    fn characters_that_turn_text_around_or_hide_are_spelt_out() {
+    fn bidirectional_and_invisible_characters_are_escaped() {
         assert_eq!(
             harmless("paid\u{202e}diap \u{200b}\u{2066}\u{feff}"),
             "paid\\u{202e}diap \\u{200b}\\u{2066}\\u{feff}"

@@ -38,7 +38,7 @@ const WALKS: [&str; 14] = [
 const AT_A_TIME: usize = 4;
 
 #[test]
-fn every_service_is_as_its_documents_say() {
+fn every_service_follows_the_documents() {
     if lacks(&["python3", "openssl"]) {
         return;
     }
@@ -73,7 +73,7 @@ fn every_walk_is_walked() {
 
 /// A walk that cannot fail proves nothing.
 #[test]
-fn a_walk_tells_what_deviates() {
+fn a_walk_reports_deviations() {
     if lacks(&["python3", "openssl"]) {
         return;
     }

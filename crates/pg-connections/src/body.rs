@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_is_not_read_before_there_is_room_for_it() {
+    fn a_body_is_read_only_when_the_budget_has_room() {
         let slots = slots();
         let (first, second, reads) = (admitted(&slots), admitted(&slots), Cell::new(0));
         first.working();

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_read_is_short_whatever_the_peer_has_sent_and_nothing_is_lost() {
+    async fn a_read_is_bounded_and_loses_nothing() {
         let (ours, mut peer) = duplex(64 << 10);
         let mut ours = ShortReads::new(ours);
         let sent: Vec<u8> = (0..40_000_u32).map(|number| number.to_le_bytes()[0]).collect();
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_written_arrives() {
+    async fn written_bytes_arrive() {
         let (ours, mut peer) = duplex(64);
         let mut ours = ShortReads::new(ours);
         ours.write_all(b"answer").await.unwrap();

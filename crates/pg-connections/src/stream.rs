@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_silent_peer_is_given_up_after_the_limit() {
+    fn a_silent_peer_is_disconnected_after_the_limit() {
         virtual_time().block_on(async {
             let (ours, _silent) = duplex(16);
             let failure = Stream::new(ours, LIMITS).read_u8().await.unwrap_err();
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_does_not_read_is_given_up_and_one_that_reads_slowly_is_not() {
+    fn a_peer_that_stops_reading_is_disconnected_and_a_slow_reader_is_not() {
         virtual_time().block_on(async {
             let (ours, mut peer) = duplex(4);
             let mut ours = Stream::new(ours, LIMITS);

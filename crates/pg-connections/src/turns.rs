@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_that_nobody_waits_for_any_more_is_not_lost() {
+    fn a_turn_of_a_dropped_waiter_is_not_lost() {
         let turns = RequestQueue::new(1);
         let first = poll(pin!(turns.take(0))).expect("the queue is empty");
         let mut gone = Box::pin(turns.take(0));
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn so_many_at_once() {
+    fn at_most_the_limit_run_at_once() {
         let turns = RequestQueue::new(3);
         let held: Vec<RequestTurn> = (0..3).map(|_| poll(pin!(turns.take(0))).expect("free")).collect();
         assert!(poll(pin!(turns.take(0))).is_none());

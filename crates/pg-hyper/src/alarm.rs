@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deadline_that_no_clock_reaches_is_none() {
+    fn an_unreachable_deadline_means_no_deadline() {
         let start = now();
         assert_eq!(after(start, Duration::MAX), start + NEVER);
         assert_eq!(after(start, Duration::from_secs(1)), start + Duration::from_secs(1));

@@ -84,7 +84,7 @@ impl DurableFile {
         self.sync_folder()
     }
 
-    /// Removes the file. A missing file is no error.
+    /// Removes the file. A missing file is not an error.
     ///
     /// # Errors
     ///
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stops_half_way_leaves_the_text_before() {
+    fn an_interrupted_write_leaves_the_previous_text() {
         let folder = tempfile::tempdir().unwrap();
         let file = DurableFile::new(folder.path().join("order-7.json"));
         file.write("before").unwrap();
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_not_taken_for_nothing() {
+    fn unreadable_files_are_not_taken_for_missing() {
         let folder = tempfile::tempdir().unwrap();
         assert!(DurableFile::new(folder.path()).read().is_err());
         assert!(DurableFile::new(folder.path().join("no/folder")).write("text").is_err());

@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_asked_for_can_be_withdrawn_and_is_then_never_given() {
+    fn a_body_withdrawn_before_use_is_never_sent() {
         let (mut body, hold) = HeldBody::new(Bytes::from_static(b"a=1"));
         assert!(hold.withdraw());
         assert!(matches!(ask(&mut body), Poll::Ready(Some(Err(Withdrawn)))));
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_given_cannot_be_withdrawn_nor_given_twice() {
+    fn a_sent_body_is_neither_withdrawn_nor_repeated() {
         let (mut body, hold) = HeldBody::new(Bytes::from_static(b"a=1"));
         assert!(matches!(ask(&mut body), Poll::Ready(Some(Ok(_)))));
         assert!(!hold.withdraw());

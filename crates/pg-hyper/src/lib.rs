@@ -40,7 +40,7 @@
 //! // Whatever the network does and whenever the process ends, it is charged once at most.
 //! match client.charge(auth)?.store_in(DurableFile::new("order-7.json")).await {
 //!     ChargeOutcome::Approved(paid) => println!("paid: {}", paid.transaction_key),
-//!     // It may have been paid: this lookup, made later, tells.
+//!     // It may have been paid: make this lookup later.
 //!     ChargeOutcome::Unknown { reconcile, why } => println!("park the order: {why}, {reconcile:?}"),
 //!     other => println!("not paid: {other:?}"),
 //! }
@@ -102,7 +102,7 @@
 //! fields `pg.service`, `pg.method`, `error.type` (`misuse`, `refused`, `unreadable`, `not_sent`, `maybe_sent`, `unknown`, `stopped`,
 //! `throttled`, `held_back`; none without an error), `pg.error.code` and `pg.trace.code`. Every machine is a span `pg.drive`. Every HTTP
 //! request of either is a span `pg.send` with `url.path`, `http.request.method`, `server.address`, `http.response.status_code` and
-//! `error.type` (a status of 400 or more, `not_sent`, `maybe_sent`); what goes wrong with one is an event of the target `pg.drive`.
+//! `error.type` (a status of 400 or more, `not_sent`, `maybe_sent`); its failures are events of the target `pg.drive`.
 //!
 //! The duration of each HTTP request is an event of the target `pg.metrics`, level `TRACE`, as the layer for metrics of
 //! `tracing-opentelemetry` takes it: the histogram `http.client.request.duration` in seconds with the attributes of the span and

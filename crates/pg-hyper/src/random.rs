@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The source of random numbers. Every sequence keeps the promises of a machine.
 pub(crate) enum Dice {
-    /// The system's randomness; a system without any is no error.
+    /// The system's randomness; a system without any is not an error.
     System,
     /// The same numbers each time, for tests.
     Seeded(AtomicU64),

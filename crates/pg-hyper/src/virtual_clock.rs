@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn after_a_wait_it_is_later_and_nothing_goes_back() {
+    async fn after_a_wait_time_has_advanced() {
         let start = Moment::from_millis(1_777_888_800_000);
         let clock = VirtualClock::at(start);
         let clone = clock.clone();
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_wait_for_one_moment_reach_that_one() {
+    fn threads_waiting_for_a_moment_reach_it() {
         let start = Moment::from_millis(1_777_888_800_000);
         let clock = VirtualClock::at(start);
         let later = start.after(Duration::from_secs(60));

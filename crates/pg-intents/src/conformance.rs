@@ -98,7 +98,7 @@ impl<S: IntentStore> Suite<'_, S> {
     async fn workers_have_names_of_their_own(&self) {
         let one = self.store.enlist("same").await.expect("enlist answers");
         let other = self.store.enlist("same").await.expect("enlist answers");
-        assert_ne!(one, other, "two workers of one name are told apart");
+        assert_ne!(one, other, "two workers of one name have different ids");
         assert!(one.starts_with("same"), "a worker's name begins with what it was given: {one}");
     }
 
@@ -111,13 +111,13 @@ impl<S: IntentStore> Suite<'_, S> {
             panic!("a second intent under one reference")
         };
         assert_eq!(*found, self.row("once").await.at(found.read_at), "the existing row is shown");
-        assert_eq!((&*found.state, &*found.digest, found.fence), ("s0", "d1", 1), "nothing of it was changed");
+        assert_eq!((&*found.state, &*found.digest, found.fence), ("s0", "d1", 1), "the row is unchanged");
         assert_eq!((found.status, found.claims, found.event, found.told), (IntentStatus::Open, 0, 0, 0));
         assert_eq!((found.owner.as_deref(), found.request.as_deref(), &found.outcome), (Some("w1"), Some("[]"), &None));
         assert_eq!(found.due - found.created, 3_600_000, "the lease runs by the store's clock");
         let elsewhere = NewIntent { key: IntentKey::new(format!("{} other", self.account), "once"), ..new };
         assert_eq!(self.store.begin(elsewhere).await, Ok(Begun::New), "another account has references of its own");
-        assert_eq!(self.store.find(&self.key("nothing")).await, Ok(None), "what was not begun is not found");
+        assert_eq!(self.store.find(&self.key("nothing")).await, Ok(None), "an intent that was not begun is not found");
     }
 
     async fn only_the_holder_changes_a_row(&self) {
@@ -185,7 +185,7 @@ impl<S: IntentStore> Suite<'_, S> {
         {
             Some(Claimed::Taken(intent)) => Some(intent.fence),
             Some(Claimed::Not(_)) => None,
-            None => panic!("the intent is there"),
+            None => panic!("the intent exists"),
         };
         assert_eq!(taken("w2", HOUR).await, None, "another worker's lease holds");
         assert_eq!(taken("w1", OVER).await, Some(2), "a worker takes its own again, under a new number");
@@ -208,7 +208,7 @@ impl<S: IntentStore> Suite<'_, S> {
         assert_eq!((again.status, again.claims), (IntentStatus::Unknown, 1));
         let hold = again.hold().expect("an owner");
         assert_eq!(self.store.end(&hold, unknown).await, Ok(()));
-        assert_eq!(self.row("ends").await.event, 1, "the same outcome is no news");
+        assert_eq!(self.row("ends").await.event, 1, "the same outcome is not reported again");
         let claimed = self.claim("w2", 10, HOUR).await;
         let hold = claimed.iter().find_map(IntentRow::hold).expect("claimed again");
         assert_eq!(self.store.end(&hold, Self::end(IntentStatus::Ended, "paid", None)).await, Ok(()));
@@ -234,14 +234,14 @@ impl<S: IntentStore> Suite<'_, S> {
         assert_eq!(self.store.end(&hold, end).await, Ok(()));
         let told: Vec<_> = untold(OVER).await.into_iter().map(|intent| (intent.event, intent.outcome)).collect();
         assert_eq!(told, [(1, Some("unknown".to_owned()))]);
-        assert_eq!(untold(HOUR).await.len(), 1, "what was not acknowledged is told again");
+        assert_eq!(untold(HOUR).await.len(), 1, "an unacknowledged outcome is reported again");
         assert_eq!(untold(HOUR).await, [], "not while another consumer has it");
         let claimed = self.store.claim(&account, "w2", 10, HOUR, &known()).await.expect("claim answers");
         let hold = claimed[0].hold().expect("an owner");
         assert_eq!(self.store.end(&hold, Self::end(IntentStatus::Ended, "paid", None)).await, Ok(()));
         assert_eq!(self.store.told(&key, 1).await, Ok(()), "the earlier outcome is acknowledged late");
         let told: Vec<_> = untold(OVER).await.into_iter().map(|intent| (intent.event, intent.outcome)).collect();
-        assert_eq!(told, [(2, Some("paid".to_owned()))], "the later outcome is told all the same");
+        assert_eq!(told, [(2, Some("paid".to_owned()))], "the later outcome is reported nevertheless");
         assert_eq!(self.store.told(&key, 3).await, Ok(()));
         assert_eq!(untold(OVER).await.len(), 1, "nothing is acknowledged that has not happened");
         assert_eq!(self.store.told(&key, 2).await, Ok(()));
@@ -362,8 +362,8 @@ impl<S: IntentStore> Suite<'_, S> {
             let one = self.store.claim_one(&key, "w1", HOUR, &other).await;
             assert!(matches!(one, Ok(Some(Claimed::Not(_)))), "{other:?}");
         }
-        let row = self.store.find(&key).await.expect("find answers").expect("the intent is there");
-        assert_eq!((row.fence, row.claims, row.version), (1, 0, 2), "they change nothing of it");
+        let row = self.store.find(&key).await.expect("find answers").expect("the intent exists");
+        assert_eq!((row.fence, row.claims, row.version), (1, 0, 2), "they change nothing");
         let taken = self.store.claim(&account, "w2", 10, OVER, &kinds("charge authCardKey", 3)).await;
         assert_eq!(taken.expect("claim answers")[0].version, 3, "what the claimer writes counts from then on");
         let older = kinds("charge authCardKey", 2);
@@ -381,7 +381,7 @@ impl<S: IntentStore> Suite<'_, S> {
         assert_eq!(self.store.rest(&hold, rest(0, HOUR)).await, Ok(()));
         let row = self.row("hears").await;
         assert_eq!((&*row.state, row.asks.as_deref(), row.owner.as_deref()), ("rests", Some("page"), None));
-        assert!(row.is_due(), "an event came that the machine has not taken");
+        assert!(row.is_due(), "there is an event that the machine has not processed");
         assert_eq!(self.store.rest(&hold, rest(9, HOUR)).await, Err(StoreError::Lost), "rest without the lease");
         assert_eq!(events(0).await.len(), 1, "a worker without the lease drops no event");
         let take = async || match self.store.claim_one(&key, "w2", HOUR, &known()).await {

@@ -38,13 +38,13 @@ pub enum FleetError {
     Store(#[from] StoreError),
     /// Another worker has the payment and has not finished it within the caller's patience. Charge again under the same reference
     /// to keep waiting; the outbox also delivers the outcome.
-    #[error("{reference}: the payment goes on in the fleet; ask again under the same reference")]
+    #[error("{reference}: the fleet continues the payment; ask again under the same reference")]
     Pending {
         /// The reference.
         reference: String,
     },
     /// An operator has parked the payment before it had an outcome. (One that workers failed on too often is unknown.)
-    #[error("{reference}: the payment is parked: its row has the history, and Directive::Reconcile goes on with it")]
+    #[error("{reference}: the payment is parked: its row has the history, and Directive::Reconcile continues it")]
     Parked {
         /// The reference.
         reference: String,

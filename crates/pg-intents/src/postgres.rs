@@ -123,7 +123,7 @@ impl PostgresStore {
         match (get::<bool>(row, 3)?, get::<bool>(row, 4)?) {
             (false, false) => return Ok(0),
             (false, true) => {
-                return Err(StoreError::Foreign("a table payment_intents is there that it has not made".to_owned()));
+                return Err(StoreError::Foreign("there is a table payment_intents that it has not created".to_owned()));
             }
             (true, _) => {}
         }
@@ -133,7 +133,7 @@ impl PostgresStore {
             _ => None,
         };
         let version = made.and_then(|version| version.parse().ok());
-        version.ok_or_else(|| StoreError::Foreign("a table payment_store is there that it has not made".to_owned()))
+        version.ok_or_else(|| StoreError::Foreign("there is a table payment_store that it has not created".to_owned()))
     }
 
     async fn query(&self, statement: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {

@@ -246,7 +246,7 @@ impl<S: IntentStore> IntentStore for SealedStore<S> {
         for row in self.store.untold(account, most, visibility).await? {
             match self.opened(&row) {
                 Ok(row) => opened.push(row),
-                Err(error) => tracing::error!(target: "pg.fleet", %error, "an outcome cannot be told"),
+                Err(error) => tracing::error!(target: "pg.fleet", %error, "an outcome cannot be read"),
             }
         }
         Ok(opened)

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_payment_without_card_data_comes_back_as_it_went() {
+    fn a_payment_without_card_data_round_trips() {
         let paid = AuthCardKey::new("card-key", order());
         assert_eq!(request::<AuthCardKey>(&terms_of(&paid).request.unwrap()), Ok(paid));
         let paid = AuthSessionKey::new("0123456789abcdef0123456789abcdef", order());
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn card_data_is_neither_stored_nor_told_apart() {
+    fn card_data_is_neither_stored_nor_distinguished() {
         let by_card = |number: &str, amount| {
             let order = Order::new(Currency::GBP).item(Item::new("Tea", amount)).unique_merchant_reference("order-7");
             terms_of(&Auth::new(CardDetails::new(number, "12", "49").cv2("123"), order))

@@ -17,7 +17,7 @@ use crate::world::{Fault, World, by_key};
 
 /// The change is made, or the question answered, and the answer is lost.
 #[tokio::test]
-async fn a_commit_whose_answer_is_lost_is_neither_repeated_nor_forgotten() {
+async fn a_commit_with_a_lost_reply_is_neither_repeated_nor_lost() {
     for (method, fault) in [("stopped", None), ("begin", None), ("save", Some(Fault::Lost)), ("end", None)] {
         let world = World::new();
         let (wire, key) = (world.wire(fault), world.card_key().await);
@@ -34,7 +34,7 @@ async fn a_commit_whose_answer_is_lost_is_neither_repeated_nor_forgotten() {
 }
 
 #[tokio::test]
-async fn a_page_or_an_event_whose_commit_has_no_answer_is_there_once() {
+async fn a_page_or_event_whose_commit_gets_no_reply_is_stored_once() {
     let world = World::new();
     let wire = world.wire(None);
     let store = Arc::new(world.faulty(None));
@@ -76,7 +76,7 @@ async fn a_lost_reply_is_looked_up_and_a_service_that_is_away_charges_nothing() 
 }
 
 #[tokio::test]
-async fn a_worker_that_shuts_down_hands_over_what_it_works_on() {
+async fn a_worker_that_shuts_down_hands_its_intents_over() {
     let world = World::new();
     let (wire, key) = (world.wire(Some(Fault::After)), world.card_key().await);
     let plan = World::plan("one").lease(Duration::from_secs(3));

@@ -169,7 +169,7 @@ async fn what_a_dead_worker_has_begun_is_ended_by_another_whether_it_was_sent_or
 }
 
 #[tokio::test]
-async fn a_payment_by_card_is_sent_by_nobody_else_and_looked_up_by_all() {
+async fn only_the_process_with_the_card_sends_a_payment_and_all_can_look_it_up() {
     let world = World::new();
     for (reference, fault, expected) in [("order-6", Fault::After, "approved"), ("order-7", Fault::Before, "unknown")] {
         let wire = world.wire(Some(fault));
@@ -250,7 +250,7 @@ async fn another_account_has_intents_of_its_own() {
 }
 
 #[tokio::test]
-async fn after_wrong_credentials_no_worker_sends_until_told() {
+async fn after_wrong_credentials_no_worker_sends_until_resumed() {
     let world = World::new();
     let (wire, key) = (world.wire(None), world.card_key().await);
     let merchant = world.sandbox.merchant("main").unwrap();
@@ -279,7 +279,7 @@ async fn after_wrong_credentials_no_worker_sends_until_told() {
 }
 
 #[tokio::test]
-async fn wrong_credentials_fail_once_whatever_the_number_of_processes_that_begin() {
+async fn wrong_credentials_fail_once_for_any_number_of_processes() {
     let world = World::new();
     let (wire, key) = (world.wire(None), world.card_key().await);
     let merchant = world.sandbox.merchant("main").unwrap();

@@ -197,7 +197,7 @@ async fn a_checkout_whose_page_was_never_shown_ends_without_a_payment() {
 
 /// A rolling deploy: rows of a version, or of a kind, that this program does not know.
 #[tokio::test]
-async fn rows_of_later_programs_are_left_to_them_however_long_that_takes() {
+async fn rows_of_later_versions_are_left_alone() {
     let world = World::new();
     let (wire, key) = (world.wire(None), world.card_key().await);
     let fleet = world.worker("old", &wire).await;

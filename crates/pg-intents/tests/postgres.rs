@@ -48,7 +48,7 @@ async fn migrations_that_were_run_by_hand_serve_as_well() {
 }
 
 #[tokio::test]
-async fn databases_that_are_foreign_read_only_or_forgetful_are_refused_in_one_line() {
+async fn foreign_read_only_and_non_durable_databases_are_refused_in_one_line() {
     let Some(server) = Postgres::for_one_test(&[]) else { return };
     let why = async |url: &str| {
         let error = PostgresStore::migrate(url).await.unwrap_err();
@@ -59,14 +59,14 @@ async fn databases_that_are_foreign_read_only_or_forgetful_are_refused_in_one_li
     server
         .psql("postgres", "CREATE TABLE payment_intents (name text); INSERT INTO payment_intents VALUES ('mine')")
         .unwrap();
-    assert!(why(&server.url("postgres")).await.contains("a table payment_intents is there"));
+    assert!(why(&server.url("postgres")).await.contains("there is a table payment_intents"));
     assert_eq!(
         server.psql("postgres", "SELECT name FROM payment_intents").unwrap(),
         "mine",
         "foreign rows are left alone"
     );
     server.psql("postgres", "CREATE TABLE payment_store (other int)").unwrap();
-    assert!(why(&server.url("postgres")).await.contains("a table payment_store is there"));
+    assert!(why(&server.url("postgres")).await.contains("there is a table payment_store"));
     server.psql("postgres", "ALTER ROLE pg SET default_transaction_read_only = on").unwrap();
     assert!(why(&server.url("postgres")).await.contains("read-only"));
     server.psql("postgres", "ALTER ROLE pg RESET default_transaction_read_only").unwrap();
@@ -123,7 +123,7 @@ async fn listeners_hear_of_what_is_submitted() {
 
 /// A server that goes away in the middle: errors while it is gone, and the same rows when it is back.
 #[tokio::test]
-async fn what_was_acknowledged_is_there_after_a_crash_of_the_server() {
+async fn acknowledged_commits_survive_a_crash_of_the_server() {
     let Some(server) = Postgres::for_one_test(&[]) else { return };
     let store = PostgresStore::migrate(&server.url("postgres")).await.unwrap();
     let key = IntentKey::new("a", "acknowledged");
@@ -147,7 +147,7 @@ async fn what_was_acknowledged_is_there_after_a_crash_of_the_server() {
 
 /// An event is stored by another server while the end waits for the row. The end does not see it, and leaves it behind nevertheless.
 #[tokio::test]
-async fn an_event_that_arrives_while_an_intent_ends_leaves_no_row() {
+async fn an_event_during_the_end_of_an_intent_leaves_no_row() {
     let Some(server) = Postgres::for_one_test(&[]) else { return };
     let store = Arc::new(PostgresStore::migrate(&server.url("postgres")).await.unwrap());
     let begin = async |reference: &str| {

@@ -195,7 +195,7 @@ async fn a_worker_process() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whatever_dies_the_books_and_the_fleet_agree() {
+async fn ledger_and_fleet_agree_after_any_crash() {
     let Some(database) = Postgres::for_one_test(&[]) else { return };
     let store = Arc::new(PostgresStore::migrate(&database.url("postgres")).await.unwrap());
     let sealed = Arc::new(SealedStore::open(Arc::clone(&store), sealing(0)).await.unwrap());

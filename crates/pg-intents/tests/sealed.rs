@@ -338,7 +338,7 @@ async fn an_intent_that_was_altered_or_moved_is_parked_unsent_and_the_others_go_
 }
 
 #[tokio::test]
-async fn an_altered_outcome_is_told_to_nobody_and_an_altered_event_is_passed_over() {
+async fn an_altered_outcome_is_withheld_and_an_altered_event_is_skipped() {
     passes_over_altered_outcomes_and_events(&World::new().store).await;
 }
 
@@ -348,11 +348,11 @@ async fn an_older_key_still_opens_until_everything_is_sealed_with_the_newer_one(
 }
 
 #[tokio::test]
-async fn the_same_outcome_is_told_once_over_a_change_of_the_key() {
+async fn the_same_outcome_is_reported_once_across_a_change_of_the_key() {
     tells_the_same_outcome_once(&World::new().store).await;
 }
 
 #[tokio::test]
-async fn intents_in_clear_are_accepted_when_told_and_sealed_once() {
+async fn clear_intents_are_accepted_with_the_setting_and_sealed_once() {
     begins_in_clear(&World::new().store).await;
 }

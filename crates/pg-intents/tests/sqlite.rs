@@ -5,14 +5,14 @@ use std::{fs, sync::Arc};
 use pg_intents::{IntentStore as _, SqliteStore, StoreError, conformance};
 
 #[tokio::test]
-async fn a_file_and_the_memory_keep_what_a_store_promises() {
+async fn file_and_memory_stores_conform() {
     let folder = tempfile::tempdir().unwrap();
     conformance::check(&SqliteStore::open(folder.path().join("intents.sqlite")).unwrap(), "file").await;
     conformance::check(&SqliteStore::in_memory(|| 1_700_000_000_000).unwrap(), "memory").await;
 }
 
 #[tokio::test]
-async fn what_was_stored_is_there_for_the_next_process_and_for_one_beside_it() {
+async fn stored_rows_are_visible_to_later_and_concurrent_processes() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("intents.sqlite");
     let (one, other) = (SqliteStore::open(&file).unwrap(), SqliteStore::open(&file).unwrap());
@@ -33,7 +33,7 @@ fn a_new_file_is_for_its_owner_alone() {
 }
 
 #[test]
-fn files_of_others_and_of_later_versions_are_refused_and_left_as_they_are() {
+fn foreign_and_newer_files_are_refused_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let text = folder.path().join("notes.txt");
     fs::write(&text, "these are my notes, and they are long enough to be no header".repeat(20)).unwrap();

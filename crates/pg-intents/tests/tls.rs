@@ -73,7 +73,7 @@ async fn a_database_is_reached_through_tls_or_not_at_all() {
 
 /// A server without TLS, or an attacker between who pretends to be one.
 #[tokio::test]
-async fn neither_user_nor_password_is_told_to_a_server_without_tls() {
+async fn neither_user_nor_password_is_sent_to_a_server_without_tls() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let told = tokio::spawn(async move {

@@ -134,7 +134,7 @@ async fn over_postgres_a_database_that_cannot_be_written_sends_nothing_and_loses
 }
 
 #[tokio::test]
-async fn a_database_that_is_gone_is_waited_for_and_nothing_is_sent_meanwhile() {
+async fn nothing_is_sent_while_the_database_is_unreachable() {
     let Some(server) = Postgres::for_one_test(&[]) else { return };
     let store = Arc::new(PostgresStore::migrate(&server.url("postgres")).await.unwrap());
     let world = World::new();

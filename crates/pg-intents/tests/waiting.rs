@@ -52,7 +52,7 @@ async fn a_step_does_not_wait_forever_for_sending_to_be_resumed() {
 }
 
 #[tokio::test]
-async fn a_busy_process_hands_its_places_over_instead_of_asking_the_store() {
+async fn a_busy_process_passes_slots_to_its_waiters_without_asking_the_store() {
     let world = World::new();
     let (wire, key) = (world.wire(None), world.card_key().await);
     let store = Arc::new(world.faulty(None));

@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_amount_is_refused() {
+    fn invalid_amounts_are_refused() {
         for (text, error) in [
             ("5.951", AmountError::TooPrecise(2)),
             ("", AmountError::NotDecimal),
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn a_displayed_amount_parses() {
         for amount in [Amount::new(595, Currency::GBP), Amount::new(7, Currency::JPY), Amount::new(1, Currency::BHD)] {
             assert_eq!(amount.to_string().parse(), Ok(amount));
         }

@@ -107,7 +107,7 @@ pub enum AuthenticationState {
     NotEnrolled,
 }
 
-/// The meaning of an error code. `None` stands for unknown.
+/// The meaning of an error code. `None` means unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ErrorEntry {

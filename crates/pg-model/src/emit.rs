@@ -54,7 +54,7 @@ pub fn order_of_names(a: &str, b: &str) -> core::cmp::Ordering {
 }
 
 /// A text field of every item, in the order of names: `0 1 10 11 2 …`, since names are compared as text. Where the
-/// number stands in brackets, as in version 5, that is `[0] [10] [11] [1] [2] …`.
+/// number is in brackets, as in version 5, that is `[0] [10] [11] [1] [2] …`.
 pub(crate) fn item_texts<I, T: Text>(
     sink: &mut dyn ParameterSink,
     field: &'static Field,

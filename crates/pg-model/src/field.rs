@@ -180,7 +180,7 @@ pub(crate) fn number_between((before, after): (&str, &str), name: &str) -> Optio
     item_number(name.strip_prefix(before)?.strip_suffix(after)?)
 }
 
-/// The number of an item as it stands in a parameter's name: digits without leading zeros, at most six.
+/// The number of an item in a parameter's name: digits without leading zeros, at most six.
 #[must_use]
 pub fn item_number(digits: &str) -> Option<usize> {
     let plain = digits == "0" || !digits.starts_with('0');

@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_card_number_shows_six_and_four() {
+    fn a_masked_card_number_shows_first_six_and_last_four() {
         assert_eq!(card_number("411111111111"), "411111**1111");
         assert_eq!(card_number("6304000000000000000"), "630400*********0000");
         assert_eq!(card_number(""), "");

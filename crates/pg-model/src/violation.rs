@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn one_character_is_told_as_one() {
+    fn one_character_is_reported_in_the_singular() {
         for (path, name, value, text) in [
             ("token/lookup", "x", "1", "x: is not a parameter of this method, found 1 character (spec 1 §4.2)"),
             ("token/lookup", "x", "ab", "x: is not a parameter of this method, found 2 characters (spec 1 §4.2)"),
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_not_found_either() {
+    fn a_missing_required_value_has_no_other_violation() {
         assert_eq!(told("enterprise/sms", "msisdn", ""), ["msisdn: is required (spec 3 §4.6)"]);
     }
 }

@@ -14,7 +14,7 @@ pub struct BaseUrl {
 
 /// Why a text is not a valid base address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no base address: {1}")]
+#[error("{0:?} is not a base address: {1}")]
 pub struct BaseUrlError(String, &'static str);
 
 impl BaseUrl {
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_private() {
+    fn only_https_and_this_machine_are_private() {
         for (text, private) in [
             ("https://gateway.example", true),
             ("http://gateway.example", false),
@@ -150,11 +150,11 @@ mod tests {
     #[test]
     fn a_password_in_an_address_is_not_repeated() {
         let error = BaseUrl::parse("https://user:geheim@gateway.example").unwrap_err();
-        assert_eq!(error.to_string(), "\"gateway.example\" is no base address: it has credentials in it");
+        assert_eq!(error.to_string(), "\"gateway.example\" is not a base address: it has credentials in it");
     }
 
     #[test]
-    fn what_is_no_base_address() {
+    fn invalid_base_addresses_are_refused() {
         for text in ["", "/v3", "ftp://x", "https://", "https://a?b", "https://a#b", "https://u:p@a", "https://a b"] {
             assert!(BaseUrl::parse(text).is_err(), "{text}");
         }

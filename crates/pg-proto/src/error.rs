@@ -25,7 +25,7 @@ const EXCERPT: usize = 160;
 /// let Err(ReplyError::Refused(refused)) = account.reply::<Initiate>(response) else { panic!() };
 /// assert_eq!((refused.code().as_str(), refused.remedy()), ("121", Remedy::WaitOneMinute));
 ///
-/// // What is no reply at all may come after the operation.
+/// // What is not a reply at all may come after the operation.
 /// let response = http::Response::builder().status(502).body(Bytes::from("<h1>Bad gateway</h1>"))?;
 /// assert!(account.reply::<Initiate>(response).unwrap_err().may_be_executed());
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -33,7 +33,7 @@
 //! # let body = r#"{"transactionStatusCode":"600","transactionStatus":"Transaction approved","transactionType":"Auth","transactionKey":"0123456789abcdef0123456789abcdef"}"#;
 //! # let response = http::Response::new(Bytes::from_static(body.as_bytes()));
 //!
-//! // Send it however you like; `response` is what came back.
+//! // Send it with any HTTP library; `response` is the reply.
 //! match account.reply::<AuthSessionKey>(response)? {
 //!     Outcome::Approved(paid) => println!("paid: {}", paid.transaction_key),
 //!     Outcome::Declined(not) | Outcome::Other(not) => println!("not paid: {}", not.transaction_status),

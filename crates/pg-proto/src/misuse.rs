@@ -27,13 +27,15 @@ pub enum Misuse {
     )]
     NoEnterpriseCredentials,
     /// The name of a raw method is not valid in a path.
-    #[error("invalid request, nothing was sent: {0:?} is no method's name: it may hold ASCII letters, digits, - and _")]
+    #[error(
+        "invalid request, nothing was sent: {0:?} is not a valid method name; allowed are ASCII letters, digits, - and _"
+    )]
     MethodName(String),
     /// A payment that should be charged once has no reference for a lookup.
-    #[error("invalid request, nothing was sent: to charge once it needs a uniqueMerchantReference")]
+    #[error("invalid request, nothing was sent: charging once requires a uniqueMerchantReference")]
     NoUniqueReference,
     /// The method has no reference, so it cannot be charged once.
-    #[error("invalid request, nothing was sent: {0} is not a method that can be looked up before it is sent again")]
+    #[error("invalid request, nothing was sent: {0} cannot be charged once: it has no reference for a lookup")]
     NotLookedUpFirst(&'static str),
 }
 

@@ -90,7 +90,7 @@ impl RawRequest {
         self
     }
 
-    /// Returns the service that it goes to.
+    /// Returns the service of the method.
     #[must_use]
     pub const fn service(&self) -> &'static ServiceInfo {
         self.service

@@ -1,4 +1,4 @@
-//! The way back from the card form, and the callback of the account updater.
+//! Redirects from the card form, and callbacks of the account updater.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -52,7 +52,7 @@ fn a_form_that_could_not_be_processed_is_an_error() {
 }
 
 #[test]
-fn what_is_no_redirect_says_so() {
+fn other_addresses_are_reported_as_no_redirect() {
     let missing = account().redirect("https://shop.example/card?order=7");
     assert_eq!(missing, Err(RedirectError::Missing("data")));
     let other =
@@ -68,7 +68,7 @@ fn what_is_no_redirect_says_so() {
 }
 
 #[test]
-fn what_is_wrong_is_explained_to_developers_only() {
+fn causes_are_explained_to_developers_only() {
     let cipher = account().session_cipher().unwrap();
     let explained = |address: &str| Redirect::parse(address).unwrap().explain_locally(&cipher);
     assert_eq!(explained(&address("{}")), None);
@@ -86,7 +86,7 @@ fn callback(method: &str, body: &str) -> http::Request<Bytes> {
 // spec: 1 §6, A133: Its batchKey identifies the request. It is not signed, so the result is retrieved before it is
 //   trusted.
 #[test]
-fn a_callback_is_a_hint_that_has_to_be_confirmed() {
+fn a_callback_is_a_hint_that_a_lookup_confirms() {
     let body = r#"{"batchKey":"0123456789abcdef0123456789abcdef","createdOn":"2026-01-01T00:00:00+00:00","cardKeyDetails":[{"oldCardKey":"a","response":"706"}]}"#;
     let hint = UpdaterHint::read(&callback("POST", body)).unwrap();
     assert_eq!(hint.confirm().batch_key, "0123456789abcdef0123456789abcdef");

@@ -70,7 +70,7 @@ fn every_violation_is_reported_at_once_and_no_card_data_is_repeated() {
 }
 
 #[test]
-fn request_unchecked_is_the_way_round() {
+fn an_unchecked_request_is_sent_despite_violations() {
     let order = Order::new("pounds");
     let auth = AuthSessionKey::new(SESSION, order);
     assert!(matches!(account().request(&auth), Err(Misuse::Invalid(_))));

@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_adapter_that_fails_is_told_by_the_line_that_names_its_error() {
+    fn a_failing_adapter_is_reported_with_the_line_that_names_its_error() {
         for (stderr, told) in [
             (
                 "PHP Fatal error:  Uncaught Error: Call to undefined function pay() in pay.php:28\nStack trace:\n#0 {main}\n  thrown in pay.php on line 28",

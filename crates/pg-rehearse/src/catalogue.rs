@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_are_enough_drills_each_with_a_number_of_its_own_and_all_its_texts() {
+    fn drills_have_unique_numbers_and_all_texts() {
         let all: Vec<_> = drills().collect();
         assert!(all.len() >= 60, "{}", all.len());
         let ids: BTreeSet<_> = all.iter().map(|drill| drill.id).collect();

@@ -151,7 +151,7 @@ impl std::error::Error for InitError {}
 /// Writes `rehearse.toml` and an adapter into a folder.
 ///
 /// # Errors
-/// [`InitError`] when a file is there already or cannot be written; nothing is overwritten.
+/// [`InitError`] if a file exists already or cannot be written; nothing is overwritten.
 pub fn init(folder: &Path, language: Language) -> Result<Written, InitError> {
     let template = language.template();
     let prepare =

@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn each_lie_about_money_is_found_and_the_truth_is_none() {
+    fn each_false_claim_about_money_is_detected_and_true_ones_pass() {
         let lookup = Exchange { method: "transaction/lookup".into(), ..Exchange::default() };
         let one = [charge_entry("a")];
         let two = [charge_entry("a"), charge_entry("b")];
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lookup_of_one_of_two_at_the_same_time_is_not_held_against_the_other() {
+    fn concurrent_lookups_of_two_payments_do_not_affect_each_other() {
         let found = Exchange { method: "transaction/lookup".into(), showed_payment: true, ..Exchange::default() };
         let exchanges = [payment("o-1"), found];
         let entries = [charge_entry("a")];

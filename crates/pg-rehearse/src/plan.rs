@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told_with_line_column_and_what_was_meant() {
+    fn mistakes_are_reported_with_line_column_and_suggestion() {
         for (text, told) in [
             ("timeout_second = 3\n", "line 1, column 1: timeout_second is unknown; did you mean timeout_seconds?"),
             ("timeout_seconds = \"3\"\n", "line 1, column 19: timeout_seconds must be a whole number from 1 to 600"),
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn all_mistakes_are_told_at_once() {
+    fn all_mistakes_are_reported_at_once() {
         let found = mistakes("a = 1\nb = 2\n[jobs.charge]\ncommand = [\"x\"]\n");
         assert_eq!(found.lines().count(), 2, "{found}");
     }

@@ -242,7 +242,7 @@ mod tests {
         assert_eq!(bases[0], bases[1]);
     }
 
-    /// Posts this on a new connection; what came back.
+    /// Posts this on a new connection and returns the reply.
     async fn post(base: &str, body: String) -> String {
         use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 

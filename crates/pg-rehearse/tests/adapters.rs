@@ -28,22 +28,22 @@ fn passes(language: Language, program: &str, drills: &[&str]) {
 }
 
 #[test]
-fn the_python_adapter_is_careful() {
+fn the_python_adapter_passes_its_drills() {
     passes(Language::Python, "python3", &SAMPLE);
 }
 
 #[test]
-fn the_node_adapter_is_careful() {
+fn the_node_adapter_passes_its_drills() {
     passes(Language::Node, "node", &SAMPLE);
 }
 
 #[test]
-fn the_php_adapter_is_careful() {
+fn the_php_adapter_passes_its_drills() {
     passes(Language::Php, "php", &SAMPLE);
 }
 
 #[test]
-fn the_java_adapter_is_careful() {
+fn the_java_adapter_passes_its_drills() {
     passes(Language::Java, "javac", &FEWER);
 }
 
@@ -152,7 +152,7 @@ fn a_hostile_adapter_gets_no_markup_and_no_escape_into_a_report() {
 
 /// A running shop whose reply never ends is given up when it has sent too much.
 #[test]
-fn a_shop_whose_reply_never_ends_is_given_up() {
+fn an_endless_reply_of_a_shop_is_abandoned() {
     use std::io::{Read as _, Write as _};
 
     for begin in ["HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n", "HTTP/1.1 200 OK\r\nX-Long: "] {

@@ -11,7 +11,7 @@ pub(crate) fn crate_folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Does something with each row, some rows at a time: they share nothing, and wait for timeouts most of the time.
+/// Runs `work` for each row on several threads, since the rows are independent and mostly wait for timeouts.
 pub(crate) fn each<T: Sync>(rows: &[T], at_a_time: usize, work: impl Fn(usize, &T) + Sync) {
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {

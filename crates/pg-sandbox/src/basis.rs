@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clause_and_assumptions_in_order() {
+    fn a_basis_lists_the_clause_and_then_the_assumptions() {
         let mut basis = Basis::new("2 §4.4");
         [45, 2, 45].into_iter().for_each(|number| basis.assume(number));
         assert_eq!(basis.header().unwrap(), "2 4.4, A02, A45");

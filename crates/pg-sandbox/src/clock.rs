@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_beyond_any_measure_are_out_of_range() {
+    fn huge_numbers_are_out_of_range() {
         for (number, refused) in [("advanceSeconds", ChangeError::Advance), ("speed", ChangeError::Speed)] {
             for value in ["18446744073709551615", "99999999999999999999", "1e300", "-1", "3155760001"] {
                 let body = format!("{{\"{number}\": {value}}}");

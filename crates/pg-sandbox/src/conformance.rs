@@ -47,7 +47,7 @@ type Checked = Result<(), Deviation>;
 type Check = (&'static str, fn(&mut Probe<'_>) -> Checked);
 
 const CHECKS: &[Check] = &[
-    ("a row comes back as it was written, in every kind", every_kind),
+    ("a row is read as it was written, in every kind", every_kind),
     ("a second put replaces the whole row", replaces),
     ("removing a row that is not there succeeds", removes),
     ("a rollback undoes everything since begin", rolls_back),

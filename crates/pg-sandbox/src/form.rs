@@ -234,7 +234,7 @@ fn separators(body: &[u8]) -> usize {
 
 fn check_encoding(body: &[u8]) -> Result<(), FormError> {
     let plain = body.is_ascii();
-    // Nearly every form encodes nothing but ASCII characters: then it is UTF-8 whatever stands beside them.
+    // Nearly every form encodes nothing but ASCII characters: then it is UTF-8 in any case.
     let encodes_ascii = |rest: &[u8]| matches!(rest, [b'0'..=b'7', low, ..] if low.is_ascii_hexdigit());
     if plain && body.split(|&byte| byte == b'%').skip(1).all(encodes_ascii) {
         return Ok(());
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_form_may_have_check_boxes_and_any_content_type() {
+    fn a_card_form_accepts_check_boxes_and_any_content_type() {
         let read = |content_type: Option<&'static str>, body: &[u8]| {
             let mut headers = HeaderMap::new();
             if let Some(content_type) = content_type {
@@ -477,7 +477,7 @@ mod tests {
         }
 
         #[test]
-        fn what_was_encoded_is_read_back(pairs in proptest::collection::btree_map(".{1,20}", ".{0,40}", 0..20)) {
+        fn encoded_data_is_read_back(pairs in proptest::collection::btree_map(".{1,20}", ".{0,40}", 0..20)) {
             let body = serde_urlencoded::to_string(&pairs).unwrap();
             let form = form(body.as_bytes()).unwrap();
             prop_assert_eq!(form.len(), pairs.len());

@@ -79,7 +79,7 @@ impl InProcess {
     /// The base URL of the version 5 service.
     pub const ENTERPRISE_BASE_URL: &'static str = "http://localhost/enterprise";
 
-    /// Wraps a sandbox, whose clock stands at this instant until it is advanced.
+    /// Wraps a sandbox, whose clock shows this instant until it is advanced.
     #[must_use]
     pub fn new(sandbox: Sandbox, now: Timestamp) -> Self {
         let held = Held { sandbox, now, deadline: Duration::from_secs(60), plugged: true };

@@ -21,11 +21,11 @@ use crate::{
 
 /// A request that waits for its turn.
 pub(crate) struct Inbound {
-    /// As it came, but GET instead of HEAD.
+    /// The request, with GET instead of HEAD.
     pub(crate) request: Request<Bytes>,
     /// Whether it is a HEAD request: GET without the body and without the effects of a page visit.
     pub(crate) is_head: bool,
-    /// Where it goes.
+    /// The route of its path.
     pub(crate) route: Route,
     /// The call of a method, until it is carried out.
     pub(crate) call: Option<Call>,

@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_that_is_cut_shows_no_half_of_a_number() {
+    fn a_truncated_body_shows_no_part_of_a_card_number() {
         let text = "x".repeat(MOST_BODY - 11) + "4000000000001000";
         let shown = answered(text).body();
         assert!(shown.ends_with("xx…") && !shown.contains('4'), "{shown}");

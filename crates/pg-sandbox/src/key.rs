@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn digits_are_even_handed() {
+    fn random_digits_are_uniform() {
         let text = keys().digits(10_000);
         for digit in b'0'..=b'9' {
             let count = text.bytes().filter(|&b| b == digit).count();

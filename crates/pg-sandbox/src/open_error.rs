@@ -27,7 +27,7 @@ pub enum OpenError {
     KeyMissing(PathBuf),
     /// There is a key file, and the store that it belongs to is empty or not there.
     #[error(
-        "the store is empty or missing, and its key file {path} is there; put a copy of the store back, or remove the key file \
+        "the store is empty or missing, but its key file {path} exists; put a copy of the store back, or remove the key file \
          to begin a new store",
         path = .0.display()
     )]

@@ -2,7 +2,7 @@
 
 use pg_model::{Encoding, METHODS, method::MethodInfo};
 
-/// Where a request goes.
+/// The destination of a request.
 #[derive(Debug, Clone)]
 pub(crate) enum Route {
     /// A method, and the encoding of its reply; the encoding is missing when the path names an

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn the_earliest_counts_and_a_full_road_waits() {
+    fn the_earliest_due_callback_counts_and_excess_ones_wait() {
         let mut schedule = Schedule::default();
         assert!(schedule.has_batch(Timestamp::MIN) && schedule.has_callback(Timestamp::MIN));
         assert!(schedule.has_session(Timestamp::MIN));

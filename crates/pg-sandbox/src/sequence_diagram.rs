@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_in_parentheses_goes_below_the_arrow_when_there_is_no_room() {
+    fn text_in_parentheses_moves_below_an_arrow_without_room() {
         let step = Step::new(0, 1, "transaction/authSessionKey (order-4711-retry)");
         let drawn = draw("", &["one", "two"], &[step]).into_string();
         assert!(

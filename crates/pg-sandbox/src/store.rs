@@ -159,7 +159,7 @@ pub trait Store: Send {
     /// When the engine fails.
     fn put(&mut self, kind: &'static Kind, row: &Row<'_>) -> Result<(), StoreError>;
 
-    /// Removes a record, if it is there.
+    /// Removes a record, if it exists.
     ///
     /// # Errors
     /// When the engine fails.

@@ -109,7 +109,7 @@ impl Vault {
 }
 
 pub(crate) fn keyed(key: &[u8]) -> Hmac<Sha256> {
-    Hmac::new_from_slice(key).expect("HMAC takes a key of any length")
+    Hmac::new_from_slice(key).expect("HMAC accepts keys of any length")
 }
 
 pub(crate) fn derived(key: &[u8; 32], purpose: &[u8]) -> Zeroizing<[u8; 32]> {

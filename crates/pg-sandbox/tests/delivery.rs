@@ -46,7 +46,7 @@ async fn an_address_needs_no_path() {
 
 // spec: 1 §6
 #[tokio::test]
-async fn it_comes_by_itself_when_its_time_has_come() {
+async fn a_due_callback_is_sent_without_a_request() {
     let mut receiver = Receiver::start(Answer::status("204 No Content")).await;
     let service = Service::start(Config::default()).await;
     service.turn(r#"{"speed": 100000}"#).await;
@@ -57,7 +57,7 @@ async fn it_comes_by_itself_when_its_time_has_come() {
 }
 
 #[tokio::test]
-async fn it_comes_twice_and_again_when_it_is_told_to() {
+async fn a_callback_is_duplicated_and_resent_on_request() {
     let mut receiver = Receiver::start(Answer::status("200 OK")).await;
     let service = Service::start(Config::default()).await;
     service.control("callbacks/behaviour", r#"{"kind": "twice"}"#).await;
@@ -99,7 +99,7 @@ async fn only_the_beginning_of_a_long_answer_is_read() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_reached_or_read_fails_with_its_reason() {
+async fn unreachable_and_unreadable_services_fail_with_their_reason() {
     let stopped = Receiver::start(Answer::status("200 OK")).await;
     let url = stopped.url("/");
     stopped.stop().await;
@@ -120,7 +120,7 @@ async fn what_cannot_be_reached_or_read_fails_with_its_reason() {
 
 // spec: 1 §4.8, A77
 #[tokio::test]
-async fn tls_needs_a_certificate_that_somebody_trusted_vouches_for() {
+async fn tls_requires_a_trusted_certificate() {
     let (mut receiver, certificate) = Receiver::start_tls(Answer::status("200 OK")).await;
     let service = Service::start(Config::default()).await;
     service.finish_batch(&receiver.url("/")).await;
@@ -140,7 +140,7 @@ async fn tls_needs_a_certificate_that_somebody_trusted_vouches_for() {
 }
 
 #[tokio::test]
-async fn an_unusable_certificate_authority_is_told_at_once() {
+async fn an_unusable_certificate_authority_is_reported_at_once() {
     let outgoing = OutgoingAccess::default().certificate_authorities(vec![b"no certificate".to_vec()]);
     let config = Config::default().settings(Settings::default().outgoing(outgoing));
     let error = pg_sandbox::Server::start(config).await.err().unwrap();
@@ -148,7 +148,7 @@ async fn an_unusable_certificate_authority_is_told_at_once() {
 }
 
 #[tokio::test]
-async fn one_that_waits_is_sent_by_the_next_server() {
+async fn a_waiting_callback_is_sent_by_the_next_server() {
     let mut receiver = Receiver::start(Answer::status("200 OK")).await;
     let folder = tempfile::tempdir().unwrap();
     let store = StoreChoice::File(folder.path().join("store.sqlite"));

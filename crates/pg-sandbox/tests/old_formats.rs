@@ -114,7 +114,7 @@ fn the_newest_format_stays_as_it_was_written() {
 }
 
 #[test]
-fn what_was_in_an_old_store_can_be_used() {
+fn records_of_an_old_store_can_be_used() {
     for format in 1..=IN_CLEAR.len() + 1 {
         let folder = tempfile::tempdir().unwrap();
         let store = folder.path().join("shop.sqlite");

@@ -135,7 +135,7 @@ fn every_rule_of_every_parameter_is_kept() {
 }
 
 #[test]
-fn a_right_value_of_every_parameter_is_not_refused_for_its_form() {
+fn a_valid_value_of_every_parameter_passes_the_format_check() {
     let mut sandbox = pg_stores::sandbox();
     for &method in METHODS.iter().filter(|method| method.credentials != AuthScheme::Session) {
         for &field in method.fields {

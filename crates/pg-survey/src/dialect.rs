@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_code_may_be_that_of_a_used_reference_until_all_of_these_are_known() {
+    fn an_unlisted_code_may_mean_a_used_reference_until_all_such_codes_are_listed() {
         let some = written("x", &notes(&[("unknown-card-key", "7")]));
         assert_eq!(some.errors[0].remedy, Some(Remedy::LookUp));
         let every: Vec<(&str, &str)> = DONE.iter().map(|name| (*name, "8")).collect();

@@ -71,7 +71,7 @@ pub(crate) enum Request {
     Call(Service, &'static str, &'static [(&'static str, Value)]),
     /// A signed request that is then damaged.
     Spoilt(Spoil, Service, &'static str, &'static [(&'static str, Value)]),
-    /// The card form of the session of that name, with the card of a role, or with a number that is no card's.
+    /// The card form of the session of that name, with the card of a role, or with a number that is not a card's.
     Form(&'static str, Option<Role>),
     /// The page at the address of that name, as a browser opens it.
     Visit(&'static str),

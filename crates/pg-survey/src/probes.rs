@@ -188,7 +188,7 @@ const HARMLESS: &[Probe] = &[
         Request::Spoilt(Spoil::Browser, Gateway, "lookup", &[("uniqueMerchantReference", Noted("unused reference"))]),
         Reads::UnlessAs("called-by-a-browser", "lookup"),
     ),
-    probe("form", "post a card form with a number that is no card's", Request::Form("session", None), FORM),
+    probe("form", "post a card form with a number that is not a card's", Request::Form("session", None), FORM),
     // The address of the first one may hold none of the signs by which text encodings differ.
     probe("form", "post the card form again", Request::Form("session", None), FORM).unless("session_data.text"),
     probe("form", "post the card form again", Request::Form("session", None), FORM).unless("session_data.text"),
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_a_probe_compares_with_or_uses_comes_before_it() {
+    fn prerequisites_of_a_probe_run_before_it() {
         let mut noted: Vec<&str> = vec!["session"];
         let mut names: Vec<&str> = vec![];
         for probe in all() {

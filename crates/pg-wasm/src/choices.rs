@@ -54,7 +54,7 @@ mod tests {
     use super::Choices;
 
     #[test]
-    fn zero_is_the_default_and_strangers_are_none() {
+    fn zero_is_the_default_and_unknown_values_are_none() {
         assert_eq!(Choices::numbered(0, 0, 0, 0), Some(Choices::default()));
         for strange in [[3, 0, 0, 0], [0, 3, 0, 0], [0, 0, 4, 0], [0, 0, 0, 3]] {
             let [derivation, iv, encoding, padding] = strange;

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_sorted() {
+    fn invalid_fields_and_failures_are_distinguished() {
         let Decoded::Invalid(said) = decoded(r#"{"errors":{"cardNumber":{"errorCode":"108","new":[1]}}}"#) else {
             panic!()
         };
@@ -112,7 +112,7 @@ mod tests {
 
     /// A redirect that decrypts may still be forged; a field with the type text stays a text.
     #[test]
-    fn forged_shapes_go_where_the_unknown_goes() {
+    fn forged_shapes_become_unknown_values() {
         let forged = r#"{"cardNumber":{"toString":1},"collectA":[1],"cardCV2":"123","extra":2}"#;
         let Decoded::Accepted(said) = decoded(forged) else { panic!() };
         let extra = r#"{"cardNumber":{"toString":"1"},"collectA":["1"],"extra":"2"}"#;
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_tells_why_a_redirect_is_unreadable() {
+    fn unreadable_redirects_are_indistinguishable() {
         for text in ["", "plain text", "{", "[]", "<html/>", "{}}", "<serviceResponse a='1'>"] {
             assert_eq!(decoded(text), Decoded::Unreadable, "{text}");
         }
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_of_another_form_is_the_callers_mistake() {
+    fn a_key_of_another_form_is_misuse() {
         let hex = Choices { key_derivation: KeyDerivation::Hex, ..Choices::default() };
         for (key, choices) in [(&b"short"[..], Choices::default()), (&[b'g'; 64], hex), (&[0xff; 32], hex)] {
             assert_eq!(decode(key, &choices, "", ""), Err(KeyProblem));

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn t_is_what_a_hand_works_out() {
+    fn t_equals_the_value_computed_by_hand() {
         // Means 3 and 6, variances 2.5 and 10, five values each.
         let t = welch(&[1.0, 2.0, 3.0, 4.0, 5.0], &[2.0, 4.0, 6.0, 8.0, 10.0]);
         assert!((t + 3.0 / 2.5_f64.sqrt()).abs() < 1e-12, "{t}");

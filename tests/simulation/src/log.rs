@@ -1,4 +1,4 @@
-//! The events of a world, one line each, for people. Equal worlds have equal logs.
+//! The log of a world: one line for each event. Equal worlds have equal logs.
 
 use std::fmt::{self, Write as _};
 
@@ -20,7 +20,7 @@ impl Log {
         let (hours, minutes, seconds, millis) =
             (since / 3_600_000, since / 60_000 % 60, since / 1_000 % 60, since % 1_000);
         writeln!(self.text, "{hours:02}:{minutes:02}:{seconds:02}.{millis:03} {what}")
-            .expect("a text takes whatever is written");
+            .expect("writing to a String cannot fail");
     }
 
     pub(crate) fn text(&self) -> &str {

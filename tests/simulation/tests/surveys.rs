@@ -150,7 +150,7 @@ fn check_safe(dialect: &Dialect, written: &Dialect, name: &str) {
     }
     for entry in &written.declined {
         let real = dialect.is_declined(&entry.code) || own.is_declined(&entry.code);
-        assert!(real, "{name}: {} is no decline", entry.code);
+        assert!(real, "{name}: {} is not a decline", entry.code);
     }
     assert!(!written.lookup.immediate && written.errors.iter().all(|entry| entry.scope.is_none()), "{name}");
 }
@@ -340,7 +340,7 @@ fn spoilt_requests_cost_one_failure_at_most() {
 
 /// Another program uses up the account's requests: the service's refusal does not answer a probe.
 #[test]
-fn a_code_about_the_account_is_not_taken_for_one_about_the_request() {
+fn account_codes_are_not_request_codes() {
     for seed in 0..10 {
         let dialect = random_dialect(seed);
         let sandbox = sandbox(Some(dialect.clone()));
@@ -394,7 +394,7 @@ fn a_service_that_cannot_be_reached_ends_it_and_no_payment_is_sent_twice() {
 
 /// What no request can decide has a question to the operator.
 #[test]
-fn what_cannot_be_decided_has_a_question() {
+fn undecidable_points_have_a_question() {
     let page = include_str!("../../../docs/reference/questions.md");
     let mut asked = 0;
     for point in points().filter(|point| point.undecidable.is_some()) {

@@ -1,6 +1,6 @@
-//! Requests whose end two servers may see in different places, with another request behind it.
+//! Request smuggling: requests whose end two servers may see in different places, followed by another request.
 
-/// A request with another one behind it.
+/// A request followed by another one.
 #[derive(Debug)]
 pub struct Smuggled {
     /// The part in which it differs from an ordinary request.
@@ -68,7 +68,7 @@ const CHUNKS: [(&str, bool); 17] = [
     ("\r\n0\r\n\r\n", false),
 ];
 
-/// Requests such as `POST /path` of every shape, each with this request behind it.
+/// Returns requests such as `POST /path` of every shape, each followed by `hidden`.
 #[must_use]
 pub fn smuggled(carrier: &str, hidden: &str) -> Vec<Smuggled> {
     let lengths = LENGTHS.map(|(lengths, is_plain)| (lengths, "0\r\n\r\n", lengths, is_plain));

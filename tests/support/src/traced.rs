@@ -1,4 +1,4 @@
-//! What a thread traces.
+//! Records the traces of a thread.
 
 use std::sync::Once;
 
@@ -8,16 +8,16 @@ use tracing::{
     subscriber::DefaultGuard,
 };
 
-/// Gives everything that this thread traces to a subscriber, until the guard is dropped.
+/// Sends the traces of this thread to a subscriber until the guard is dropped.
 ///
-/// `tracing` remembers for each place in the code whether a subscriber listens. Without a default subscriber, a place that
-/// another thread reaches first can be remembered as silent while this thread begins to listen, and the subscriber then
-/// misses it. So there is a default subscriber, which listens to everything and keeps nothing.
+/// `tracing` caches for each callsite whether a subscriber is interested. Without a default subscriber, a callsite that
+/// another thread reaches first can be cached as disabled before this thread sets its subscriber, which then
+/// misses it. So this sets a global default subscriber that accepts everything and records nothing.
 #[must_use]
 pub fn traced_by(subscriber: impl Subscriber + Send + Sync + 'static) -> DefaultGuard {
     static DEFAULT: Once = Once::new();
     DEFAULT.call_once(|| {
-        // Fails if the program has a default already, which listens too.
+        // Fails if the program has a global default already, which serves as well.
         let _ = dispatcher::set_global_default(Dispatch::new(Listener));
     });
     tracing::subscriber::set_default(subscriber)
@@ -82,9 +82,9 @@ mod tests {
         let _ = tracing::info_span!("the shared place");
     }
 
-    /// With `tracing::subscriber::set_default` alone nothing is heard here.
+    /// Fails with `tracing::subscriber::set_default` alone.
     #[test]
-    fn a_place_that_another_thread_reaches_first_is_heard() {
+    fn a_callsite_that_another_thread_reaches_first_is_recorded() {
         let names = Names::default();
         let _guard = traced_by(names.clone());
         thread::spawn(shared_place).join().unwrap();

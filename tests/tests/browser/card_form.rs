@@ -153,7 +153,7 @@ async fn a_form_that_lacks_a_field_leads_to_the_merchants_error_page() {
 }
 
 #[tokio::test]
-async fn a_session_that_nobody_knows_leads_to_the_error_page_of_the_service() {
+async fn an_unknown_session_leads_to_the_error_page_of_the_service() {
     let Some(browser) = Browser::open(Scripts::On).await else { return };
     let of_another_session = |page: CardPage| {
         let hidden = page.hidden.replace("name=\"sessionKey\" value=\"", "name=\"sessionKey\" value=\"0");

@@ -152,7 +152,7 @@ async fn an_answer_cannot_be_changed_by_going_back() {
 
 // spec: 2 §3.3, A110
 #[tokio::test]
-async fn of_two_tabs_the_first_answer_counts() {
+async fn the_first_answer_of_two_tabs_counts() {
     let Some(browser) = Browser::open(Scripts::On).await else { return };
     let payment = Payment::begin(ASKS).await;
     let first = browser.tab().await;

@@ -123,7 +123,7 @@ async fn a_customer_pays_and_goes_on(scripts: Scripts) {
 }
 
 #[tokio::test]
-async fn a_customer_is_led_to_the_shop_at_once_where_that_is_wanted() {
+async fn auto_redirect_sends_the_customer_to_the_shop_at_once() {
     let Some(browser) = Browser::open(Scripts::On).await else { return };
     let merchant = Merchant::open().await;
     let token = merchant.token(merchant.basket().auto_redirect(Flag::YES)).await;
@@ -167,7 +167,7 @@ async fn a_customer_whose_card_is_declined_takes_another() {
 }
 
 #[tokio::test]
-async fn a_bank_that_does_not_answer_is_told_and_another_try_is_possible() {
+async fn no_response_from_the_bank_is_shown_and_the_customer_can_try_again() {
     let Some(browser) = Browser::open(Scripts::On).await else { return };
     let merchant = Merchant::open().await;
     open(&browser, &merchant.token(merchant.basket()).await).await;
@@ -199,7 +199,7 @@ async fn mistakes_lead_to_their_inputs_and_are_put_right() {
 
 // spec: 3 §4.1, A114, A120; 3 §6, A120
 #[tokio::test]
-async fn a_customer_goes_back_to_the_shop_and_comes_again() {
+async fn a_customer_returns_to_the_shop_and_to_the_page_again() {
     let Some(browser) = Browser::open(Scripts::Off).await else { return };
     let merchant = Merchant::open().await;
     let token = merchant.token(merchant.basket()).await;

@@ -136,7 +136,7 @@ async fn mistakes_stand_beside_their_fields_and_can_be_put_right() {
 
 /// The customer can alter the address, so the server treats it as untrusted.
 #[tokio::test]
-async fn what_is_altered_leads_back_to_the_card_page_and_the_key_to_nobody() {
+async fn altered_data_leads_back_to_the_card_page_without_secrets() {
     let Some((browser, shop, front_end)) = open("json").await else { return };
     browser.fill_all(&VISA).await;
     browser.click_on("Review").await;

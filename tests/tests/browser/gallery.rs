@@ -97,7 +97,7 @@ fn folder() -> PathBuf {
 }
 
 #[tokio::test]
-async fn a_bad_page_is_judged_to_be_one() {
+async fn a_page_with_a_mistake_fails_the_check() {
     let Some(browser) = Browser::open(Scripts::On).await else { return };
     let site = Site::new().await.open(|_| {
         "<main><p style=\"width: 9999px; color: #999\">Pale</p><input name=\"nameless\" style=\"height: 20px\"></main>".to_owned()

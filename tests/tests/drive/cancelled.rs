@@ -100,7 +100,7 @@ fn world(fault: &str) -> (World, Client<Waits>) {
 }
 
 #[tokio::test]
-async fn run_may_be_dropped_at_every_point_and_called_again() {
+async fn run_can_be_dropped_at_any_point_and_called_again() {
     for fault in FAULTS {
         for pace in 1..12 {
             let (world, client) = world(fault);

@@ -37,7 +37,7 @@ async fn pay(url: &str) -> String {
 
 // spec: 3 §6, A133: Callbacks are not signed, so the client looks up the transaction before it trusts one.
 #[tokio::test]
-async fn news_from_callback_and_browser_are_looked_up() {
+async fn hints_from_callback_and_browser_are_looked_up() {
     let shop = Shop::open(Encoding::Json).await;
     let mut receiver = Receiver::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
     let callback = receiver.open(EndpointPurpose::CheckoutCallback).unwrap();
@@ -79,7 +79,7 @@ fn callback(url: &str, trans_key: &str) -> tokio::task::JoinHandle<u16> {
 
 /// The service calls back once: a process that is killed before it stores the report must not have acknowledged it.
 #[tokio::test]
-async fn a_callback_is_answered_when_the_checkout_is_stored_with_it() {
+async fn a_callback_is_acknowledged_after_the_checkout_is_saved_with_it() {
     let world = World::new();
     let limits = ReceiverLimits::default().receipt(Duration::from_secs(3_600));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -64,7 +64,7 @@ async fn a_store_that_fails_after_the_payment_was_sent_leaves_it_unknown() {
 
 /// Otherwise, after a crash, the customer could pay without a record.
 #[tokio::test]
-async fn no_customer_is_led_to_a_checkout_that_cannot_be_stored() {
+async fn no_customer_is_sent_to_a_checkout_that_cannot_be_stored() {
     let world = World::new();
     let stored = Arc::new(AtomicU32::new(0));
     let request = || GetToken::new().item(CheckoutItem::new("Tea", "4.99")).currency("GBP");

@@ -132,7 +132,7 @@ async fn dropped_at_every_point_an_update_goes_on_from_what_was_stored() {
 }
 
 #[tokio::test]
-async fn callbacks_that_come_in_crowds_repeat_no_result() {
+async fn many_callbacks_at_once_repeat_no_result() {
     let world = World::new();
     let keys = cards(&world.client, 7).await;
     let plan = UpdatePlan::new(updater_key()).batch_size(3);

@@ -19,7 +19,7 @@ fn a_state_that_was_cut_short_is_refused() {
 
 /// Replaces any value anywhere: a machine with an accepted state handles any reply.
 #[test]
-fn a_state_with_another_value_in_any_place_is_lived_with_or_refused() {
+fn a_state_with_any_changed_value_is_handled_or_refused() {
     let others =
         [json!(-1), json!(u32::MAX), json!(u64::MAX), json!("\0é\u{10ffff}"), json!(true), Value::Null, json!({})];
     for kind in KINDS {

@@ -84,7 +84,7 @@ fn operations_on_earlier_transactions() {
 
 // spec: 3 §2.2, A113, A124
 #[test]
-fn status_0_is_a_decline() {
+fn status_zero_is_a_decline() {
     let failed = EnterpriseResult::default().with(|record| {
         record.trans_type = EnterpriseTransactionType::AUTH;
         record.trans_value = "5.95".into();

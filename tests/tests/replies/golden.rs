@@ -150,7 +150,7 @@ fn every_golden_reply_is_read_by_the_record_that_its_method_names() {
 }
 
 #[test]
-fn squeezing_keeps_what_means_something() {
+fn squeezing_keeps_significant_whitespace() {
     assert_eq!(squeezed_json("{ \"a b\" : \" \\\" x \" }"), "{\"a b\":\" \\\" x \"}");
     let document = "<?xml version=\"1.0\"?>\n<r>\n <a> x </a>\n <b></b><c/>\n <d>\n </d>\n</r>\n";
     assert_eq!(squeezed_xml(document), "<?xml version=\"1.0\"?><r><a> x </a><b/><c/><d/></r>");

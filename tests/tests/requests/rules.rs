@@ -103,7 +103,7 @@ fn everything_wrong_is_reported_at_once_by_its_name_on_the_wire() {
 
 // spec: 2 §4.3, A05
 #[test]
-fn everything_required_is_missed_at_once() {
+fn all_missing_required_fields_are_reported_at_once() {
     for method in pg_model::METHODS {
         let mut expected: Vec<&str> = method
             .fields
@@ -156,7 +156,7 @@ fn a_gap_in_the_numbers_of_items_is_an_error() {
         ("itemNames0", true),
     ] {
         let request = pg_model::AuthCardKey::from_parameters(&with(&[(name, "1")]));
-        assert_eq!(request.is_ok(), read, "{name} is no item that may be left out");
+        assert_eq!(request.is_ok(), read, "{name} is not an item that may be left out");
     }
     let checkout = info("enterprise/gettoken");
     let misnumbered = [("item_name[0]", "Tea"), ("item_price[0]", "1"), ("item_price[01]", "1")];

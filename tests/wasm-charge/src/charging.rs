@@ -1,4 +1,4 @@
-//! A charge between JSON that comes in and JSON that goes out.
+//! A charge driven by JSON: events in, actions out.
 
 use std::error::Error;
 
@@ -21,31 +21,31 @@ pub struct Charging(Charge<Auth>);
 /// What happened.
 #[derive(Debug)]
 pub enum Event {
-    /// It begins, or goes on after it was resumed.
+    /// The charge starts, or continues after it was resumed.
     Begin,
     /// A reply with this status and body.
     Reply(u16, Vec<u8>),
-    /// There is no reply: the request certainly did not leave.
+    /// There is no reply, and the request was certainly not sent.
     NotSent,
-    /// There is no reply: the request may have arrived.
+    /// There is no reply, and the request may have been sent.
     MaybeSent,
     /// The time has come.
     Woken,
 }
 
-/// What the charge wants of its driver.
+/// The next action of the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wants {
     /// Store `saved`, then send the request of `method`, `url`, `headers` and `body`.
     Send,
-    /// Come back at `until`, in milliseconds since 1970.
+    /// Wait until `until`, in milliseconds since 1970.
     Wait,
-    /// Nothing more: it ended as `outcome` says.
+    /// Nothing: the charge ended with `outcome`.
     Nothing,
 }
 
 impl Charging {
-    /// Begins, or goes on from `saved` if that is there.
+    /// Starts a charge, or resumes it from `saved` if present.
     ///
     /// # Errors
     /// If the JSON is invalid, or lacks the account or the order.
@@ -95,7 +95,7 @@ impl Charging {
     }
 }
 
-/// What is sent is ASCII.
+/// Returns bytes as text; requests are ASCII.
 fn shown(bytes: &[u8]) -> Value {
     String::from_utf8_lossy(bytes).into()
 }

@@ -69,7 +69,7 @@ fn what_a_macro_writes_is_listed() {
 }
 
 #[test]
-fn what_holds_for_some_types_only_stands_below_its_head() {
+fn items_of_conditional_impls_are_listed_below_their_head() {
     let text = listed(&[(
         "lib.rs",
         "pub struct Tea<T>(T);\nimpl<T: Send> Tea<T> { pub fn b(&self) {} fn own() {} }\n\
@@ -79,7 +79,7 @@ fn what_holds_for_some_types_only_stands_below_its_head() {
 }
 
 #[test]
-fn what_is_hidden_is_not_offered() {
+fn hidden_items_are_not_listed() {
     let text = listed(&[(
         "lib.rs",
         "#[doc(hidden)] pub mod inner { pub struct Own; }\npub struct Tea(u8);\n\

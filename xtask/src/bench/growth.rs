@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn the_power_is_found_and_judged() {
+    fn the_growth_exponent_is_computed_and_checked() {
         let square = chart(1.0, |size| 3.0 * size * size);
         assert!((square.exponent().unwrap() - 2.0).abs() < 1e-9);
         assert_eq!(square.mark(), Mark::Miss);

@@ -28,7 +28,7 @@ impl Left {
     pub(super) fn keep(&self, package: &str, bench: &str, lines: &[String]) -> Result<()> {
         let write = || {
             fs::create_dir_all(&self.folder)?;
-            // Renamed, so that a file that is there is whole.
+            // Renamed, so that an existing file is complete.
             let unfinished = self.folder.join("unfinished");
             fs::write(&unfinished, lines.join("\n"))?;
             fs::rename(&unfinished, self.file(package, bench))
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_is_there_until_it_is_forgotten() {
+    fn results_are_kept_until_they_are_removed() {
         let root = tempfile::tempdir().unwrap();
         let left = Left::new(root.path());
         left.forget().unwrap();

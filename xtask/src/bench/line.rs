@@ -73,9 +73,9 @@ fn bound(text: &str) -> Result<Option<Bound>> {
 }
 
 fn finite(text: &str) -> Result<f64> {
-    let number: f64 = text.trim().parse().with_context(|| format!("`{text}` is no number"))?;
+    let number: f64 = text.trim().parse().with_context(|| format!("`{text}` is not a number"))?;
     if !number.is_finite() {
-        bail!("`{text}` is no finite number");
+        bail!("`{text}` is not a finite number");
     }
     Ok(number)
 }
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_reported_is_kept_and_chatter_is_not() {
+    fn benchmark_lines_are_kept_and_other_output_is_not() {
         let all = read(&[
             "Timer precision: 20 ns",
             "ratio\tsign 12\t1.18\t<=1.30\t<=1.10",

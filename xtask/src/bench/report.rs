@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_says_what_it_is_where_it_was_made_and_what_was_missed() {
+    fn the_page_states_its_purpose_machine_and_missed_budgets() {
         let machine = Machine {
             processor: "Abacus 9".to_owned(),
             cores: 2,

@@ -81,7 +81,7 @@ impl<'t> Checker<'t> {
             self.problem(places.of("source"), what);
         }
         if !doc.is_empty() && !doc.ends_with(['.', '?', '!']) {
-            self.problem(places.of("doc"), "doc is no sentence: it has no full stop at its end");
+            self.problem(places.of("doc"), "doc is not a sentence: it has no full stop at its end");
         }
         if doc.chars().any(char::is_control) {
             self.problem(places.of("doc"), "doc is more than one line");

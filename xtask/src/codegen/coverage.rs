@@ -2,7 +2,7 @@
 //!
 //! A test names its facts in a comment above it, `// spec: 2 §4.4, A92: a sentence` (`docs/contributing.md` has the
 //! forms). `tests/coverage/contents.toml` lists the sections of the documents and how many rows their tables have. What
-//! stands in the tables of `pg-model` is taken from there, so that no row of them can be left out: a new parameter is in
+//! is in the tables of `pg-model` is taken from there, so that no row of them can be left out: a new parameter is in
 //! the list at once, a new method or code is missed until a test cites it.
 
 mod check;

@@ -1,4 +1,4 @@
-//! The sandbox's dialect as a file: its codes as they stand in the tables, and its other decisions.
+//! The sandbox's dialect as a file: its codes from the tables, and its other decisions.
 
 use super::{
     names::literal,

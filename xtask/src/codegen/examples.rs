@@ -112,7 +112,7 @@ const OF_LOOKUP: &[&str] = &["currency", "transactionValue", "createdOn"];
 /// The last part of a name that an example gives to a parameter with a prefix.
 const AFTER_PREFIX: &[(&str, &str)] = &[("collect", "Newsletter"), ("bank", "AuthCode")];
 
-/// A value that a request may hold.
+/// A value that is valid in a request.
 pub(super) fn of_field(tables: &Tables, field: &Field) -> Node {
     if field.kind.starts_with("Vec<") {
         return vec!["5f2d81c4-9a3e-7b60-1c2d", "8e1c07a5-4d2b-6f93-0a7e"].into();

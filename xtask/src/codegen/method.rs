@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_says_what_the_tables_say() {
+    fn the_page_follows_the_tables() {
         let tables = tables();
         let (service, method) = find(&tables, "authCardKey").unwrap();
         let page = page(&root(), &tables, service, method);

@@ -149,7 +149,7 @@ impl<'r> Row<'r> {
         words[0].1
     }
 
-    /// One of a few words, if it is there.
+    /// One of a few words, if present.
     pub(super) fn maybe_choice<T: Copy>(&self, key: &'static str, words: &[(&str, T)]) -> Option<T> {
         self.value(key).is_some().then(|| self.choice(key, words))
     }

@@ -1,4 +1,4 @@
-//! The tables as they stand in the files.
+//! The tables as they are in the files.
 
 mod rows;
 

@@ -17,7 +17,7 @@ pub(super) fn copy_of_the_project() -> tempfile::TempDir {
     copy
 }
 
-/// Copies what comments on tests are read from.
+/// Copies the sources whose comments are read.
 fn copy_sources(folder: &Path, copy: &Path) {
     for entry in fs::read_dir(root().join(folder)).unwrap() {
         let entry = entry.unwrap();
@@ -118,7 +118,7 @@ fn a_field_of_a_group_reaches_every_method_that_has_the_group() {
     assert_eq!(openapi.matches("\"#/components/schemas/Order/properties/salesChannel\"").count(), 6);
 }
 
-/// Rows of a Markdown table have as many cells as its head, whatever stands in them.
+/// Rows of a Markdown table have as many cells as its head.
 #[test]
 fn tables_of_the_pages_are_rectangular() {
     let pages = files_below(&root(), Path::new(REFERENCE)).unwrap();

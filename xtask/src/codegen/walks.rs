@@ -103,7 +103,7 @@ fn follows(before: &Files, after: &Files) -> String {
 
 /// The page shows the message as the generator prints it.
 #[test]
-fn the_mistake_that_the_page_shows_is_told_so() {
+fn the_mistake_of_the_page_gives_its_message() {
     let page = read(TABLES_PAGE);
     let shown = page.split("```text\nerror: ").nth(1).expect("the page shows a mistake").split("```").next().unwrap();
     let copy = copy_of_the_project();

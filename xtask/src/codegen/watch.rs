@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_shown_and_generated_from_and_a_mistake_is_survived() {
+    fn watching_generates_after_a_change_and_continues_after_a_mistake() {
         let copy = copy_of_the_project();
         write(copy.path()).unwrap();
         let mut watch = Watch::new(copy.path());

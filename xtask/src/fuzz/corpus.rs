@@ -29,7 +29,7 @@ pub(super) fn keep(run: &Run<'_>, target: &str) -> Result<()> {
         let path = entry?.path();
         files.push((fs::metadata(&path)?.len(), path));
     }
-    // Small ones first: there are more of them for the same room, and each stands for something.
+    // Small ones first: more of them fit, and each covers something.
     files.sort();
     let corpus = run.root.join(FOLDER).join("corpus").join(target);
     if corpus.is_dir() {

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crash_is_told_with_its_file() {
+    fn a_crash_is_reported_with_its_file() {
         let log = format!(
             "{LOG}thread '<unnamed>' panicked at tests/fuzz/src/forms.rs:30:9:\nleft is not right\nstack backtrace:\n  0: a\n\
              artifact_prefix='x/'; Test unit written to x/crash-0123\n"

@@ -54,7 +54,7 @@ fn check(root: &Path, metadata: &Metadata, version: &str, names: &[String]) -> R
     steps::execute(command.args(names.iter().flat_map(|name| ["-p", name])))
 }
 
-/// Makes sure that the compiler is there.
+/// Makes sure that the compiler is installed.
 fn install(version: &str) -> Result<(), String> {
     let there = || steps::succeeds(Command::new("rustup").args(["run", version, "rustc", "--version"]));
     if there() {

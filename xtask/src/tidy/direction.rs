@@ -106,7 +106,7 @@ pub(super) fn check(members: &[Member]) -> Vec<Violation> {
         }
         let allowed = closure(name, &layers);
         for edge in names.iter().filter(|edge| !allowed.contains(edge.as_str())) {
-            let list = if allowed.is_empty() { "nothing of ours".to_owned() } else { join(&allowed) };
+            let list = if allowed.is_empty() { "no crate of the workspace".to_owned() } else { join(&allowed) };
             violations.push(Violation::new(
                 name,
                 format!("depends on {edge}, but may depend only on {list}"),
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_journeys_may_use_everything_and_strangers_are_told() {
+    fn the_journeys_may_use_everything_and_unknown_crates_are_reported() {
         assert!(complaints(&[("pg-tests", &["pg-cli", "pg-sandbox", "pg-proto", "xtask"])]).is_empty());
         assert!(complaints(&[("pg-extra", &[])])[0].contains("has no place in the layers"));
     }

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn exceptions_in_the_cores_are_told() {
+    fn exceptions_in_the_cores_are_reported() {
         for path in ["crates/pg-proto/src/lib.rs", "crates/pg-sandbox/src/core.rs", "tests/tests/journey.rs"] {
             assert_eq!(
                 complaints(path, LABELLED),
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn unlabelled_exceptions_are_told() {
+    fn unlabelled_exceptions_are_reported() {
         for attribute in ["#[allow(LINT, reason = \"because\")]", "#[expect(LINT)]"] {
             assert_eq!(complaints("xtask/src/main.rs", attribute), [format!("lifts {} without saying why", LINTS[0])]);
         }

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn long_code_is_told_unless_generated() {
+    fn long_code_is_reported_unless_generated() {
         let (long, enough) = ("\n".repeat(501), "\n".repeat(500));
         assert_eq!(
             complaints("crates/a/src/lib.rs", &long),
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_of_a_machine_are_told_and_addresses_are_not() {
+    fn paths_of_a_machine_are_reported_and_addresses_are_not() {
         let folder = concat!("/", "home/");
         for text in [
             format!("see {folder}ann/x"),

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_no_other_page_links_to_is_reported() {
+    fn a_page_without_an_incoming_link_is_reported() {
         let page = |path: &str, text: &str| source(path, text);
         let alone = check(&[page("docs/a.md", "[itself](#a)\n# A\n"), page("README.md", "")]);
         let alone: Vec<String> = alone.iter().map(ToString::to_string).collect();

@@ -139,13 +139,13 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_msrv_or_root_is_told() {
+    fn a_missing_msrv_or_root_is_reported() {
         assert!(check(&[source("Cargo.toml", "[workspace]\n")]).unwrap()[0].what.contains("not stated"));
         assert!(check(&[]).is_err());
     }
 
     #[test]
-    fn a_manifest_with_its_own_version_or_lints_is_told() {
+    fn a_manifest_with_its_own_version_or_lints_is_reported() {
         let own = "[package]\nname = \"a\"\nrust-version = \"9.87\"\n[lints.rust]\nunsafe_code = \"allow\"\n";
         let complaints = complaints(&[("crates/a/Cargo.toml", own)]);
         assert_eq!(complaints.len(), 2);
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_statement_is_told_with_its_line() {
+    fn a_second_statement_is_reported_with_its_line() {
         for (path, text) in [
             ("README.md", "# pg\nRust 9.87 or later\n"),
             ("docs/contributing.md", "#\nInstall Rust (9.87.0).\n"),

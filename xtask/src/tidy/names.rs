@@ -39,7 +39,11 @@ pub(super) fn check(sources: &[Source]) -> Vec<Violation> {
         }
     }
     for term in terms(&glossary.text).filter(|term| !names.contains(term)) {
-        violations.push(Violation::new(GLOSSARY, format!("{term} is no public type"), "name the type that there is"));
+        violations.push(Violation::new(
+            GLOSSARY,
+            format!("{term} is not a public type"),
+            "name the type that there is",
+        ));
     }
     violations
 }
@@ -118,11 +122,11 @@ mod tests {
     }
 
     #[test]
-    fn a_term_without_a_type_is_a_violation() {
+    fn a_glossary_term_without_its_type_is_reported() {
         let api = "struct pg_hyper::Endpoint\n";
         assert_eq!(
             found(&[("docs/reference/api/pg-hyper.txt", api)]),
-            ["docs/internals/glossary.md: Gone is no public type; name the type that there is"]
+            ["docs/internals/glossary.md: Gone is not a public type; name the type that there is"]
         );
     }
 }

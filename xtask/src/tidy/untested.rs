@@ -13,7 +13,7 @@ pub(super) fn check(sources: &[Source]) -> Result<Vec<Violation>> {
     let mut violations = Vec::new();
     for manifest in sources.iter().filter(|source| source.path.ends_with("/Cargo.toml")) {
         let folder = manifest.path.trim_end_matches("Cargo.toml");
-        let table: Table = manifest.text.parse().with_context(|| format!("{} is no manifest", manifest.path))?;
+        let table: Table = manifest.text.parse().with_context(|| format!("{} is not a manifest", manifest.path))?;
         if !switched_off(&table).is_empty() {
             violations.extend(without_tests(sources, folder));
         }

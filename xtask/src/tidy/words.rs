@@ -2,7 +2,7 @@
 
 use super::{Source, Violation};
 
-/// The refused words, as they stand in files: split here, so that this file may list them.
+/// The refused words, split so that this file may list them.
 const REFUSED: &[&str] = &[
     concat!("no", "body"),
     concat!("some", "body"),

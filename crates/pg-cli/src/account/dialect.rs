@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_none_and_a_file_that_is_wrong_are_told() {
+    fn invalid_names_and_files_are_reported() {
         let said = |name: &str| named(name).map(|_| ()).unwrap_err().message().to_owned();
         assert!(said("no such file").contains("is not built in (documented, sandbox, six-hundreds"));
         assert_eq!(named("terse").unwrap().shown_name(), "terse");

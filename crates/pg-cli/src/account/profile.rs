@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_tell_the_place_and_what_was_meant_and_quote_no_value() {
+    fn mistakes_name_the_place_and_a_suggestion_and_quote_no_value() {
         for (text, says) in [
             ("[a]\napiKey = canary\n", "line 2"),
             ("[a]\napiKey = \"k\"\napikey = \"canary\"\n", "line 3, column 1: unknown setting; did you mean apiKey?"),

@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     /// The initialisation vector, if the data is given alone
     #[arg(long)]
     iv: Option<String>,
-    /// Says why decryption fails. Use it on your own machine only: a server that tells others why decrypts for them
+    /// Prints why decryption fails. Use it on your own machine only: a server that reveals the reason decrypts for others
     #[arg(long)]
     explain: bool,
     #[command(flatten)]
@@ -118,8 +118,8 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Decrypts what was given without its line breaks. A blank at either end may be a plus sign that a query string has
-/// lost, so it is a part of the data first; blanks that came along when it was copied are taken off after that.
+/// Decrypts the input without its line breaks. A blank at either end may be a plus sign that a query string has
+/// lost, so it is a part of the data first; then blanks that were copied with it are removed.
 fn decrypt(cipher: &SessionCipher, given: &str, iv: Option<&str>, explain: bool) -> Result<Plaintext, Failure> {
     let whole = given.trim_matches(['\r', '\n']);
     decrypt_exactly(cipher, whole, iv, explain).or_else(|failure| match whole.trim() {

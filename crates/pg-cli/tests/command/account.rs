@@ -37,7 +37,7 @@ fn flags_win_over_environment_over_profile() {
 }
 
 #[test]
-fn an_environment_that_wins_over_a_named_profile_is_told() {
+fn an_environment_that_overrides_a_named_profile_is_reported() {
     words(&format!("{CALL} --profile staging"))
         .profiles(PROFILES)
         .env("PG_BASE_URL", "https://environment.example")
@@ -74,7 +74,7 @@ fn errors_of_profiles_name_file_and_place() {
 
 #[test]
 #[cfg(unix)]
-fn a_profile_file_that_everybody_may_read_is_refused() {
+fn a_world_readable_profile_file_is_refused() {
     use std::os::unix::fs::PermissionsExt;
 
     let folder = tempfile::tempdir().unwrap();
@@ -89,7 +89,7 @@ fn a_profile_file_that_everybody_may_read_is_refused() {
 }
 
 #[test]
-fn what_is_missing_is_named_at_once() {
+fn missing_account_variables_are_named_together() {
     words("call token/lookup cardKey=a").run().ends(2).says("PG_BASE_URL, PG_API_KEY, PG_API_PASSWORD, PG_SHA_KEY");
     words("call enterprise/address property_name=7 postcode=X")
         .env("PG_BASE_URL", "https://gateway.example")
@@ -99,7 +99,7 @@ fn what_is_missing_is_named_at_once() {
 }
 
 #[test]
-fn addresses_that_are_none_or_insecure_are_misuse() {
+fn invalid_or_insecure_addresses_are_misuse() {
     let base =
         |base: &str| words("call token/lookup cardKey=a").account("https://x.example").env("PG_BASE_URL", base).run();
     base("gateway.example").ends(2).says("PG_BASE_URL or --base-url");
@@ -110,7 +110,7 @@ fn addresses_that_are_none_or_insecure_are_misuse() {
 
 #[test]
 #[cfg(unix)]
-fn what_is_no_profile_file_is_named_without_advice_about_permissions() {
+fn an_invalid_profile_file_is_named_without_advice_about_permissions() {
     let folder = tempfile::tempdir().unwrap();
     for place in [folder.path().to_str().unwrap(), "/dev/zero"] {
         let ended =
@@ -124,7 +124,7 @@ fn what_is_no_profile_file_is_named_without_advice_about_permissions() {
 
 #[test]
 #[cfg(unix)]
-fn a_variable_that_is_no_text_is_not_passed_over() {
+fn a_non_unicode_variable_is_an_error() {
     for name in ["PG_API_KEY", "PG_PROFILE"] {
         words(CALL)
             .account("https://gateway.example")

@@ -24,7 +24,7 @@ fn all_violations_come_at_once_and_show_no_secret() {
 }
 
 #[test]
-fn violations_are_there_for_programs() {
+fn programs_can_read_violations() {
     let ended = words("call transaction/refund transactionKey=short transactionValu=5 --json").run().ends(2);
     let report: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
     assert_eq!(report["exit"], 2);
@@ -66,13 +66,13 @@ fn values_come_from_files_and_from_standard_input() {
 }
 
 #[test]
-fn unchecked_goes_round_the_rules() {
+fn request_unchecked_skips_the_rules() {
     words("call transaction/refund amount=5 --dry-run --unchecked").run().ends(0).prints("amount");
     words("call transaction/refund amount=5 --dry-run").run().ends(2);
 }
 
 #[test]
-fn the_key_of_the_account_updater_is_the_accounts() {
+fn the_updater_key_is_that_of_the_account() {
     words("call token/requestAccountUpdater cardKey=a,b --dry-run")
         .account("https://gateway.example")
         .run()
@@ -167,7 +167,7 @@ fn arguments_that_are_not_understood_are_misuse_for_programs_too() {
 }
 
 #[test]
-fn verbose_tells_status_headers_and_basis_and_no_secret() {
+fn verbose_prints_status_headers_and_basis_and_no_secret() {
     let sandbox = crate::command::sandbox::Running::start(&[]);
     let card = crate::command::sandbox::CARD;
     let ended = sandbox

@@ -65,7 +65,7 @@ fn a_profile_is_made_filled_shown_checked_and_used() {
 }
 
 #[test]
-fn what_applies_is_shown_with_where_it_comes_from() {
+fn effective_settings_are_shown_with_their_origin() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("profiles.toml");
     write_private(&file, "[default]\nbaseUrl = \"https://file.example\"\ndialect = \"terse\"\n");
@@ -81,7 +81,7 @@ fn what_applies_is_shown_with_where_it_comes_from() {
 }
 
 #[test]
-fn wrong_entries_are_told_with_their_place_and_left_alone() {
+fn invalid_entries_are_reported_with_their_place_and_kept() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("profiles.toml");
     let wrong = "[a]\nbaseUrl = \"http://gateway.example\"\napikey = \"canary\"\nshaKey = canary\n";

@@ -88,7 +88,7 @@ fn an_account_is_made_used_and_removed() {
 }
 
 #[test]
-fn mistyped_words_are_told_with_what_was_meant() {
+fn mistyped_words_are_reported_with_a_suggestion() {
     // No request is sent, so no sandbox is needed.
     for (command, says) in [
         ("sandbox fault", "similar subcommand exists: 'faults'"),
@@ -135,7 +135,7 @@ fn the_clock_is_advanced_set_frozen_and_resumed() {
 }
 
 #[test]
-fn cards_are_listed_and_the_updater_is_told_what_to_answer() {
+fn cards_are_listed_and_updater_answers_are_set() {
     let sandbox = Running::start(&[]);
     told(&sandbox, "sandbox cards").ends(0).prints("4000000000002008").prints("every payment is declined");
     let declined = json_of(&sandbox, "sandbox cards --scenario declined");
@@ -217,7 +217,7 @@ fn callbacks_batches_and_lists_show_what_happened() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_sandbox_on_another_machine_is_controlled_over_plain_http_only_if_that_is_allowed() {
-    // On Linux a connection to 0.0.0.0 reaches this machine, and it is no loopback address.
+    // On Linux a connection to 0.0.0.0 reaches this machine, and it is not a loopback address.
     let sandbox = Running::start(&[]);
     let base = sandbox.facts["baseUrl"].as_str().unwrap().replace("127.0.0.1", "0.0.0.0");
     pg(["sandbox", "clock", "--sandbox", &base]).run().ends(2).says("--plain-http");
@@ -261,7 +261,7 @@ fn callback_addresses_are_registered_listed_and_removed() {
 }
 
 #[test]
-fn what_is_not_a_sandbox_is_told() {
+fn a_server_that_is_no_sandbox_is_reported() {
     let closed = closed_address();
     let ended = pg(["sandbox", "clock", "--sandbox", &closed]).run().ends(3);
     ended.says("no sandbox answers at http://127.0.0.1:").says("start one with `pg sandbox`");

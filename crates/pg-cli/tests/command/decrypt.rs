@@ -101,7 +101,7 @@ fn why_is_said_only_when_asked() {
 }
 
 #[test]
-fn more_than_any_address_has_is_not_read_to_its_end() {
+fn overlong_addresses_are_not_read_to_the_end() {
     crate::command::pg::words("decrypt -")
         .account("https://gateway.example")
         .input(&"a".repeat(2 << 20))

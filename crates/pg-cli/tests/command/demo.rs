@@ -57,7 +57,7 @@ fn every_step_goes_as_expected() {
 }
 
 #[test]
-fn the_tour_is_there_for_programs() {
+fn programs_can_read_the_tour() {
     let ended = words("demo --json").run().ends(0).hides(&HIDDEN);
     let tour: Value = serde_json::from_str(&ended.out).unwrap();
     assert_eq!(tour["ok"], true);

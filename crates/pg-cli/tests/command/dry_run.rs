@@ -81,7 +81,7 @@ fn mistyped_names_of_secrets_hide_their_values_too() {
 }
 
 #[test]
-fn the_rehearsal_is_there_for_programs() {
+fn programs_can_read_a_dry_run() {
     let out = words("call token/lookup cardKey=4F2C-91 --dry-run --json").run().ends(0).out;
     let request: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!(request["request"], "POST https://gateway.invalid/v3/token/lookup/json");

@@ -70,7 +70,7 @@ fn refused_is_1_with_code_trace_and_remedy() {
 }
 
 #[test]
-fn not_reachable_is_3() {
+fn an_unreachable_service_has_exit_code_3() {
     let ended = words(PAY).account(&closed_address()).run().ends(3).says("not sent: no connection to 127.0.0.1");
     assert_eq!((ended.out.as_str(), ended.err.lines().count()), ("", 1));
     words("call token/lookup cardKey=a").account(&closed_address()).run().ends(3);
@@ -94,7 +94,7 @@ fn a_connection_that_breaks_leaves_a_payment_unknown() {
 }
 
 #[test]
-fn a_reply_that_is_none_leaves_a_payment_unknown() {
+fn an_invalid_reply_makes_the_outcome_unknown() {
     pay(&reply("200 OK", "text/html", "<html>4929420573595709</html>"))
         .ends(4)
         .says("outcome unknown")
@@ -106,7 +106,7 @@ fn a_reply_that_is_none_leaves_a_payment_unknown() {
 }
 
 #[test]
-fn a_bank_that_does_not_answer_leaves_a_payment_unknown() {
+fn no_response_from_the_bank_makes_the_outcome_unknown() {
     let body = r#"{"errorCode":"119","traceCode":"123456789","errorMessage":"No response from bank"}"#;
     let ended =
         pay_as(&format!("{PAY} uniqueMerchantReference=o --json"), &reply("400 Bad Request", JSON, body)).ends(4);
@@ -163,7 +163,7 @@ fn a_refusal_without_a_message_gets_the_text_of_the_tables() {
 }
 
 #[test]
-fn a_decline_that_only_the_sandbox_knows_is_told_as_that() {
+fn a_decline_code_of_the_sandbox_is_reported_as_invented() {
     pay(&transaction("901"))
         .ends(1)
         .says("pg: declined: status 901 As it is [this code comes from the dialect, A87]\n");

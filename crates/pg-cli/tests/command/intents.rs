@@ -149,7 +149,7 @@ async fn sealed_payments<S: RewritableStore>(file: &str, mut open: impl FnMut() 
     let wrong = pg(one).env("PG_INTENTS_KEY", &digits(2)).run().ends(2).says("which was not given");
     assert_eq!(wrong.err.trim_end().lines().count(), 1, "{}", wrong.err);
     pg(one).env("PG_INTENTS_KEY", "0102").run().ends(2).says("64 hexadecimal digits").hides(&["0102"]);
-    pg(one).arg("--store-key").arg(&notes).run().ends(2).says("does not hold 64 hexadecimal digits");
+    pg(one).arg("--store-key").arg(&notes).run().ends(2).says("does not contain 64 hexadecimal digits");
     pg(one).arg("--store-key-older").arg(&old).run().ends(2).says("needs --store-key");
 
     let reseal = ["intents", "--store", file, "reseal"];

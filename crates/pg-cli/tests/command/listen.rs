@@ -152,7 +152,7 @@ fn returning_customers_are_decoded_and_not_believed() {
 
 #[test]
 #[cfg(unix)]
-fn without_an_account_it_tells_what_comes_and_ends_on_demand() {
+fn without_an_account_it_prints_callbacks_and_ends_on_demand() {
     let sandbox = Running::start(&[]);
     let shop = Shop::of(&sandbox);
     let mut listening = Listening::start(words("listen --port 0 --public-url https://shop.example/pg --json"));
@@ -170,7 +170,7 @@ fn without_an_account_it_tells_what_comes_and_ends_on_demand() {
 }
 
 #[test]
-fn addresses_that_cannot_be_called_are_warned_of() {
+fn unreachable_addresses_give_a_warning() {
     let mut child = words("listen --port 0 --bind 0.0.0.0").start();
     let said = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
     let said: Vec<String> = said.take_while(|line| !line.contains("the same URLs next time")).collect();
@@ -266,7 +266,7 @@ fn callbacks_are_forwarded_and_acknowledged_as_the_shop_answers() {
 /// The requests name another address: the listener has registered its own, and gets each callback again until its shop takes it.
 #[test]
 #[cfg(unix)]
-fn a_registered_listener_gets_the_callbacks_whatever_the_requests_name() {
+fn a_registered_listener_gets_all_callbacks() {
     let sandbox = Running::start(&[]);
     let base = sandbox.facts["baseUrl"].as_str().unwrap();
     let (target, came) = shop_that_answers(&["503 Service Unavailable", "204 No Content"]);
@@ -298,7 +298,7 @@ fn a_registered_listener_gets_the_callbacks_whatever_the_requests_name() {
 }
 
 #[test]
-fn what_keeps_it_from_listening_is_one_line() {
+fn a_listen_error_is_one_line() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
     let ended: Ended = words(&format!("listen --port {port}")).run();

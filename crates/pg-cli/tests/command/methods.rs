@@ -30,7 +30,7 @@ fn details_show_every_parameter() {
 
 // spec: 1 §4.1, A22
 #[test]
-fn the_reference_is_there_for_programs() {
+fn programs_can_read_the_reference() {
     let out = words("methods --json").run().ends(0).out;
     let methods: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!(methods.as_array().unwrap().len(), METHODS.len());
@@ -42,7 +42,7 @@ fn the_reference_is_there_for_programs() {
 }
 
 #[test]
-fn a_method_that_is_not_there_is_misuse() {
+fn an_unknown_method_is_misuse() {
     words("methods transaction/auht").run().ends(2).says("did you mean transaction/auth?");
     words("methods authCardKey").run().ends(2).says("did you mean transaction/authCardKey?");
     words("methods xyz").run().ends(2).says("`pg methods` lists them");

@@ -30,7 +30,7 @@ fn rehearse(plan: &str, more: &[&str]) -> Pg {
 }
 
 #[test]
-fn a_wrong_plan_is_told_with_its_places_before_anything_runs() {
+fn an_invalid_plan_is_reported_with_its_lines_before_anything_runs() {
     let folder = tempfile::tempdir().unwrap();
     let began = folder.path().join("began");
     let command = format!("command = [\"touch\", \"{}\"]\n", began.display());
@@ -61,7 +61,7 @@ fn a_wrong_plan_is_told_with_its_places_before_anything_runs() {
 }
 
 #[test]
-fn what_cannot_be_run_is_told_with_its_reason() {
+fn a_program_that_cannot_run_is_reported_with_its_reason() {
     let folder = tempfile::tempdir().unwrap();
     let charge = "[jobs.charge]\ncommand = [\"echo\", \"{\\\"claim\\\": \\\"payed\\\"}\"]\nwith = [\"sessionKey\"]\n";
     let typed = rehearse(&plan(folder.path(), charge), &["--only", "M01"]).run();
@@ -219,7 +219,7 @@ fn a_rehearsal_that_is_killed_leaves_no_process() {
 }
 
 #[test]
-fn the_adapter_in_bash_is_careful() {
+fn the_bash_adapter_passes_its_drills() {
     if !installed(&["bash", "curl", "jq"], "the adapter in bash") {
         return;
     }

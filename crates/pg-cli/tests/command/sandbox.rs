@@ -224,7 +224,7 @@ fn it_prints_no_credentials_of_a_config_file() {
 }
 
 #[test]
-fn what_keeps_it_from_starting_is_one_line() {
+fn a_start_error_is_one_line() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     pg(["sandbox", "--listen", &address]).run().ends(2).says("cannot listen on").says("--listen");
@@ -246,7 +246,7 @@ fn an_address_may_be_a_port_or_a_name() {
 }
 
 #[test]
-fn who_listens_everywhere_names_an_address_that_can_be_called() {
+fn listening_on_all_addresses_prints_a_reachable_one() {
     for (everywhere, here) in [("0.0.0.0:0", "http://127.0.0.1:"), ("[::]:0", "http://[::1]:")] {
         if std::net::TcpListener::bind(everywhere).is_err() {
             // A machine without version 6.

@@ -98,7 +98,7 @@ fn no_text_of_a_caller_begins_a_line_or_steers_a_terminal() {
 }
 
 #[test]
-fn what_keeps_it_from_starting_is_a_line_of_json() {
+fn a_start_error_is_one_line_of_json() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     for (arguments, says) in [

@@ -81,7 +81,7 @@ fn only_an_address_without_a_path_is_a_public_one() {
 }
 
 #[test]
-fn private_networks_are_reached_only_when_told() {
+fn private_networks_are_reached_only_with_the_flag() {
     // No callback is sent: the batch never finishes here.
     let address = "http://10.11.12.13/updated";
     Running::start(&[]).request_update(address).ends(1).says("184");
@@ -101,7 +101,7 @@ fn letting_others_control_it_needs_a_token() {
 }
 
 #[test]
-fn the_control_interface_knows_the_names_that_it_was_told() {
+fn the_control_interface_accepts_the_configured_names() {
     let sandbox = Running::start(&["--control-host", "sandbox.test"]);
     assert!(sandbox.control("sandbox.test", "clock", "").starts_with("HTTP/1.1 200"));
     assert!(sandbox.control("evil.test", "clock", "").starts_with("HTTP/1.1 403"));
@@ -122,7 +122,7 @@ fn callbacks_trust_an_authority_of_ones_own() {
 }
 
 #[test]
-fn an_authority_that_is_none_is_named() {
+fn an_invalid_certificate_authority_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("ca.pem");
     let sandbox =
@@ -135,7 +135,7 @@ fn an_authority_that_is_none_is_named() {
 }
 
 #[test]
-fn a_decoder_for_javascript_that_is_none_is_named_and_one_that_is_there_is_run_by_the_inspector() {
+fn an_invalid_javascript_decoder_is_named_and_a_valid_one_runs_in_the_inspector() {
     let folder = tempfile::tempdir().unwrap();
     let package = folder.path().to_str().unwrap();
     pg(["sandbox", "--listen", "127.0.0.1:0", "--wasm-package", package]).run().ends(2).says("contains no decoder");

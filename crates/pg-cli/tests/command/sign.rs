@@ -29,7 +29,7 @@ fn sign_prints_the_digits_and_nothing_else() {
 }
 
 #[test]
-fn sign_adds_credentials_only_when_told() {
+fn sign_adds_credentials_only_with_the_flag() {
     let others = PARAMETERS.iter().filter(|parameter| !parameter.starts_with("api"));
     let account = |run: crate::command::pg::Pg| {
         run.env("PG_SHA_KEY", KEY).env("PG_API_KEY", "k1").env("PG_API_PASSWORD", "pass word").run().ends(0)
@@ -73,7 +73,7 @@ fn explain_masks_and_finds_the_mistake() {
 }
 
 #[test]
-fn a_key_that_is_not_known_is_misuse() {
+fn an_unknown_key_is_misuse() {
     words("sign a=1").run().ends(2).says("PG_SHA_KEY").says("shaKey");
     words("sign").env("PG_SHA_KEY", "k").run().ends(2);
     words("sign novalue").env("PG_SHA_KEY", "k").run().ends(2).says("name=value").hides(&["novalue"]);

@@ -21,14 +21,14 @@ fn a_closed_pipe_is_no_failure() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_result_that_cannot_be_written_is_told() {
+fn a_write_error_of_the_results_is_reported() {
     let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     words("methods").run_into(full()).ends(4).says("cannot write the result to standard output");
     words("demo --json").run_into(full()).ends(4).says("cannot write the result to standard output");
 }
 
 #[test]
-fn there_is_no_colour_but_on_a_terminal() {
+fn only_terminals_get_colour() {
     for command in ["methods", "methods transaction/auth", "demo", "call token/lookup cardKey=a --dry-run"] {
         let ended = words(command).env("TERM", "xterm-256color").run().ends(0);
         assert!(!ended.out.contains('\u{1b}') && !ended.err.contains('\u{1b}'), "{command}");

@@ -36,7 +36,7 @@ const BOOKS: [(&str, [u64; 4]); 23] = [
 ];
 
 #[test]
-fn every_story_ends_with_the_right_books() {
+fn every_story_ends_with_a_correct_ledger() {
     let sandbox = Running::start(&[]);
     let base = sandbox.facts["baseUrl"].as_str().unwrap();
     let listed: Value = serde_json::from_str(&words("trigger --list --json").run().ends(0).out).unwrap();
@@ -87,7 +87,7 @@ fn a_step_that_fails_is_shown_and_ends_the_story() {
 }
 
 #[test]
-fn wrong_words_and_a_missing_sandbox_are_told() {
+fn invalid_words_and_a_missing_sandbox_are_reported() {
     words("trigger declin").run().ends(2).says("similar value exists: 'decline'");
     words("trigger").run().ends(2).says("<SCENARIO>");
     words("trigger decline --standalone --sandbox http://127.0.0.1:1").run().ends(2).says("cannot be used with");

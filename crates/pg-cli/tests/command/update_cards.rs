@@ -203,7 +203,7 @@ fn callbacks_bring_batches_forward() {
 
 #[test]
 #[cfg(unix)]
-fn results_are_their_owners_to_read_unless_the_file_was_there() {
+fn new_result_files_are_readable_by_their_owner_only() {
     use std::os::unix::fs::PermissionsExt;
 
     let cards = Cards::new(2);

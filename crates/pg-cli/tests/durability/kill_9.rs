@@ -49,7 +49,7 @@ fn nothing_that_was_acknowledged_is_lost() {
 
 /// A check that cannot fail proves nothing.
 #[test]
-fn what_is_lost_is_noticed() {
+fn lost_writes_are_detected() {
     let mut dice = Dice::new(SEED);
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("shop.sqlite");
@@ -78,7 +78,7 @@ fn killed_while_it_starts(store: &Path, dice: &mut Dice) {
 
 pub(crate) fn setting(name: &str, otherwise: u64) -> u64 {
     match std::env::var(name) {
-        Ok(value) => value.parse().unwrap_or_else(|_| panic!("{name} is no number: {value}")),
+        Ok(value) => value.parse().unwrap_or_else(|_| panic!("{name} is not a number: {value}")),
         Err(_) => otherwise,
     }
 }

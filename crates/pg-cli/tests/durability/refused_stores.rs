@@ -89,7 +89,7 @@ fn cards_need_the_key_that_they_were_sealed_with() {
 }
 
 #[test]
-fn a_place_that_may_not_be_written_is_named() {
+fn an_unwritable_path_is_named() {
     let shop = Shop::with_a_payment();
     let writable = fs::metadata(shop.folder.path()).unwrap().permissions();
     fs::set_permissions(shop.folder.path(), Permissions::from_mode(0o555)).unwrap();

@@ -14,7 +14,7 @@ use crate::durability::{
 const SIGNALS: [&str; 2] = ["-INT", "-TERM"];
 
 #[test]
-fn what_was_taken_up_is_answered_and_what_was_not_has_not_happened() {
+fn started_requests_are_answered_and_others_change_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("shop.sqlite");
     let mut dice = Dice::new(3);
@@ -33,7 +33,7 @@ fn what_was_taken_up_is_answered_and_what_was_not_has_not_happened() {
 }
 
 #[test]
-fn a_reply_that_takes_its_time_is_waited_for() {
+fn a_slow_reply_is_awaited() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("shop.sqlite");
     for signal in SIGNALS {

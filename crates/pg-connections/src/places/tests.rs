@@ -52,7 +52,7 @@ fn the_longest_idle_makes_room() {
 }
 
 #[test]
-fn one_that_says_nothing_for_long_makes_room_for_those_that_were_answered() {
+fn a_long_silent_connection_makes_room_for_answered_ones() {
     let places = places(3, 9);
     let [answered, silent, other] = [1, 2, 3].map(|from| admitted(&places, from));
     answered.working();
@@ -118,7 +118,7 @@ fn this_machine_has_no_bound_of_its_own() {
 }
 
 #[test]
-fn a_place_that_is_dropped_is_free() {
+fn a_dropped_slot_is_free() {
     let places = places(1, 1);
     for _ in 0..3 {
         let place = admitted(&places, 1);
@@ -215,7 +215,7 @@ fn a_network_counts_as_one_address() {
 }
 
 #[test]
-fn a_loopback_address_has_a_bound_when_it_is_given_one() {
+fn a_loopback_address_has_a_configured_bound() {
     let admit = |limits: ConnectionLimits| {
         let places = ConnectionSlots::new(ConnectionLimits { per_address: 1, ..limits });
         let from = || match places.admit(IpAddr::V4(Ipv4Addr::LOCALHOST)) {

@@ -90,7 +90,7 @@ fn is_one_line(text: &str) -> bool {
 }
 
 #[tokio::test]
-async fn any_answer_but_s_ends_the_connection_and_nothing_is_told() {
+async fn any_answer_but_s_ends_the_connection_and_reveals_nothing() {
     let server = Server::new();
     let hostile = "\u{1b}[2J\r\nall is well \u{202e}\u{200b}";
     for answer in [
@@ -113,7 +113,7 @@ async fn any_answer_but_s_ends_the_connection_and_nothing_is_told() {
     }
 }
 
-/// A stranger on the way adds bytes in clear behind the server's consent to TLS (CVE-2021-23222). They are not taken for words of the
+/// An attacker on the network adds clear bytes after the server's consent to TLS (CVE-2021-23222). They are not read as messages of the
 /// server that the certificate names.
 #[tokio::test]
 async fn bytes_in_clear_behind_the_consent_are_not_words_of_the_server() {
@@ -148,7 +148,7 @@ async fn bytes_in_clear_behind_the_consent_are_not_words_of_the_server() {
 }
 
 #[tokio::test]
-async fn a_handshake_that_breaks_off_or_is_none_tells_nothing() {
+async fn an_incomplete_or_invalid_handshake_reveals_nothing() {
     let server = Server::new();
     for answer in [&b""[..], b"\x15\x03\x03\0\x02\x02\x28", b"\x16\x03\x01\xff\xff", b"plain text for ever"] {
         let answering = |mut stream: TcpStream, _| async move {

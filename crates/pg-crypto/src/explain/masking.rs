@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn control_characters_are_spelt_out() {
+    fn control_characters_are_escaped() {
         assert_eq!(format!("{}", Printable("a\u{1b}[2J\né")), "a\\u{1b}[2J\\né");
         for code in 0..0x200 {
             let letter = char::from_u32(code).unwrap();

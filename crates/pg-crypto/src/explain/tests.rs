@@ -153,7 +153,7 @@ fn two_mistakes_at_once() {
 }
 
 #[test]
-fn what_is_no_signature_and_what_nobody_knows() {
+fn malformed_signatures_and_unknown_mistakes() {
     let key = ShaKey::new(KEY);
     assert_eq!(diagnose(PARAMETERS, &key, "abc"), Diagnosis::NotASignature(SignatureFormatError::Length { found: 3 }));
     assert_eq!(diagnose(PARAMETERS, &key, &"0".repeat(128)), Diagnosis::Unexplained);

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_begins_and_ends_like_xml_or_json_is_a_document() {
+    fn texts_delimited_like_xml_or_json_are_documents() {
         let inner = "x".repeat(40);
         for (before, after) in [("{", "}"), ("<", ">"), (" \r\n\t{", "}\n "), ("\u{feff}<", ">\n"), ("{é", "é}")] {
             for inner in ["", &inner, &inner[..13], &inner[..14], &inner[..15]] {

@@ -35,7 +35,7 @@ mod tests {
 
     // spec: 2 §4.2, A31
     #[test]
-    fn decodes_the_forms_it_was_told() {
+    fn decodes_the_configured_forms() {
         let text = "0123456789abcdef";
         let verbatim = Some(*b"0123456789abcdef");
         let hex = "ff".repeat(16);

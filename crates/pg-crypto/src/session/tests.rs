@@ -77,7 +77,7 @@ fn raw(plain: &[u8]) -> String {
 }
 
 #[test]
-fn what_is_no_document_is_read_as_a_decoy_once() {
+fn data_that_is_no_document_is_read_as_a_decoy_once() {
     for wrong in [
         &b"{\"a\":\"bcdefgh\"}\0"[..], // padding
         b"{\"a\":\"bcdefgh}\x01\x02",
@@ -101,7 +101,7 @@ fn what_is_no_document_is_read_as_a_decoy_once() {
 }
 
 #[test]
-fn a_developer_is_told_what_is_wrong() {
+fn developers_see_the_cause() {
     let good = cipher().encrypt("{}", IV).unwrap();
     assert_eq!(cipher().explain_locally(&good, IV), None);
     for (data, iv, problem) in [

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_the_digest_of_nothing() {
+    fn the_digest_of_no_pieces_is_that_of_the_empty_text() {
         assert_eq!(fed(&[]), <[u8; 64]>::from(Sha512::digest(b"")));
     }
 

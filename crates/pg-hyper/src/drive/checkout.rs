@@ -16,7 +16,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// Takes a payment on the hosted pages: requests a token, asks you to send the customer there, and finds out
     /// whether it was paid. See [`machine::checkout`](pg_proto::machine::checkout) for its promises.
     ///
-    /// It is also [saved](Drive::store) before it hands out the address, so that no customer can pay without a record.
+    /// It is also [saved](Drive::store) before it returns the address, so that no customer can pay without a record.
     ///
     /// ```no_run
     /// use pg_hyper::{

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_no_news() {
+    fn malformed_notifications_are_ignored() {
         for (purpose, method, uri, body) in [
             (EndpointPurpose::UpdaterCallback, "POST", "/t", ""),
             (EndpointPurpose::UpdaterCallback, "POST", "/t", "<serviceResponse"),

@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_takes_no_more_than_it_leaves_to_others() {
+    fn a_token_takes_at_most_half_of_the_room() {
         let shares = Shares::new(64);
         let greedy: Vec<Vec<Share>> = ["a", "b", "c", "d"].iter().map(|token| all_of(&shares, token)).collect();
         assert_eq!(greedy.iter().map(Vec::len).collect::<Vec<_>>(), [32, 16, 8, 4]);
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_back_is_free_again_and_unused_tokens_leave_nothing_behind() {
+    fn returned_shares_are_free_and_unused_tokens_leave_nothing() {
         let shares = Shares::new(8);
         let all = all_of(&shares, "a");
         assert_eq!((all.len(), shares.take("a", 1).is_none()), (4, true));
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_there_is_and_nothing_at_all() {
+    fn requests_for_more_than_the_room_and_for_zero() {
         let shares = Shares::new(8);
         assert!(shares.take("a", 9).is_none() && shares.take("a", usize::MAX).is_none());
         let all = shares.take("a", 8);

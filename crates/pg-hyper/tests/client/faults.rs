@@ -248,7 +248,7 @@ async fn a_reply_in_pieces_is_read_whole() {
 }
 
 #[tokio::test]
-async fn what_comes_is_no_http() {
+async fn a_response_that_is_no_http_makes_the_outcome_unknown() {
     let server = Server::always(Answer::bytes("SSH-2.0-OpenSSH_9.6\r\n").then_close()).await;
     let cause = unknown(&client(&server)).await;
     assert!(

@@ -85,7 +85,7 @@ fn answers() -> [Answer; 8] {
 }
 
 #[tokio::test]
-async fn nothing_secret_is_told() {
+async fn no_secret_is_shown() {
     let recorder = Recorder::default();
     let _guard = pg_support::traced_by(recorder.clone());
     let mut told = String::new();
@@ -151,7 +151,7 @@ impl Clock for Leaping {
 }
 
 #[tokio::test]
-async fn a_charge_tells_nothing_secret_and_stores_nothing_secret() {
+async fn a_charge_shows_and_stores_no_secret() {
     let recorder = Recorder::default();
     let _guard = pg_support::traced_by(recorder.clone());
     let told = Arc::new(Mutex::new(String::new()));

@@ -46,7 +46,7 @@ async fn only_open_addresses_take_anything() {
 }
 
 #[tokio::test]
-async fn nothing_that_was_sent_comes_back() {
+async fn refusals_repeat_no_input() {
     let receiver = receiver(ReceiverLimits::default().body_bytes(1000)).await;
     let evil = "%3Cscript%3Ealert(1)%3C/script%3E";
     for (purpose, method, query, body, status) in [
@@ -74,7 +74,7 @@ async fn nothing_that_was_sent_comes_back() {
 }
 
 #[tokio::test]
-async fn a_body_that_never_ends_is_cut_off() {
+async fn an_endless_body_is_limited() {
     let receiver = receiver(ReceiverLimits::default().body_bytes(1000)).await;
     let endpoint = receiver.open(EndpointPurpose::UpdaterCallback).unwrap();
     let mut stream = TcpStream::connect(receiver.local_address().unwrap()).await.unwrap();
@@ -105,7 +105,7 @@ async fn callers_that_say_nothing_make_room_for_others() {
 }
 
 #[tokio::test]
-async fn more_callbacks_than_are_taken_are_told_to_come_again() {
+async fn excess_callbacks_get_503() {
     let mut receiver = receiver(ReceiverLimits::default().waiting(2)).await;
     let endpoint = receiver.open(EndpointPurpose::Challenge).unwrap();
     for expected in [200, 200, 503, 503] {
@@ -213,7 +213,7 @@ async fn dropped_it_refuses_callbacks_that_still_wait() {
 }
 
 #[tokio::test]
-async fn a_callback_is_answered_when_its_owner_has_it() {
+async fn a_callback_is_acknowledged_when_its_owner_has_received_it() {
     let mut receiver = receiver(ReceiverLimits::default().receipt(Duration::from_secs(3_600))).await;
     let endpoint = receiver.open(EndpointPurpose::CheckoutCallback).unwrap();
     for (refuse, expected) in [(false, 200), (true, 503)] {
@@ -245,7 +245,7 @@ async fn a_callback_is_answered_when_its_owner_has_it() {
 }
 
 #[tokio::test]
-async fn a_callback_that_is_not_taken_in_time_is_told_to_come_again() {
+async fn a_callback_that_is_not_received_in_time_gets_503() {
     let mut receiver = receiver(ReceiverLimits::default().receipt(Duration::from_millis(1))).await;
     let endpoint = receiver.open(EndpointPurpose::CheckoutCallback).unwrap();
     assert_eq!(send("POST", endpoint.url(), "trans_key=abc").await.status().as_u16(), 503);
@@ -294,7 +294,7 @@ impl hyper::body::Body for Endless {
 /// As many requests as it takes at a time, or as many bytes, whose bodies never end: a browser that comes back is answered all the
 /// same, before any of them runs out of time.
 #[tokio::test(start_paused = true)]
-async fn as_a_service_it_gives_up_bodies_that_do_not_end() {
+async fn as_a_service_it_abandons_endless_bodies() {
     use tower_service::Service;
     let base = BaseUrl::parse("https://shop.example/pg").unwrap();
     for (connections, bytes) in [(2, 0), (64, 100_000)] {
@@ -327,7 +327,7 @@ async fn as_a_service_it_gives_up_bodies_that_do_not_end() {
 
 /// Without a port: as a service in another server.
 #[tokio::test]
-async fn as_a_service_it_takes_the_same_and_bodies_of_any_kind() {
+async fn as_a_service_it_accepts_the_same_and_bodies_of_any_kind() {
     use tower_service::Service;
     let base = BaseUrl::parse("https://shop.example/pg").unwrap();
     let limits = ReceiverLimits::default().body_bytes(1000).receipt(Duration::from_secs(3_600));

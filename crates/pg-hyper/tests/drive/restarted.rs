@@ -123,7 +123,7 @@ async fn a_process_that_is_started_again_and_again_fails_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_says_that_the_same_credentials_are_right_now_is_believed_after_a_restart_too() {
+async fn a_resume_with_unchanged_credentials_survives_a_restart() {
     let (disk, service) = (Disk::default(), Service::default());
     *service.code.lock().unwrap() = Some("105");
     let _ = lookup(&disk.start(&service, RIGHT)).await;
@@ -159,7 +159,7 @@ async fn a_closure_is_waited_out_by_the_process_after() {
 
 /// A program that is run for one request each time, before any was ever accepted.
 #[tokio::test(start_paused = true)]
-async fn requests_that_never_left_count_as_nothing() {
+async fn unsent_requests_do_not_count() {
     let (disk, service) = (Disk::default(), Service::default());
     service.unreachable.store(true, Ordering::SeqCst);
     for _ in 0..20 {
@@ -171,7 +171,7 @@ async fn requests_that_never_left_count_as_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_cannot_be_stored_is_sent_all_the_same() {
+async fn a_lookup_is_sent_although_the_throttle_cannot_be_stored() {
     let service = Service::default();
     let client =
         Disk::default().resumed(&service, RIGHT).store_throttle(|_| async { Err::<(), _>("the disk is full") }).build();

@@ -96,7 +96,7 @@ async fn calls_and_machines_of_all_clones_share_the_limit() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_waits_no_longer_than_was_chosen_and_says_when_to_come_back() {
+async fn a_call_waits_up_to_its_limit_and_returns_a_retry_time() {
     let (times, transport) = approving();
     let limits = ThrottleLimits::default().per_minute(1);
     let builder = ClientBuilder::with_transport(account(), transport).limits(limits);
@@ -114,7 +114,7 @@ async fn a_call_waits_no_longer_than_was_chosen_and_says_when_to_come_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_is_dropped_on_its_way_counts_as_lost() {
+async fn a_dropped_call_counts_as_lost() {
     let limits = ThrottleLimits::default().in_flight(1).longest_way(Duration::from_secs(20));
     let silent = |_: Request<Bytes>| std::future::pending::<Result<Response<Bytes>, Infallible>>();
     let builder = ClientBuilder::with_transport(account(), silent).limits(limits);
@@ -128,7 +128,7 @@ async fn a_call_that_is_dropped_on_its_way_counts_as_lost() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_machine_that_is_refused_for_its_credentials_stops_the_calls() {
+async fn invalid_credentials_of_a_machine_stop_the_calls() {
     let sent = Arc::new(Mutex::new(0));
     let counted = Arc::clone(&sent);
     let client = Client::with_transport(account(), move |_: Request<Bytes>| {
@@ -144,7 +144,7 @@ async fn a_machine_that_is_refused_for_its_credentials_stops_the_calls() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_reply_lets_the_next_one_go_at_once() {
+async fn a_reply_releases_the_next_request_at_once() {
     // One in flight at a time, each for ten seconds.
     let transport = |_: Request<Bytes>| async {
         #[expect(clippy::disallowed_methods, reason = "tokio's time is paused here")]
@@ -163,7 +163,7 @@ async fn a_reply_lets_the_next_one_go_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_is_refused_for_its_credentials_stops_the_machines() {
+async fn invalid_credentials_of_a_call_stop_the_machines() {
     let sent = Arc::new(Mutex::new(0));
     let counted = Arc::clone(&sent);
     let client = Client::with_transport(account(), move |_: Request<Bytes>| {

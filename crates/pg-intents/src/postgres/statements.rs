@@ -250,7 +250,7 @@ pub(super) const REWRITE: &str = "WITH written AS (UPDATE payment_intents SET ki
      WHERE e.account = $1 AND e.reference = $2 AND e.number = n.number AND EXISTS (SELECT 1 FROM written)) \
      SELECT * FROM written";
 
-/// The program and the version of a store. A table of another program has no such columns, which is no error of this statement.
+/// The program and the version of a store. A table of another program has no such columns, which is not an error of this statement.
 pub(super) const MADE_BY: &str =
     "SELECT to_jsonb(s) ->> 'program', to_jsonb(s) ->> 'version' FROM payment_store AS s LIMIT 2";
 

@@ -44,7 +44,7 @@ impl SealKey {
     /// Reads a key of 64 hexadecimal digits, with optional white space around them.
     ///
     /// # Errors
-    /// [`SealKeyError::NotHex`], which repeats nothing of the text.
+    /// [`SealKeyError::NotHex`], which does not repeat the text.
     pub fn from_hex(digits: &str) -> Result<Self, SealKeyError> {
         let digits = digits.trim().as_bytes();
         if digits.len() != 2 * KEY {
@@ -61,7 +61,7 @@ impl SealKey {
     /// Reads the key in a file that only its owner can read.
     ///
     /// # Errors
-    /// If the file cannot be read, other users can read it, or it holds no 64 hexadecimal digits.
+    /// If the file cannot be read, other users can read it, or it does not contain 64 hexadecimal digits.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, SealKeyError> {
         let path = path.as_ref();
         let failed = |error: io::Error| match error.kind() {
@@ -114,10 +114,10 @@ fn derived(key: &[u8; KEY], purpose: &[u8]) -> Zeroizing<[u8; KEY]> {
 }
 
 pub(super) fn keyed(key: &[u8; KEY]) -> Hmac<Sha512> {
-    Hmac::new_from_slice(key).expect("HMAC takes a key of any length")
+    Hmac::new_from_slice(key).expect("HMAC accepts keys of any length")
 }
 
-/// Why a key cannot be used. It repeats nothing of the key.
+/// Why a key cannot be used. It does not repeat the key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SealKeyError {
@@ -128,7 +128,7 @@ pub enum SealKeyError {
     #[error("cannot read the key file {path}: {problem}", path = .0.display(), problem = .1)]
     Io(PathBuf, String),
     /// Its content is not 64 hexadecimal digits.
-    #[error("the key file {path} does not hold 64 hexadecimal digits", path = .0.display())]
+    #[error("the key file {path} does not contain 64 hexadecimal digits", path = .0.display())]
     NotHexFile(PathBuf),
     /// Other users can read or write it.
     #[error("the key file is accessible to other users; run: chmod 600 {path}", path = .0.display())]
@@ -159,7 +159,7 @@ impl Sealing {
         Self { keys: vec![newest], accepts_clear: false }
     }
 
-    /// Opens with this key too. Nothing new is sealed with it.
+    /// Opens with this key too. It seals nothing new.
     pub fn older(mut self, key: SealKey) -> Self {
         self.keys.push(key);
         self
@@ -174,7 +174,7 @@ impl Sealing {
     }
 
     pub(super) fn newest(&self) -> &SealKey {
-        self.keys.first().expect("it was made with a key")
+        self.keys.first().expect("the constructor takes a key")
     }
 
     pub(super) fn key(&self, fingerprint: &str) -> Option<&SealKey> {

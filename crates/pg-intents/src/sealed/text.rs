@@ -73,7 +73,7 @@ pub(super) fn open(sealing: &Sealing, place: Place<'_>, text: &str) -> Result<St
         return Err(Unopened::Clear);
     };
     let Some(key) = sealing.key(fingerprint) else {
-        // An error repeats nothing else that stands in the database.
+        // An error repeats nothing else from the database.
         let is_one = fingerprint.len() == 16 && fingerprint.bytes().all(|byte| byte.is_ascii_hexdigit());
         let altered = Unopened::Altered(place.column);
         return Err(if is_one { Unopened::MissingKey(fingerprint.to_owned()) } else { altered });

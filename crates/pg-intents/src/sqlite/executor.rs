@@ -43,7 +43,7 @@ impl Executor {
         Ok(Self::Thread(sender))
     }
 
-    /// Makes a change in a transaction, and brings what it returned once that is durable.
+    /// Makes a change in a transaction, and returns its result once it is durable.
     pub(super) async fn run<R: Send + 'static>(
         &self,
         change: impl FnOnce(&Connection, i64) -> rusqlite::Result<R> + Send + 'static,

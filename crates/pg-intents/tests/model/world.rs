@@ -360,7 +360,7 @@ impl World {
             }
             _ => {
                 let mut world = self.at(at, Place::Joins);
-                // Its own lease is no obstacle: it takes the row under a new number.
+                // Its own lease is not an obstacle: it takes the row under a new number.
                 if let Some(row) = world.row.as_mut().filter(|row| row.owner == Some(at)) {
                     row.lapsed = true;
                 }

@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn every_mistake_is_told_with_its_line_and_what_to_do() {
+    fn every_mistake_is_reported_with_its_line_and_a_remedy() {
         for (text, wanted) in [
             ("decline = []", "line 1, column 1: unknown field `decline`, expected one of"),
             (
@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn all_mistakes_are_told_at_once_in_the_order_of_their_lines() {
+    fn all_mistakes_are_reported_at_once_in_the_order_of_their_lines() {
         let text =
             "refused_reference = \"gone\"\n[lookup]\nnothing = \"none\"\n[[declined]]\ncode = \"600\"\nassumption = 11";
         let error = Dialect::from_toml(text).unwrap_err();
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_as_the_same() {
+    fn a_written_dialect_reads_back_as_the_same() {
         let text = "name = \"a \\\"b\\\" \\\\ \\u0007\"\nrefused_reference = \"free\"\n[lookup]\nnothing = \"error\"\nimmediate = true\n\
             [checkout]\npaid = [\"SUCCESS\"]\npending = [\"Waiting\"]\nfailed = [\"Failed\", \"No\"]\nrefused_cancel_means_ended = true\n\
             [session_data]\nkey = \"sha256\"\niv = \"hex\"\npadding = \"zero\"\ntext = \"base64-url\"\n\

@@ -40,7 +40,7 @@ pub static SITUATIONS: &[Situation] = &[
         92,
         "An earlier request has used up the reference, and may have paid: look it up. A new reference would be a second payment.",
     ),
-    Situation::error("wrong-transaction-type", 95, "For example a capture of something that is no preauth."),
+    Situation::error("wrong-transaction-type", 95, "For example a capture of something that is not a preauth."),
     Situation::error(
         "preauth-closed",
         96,

@@ -205,7 +205,7 @@ mod tests {
         }
     }
 
-    /// Pieces that can stand in any element, and pieces that break it.
+    /// Pieces that are valid in any element, and pieces that are not.
     const WHOLE: [&str; 23] = [
         "<a/>",
         "<b c='d>'/>",

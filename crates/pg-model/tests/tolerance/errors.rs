@@ -6,7 +6,7 @@ use crate::{read, response, try_read};
 
 // spec: 1 §7, A44
 #[test]
-fn what_comes_from_elsewhere_is_no_reply() {
+fn a_response_of_another_server_is_no_reply() {
     for body in [
         "",
         " \n",
@@ -34,7 +34,7 @@ fn what_comes_from_elsewhere_is_no_reply() {
 
 /// A payment that was made must not be taken for one that is not there.
 #[test]
-fn the_words_of_a_proxy_are_not_an_empty_lookup() {
+fn an_error_page_of_a_proxy_is_not_an_empty_lookup() {
     for body in [
         "{\"message\":\"proxy\"}".to_owned(),
         "{\"message\":\"proxy\",\"status\":200}".to_owned(),
@@ -55,7 +55,7 @@ fn the_words_of_a_proxy_are_not_an_empty_lookup() {
 }
 
 #[test]
-fn a_reply_without_what_makes_it_one_is_refused_by_name() {
+fn a_reply_without_a_required_field_names_it() {
     let error = decode::<Transaction>(b"{\"transactionKey\":\"k\"}").expect_err("no status code");
     assert_eq!(error.to_string(), "the body lacks transactionStatusCode");
     let error = decode::<AccountUpdaterBatch>(b"<serviceResponse><createdOn>x</createdOn></serviceResponse>");
@@ -63,7 +63,7 @@ fn a_reply_without_what_makes_it_one_is_refused_by_name() {
 }
 
 #[test]
-fn the_place_is_where_the_trouble_is() {
+fn the_place_is_that_of_the_mistake() {
     for (body, place) in [
         // JSON: behind the character that is wrong, as serde_json counts.
         ("{\"a\":1,}", (1, 8)),
@@ -122,7 +122,7 @@ fn no_text_of_the_body_gets_into_the_error() {
 }
 
 #[test]
-fn a_body_is_known_by_its_first_character() {
+fn the_first_character_tells_the_encoding_of_a_body() {
     for (body, encoding) in [
         ("<a/>", Some(Encoding::Xml)),
         (" \n{}", Some(Encoding::Json)),

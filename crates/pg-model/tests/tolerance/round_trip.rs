@@ -119,7 +119,7 @@ record.extra = extra;
 
 /// Rows with some content: an XML element without any is read as no row.
 fn rows<R: Default + PartialEq + std::fmt::Debug>(row: impl Strategy<Value = R>) -> impl Strategy<Value = Vec<R>> {
-    proptest::collection::vec(row.prop_filter("an empty element is no row", |row| *row != R::default()), 0..4)
+    proptest::collection::vec(row.prop_filter("an empty element is not a row", |row| *row != R::default()), 0..4)
 }
 
 fn reads_as_it_was_written<R: Record + Default + PartialEq + std::fmt::Debug>(record: &R) {

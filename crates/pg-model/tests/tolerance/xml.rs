@@ -75,7 +75,7 @@ fn a_small_body_cannot_grow() {
 }
 
 #[test]
-fn what_is_not_well_formed_is_refused() {
+fn malformed_input_is_refused() {
     for body in [
         "<serviceResponse>",
         "<serviceResponse><a></b></serviceResponse>",

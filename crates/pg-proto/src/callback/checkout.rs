@@ -201,13 +201,13 @@ mod tests {
     }
 
     #[test]
-    fn of_two_keys_the_last_one_counts() {
+    fn the_last_of_two_keys_counts() {
         let address = format!("https://shop.example/paid?trans_key=mine&order=7&trans_key={KEY}#top");
         assert_eq!(CheckoutHint::returned(&address).unwrap().trans_key(), KEY);
     }
 
     #[test]
-    fn what_the_service_cannot_have_sent_is_refused() {
+    fn callbacks_without_a_valid_key_are_refused() {
         assert_eq!(posted(""), Err(CallbackError::Missing("trans_key")));
         assert_eq!(posted("tokenid=t&trans_key="), Err(CallbackError::Missing("trans_key")));
         for key in ["a%0Ab", "%3Cscript%3E%20", "%C3%A9", &"a".repeat(33)] {

@@ -109,7 +109,7 @@ pub struct AccountUpdate {
     stopped: Option<UpdateEnd>,
 }
 
-/// What the owner tells an account update.
+/// An input of an account update.
 #[derive(Clone, Debug)]
 pub enum UpdateInput {
     /// Keys of the source, starting at `from`. No keys: the source ends there. Keys from another place, and more keys

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn it_survives_a_crash_and_what_was_not_stored_counts_as_none() {
+    fn attempts_survive_a_crash_and_missing_ones_count_as_none() {
         let mut attempts = Attempts::default();
         attempts.failed(Some(Duration::from_secs(60)), Backoff::default(), NOW, 7);
         let stored = serde_json::to_string(&attempts).unwrap();

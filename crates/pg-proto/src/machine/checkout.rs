@@ -147,7 +147,7 @@ impl CheckoutPlan {
     }
 }
 
-/// What the owner tells a checkout.
+/// An input of a checkout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckoutInput {
     /// A callback, or the address that the customer returned to, names this `trans_key`.

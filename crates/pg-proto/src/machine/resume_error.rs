@@ -5,7 +5,7 @@
 #[non_exhaustive]
 pub enum ResumeError {
     /// The text is damaged, or is not the state of a machine.
-    #[error("this is no stored state of a machine: {0}")]
+    #[error("this is not the stored state of a machine: {0}")]
     Unreadable(String),
     /// It is the state of another machine.
     #[error("this is the stored state of a machine for {found}, not for {expected}")]
@@ -45,6 +45,6 @@ pub enum ResumeError {
         given: String,
     },
     /// The request or option that was passed belongs to something else.
-    #[error("the state belongs to another {0} than what was given with it")]
+    #[error("the state belongs to another {0} than the given one")]
     Mismatch(&'static str),
 }

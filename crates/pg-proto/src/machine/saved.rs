@@ -145,7 +145,7 @@ impl fmt::Debug for SavedState {
     }
 }
 
-/// Tells the place and the kind of the mistake, but nothing of the text.
+/// Returns the place and the kind of the mistake without the text.
 fn unreadable(error: &serde_json::Error) -> ResumeError {
     ResumeError::Unreadable(format!("{:?} error in line {}, column {}", error.classify(), error.line(), error.column()))
 }
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comes_back_as_it_went() {
+    fn a_saved_state_round_trips() {
         let saved = SavedState::of("charge", 1, &vec!["order-7".to_owned()]);
         assert_eq!(saved.text(), r#"{"machine":"charge","version":1,"state":["order-7"]}"#);
         let stored = SavedState::from_text(saved.text());
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused_in_words() {
+    fn a_state_of_another_machine_or_version_is_refused_with_a_message() {
         let saved = SavedState::of("charge", 2, &1);
         assert_eq!(
             saved.open::<u8>("account update", 2).unwrap_err().to_string(),
@@ -177,11 +177,11 @@ mod tests {
         );
         assert_eq!(
             saved.open::<String>("charge", 2).unwrap_err().to_string(),
-            "this is no stored state of a machine: Data error in line 1, column 41"
+            "this is not the stored state of a machine: Data error in line 1, column 41"
         );
         assert_eq!(
             SavedState::from_text("").machine().unwrap_err().to_string(),
-            "this is no stored state of a machine: Eof error in line 1, column 0"
+            "this is not the stored state of a machine: Eof error in line 1, column 0"
         );
     }
 }

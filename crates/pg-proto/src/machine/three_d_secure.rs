@@ -114,7 +114,7 @@ pub struct ThreeDSecure {
     ended: Option<Box<ThreeDSecureOutcome>>,
 }
 
-/// What the owner tells a 3-D Secure payment.
+/// An input of a 3-D Secure payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ThreeDSecureInput {
     /// The customer seems to have returned from the challenge.

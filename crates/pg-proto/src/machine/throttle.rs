@@ -149,7 +149,7 @@ impl Default for ThrottleLimits {
 /// let mut throttle = Throttle::new(ThrottleLimits::default());
 /// let now = Moment::from_millis(1_700_000_000_000);
 /// let Permit::Go(ticket) = throttle.ask(now) else { panic!() };
-/// // The request was sent, and this came back.
+/// // The request was sent, and this is the reply.
 /// let response = pg_proto::http::Response::builder().status(401).body(r#"{"errorCode":"102","errorMessage":""}"#.into())?;
 /// throttle.answered(ticket, &response, now);
 /// assert!(matches!(throttle.ask(now), Permit::Stopped(_)));
@@ -176,7 +176,7 @@ pub enum Permit {
 
 /// A permitted request. A dropped ticket counts as a lost request after [`ThrottleLimits::longest_way`].
 #[derive(Debug, PartialEq, Eq)]
-#[must_use = "say what became of the request"]
+#[must_use = "report the result of the request"]
 pub struct Ticket(u64);
 
 /// What a reply says about the credentials of its request.

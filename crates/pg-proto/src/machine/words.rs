@@ -236,7 +236,7 @@ mod tests {
     use crate::machine::Failure;
 
     #[test]
-    fn an_outcome_says_what_to_do_next() {
+    fn an_outcome_names_the_next_step() {
         let refusal = |code: &str| {
             let error = ServiceError::default().with(|record| {
                 record.error_code = code.into();

@@ -189,7 +189,7 @@ fn every_refusal_is_one_error() {
 
 #[test]
 #[ignore = "takes a minute and a quiet machine"]
-fn time_does_not_tell_why_a_redirect_was_not_opened() {
+fn timing_does_not_reveal_why_a_redirect_was_not_opened() {
     let _alone = alone();
     let cipher = cipher();
     let refusals = refusals();
@@ -207,7 +207,7 @@ fn time_does_not_tell_why_a_redirect_was_not_opened() {
 
 #[test]
 #[ignore = "takes a minute and a quiet machine"]
-fn time_does_not_tell_why_a_redirect_was_not_decrypted() {
+fn timing_does_not_reveal_why_a_redirect_was_not_decrypted() {
     let _alone = alone();
     let cipher = cipher();
     let refusals = refusals();
@@ -223,7 +223,7 @@ fn time_does_not_tell_why_a_redirect_was_not_decrypted() {
 /// Checks that the measurement works: an implementation that stops at the first mistake is detected.
 #[test]
 #[ignore = "takes a minute and a quiet machine"]
-fn time_tells_what_stops_at_the_first_mistake() {
+fn timing_reveals_a_decoder_that_stops_at_the_first_mistake() {
     let _alone = alone();
     let cipher = cipher();
     let refusals = refusals();

@@ -21,7 +21,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::Critical,
         basis: "2 §1.2, PCI DSS 3.3, 3.4",
         imitates: "Searches standard output and standard error of an ordinary charge by card.",
-        mend: "Show six and four digits of a card number at most, nothing of a CV2, and no credential. Log what you send through a mask.",
+        mend: "Show at most the first six and last four digits of a card number, no digit of a CV2, and no credential. Mask requests before you log them.",
     }
     .charge(Family::Hygiene, Charge { way: Some(Way::Card), judged: Judged::Secrets(&[Place::OutputCards]), ..Charge::PLAIN }),
     Text {
@@ -30,7 +30,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::Critical,
         basis: "1 §5",
         imitates: "Searches standard output and standard error of an ordinary charge.",
-        mend: "Show six and four digits of a card number at most, nothing of a CV2, and no credential. Log what you send through a mask.",
+        mend: "Show at most the first six and last four digits of a card number, no digit of a CV2, and no credential. Mask requests before you log them.",
     }
     .charge(Family::Hygiene, Charge { judged: Judged::Secrets(&[Place::OutputCredentials]), ..Charge::PLAIN }),
     Text {
@@ -39,7 +39,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::Critical,
         basis: "PCI DSS 3.3, 3.4",
         imitates: "Searches the log files and the dump that the plan names, after a charge by card whose reply was lost.",
-        mend: "Show six and four digits of a card number at most, nothing of a CV2, and no credential. Log what you send through a mask.",
+        mend: "Show at most the first six and last four digits of a card number, no digit of a CV2, and no credential. Mask requests before you log them.",
     }
     .charge(Family::Hygiene, Charge { rules: &[Rule::first(On::Payment, Act::DropReply)], way: Some(Way::Card), judged: Judged::Secrets(&[Place::LogsCards]), ..Charge::PLAIN }),
     Text {
@@ -48,7 +48,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::Critical,
         basis: "1 §5",
         imitates: "Searches the log files and the dump that the plan names, after a charge whose reply was lost.",
-        mend: "Show six and four digits of a card number at most, nothing of a CV2, and no credential. Log what you send through a mask.",
+        mend: "Show at most the first six and last four digits of a card number, no digit of a CV2, and no credential. Mask requests before you log them.",
     }
     .charge(Family::Hygiene, Charge { rules: &[Rule::first(On::Payment, Act::DropReply)], judged: Judged::Secrets(&[Place::LogsCredentials]), ..Charge::PLAIN }),
     Text {
@@ -57,7 +57,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::Critical,
         basis: "1 §5, PCI DSS 3.4",
         imitates: "Searches the output after a reply that cannot be parsed: error messages often contain the request.",
-        mend: "Show six and four digits of a card number at most, nothing of a CV2, and no credential. Log what you send through a mask.",
+        mend: "Show at most the first six and last four digits of a card number, no digit of a CV2, and no credential. Mask requests before you log them.",
     }
     .charge(Family::Hygiene, Charge { rules: &[Rule::first(On::Payment, Act::Edit(Edit::Garble))], judged: Judged::Secrets(&[Place::OutputCards, Place::OutputCredentials]), ..Charge::PLAIN }),
     Text {
@@ -66,7 +66,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::Critical,
         basis: "1 §5, PCI DSS 3.4",
         imitates: "Searches the output after a lost reply to a charge by card.",
-        mend: "Show six and four digits of a card number at most, nothing of a CV2, and no credential. Log what you send through a mask.",
+        mend: "Show at most the first six and last four digits of a card number, no digit of a CV2, and no credential. Mask requests before you log them.",
     }
     .charge(Family::Hygiene, Charge { rules: &[Rule::first(On::Payment, Act::DropReply)], way: Some(Way::Card), judged: Judged::Secrets(&[Place::OutputCards, Place::OutputCredentials]), ..Charge::PLAIN }),
     Text {

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn each_lie_about_a_card_is_found() {
+    fn each_false_claim_about_a_card_is_detected() {
         let right = json!({"cardKey": "a", "state": "updated", "newCardKey": "n"});
         let closed = json!({"cardKey": "b", "state": "closed"});
         assert_eq!(kinds(&json!([right, closed])), Vec::<&str>::new());

@@ -117,7 +117,7 @@ pub(crate) fn measure() {
     }
     let start = Bounds::at_most(50.0, 15.0);
     ratio("sandbox: ms to start with a new store", median(fresh), start);
-    ratio("sandbox: ms to start with a store that is there", median(again), start);
+    ratio("sandbox: ms to start with an existing store", median(again), start);
     if memory.is_empty() {
         note("This system does not tell a process's memory.");
     } else {

@@ -132,7 +132,7 @@ impl SandboxErrorCode {
         &Facts::status("950", "duplicate-unique-reference", 92, "Unique merchant reference already used")
             .error(400, Remedy::LookUp),
     );
-    /// `951`: For example a capture of something that is no preauth. (spec 2 §3.2, assumption A95)
+    /// `951`: For example a capture of something that is not a preauth. (spec 2 §3.2, assumption A95)
     pub const WRONG_TRANSACTION_TYPE: Self = Self(
         &Facts::status("951", "wrong-transaction-type", 95, "Operation does not apply to this transaction")
             .error(400, Remedy::FixRequest),

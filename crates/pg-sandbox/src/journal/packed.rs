@@ -32,7 +32,7 @@ pub(crate) struct Packed {
     bytes: Vec<u8>,
 }
 
-/// Writes what varies in length: each part behind its own length.
+/// Writes the parts of variable length, each after its length.
 pub(super) fn write(noted: &Noted<'_>, bytes: &mut Vec<u8>) {
     bytes.clear();
     push_option(bytes, noted.merchant.map(str::as_bytes));

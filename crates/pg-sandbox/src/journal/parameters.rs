@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_form_shows_nothing() {
+    fn bodies_that_are_no_forms_are_not_shown() {
         let json = format!(r#"{{"cardNumber": "{PAN}", "cardCV2": "9173"}}"#);
         let parameters = Parameters::of(&[(&*json, "")]);
         assert_eq!(parameters.iter().collect::<Vec<_>>(), [("(name not shown)", "")]);
@@ -312,7 +312,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_texts_are_taken(form in proptest::collection::vec((".{0,400}", ".{0,400}"), 0..9)) {
+        fn any_texts_are_accepted(form in proptest::collection::vec((".{0,400}", ".{0,400}"), 0..9)) {
             Parameters::of(&form).iter().for_each(drop);
         }
 

@@ -1,4 +1,4 @@
-//! Parts of an entry in one piece of memory, each behind its own length.
+//! Parts of an entry in one piece of memory, each after its length.
 
 /// Writes a number below 4,294,967,295, as every length here is.
 pub(super) fn push_number(bytes: &mut Vec<u8>, number: usize) {

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_and_why() {
+    fn refused_addresses_have_their_reason() {
         use Forbidden::{Never, Plain, PrivateNetwork};
         for (text, why) in [
             ("", BadTarget::NotAnAddress),

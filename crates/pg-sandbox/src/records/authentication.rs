@@ -24,7 +24,7 @@ pub struct Authentication {
     pub service: Service,
     /// The key of its `3DSecureCheck` transaction, which contains the order and the card.
     pub check: String,
-    /// Where the customer goes afterwards, as a `Location` header; `None` if the merchant gave no address.
+    /// The address for the customer afterwards, as a `Location` header; `None` if the merchant gave none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub return_to: Option<String>,
     /// The session that has the card. Its CV2 is dropped with the payment.

@@ -58,7 +58,7 @@ pub struct Callback {
     pub kind: CallbackKind,
     /// The key of its batch or transaction.
     pub about: String,
-    /// Where it goes.
+    /// The address to which it is sent.
     pub url: String,
     /// The URL that the request named, if the callback goes to a registered destination instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -29,7 +29,7 @@ pub struct CheckoutToken {
     /// Whether a transaction was approved.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub paid: bool,
-    /// Where the customer goes after approval.
+    /// The address for the customer after an approval.
     pub success_url: String,
     /// Where the customer can go without paying.
     pub cancel_url: String,
@@ -167,7 +167,7 @@ mod tests {
 
     // spec: 3 §3.1
     #[test]
-    fn counts_stop_at_nothing_and_unlimited_ones_stay() {
+    fn counts_end_at_zero_and_unlimited_ones_do_not_change() {
         for (start, wanted) in [(-1, [true, true, true]), (0, [false; 3]), (2, [true, true, false])] {
             let mut left = start;
             let counted = [(); 3].map(|()| count_down(&mut left));

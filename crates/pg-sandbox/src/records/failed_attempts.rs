@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_set_back_ends_the_block() {
+    fn a_clock_that_is_set_back_ends_the_block() {
         let mut attempts = failed(10);
         assert_eq!(attempts.block(at(-86_400)), None);
         attempts.count(at(-86_400));

@@ -20,7 +20,7 @@ pub struct Session {
     pub key: String,
     /// The merchant's name.
     pub merchant: String,
-    /// Where the browser goes if a required field is missing.
+    /// The address for the browser if a required field is missing.
     pub error_page_url: String,
     /// `merchantCustomerReference`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

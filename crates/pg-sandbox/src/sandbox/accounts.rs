@@ -114,7 +114,7 @@ impl Sandbox {
         Ok(all)
     }
 
-    /// The id, if the account is there, in a transaction that has begun.
+    /// The id, if the account exists, in a transaction that has begun.
     pub(super) fn opens_for_task(&mut self, id: &str, real_now: Timestamp) -> Result<bool, StoreError> {
         Ok(self.opens(id, real_now)?.is_some())
     }

@@ -131,7 +131,7 @@ fn open(shared: &SharedStore, dice: &mut SeededRandom) -> Result<Postgres, OpenE
     let KeyFile { key, stage } = match vault::load_key(path)? {
         Some(file) => file,
         None => {
-            // Before a key is made for it: a store that is there has one already.
+            // Before a key is made for it: an existing store has one already.
             if Postgres::is_there(url)? {
                 return Err(OpenError::KeyFileMissing(path.clone()));
             }

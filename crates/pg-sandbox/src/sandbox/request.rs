@@ -219,7 +219,7 @@ fn late(mut response: Response<Bytes>, milliseconds: u64) -> Response<Bytes> {
     response
 }
 
-/// Stands for no response: nothing of it is sent.
+/// A placeholder for no response, which is never sent.
 fn closed() -> Response<Bytes> {
     let mut response = Response::new(Bytes::new());
     *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;

@@ -38,7 +38,7 @@ fn a_signed_call_is_carried_out_in_both_encodings() {
 
 // spec: 1 §4.1, A55, A29
 #[test]
-fn a_response_says_what_it_rests_on() {
+fn a_response_names_its_basis() {
     let mut sandbox = empty();
     let key = token(&mut sandbox, "main");
     let card = ("cardKey", key.as_str());
@@ -256,7 +256,7 @@ fn an_array_of_a_form_is_signed_as_its_json() {
 
 // spec: codes ErrorCode 105
 #[test]
-fn nobody_learns_from_the_answer_which_keys_exist() {
+fn replies_do_not_reveal_which_keys_exist() {
     let main = account("main");
     let v5 = main.enterprise.as_ref().unwrap();
     let (key, password) = (main.api_key.expose(), main.api_password.expose());

@@ -211,7 +211,7 @@ mod tests {
 
     // Time stands still and jumps to the deadline as soon as all tasks wait.
     #[tokio::test(start_paused = true)]
-    async fn a_receiver_that_says_nothing_is_left_after_ten_seconds() {
+    async fn a_silent_receiver_times_out_after_ten_seconds() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/", listener.local_addr().unwrap());
         let courier = Courier::new(&[]).unwrap();
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_name_that_leads_to_this_machine_is_judged_by_where_it_leads() {
+    async fn a_host_name_of_this_machine_is_checked_by_its_address() {
         // The first check does not read the text as an address; the resolver takes it for 127.0.0.1.
         let strict = OutgoingAccess { this_machine: false, ..OutgoingAccess::default() };
         let courier = Courier::new(&[]).unwrap();

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_takes_what_has_come_meanwhile_and_waits_for_nothing() {
+    fn a_write_takes_all_pending_groups_without_waiting() {
         let (to, messages) = channel();
         let (mut inbox, mut requests) = (Inbox::new(messages), Vec::new());
         to.send(request()).unwrap();

@@ -123,7 +123,7 @@ async fn a_host_that_was_rebound_is_refused() {
 }
 
 #[tokio::test]
-async fn what_was_answered_is_there_after_a_restart() {
+async fn answered_requests_survive_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let store = StoreChoice::File(folder.path().join("store.sqlite"));
     let config = || Config { store: store.clone(), ..Config::default() };

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn only_names_that_no_stranger_can_point_here_are_ours() {
+    fn only_trusted_host_names_are_ours() {
         let mut settings = Settings::default();
         settings.control.hosts.push("dev.example".to_owned());
         settings.public_url = Some("https://pay.shop.test:444".to_owned());
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn proxies_are_told_by_what_they_add() {
+    fn proxies_are_recognised_by_the_headers_they_add() {
         for name in ["Forwarded", "X-Forwarded-Port", "CF-Connecting-IP", "X-Envoy-External-Address", "true-client-ip"]
         {
             assert!(is_forwarded(&Request::post("/").header(name, "").body(()).unwrap()), "{name}");

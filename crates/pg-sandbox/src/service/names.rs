@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_meant_is_told() {
+    fn a_misspelt_parameter_gets_a_suggestion() {
         for (info, name, wanted) in [
             (UpdateCardKeyDetails::INFO, "cardHoldrName", Some("cardholderName")),
             (UpdateCardKeyDetails::INFO, "CardExpiryMonth", Some("cardExpiryMonth")),

@@ -135,7 +135,7 @@ mod tests {
 
     // spec: 2 §1.1, A134: Pages of the merchant are served over TLS; the sandbox also accepts pages without it.
     #[test]
-    fn only_pages_of_the_web_are_taken() {
+    fn only_http_addresses_are_accepted() {
         for address in [
             "",
             "/next",

@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_code_cites_the_list_that_has_it() {
+    fn a_code_cites_its_list() {
         let clause = |code: ErrorCode, basis: &str| {
             let assumed = Basis::new(if basis == "1" { "1 §4.8" } else { "2 §4.4" });
             let response = response(Refusal::from(code), ResponseFormat::V3(Encoding::Xml), &assumed);

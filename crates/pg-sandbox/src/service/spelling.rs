@@ -60,7 +60,7 @@ pub(super) fn judge(info: &MethodInfo, form: &Form) -> Spelling {
     spelling
 }
 
-/// The first field whose place is there twice.
+/// The first field whose place occurs twice.
 fn of_same_field(info: &MethodInfo, mut places: Vec<usize>) -> Option<Refusal> {
     places.sort_unstable();
     let pair = places.windows(2).find(|pair| pair[0] == pair[1])?;

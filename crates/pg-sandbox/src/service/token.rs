@@ -45,7 +45,7 @@ pub(super) fn find(
     let token = found
         .ok_or_else(|| Refusal::from(SandboxErrorCode::UNKNOWN_CARD_KEY).assuming(assumed::KEYS_OF_OTHER_ACCOUNTS))?;
     if customer.is_some_and(|customer| customer.is_empty()) {
-        context.basis.assume(assumed::CUSTOMER_REFERENCE_THAT_DOES_NOT_FIT);
+        context.basis.assume(assumed::CUSTOMER_REFERENCE_THAT_DOES_NOT_MATCH);
     }
     fits(&token, customer)?;
     Ok(token)

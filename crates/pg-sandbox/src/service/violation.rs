@@ -147,7 +147,7 @@ mod tests {
 
     // spec: 2 §2.4, A14
     #[test]
-    fn no_spelling_of_an_item_is_skipped() {
+    fn every_spelling_of_an_item_is_found() {
         let good = [
             ("cardNumber", "4111111111111111"),
             ("cardExpiryMonth", "01"),
@@ -183,7 +183,7 @@ mod tests {
 
     // spec: 2 §4.3, A170: A misspelt name of an amount does not make the service skip it.
     #[test]
-    fn no_spelling_of_an_amount_is_skipped() {
+    fn every_spelling_of_an_amount_is_found() {
         let refund = |name: &str| {
             let key = "0".repeat(32);
             let parameters: Parameters = [("transactionKey", key.as_str()), (name, "100")].into_iter().collect();
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_is_told_in_the_order_of_the_table() {
+    fn gaps_are_reported_in_table_order() {
         for info in [Auth::INFO, GetToken::INFO] {
             let item = info.fields.iter().position(|field| field.is_numbered()).unwrap();
             for field in info.fields.iter().filter(|field| !field.is_numbered() && field.required) {

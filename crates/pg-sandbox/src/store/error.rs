@@ -47,7 +47,7 @@ pub enum StoreError {
     /// The file, or one of those beside it, is a symbolic link.
     #[error("{path} is a symbolic link; name its target", path = .0.display())]
     Link(PathBuf),
-    /// Another process changed the same records at the same time; nothing of the transaction was done.
+    /// Another process changed the same records at the same time; the transaction changed nothing.
     #[error("other processes changed the same records again and again; send the request again")]
     Conflict,
     /// The connection broke during a commit, and the database could not be asked afterwards.

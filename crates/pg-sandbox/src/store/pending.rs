@@ -31,14 +31,14 @@ impl Held {
 }
 
 impl Pending {
-    /// Takes a record, whose body is this.
+    /// Sets a record, with its serialized body.
     pub(super) fn put<T: StoredRecord>(&mut self, record: &T, body: String) {
         let index = record.index().map(|value| value.map(Into::into));
         let held = Held { merchant: record.merchant().to_owned(), index, body };
         self.set(T::KIND, record.key(), Some(held));
     }
 
-    /// Takes that a row is to go.
+    /// Marks a row for deletion.
     pub(super) fn remove(&mut self, kind: &'static Kind, key: &str) {
         self.set(kind, key, None);
     }
@@ -48,7 +48,7 @@ impl Pending {
         self.rows(kind)?.get(key)
     }
 
-    /// The rows of a table of which something was said.
+    /// The changed rows of a table.
     pub(super) fn rows(&self, kind: &Kind) -> Option<&Rows> {
         self.0.get(kind.table).map(|table| &table.rows)
     }
@@ -57,7 +57,7 @@ impl Pending {
         self.0.clear();
     }
 
-    /// Tells the engine all of it.
+    /// Writes all changes to the engine.
     pub(super) fn write(&self, store: &mut dyn Store) -> Result<(), StoreError> {
         for Table { kind, rows } in self.0.values() {
             for (key, held) in rows {

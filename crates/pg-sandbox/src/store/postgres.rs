@@ -85,7 +85,7 @@ impl Postgres {
     ///
     /// # Errors
     /// [`StoreError::Unreachable`], [`StoreError::ReadOnly`], [`StoreError::Foreign`], [`StoreError::Newer`],
-    /// [`StoreError::WrongKey`], and others when the database fails. What is there stays as it is then.
+    /// [`StoreError::WrongKey`], and others when the database fails. The store is unchanged then.
     pub fn open(url: &str, key: &[u8; 32], process: &str) -> Result<Self, StoreError> {
         Self::open_with(url, KeyRing::new(key, []), process)
     }

@@ -1,4 +1,4 @@
-//! Rows at rest: without the key nothing of a body can be read, and nothing of a row can be changed, moved or put back.
+//! Rows at rest: without the key no body can be read, and no row can be changed, moved or put back.
 //!
 //! A body is encrypted in SIV mode, which RFC 5297 describes for AES: an HMAC-SHA-256 over the table, the key, the columns
 //! and the body is the authentication tag, and the nonce of XChaCha20 at the same time. So two bodies share a nonce only
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn the_whole_tells_an_earlier_version_of_a_row() {
+    fn a_digest_of_the_store_reveals_an_earlier_version_of_a_row() {
         let mut sealer = Sealer::new(&[1; 32]);
         let here = place("t", "k", "m", None);
         let early = sealer.seal(&here, b"early", &mut Vec::new());

@@ -1,6 +1,6 @@
 //! The journal of requests that all processes over one store share.
 //!
-//! A thread with a connection of its own writes it behind the requests: they never wait for it. An entry is in the store about
+//! A thread with its own connection writes it after the requests, which never wait for it. An entry is in the store about
 //! [`LAG`] after its request. While the store is away, the newest entries wait; a process that is killed loses those that wait.
 
 use std::{
@@ -72,7 +72,7 @@ pub fn is_key(text: &str) -> bool {
 
 /// The table of the journal.
 pub trait JournalTable: Send {
-    /// Writes entries; one that is there already is written again.
+    /// Writes entries; an existing entry is overwritten.
     ///
     /// # Errors
     /// When the store fails.

@@ -44,7 +44,7 @@ const CACHED_STATEMENTS: usize = 256;
 const CACHE_KIB: i64 = 24 * 1024;
 /// Pages of 4 KiB in the log before it is folded into the file. The fewer, the more often is the same page written.
 const CHECKPOINT_PAGES: i64 = 16_000;
-/// The key of stores in memory: nothing of them comes to rest.
+/// The key of stores in memory, which are never written to disk.
 const KEY_IN_MEMORY: [u8; 32] = [0; 32];
 
 /// A SQLite store that this process alone has open.
@@ -371,7 +371,7 @@ impl Store for Sqlite {
     }
 }
 
-/// Connects to a file that is there, for this process alone, and believes nothing that is in it.
+/// Connects to an existing file, for this process alone, and trusts nothing in it.
 fn connect(path: &Path) -> Result<Connection, StoreError> {
     // Without URI handling a name cannot carry options.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;

@@ -29,7 +29,7 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// The record with this key if this merchant owns it: nothing of one merchant is visible to
+    /// The record with this key if this merchant owns it: no record of a merchant is visible to
     /// another.
     ///
     /// # Errors

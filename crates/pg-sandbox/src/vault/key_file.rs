@@ -154,7 +154,7 @@ pub enum KeyFileError {
     #[error("cannot read or create the key file {path}: {problem}", path = .0.display(), problem = .1)]
     Io(PathBuf, #[source] io::Error),
     /// Its content is not 64 hexadecimal digits.
-    #[error("the key file {path} does not hold 64 hexadecimal digits", path = .0.display())]
+    #[error("the key file {path} does not contain 64 hexadecimal digits", path = .0.display())]
     Unreadable(PathBuf),
     /// Other users can read or write it.
     #[error("the key file is accessible to other users; run: chmod 600 {path}", path = .0.display())]

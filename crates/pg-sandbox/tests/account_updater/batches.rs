@@ -107,7 +107,7 @@ fn a_frozen_clock_keeps_it_pending_and_a_turned_one_finishes_it() {
 
 // spec: 1 §2.4, A73
 #[test]
-fn it_is_worked_off_at_its_time_whenever_somebody_looks() {
+fn a_batch_is_processed_at_its_time_whenever_it_is_retrieved() {
     let mut desk = Desk::new();
     let (early, late) = (desk.token(A, "c"), desk.token(MONTH, "c"));
     let batch = desk.request(&[&early, &late], "");

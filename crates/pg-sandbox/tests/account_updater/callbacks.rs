@@ -73,7 +73,7 @@ fn without_an_address_there_is_none() {
 
 // spec: 1 §6, A76: It is sent once, and again only on request.
 #[test]
-fn one_that_is_on_its_way_is_not_handed_out_again_and_a_failure_is_final() {
+fn a_callback_in_flight_is_not_handed_out_again_and_a_failure_is_final() {
     let mut desk = Desk::new();
     finished(&mut desk);
     let due = desk.due();
@@ -90,7 +90,7 @@ fn one_that_is_on_its_way_is_not_handed_out_again_and_a_failure_is_final() {
 }
 
 #[test]
-fn anything_but_a_2xx_is_a_failure() {
+fn any_status_but_2xx_is_a_failure() {
     let mut desk = Desk::new();
     for (status, wanted) in [(200, "delivered"), (299, "delivered"), (302, "failed"), (404, "failed"), (500, "failed")]
     {
@@ -128,7 +128,7 @@ fn it_can_be_sent_again() {
 }
 
 #[test]
-fn it_can_be_told_to_fail() {
+fn a_callback_can_be_made_to_fail() {
     let mut desk = Desk::new();
     desk.tell("callbacks/behaviour", r#"{"kind": "fail"}"#);
     finished(&mut desk);
@@ -145,7 +145,7 @@ fn it_can_be_told_to_fail() {
 }
 
 #[test]
-fn it_can_be_told_to_be_late_on_the_sandboxs_clock() {
+fn a_callback_can_be_delayed_on_the_sandboxs_clock() {
     let mut desk = Desk::new();
     desk.tell("callbacks/behaviour", r#"{"kind": "late", "seconds": 600}"#);
     let batch = finished(&mut desk);
@@ -168,7 +168,7 @@ fn it_can_be_told_to_be_late_on_the_sandboxs_clock() {
 }
 
 #[test]
-fn it_can_be_told_to_come_twice() {
+fn a_callback_can_be_duplicated() {
     let mut desk = Desk::new();
     desk.tell("callbacks/behaviour", r#"{"kind": "twice", "times": 2}"#);
     for _ in 0..2 {
@@ -187,7 +187,7 @@ fn it_can_be_told_to_come_twice() {
 }
 
 #[test]
-fn only_so_many_are_on_their_way_at_a_time() {
+fn concurrent_callbacks_are_limited() {
     let mut desk = Desk::new();
     let key = desk.token(PLAIN, "c");
     let batches: Vec<String> = (0..70).map(|_| desk.request(&[&key], HOOK)).collect();

@@ -18,7 +18,7 @@ fn refused(desk: &mut Desk, keys: &str, url: &str) -> String {
 // spec: 1 §4.8, A71: accountUpdaterKey must be that of the account.
 // spec: codes ErrorCode 180
 #[test]
-fn the_updater_key_has_to_be_the_accounts() {
+fn the_updater_key_must_match_the_account() {
     let mut desk = Desk::new();
     let key = desk.token(PLAIN, "c");
     for wrong in ["", "OtherSandboxUpdaterKey0000000000", "wrong"] {
@@ -43,7 +43,7 @@ fn an_account_without_the_updater_has_no_permission() {
 // spec: 1 §4.8, A70: cardKey contains one key, or up to 5,000 separated by commas, each once.
 // spec: 1 §8; codes SandboxErrorCode 945
 #[test]
-fn the_list_of_cards_has_to_be_one_without_repetition() {
+fn the_list_of_cards_must_be_valid_without_repetition() {
     let mut desk = Desk::new();
     let (first, same) = (desk.token(PLAIN, "a"), desk.token(PLAIN, "b"));
     let other = desk.token(OTHER, "a");

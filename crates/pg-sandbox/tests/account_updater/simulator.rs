@@ -99,7 +99,7 @@ fn a_new_card_is_shown_with_its_empty_fields_and_no_others_are() {
 
 // spec: 1 §3.2
 #[test]
-fn a_batch_shows_what_it_found_also_when_the_new_token_has_gone() {
+fn a_batch_shows_its_results_after_the_new_token_is_deleted() {
     let mut desk = Desk::new();
     let old = desk.token(MONTH, "c");
     let batch = desk.request(&[&old], "");
@@ -115,7 +115,7 @@ fn a_batch_shows_what_it_found_also_when_the_new_token_has_gone() {
 // spec: 1 §2.4: Any other number that passes the Luhn check gives 706.
 // spec: codes CardRetrievalCode 700 701 702 703 704 705 706 707 708 709 710 711 712
 #[test]
-fn any_answer_can_be_asked_for() {
+fn any_answer_can_be_requested() {
     let mut desk = Desk::new();
     let (key, other) = (desk.token(PLAIN, "c"), desk.token(OTHER, "c"));
     for code in 700..=712 {
@@ -145,7 +145,7 @@ fn any_answer_can_be_asked_for() {
 }
 
 #[test]
-fn answers_are_told_by_number_listed_and_forgotten() {
+fn updater_answers_are_set_listed_and_removed_by_number() {
     let mut desk = Desk::new();
     let (key, a) = (desk.token(PLAIN, "c"), desk.token(A, "c"));
     desk.tell("cards/updater", &json!({ "cardNumber": PLAIN, "response": "701" }).to_string());
@@ -162,7 +162,7 @@ fn answers_are_told_by_number_listed_and_forgotten() {
 }
 
 #[test]
-fn answers_that_cannot_be_told_are_refused() {
+fn invalid_updater_answers_are_refused() {
     let mut desk = Desk::new();
     let key = desk.token(PLAIN, "c");
     for (body, status) in [

@@ -105,7 +105,7 @@ fn each_has_its_own_faults() {
 
 // spec: 1 §5, A53, A335: More than five failures lock an address out of the account whose credentials were wrong.
 #[test]
-fn a_lockout_and_a_limit_are_those_of_one_account() {
+fn lockouts_and_limits_are_per_account() {
     let mut shared = Shared::new();
     let one = shared.account(r#"{"like":"strict"}"#);
     let (other, main) = (shared.account(r#"{"like":"strict"}"#), Job::configured("strict"));

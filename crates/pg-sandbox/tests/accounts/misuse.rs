@@ -68,7 +68,7 @@ fn credentials_are_shown_once_and_are_those_of_this_account() {
 
 /// The first half of a key names the account, which a neighbour may have read somewhere. Guessing the rest tells nothing.
 #[test]
-fn a_key_that_begins_like_that_of_an_account_is_answered_like_any_unknown_key() {
+fn a_key_with_a_known_prefix_gets_the_reply_of_an_unknown_key() {
     let mut shared = Shared::new();
     let made = shared.post("accounts", r#"{"name":"ci-1"}"#);
     let with_key = |key: &str| {

@@ -112,7 +112,7 @@ fn faults_are_removed_one_by_one_or_all_at_once() {
 }
 
 #[test]
-fn there_are_only_so_many_and_spent_ones_make_room() {
+fn faults_are_limited_and_spent_ones_make_room() {
     let mut shop = Shop::new();
     let lookup = r#"{"method": "token/lookup", "kind": "status"}"#;
     let auth = r#"{"method": "transaction/auth", "kind": "status"}"#;
@@ -144,7 +144,7 @@ fn faults_and_their_counts_outlive_the_process() {
 }
 
 #[test]
-fn the_control_interface_itself_meets_none() {
+fn faults_do_not_apply_to_the_control_interface() {
     let mut shop = Shop::new();
     shop.fault(r#"{"method": "*", "kind": "drop-request", "times": 1000}"#);
     assert_eq!(shop.control("clock", "").status, 200);

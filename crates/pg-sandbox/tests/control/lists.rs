@@ -20,7 +20,7 @@ fn left(shop: &mut Shop, key: &str) -> Value {
 }
 
 #[test]
-fn transactions_say_what_can_still_be_done_to_them() {
+fn transactions_list_their_possible_operations() {
     let mut shop = Shop::new();
     let preauth = shop.call("transaction/preauth", &order("1000", "order-1")).json();
     let key = text(&preauth["transactionKey"]);

@@ -87,7 +87,7 @@ async fn a_delayed_reply_comes_whole_and_others_do_not_wait_for_it() {
 }
 
 #[tokio::test]
-async fn a_garbled_reply_has_the_length_that_its_head_tells() {
+async fn a_garbled_reply_has_the_length_in_its_head() {
     let server = Server::start(Config::default()).await.unwrap();
     fault(&server, r#"{"method": "transaction/auth", "kind": "garble"}"#).await;
     let answer = exchange(&server, pay("garbled").as_bytes()).await;

@@ -144,7 +144,7 @@ fn refusals_and_wrong_paths_are_there_and_the_control_interface_is_not() {
 }
 
 #[test]
-fn what_is_no_form_shows_nothing() {
+fn bodies_that_are_no_forms_are_not_shown() {
     let mut shop = Shop::new();
     let body = format!("{{\"cardNumber\": \"{PAN}\", \"cardCV2\": \"{CV2}\"}}");
     shop.ask(Method::POST, "/v3/transaction/auth/json", body);

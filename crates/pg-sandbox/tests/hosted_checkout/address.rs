@@ -29,7 +29,7 @@ fn every_listed_address_is_found_however_it_is_written() {
 // spec: 3 §4.7, A128: Failures have error codes.
 // spec: codes SandboxErrorCode 970
 #[test]
-fn others_are_not_found_and_postcodes_have_their_form() {
+fn unknown_postcodes_find_nothing_and_invalid_ones_are_refused() {
     let mut shop = Shop::new();
     let code = |shop: &mut Shop, property: &str, postcode: &str| {
         shop.refused("address", &[("property_name", property), ("postcode", postcode)])

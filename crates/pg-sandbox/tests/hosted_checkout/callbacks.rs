@@ -22,7 +22,7 @@ fn sent(shop: &mut Shop) -> Vec<(String, Vec<(String, String)>)> {
 // spec: 3 §6, A121: The callback_url of a token receives a successful payment once.
 // spec: 3 §4.1, A100, A121
 #[test]
-fn an_approval_is_told_once() {
+fn an_approval_is_reported_once() {
     let mut shop = Shop::new();
     let changes = [CALLBACK, ("trans_reference", "order & 7"), ("trans_class", "spring"), ("trans_type", "PreAuth")];
     let token = shop.token(&changes);
@@ -50,7 +50,7 @@ fn an_approval_is_told_once() {
 
 // spec: 3 §6, A121
 #[test]
-fn nothing_else_is_told() {
+fn only_successful_payments_send_a_callback() {
     let mut shop = Shop::new();
     let token = shop.token(&[CALLBACK]);
     for number in [DECLINED, SILENT, "1"] {
@@ -68,7 +68,7 @@ fn nothing_else_is_told() {
 
 /// The callback repeats what the merchant sent; the list of callbacks shows no card number.
 #[test]
-fn a_card_number_in_a_wrong_place_is_told_to_its_merchant_only() {
+fn a_card_number_in_a_wrong_place_is_reported_to_its_merchant_only() {
     for class in [PAN, "4000 0000 0000 1000"] {
         let mut shop = Shop::new();
         let token = shop.token(&[CALLBACK, ("trans_class", class)]);

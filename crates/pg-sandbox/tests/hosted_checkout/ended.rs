@@ -52,7 +52,7 @@ fn a_cancelled_token_is_expired() {
 
 // spec: 3 §3.1, A119
 #[test]
-fn who_has_paid_is_told_so_whatever_ended_the_token_later() {
+fn a_paid_page_says_so_after_any_later_end_of_the_token() {
     let mut shop = Shop::new();
     for cancelled in [true, false] {
         let token = shop.token(&[("token_uses", "1")]);

@@ -92,7 +92,7 @@ fn every_utility_has_every_field() {
     assert_eq!(shop.done("canceltoken", &[("tokenid", &token)]).names(), ["serviceResponse", "status"]);
 }
 
-/// A 3-D Secure check asks whose card it is: it is no payment, and so no payment that failed.
+/// A 3-D Secure check asks whose card it is: it is not a payment, and so no payment that failed.
 // spec: 3 §3.1, A125
 #[test]
 fn a_check_is_not_a_failed_payment() {
@@ -134,7 +134,7 @@ fn integers_and_words_have_more_than_one_spelling() {
     }
     let token = shop.done("gettoken", &with(ORDER, &[("token_uses", "007"), ("item_quantity[0]", "002")]));
     assert_eq!((token.text("uses"), token.text("quantity")), ("7".to_owned(), "2".to_owned()));
-    // A plus sign or a blank is no digit.
+    // A plus sign or a blank is not a digit.
     for (name, code) in [("token_uses", "937"), ("token_start", "937"), ("item_quantity[0]", "107")] {
         for value in ["+5", " 5", "5 ", "5.0", "５"] {
             assert_eq!(shop.refused("gettoken", &with(ORDER, &[(name, value)])), code, "{name} {value:?}");

@@ -89,7 +89,7 @@ fn the_reply_says_everything_that_was_set_up() {
 // spec: 3 §2.1, A114; 3 §2.1, A115; 3 §4.1, A114, A120; 3 §4.1, A114, A19
 // spec: codes TransactionCategory purchase
 #[test]
-fn what_is_not_said_has_its_default() {
+fn omitted_settings_have_their_default() {
     let mut shop = Shop::new();
     let answer = shop.done("gettoken", &[("item_name[0]", "Tea"), ("item_price[0]", "4.99")]);
     let token = answer.record::<CheckoutToken>().token;
@@ -126,7 +126,7 @@ fn what_is_not_said_has_its_default() {
 
 // spec: 3 §2.1, A115
 #[test]
-fn the_page_is_where_the_sandbox_was_called_or_told_that_it_is() {
+fn the_page_address_is_the_called_or_the_configured_one() {
     let redemption_url = |settings: Settings, host: &str| {
         let mut shop = Shop::with(settings);
         let enterprise = shop.sandbox.settings().merchants.by_name("main").unwrap().enterprise.clone().unwrap();

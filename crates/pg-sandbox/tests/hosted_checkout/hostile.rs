@@ -61,7 +61,7 @@ fn no_script_of_a_customer_survives_on_a_page() {
 }
 
 #[test]
-fn only_pages_of_the_web_are_led_to() {
+fn only_http_addresses_are_linked() {
     let mut shop = Shop::new();
     for name in ["success_url", "cancel_url", "redemption_redirect_url"] {
         for address in [

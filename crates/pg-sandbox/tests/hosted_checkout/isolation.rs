@@ -3,7 +3,7 @@
 use crate::hosted_checkout::shop::{NO_KEY, Shop};
 
 #[test]
-fn what_belongs_to_another_does_not_exist() {
+fn records_of_another_account_are_unknown() {
     let mut shop = Shop::new();
     let (paid, reserved) = (shop.paid(&[]), shop.paid(&[("trans_type", "PreAuth")]));
     let token = shop.token(&[]);

@@ -82,7 +82,7 @@ fn parts_together_never_exceed_the_original() {
 
 // spec: 3 §2.2, A113, A124
 #[test]
-fn what_is_not_from_the_bank_is_there_and_empty() {
+fn bank_fields_without_a_bank_response_are_present_and_empty() {
     let mut shop = Shop::new();
     let key = shop.paid(&[]);
     let answer = operate(&mut shop, "refund", &key, "1");

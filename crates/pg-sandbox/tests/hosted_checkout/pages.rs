@@ -105,7 +105,7 @@ fn without_auto_redirect_there_is_a_page_with_a_button() {
 // spec: 3 §4.1, A120: The customer is redirected to redemption_redirect_url when the token is redeemed.
 // spec: 3 §3.1, A119; 3 §6, A120
 #[test]
-fn a_visit_redeems_the_token_and_leads_where_that_was_said_to_lead() {
+fn a_visit_redeems_the_token_and_redirects_to_its_address() {
     let mut shop = Shop::new();
     let redeemed = "https://shop.example/redeemed?order=7#top";
     let token = shop.token(&[("redemption_redirect_url", redeemed), ("token_redemptions", "2")]);
@@ -206,7 +206,7 @@ fn a_reservation_is_called_one() {
 
 // spec: 3 §4.1, A119
 #[test]
-fn everything_that_is_wrong_is_told_beside_its_input() {
+fn each_mistake_is_shown_beside_its_input() {
     let mut shop = Shop::new();
     let token = shop.token(&[("token_uses", "1"), ("token_redemptions", "1")]);
     let page = shop.visit(&token);
@@ -264,7 +264,7 @@ fn an_expiry_is_taken_in_one_input_or_in_two() {
 
 // spec: 3 §4.1, A119
 #[test]
-fn after_a_mistake_title_and_focus_say_so() {
+fn after_a_mistake_title_and_focus_point_at_it() {
     let mut shop = Shop::new();
     let token = shop.token(&[]);
     let page = shop.visit(&token);
@@ -277,7 +277,7 @@ fn after_a_mistake_title_and_focus_say_so() {
 
 // spec: 3 §4.1, A119
 #[test]
-fn each_mistake_in_a_card_number_has_its_own_words() {
+fn each_mistake_in_a_card_number_has_its_own_message() {
     let mut shop = Shop::new();
     let token = shop.token(&[]);
     let page = shop.visit(&token);
@@ -324,7 +324,7 @@ fn a_decline_shows_the_form_again() {
     for (number, words, also) in [
         (DECLINED, "Your card was declined<", "Nothing was charged"),
         (POOR, "not enough funds", "Nothing was charged"),
-        (SILENT, "Your bank did not answer", "It is not known whether your card was charged"),
+        (SILENT, "Your bank did not answer", "It is unknown whether your card was charged"),
     ] {
         let next = shop.submit(&token, &page, &with(CARD, &[("cardNumber", number)]));
         assert_eq!((next.status, next.says(words), next.says(also)), (200, true, true), "{}", next.html);
@@ -336,7 +336,7 @@ fn a_decline_shows_the_form_again() {
 }
 
 #[test]
-fn what_is_no_form_gets_a_page_and_other_methods_too() {
+fn invalid_forms_and_other_methods_get_a_page() {
     let mut shop = Shop::new();
     let token = shop.token(&[]);
     let path = format!("/pay/{token}");
@@ -357,7 +357,7 @@ fn what_is_no_form_gets_a_page_and_other_methods_too() {
 }
 
 #[test]
-fn what_a_page_rests_on_is_said() {
+fn a_page_names_its_basis() {
     let mut shop = Shop::new();
     let token = shop.token(&[]);
     let basis = |page: &Page| String::from_utf8(page.headers["pg-basis"].as_bytes().to_vec()).unwrap();

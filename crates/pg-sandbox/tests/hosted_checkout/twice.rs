@@ -66,7 +66,7 @@ fn the_first_payment_is_shown_also_when_the_token_has_ended() {
 
 // spec: 3 §3.1, A136
 #[test]
-fn of_two_tabs_one_pays_a_token_for_one_use() {
+fn one_of_two_tabs_pays_a_single_use_token() {
     let mut shop = Shop::new();
     let token = shop.token(&[("token_uses", "1"), ("trans_reference", "r")]);
     let (one, two) = (shop.visit(&token), shop.visit(&token));
@@ -87,13 +87,13 @@ fn two_tabs_of_a_token_for_many_uses_are_two_payments() {
 }
 
 #[test]
-fn a_declined_form_is_brought_to_the_bank_once() {
+fn resubmitting_a_declined_form_asks_the_bank_once() {
     let mut shop = Shop::new();
     let token = shop.token(&[("trans_reference", "r")]);
     let page = shop.visit(&token);
     let declined = shop.submit(&token, &page, &with(CARD, &[("cardNumber", DECLINED)]));
     let again = shop.submit(&token, &page, CARD);
-    assert!(again.says("had been sent before") && again.form_key() == declined.form_key(), "{}", again.html);
+    assert!(again.says("was sent before") && again.form_key() == declined.form_key(), "{}", again.html);
     assert_eq!(charges(&mut shop, "r"), 0);
     let paid = shop.submit(&token, &declined, CARD);
     // From then on every form of the row shows the payment.

@@ -49,7 +49,7 @@ fn pages_forbid_browsers_whatever_they_do_not_need() {
 }
 
 #[test]
-fn only_this_machine_sees_it() {
+fn only_loopback_clients_may_call_it() {
     let mut shop = Shop::new();
     for path in PAGES {
         let mut request = Request::get(format!("/_sandbox/{path}")).body(Bytes::new()).unwrap();
@@ -114,7 +114,7 @@ fn only_its_own_pages_press_its_buttons() {
 }
 
 #[test]
-fn the_inspector_only_looks_on() {
+fn the_inspector_only_reads() {
     let mut shop = Shop::new();
     shop.shown("");
     shop.done("pages/clock", &[("advanceSeconds", "30")]);

@@ -35,7 +35,7 @@ fn an_account_is_made_and_removed() {
 }
 
 #[test]
-fn an_account_that_cannot_be_made_is_named_and_what_was_entered_stays() {
+fn an_invalid_account_is_named_and_the_input_is_kept() {
     let mut shop = Shop::new();
     for (pairs, problem) in [
         (&[("name", "CI 1")][..], "name must be 1 to 32"),

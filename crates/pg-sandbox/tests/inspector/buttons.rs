@@ -28,7 +28,7 @@ fn the_clock_is_turned() {
 }
 
 #[test]
-fn a_clock_that_cannot_be_turned_so_stays_as_it_is() {
+fn an_invalid_clock_change_has_no_effect() {
     let mut shop = Shop::new();
     for (pairs, problem) in [
         (&[("set", "tomorrow")][..], "set must be an RFC 3339 date-time"),
@@ -74,7 +74,7 @@ fn faults_are_added_and_removed() {
 }
 
 #[test]
-fn a_fault_that_cannot_be_is_named_and_what_was_entered_stays() {
+fn an_invalid_fault_is_named_and_the_input_is_kept() {
     let mut shop = Shop::new();
     let entered = [("method", "transaction/auth"), ("kind", "status"), ("times", "3"), ("status", "200")];
     let page = shop.press("pages/faults", &entered);
@@ -97,7 +97,7 @@ fn a_fault_that_cannot_be_is_named_and_what_was_entered_stays() {
 }
 
 #[test]
-fn callbacks_are_told_what_to_do_and_sent_again() {
+fn callback_behaviour_is_set_and_callbacks_are_resent() {
     let mut shop = Shop::new();
     let path = "pages/callbacks";
     assert!(shop.shown(path).says("They arrive once and in time."));
@@ -130,7 +130,7 @@ fn callbacks_are_told_what_to_do_and_sent_again() {
 }
 
 #[test]
-fn a_batch_is_spoiled() {
+fn a_batch_can_be_made_to_fail() {
     let mut shop = Shop::new();
     let token = shop.token();
     let batch = shop.batch(&token);
@@ -142,7 +142,7 @@ fn a_batch_is_spoiled() {
 }
 
 #[test]
-fn the_schemes_are_told_what_to_answer() {
+fn the_answers_of_the_schemes_can_be_set() {
     let mut shop = Shop::new();
     let token = shop.token();
     let page = shop.done("pages/updater", &[("cardKey", &token), ("response", "705")]);
@@ -156,7 +156,7 @@ fn the_schemes_are_told_what_to_answer() {
 }
 
 #[test]
-fn what_is_no_form_is_refused() {
+fn bodies_that_are_no_forms_are_refused() {
     let mut shop = Shop::new();
     for body in ["a=1&a=2", "a=%zz", &format!("{}=1", "x".repeat(2 << 20))] {
         let request =

@@ -17,7 +17,7 @@ fn encrypted(text: &str) -> (String, String) {
 }
 
 #[test]
-fn a_redirect_is_read_and_nobody_vouches_for_it() {
+fn a_redirect_is_read_as_unauthenticated() {
     let mut shop = Shop::new();
     let (_, location) = shop.session(APPROVED);
     assert!(location.starts_with("https://shop.example/next?order=7&"), "{location}");
@@ -83,7 +83,7 @@ fn every_failure_to_decrypt_is_the_same() {
 }
 
 #[test]
-fn what_is_missing_is_said() {
+fn a_missing_address_or_account_is_reported() {
     let mut shop = Shop::new();
     for address in ["", "https://shop.example/next", "data=x", "iv=x", "\u{0}\u{7f}"] {
         let page = decode(&mut shop, address, "main");

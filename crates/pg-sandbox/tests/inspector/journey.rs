@@ -68,7 +68,7 @@ fn faults_and_refusals_are_explained() {
 }
 
 #[test]
-fn a_transaction_says_what_can_still_be_done_to_it() {
+fn a_transaction_lists_its_possible_operations() {
     let mut shop = Shop::new();
     let key = shop.pay("transaction/preauth", "1000", "order-1");
     let until = "until 2026-05-09 10:00:00 UTC";

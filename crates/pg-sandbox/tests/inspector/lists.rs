@@ -38,7 +38,7 @@ fn requests_are_found_by_method() {
 }
 
 #[test]
-fn a_query_that_is_wrong_is_named() {
+fn an_invalid_query_is_named() {
     let mut shop = Shop::new();
     for query in ["limit=0", "limit=1001", "since=1", "limit=1&limit=2", "method=x", "before=%"] {
         let page = shop.page(&format!("pages/requests?{query}"));
@@ -49,7 +49,7 @@ fn a_query_that_is_wrong_is_named() {
 }
 
 #[test]
-fn a_checkout_shows_what_is_left_and_what_it_was_told() {
+fn a_checkout_shows_the_remaining_amount_and_its_callbacks() {
     let mut shop = Shop::new();
     let given = [
         ("item_name[0]", "Tea"),

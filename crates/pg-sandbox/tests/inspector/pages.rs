@@ -23,7 +23,7 @@ fn every_page_of_the_menu_is_there_and_marked() {
 }
 
 #[test]
-fn addresses_that_lead_nowhere_say_so() {
+fn unknown_paths_get_404() {
     let mut shop = Shop::new();
     for path in [
         "pages/nothing",

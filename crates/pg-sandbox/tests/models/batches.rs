@@ -19,7 +19,7 @@ use sandbox::Beside;
 // spec: 1 §3.2 Transitions: When processing ends, the batch is finished and the callback is sent.
 // spec: 1 §3.2 Transitions: Retrieving a finished batch returns its entries, each time.
 #[test]
-fn batches_are_what_the_documents_say() {
+fn batches_follow_the_documents() {
     agree::<Beside<RIGHT>>();
 }
 

@@ -18,7 +18,7 @@ use sandbox::Beside;
 // spec: 3 §3.1 Transitions: canceltoken ends it: the page shows that it has expired.
 // spec: 3 §3.1, A136: A form is sent to the bank once, however often it is submitted, from however many tabs.
 #[test]
-fn checkouts_are_what_the_documents_say() {
+fn checkouts_follow_the_documents() {
     agree::<Beside<RIGHT>>();
 }
 

@@ -27,7 +27,7 @@ const MOST: u64 = 999_999_999_999;
 //   captured one.
 // spec: 3 §3.2, A100: Both versions work on the same transactions; each reservation has the lifetime of its version.
 #[test]
-fn the_ledger_is_what_the_documents_say() {
+fn the_ledger_follows_the_documents() {
     agree::<Beside<RIGHT>>();
 }
 

@@ -23,7 +23,7 @@ use sandbox::Beside;
 // spec: 2 §3.1, A85: A session pays any number of times until it expires; its CV2 is used once.
 // spec: 2 §3.1, A85: A session without a valid post cannot pay.
 #[test]
-fn sessions_are_what_the_documents_say() {
+fn sessions_follow_the_documents() {
     agree::<Beside<RIGHT>>();
 }
 

@@ -17,7 +17,7 @@ use sandbox::Beside;
 // spec: 1 §3.1, A61: A disabled token cannot pay; all other operations are allowed.
 // spec: 1 §3.1, A58: A customer reference in enable, disable, delete or update must be that of the token.
 #[test]
-fn tokens_are_what_the_documents_say() {
+fn tokens_follow_the_documents() {
     agree::<Beside<RIGHT>>();
 }
 

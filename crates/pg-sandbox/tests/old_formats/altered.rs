@@ -68,7 +68,7 @@ fn an_edited_record_is_refused() {
 }
 
 #[test]
-fn a_record_that_is_missing_or_put_back_is_refused() {
+fn a_missing_or_restored_record_is_refused() {
     for table in ["transactions", "unique_references", "meta", "failed_attempts"] {
         let place = left();
         let gone = format!("DELETE FROM {table} WHERE key = (SELECT max(key) FROM {table})");

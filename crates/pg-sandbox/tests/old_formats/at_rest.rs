@@ -15,7 +15,7 @@ const PAN: &str = "4000000000001000";
 // spec: 2 §1.1, A200: A card number in free text is accepted, encrypted when stored and masked where people look; the
 //   caller gets a warning.
 #[test]
-fn a_card_number_in_free_text_is_taken_sealed_masked_and_told() {
+fn a_card_number_in_free_text_is_accepted_sealed_masked_and_reported() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("shop.sqlite");
     make_sealed(&store);

@@ -66,7 +66,7 @@ fn no_damage_changes_an_answer() {
 
 /// A check that could not fail would show nothing.
 #[test]
-fn another_answer_is_noticed() {
+fn a_changed_answer_is_detected() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("shop.sqlite");
     let (_, answers) = left(&store);

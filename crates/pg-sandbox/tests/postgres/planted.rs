@@ -244,7 +244,7 @@ fn a_throttle_by_process_is_found() {
 }
 
 #[test]
-fn a_callback_that_two_processes_deliver_is_found() {
+fn a_callback_delivered_by_two_processes_is_detected() {
     for (planted, expected) in [(false, 1), (true, 2)] {
         let Some([mut one, mut other]) = two(planted) else { return };
         Job::configured("main").batch(&mut one);

@@ -14,7 +14,7 @@ fn said(url: &str) -> String {
 }
 
 #[test]
-fn a_database_that_does_not_answer_is_named_without_its_password() {
+fn an_unresponsive_database_is_named_without_its_password() {
     let error = said("postgres://pg:secret@127.0.0.1:1/none");
     assert!(error.starts_with("cannot reach the database: "), "{error}");
     assert!(said("postgres://pg:secret@127.0.0.1:port/none").starts_with("cannot reach the database: "));
@@ -82,7 +82,7 @@ fn plant(server: &Postgres, url: &str, code: &str) {
 }
 
 #[test]
-fn a_database_that_is_full_or_read_only_meanwhile_is_named_and_loses_nothing() {
+fn a_database_that_becomes_full_or_read_only_is_named_and_loses_nothing() {
     let Some(server) = Postgres::for_tests() else { return };
     let url = server.database().unwrap();
     let mut process = Process::open(&url, 1);

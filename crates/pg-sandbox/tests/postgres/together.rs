@@ -131,7 +131,7 @@ fn a_text_that_the_database_cannot_hold_is_found_nowhere_and_fails_no_other_requ
 }
 
 #[test]
-fn a_callback_is_sent_by_one_and_by_another_if_that_one_ends() {
+fn a_callback_is_sent_by_one_process_and_by_another_if_the_first_ends() {
     let Some((mut one, mut other)) = two() else { return };
     let (_, paid) = one.pay("order-1");
     let key = [("transactionKey", paid["transactionKey"].as_str().unwrap())];
@@ -159,7 +159,7 @@ fn a_callback_is_sent_by_one_and_by_another_if_that_one_ends() {
 
 // spec: 2 §1.1, A101: The CV2 is dropped at the first authorisation.
 #[test]
-fn a_cv2_counts_once_wherever_it_was_posted_and_is_stored_nowhere() {
+fn a_cv2_is_used_once_and_stored_nowhere() {
     let Some(server) = Postgres::for_tests() else { return };
     let url = server.database().unwrap();
     let (mut one, mut other) = (Process::open(&url, 1), Process::open(&url, 2));

@@ -54,7 +54,7 @@ fn a_session_outlives_the_process() {
 }
 
 #[test]
-fn the_card_goes_when_its_time_is_over_though_nobody_calls() {
+fn a_card_is_deleted_at_its_time_without_a_call() {
     let mut shop = Shop::new();
     let session = shop.initiate();
     shop.post(&session, GOOD);
@@ -70,7 +70,7 @@ fn the_card_goes_when_its_time_is_over_though_nobody_calls() {
 }
 
 #[test]
-fn the_card_goes_with_its_session_and_the_key_is_remembered() {
+fn the_card_is_deleted_with_its_session_and_the_key_stays_known() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.sqlite");
     let mut shop = Shop::in_file(&path);

@@ -105,7 +105,7 @@ fn every_rule_of_every_parameter_of_the_form_is_kept() {
 }
 
 #[test]
-fn a_right_value_of_every_parameter_is_taken() {
+fn a_valid_value_of_every_parameter_is_accepted() {
     let method = METHODS.iter().find(|method| method.name == "postform").unwrap();
     let given = GOOD.iter().map(|pair| pair.0).chain(["sessionKey"]).collect::<Vec<_>>();
     for field in method.fields.iter().filter(|field| !given.contains(&field.wire)) {

@@ -22,7 +22,7 @@ fn script_comes_back_as_text_inside_the_encryption() {
 }
 
 #[test]
-fn only_pages_of_the_web_are_gone_to() {
+fn only_http_addresses_are_redirected_to() {
     let mut shop = Shop::new();
     let session = shop.initiate();
     for address in [

@@ -20,7 +20,7 @@ fn a_session_key_of_32_letters_and_digits_in_both_encodings() {
 // spec: 2 §4.1: A request without errorPageUrl gets HTTP 400 with 133.
 // spec: 2 §1.1, A134; 2 §7, A40; 2 §7, A80; codes ErrorCode 133
 #[test]
-fn the_error_page_has_to_be_a_page_of_the_web() {
+fn the_error_page_must_be_an_http_address() {
     let mut shop = Shop::new();
     assert_eq!(shop.refused("session/initiate", &[("merchantCustomerReference", "c")]), "133");
     let long = format!("https://shop.example/{}", "a".repeat(8 << 10));

@@ -129,7 +129,7 @@ fn a_missing_field_leads_to_the_error_page() {
 // spec: 2 §4.2, A79: A wrong or missing session key redirects to the page of the service.
 // spec: 2 §3.1, A79; codes ErrorCode 129
 #[test]
-fn a_session_that_cannot_be_told_leads_to_the_sandboxs_own_page() {
+fn an_unreadable_session_leads_to_the_sandboxs_own_page() {
     let mut shop = Shop::new();
     let session = shop.initiate();
     let form = serde_urlencoded::to_string(GOOD).unwrap();
@@ -153,7 +153,7 @@ fn a_session_that_cannot_be_told_leads_to_the_sandboxs_own_page() {
 }
 
 #[test]
-fn a_body_that_is_wrong_elsewhere_leads_to_the_error_page() {
+fn an_invalid_body_redirects_to_the_error_page() {
     let mut shop = Shop::new();
     let session = shop.initiate();
     let form = serde_urlencoded::to_string(with(GOOD, &[("sessionKey", &session)])).unwrap();

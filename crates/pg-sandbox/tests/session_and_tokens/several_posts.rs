@@ -72,7 +72,7 @@ fn an_empty_field_takes_an_earlier_value_away() {
 
 // spec: 2 §3.1
 #[test]
-fn a_form_that_is_wrong_changes_nothing() {
+fn an_invalid_form_changes_nothing() {
     let mut shop = Shop::new();
     let session = shop.initiate();
     shop.post(&session, &with(GOOD, &[("customerFirstName", "Anna"), ("collectSize", "M")]));
@@ -91,7 +91,7 @@ fn a_form_that_is_wrong_changes_nothing() {
 /// Spec 2 §3.1: where a required field is missing, the session is as it was.
 // spec: 2 §3.1, A80
 #[test]
-fn a_form_that_lacks_something_changes_nothing() {
+fn an_incomplete_form_changes_nothing() {
     let mut shop = Shop::new();
     let session = shop.initiate();
     shop.post(&session, &with(GOOD, &[("customerFirstName", "Anna"), ("collectSize", "M")]));
@@ -111,7 +111,7 @@ fn a_form_that_lacks_something_changes_nothing() {
 /// A first form that lacks something, or is wrong, leaves nothing to pay with.
 // spec: 2 §3.1, A85
 #[test]
-fn a_form_that_was_not_accepted_pays_nothing() {
+fn a_rejected_form_pays_nothing() {
     let mut shop = Shop::new();
     let session = shop.initiate();
     shop.post(&session, &with(GOOD, &[("nextPageUrl", "")]));
@@ -155,7 +155,7 @@ fn a_session_without_raw_card_permission_takes_cards() {
 
 // spec: 2 §3.1, A85
 #[test]
-fn a_cv2_is_there_for_one_authorisation_of_its_own_card() {
+fn a_cv2_is_kept_for_one_authorisation_of_its_card() {
     let mut shop = Shop::new();
     let session = shop.initiate();
     let order = [("sessionKey", session.as_str()), ("currency", "GBP"), ("itemName0", "Tea"), ("itemPrice0", "499")];

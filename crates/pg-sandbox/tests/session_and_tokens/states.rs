@@ -54,7 +54,7 @@ fn a_token_is_deleted_from_either_state_and_for_good() {
 // spec: 1 §4.3, A58: A given merchantCustomerReference must be that of the card key.
 // spec: 1 §3.1, A58
 #[test]
-fn a_customer_reference_that_is_sent_has_to_be_the_tokens() {
+fn a_customer_reference_must_match_the_token() {
     let mut shop = Shop::new();
     let (own, none) = (key(&token(&mut shop, "customer-7", &[])), key(&token(&mut shop, "", &[])));
     for method in ["enable", "disable", "updateCardKeyDetails", "delete"] {
@@ -72,7 +72,7 @@ fn a_customer_reference_that_is_sent_has_to_be_the_tokens() {
 
 // spec: 1 §4.6, A67: An address is replaced by sending all of its fields, including empty ones.
 #[test]
-fn an_address_is_replaced_when_all_of_it_is_sent_empty_fields_too() {
+fn an_address_is_replaced_if_all_its_fields_are_sent() {
     let mut shop = Shop::new();
     let names = ["PropertyName", "Line1", "Line2", "Line3", "Town", "County", "Postcode", "Country"];
     let names = names.map(|name| format!("cardholderAddress{name}"));

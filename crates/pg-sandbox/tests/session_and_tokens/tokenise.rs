@@ -88,7 +88,7 @@ fn the_customer_of_the_transaction_is_taken_over() {
 
 // spec: 1 §4.7, A08; 1 §7, A57, A58, A63; codes SandboxErrorCode 944
 #[test]
-fn what_cannot_be_tokenised() {
+fn some_transactions_cannot_be_tokenised() {
     let mut shop = Shop::new();
     let declined = raw(&mut shop, "transaction/auth", "4000000000002008");
     let auth = raw(&mut shop, "transaction/auth", PAN);

@@ -36,7 +36,7 @@ fn found(shop: &mut Shop, pairs: &[(&str, &str)]) -> Vec<String> {
 // spec: 1 §4.2, A68, A08: Without a parameter the lookup is refused; the SDK leaves that to the service.
 // spec: method token/lookup
 #[test]
-fn lookups_match_everything_that_is_given() {
+fn lookups_match_all_given_parameters() {
     let mut shop = Shop::new();
     let tokens: Vec<String> =
         ["a", "b", "a", ""].iter().map(|customer| key(&token(&mut shop, customer, &[]))).collect();
@@ -133,7 +133,7 @@ fn a_record_has_every_field_in_both_encodings() {
 
 // spec: 1 §2.1: Type, scheme and bank are empty if they are unknown.
 #[test]
-fn what_nobody_knows_of_a_card_is_empty() {
+fn unknown_card_details_are_empty() {
     let mut shop = Shop::new();
     for (number, scheme, bank) in [
         ("9000000000000001", "", ""),

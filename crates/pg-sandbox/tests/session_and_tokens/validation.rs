@@ -171,7 +171,7 @@ fn every_other_field_is_named_when_it_is_too_long_or_no_text() {
 
 // spec: 2 §2.1
 #[test]
-fn a_form_id_that_is_none_is_not_given_back() {
+fn an_invalid_form_id_is_not_repeated() {
     let mut shop = Shop::new();
     let session = shop.initiate();
     let landing = shop.post(&session, &with(GOOD, &[("formId", &"x".repeat(33))]));

@@ -107,7 +107,7 @@ fn the_browser_is_not_sent_on_with_the_number_in_its_address() {
 }
 
 #[test]
-fn what_was_masked_is_warned_of() {
+fn masking_gives_a_warning() {
     let mut shop = Shop::new();
     let session = shop.initiate();
     let body =

@@ -68,7 +68,7 @@ pub(super) const PAYMENTS: &[Probe] = &[
     .paying(),
     refusal(
         "wrong-transaction-type",
-        "capture a payment that is no preauth",
+        "capture a payment that is not a preauth",
         call("capturepreauth", &[("transactionKey", Noted("payment"))]),
     )
     .paying(),

@@ -1,6 +1,6 @@
 //! The same shop on any number of servers with one database: each request may reach any of them.
 //!
-//! The shop keeps nothing of a payment. Its rows are in the store of intents, and every server that begins, resumes or is told
+//! The shop stores nothing about a payment. Its rows are in the store of intents, and every server that begins, resumes or is told
 //! of one goes through its [`Fleet`]. A server that is killed loses nothing: another one continues its payments.
 //!
 //! Customers pay with a stored card and 3-D Secure, or on the hosted page.

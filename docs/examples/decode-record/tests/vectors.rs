@@ -26,7 +26,7 @@ fn xml_and_json_are_read() {
 }
 
 #[test]
-fn errors_are_told_by_their_fields() {
+fn errors_are_found_by_field() {
     let Returned::Invalid(data) = decoded(&case("good", "JSON with validation errors")).unwrap() else { panic!() };
     assert_eq!(data.errors.get("cardNumber").unwrap().error_message, "Invalid card number");
 }

@@ -37,7 +37,7 @@ async fn it_pays_over_https_where_it_trusts_the_authority() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_certificate_of_nobody_means_not_sent() {
+async fn an_untrusted_certificate_means_not_sent() {
     let place = Place::new().await;
     let protected = place.protected().await;
     for (name, program) in PROGRAMS {
@@ -50,7 +50,7 @@ async fn a_certificate_of_nobody_means_not_sent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_port_where_nobody_listens_means_not_sent() {
+async fn a_refused_connection_means_not_sent() {
     let place = Place::new().await;
     // Bound, so that the port stays reserved, but not listening.
     let silent = TcpSocket::new_v4().unwrap();

@@ -33,7 +33,7 @@ async fn it_pays_once_however_often_it_is_run_and_whatever_is_lost() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_stored_is_not_sent() {
+async fn a_machine_that_cannot_be_stored_sends_nothing() {
     let place = Place::new().await;
     // A folder is in the place of the file.
     std::fs::create_dir(place.folder.path().join("order-7.json.new")).unwrap();

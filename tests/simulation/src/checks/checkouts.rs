@@ -55,7 +55,7 @@ fn check(world: &World<'_>, task: &Task) -> Result<(), String> {
             None => Ok(()),
         },
         Some(Claim::Unknown { .. }) => Ok(()),
-        other => Err(format!("{name} claims {other:?}, which is no end of a checkout")),
+        other => Err(format!("{name} claims {other:?}, which is not an end of a checkout")),
     }
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn at_the_end(world: &mut World<'_>) -> Result<(), String> {
             Err(error) => return Err(format!("lookup of {name}: {error}")),
         };
         let found: Vec<String> = found.iter().map(|found| found.transaction_key.as_str().to_owned()).collect();
-        // The check of a 3-D Secure payment is found as well, and is no payment.
+        // The check of a 3-D Secure payment is found as well, and is not a payment.
         let is_check = |key: &String| {
             let kind = |ledger: &mut Ledger| ledger.payments.get(key).map(|payment| payment.kind);
             !matches!(world.service.store.ledger(kind), None | Some(PaymentKind::Auth | PaymentKind::PreAuth))

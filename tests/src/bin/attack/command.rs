@@ -223,7 +223,7 @@ fn linked(program: &Program) -> Result<(usize, Vec<String>)> {
     if fs::read_to_string(&victim)? != "precious" || said.contains("Then, in that shell") {
         through.push("the key file is a link".to_owned());
     }
-    // The store itself as a link to something that is no store.
+    // The store itself as a link to something that is not a store.
     let folder = tempfile::tempdir()?;
     let victim = folder.path().join("victim");
     fs::write(&victim, "precious")?;

@@ -19,7 +19,7 @@ use crate::{
     wire::{self, PATIENCE, Reply},
 };
 
-/// A signed request of the account that every sandbox has, as its bytes; each is a payment of its own.
+/// Returns the body of a signed request of an account that every sandbox has.
 pub(crate) fn signed<M: ApiRequest>(address: SocketAddr, method: &M) -> Result<String> {
     let request = account_at(&format!("http://{address}"), "main").request(method)?;
     Ok(String::from_utf8(request.body().to_vec())?)
@@ -49,9 +49,9 @@ const TIMES: usize = 21;
 /// The pause between two of them.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Asks a target for its service: a payment at a sandbox, a customer's return at a receiver.
+/// Measures honest requests: payments at a sandbox, customers' returns at a receiver.
 ///
-/// In a thread of its own: the attackers keep this one busy.
+/// Runs in a separate thread, since the attackers keep this one busy.
 pub(crate) async fn measure(target: &Target, is_sandbox: bool) -> Result<Times> {
     let (host, path, tls) = (target.address, target.path.clone(), target.tls.clone());
     tokio::task::spawn_blocking(move || {
@@ -77,7 +77,7 @@ async fn ask_for(host: SocketAddr, path: &str, is_sandbox: bool, tls: Option<&Tl
         let reply = reply.unwrap_or_default();
         let done = reply.status == 200 && (!is_sandbox || reply.body.contains("\"600\""));
         if !done {
-            // A request that is not served is as slow as can be.
+            // A failed request counts with the longest time.
             times.push(PATIENCE);
             break;
         }

@@ -121,7 +121,7 @@ fn signatures_are_compared_without_the_names_of_parameters() {
 }
 
 #[test]
-fn what_holds_for_some_types_only_is_told_with_its_head() {
+fn items_of_conditional_impls_are_listed_with_their_head() {
     let tea = |method: &str| {
         format!(
             "struct a::Tea<T>\n    …\n    impl<T: Send> Tea<T>\n        fn a(&self){method}\n    impl Default for Tea"
@@ -146,7 +146,7 @@ fn a_trait_that_is_derived_or_written_out_is_the_same() {
 }
 
 #[test]
-fn what_is_there_under_a_condition_only_is_missed_by_others() {
+fn conditional_items_are_missing_from_other_builds() {
     let tls = "#[cfg(feature = \"tls\")] fn a::tls()";
     breaks("fn a::tls()", tls, "fn a::tls is #[cfg(feature = \"tls\")] now");
     adds(tls, "fn a::tls()", "fn a::tls is no longer #[cfg(feature = \"tls\")]");

@@ -36,7 +36,7 @@ impl Checker<'_> {
             self.problem(places.of("default"), "a required field has no default");
         }
         if field.required && field.prefix.is_some() {
-            self.problem(places.of("required"), "a prefix stands for any number of parameters, also for none");
+            self.problem(places.of("required"), "a prefix matches any number of parameters, including none");
         }
         self.range(field);
         self.stated(field);
@@ -123,7 +123,7 @@ impl Checker<'_> {
         for value in &field.values {
             if !table.codes.iter().any(|code| code.code == *value) {
                 let hint = allowed(value, table.codes.iter().map(|code| code.code.as_str()));
-                self.problem(place, format!("value {value:?} is no code of {}{hint}", table.name));
+                self.problem(place, format!("value {value:?} is not a code of {}{hint}", table.name));
             }
         }
     }

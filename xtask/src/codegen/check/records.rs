@@ -27,7 +27,7 @@ impl Checker<'_> {
         for essential in &record.essential {
             if !record.fields.iter().any(|part| part.wire == *essential) {
                 let hint = allowed(essential, record.fields.iter().map(|part| part.wire.as_str()));
-                self.problem(record.places.of("essential"), format!("essential {essential:?} is no field{hint}"));
+                self.problem(record.places.of("essential"), format!("essential {essential:?} is not a field{hint}"));
             }
         }
         if self.holds(record, &record.name, 0) {

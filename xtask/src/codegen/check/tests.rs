@@ -112,22 +112,22 @@ fn nothing_is_wrong_with_the_tables() {
 }
 
 #[test]
-fn rows_of_a_wrong_shape_are_told() {
+fn rows_of_a_wrong_shape_are_reported() {
     each_is_told("shape");
 }
 
 #[test]
-fn fields_that_make_no_sense_are_told() {
+fn contradictory_fields_are_reported() {
     each_is_told("fields");
 }
 
 #[test]
-fn mistakes_in_methods_groups_records_and_codes_are_told() {
+fn mistakes_in_methods_groups_records_and_codes_are_reported() {
     each_is_told("methods_and_lists");
 }
 
 #[test]
-fn names_that_the_documents_spell_otherwise_are_told() {
+fn misspelt_names_of_the_documents_are_reported() {
     each_is_told("spelling");
 }
 
@@ -143,7 +143,7 @@ fn a_message_shows_the_line_and_its_number_is_that_of_the_mistake() {
 }
 
 #[test]
-fn all_mistakes_are_told_at_once_in_the_order_of_the_files() {
+fn all_mistakes_are_reported_at_once_in_the_order_of_the_files() {
     let pages = ["shape", "fields", "methods_and_lists", "spelling"].map(page);
     let mistakes: Vec<&Mistake> = pages.iter().map(|page| &page[0]).chain([&pages[2][26], &pages[2][32]]).collect();
     let said = complaints(mistakes.iter().copied());
@@ -158,7 +158,7 @@ fn all_mistakes_are_told_at_once_in_the_order_of_the_files() {
 }
 
 #[test]
-fn a_file_that_is_missing_or_not_a_table_is_told() {
+fn a_missing_or_invalid_table_file_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("tokens.toml"), "").unwrap();
     let said = checked(folder.path()).err().map(|error| error.to_string()).unwrap_or_default();

@@ -58,17 +58,17 @@ fn statement_is_sound(list: &List, tables: &Tables, statement: &Statement, probl
     let place = statement.place;
     let Some(section) = list.sections.iter().find(|section| section.at == statement.at) else {
         let hint = allowed(&statement.at, list.sections.iter().map(|section| section.at.as_str()));
-        return problems.push(place, format!("{:?} is no section{hint}", statement.at));
+        return problems.push(place, format!("{:?} is not a section{hint}", statement.at));
     };
     let names = || section.tables.iter().map(|table| table.name.as_str());
     if let Some(table) = &statement.table
         && !names().any(|name| name == table)
     {
-        problems.push(place, format!("{:?} is no table of {}{}", table, section.at, allowed(table, names())));
+        problems.push(place, format!("{:?} is not a table of {}{}", table, section.at, allowed(table, names())));
     }
     for number in &statement.assumptions {
         if !tables.assumptions.iter().any(|known| known.number == *number) {
-            problems.push(place, format!("A{number:02} is no assumption"));
+            problems.push(place, format!("A{number:02} is not an assumption"));
         }
     }
 }
@@ -80,7 +80,7 @@ fn all_rows(list: &List, tables: &Tables, named: &BTreeSet<String>, problems: &m
     for row in &rows {
         let place = section_of(list, &row.source);
         if !named.contains(&row.key) {
-            problems.push(place, format!("{} stands in no table of a section; {} is its source", row.key, row.source));
+            problems.push(place, format!("{} is in no table of a section; its source is {}", row.key, row.source));
         }
         if row.shown.is_empty() {
             problems.push(place, format!("no test says `// spec: {}`", row.key));
@@ -89,7 +89,7 @@ fn all_rows(list: &List, tables: &Tables, named: &BTreeSet<String>, problems: &m
     let rules = ["fields", "parameters signed", "parameters session", "parameters enterprise"];
     for (key, (place, _)) in &list.of_tables {
         if !known.contains(key.as_str()) && !rules.contains(&key.as_str()) {
-            problems.push(*place, format!("{key:?} is no section and no row of the tables"));
+            problems.push(*place, format!("{key:?} is neither a section nor a row of the tables"));
         }
     }
 }

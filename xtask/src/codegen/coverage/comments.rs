@@ -29,7 +29,7 @@ pub(super) struct Comment {
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) tests: Vec<Test>,
-    /// Comments that stand above no test.
+    /// Comments without a test below them.
     pub(super) strays: Vec<Comment>,
 }
 

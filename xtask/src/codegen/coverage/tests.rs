@@ -60,7 +60,7 @@ fn the_tests_of_the_threat_model_exist() {
         let hint = || allowed(word, existing.iter().map(String::as_str));
         assert!(
             template || existing.contains(word),
-            "docs/internals/threat-model.md names {word}, which is no test{}",
+            "docs/internals/threat-model.md names {word}, which is not a test{}",
             hint()
         );
     }
@@ -167,7 +167,7 @@ fn a_comment_says_a_clause_a_sentence_or_rows() {
 
 /// A comment above something else, or above a test that never runs, would have no effect.
 #[test]
-fn a_test_that_is_not_there_is_told() {
+fn a_spec_comment_without_a_test_is_reported() {
     let copy = tempfile::tempdir().unwrap();
     let package = copy.path().join("crates/a");
     fs::create_dir_all(package.join("src")).unwrap();
@@ -195,14 +195,14 @@ fn a_test_that_is_not_there_is_told() {
 }
 
 #[test]
-fn a_row_that_is_left_out_is_told() {
+fn a_missing_row_is_reported() {
     let all = told(&List::default());
     for missing in [
-        "method token/lookup stands in no table of a section",
+        "method token/lookup is in no table of a section",
         "no test says `// spec: method token/lookup`",
-        "parameter transaction/auth itemName{n} stands in no table of a section",
+        "parameter transaction/auth itemName{n} is in no table of a section",
         "no test says `// spec: field Card cardNumber`",
-        "codes ErrorCode 101 stands in no table of a section",
+        "codes ErrorCode 101 is in no table of a section",
         "no test says `// spec: codes CardRetrievalCode 712`",
     ] {
         assert!(all.contains(missing), "{missing}:\n{all}");
@@ -210,7 +210,7 @@ fn a_row_that_is_left_out_is_told() {
     let mut list = saying(&["method token/lookup"]);
     list.sections.push(section(vec![document_table(1, &["codes ErrorCode 101", "method token/lookup"])]));
     let fewer = told(&list);
-    for there in ["method token/lookup stands", "spec: method token/lookup`", "ErrorCode 101 stands"] {
+    for there in ["method token/lookup is in no", "spec: method token/lookup`", "ErrorCode 101 is in no"] {
         assert!(!fewer.contains(there), "{there}:\n{fewer}");
     }
 }
@@ -233,9 +233,9 @@ fn a_mistake_points_at_its_section() {
     check::check(&list, &tables, &mut problems);
     let told = problems.into_result().unwrap_err().to_string();
     for line in [
-        format!("{lookup}: method token/lookup stands in no table of a section; 1 §4.2 is its source"),
-        format!("{lookup}: parameter token/lookup cardKey stands in no"),
-        format!("{delete}: method token/delete stands in no table of a section; 1 §4.5 is its source"),
+        format!("{lookup}: method token/lookup is in no table of a section; its source is 1 §4.2"),
+        format!("{lookup}: parameter token/lookup cardKey is in no"),
+        format!("{delete}: method token/delete is in no table of a section; its source is 1 §4.5"),
         format!("{delete}: no test says `// spec: method token/delete`"),
     ] {
         assert!(told.contains(&line), "{line}:\n{told}");
@@ -243,7 +243,7 @@ fn a_mistake_points_at_its_section() {
 }
 
 #[test]
-fn a_table_of_a_document_with_rows_missing_is_told() {
+fn missing_rows_of_a_document_table_are_reported() {
     let list = |comments: &[&str], table| List { sections: vec![section(vec![table])], ..saying(comments) };
     let told = |list: List| told(&list);
     let one = ["1 §1 rows: x"];
@@ -257,7 +257,7 @@ fn a_table_of_a_document_with_rows_missing_is_told() {
 }
 
 #[test]
-fn what_leads_nowhere_is_told() {
+fn unknown_citations_are_reported() {
     let comments = ["1 §2", "1 §1 row: x", "1 §1, A999", "codes ErrorCode 42", "method token/lokup"];
     let sections = vec![section(vec![document_table(1, &["record Crad"]), document_table(1, &[])])];
     let told = |sections, comments: &[&str]| told(&List { sections, ..saying(comments) });
@@ -265,11 +265,11 @@ fn what_leads_nowhere_is_told() {
     for wrong in [
         "no record is \"Crad\"; did you mean \"Card\"?",
         "needs rows from tables, or statements",
-        "tests/x.rs:1:1: \"1 §2\" is no section",
-        "tests/x.rs:2:1: \"row\" is no table of 1 §1; did you mean \"rows\"?",
-        "tests/x.rs:3:1: A999 is no assumption",
-        "tests/x.rs:4:1: \"codes ErrorCode 42\" is no section and no row of the tables",
-        "\"method token/lokup\" is no section",
+        "tests/x.rs:1:1: \"1 §2\" is not a section",
+        "tests/x.rs:2:1: \"row\" is not a table of 1 §1; did you mean \"rows\"?",
+        "tests/x.rs:3:1: A999 is not an assumption",
+        "tests/x.rs:4:1: \"codes ErrorCode 42\" is neither a section nor a row of the tables",
+        "\"method token/lokup\" is not a section",
     ] {
         assert!(all.contains(wrong), "{wrong}:\n{all}");
     }

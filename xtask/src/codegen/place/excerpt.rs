@@ -7,7 +7,7 @@ const WIDTH: usize = 110;
 /// Characters that are shown before the word in question.
 const BEFORE: usize = 40;
 
-/// Three lines: a margin, the line as it stands in its file, and the carets.
+/// Three lines: a margin, the line of the file, and the carets.
 pub(super) fn of(line: &str, place: Place) -> String {
     let chars: Vec<char> = line.chars().collect();
     let start = place.column.saturating_sub(1).min(chars.len());
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_line_the_part_around_the_word_is_shown() {
+    fn a_long_line_is_shown_around_the_word() {
         let line = format!("{}\"word\"{}", "a".repeat(100), "b".repeat(100));
         let shown = at(101, &line);
         let lines: Vec<&str> = shown.lines().collect();

@@ -8,7 +8,7 @@ use super::{
 const CREDENTIALS: &str = "## Credentials\n\n\
     | Class | Parameters | Source |\n| --- | --- | --- |\n\
     | signed | `apiKey`, `apiPassword`, and `shaSignature` over all the others | 1 §5 |\n\
-    | session | none: a customer's browser posts the form, and its `sessionKey` stands in their place | 2 §4.2 |\n\
+    | session | none: a customer's browser posts the form, and its `sessionKey` replaces them | 2 §4.2 |\n\
     | enterprise | `api_key`, `api_password` and `version`, which is 5 | 3 §4 |\n\n\
     The pages of the services leave them out.\n\n";
 

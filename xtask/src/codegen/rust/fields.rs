@@ -26,7 +26,7 @@ impl Field {
         }
     }
 
-    /// The Rust type of a value that is there.
+    /// The Rust type of a value that is present.
     pub(super) fn value_type(&self) -> String {
         match self.holds() {
             Holds::Named => "Named".to_owned(),

@@ -76,15 +76,15 @@ fn code(tables: &Tables, service: &Service, method: &Method) -> String {
     body
 }
 
-/// What a call gives, in a sentence.
+/// The reply of a method, in a sentence.
 fn answer(method: &Method) -> String {
     let link = |name: &str| format!("[`{name}`](crate::{name})");
     match method.output.as_deref() {
-        _ if method.reply.is_empty() => format!("The browser comes back with {}.", link("RedirectData")),
+        _ if method.reply.is_empty() => format!("Redirects the browser with {}.", link("RedirectData")),
         Some(output) if output.starts_with("Outcome<") => {
-            format!("Answered with {} as an {}.", link(&method.reply), link("Outcome"))
+            format!("Returns {} as an {}.", link(&method.reply), link("Outcome"))
         }
-        _ => format!("Answered with {}.", link(&method.reply)),
+        _ => format!("Returns {}.", link(&method.reply)),
     }
 }
 

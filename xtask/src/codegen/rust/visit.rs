@@ -14,7 +14,7 @@ use super::{
 struct Step {
     key: String,
     code: String,
-    /// The member that it belongs to, where that is a group that can hand out its parameters by itself.
+    /// The member that it belongs to, where that is a group that can emit its parameters separately.
     member: Option<Member>,
 }
 

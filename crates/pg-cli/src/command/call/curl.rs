@@ -24,7 +24,7 @@ fn command(request: &http::Request<Bytes>, masked: bool) -> String {
     let mut command = format!("curl --silent --show-error --include {}", quoted(&request.uri().to_string()));
     for (name, value) in form(request) {
         let value = if masked { shown(&name, &value) } else { value };
-        // curl encodes what stands behind the first `=` and takes the name as it is.
+        // curl encodes the text after the first `=` and takes the name as it is.
         let name: String = form_urlencoded::byte_serialize(name.as_bytes()).collect();
         command.push_str(" \\\n  --data-urlencode ");
         command.push_str(&quoted(&format!("{name}={value}")));

@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_surest_way_is_taken() {
+    fn the_unique_reference_is_preferred_for_a_lookup() {
         let both: Parameters =
             [("merchantReference", "m"), ("uniqueMerchantReference", "order 7")].into_iter().collect();
         assert_eq!(

@@ -24,7 +24,7 @@ use crate::{
 /// A request to send.
 pub(super) struct Call {
     pub(super) info: &'static MethodInfo,
-    /// Where it goes.
+    /// The address of its service.
     pub(super) target: String,
     /// The command that looks up the outcome.
     pub(super) lookup: Option<String>,
@@ -122,7 +122,7 @@ impl Call {
     }
 
     fn failure(&self, error: Error) -> Failure {
-        // Programs get what came as it came.
+        // Programs get the reply unchanged.
         let refusal = Refusal::in_error(&error);
         let error = refusal::explained_in(error);
         let message = error.to_string();

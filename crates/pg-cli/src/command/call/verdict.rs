@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unknown_is_neither_yes_nor_no() {
+    fn an_unknown_value_is_neither_true_nor_false() {
         for (path, reply, expected) in [
             ("transaction/auth", r#"{"transactionStatusCode":"600","transactionKey":"k"}"#, StatusMeaning::Approved),
             ("transaction/auth", r#"{"transactionStatusCode":"642","transactionKey":"k"}"#, StatusMeaning::Other),

@@ -96,7 +96,7 @@ fn change(lines: &mut Vec<String>, name: &str, setting: Setting, value: Option<&
         (Some(at), None) => drop(lines.remove(at)),
         (None, None) => {}
         (None, Some(line)) => {
-            // In place of its comment, or behind the last setting.
+            // In place of its comment, or after the last setting.
             let comment = (start + 1..end)
                 .find(|at| lines[*at].trim_start().strip_prefix('#').is_some_and(|rest| of_setting(&rest.to_owned())));
             match comment {

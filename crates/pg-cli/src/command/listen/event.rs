@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn people_and_programs_are_told_what_is_true() {
+    fn events_state_their_confirmation_in_text_and_json() {
         let event = || Event::new("updaterCallback", "batch b, 2 cards".to_owned());
         let confirmed = event().found(Ok(r#"{"batchKey":"b"}"#.to_owned()));
         assert_eq!(confirmed.headline(), "updaterCallback: batch b, 2 cards: confirmed");

@@ -69,7 +69,7 @@ pub(super) struct Forwarded {
     /// Why there is no response.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
-    /// Whether the service was told that the callback arrived.
+    /// Whether the callback was acknowledged.
     acknowledged: bool,
     /// The callback's id in the sandbox's journal.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_callback_is_handed_on_as_it_came() {
+    fn a_callback_is_forwarded_unchanged() {
         let request = Request::post("/token")
             .header("host", "127.0.0.1:8490")
             .header("connection", "close")
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_acknowledged_can_be_sent_again() {
+    fn an_unacknowledged_callback_can_be_resent() {
         let forwarded = |status, acknowledged| Forwarded {
             to: "http://localhost/".to_owned(),
             status,

@@ -38,7 +38,7 @@ mod tests {
     }
 
     #[test]
-    fn pem_and_der_are_told_apart() {
+    fn pem_and_der_are_distinguished() {
         let pem = "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n";
         assert_eq!(read(file(pem.as_bytes()).path()).unwrap(), [[0x30, 0]]);
         assert_eq!(read(file(format!("{pem}# and\n{pem}").as_bytes()).path()).unwrap().len(), 2);
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_no_certificate_is_named() {
+    fn a_file_without_a_certificate_is_named() {
         let key = "-----BEGIN PRIVATE KEY-----\nMAA=\n-----END PRIVATE KEY-----\n";
         for (content, problem) in [
             ("", "contains no certificate"),

@@ -44,7 +44,7 @@ impl Talk {
         let (sender, _) = self.lines.as_ref()?;
         let sender = sender.clone();
         Some(Log::new(move |line| match sender.try_send(Some(line.to_owned())) {
-            // A reader that does not keep up misses lines; the sandbox goes on.
+            // A slow reader misses lines; the sandbox continues.
             Ok(()) | Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {}
         }))
     }

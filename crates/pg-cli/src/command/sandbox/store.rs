@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_what_a_command_prints_if_it_succeeds() {
+    fn a_key_is_read_from_the_output_of_a_successful_command() {
         assert_eq!(printed_by("printf abc").unwrap(), "abc");
         assert!(printed_by("printf abc; exit 3").unwrap_err().contains("exit status: 3"));
         assert!(printed_by("printf '\\377'").unwrap_err().contains("UTF-8"));

@@ -54,7 +54,7 @@ fn is_inline(argument: &str) -> bool {
 
 fn with(cards: Cards, role: &str, card: &str, place: &str) -> Result<Cards, Failure> {
     let roles = || Role::ALL.iter().copied().map(Role::name).collect::<Vec<_>>().join(", ");
-    // A word that is no role may be a card number that lost its role.
+    // A word that is not a role may be a card number that lost its role.
     let role = Role::named(role).ok_or_else(|| Failure::misuse(format!("{place}: no such role; write {}", roles())))?;
     let card = Card::parse(card).map_err(|error| Failure::misuse(format!("{place}: {error}")))?;
     Ok(cards.with(role, card))

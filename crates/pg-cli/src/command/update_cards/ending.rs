@@ -226,7 +226,7 @@ fn explanations(unfinished: &[Unfinished], dialect: &Dialect) -> Vec<String> {
     }
     if let Some(code) = code_for("unknown-card-key").filter(|code| refused_with(code)) {
         said.push(format!(
-            "{code}: the service has no card under one of the batch's keys; a number behind the message is the key's place \
+            "{code}: the service has no card under one of the batch's keys; a number after the message is the key's position \
              in its batch"
         ));
     }

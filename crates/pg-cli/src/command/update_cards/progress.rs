@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_told_in_a_line() {
+    fn progress_is_one_line() {
         let mut progress = Progress::default();
         (progress.read, progress.pending, progress.updated, progress.open_batches) = (12_000, 10_000, 1_234, 2);
         assert_eq!(over(&progress), 2_000);

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_before_a_crash_and_is_not_known_is_written_again() {
+    fn results_of_unknown_state_are_rewritten_after_a_crash() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("results.json");
         let mut results = open(&path, Written::default());
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_others_and_lost_results_are_refused() {
+    fn foreign_files_and_missing_results_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("results.csv");
         let open =

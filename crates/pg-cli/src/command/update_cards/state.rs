@@ -86,7 +86,7 @@ impl State {
             text => text.map_err(|error| Failure::misuse(format!("cannot read {shown}: {error}")))?,
         };
         let unusable = |why: &str| Failure::misuse(format!("{shown} {why}; {BEGIN_AGAIN}"));
-        // Where in it, and nothing of the text.
+        // The place of the mistake, without the text.
         let state: Self = serde_json::from_str(&text)
             .map_err(|error| unusable(&format!("is not a state file of pg update-cards (line {})", error.line())))?;
         if state.update_cards > VERSION {

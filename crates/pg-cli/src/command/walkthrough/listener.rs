@@ -87,6 +87,6 @@ async fn serve(stream: TcpStream, port: u16, came: &UnboundedSender<Request<Byte
         *response.status_mut() = status;
         Ok::<_, Infallible>(response)
     });
-    // A sender that goes away has its own troubles.
+    // A sender that disconnects is no failure of the listener.
     drop(http1::Builder::new().keep_alive(false).serve_connection(TokioIo::new(stream), service).await);
 }

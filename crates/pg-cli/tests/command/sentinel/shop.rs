@@ -25,7 +25,7 @@ use crate::command::{
     pg::{Pg, Started, pg, write_private},
 };
 
-/// A date that is no birthday here, day first and year first.
+/// A date that is not a birthday here, day first and year first.
 const BIRTHS: [&str; 2] = ["17091873", "18730917"];
 
 /// Everything that may be nowhere. Three digits are somewhere by chance: a CV2 is looked for with its name.

@@ -4,7 +4,7 @@ use super::Cards;
 use crate::command::peer::closed_address;
 
 #[test]
-fn wrong_credentials_are_asked_once() {
+fn wrong_credentials_are_sent_once() {
     let cards = Cards::new(5);
     cards
         .update("")
@@ -24,7 +24,7 @@ fn wrong_credentials_are_asked_once() {
 }
 
 #[test]
-fn a_wrong_account_that_took_nothing_does_not_stand_in_the_way_of_the_right_one() {
+fn a_wrong_account_that_submitted_nothing_does_not_block_the_right_one() {
     let cards = Cards::new(5);
     for _ in 0..2 {
         cards.update("").env("PG_API_KEY", "0123456789abcdef0123456789abcdef").run().ends(1).says("refused: 102");
@@ -83,7 +83,7 @@ fn a_wrong_updater_key_stops_everything() {
 }
 
 #[test]
-fn who_is_out_of_reach_is_3() {
+fn an_unreachable_service_exits_with_3() {
     let cards = Cards::new(3);
     let ended = cards.update("--attempts 0").env("PG_BASE_URL", &closed_address()).run().ends(3);
     ended.says("the service is unreachable").says("no connection to 127.0.0.1");
@@ -111,7 +111,7 @@ fn a_batch_with_an_unknown_key_is_refused_and_the_others_are_not() {
 }
 
 #[test]
-fn a_result_that_cannot_be_had_is_unknown() {
+fn an_unavailable_result_is_unknown() {
     let cards = Cards::new(3);
     cards.shop.control("faults", r#"{"method": "token/retrieveAccountUpdater", "kind": "status", "status": 500}"#);
     cards.update("").run().ends(0);
@@ -124,7 +124,7 @@ const LITTLE_ROOM: [&str; 3] = ["-c", "ulimit -f 4; exec \"$@\"", "sh"];
 
 #[test]
 #[cfg(target_os = "linux")]
-fn results_that_find_no_room_are_written_later() {
+fn results_are_written_after_a_full_disk_has_room() {
     let cards = Cards::new(60);
     // Enough for the state of three batches, and not for sixty results.
     let flags = "--batch-size 20 --poll 1";
@@ -137,7 +137,7 @@ fn results_that_find_no_room_are_written_later() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_state_that_finds_no_room_keeps_requests_from_being_sent() {
+fn a_full_disk_for_the_state_prevents_sending() {
     let cards = Cards::new(60);
     // Thirty batches have a longer state than that.
     let ended = cards.update("").under("sh", &LITTLE_ROOM).run().ends(4);

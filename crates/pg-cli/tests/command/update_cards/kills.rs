@@ -42,7 +42,7 @@ fn killed_after_any_request_it_goes_on_without_doubt_where_callbacks_come() {
         let mut child = cards.update(&flags).start();
         let _said = until_it_says(&mut child, "receiving callbacks at");
         cards.shop.control("clock", r#"{"speed": 600}"#);
-        // Dropping the reader discards the rest of its output, which is no failure.
+        // Dropping the reader discards the rest of its output, which is not a failure.
         drop(_said);
         assert_eq!(child.wait().unwrap().code(), Some(0), "{at}");
         cards.are_exact();
@@ -87,7 +87,7 @@ fn killed_before_a_request_arrives_it_names_what_is_in_doubt() {
 
 #[test]
 #[cfg(unix)]
-fn a_wait_for_a_callback_that_may_never_come_is_told_and_can_be_ended() {
+fn a_wait_for_a_callback_is_reported_and_can_be_ended() {
     let cards = Cards::new(CARDS);
     let flags = format!("{ELSEWHERE} --listen 127.0.0.1:{}", pg_support::free_port());
     cards.kill_at(2, Stop::BeforeRequest, &flags);
@@ -106,7 +106,7 @@ fn a_wait_for_a_callback_that_may_never_come_is_told_and_can_be_ended() {
 }
 
 #[test]
-fn what_is_in_doubt_is_submitted_again_when_that_is_asked_for() {
+fn doubtful_keys_are_resubmitted_on_request() {
     let cards = Cards::new(CARDS);
     cards.kill_at(2, Stop::BeforeRequest, "");
     cards.update(&format!("{ELSEWHERE} --submit-again")).run().ends(0);

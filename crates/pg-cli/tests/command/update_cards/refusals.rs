@@ -24,7 +24,7 @@ fn bad_lines_are_named_and_nothing_is_sent() {
 }
 
 #[test]
-fn another_file_account_or_output_is_not_gone_on_with() {
+fn resuming_refuses_another_file_account_or_output() {
     let cards = Cards::new(3);
     cards.update("").run().ends(0);
     let text = fs::read_to_string(cards.file()).unwrap();
@@ -44,7 +44,7 @@ fn another_file_account_or_output_is_not_gone_on_with() {
 }
 
 #[test]
-fn what_is_there_is_not_written_over() {
+fn existing_files_are_not_overwritten() {
     let cards = Cards::new(2);
     fs::write(cards.beside(".results.csv"), "precious").unwrap();
     cards.update("").run().ends(2).says("already exists");
@@ -65,7 +65,7 @@ fn a_file_is_for_one_run_at_a_time() {
 }
 
 #[test]
-fn what_makes_no_sense_is_misuse() {
+fn invalid_arguments_are_misuse() {
     words("update-cards").run().ends(2);
     words("update-cards none.txt").account("https://gateway.example").run().ends(2).says("cannot read none.txt");
     words("update-cards .").account("https://gateway.example").run().ends(2).says("pass - and pipe it in");
@@ -86,7 +86,7 @@ fn card_numbers_are_not_taken_for_card_keys() {
 }
 
 #[test]
-fn what_never_began_leaves_nothing_behind() {
+fn an_update_that_never_started_leaves_no_state() {
     let cards = Cards::new(2);
     for flags in ["--output /nowhere/at/all.csv", &format!("--restart --output {}", cards.file().display())] {
         cards.update(flags).run().ends(2);
@@ -107,7 +107,7 @@ fn an_address_that_cannot_be_called_is_refused_at_once() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_state_that_cannot_be_kept_is_told_and_not_left_half() {
+fn a_failed_save_is_reported_and_leaves_no_partial_state() {
     let cards = Cards::new(2);
     // No file may grow.
     let ended = cards.update("").under("sh", &["-c", "ulimit -f 0; exec \"$@\"", "sh"]).run().ends(2);

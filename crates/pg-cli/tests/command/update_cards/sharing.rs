@@ -206,7 +206,7 @@ fn wrong_credentials_are_tried_once_by_all_runs_over_a_store() {
 }
 
 #[test]
-fn a_store_that_cannot_be_used_gets_one_line_and_nothing_is_sent() {
+fn an_unusable_store_gives_one_line_and_sends_nothing() {
     let cards = Cards::new(2);
     let refuse = |store: &Path, code: i32, why: &str| {
         let ended = cards.update(&format!("--store {}", store.display())).run().ends(code).says("nothing was sent");
@@ -233,7 +233,7 @@ fn a_store_that_cannot_be_used_gets_one_line_and_nothing_is_sent() {
 
 #[test]
 #[cfg(all(unix, feature = "postgres"))]
-fn a_database_that_cannot_be_used_gets_one_line_and_nothing_is_sent() {
+fn an_unusable_database_gives_one_line_and_sends_nothing() {
     let Some(server) = pg_stores::Postgres::for_one_test(&[]) else { return };
     let cards = Cards::new(2);
     let refuse = |url: &str, code: i32, why: &str| {
@@ -243,7 +243,7 @@ fn a_database_that_cannot_be_used_gets_one_line_and_nothing_is_sent() {
     refuse(&server.database().unwrap(), 2, "run the migrations");
     let foreign = server.database().unwrap();
     server.psql(&foreign, "CREATE TABLE payment_intents AS SELECT 7 AS mine").unwrap();
-    refuse(&foreign, 2, "a table payment_intents is there that it has not made");
+    refuse(&foreign, 2, "there is a table payment_intents that it has not created");
     assert_eq!(server.psql(&foreign, "SELECT mine FROM payment_intents").unwrap(), "7");
     let newer = migrated(&server);
     server.psql(&newer, "UPDATE payment_store SET version = 99").unwrap();

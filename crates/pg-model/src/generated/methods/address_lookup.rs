@@ -6,7 +6,7 @@ use crate::generated::prelude::*;
 
 /// Completes a UK address from a house and a postcode.
 ///
-/// `POST /address` (spec 3 §4.7). Answered with [`AddressReply`](crate::AddressReply). Retry class: safe (reads only).
+/// `POST /address` (spec 3 §4.7). Returns [`AddressReply`](crate::AddressReply). Retry class: safe (reads only).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]

@@ -6,7 +6,7 @@ use crate::generated::prelude::*;
 
 /// Authorises and settles a payment with raw card details in one request.
 ///
-/// `POST /v3/transaction/auth` (spec 2 §4.4). Answered with [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: lookup first (carries uniqueMerchantReference, by which the payment can be found).
+/// `POST /v3/transaction/auth` (spec 2 §4.4). Returns [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: lookup first (carries uniqueMerchantReference, by which the payment can be found).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]

@@ -6,7 +6,7 @@ use crate::generated::prelude::*;
 
 /// Last step of a 3-D Secure payment: authorises and settles what the initiation described.
 ///
-/// `POST /v3/transaction/auth3DSecure` (spec 2 §4.4). Answered with [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: never (one authentication pays once: look the payment up by its unique reference, its own or else that of the initiation).
+/// `POST /v3/transaction/auth3DSecure` (spec 2 §4.4). Returns [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: never (one authentication pays once: look the payment up by its unique reference, its own or else that of the initiation).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]

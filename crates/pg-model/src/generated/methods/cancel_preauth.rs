@@ -6,7 +6,7 @@ use crate::generated::prelude::*;
 
 /// Asks the issuer to release reserved funds, all of them or a part; the issuer may not comply, or take its time.
 ///
-/// `POST /v3/transaction/cancelpreauth` (spec 2 §4.4). Answered with [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: never (two partial cancellations look alike: look it up by the uniqueMerchantReference, if it carried one).
+/// `POST /v3/transaction/cancelpreauth` (spec 2 §4.4). Returns [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: never (two partial cancellations look alike: look it up by the uniqueMerchantReference, if it carried one).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]

@@ -6,7 +6,7 @@ use crate::generated::prelude::*;
 
 /// Ends a checkout token; a customer who opens it later sees that it has expired.
 ///
-/// `POST /canceltoken` (spec 3 §4.9). Answered with [`TokenCancellation`](crate::TokenCancellation). Retry class: safe (a cancelled token stays cancelled).
+/// `POST /canceltoken` (spec 3 §4.9). Returns [`TokenCancellation`](crate::TokenCancellation). Retry class: safe (a cancelled token stays cancelled).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]

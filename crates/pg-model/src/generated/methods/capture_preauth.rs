@@ -6,7 +6,7 @@ use crate::generated::prelude::*;
 
 /// Debits funds that a preauth has reserved, all of them or a part; the currency is that of the preauth.
 ///
-/// `POST /v3/transaction/capturepreauth` (spec 2 §4.4). Answered with [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: never (moves money: look it up by the uniqueMerchantReference, if it carried one).
+/// `POST /v3/transaction/capturepreauth` (spec 2 §4.4). Returns [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: never (moves money: look it up by the uniqueMerchantReference, if it carried one).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]

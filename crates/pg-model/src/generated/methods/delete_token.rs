@@ -6,7 +6,7 @@ use crate::generated::prelude::*;
 
 /// Removes a token for good.
 ///
-/// `POST /v3/token/delete` (spec 1 §4.5). Answered with [`Acknowledgement`](crate::Acknowledgement). Retry class: safe (a second delete is answered with an error and does no harm: either way the token is gone).
+/// `POST /v3/token/delete` (spec 1 §4.5). Returns [`Acknowledgement`](crate::Acknowledgement). Retry class: safe (a second delete is answered with an error and does no harm: either way the token is gone).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]

@@ -6,7 +6,7 @@ use crate::generated::prelude::*;
 
 /// Takes an enabled token out of use without losing it.
 ///
-/// `POST /v3/token/disable` (spec 1 §4.4). Answered with [`Acknowledgement`](crate::Acknowledgement). Retry class: safe (the token ends up disabled however often it is sent).
+/// `POST /v3/token/disable` (spec 1 §4.4). Returns [`Acknowledgement`](crate::Acknowledgement). Retry class: safe (the token ends up disabled however often it is sent).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]

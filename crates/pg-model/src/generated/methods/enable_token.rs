@@ -6,7 +6,7 @@ use crate::generated::prelude::*;
 
 /// Makes a disabled token usable; on an enabled one it changes nothing and succeeds.
 ///
-/// `POST /v3/token/enable` (spec 1 §4.3). Answered with [`Acknowledgement`](crate::Acknowledgement). Retry class: safe (enabling twice is the same as enabling once).
+/// `POST /v3/token/enable` (spec 1 §4.3). Returns [`Acknowledgement`](crate::Acknowledgement). Retry class: safe (enabling twice is the same as enabling once).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]

@@ -6,7 +6,7 @@ use crate::generated::prelude::*;
 
 /// Releases the funds that a pre-auth has reserved.
 ///
-/// `POST /cancel` (spec 3 §4.5). Answered with [`EnterpriseResult`](crate::EnterpriseResult) as an [`Outcome`](crate::Outcome). Retry class: never (carries no reference; a part may be released twice).
+/// `POST /cancel` (spec 3 §4.5). Returns [`EnterpriseResult`](crate::EnterpriseResult) as an [`Outcome`](crate::Outcome). Retry class: never (carries no reference; a part may be released twice).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]

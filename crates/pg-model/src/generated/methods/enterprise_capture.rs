@@ -6,7 +6,7 @@ use crate::generated::prelude::*;
 
 /// Debits the funds that a pre-auth has reserved.
 ///
-/// `POST /capture` (spec 3 §4.4). Answered with [`EnterpriseResult`](crate::EnterpriseResult) as an [`Outcome`](crate::Outcome). Retry class: never (moves money and carries no reference).
+/// `POST /capture` (spec 3 §4.4). Returns [`EnterpriseResult`](crate::EnterpriseResult) as an [`Outcome`](crate::Outcome). Retry class: never (moves money and carries no reference).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]

@@ -6,7 +6,7 @@ use crate::generated::prelude::*;
 
 /// Credits the card of an earlier transaction; banks may not support a part of the amount.
 ///
-/// `POST /refund` (spec 3 §4.3). Answered with [`EnterpriseResult`](crate::EnterpriseResult) as an [`Outcome`](crate::Outcome). Retry class: never (moves money and carries no reference).
+/// `POST /refund` (spec 3 §4.3). Returns [`EnterpriseResult`](crate::EnterpriseResult) as an [`Outcome`](crate::Outcome). Retry class: never (moves money and carries no reference).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]

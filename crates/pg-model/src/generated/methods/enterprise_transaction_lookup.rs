@@ -6,7 +6,7 @@ use crate::generated::prelude::*;
 
 /// Tells the status and the total of a transaction.
 ///
-/// `POST /transaction_lookup` (spec 3 §4.8). Answered with [`EnterpriseTransaction`](crate::EnterpriseTransaction). Retry class: safe (reads only).
+/// `POST /transaction_lookup` (spec 3 §4.8). Returns [`EnterpriseTransaction`](crate::EnterpriseTransaction). Retry class: safe (reads only).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]

@@ -6,7 +6,7 @@ use crate::generated::prelude::*;
 
 /// Second step of a 3-D Secure payment: says how the authentication ended and who is liable.
 ///
-/// `POST /v3/transaction/getAuthenticationStatus` (spec 2 §4.4). Answered with [`AuthenticationStatus`](crate::AuthenticationStatus). Retry class: safe (reads only).
+/// `POST /v3/transaction/getAuthenticationStatus` (spec 2 §4.4). Returns [`AuthenticationStatus`](crate::AuthenticationStatus). Retry class: safe (reads only).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]

@@ -6,7 +6,7 @@ use crate::generated::prelude::*;
 
 /// Sets up a hosted checkout; the customer is sent to the redemption URL of the reply.
 ///
-/// `POST /gettoken` (spec 3 §4.1). Answered with [`CheckoutToken`](crate::CheckoutToken). Retry class: safe (an unused token charges no customer, and expires).
+/// `POST /gettoken` (spec 3 §4.1). Returns [`CheckoutToken`](crate::CheckoutToken). Retry class: safe (an unused token charges no customer, and expires).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]
@@ -19,7 +19,7 @@ pub struct GetToken {
     pub token_uses: Option<i64>,
     /// How many visits the token allows; -1 for any number. Default: -1. `token_redemptions`: integer, max 127 (spec 3 §4.1).
     pub token_redemptions: Option<i64>,
-    /// Where the customer goes after approval. Default: merchant default. `success_url`: Char (spec 3 §4.1).
+    /// The address for the customer after an approval. Default: merchant default. `success_url`: Char (spec 3 §4.1).
     pub success_url: Option<Url>,
     /// Where a customer who gives up may go. Default: merchant default. `cancel_url`: Char (spec 3 §4.1).
     pub cancel_url: Option<Url>,
@@ -37,7 +37,7 @@ pub struct GetToken {
     pub billing_address: BillingAddress,
     /// URL on the merchant's servers, port 80 or 443, that the service calls after a successful payment. `callback_url`: Char (spec 3 §4.1).
     pub callback_url: Option<Url>,
-    /// Where the customer goes when the token is redeemed. `redemption_redirect_url`: Char (spec 3 §4.1).
+    /// The address for the customer when the token is redeemed. `redemption_redirect_url`: Char (spec 3 §4.1).
     pub redemption_redirect_url: Option<Url>,
     /// 1 sends the customer to success_url after approval, 0 shows the pages of the service. `auto_redirect`: Int(1) (spec 3 §4.1).
     pub auto_redirect: Option<Flag>,
@@ -81,7 +81,7 @@ impl GetToken {
         Self { token_redemptions: Some(token_redemptions), ..self }
     }
 
-    /// Where the customer goes after approval. Default: merchant default. `success_url`: Char (spec 3 §4.1).
+    /// The address for the customer after an approval. Default: merchant default. `success_url`: Char (spec 3 §4.1).
     pub fn success_url(self, success_url: impl Into<Url>) -> Self {
         Self { success_url: Some(success_url.into()), ..self }
     }
@@ -127,7 +127,7 @@ impl GetToken {
         Self { callback_url: Some(callback_url.into()), ..self }
     }
 
-    /// Where the customer goes when the token is redeemed. `redemption_redirect_url`: Char (spec 3 §4.1).
+    /// The address for the customer when the token is redeemed. `redemption_redirect_url`: Char (spec 3 §4.1).
     pub fn redemption_redirect_url(self, redemption_redirect_url: impl Into<Url>) -> Self {
         Self { redemption_redirect_url: Some(redemption_redirect_url.into()), ..self }
     }
@@ -322,7 +322,7 @@ pub(crate) static TOKEN_REDEMPTIONS: Field = Field::optional("token_redemptions"
     .default("-1");
 
 pub(crate) static SUCCESS_URL: Field = Field::optional("success_url", "success_url")
-    .doc("3 §4.1", "Char", "Where the customer goes after approval.")
+    .doc("3 §4.1", "Char", "The address for the customer after an approval.")
     .format(Format::Url, Length::Any)
     .default("merchant default");
 
@@ -355,7 +355,7 @@ pub(crate) static CALLBACK_URL: Field = Field::optional("callback_url", "callbac
 
 pub(crate) static REDEMPTION_REDIRECT_URL: Field =
     Field::optional("redemption_redirect_url", "redemption_redirect_url")
-        .doc("3 §4.1", "Char", "Where the customer goes when the token is redeemed.")
+        .doc("3 §4.1", "Char", "The address for the customer when the token is redeemed.")
         .format(Format::Url, Length::Any);
 
 pub(crate) static AUTO_REDIRECT: Field = Field::optional("auto_redirect", "auto_redirect")

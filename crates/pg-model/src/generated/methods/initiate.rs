@@ -6,7 +6,7 @@ use crate::generated::prelude::*;
 
 /// Opens a session of 30 minutes to which a browser may post card details.
 ///
-/// `POST /v3/session/initiate` (spec 2 §4.1). Answered with [`Session`](crate::Session). Retry class: safe (a session too many does nothing and expires).
+/// `POST /v3/session/initiate` (spec 2 §4.1). Returns [`Session`](crate::Session). Retry class: safe (a session too many does nothing and expires).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]

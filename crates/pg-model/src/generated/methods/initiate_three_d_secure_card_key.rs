@@ -6,7 +6,7 @@ use crate::generated::prelude::*;
 
 /// First step of a 3-D Secure payment with a stored card; the documents give an example but no complete list of its parameters.
 ///
-/// `POST /v3/transaction/initiate3DSecureCardKey` (spec 2 §4.4). Answered with [`ThreeDSecureInitiation`](crate::ThreeDSecureInitiation). Retry class: never (a used reference is refused and the first authentication key cannot be fetched again: start anew, no money has moved).
+/// `POST /v3/transaction/initiate3DSecureCardKey` (spec 2 §4.4). Returns [`ThreeDSecureInitiation`](crate::ThreeDSecureInitiation). Retry class: never (a used reference is refused and the first authentication key cannot be fetched again: start anew, no money has moved).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]

@@ -6,7 +6,7 @@ use crate::generated::prelude::*;
 
 /// What the customer's browser posts; the answer is a redirect to a page of the merchant with encrypted data.
 ///
-/// `POST /v3/session/postform` (spec 2 §4.2). The browser comes back with [`RedirectData`](crate::RedirectData). Retry class: safe (posting again replaces the card of the session).
+/// `POST /v3/session/postform` (spec 2 §4.2). Redirects the browser with [`RedirectData`](crate::RedirectData). Retry class: safe (posting again replaces the card of the session).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]
@@ -15,9 +15,9 @@ pub struct PostForm {
     pub session_key: SessionKey,
     /// Card number. `cardNumber`: 12-19 digits (spec 2 §4.2).
     pub card_number: CardNumber,
-    /// Where the browser goes when everything is valid. `nextPageUrl`: valid URL (spec 2 §4.2).
+    /// The address for the browser if everything is valid. `nextPageUrl`: valid URL (spec 2 §4.2).
     pub next_page_url: Url,
-    /// Where the browser goes back to when a field is invalid. `currentPageUrl`: valid URL (spec 2 §4.2).
+    /// The address for the browser if a field is invalid. `currentPageUrl`: valid URL (spec 2 §4.2).
     pub current_page_url: Url,
     /// Month of expiry; needed with the year unless cardExpiryDate is given. `cardExpiryMonth`: two-digit month (spec 2 §4.2).
     pub card_expiry_month: Option<String>,
@@ -253,11 +253,11 @@ pub(crate) static CARD_NUMBER: Field = Field::required("cardNumber", "card_numbe
     .sensitive();
 
 pub(crate) static NEXT_PAGE_URL: Field = Field::required("nextPageUrl", "next_page_url")
-    .doc("2 §4.2", "valid URL", "Where the browser goes when everything is valid.")
+    .doc("2 §4.2", "valid URL", "The address for the browser if everything is valid.")
     .format(Format::Url, Length::Any);
 
 pub(crate) static CURRENT_PAGE_URL: Field = Field::required("currentPageUrl", "current_page_url")
-    .doc("2 §4.2", "valid URL", "Where the browser goes back to when a field is invalid.")
+    .doc("2 §4.2", "valid URL", "The address for the browser if a field is invalid.")
     .format(Format::Url, Length::Any);
 
 pub(crate) static CARD_EXPIRY_MONTH: Field = Field::optional("cardExpiryMonth", "card_expiry_month")

@@ -6,7 +6,7 @@ use crate::generated::prelude::*;
 
 /// Reserves funds on a card given by raw details; capture or cancel it with the transaction key of the reply.
 ///
-/// `POST /v3/transaction/preauth` (spec 2 §4.4). Answered with [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: lookup first (carries uniqueMerchantReference, by which the reservation can be found).
+/// `POST /v3/transaction/preauth` (spec 2 §4.4). Returns [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: lookup first (carries uniqueMerchantReference, by which the reservation can be found).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]

@@ -6,7 +6,7 @@ use crate::generated::prelude::*;
 
 /// Last step of a 3-D Secure payment that only reserves the funds.
 ///
-/// `POST /v3/transaction/preauth3DSecure` (spec 2 §4.4). Answered with [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: never (one authentication pays once: look the reservation up by its unique reference, its own or else that of the initiation).
+/// `POST /v3/transaction/preauth3DSecure` (spec 2 §4.4). Returns [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: never (one authentication pays once: look the reservation up by its unique reference, its own or else that of the initiation).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]

@@ -6,7 +6,7 @@ use crate::generated::prelude::*;
 
 /// Pays back an auth or a capture, all of it or a part; the currency is that of the original.
 ///
-/// `POST /v3/transaction/refund` (spec 2 §4.4). Answered with [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: never (moves money, and two partial refunds look alike: look it up by the uniqueMerchantReference, if it carried one).
+/// `POST /v3/transaction/refund` (spec 2 §4.4). Returns [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: never (moves money, and two partial refunds look alike: look it up by the uniqueMerchantReference, if it carried one).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]

@@ -6,7 +6,7 @@ use crate::generated::prelude::*;
 
 /// Charges the card of an earlier successful transaction again, with an amount of its own.
 ///
-/// `POST /repeat` (spec 3 §4.2). Answered with [`EnterpriseResult`](crate::EnterpriseResult) as an [`Outcome`](crate::Outcome). Retry class: never (moves money and carries no reference).
+/// `POST /repeat` (spec 3 §4.2). Returns [`EnterpriseResult`](crate::EnterpriseResult) as an [`Outcome`](crate::Outcome). Retry class: never (moves money and carries no reference).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]

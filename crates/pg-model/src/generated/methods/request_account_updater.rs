@@ -6,7 +6,7 @@ use crate::generated::prelude::*;
 
 /// Queues stored cards for a refresh by the card schemes; the result comes after about a day.
 ///
-/// `POST /v3/token/requestAccountUpdater` (spec 1 §4.8). Answered with [`BatchRequested`](crate::BatchRequested). Retry class: never (each request queues another batch).
+/// `POST /v3/token/requestAccountUpdater` (spec 1 §4.8). Returns [`BatchRequested`](crate::BatchRequested). Retry class: never (each request queues another batch).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]

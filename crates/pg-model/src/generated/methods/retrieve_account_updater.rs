@@ -6,7 +6,7 @@ use crate::generated::prelude::*;
 
 /// Fetches the result of a batch; before it has finished the answer is error 182.
 ///
-/// `POST /v3/token/retrieveAccountUpdater` (spec 1 §4.9). Answered with [`AccountUpdaterBatch`](crate::AccountUpdaterBatch). Retry class: safe (reads only).
+/// `POST /v3/token/retrieveAccountUpdater` (spec 1 §4.9). Returns [`AccountUpdaterBatch`](crate::AccountUpdaterBatch). Retry class: safe (reads only).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]

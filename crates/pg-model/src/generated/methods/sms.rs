@@ -6,7 +6,7 @@ use crate::generated::prelude::*;
 
 /// Sends a text message of at most 160 characters.
 ///
-/// `POST /sms` (spec 3 §4.6). Answered with [`SmsReply`](crate::SmsReply). Retry class: never (a repeat is a second message on the customer's telephone).
+/// `POST /sms` (spec 3 §4.6). Returns [`SmsReply`](crate::SmsReply). Retry class: never (a repeat is a second message on the customer's telephone).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]

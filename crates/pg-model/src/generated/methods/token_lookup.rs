@@ -6,7 +6,7 @@ use crate::generated::prelude::*;
 
 /// Finds stored cards by card key, by customer reference, or by both together.
 ///
-/// `POST /v3/token/lookup` (spec 1 §4.2). Answered with [`CardKeyDetails`](crate::CardKeyDetails). Retry class: safe (reads only).
+/// `POST /v3/token/lookup` (spec 1 §4.2). Returns [`CardKeyDetails`](crate::CardKeyDetails). Retry class: safe (reads only).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]

@@ -6,7 +6,7 @@ use crate::generated::prelude::*;
 
 /// Stores the card of an earlier transaction, or gives an existing token a new parent transaction.
 ///
-/// `POST /v3/token/tokeniseTransactionKey` (spec 1 §4.7). Answered with [`CardKeyDetails`](crate::CardKeyDetails). Retry class: never (whether a repeat makes a second token is not shown).
+/// `POST /v3/token/tokeniseTransactionKey` (spec 1 §4.7). Returns [`CardKeyDetails`](crate::CardKeyDetails). Retry class: never (whether a repeat makes a second token is not shown).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]

@@ -6,7 +6,7 @@ use crate::generated::prelude::*;
 
 /// Finds transactions by key or by reference; with a key and a merchant reference, both have to match.
 ///
-/// `POST /v3/transaction/lookup` (spec 2 §4.4). Answered with [`Transactions`](crate::Transactions). Retry class: safe (reads only).
+/// `POST /v3/transaction/lookup` (spec 2 §4.4). Returns [`Transactions`](crate::Transactions). Retry class: safe (reads only).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]

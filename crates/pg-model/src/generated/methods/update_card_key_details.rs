@@ -6,7 +6,7 @@ use crate::generated::prelude::*;
 
 /// Replaces the details that are sent and leaves the others; a detail sent empty is erased, and an address is replaced as a whole.
 ///
-/// `POST /v3/token/updateCardKeyDetails` (spec 1 §4.6). Answered with [`Acknowledgement`](crate::Acknowledgement). Retry class: safe (it writes values, so writing them twice leaves the same record).
+/// `POST /v3/token/updateCardKeyDetails` (spec 1 §4.6). Returns [`Acknowledgement`](crate::Acknowledgement). Retry class: safe (it writes values, so writing them twice leaves the same record).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]

@@ -6,7 +6,7 @@ use crate::generated::prelude::*;
 
 /// Adds references to a transaction that has none yet; a blank is ignored, and a value once set stays.
 ///
-/// `POST /v3/transaction/update` (spec 2 §4.4). Answered with [`Acknowledgement`](crate::Acknowledgement). Retry class: never (a repeat is refused because the value is set, which looks like a value that was there before: look the transaction up).
+/// `POST /v3/transaction/update` (spec 2 §4.4). Returns [`Acknowledgement`](crate::Acknowledgement). Retry class: never (a repeat is refused because the value is set, which looks like a value that was there before: look the transaction up).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]

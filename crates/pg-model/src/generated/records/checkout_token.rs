@@ -12,7 +12,7 @@ use crate::generated::prelude::*;
 pub struct CheckoutToken {
     /// The token. `token` (spec 3 §2.1).
     pub token: Token,
-    /// The customer; empty where none was told. `user` (spec 3 §2.1).
+    /// The customer; empty if none was sent. `user` (spec 3 §2.1).
     pub user: CheckoutUser,
     /// The items of the order. `items` (spec 3 §2.1).
     pub items: Vec<CheckoutItemLine>,

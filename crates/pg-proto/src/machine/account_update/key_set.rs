@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn prints_are_the_first_quarter_of_sha_512() {
+    fn fingerprints_are_the_first_quarter_of_sha_512() {
         // printf abc | sha512sum
         assert_eq!(print_of("abc"), 0xddaf_35a1_9361_7aba_cc41_7349_ae20_4131);
     }

@@ -93,7 +93,7 @@ impl BatchResult {
 pub enum BatchEnd {
     /// Its result was retrieved.
     Finished,
-    /// The service refused it with this code and processes nothing of it. One unknown card key is enough.
+    /// The service refused the whole batch with this code. One unknown card key is enough.
     Refused {
         /// The error code.
         code: String,

@@ -174,7 +174,7 @@ fn a_replaced_api_key_needs_the_identity_that_was_saved() {
 }
 
 #[test]
-fn what_was_saved_without_its_account_is_refused_until_it_is_rebound() {
+fn a_state_saved_without_its_account_is_refused_until_rebound() {
     for one in &KINDS {
         let saved = (one.saved)(account());
         let mut members: serde_json::Value = serde_json::from_str(saved.text()).unwrap();
@@ -188,7 +188,7 @@ fn what_was_saved_without_its_account_is_refused_until_it_is_rebound() {
 }
 
 #[test]
-fn what_was_saved_says_in_words_whose_it_is() {
+fn a_saved_state_names_its_account() {
     let saved = (KINDS[0].saved)(account().identity("shop-uk"));
     let other = with("https://staging.example", KEY, "https://staging.example", "k").identity("shop-uk");
     let error = (KINDS[0].resume)(&saved, other).unwrap_err().to_string();

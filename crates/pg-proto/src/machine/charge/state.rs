@@ -47,7 +47,7 @@ pub(super) enum Exposure {
     Open,
 }
 
-/// What an empty lookup leads to.
+/// The consequence of an empty lookup.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Aim {

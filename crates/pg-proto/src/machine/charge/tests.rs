@@ -167,7 +167,7 @@ fn after_a_request_that_may_have_been_executed_it_looks_and_then_sends_again() {
 
 // spec: 2 §4.4, A140
 #[test]
-fn nothing_found_is_no_proof() {
+fn an_empty_lookup_proves_nothing() {
     let mut drive = Drive::begin(ChargeBounds { attempts: 2, lookups: 3, ..ChargeBounds::default() }).sends("auth");
     drive = drive.then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup").then(ok(EMPTY)).sends("auth");
     drive = drive.then(Event::Failed(Failure::MaybeSent)).pauses(1).sends("lookup").then(ok(EMPTY));
@@ -178,7 +178,7 @@ fn nothing_found_is_no_proof() {
 }
 
 #[test]
-fn a_list_that_was_not_asked_for_finds_nothing_and_proves_nothing() {
+fn an_unrequested_list_finds_and_proves_nothing() {
     let other =
         r#"{"transactionStatusCode":"600","transactionType":"Auth","uniqueMerchantReference":"order-8"}"#.to_owned();
     let drive = Drive::begin(ChargeBounds::default()).sends("auth").then(refused("136")).sends("lookup");
@@ -186,7 +186,7 @@ fn a_list_that_was_not_asked_for_finds_nothing_and_proves_nothing() {
 }
 
 #[test]
-fn only_what_never_left_is_not_sent() {
+fn only_requests_that_never_left_are_not_sent() {
     let drive = Drive::begin(ChargeBounds { attempts: 2, ..ChargeBounds::default() }).sends("auth");
     let drive = drive.then(Event::Failed(Failure::NotSent)).pauses(0).sends("auth");
     assert_eq!(drive.then(Event::Failed(Failure::NotSent)).ends(), ChargeOutcome::NotSent);
@@ -240,7 +240,7 @@ fn a_refusal_that_time_brings_is_held_against_a_lookup() {
 
 // spec: 2 §7, A141
 #[test]
-fn a_refusal_that_may_pass_says_nothing_about_requests_that_are_still_on_their_way() {
+fn a_transient_refusal_proves_nothing_about_requests_in_flight() {
     for code in ["101", "106", "111", "942", "956", "777"] {
         let drive = Drive::begin(ChargeBounds::default()).sends("auth").then(refused(code)).sends("lookup");
         assert!(matches!(drive.then(ok(EMPTY)).ends(), ChargeOutcome::Refused(_)), "{code}");
@@ -328,7 +328,7 @@ fn another_payment_of_the_reference_is_not_taken_for_this_one() {
     assert!(matches!(lost().then(ok(&list(&[valued("999")]))).doubts(), UnknownReason::OtherPayment(_, "amount")));
     let two = list(&[transaction("901"), transaction("600")]);
     assert!(matches!(lost().then(ok(&two)).doubts(), UnknownReason::Several(keys) if keys.len() == 2));
-    // The reply to something else is no reply.
+    // The reply to something else is not a reply.
     let other = r#"{"transactionStatusCode":"600","uniqueMerchantReference":"order-8"}"#;
     Drive::begin(ChargeBounds::default()).then(ok(other)).pauses(0).sends("lookup");
 }
@@ -372,7 +372,7 @@ fn without_reference() -> Order {
 }
 
 #[test]
-fn what_does_not_belong_to_the_state_is_refused() {
+fn input_that_does_not_fit_the_state_is_refused() {
     let charge = Charge::new(account(), request(), ChargeBounds::default()).unwrap();
     let saved = charge.save();
     let resume = |request: Auth| Charge::resume(&saved, account(), Some(request)).map(|_| ());
@@ -393,7 +393,7 @@ fn what_does_not_belong_to_the_state_is_refused() {
 }
 
 #[test]
-fn what_can_not_be_charged_once_is_not_begun() {
+fn a_payment_that_cannot_be_charged_once_is_not_started() {
     let new =
         |order| Charge::new(account(), Auth::new(CardDetails::new(PAN, "12", "30"), order), ChargeBounds::default());
     assert!(matches!(new(without_reference()), Err(Misuse::NoUniqueReference)));
@@ -416,7 +416,7 @@ fn an_event_that_does_not_fit_sends_nothing() {
 }
 
 #[test]
-fn a_clock_that_jumps_makes_it_wait_no_longer_and_ends_it_no_wrong_way() {
+fn a_clock_jump_neither_extends_the_wait_nor_changes_the_outcome() {
     let mut drive = Drive::begin(ChargeBounds::default()).then(Event::Failed(Failure::MaybeSent));
     drive.now = Moment::from_millis(5);
     let drive = drive.then(Event::Woken);
@@ -454,7 +454,7 @@ fn every_run_ends() {
 }
 
 #[test]
-fn what_was_not_sent_is_not_sent_by_resuming_it() {
+fn resuming_an_unsent_charge_does_not_send_it() {
     let drive = Drive::begin(ChargeBounds::default()).sends("auth").then(Event::Failed(Failure::HeldBack));
     assert_eq!(drive.crash(Some(request())).ends(), ChargeOutcome::NotSent);
 }

@@ -1,4 +1,4 @@
-//! Looks up a transaction that a hint named: the service tells whether it is the payment.
+//! Looks up a transaction that a hint named, to learn whether it is the payment.
 
 use std::time::Duration;
 

@@ -56,7 +56,7 @@ fn wait<D: fmt::Debug, O: fmt::Debug>(action: Action<D, O>) -> Duration {
 }
 
 #[test]
-fn a_safe_method_is_sent_again_until_it_is_answered() {
+fn a_safe_method_is_retried_until_a_reply_arrives() {
     let failures = [
         (Event::Failed(Failure::MaybeSent), 500),
         (Event::Failed(Failure::NotSent), 500),
@@ -82,7 +82,7 @@ fn a_safe_method_is_sent_again_until_it_is_answered() {
 }
 
 #[test]
-fn what_can_not_change_is_not_sent_again() {
+fn requests_with_a_final_refusal_are_not_resent() {
     for code in ["102", "108", "106", "777", "125"] {
         let mut retry = lookup(3);
         begin(&mut retry, NOW);

@@ -37,7 +37,7 @@ pub(in crate::machine) enum SharedWith {
     /// Only follow-ups of the payment: captures, cancellations, refunds.
     #[default]
     Nothing,
-    /// Also the check of a 3-D Secure authentication (assumption A109). It is no payment, whatever its type is called.
+    /// Also the check of a 3-D Secure authentication (assumption A109). It is not a payment, whatever its type is called.
     Check,
 }
 

@@ -40,7 +40,7 @@ pub enum ThreeDSecureOutcome {
     /// It is unknown whether the payment was charged. Repeat this lookup later until it finds a payment. An empty
     /// result proves nothing while a request may still arrive.
     Unknown {
-        /// The lookup to make later. It also finds the check of the authentication, which is no payment.
+        /// The lookup to make later. It also finds the check of the authentication, which is not a payment.
         reconcile: Reconcile,
         /// Why the outcome is unknown.
         why: UnknownReason,

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn who_mends_credentials_is_not_kept_waiting_for_a_day() {
+    fn corrected_credentials_need_not_wait_a_day() {
         let mut throttle = AccountThrottle::new(&wrong(), ThrottleLimits::default(), 7);
         let tickets: Vec<_> = std::iter::from_fn(|| match throttle.gateway().ask(at(0)) {
             Permit::Go(ticket) => Some(ticket),
@@ -266,7 +266,7 @@ mod tests {
 
     /// The clock was years ahead when the state was saved. The processes that ask live for a minute each.
     #[test]
-    fn a_clock_that_was_put_right_ends_a_closure_though_no_process_waits_it_out() {
+    fn a_corrected_clock_ends_a_closure_without_a_waiting_process() {
         let mut throttle = AccountThrottle::new(&wrong(), ThrottleLimits::default(), 7);
         refused(throttle.gateway(), "122", at(100_000_000));
         let mut saved = throttle.save();
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_such_state_is_refused() {
+    fn a_state_of_another_machine_is_refused() {
         let other = Throttle::new(ThrottleLimits::default()).save();
         assert!(matches!(
             AccountThrottle::resume(&other, &wrong(), ThrottleLimits::default()),

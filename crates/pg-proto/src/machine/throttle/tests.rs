@@ -44,7 +44,7 @@ fn a_slot_is_free_a_minute_after_the_reply() {
 }
 
 #[test]
-fn one_credential_error_stops_everything_until_told() {
+fn one_credential_error_stops_everything_until_sending_is_resumed() {
     for code in ["102", "105", "123"] {
         let mut throttle = Throttle::new(ThrottleLimits::default());
         let (a, b) = (go(&mut throttle, at(0)), go(&mut throttle, at(0)));
@@ -82,7 +82,7 @@ fn five_failures_are_enough_for_a_day_even_after_resume_sending() {
 }
 
 #[test]
-fn what_was_sent_with_the_old_credentials_says_nothing_about_the_new_ones() {
+fn failures_of_old_credentials_do_not_count_against_new_ones() {
     let mut throttle = Throttle::new(ThrottleLimits::default());
     let (a, b, c) = (go(&mut throttle, at(0)), go(&mut throttle, at(0)), go(&mut throttle, at(0)));
     throttle.answered(a, &reply("102"), at(1));
@@ -132,7 +132,7 @@ fn replies_that_are_not_the_services_count_as_lost() {
 }
 
 #[test]
-fn what_the_service_wants_is_waited_for() {
+fn the_wait_that_the_service_requests_is_kept() {
     for (code, until) in [("121", 72), ("936", 72), ("122", 312)] {
         let mut throttle = Throttle::new(ThrottleLimits::default()).with_dialect(crate::spoken::sandbox());
         let ticket = go(&mut throttle, at(10));
@@ -143,7 +143,7 @@ fn what_the_service_wants_is_waited_for() {
 }
 
 #[test]
-fn a_clock_that_was_set_back_makes_no_long_wait() {
+fn a_clock_that_was_set_back_causes_no_long_wait() {
     let mut throttle = Throttle::new(ThrottleLimits { per_minute: 1, ..ThrottleLimits::default() });
     let ticket = go(&mut throttle, at(1_000_000));
     throttle.answered(ticket, &reply("122"), at(1_000_000));

@@ -80,7 +80,7 @@ fn disable(key: &str, encoding: &str) -> Request<Bytes> {
 // spec: 1 §7, A50: Failures of the sandbox itself are reported as such.
 // spec: codes SandboxErrorCode 999
 #[test]
-fn a_group_that_cannot_be_written_is_answered_with_errors_and_has_not_happened() {
+fn a_group_that_cannot_be_written_gets_errors_and_changes_nothing() {
     let (mut sandbox, key) = failing(0);
     let group = vec![
         disable(&key, "json"),
@@ -112,7 +112,7 @@ fn a_panic_undoes_its_own_request_only() {
 }
 
 #[test]
-fn a_transaction_that_the_store_gave_up_takes_the_group_with_it() {
+fn an_aborted_store_transaction_fails_its_group() {
     let (mut sandbox, key) = failing(9);
     let responses = sandbox.handle_group(now(), vec![disable(&key, "json"), disable(LOSE_KEY, "json")]);
     assert!(responses.iter().all(|response| response.status() == 500));
@@ -124,7 +124,7 @@ fn a_transaction_that_the_store_gave_up_takes_the_group_with_it() {
 /// A pipe accepts writes and cannot be synced, like a disk that fails late.
 #[cfg(unix)]
 #[test]
-fn what_the_disk_did_not_keep_is_not_acknowledged_and_nothing_is_built_upon_it() {
+fn a_commit_that_the_disk_lost_is_not_acknowledged_or_used() {
     let (mut sandbox, key) = failing(9);
     let (_reader, writer) = std::io::pipe().unwrap();
     let pipe = std::fs::File::from(std::os::fd::OwnedFd::from(writer));

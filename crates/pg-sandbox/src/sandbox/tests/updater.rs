@@ -76,7 +76,7 @@ fn a_batch_holds_5_000_cards() {
 }
 
 #[test]
-fn what_cannot_be_written_has_not_happened_and_is_tried_again_later() {
+fn a_failed_write_changes_nothing_and_is_retried_later() {
     let (mut sandbox, key) = failing(1);
     request_batch(&mut sandbox, &[key]);
     assert!(sandbox.due(after(120)).is_empty());
@@ -97,7 +97,7 @@ fn a_delivery_that_cannot_be_noted_is_not_repeated() {
 }
 
 #[test]
-fn a_callback_whose_address_is_no_longer_allowed_fails() {
+fn a_callback_to_a_forbidden_address_fails() {
     let mut sandbox = empty();
     let key = token(&mut sandbox, "main");
     request_batch(&mut sandbox, &[key]);

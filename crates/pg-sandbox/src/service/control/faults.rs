@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_what_is_allowed() {
+    fn invalid_values_are_named_with_the_valid_ones() {
         for (body, problem) in [
             ("", "the body must be a JSON object"),
             ("[]", "the body must be a JSON object"),

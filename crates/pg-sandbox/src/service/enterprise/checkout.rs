@@ -73,7 +73,7 @@ fn charge(token: &CheckoutToken, cardholder_name: &str) -> Charge {
     }
 }
 
-/// The page is no method, so that it meets its faults where it asks the bank.
+/// The page is not a method, so that it meets its faults where it asks the bank.
 fn meet_fault(context: &mut Context<'_>) -> Result<(), Refusal> {
     context.silence = context.faults.meet_page(&mut context.records)?;
     Ok(context.records.keep()?)

@@ -102,7 +102,7 @@ impl Serve for GetToken {
     }
 }
 
-/// A text that is there and not empty (A09).
+/// A text that is present and not empty (A09).
 fn given<T: AsRef<str>>(text: Option<&T>) -> Option<String> {
     text.map(AsRef::as_ref).filter(|text| !text.is_empty()).map(str::to_owned)
 }

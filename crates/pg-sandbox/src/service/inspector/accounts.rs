@@ -135,7 +135,7 @@ fn credentials(account: &Value) -> Html {
     view::note("Copy the credentials now: they are not shown again.").put(facts.into_html())
 }
 
-/// Removes an account, by the call of the control interface. It is no error if it is already gone.
+/// Removes an account, by the call of the control interface. It is not an error if it is already gone.
 pub(super) fn remove(context: &mut Context<'_>, name: &str) -> Result<Reply, Refusal> {
     calls::delete(context, &format!("accounts/{name}"))?;
     let is_own = context.account.is_some_and(|own| own.account.name == name);

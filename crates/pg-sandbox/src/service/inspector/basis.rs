@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clauses_and_assumptions_are_told_apart() {
+    fn clauses_and_assumptions_are_distinguished() {
         let shown = explained(None, "2 4.4, A35, A999").into_string();
         assert!(shown.contains("2 §4.4 <span class=\"note\">Session and gateway</span>"), "{shown}");
         assert!(shown.contains("<a href=\"/_sandbox/pages/assumptions/35\">A35 Redirect data proves nothing</a>"));

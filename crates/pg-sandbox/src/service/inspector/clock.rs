@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn distances_are_read_at_a_glance() {
+    fn distances_are_readable() {
         for (seconds, wanted) in [
             (0, "the same"),
             (-30, "30 s behind"),

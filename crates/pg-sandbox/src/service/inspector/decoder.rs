@@ -18,7 +18,7 @@ const OPAQUE: &str =
 const INCOMPLETE: &str = "Paste an address that has data and iv in its query, or give both by themselves.";
 const NO_ACCOUNT: &str = "Choose one of the accounts.";
 
-/// Decodes in the page, where the package for JavaScript is there.
+/// Decodes in the page, if the package for JavaScript is available.
 const SCRIPT: &str = include_str!("decoder.js");
 const BY_PACKAGE: &str = "Where scripts run, the package for JavaScript decodes it in this page; elsewhere the sandbox \
                           does. The page is given the key, which a sandbox shows anyway; a shop’s page never holds its \

@@ -110,7 +110,7 @@ pub(super) fn clear(context: &mut Context<'_>) -> Result<Reply, Refusal> {
     see(&Place::Faults.here(context))
 }
 
-/// Removes a fault, by the call of the control interface. It is no error if it is already gone.
+/// Removes a fault, by the call of the control interface. It is not an error if it is already gone.
 pub(super) fn remove(context: &mut Context<'_>, id: &str) -> Result<Reply, Refusal> {
     calls::delete(context, &format!("faults/{id}"))?;
     see(&Place::Faults.here(context))

@@ -70,7 +70,7 @@ fn menu(context: &Context<'_>, place: Option<Place>) -> Html {
     Html::new().raw("<nav aria-label=\"Pages\">\n").raw(switch).all(groups).raw("</nav>\n")
 }
 
-/// A page that shows nothing of the sandbox.
+/// A page without data of the sandbox.
 pub(super) fn bare(heading: &'static str, reason: &'static str) -> String {
     let content = Html::new()
         .raw("<main>\n<section>\n<h1>")

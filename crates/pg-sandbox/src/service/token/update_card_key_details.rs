@@ -21,7 +21,7 @@ impl Serve for UpdateCardKeyDetails {
     }
 }
 
-/// Writes every detail that is there, and removes what is there without a value, the expiry too (spec 1 §4.6 rule 1). A card
+/// Writes every detail that is sent, and removes those sent without a value, the expiry too (spec 1 §4.6 rule 1). A card
 /// number in a text is masked.
 struct Change<'a>(&'a mut CardToken);
 

@@ -88,7 +88,7 @@ pub(super) fn of_token(
     Ok(PayingCard { card_key: Some(token.key), customer_reference, details, ..card })
 }
 
-/// A customer reference as a transaction may hold it: 45 characters (spec 2 §2.3). Longer ones are refused where they are
+/// A customer reference that a transaction can store: 45 characters (spec 2 §2.3). Longer ones are refused where they are
 /// given; a store may hold one from before (A04).
 fn payable(reference: Option<String>) -> Result<Option<String>, Refusal> {
     match &reference {

@@ -103,7 +103,7 @@ fn total(items: &[Item]) -> Option<u64> {
     (1..=MOST).contains(&sum).then_some(sum)
 }
 
-/// A text that is there and not empty (A09).
+/// A text that is present and not empty (A09).
 pub(super) fn given<T: AsRef<str>>(text: Option<&T>) -> Option<String> {
     text.map(AsRef::as_ref).filter(|text| !text.is_empty()).map(str::to_owned)
 }

@@ -35,7 +35,7 @@ impl Serve for UpdateTransaction {
         if taken(&reference, &payment.merchant_reference) || taken(&customer, &payment.customer_reference) {
             return Err(SandboxErrorCode::FIELD_ALREADY_SET.into());
         }
-        // A field that is not valid is supplied all the same, and was compared above.
+        // A field that is not valid counts as supplied, and was compared above.
         let (reference, customer) = (valid(REFERENCE, reference), valid(CUSTOMER, customer));
         for (name, given, kept) in [
             (REFERENCE, self.merchant_reference.is_some(), reference.is_some()),

@@ -12,7 +12,7 @@ use super::{
 /// Keys by table.
 pub(super) type Keys = BTreeMap<&'static str, BTreeSet<String>>;
 
-/// The body of a row, if it is there.
+/// The body of a row, if it exists.
 pub(super) type Body = Result<Option<String>, StoreError>;
 
 /// What a transaction will probably read, and what it has read already of rows that it has not written.

@@ -158,7 +158,7 @@ pub(super) fn open(link: &mut Link, ring: &KeyRing, process: &str, steps: &[Step
 /// How often a store is opened again that another process makes, or upgrades, at the same moment without taking turns.
 const OPENINGS: u32 = 20;
 
-/// Whether another process may have done the same at the same moment: a conflict, or something that is there already.
+/// Whether another process may have done the same at the same moment: a conflict, or an object that exists already.
 fn may_be_another(trouble: &Trouble) -> bool {
     match trouble {
         Trouble::Conflict => true,

@@ -216,7 +216,7 @@ impl Table {
     pub(super) fn open(&self, sealer: &mut Sealer, row: &Found) -> Result<String, StoreError> {
         let opened = self.opened(sealer, row)?.1?;
         String::from_utf8(opened.body)
-            .map_err(|_| StoreError::Damaged(format!("a record of {} is not as it was written", self.name)))
+            .map_err(|_| StoreError::Damaged(format!("a record of {} was altered", self.name)))
     }
 
     /// Rows after a key, in the order of their keys.
@@ -276,7 +276,7 @@ impl Table {
         sealer: &mut Sealer,
         row: &'a Found,
     ) -> Result<(Place<'a>, Result<Opened, StoreError>), StoreError> {
-        let altered = |_| StoreError::Damaged(format!("a record of {} is not as it was written", self.name));
+        let altered = |_| StoreError::Damaged(format!("a record of {} was altered", self.name));
         let cell = |at: usize, digested: bool| -> Result<Option<Cell<'_>>, tokio_postgres::Error> {
             if digested {
                 let bytes: Option<&[u8]> = row.try_get(at)?;
@@ -291,7 +291,7 @@ impl Table {
         let key = cell(0, self.digested_key).map_err(altered)?.unwrap_or(Cell::Text("".into()));
         let place = Place { table: &self.name, key, merchant: row.try_get(1).map_err(altered)?, index };
         let sealed: &[u8] = row.try_get(2).map_err(altered)?;
-        let damaged = |_| StoreError::Damaged(format!("a record of {} is not as it was written", self.name));
+        let damaged = |_| StoreError::Damaged(format!("a record of {} was altered", self.name));
         let opened = sealer.opened(&place, sealed).map_err(damaged);
         Ok((place, opened))
     }

@@ -1,4 +1,4 @@
-//! Whether a store is as it was left.
+//! Checks that a store is unchanged since it was closed.
 
 use rusqlite::{Connection, OptionalExtension as _};
 

@@ -70,7 +70,7 @@ fn keys(store: &mut Sqlite, query: &Query<'_>) -> Vec<String> {
 }
 
 #[test]
-fn what_was_committed_is_there_after_opening_again() {
+fn commits_are_present_after_reopening() {
     let (_folder, path) = file();
     let mut store = Sqlite::open(&path, &KEY).unwrap();
     write(&mut store, &[note("k1", "main", "r1")]);
@@ -186,7 +186,7 @@ fn numbered(key: u8, value: u8) -> Note {
 
 proptest! {
     #[test]
-    fn what_is_not_kept_yet_is_found_as_if_it_were(
+    fn pending_entries_are_found_like_stored_ones(
         before in proptest::collection::vec(any::<(u8, u8, u8)>(), 0..12),
         told in proptest::collection::vec(any::<(u8, u8, u8)>(), 0..12),
         limit in 0..14_u32,
@@ -224,7 +224,7 @@ proptest! {
 
 // spec: 2 §5, A56
 #[test]
-fn nothing_of_one_merchant_is_visible_to_another() {
+fn nothing_of_one_merchant_is_visible_to_others() {
     let mut store = Sqlite::in_memory().unwrap();
     write(&mut store, &[note("k1", "main", "same"), note("k2", "other", "same")]);
     let mut transaction = Transaction::new(&mut store);
@@ -235,7 +235,7 @@ fn nothing_of_one_merchant_is_visible_to_another() {
 }
 
 #[test]
-fn queries_page_in_the_order_of_keys() {
+fn queries_return_pages_in_key_order() {
     let mut store = Sqlite::in_memory().unwrap();
     let parent = |n: i32| Some(n.to_string());
     let notes: Vec<Note> = (1..=5).map(|n| Note { parent: parent(n), ..note(&format!("k{n}"), "main", "r") }).collect();
@@ -377,7 +377,7 @@ fn a_full_disk_is_an_error_that_undoes_the_transaction() {
 }
 
 #[test]
-fn a_body_that_is_no_record_is_an_error_that_shows_nothing_of_it() {
+fn a_body_that_is_no_record_is_an_error_without_an_excerpt() {
     let mut store = Sqlite::in_memory().unwrap();
     store
         .put(

@@ -66,7 +66,7 @@ fn a_customer_who_leaves_the_challenge_has_not_paid_and_can_try_again() {
 }
 
 #[test]
-fn what_was_wrong_with_the_card_is_shown_and_the_form_again() {
+fn the_card_form_is_shown_again_with_its_mistakes() {
     let place = Place::new();
     let order = place.buy();
     let (action, hidden) = place.card_form(&order);
@@ -137,7 +137,7 @@ fn a_forged_return_pays_nothing() {
 }
 
 #[test]
-fn told_to_stop_it_ends_well_and_a_payment_under_way_goes_on_at_the_next_start() {
+fn after_a_stop_a_payment_in_progress_continues_at_the_next_start() {
     let mut place = Place::new();
     let order = place.buy();
     let challenge = place.enter_card(&order, CHALLENGED);

@@ -19,7 +19,7 @@ const STEP: usize = 151;
 const CUT: usize = 6_007;
 
 #[test]
-fn any_damage_to_a_table_is_told_or_taken() {
+fn any_damage_to_a_table_is_reported_or_harmless() {
     let tables = copy_of_the_tables();
     let (mut told, mut taken) = (0, 0);
     for entry in fs::read_dir(tables.path()).unwrap() {
@@ -53,7 +53,7 @@ fn values(text: &str) -> Vec<Range<usize>> {
 
 /// Deeper than a thread's stack, were it read by plain recursion.
 #[test]
-fn endless_nesting_is_told() {
+fn endless_nesting_is_reported() {
     let tables = copy_of_the_tables();
     for nested in
         [format!("a = {}", "[".repeat(200_000)), format!("a = {}", "{ a = ".repeat(200_000)), "[a.".repeat(200_000)]

@@ -27,7 +27,7 @@ impl Tour<'_> {
         .await;
         self.step(
             "Pay with the stored card (authCardKey)",
-            "No card number is sent: the card key stands for it.",
+            "No card number is sent: the card key replaces it.",
             Self::pay_with_card_key,
         )
         .await;

@@ -59,7 +59,7 @@ fn a_batch_that_finished_while_no_process_ran_is_not_overdue() {
 }
 
 #[test]
-fn a_batch_is_overdue_when_the_service_says_so_after_its_time_or_says_nothing_again_and_again() {
+fn a_batch_is_overdue_if_it_is_pending_after_its_time_or_lookups_keep_failing() {
     for (fault, looks) in [(None, 1), (Some(Fault::Garble(200, "{")), 30)] {
         let (mut world, _) = waiting(World::new(plan(), &["a", "b"]));
         world.works = 60 * DAY;
@@ -86,7 +86,7 @@ fn what_a_callback_told_before_a_crash_is_looked_at_however_late() {
 }
 
 #[test]
-fn hints_that_go_on_and_on_do_not_keep_a_doubt_alive() {
+fn repeated_hints_do_not_extend_a_doubt() {
     let (mut world, until) = waiting(World::new(plan(), &["a", "b"]).with([(0, Fault::Lose(Failure::MaybeSent))]));
     world.now = until;
     let mut action = world.input(hint(&key_of(1), &[]));
@@ -134,7 +134,7 @@ fn a_clock_that_is_set_back_makes_nothing_longer() {
 }
 
 #[test]
-fn a_plan_that_waits_for_no_callback_looks_once_at_what_one_told() {
+fn a_plan_without_callbacks_looks_up_a_callbacks_batch_once() {
     for seen in [false, true] {
         let (mut world, _) = waiting(World::new(plan(), &["a", "b"]).with([(0, Fault::LoseReply)]));
         world.works = 2 * DAY;

@@ -62,7 +62,7 @@ fn a_crash_from_what_was_stored_before_a_send_submits_nothing_twice_either() {
 }
 
 #[test]
-fn another_source_is_noticed_before_anything_is_sent() {
+fn another_source_is_detected_before_anything_is_sent() {
     let mut world = World::new(plan(), SOURCE);
     let _ = world.run();
     let saved = world.saves[2].clone();
@@ -98,7 +98,7 @@ fn a_plan_may_change_over_a_crash() {
 }
 
 #[test]
-fn results_that_were_not_taken_come_again_with_the_same_number() {
+fn unacknowledged_results_are_repeated_with_the_same_number() {
     let mut world =
         World::new(plan(), &["a", "b", "c", "d"]).with([(0, Fault::Say(400, "<e><errorCode>940</errorCode></e>"))]);
     let mut action = world.step(Event::Begin);

@@ -56,7 +56,7 @@ fn a_hint_that_holds_exactly_its_keys_settles_a_doubtful_batch() {
 }
 
 #[test]
-fn a_hint_settles_it_after_a_crash_and_is_remembered_over_one() {
+fn a_hint_before_or_after_a_crash_settles_the_batch() {
     let (mut world, _) = in_doubt(plan(), Fault::LoseReply);
     world.now = NOON.after(Duration::from_secs(121));
     let _ = world.input(hint(&key_of(1), &[]));
@@ -91,7 +91,7 @@ fn forged_hints_are_not_believed() {
 }
 
 #[test]
-fn a_hint_for_a_batch_that_is_not_finished_is_looked_at_again_and_not_for_ever() {
+fn a_hint_for_a_pending_batch_causes_a_bounded_number_of_lookups() {
     let (mut world, _) = in_doubt(plan(), Fault::LoseReply);
     let action = world.input(hint(&key_of(1), &[]));
     assert_eq!(world.go_on(action).progress.finished, 2);

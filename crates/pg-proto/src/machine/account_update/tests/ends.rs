@@ -12,12 +12,12 @@ fn refusal(code: &str) -> Fault {
 }
 
 #[test]
-fn what_concerns_every_request_stops_everything_and_it_can_go_on_later() {
+fn an_account_error_stops_everything_until_resumed() {
     for code in ["102", "105", "123", "106", "180", "184"] {
         for at in 0..3 {
             let mut world = World::new(plan(), &["a", "b", "c", "d"]).with([(at, refusal(code))]);
             let summary = world.run();
-            // A look for a result does not meet 180 and 184 as a rule; there they concern that batch alone.
+            // The retrieval of a result rarely gets 180 or 184; there they concern that batch alone.
             if at == 2 && ["180", "184"].contains(&code) {
                 assert_eq!((summary.end, summary.progress.failed), (UpdateEnd::Complete, 2), "{code}");
                 continue;
@@ -64,7 +64,7 @@ fn sending_that_is_held_back_stops_everything() {
 }
 
 #[test]
-fn locks_and_throttles_are_waited_out() {
+fn lockouts_and_throttles_are_waited_out() {
     for (at, body, seconds) in [(0, LOCKED, 300), (0, THROTTLED, 60), (1, LOCKED, 300)] {
         let mut world = World::new(plan(), &["a", "b"]).with([(at, Fault::Say(403, body))]);
         let summary = world.run();
@@ -74,7 +74,7 @@ fn locks_and_throttles_are_waited_out() {
 }
 
 #[test]
-fn what_was_not_sent_is_sent_again_until_that_is_hopeless() {
+fn unsent_requests_are_retried_up_to_the_bound() {
     let lost = |count: usize| (0..count).map(|at| (at, Fault::Lose(Failure::NotSent)));
     let mut world = World::new(plan(), &["a", "b"]).with(lost(30));
     assert_eq!((world.run().progress.finished, world.batches.len()), (2, 1));
@@ -117,7 +117,7 @@ fn a_pending_batch_is_waited_for_with_growing_pauses_and_not_for_ever() {
 }
 
 #[test]
-fn a_result_that_cannot_be_had_ends_its_batch() {
+fn an_unavailable_result_ends_its_batch() {
     let mut world = World::new(plan(), &["a"]).with((1..=5).map(|at| (at, refusal("181"))));
     assert_eq!(world.run().progress.finished, 1);
     for (code, looks) in [("181", 6), ("183", 1), ("937", 1)] {

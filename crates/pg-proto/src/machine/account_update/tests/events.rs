@@ -74,7 +74,7 @@ fn a_hint_brings_a_batch_forward_and_many_do_not_flood_the_service() {
 }
 
 #[test]
-fn a_result_is_offered_until_it_was_taken() {
+fn a_result_is_offered_until_it_is_acknowledged() {
     let mut world = World::new(plan(), &["a"]);
     let mut action = world.step(Event::Begin);
     loop {

@@ -36,7 +36,7 @@ fn an_empty_source_is_over_at_once_and_one_without_keys_sends_nothing() {
 }
 
 #[test]
-fn keys_from_another_place_too_many_or_unasked_are_passed_over() {
+fn unexpected_keys_are_ignored() {
     let mut world = World::new(plan().outstanding(1), &["a", "b", "c", "d"]);
     let keys = |from, keys: &[&str]| UpdateInput::Keys { from, keys: keys.iter().map(|&key| key.into()).collect() };
     assert!(matches!(world.step(Event::Begin), Action::Ask(UpdateDemand::Keys { from: 0, at_most: 2 })));
@@ -71,7 +71,7 @@ fn never_more_batches_are_open_than_the_plan_says_and_what_is_stored_stays_small
 }
 
 #[test]
-fn a_wrong_plan_is_refused_before_anything_is_read() {
+fn an_invalid_plan_is_refused_before_anything_is_read() {
     assert!(AccountUpdate::new(account(), UpdatePlan::new("")).is_err());
     assert!(AccountUpdate::new(account(), plan().callback_url("no address")).is_err());
 }

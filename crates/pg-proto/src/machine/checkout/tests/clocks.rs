@@ -56,7 +56,7 @@ fn a_clock_that_is_set_back_makes_nothing_longer() {
 
 /// What the service says of a token's time is as little a bound as what a clock says.
 #[test]
-fn a_token_that_lives_for_ever_and_is_not_cancelled_is_not_waited_for_for_ever() {
+fn waiting_for_an_unlimited_token_is_bounded() {
     let mut run = Run::new(Some("order-7"));
     run.step(Event::Begin).say(&token().replace("2024-05-01T13", "9999-05-01T13"));
     run.withdraw().refuse("777").wait();

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn at_its_end_the_token_is_withdrawn_and_late_news_still_count() {
+fn at_the_deadline_the_token_is_cancelled_and_late_results_still_count() {
     let mut run = Run::waiting(Some("order-7"));
     assert_eq!(run.at(NOON.after(HOUR)).method(), "canceltoken");
     run.say(&cancelled("1"));
@@ -12,7 +12,7 @@ fn at_its_end_the_token_is_withdrawn_and_late_news_still_count() {
 }
 
 #[test]
-fn a_payment_that_no_hint_named_is_searched_for() {
+fn a_payment_without_a_hint_is_searched_for() {
     let mut run = Run::waiting(Some("order-7"));
     run.withdraw().say(&cancelled("1")).wait();
     assert_eq!(run.method(), "lookup");
@@ -72,7 +72,7 @@ fn it_has_lapsed_only_when_it_is_closed_and_a_search_found_nothing() {
 
 /// The customer may still be paying: only the clock says that the token has expired.
 #[test]
-fn a_clock_that_jumps_makes_no_token_lapse() {
+fn a_clock_jump_expires_no_token() {
     let jumped = || {
         let mut run = Run::waiting(Some("order-7"));
         run.withdraw();
@@ -131,7 +131,7 @@ fn without_a_search_that_saw_everything_it_is_unknown() {
 }
 
 #[test]
-fn a_token_that_could_not_be_cancelled_and_never_expires_is_still_open() {
+fn an_uncancelled_unlimited_token_stays_open() {
     let mut run = Run::new(Some("order-7"));
     run.step(Event::Begin).say(&token().replace("2024-05-01T13:00:00Z", ""));
     run.withdraw();
@@ -161,7 +161,7 @@ fn a_crash_at_each_place_goes_on_from_there() {
 
 /// The service itself named it, under the reference of this checkout.
 #[test]
-fn what_the_search_found_and_no_lookup_shows_may_be_the_payment() {
+fn a_payment_found_by_search_only_may_be_the_payment() {
     for (code, unclear) in [("943", false), ("777", true), ("950", true)] {
         let mut run = Run::waiting(Some("order-7"));
         run.withdraw().say(&cancelled("1")).wait().say(&found(&["key-1"]));
@@ -176,7 +176,7 @@ fn what_the_search_found_and_no_lookup_shows_may_be_the_payment() {
 }
 
 #[test]
-fn late_news_are_waited_for_whenever_the_token_was_cancelled() {
+fn late_results_are_awaited_after_a_token_was_cancelled() {
     let mut run = Run::waiting(None);
     run.withdraw().say(&cancelled("0")).wait();
     // It was not closed before: the customer may have paid just now.

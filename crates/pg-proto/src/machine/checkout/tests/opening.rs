@@ -13,7 +13,7 @@ fn a_token_leads_to_the_payment_page_until_it_expires() {
 }
 
 #[test]
-fn a_token_is_asked_for_again_and_not_for_ever() {
+fn a_token_request_is_retried_up_to_a_limit() {
     let mut run = Run::new(Some("order-7"));
     run.step(Event::Begin).fail(Failure::MaybeSent).wait().fail(Failure::NotSent).wait().say("<html>").wait();
     assert_eq!(run.say_with(503, "").wait().method(), "gettoken");
@@ -44,7 +44,7 @@ fn a_refusal_and_a_crash_end_it_before_a_customer_has_an_address() {
 }
 
 #[test]
-fn what_is_to_be_paid_has_to_be_known() {
+fn the_amount_must_be_known() {
     let open = |request: GetToken| Checkout::new(account(), request, CheckoutPlan::default()).map(|_| ());
     let mut without = request(None);
     without.currency = None;
@@ -64,14 +64,14 @@ fn what_is_to_be_paid_has_to_be_known() {
 }
 
 #[test]
-fn a_token_that_does_not_say_when_it_expires_is_waited_for_as_long_as_the_plan_says() {
+fn a_token_without_an_expiry_is_awaited_for_the_time_of_the_plan() {
     let mut run = Run::new(Some("order-7"));
     run.step(Event::Begin).say(&token().replace("2024-05-01T13:00:00Z", "soon"));
     assert_eq!(run.redirect().1, NOON.after(7 * 24 * HOUR));
 }
 
 #[test]
-fn an_address_that_could_not_be_stored_is_not_given_out() {
+fn an_address_is_returned_only_after_it_is_stored() {
     let mut run = Run::waiting(Some("order-7"));
     let end = CheckoutOutcome::NotOpened(NotOpenedReason::HeldBack);
     assert_eq!(*run.step(Event::Failed(Failure::HeldBack)).ended(), end);

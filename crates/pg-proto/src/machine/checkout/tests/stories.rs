@@ -51,7 +51,7 @@ fn story(seed: u64) -> (bool, CheckoutOutcome) {
 }
 
 #[test]
-fn whatever_happens_the_claim_is_what_the_ledger_holds() {
+fn the_claim_always_matches_the_ledger() {
     let mut seen = [0; 4];
     for seed in 0..3_000_u64 {
         let (was_paid, claim) = story(seed);

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn news_are_looked_up_and_only_a_payment_of_this_token_counts() {
+fn hints_are_looked_up_and_only_a_payment_of_this_token_counts() {
     let mut run = Run::waiting(None);
     assert_eq!(run.tell("key-1").method(), "transaction_lookup");
     assert_eq!(*run.say(&paid()).ended(), CheckoutOutcome::Paid { trans_key: "key-1".to_owned() });
@@ -22,7 +22,7 @@ fn news_are_looked_up_and_only_a_payment_of_this_token_counts() {
 }
 
 #[test]
-fn what_is_neither_paid_nor_failed_is_never_taken_for_either() {
+fn an_unclear_lookup_counts_as_neither_paid_nor_failed() {
     for odd in [
         looked_up("Success", "token-1", "999.00", "GBP"),
         looked_up("Success", "token-1", "1,000.00", "EUR"),
@@ -44,7 +44,7 @@ fn what_is_neither_paid_nor_failed_is_never_taken_for_either() {
 }
 
 #[test]
-fn made_up_news_cost_a_lookup_a_second_and_do_not_keep_it_from_ending() {
+fn forged_hints_cost_one_lookup_a_second_and_do_not_extend_the_deadline() {
     let mut run = Run::waiting(None);
     run.now = NOON.after(Duration::from_secs(3_000));
     let (mut lookups, mut news) = (0, 0);
@@ -76,7 +76,7 @@ fn made_up_news_cost_a_lookup_a_second_and_do_not_keep_it_from_ending() {
 }
 
 #[test]
-fn news_that_are_no_keys_are_passed_over_and_others_survive_a_crash() {
+fn hints_without_a_key_are_ignored_and_others_survive_a_crash() {
     let mut run = Run::waiting(None);
     for odd in ["", "a b", "\u{7}", &"k".repeat(33)] {
         run.tell(odd);

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn a_return_is_a_reason_to_ask_and_no_more() {
+fn a_return_only_causes_a_lookup() {
     let mut run = Run::at(Phase::Challenged, plan());
     assert_eq!(run.input(ThreeDSecureInput::Returned).method(), "getAuthenticationStatus");
     run.say(&status("920", "N"));
@@ -14,7 +14,7 @@ fn a_return_is_a_reason_to_ask_and_no_more() {
 }
 
 #[test]
-fn a_customer_who_left_has_abandoned_it_unless_they_were_done() {
+fn a_customer_who_left_has_abandoned_the_challenge_unless_it_was_complete() {
     let mut run = Run::at(Phase::Challenged, plan());
     run.input(ThreeDSecureInput::Closed).say(&status("920", "N"));
     assert_eq!(*run.ended(), ThreeDSecureOutcome::Abandoned);
@@ -23,7 +23,7 @@ fn a_customer_who_left_has_abandoned_it_unless_they_were_done() {
 }
 
 #[test]
-fn past_its_time_the_status_decides() {
+fn after_the_deadline_the_status_decides() {
     let mut run = Run::at(Phase::Challenged, plan());
     run.later(899).step(Event::Woken);
     assert!(matches!(run.asked(), ThreeDSecureDemand::Challenge { .. }));
@@ -41,7 +41,7 @@ fn a_crash_leads_the_customer_there_again_with_the_same_time() {
 }
 
 #[test]
-fn a_decision_that_was_not_asked_for_changes_nothing() {
+fn an_unexpected_decision_changes_nothing() {
     let mut run = Run::at(Phase::Challenged, plan());
     let before = run.asked().clone();
     for input in [ThreeDSecureInput::Proceed, ThreeDSecureInput::Stop] {

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn every_end_of_a_challenge_is_told_apart_and_none_of_them_pays() {
+fn every_end_of_a_challenge_is_distinct_and_none_pays() {
     for (code, expected) in [
         ("608", ThreeDSecureOutcome::Failed),
         ("921", ThreeDSecureOutcome::Abandoned),
@@ -30,7 +30,7 @@ fn only_a_known_success_with_a_shift_pays_unasked() {
 }
 
 #[test]
-fn a_question_is_asked_again_whatever_became_of_it_but_not_for_ever() {
+fn a_question_is_repeated_after_any_failure_up_to_a_limit() {
     for failure in [Some(Failure::NotSent), Some(Failure::MaybeSent), None] {
         let mut run = Run::at(Phase::Checking, plan());
         for _ in 0..7 {
@@ -66,7 +66,7 @@ fn while_a_reply_is_awaited_nothing_is_sent() {
 }
 
 #[test]
-fn who_leaves_while_the_service_is_to_be_waited_for_has_left() {
+fn closing_the_challenge_during_a_wait_abandons_it() {
     let mut run = Run::at(Phase::Checking, plan());
     run.refuse("121").input(ThreeDSecureInput::Closed).wait().say(&status("920", "N"));
     assert_eq!(*run.ended(), ThreeDSecureOutcome::Abandoned);

@@ -47,7 +47,7 @@ fn a_clock_that_is_set_back_extends_no_time_limit() {
 
 /// However far: the service says how the challenge went, and no clock.
 #[test]
-fn a_clock_that_leaps_ends_nothing_by_itself() {
+fn a_clock_jump_ends_nothing_by_itself() {
     let mut run = Run::at(Phase::Challenged, plan());
     assert_eq!(run.later(30 * 86_400).step(Event::Woken).method(), "getAuthenticationStatus");
     assert_eq!(run.say(&status("607", "Y")).method(), "auth3DSecure");

@@ -12,7 +12,7 @@ fn the_merchant_decides() {
 }
 
 #[test]
-fn who_does_not_decide_in_time_does_not_pay() {
+fn a_late_decision_does_not_pay() {
     let mut run = Run::at(Phase::Deciding, plan());
     run.later(599).step(Event::Woken);
     assert!(matches!(run.asked(), ThreeDSecureDemand::Decide { .. }));

@@ -112,7 +112,7 @@ fn a_lost_reply_ends_it_unpaid_and_it_is_never_sent_again() {
 }
 
 #[test]
-fn what_was_not_sent_or_not_looked_at_is_sent_again_a_few_times() {
+fn unsent_and_throttled_requests_are_retried_a_few_times() {
     for code in ["121", "122", "936", ""] {
         let mut run = Run::at(Phase::Initiating, plan());
         for _ in 0..7 {

@@ -46,7 +46,7 @@ fn a_payment_that_appears_late_is_found() {
 }
 
 #[test]
-fn what_cannot_be_is_unknown() {
+fn impossible_lookups_are_unknown() {
     let paid = transaction("600", "Auth", "GBP");
     let why = |run: &mut Run| match run.ended() {
         ThreeDSecureOutcome::Unknown { why, .. } => why.clone(),
@@ -91,7 +91,7 @@ fn of_value(code: &str, value: &str) -> String {
 }
 
 #[test]
-fn a_payment_of_another_amount_is_not_taken_for_ours() {
+fn a_payment_of_another_amount_is_not_ours() {
     let mut run = Run::at(Phase::LookingUp, plan());
     assert!(matches!(run.say(&found(&[of_value("600", "499")])).ended(), ThreeDSecureOutcome::Approved(_)));
     for code in ["600", "901"] {
@@ -108,7 +108,7 @@ fn a_payment_of_another_amount_is_not_taken_for_ours() {
 }
 
 #[test]
-fn a_state_of_an_earlier_version_compares_the_amount_that_its_owner_states() {
+fn a_state_of_an_earlier_version_takes_the_amount_from_its_owner() {
     let run = Run::at(Phase::LookingUp, plan());
     let saved = run.machine.save().text().to_owned();
     let earlier = saved.replace("\"total\":499,", "");

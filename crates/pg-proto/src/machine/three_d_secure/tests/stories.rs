@@ -52,7 +52,7 @@ fn story(seed: u64) -> (bool, ThreeDSecureOutcome) {
 }
 
 #[test]
-fn whatever_happens_the_claim_is_what_the_ledger_holds() {
+fn the_claim_always_matches_the_ledger() {
     let mut seen = [0; 3];
     for seed in 0..5_000_u64 {
         let (charged, claim) = story(seed);

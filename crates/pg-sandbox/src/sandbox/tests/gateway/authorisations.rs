@@ -59,7 +59,7 @@ fn the_card_decides_the_outcome_of_auth_and_preauth() {
 // spec: 2 §4.3, A05: The other required parameters of an order.
 // spec: 2 §4.3, A05, A12; codes ErrorCode 111 125
 #[test]
-fn what_cannot_be_paid_is_refused_and_leaves_nothing() {
+fn an_unpayable_request_is_refused_and_changes_nothing() {
     let mut shop = Shop::open();
     for (change, wanted) in [
         (("cardNumber", "4111111111111112"), "108"),
@@ -143,7 +143,7 @@ fn a_card_number_has_13_to_19_digits() {
 /// Left out of the sum, such an item would make the customer pay less than was asked for.
 // spec: 2 §2.4, A14
 #[test]
-fn an_item_whose_number_is_written_otherwise_is_not_left_out_of_the_sum() {
+fn an_item_with_an_unusual_number_counts_in_the_sum() {
     let mut shop = Shop::open();
     for (name, value) in [
         ("itemName01", "Cake"),
@@ -199,7 +199,7 @@ fn raw_cards_need_their_permission() {
 // spec: 2 §4.3, A91: terminalKey must be a terminal of the account.
 // spec: codes SandboxErrorCode 957
 #[test]
-fn a_terminal_has_to_be_one_of_the_account() {
+fn a_terminal_must_belong_to_the_account() {
     let mut shop = Shop::open();
     for (merchant, terminal, wanted) in
         [("main", "main-web", "600"), ("main", "main-phone", "600"), ("main", "", "600"), ("other", "main-web", "957")]

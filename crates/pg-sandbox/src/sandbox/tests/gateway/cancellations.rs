@@ -21,7 +21,7 @@ fn without_a_value_everything_that_is_left_is_cancelled() {
 
 // spec: 2 §3.2, A96
 #[test]
-fn captures_and_cancellations_share_what_was_reserved() {
+fn captures_and_cancellations_share_the_reserved_amount() {
     let mut shop = Shop::dividing();
     let preauth = reserve(&mut shop, 1000);
     assert_eq!(shop.operate("cancelpreauth", &preauth, Some(0)).code(), "107");

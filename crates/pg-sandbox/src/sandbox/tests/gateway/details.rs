@@ -74,7 +74,7 @@ fn there_may_be_as_many_items_as_parameters() {
 // spec: 3 §4.1, A122: payment_source, applet, trans_cat and trans_class are stored.
 // spec: 3 §4.1, A91, A122
 #[test]
-fn a_hosted_payment_records_what_its_token_was_told() {
+fn a_hosted_payment_records_the_fields_of_its_token() {
     let mut shop = Shop::open();
     let enterprise = account("main").enterprise.unwrap();
     let told = [

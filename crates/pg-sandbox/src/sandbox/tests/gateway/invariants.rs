@@ -25,7 +25,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 0..20)
 }
 
-/// What the documents promise about `value` out of `left`: the amount, or the code of the refusal.
+/// The documented result of `value` out of `left`: the amount, or the code of the refusal.
 fn promised(value: Option<u64>, left: u64, none_left: &'static str) -> Result<u64, &'static str> {
     match value {
         Some(0) => Err("107"),
@@ -62,7 +62,7 @@ impl Model {
         Self { shop, preauth, reserved: amount, ended: false, ends, debits }
     }
 
-    /// Makes a step and holds its answer against the promise.
+    /// Makes a step and compares its reply with the promise.
     fn step(&mut self, step: &Step) {
         let left = if self.shop.at < self.ends && !self.ended { self.reserved } else { 0 };
         match *step {

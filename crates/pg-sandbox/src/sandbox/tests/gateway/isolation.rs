@@ -12,7 +12,7 @@ fn without_trace(answer: &Answer) -> Value {
 //   exist.
 // spec: codes SandboxErrorCode 943
 #[test]
-fn a_key_of_another_account_does_not_exist() {
+fn keys_of_other_accounts_are_unknown() {
     let mut shop = Shop::open();
     let references = [("merchantReference", "order 7"), ("uniqueMerchantReference", "u-1")];
     let auth = shop.call("auth", &raw(PAN, &references)).key();

@@ -95,7 +95,7 @@ fn the_basis_names_what_was_assumed() {
 
 // spec: 2 §4.4, A68: lookup without a parameter is an error.
 #[test]
-fn nothing_to_look_for_is_an_error() {
+fn an_empty_search_is_an_error() {
     let (mut shop, _) = recorded();
     for pairs in [&[][..], &[("transactionKey", ""), ("merchantReference", "")], &[("unknown", "x")]] {
         let answer = shop.call("lookup", pairs);
@@ -106,7 +106,7 @@ fn nothing_to_look_for_is_an_error() {
 
 // spec: 2 §7, A93: A bank that does not respond gives 119, whether it charged or not, and the reference is used up.
 #[test]
-fn a_payment_without_an_answer_of_the_bank_is_not_found() {
+fn a_payment_without_a_response_from_the_bank_is_not_found() {
     let mut shop = Shop::open();
     let references = [("merchantReference", "order 7"), ("uniqueMerchantReference", "u-1")];
     assert_eq!(shop.call("auth", &raw(SILENT, &references)).code(), "119");

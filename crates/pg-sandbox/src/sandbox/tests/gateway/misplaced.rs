@@ -19,7 +19,7 @@ fn version_5(shop: &mut Shop, method: &str, pairs: &[(&str, &str)]) -> String {
 // spec: 2 §4.3, A150: A reference that a method does not have, or whose name is misspelt, is refused.
 // spec: codes SandboxErrorCode 963
 #[test]
-fn a_reference_that_a_method_does_not_have_is_refused() {
+fn a_reference_is_refused_by_methods_without_one() {
     let mut shop = Shop::open();
     for name in ["uniquemerchantreference", "unique_merchant_reference", "uniqueMerchantRefrence", "trans_reference"] {
         let answer = shop.call("auth", &raw(PAN, &[(name, "u-1")]));
@@ -53,7 +53,7 @@ fn a_reference_that_a_method_does_not_have_is_refused() {
 //   charged.
 // spec: codes SandboxErrorCode 964
 #[test]
-fn an_amount_that_a_method_does_not_have_is_refused() {
+fn an_amount_is_refused_by_methods_without_one() {
     let mut shop = Shop::open();
     for name in [
         "value",

@@ -55,7 +55,7 @@ fn two_refunds_with_one_reference_pay_back_once() {
 
 // spec: 2 §3.2, A94
 #[test]
-fn a_reference_of_its_own_is_recorded_and_finds_it() {
+fn a_lookup_by_a_recorded_reference_finds_the_payment() {
     for method in METHODS {
         let mut shop = Shop::open();
         let (name, key) = ready(&mut shop, method);
@@ -72,7 +72,7 @@ fn a_reference_of_its_own_is_recorded_and_finds_it() {
 }
 
 #[test]
-fn an_empty_reference_is_none() {
+fn an_empty_reference_counts_as_missing() {
     for method in METHODS {
         let mut shop = Shop::open();
         let (name, key) = ready(&mut shop, method);

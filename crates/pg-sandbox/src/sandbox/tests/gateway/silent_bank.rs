@@ -16,7 +16,7 @@ fn fault(shop: &mut Shop, method: &str, kind: &str) {
 
 // spec: 2 §7, A93
 #[test]
-fn a_card_is_charged_although_the_answer_is_119() {
+fn a_card_may_be_charged_although_the_reply_is_119() {
     for method in ["auth", "preauth"] {
         let mut shop = Shop::open();
         let answer = shop.call(method, &raw(UNHEARD, &[UNIQUE, ("merchantReference", "order 7")]));

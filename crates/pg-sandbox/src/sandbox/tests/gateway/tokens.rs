@@ -30,7 +30,7 @@ fn a_token_pays_again_and_again() {
 //   it.
 // spec: codes SandboxErrorCode 941
 #[test]
-fn the_customer_has_to_be_the_token_s() {
+fn the_customer_must_match_the_token() {
     let mut shop = Shop::open();
     let token = shop.token(PAN, GOOD);
     for (customer, wanted) in [("customer-7", "600"), ("", "600"), ("customer-8", "941"), ("Customer-7", "941")] {

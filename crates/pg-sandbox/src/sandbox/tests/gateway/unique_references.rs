@@ -8,7 +8,7 @@ const UNIQUE: (&str, &str) = ("uniqueMerchantReference", "u-1");
 //   fifty requests at the same time.
 // spec: 2 §7, A93; codes SandboxErrorCode 950
 #[test]
-fn it_is_used_up_by_whatever_reaches_the_bank() {
+fn every_request_that_reaches_the_bank_uses_the_reference_up() {
     for (number, first) in [(PAN, "600"), (DECLINED, "901"), (POOR, "902"), (SILENT, "119")] {
         let mut shop = Shop::open();
         let answer = shop.call("auth", &raw(number, &[UNIQUE]));

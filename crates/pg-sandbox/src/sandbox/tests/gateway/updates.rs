@@ -84,7 +84,7 @@ fn references_that_were_copied_count_as_set() {
 }
 
 #[test]
-fn what_cannot_be_set_is_refused() {
+fn unsettable_fields_are_refused() {
     let mut shop = Shop::open();
     let key = pay(&mut shop, 100);
     let (long, longer) = ("r".repeat(33), "c".repeat(46));

@@ -16,7 +16,7 @@ use crate::{
 /// The hidden input that says which form was posted.
 pub(super) const VISIT: &str = "visit";
 
-/// A form that a customer is shown, and everything that is said in it.
+/// The form that a customer sees, with its texts.
 pub(super) struct Page<'a> {
     pub(super) token: &'a CheckoutToken,
     /// The key of the form.
@@ -34,9 +34,8 @@ pub(super) struct Alert {
 }
 
 impl Alert {
-    /// For a payment that was not approved, or for none when the bank did not answer; after a challenge
-    /// that ended so, if there was one (A181). A form that was posted before was not brought
-    /// to the bank again.
+    /// Creates the text for a payment that was not approved, or for none if the bank did not answer. `challenge` is the end of a
+    /// challenge that was not passed (A181). `replay`: the form was posted before, and the bank was not asked again.
     pub(super) fn new(payment: Option<&Payment>, challenge: Option<AuthenticationEnd>, replay: bool) -> Self {
         let (title, declined) = match (challenge, payment.map(|payment| payment.status_code.as_str())) {
             (Some(AuthenticationEnd::Failed), _) => ("Your bank could not confirm that it was you", false),
@@ -55,9 +54,9 @@ impl Alert {
             }
         });
         let rest = if payment.is_none() {
-            "It is not known whether your card was charged. Please ask the shop before you try again."
+            "It is unknown whether your card was charged. Please ask the shop before you try again."
         } else if replay {
-            "This form had been sent before, and that was the answer. Nothing was charged. You can try again here."
+            "This form was sent before, with this result. Nothing was charged. You can try again here."
         } else {
             "Nothing was charged. You can try again, or use another card."
         };
@@ -97,7 +96,7 @@ impl Page<'_> {
         if token.auto_redirect { reply.leading_away() } else { reply }
     }
 
-    /// It has the focus, so that it is read out first.
+    /// The alert, which has the focus so that a screen reader reads it first.
     fn alert(&self) -> String {
         match &self.alert {
             None => String::new(),
@@ -108,7 +107,7 @@ impl Page<'_> {
         }
     }
 
-    /// All faults at the top, each leading to its input.
+    /// All mistakes at the top, each with a link to its input.
     fn summary(&self) -> String {
         if self.faults.is_empty() {
             return String::new();

@@ -75,7 +75,7 @@ impl Entered {
             (number.is_empty(), "Enter your card number"),
             (!number.bytes().all(|byte| byte.is_ascii_digit()), "Enter the card number in digits only"),
             (number.len() < 12, "This card number is too short: please check that all its digits are there"),
-            (number.len() > 19, "This card number is too long: please check that no digit is there twice"),
+            (number.len() > 19, "This card number is too long: please check that no digit is repeated"),
             (!cards::luhn_valid(number), "One digit of this card number is wrong, or two are swapped: please check it"),
         ])
     }
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_is_wrong_is_told_at_once() {
+    fn all_mistakes_of_a_form_are_reported_at_once() {
         let all = ["cardNumber", "cardExpiry", "cardCV2"];
         assert_eq!(faults(""), all);
         assert_eq!(faults("cardNumber=1&cardExpiryMonth=13&cardExpiryYear=x&cardCV2=12"), all);
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn each_mistake_in_number_and_code_has_words_of_its_own() {
+    fn each_mistake_in_number_and_code_has_its_own_message() {
         let told = |name: &str, value: &str| {
             let body = format!("{name}={value}");
             let entered = Entered::of(&Form::parse(body.as_bytes(), &FormLimits::default()).unwrap());

@@ -139,7 +139,7 @@ mod tests {
 
     // spec: 3 §1, A180
     #[test]
-    fn each_mistake_has_words_of_its_own() {
+    fn each_mistake_has_its_own_message() {
         for (body, wanted) in [
             ("", "Enter the expiry date of your card"),
             ("cardExpiry=soon", "Enter the expiry date as"),
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_entered_is_shown_where_it_was_entered() {
+    fn input_is_shown_again_in_its_field() {
         assert_eq!(expiry("cardExpiry=830").shown(), ["08 / 30", "", ""]);
         assert_eq!(expiry("cardExpiry=13%2F2030").shown(), ["13 / 2030", "", ""]);
         assert_eq!(expiry("cardExpiry=1+2+3").shown(), ["1 2 3", "", ""]);

@@ -5,7 +5,7 @@ use http::StatusCode;
 use super::super::{Context, Reply, html};
 use crate::assumed;
 
-/// After an approval. It shows nothing of its query, which anyone can write.
+/// After an approval. It shows no part of its query, which anyone can write.
 pub(super) fn success(context: &mut Context<'_>) -> Reply {
     page(context, "Thank you", "Your payment has been made. You can close this page.")
 }

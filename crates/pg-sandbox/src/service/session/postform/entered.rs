@@ -92,7 +92,7 @@ mod tests {
 
     // spec: 2 §2.2, A82
     #[test]
-    fn what_is_no_card_number_is_hidden_whole() {
+    fn input_that_is_no_card_number_is_masked_completely() {
         assert_eq!(masked_number("4111111111111111"), "411111******1111");
         assert_eq!(masked_number("4111 1111 1111 1111"), "*".repeat(19));
         assert_eq!(masked_number("41111111111111112222"), "*".repeat(20));

@@ -16,7 +16,7 @@ const OF_THE_CARD: [&str; 2] = ["cardholderName", "cardDescription"];
 /// newest value.
 pub(super) fn collected(session: &Session, form: &PostForm) -> Vec<(String, String)> {
     let number = card_numbers::digits(form.card_number.expose());
-    // An earlier post may hold the number in an input that nothing was known of then.
+    // An earlier post may contain the number in an input that was unknown then.
     let shown = |text: &str| card_numbers::masked(text, Some(&number), Search::Entered).into_owned();
     let mut all: Vec<_> = session.collected.iter().map(|(name, value)| (shown(name), shown(value))).collect();
     for (name, value) in form.collect.iter() {

@@ -176,7 +176,7 @@ fn an_earlier_state_beside_a_later_redo_log_is_refused() {
 }
 
 #[test]
-fn a_redo_log_under_another_key_or_of_a_stranger_says_nothing() {
+fn a_redo_log_of_another_key_or_store_is_ignored() {
     let (_folder, path, states) = crashed(3);
     let (_other, theirs, _) = crashed(4);
     let mut foreign = fs::read(file::redo(&theirs)).unwrap();

@@ -108,7 +108,7 @@ fn an_end_is_an_end() {
 
 // spec: 2 §3.3, A110
 #[test]
-fn of_two_answers_at_once_the_first_counts() {
+fn the_first_of_two_concurrent_answers_counts() {
     let mut shop = Shop::open();
     let key = open(&mut shop, CHALLENGE, &[]);
     let post = |outcome: &str| request(Method::POST, &format!("/3ds/{key}"), format!("outcome={outcome}"));
@@ -147,7 +147,7 @@ fn a_card_without_3d_secure_is_sent_back_at_once() {
 }
 
 #[test]
-fn the_card_that_always_fails_does_so() {
+fn the_card_of_failing_challenges_always_fails() {
     for (outcome, end) in [
         ("authenticate", AuthenticationEnd::Failed),
         ("fail", AuthenticationEnd::Failed),
@@ -176,7 +176,7 @@ fn without_a_return_address_there_is_a_last_page() {
 }
 
 #[test]
-fn a_form_of_somebody_else_asks_again() {
+fn an_invalid_form_shows_the_challenge_again() {
     let mut shop = Shop::open();
     let key = open(&mut shop, CHALLENGE, &[]);
     let path = format!("/3ds/{key}");
@@ -216,7 +216,7 @@ fn only_get_head_and_post_are_answered() {
         assert!(page(&response).contains("934"));
     }
     assert_eq!(end_of(&mut shop, &key), None);
-    // What only a form may do is no address.
+    // What only a form may do is not an address.
     let address = format!("/3ds/{key}?outcome=authenticate");
     let response = shop.sandbox.handle(shop.at, request(Method::GET, &address, ""));
     assert_eq!((response.status(), end_of(&mut shop, &key)), (StatusCode::OK, None));

@@ -85,7 +85,7 @@ fn the_customer_authenticates_and_pays() {
 
 // spec: 3 §4.1, A122: With 3D_secure 1 the challenge comes before the payment; with 0 or without it there is none.
 #[test]
-fn who_does_not_ask_for_it_gets_no_challenge() {
+fn a_token_without_3d_secure_has_no_challenge() {
     for asked in ["0", ""] {
         let mut shop = Shop::open();
         let page = page_of_token(&mut shop, &[("3D_secure", asked)]);
@@ -109,7 +109,7 @@ fn a_card_without_3d_secure_pays_without_a_question() {
 // spec: 3 §1, A181: The page shows how a challenge ended that was not passed.
 // spec: 3 §4.1, A122
 #[test]
-fn a_challenge_that_does_not_succeed_is_a_decline_and_another_try_is_possible() {
+fn a_failed_challenge_is_a_decline_and_the_customer_can_try_again() {
     for (number, outcome, code, words) in [
         (CHALLENGE, "fail", "907", "Your bank could not confirm that it was you"),
         (CHALLENGE, "abandon", "907", "You left before confirming that it was you"),
@@ -128,7 +128,7 @@ fn a_challenge_that_does_not_succeed_is_a_decline_and_another_try_is_possible() 
         // The form that follows is a new one; the first one stays used.
         let again = shop.sandbox.handle(shop.at, request(Method::POST, &page, first));
         let again = text(&again).1;
-        assert!(again.contains("This form had been sent before") && again.contains(words), "{again}");
+        assert!(again.contains("This form was sent before") && again.contains(words), "{again}");
         let next = html.split("name=\"visit\" value=\"").nth(1).unwrap()[..32].to_owned();
         let second = shop.sandbox.handle(shop.at, request(Method::POST, &page, form(&next, CHALLENGE)));
         let back = location(&press(&mut shop, &challenged(&second), "authenticate")).to_owned();
@@ -152,7 +152,7 @@ fn a_customer_who_never_answers_is_declined_when_they_come_back() {
 }
 
 #[test]
-fn a_double_click_asks_once_and_an_early_return_asks_on() {
+fn a_double_click_opens_one_challenge_and_an_early_return_repeats_it() {
     let mut shop = Shop::open();
     let page = page_of_token(&mut shop, &[]);
     let (response, form) = submit(&mut shop, &page, CHALLENGE);
@@ -187,7 +187,7 @@ fn a_token_that_ended_meanwhile_is_not_paid() {
 }
 
 #[test]
-fn a_bank_that_does_not_answer_is_told_and_asked_nothing() {
+fn no_response_from_the_bank_is_shown_without_a_form() {
     let mut shop = Shop::open();
     let page = page_of_token(&mut shop, &[]);
     let (response, _) = submit(&mut shop, &page, SILENT);

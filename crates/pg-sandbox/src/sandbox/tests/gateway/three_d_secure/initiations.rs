@@ -111,7 +111,7 @@ fn every_test_card_is_checked() {
 }
 
 #[test]
-fn what_is_wrong_is_refused_and_leaves_nothing() {
+fn invalid_requests_are_refused_and_change_nothing() {
     let mut shop = Shop::open();
     let session = shop.session(CHALLENGE);
     let long = format!("https://shop.example/{}", "a".repeat(9000));
@@ -172,7 +172,7 @@ fn a_token_that_cannot_pay_is_refused() {
 }
 
 #[test]
-fn an_initiation_uses_up_the_unique_reference_whatever_comes_of_it() {
+fn an_initiation_uses_up_the_unique_reference_with_any_result() {
     const UNIQUE: (&str, &str) = ("uniqueMerchantReference", "u-1");
     for (number, first) in [(CHALLENGE, "607"), (NOT_ENROLLED, "607"), (SILENT, "608")] {
         let mut shop = Shop::open();
@@ -225,7 +225,7 @@ fn a_check_is_no_payment() {
 /// Spec 2 §3.2: any transaction may be updated, and it changes no state.
 // spec: 2 §3.2, A98
 #[test]
-fn a_check_takes_references_and_is_otherwise_as_it_was() {
+fn a_check_accepts_references_and_changes_nothing_else() {
     let mut shop = Shop::open();
     let key = open(&mut shop, CHALLENGE, &[]);
     let check = shop.stored::<Authentication>(&key).unwrap().check;

@@ -10,7 +10,7 @@ fn without_trace(answer: &Answer) -> Value {
 }
 
 #[test]
-fn that_of_another_account_does_not_exist() {
+fn an_authentication_of_another_account_is_unknown() {
     let mut shop = Shop::open();
     let key = answered(&mut shop, CHALLENGE, "authenticate", &[]);
     let before = shop.payments();
@@ -37,7 +37,7 @@ fn cards_of_another_account_are_not_checked() {
 }
 
 #[test]
-fn that_of_the_payment_page_is_not_paid_through_the_gateway() {
+fn an_authentication_of_the_payment_page_cannot_pay_through_the_gateway() {
     let mut shop = Shop::open();
     let key = answered(&mut shop, CHALLENGE, "authenticate", &[]);
     let hosted = Authentication { service: Service::V5, ..shop.stored(&key).unwrap() };

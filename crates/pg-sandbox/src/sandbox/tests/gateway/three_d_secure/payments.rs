@@ -38,7 +38,7 @@ fn what_was_paid_is_captured_cancelled_and_refunded_as_any_other() {
 
 // spec: 2 §3.3, A108; codes SandboxErrorCode 962
 #[test]
-fn the_card_decides_however_it_ended() {
+fn the_card_decides_after_any_end_of_the_challenge() {
     for method in ["auth3DSecure", "preauth3DSecure"] {
         let mut shop = Shop::open();
         for (number, outcome, wanted) in [
@@ -71,7 +71,7 @@ fn the_card_decides_however_it_ended() {
 
 // spec: codes SandboxStatusCode 907
 #[test]
-fn a_bank_that_insists_declines_without_authentication() {
+fn a_bank_that_requires_authentication_declines_without_it() {
     let mut shop = Shop::open();
     let key = answered(&mut shop, INSISTS, "fail", &[("merchantReference", "order 7")]);
     let answer = pay_with(&mut shop, "auth3DSecure", &key);
@@ -88,7 +88,7 @@ fn a_bank_that_insists_declines_without_authentication() {
 // spec: 2 §3.3, A108: An authentication pays once; before it has ended it pays nothing and stays usable.
 // spec: codes SandboxErrorCode 961
 #[test]
-fn too_early_uses_nothing_up() {
+fn an_early_request_uses_nothing_up() {
     let mut shop = Shop::open();
     let key = open(&mut shop, CHALLENGE, &[]);
     for method in ["auth3DSecure", "preauth3DSecure"] {
@@ -102,7 +102,7 @@ fn too_early_uses_nothing_up() {
 }
 
 #[test]
-fn too_late_stays_too_late() {
+fn an_authentication_that_timed_out_stays_so() {
     let mut shop = Shop::open();
     let key = open(&mut shop, INSISTS, &[]);
     shop.wait(900);
@@ -190,7 +190,7 @@ fn the_recipient_of_category_6012_goes_along_sealed() {
 }
 
 #[test]
-fn the_session_forgets_its_cv2_with_the_payment() {
+fn a_payment_removes_the_cv2_from_its_session() {
     for outcome in ["authenticate", "fail"] {
         let mut shop = Shop::open();
         let key = answered(&mut shop, CHALLENGE, outcome, &[]);
@@ -213,7 +213,7 @@ fn a_stored_card_pays_although_its_token_is_gone() {
 }
 
 #[test]
-fn a_bank_that_does_not_answer_uses_nothing_up() {
+fn no_response_from_the_bank_uses_nothing_up() {
     let mut shop = Shop::open();
     let key = answered(&mut shop, CHALLENGE, "authenticate", &[("uniqueMerchantReference", "u-1")]);
     let check = shop.stored::<Authentication>(&key).unwrap().check;

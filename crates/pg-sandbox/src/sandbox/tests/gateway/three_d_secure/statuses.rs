@@ -58,7 +58,7 @@ fn before_and_without_an_answer() {
 
 // spec: codes SandboxAuthenticationCode 923
 #[test]
-fn a_card_without_3d_secure_is_told_before_and_after_the_visit() {
+fn a_card_without_3d_secure_is_reported_before_and_after_the_visit() {
     let mut shop = Shop::open();
     let key = open(&mut shop, NOT_ENROLLED, &[]);
     for _ in 0..2 {
@@ -108,7 +108,7 @@ fn the_reply_in_xml() {
 
 // spec: codes SandboxErrorCode 960
 #[test]
-fn a_key_that_is_none_is_refused_by_all_three_methods() {
+fn all_three_methods_refuse_an_invalid_key() {
     let mut shop = Shop::open();
     let key = open(&mut shop, CHALLENGE, &[]);
     let check = shop.stored::<Authentication>(&key).unwrap().check;
