@@ -13,15 +13,13 @@ use super::{
 
 mod address;
 mod amount;
-mod cancel;
 mod cancel_token;
-mod capture;
 mod checkout;
 mod checkout_callback;
 mod checkout_reply;
 mod country;
+mod follow_ups;
 mod get_token;
-mod refund;
 mod repeat;
 mod result;
 mod sms;
