@@ -11,7 +11,7 @@ pub(crate) fn root() -> Result<PathBuf> {
     // Cargo sets the variable when it runs us; the compiled-in value serves a binary started by hand.
     let manifest_dir =
         std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
-    let root = manifest_dir.parent().context("xtask lies directly below the workspace's folder")?;
+    let root = manifest_dir.parent().context("xtask is directly below the workspace's folder")?;
     Ok(root.to_path_buf())
 }
 
@@ -25,7 +25,7 @@ pub(crate) fn cargo(root: &Path) -> Command {
     command
 }
 
-/// Takes from a command what Cargo has told us of ourselves.
+/// Removes the variables with which Cargo describes this program from a command.
 pub(crate) fn without_us(command: &mut Command) -> &mut Command {
     for (name, _) in std::env::vars_os() {
         let told = name.to_string_lossy();
@@ -80,7 +80,7 @@ pub(crate) fn files(root: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// True on a continuous-integration machine, where nothing may be left out.
+/// True on a continuous-integration machine, where no check may be skipped.
 pub(crate) fn on_ci() -> bool {
     std::env::var("CI").is_ok_and(|value| value == "true" || value == "1")
 }
@@ -98,7 +98,7 @@ mod tests {
         let command = cargo(&root);
         let removed: BTreeSet<_> =
             command.get_envs().filter(|(_, value)| value.is_none()).map(|(name, _)| name).collect();
-        // Those of them that the build script of `ring` looks at.
+        // Those that the build script of `ring` reads.
         for name in ["CARGO_MANIFEST_DIR", "CARGO_PKG_NAME", "CARGO_PKG_VERSION_MAJOR", "CARGO_PKG_VERSION_PRE"] {
             assert!(removed.contains(std::ffi::OsStr::new(name)), "{name}");
         }

@@ -19,7 +19,7 @@ enum Refuses {
     Nothing,
     /// Every change of an intent.
     Intents,
-    /// What happens to intents that are there.
+    /// What happens to existing intents.
     Updates,
 }
 

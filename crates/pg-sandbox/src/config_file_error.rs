@@ -1,4 +1,4 @@
-//! What is wrong with a config file.
+//! Errors of config files.
 
 use std::io;
 

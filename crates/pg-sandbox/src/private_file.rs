@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-/// Creates such a file, which must not exist.
+/// Creates such a file. Fails if it exists.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -18,7 +18,7 @@ pub(crate) fn create(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Makes the name of a file as durable as its content.
+/// Syncs the folder of a file, so that the file's name is durable.
 pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     File::open(folder.unwrap_or(Path::new(".")))?.sync_all()

@@ -89,7 +89,7 @@ async fn a_fault_is_added_and_met_and_removed() {
     visit(&browser, &shop, "pages/faults").await;
     assert!(browser.read("tbody").await.contains("0 of 1"));
     browser.click_on("Remove").await;
-    assert_eq!(browser.read(".empty").await, "Nothing goes wrong.");
+    assert_eq!(browser.read(".empty").await, "There are no faults.");
     visit(&browser, &shop, "pages/requests").await;
     assert!(browser.read("tbody").await.contains("503, error 998"));
 }

@@ -25,7 +25,7 @@ pub(super) fn posted(context: &mut Context<'_>, session: &Session, cv2: Option<S
     }
 }
 
-/// Drops the CV2 of a session and says whether there was one.
+/// Drops the CV2 of a session and returns whether there was one.
 pub(super) fn take(context: &mut Context<'_>, session_key: &str) -> Result<bool, StoreError> {
     if context.is_shared {
         context.records.remove::<Meta>(&Meta::cv2_key(session_key))

@@ -42,7 +42,7 @@ mod view;
 
 use site::Place;
 
-/// Answers a request for a page, or for what a button of one does; `path` is what follows `/_sandbox/pages/`.
+/// Answers a request for a page, or of one of its buttons; `path` follows `/_sandbox/pages/`.
 pub(super) fn answer(context: &mut Context<'_>, path: &str, request: &Request<Bytes>) -> Result<Reply, Refusal> {
     if let Err(denied) = control::check(context, request) {
         return Ok(refused(denied));
@@ -125,13 +125,13 @@ fn wrong_method(context: &Context<'_>, allowed: &'static str) -> Reply {
     problem(context, StatusCode::METHOD_NOT_ALLOWED, reason).allowing(allowed)
 }
 
-/// To a page, once a button has done its work.
+/// Redirects to a page after a button.
 fn see(path: &str) -> Result<Reply, Refusal> {
     let location = HeaderValue::try_from(path).map_err(|_| Refusal::from(SandboxErrorCode::SANDBOX_FAILURE))?;
     Ok(Reply::see_other(location))
 }
 
-/// Who may not use the inspector gets no page of it.
+/// A caller without access gets no page.
 fn refused(denied: Denied) -> Reply {
     let page = Reply::inspector(denied.status, frame::bare("Access to the inspector is denied", denied.reason));
     if denied.status == StatusCode::UNAUTHORIZED { page.asking_for_a_password() } else { page }

@@ -17,10 +17,10 @@ pub(super) use postform::postform;
 /// and answers in its own way: see [`postform()`].
 pub(super) const METHODS: &[Entry] = &[entry::<Initiate>()];
 
-/// How many sessions are cleared away at a time, so that no request waits for long; the rest stays due.
+/// The number of sessions that are erased at a time, so that no request waits for long; the rest stays due.
 const AT_ONCE: u32 = 64;
 
-/// Erases what sessions that have ended still hold, the longest ended first.
+/// Erases the data of ended sessions, the earliest first.
 pub(super) fn erase_ended(context: &mut Context<'_>) -> Result<(), StoreError> {
     for mut session in context.find_due::<Session>(AT_ONCE, Session::CARD_UNTIL, context.now)? {
         erase(context, &mut session)?;
@@ -30,7 +30,7 @@ pub(super) fn erase_ended(context: &mut Context<'_>) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Erases what one session holds.
+/// Erases the data of one session.
 fn erase(context: &mut Context<'_>, session: &mut Session) -> Result<(), StoreError> {
     cv2::take(context, &session.key)?;
     session.erase();

@@ -1,5 +1,4 @@
-//! Parameters that a method does not know: what was probably meant by them (A55), and spellings of the
-//! documents that are read although they are misspelt (A23).
+//! Unknown parameters with a suggestion (A55), and misspelt names of the documents, which are accepted (A23).
 
 use pg_model::method::MethodInfo;
 
@@ -11,10 +10,10 @@ use crate::{assumed, codes::SandboxErrorCode};
 /// Unknown names of one request that are compared with the known ones. A request may hold thousands of them.
 pub(super) const MOST_COMPARED: usize = 32;
 
-/// What the names of a request say.
+/// The findings about the names of a request.
 #[derive(Default)]
 pub(super) struct Spelling {
-    /// What a reply rests on because of them.
+    /// The assumptions that the reply follows because of them.
     pub(super) assumptions: Vec<u16>,
     /// Warnings about them.
     pub(super) warnings: Warnings,
@@ -22,7 +21,7 @@ pub(super) struct Spelling {
     pub(super) twice: Option<Refusal>,
 }
 
-/// Looks at the names that were sent.
+/// Checks the names of a request.
 pub(super) fn judge(info: &MethodInfo, form: &Form) -> Spelling {
     let names = Names::of(info);
     let mut spelling = Spelling::default();
@@ -46,7 +45,7 @@ pub(super) fn judge(info: &MethodInfo, form: &Form) -> Spelling {
                 if !spelling.assumptions.contains(&assumed::PARAMETERS_THAT_A_METHOD_DOES_NOT_KNOW) {
                     spelling.assumptions.push(assumed::PARAMETERS_THAT_A_METHOD_DOES_NOT_KNOW);
                 }
-                // Only so many are told.
+                // The number of warnings is limited.
                 if spelling.warnings.is_full() || compared == MOST_COMPARED {
                     spelling.warnings.leave_out(1);
                 } else {

@@ -4,21 +4,21 @@ use std::{fs::File, sync::Arc};
 
 use super::StoreError;
 
-/// Makes everything durable that its store has committed. Clones do the same, on any thread.
+/// Makes all commits of its store durable. Clones do the same, on any thread.
 #[derive(Clone, Debug)]
 pub struct Syncer(Arc<File>);
 
 impl Syncer {
-    /// For a store that commits to this file.
+    /// Creates a syncer of a store that commits to this file.
     #[must_use]
     pub fn new(file: File) -> Self {
         Self(Arc::new(file))
     }
 
-    /// Returns when everything that was committed before is on the disk.
+    /// Waits until all earlier commits are on disk.
     ///
     /// # Errors
-    /// [`StoreError::Unsynced`]: how much of it is on disk is unknown, and another try would not show it.
+    /// [`StoreError::Unsynced`]: it is unknown which commits are on disk, and a retry would not show it.
     pub fn sync(&self) -> Result<(), StoreError> {
         self.0.sync_data().map_err(|error| StoreError::Unsynced(error.to_string()))
     }

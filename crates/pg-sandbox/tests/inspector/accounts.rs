@@ -84,7 +84,7 @@ fn the_pages_switch_to_an_account_and_back() {
     for path in page.paths_below("/_sandbox/pages/faults/") {
         assert!(path.ends_with("/remove?account=ci-17") || path.ends_with("/clear?account=ci-17"), "{path}");
     }
-    assert!(shop.shown("pages/faults").says("Nothing goes wrong."));
+    assert!(shop.shown("pages/faults").says("There are no faults."));
     assert!(shop.shown("pages/clock").says("2026-05-04 10:00:00 UTC"));
     assert!(shop.shown("pages/accounts?account=ci-17").paths().contains(&"/_sandbox/pages/clock".to_owned()));
     assert!(shop.shown("pages/requests").html.contains("<option value=\"ci-17\""));

@@ -49,7 +49,7 @@ fn an_invalid_clock_change_has_no_effect() {
 #[test]
 fn faults_are_added_and_removed() {
     let mut shop = Shop::new();
-    assert!(shop.shown("pages/faults").says("Nothing goes wrong."));
+    assert!(shop.shown("pages/faults").says("There are no faults."));
     let more = [("times", "2"), ("milliseconds", "1500"), ("status", "503")];
     for (method, kind, shown) in [
         ("transaction/auth", "drop-reply", "drop-reply transaction/auth 2 of 2"),
@@ -69,7 +69,7 @@ fn faults_are_added_and_removed() {
     // Twice is as good as once.
     shop.done(second, &[]);
     assert_eq!(shop.control("faults").as_array().unwrap().len(), 2);
-    assert!(shop.done("pages/faults/clear", &[]).says("Nothing goes wrong."));
+    assert!(shop.done("pages/faults/clear", &[]).says("There are no faults."));
     assert_eq!(shop.control("faults"), json!([]));
 }
 

@@ -29,7 +29,7 @@ fn a_redirect_is_read_as_unauthenticated() {
         "cardNumber 411111******1111",
         "cardExpiryMonth 12",
         "collectSize M",
-        "It names no mistake in the form.",
+        "It reports no error of the form.",
     ] {
         assert!(page.says(text), "{text}: {}", page.text());
     }

@@ -41,10 +41,7 @@ impl Checker<'_> {
         self.filled(places, &[("code", &code.code), ("name", &code.name), ("message", &code.message)]);
         self.source_and_doc(places, &code.source, &code.doc);
         if !code.name.is_empty() && (!is_shouted(&code.name) || code.name == "KNOWN") {
-            self.problem(
-                places.of("name"),
-                format!("{:?} is not a name of a constant, such as NO_DATA_SENT", code.name),
-            );
+            self.problem(places.of("name"), format!("{:?} is not a constant name, such as NO_DATA_SENT", code.name));
         }
         if let Some(remedy) = code.remedy.as_deref().filter(|remedy| !REMEDIES.contains(remedy)) {
             let hint = allowed(remedy, REMEDIES.iter().copied());

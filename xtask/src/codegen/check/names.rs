@@ -32,7 +32,7 @@ impl Checker<'_> {
         types.extend(tables.types.iter().map(|newtype| (newtype.name.as_str(), newtype.places.of("name"))));
         for (name, place) in &types {
             if !name.is_empty() && !is_camel(name) {
-                self.problem(*place, format!("{name:?} is not a name of a Rust type, such as CardKey"));
+                self.problem(*place, format!("{name:?} is not a Rust type name, such as CardKey"));
             }
         }
         self.twice("type", types);
@@ -105,7 +105,7 @@ impl Checker<'_> {
             return;
         }
         if !is_snake(name) {
-            let what = format!("{name:?} is not a name of a Rust field: give one, such as rust = \"three_d_secure\"");
+            let what = format!("{name:?} is not a Rust field name: give one, such as rust = \"three_d_secure\"");
             self.problem(place, what);
         } else if TAKEN.contains(&name) || names::KEYWORDS.contains(&name) {
             self.problem(place, format!("{name:?} is taken in Rust: give another name as rust = \"…\""));

@@ -28,7 +28,8 @@ pub(super) fn of_workspace(root: &Path, tables: &Tables) -> BTreeMap<u16, BTreeS
         tables.assumptions.iter().map(|row| (names::constant(&row.title), row.number)).collect();
     let mut found: BTreeMap<u16, BTreeSet<PathBuf>> = BTreeMap::new();
     for name in workspace::files(root).unwrap() {
-        let is_source = name.extension().is_some_and(|ending| ["rs", "toml", "py"].iter().any(|known| ending == *known));
+        let is_source =
+            name.extension().is_some_and(|ending| ["rs", "toml", "py"].iter().any(|known| ending == *known));
         if !is_source || REGISTERS.iter().any(|own| name.starts_with(own)) {
             continue;
         }

@@ -264,7 +264,7 @@ fn unknown_citations_are_reported() {
         "tests/x.rs:2:1: \"row\" is not a table of 1 §1; did you mean \"rows\"?",
         "tests/x.rs:3:1: A999 is not an assumption",
         "tests/x.rs:4:1: \"codes ErrorCode 42\" is neither a section nor a row of the tables",
-        "\"method token/lokup\" is not a section",
+        "\"method token/lokup\" is neither a section",
     ] {
         assert!(all.contains(wrong), "{wrong}:\n{all}");
     }

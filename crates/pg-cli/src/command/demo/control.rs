@@ -1,4 +1,4 @@
-//! The sandbox's control interface, as far as the demo uses it: its clock.
+//! The demo's calls of the control interface: it advances the clock.
 
 use bytes::Bytes;
 use http::{Request, header::CONTENT_TYPE};
@@ -9,7 +9,7 @@ use crate::command::walkthrough::wire::Wire;
 /// Advances the sandbox's clock.
 ///
 /// # Errors
-/// If the sandbox does not do it.
+/// If the request fails.
 pub(super) async fn advance(wire: &Wire, base: &str, seconds: u64) -> Result<(), String> {
     let request = Request::post(format!("{base}/_sandbox/clock"))
         .header(CONTENT_TYPE, "application/json")

@@ -41,7 +41,7 @@ fn page(context: &mut Context<'_>, status: StatusCode, top: Html, entered: Optio
     let content = view::lead(lead)
         .put(top)
         .put(view::section("Accounts made at run time", list(context, Shown(&accounts))))
-        .put(view::section("Make an account", making(context, entered)));
+        .put(view::section("Create an account", making(context, entered)));
     let page = frame::page(context, Some(Place::Accounts), Place::Accounts.title(), content);
     Ok(Reply::inspector(status, page))
 }
@@ -73,7 +73,7 @@ fn list(context: &Context<'_>, accounts: Shown<'_>) -> Html {
             .put(view::link(&Place::Clock.path(), "Switch back to the clock and faults of all other accounts"))
             .raw("</p>\n"),
     };
-    Table::new("The oldest first", heads).rows(rows).or("There are none.").put(back)
+    Table::new("Oldest first", heads).rows(rows).or("There are none.").put(back)
 }
 
 fn making(context: &Context<'_>, entered: Option<&Form>) -> Html {
@@ -84,7 +84,7 @@ fn making(context: &Context<'_>, entered: Option<&Form>) -> Html {
         name: "name",
         label: "Name",
         value: value("name", ""),
-        hint: "Small letters, digits and hyphens, such as ci-17. Without one the sandbox chooses a name.",
+        hint: "Lower-case letters, digits and hyphens, such as ci-17. If empty, the sandbox chooses a name.",
         ..Field::default()
     };
     view::Form::post(&Place::Accounts.here(context))
@@ -97,11 +97,11 @@ fn making(context: &Context<'_>, entered: Option<&Form>) -> Html {
         })
         .select(Select {
             name: "like",
-            label: "May do what this account may",
+            label: "Permissions like those of",
             options: &models,
             chosen: value("like", "main"),
         })
-        .button("Make the account")
+        .button("Create the account")
 }
 
 /// Makes an account, by the call of the control interface, and shows its credentials this once.

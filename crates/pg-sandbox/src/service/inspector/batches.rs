@@ -10,7 +10,7 @@ use super::{
 
 pub(super) const LOOK: Look = Look {
     about: "Batches of the account updater. A batch finishes two minutes after its request, on the sandbox’s clock.",
-    empty: "No merchant has asked for a batch yet.",
+    empty: "No batch has been requested yet.",
     one: "Batch",
     key: "batchKey",
     heads: &["Time", "Batch key", "Cards", "State", "Responses", "Account"],
@@ -69,7 +69,7 @@ fn entry(context: &mut Context<'_>, batch: Shown<'_>) -> Result<Html, Refusal> {
 
 fn spoiling(context: &Context<'_>, batch: Shown<'_>) -> Html {
     let path = site::action(context, List::Batches, batch, &batch.text("batchKey"), "spoil");
-    view::note("Spoiled, its results can no longer be read: error 181 once it has finished.")
+    view::note("If spoiled, its results cannot be read: error 181 once it has finished.")
         .put(Form::post(&path).quiet_button("Spoil it"))
 }
 

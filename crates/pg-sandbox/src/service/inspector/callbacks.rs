@@ -13,8 +13,8 @@ use super::{
 use crate::form;
 
 pub(super) const LOOK: Look = Look {
-    about: "What was posted to merchants, or will be: finished batches and paid checkouts.",
-    empty: "Nothing has been posted yet.",
+    about: "Callbacks to merchants, sent or due: finished batches and paid checkouts.",
+    empty: "No callback has been sent yet.",
     one: "Callback",
     key: "id",
     heads: &["Time", "About", "To", "State", "Sent", "Account"],
@@ -106,13 +106,12 @@ pub(super) fn behaviour(context: &mut Context<'_>, entered: Option<&form::Form>)
         Html::new()
     } else {
         Form::post(&site::here(context, Place::List(List::Callbacks).below("behave")))
-            .quiet_button("All as usual again")
+            .quiet_button("Restore normal delivery")
     };
-    let table =
-        Table::new("In the order in which they meet it", &["The callback", "Seconds late", "Callbacks"]).rows(rows);
-    Ok(view::section("What the next callbacks do", table.or("They arrive once and in time.").put(forget))
+    let table = Table::new("In the order of delivery", &["The callback", "Seconds late", "Callbacks"]).rows(rows);
+    Ok(view::section("Behaviour of the next callbacks", table.or("They arrive once and in time.").put(forget))
         .put(view::section("Registered destinations", destinations(context)?))
-        .put(view::section("Tell the next ones", telling(context, entered))))
+        .put(view::section("Set the behaviour", telling(context, entered))))
 }
 
 /// Addresses that receive callbacks in place of those that requests name.
@@ -136,7 +135,7 @@ fn telling(context: &Context<'_>, entered: Option<&form::Form>) -> Html {
         name: "seconds",
         label: "Seconds late",
         value: value("seconds", "60"),
-        hint: "On the sandbox’s clock; only for those that come late.",
+        hint: "On the sandbox’s clock; only for late callbacks.",
         keyboard: "numeric",
     };
     let times = Field {

@@ -9,7 +9,7 @@ use super::{
 
 pub(super) const LOOK: Look = Look {
     about: "Payment pages that merchants send their customers to.",
-    empty: "No merchant has asked for a payment page yet.",
+    empty: "No payment page has been requested yet.",
     one: "Checkout",
     key: "tokenid",
     heads: &["Time", "Token", "Type", "Amount", "State", "Account", "Reference"],
@@ -69,11 +69,11 @@ fn entry(_: &mut Context<'_>, checkout: Shown<'_>) -> Result<Html, Refusal> {
         .inner("items")
         .entries()
         .map(|item| ["name", "price", "quantity"].map(|name| view::quoted(&item.text(name))));
-    let items = Table::new("What is bought", &["Item", "Price", "Quantity"]).rows(items);
+    let items = Table::new("Items", &["Item", "Price", "Quantity"]).rows(items);
     let customer = Facts::new().wire(&checkout.pairs("user")).into_html();
-    let customer = if customer.is_empty() { view::note("The merchant said nothing.") } else { customer };
+    let customer = if customer.is_empty() { view::note("The merchant sent no customer data.") } else { customer };
     Ok(view::section("What it is", facts.into_html())
         .put(view::section("Items", items.or("There are none.")))
-        .put(view::section("Where it leads", addresses.into_html()))
+        .put(view::section("Links", addresses.into_html()))
         .put(view::section("Customer", customer)))
 }

@@ -31,8 +31,8 @@ pub(super) fn show(context: &mut Context<'_>, problem: Option<(&str, &Form)>) ->
         .raw("<p class=\"lead\">One clock for everything that has a time: sessions, tokens, batches, lockouts, callbacks.</p>\n")
         .put(problem.map(|(problem, _)| view::alert(problem)).unwrap_or_default())
         .put(view::section("Now", now(Shown(&clock))))
-        .put(view::section("Put it forward", steps(&path)))
-        .put(view::section("How fast it runs", speeds(&path)))
+        .put(view::section("Advance the clock", steps(&path)))
+        .put(view::section("Speed", speeds(&path)))
         .put(view::section("Set it", setting(&path, entered)));
     let status = if problem.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     let page = frame::page(context, Some(Place::Clock), Place::Clock.title(), content);

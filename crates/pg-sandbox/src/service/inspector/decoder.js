@@ -26,7 +26,7 @@ function show(kind, sentence, decoded) {
   paragraph.className = kind;
   if (kind === "alert") paragraph.role = "alert";
   const section = element("section");
-  section.append(element("h2", "What it says"), paragraph);
+  section.append(element("h2", "Content"), paragraph);
   if (decoded) {
     const lines = element("pre", masked(JSON.stringify(decoded, named, 2)));
     lines.tabIndex = 0;

@@ -104,8 +104,8 @@ fn said(data: &RedirectData) -> Html {
     let warning = "<p class=\"warning\">This data is not authenticated. \
                    Everyone who has seen the URL may have altered it. Use it to show a form again, never as proof \
                    of a card or of a payment.</p>\n";
-    let content = Html::new().raw(warning).put(facts.into_html()).put(errors.or("It names no mistake in the form."));
-    view::section("What it says", content)
+    let content = Html::new().raw(warning).put(facts.into_html()).put(errors.or("It reports no error of the form."));
+    view::section("Content", content)
 }
 
 fn page(context: &Context<'_>, status: StatusCode, entered: Option<&Form>, result: Html) -> Reply {
@@ -134,7 +134,7 @@ fn form(context: &Context<'_>, entered: Option<&Form>) -> Html {
         name: "address",
         label: "Address",
         value: value("address"),
-        hint: "The whole address to which the browser was sent, or its query.",
+        hint: "The whole address of the redirect, or its query.",
         ..Field::default()
     };
     let field = |name, label| Field { name, label, value: value(name), ..Field::default() };

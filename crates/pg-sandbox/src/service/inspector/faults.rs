@@ -44,7 +44,7 @@ fn list(context: &Context<'_>, faults: Shown<'_>) -> Html {
         Html::new().raw("<div class=\"after\">\n").put(form).raw("</div>\n")
     };
     let heads = &["Kind", "ApiRequest", "Calls left", "More", "Remove"];
-    Table::new("The oldest first", heads).rows(rows).or("Nothing goes wrong.").put(clear)
+    Table::new("Oldest first", heads).rows(rows).or("There are no faults.").put(clear)
 }
 
 fn row(context: &Context<'_>, fault: Shown<'_>) -> [Html; 5] {
@@ -80,7 +80,7 @@ fn adding(context: &Context<'_>, entered: Option<&Form>) -> Html {
     let number = |name, label, usual, hint| Field { name, label, value: value(name, usual), hint, keyboard: "numeric" };
     view::Form::post(&Place::Faults.here(context))
         .select(Select { name: "method", label: "Calls of", options: &methods, chosen: value("method", Fault::ANY) })
-        .select(Select { name: "kind", label: "What goes wrong", options: &kinds, chosen: value("kind", "drop-reply") })
+        .select(Select { name: "kind", label: "Fault", options: &kinds, chosen: value("kind", "drop-reply") })
         .field(number("times", "How many calls", "1", ""))
         .field(number("milliseconds", "Delay in milliseconds", "1500", "Only for delay. On the real clock."))
         .field(number("status", "HTTP status", "500", "Only for status: 400 to 599."))

@@ -72,7 +72,7 @@ fn wrong(context: &Context<'_>, problem: &str) -> Reply {
     super::problem(context, StatusCode::BAD_REQUEST, problem)
 }
 
-/// A choice of the account, of the method where there is one, and a search.
+/// A form to choose the account and the method, if there is one, and to search.
 fn filter(context: &mut Context<'_>, list: List, listing: &Listing) -> Result<Html, Refusal> {
     let made = crate::service::accounts::listed(&mut context.records)?;
     let made = made.iter().map(|entry| (&*entry.name, &*entry.name));

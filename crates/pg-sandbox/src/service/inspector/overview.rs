@@ -55,7 +55,7 @@ pub(super) fn show(context: &mut Context<'_>) -> Result<Reply, Refusal> {
         Html::new().raw("<ul class=\"counts\">\n").all(counts).raw("</ul>\n")
     };
     let content = counts
-        .put(view::section("Where requests go", addressees(context)))
+        .put(view::section("Addresses of the services", addressees(context)))
         .put(view::section("Latest requests", newest))
         .put(view::section("Accounts", accounts(&merchants)))
         .put(view::section("Accounts made at run time", made))
@@ -135,7 +135,7 @@ fn own_accounts(accounts: &Value) -> Html {
         "Each has its own clock and faults. The page Accounts makes and removes them, and so does pg sandbox account.",
     );
     let heads = &["Name", "Made", "Ends", "Its clock", "What it did"];
-    note.put(Table::new("The oldest first", heads).rows(rows).or("There are none."))
+    note.put(Table::new("Oldest first", heads).rows(rows).or("There are none."))
 }
 
 /// The numbers of each scenario, in the order in which they are published.
@@ -156,7 +156,7 @@ fn cards(cards: &Value) -> Html {
     });
     let note = view::note("Any other valid card number is approved, with any future expiry and any CV2.");
     note.put(
-        Table::new("The first of each is the one to use", &["Scenario", "What happens", "Numbers"])
+        Table::new("Use the first number of a scenario", &["Scenario", "Result", "Numbers"])
             .rows(rows)
             .or("There are none."),
     )
@@ -168,5 +168,5 @@ fn addresses(addresses: &Value) -> Html {
         let lines: Vec<_> = lines.into_iter().filter(|line| !line.is_empty()).collect();
         [Html::of(&address.text("property_name")), Html::of(&address.text("postcode")), Html::of(&lines.join(", "))]
     });
-    Table::new("They do not exist", &["Property", "Postcode", "Address"]).rows(rows).or("There are none.")
+    Table::new("Invented addresses", &["Property", "Postcode", "Address"]).rows(rows).or("There are none.")
 }

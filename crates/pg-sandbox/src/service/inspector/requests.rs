@@ -84,7 +84,7 @@ fn parameters(request: Shown<'_>) -> Html {
     } else {
         Html::new().raw("<p class=\"note\">").text(&left_out.to_string()).raw(" more are not kept.</p>\n")
     };
-    table.or("There were none, or the body was no form.").put(rest)
+    table.or("There were none, or the body was not a form.").put(rest)
 }
 
 fn answered(context: &Context<'_>, request: Shown<'_>) -> Html {

@@ -52,5 +52,5 @@ fn entry(_: &mut Context<'_>, session: Shown<'_>) -> Result<Html, Refusal> {
     let nothing = |content: Html| if content.is_empty() { view::note("Nothing yet.") } else { content };
     Ok(view::section("What it is", facts.into_html())
         .put(view::section("Entered", nothing(entered)))
-        .put(view::section("Collected for the merchant", nothing(collected))))
+        .put(view::section("Collected inputs", nothing(collected))))
 }

@@ -1,4 +1,4 @@
-//! What pages there are and where: each has one place, and every link asks here for it.
+//! The pages and their paths. Every link takes its path from here.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 

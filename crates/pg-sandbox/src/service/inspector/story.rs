@@ -39,7 +39,7 @@ pub(super) fn of(context: &mut Context<'_>, payment: Shown<'_>, operations: &[Sh
         .put(draw(label, &LANES, &steps))
         .raw("</div>\n");
     let rows: Vec<Shown<'_>> = requests.iter().rev().map(|one| Shown(one)).collect();
-    Ok(view::section("What happened to this order", picture.put(requests::LOOK.table(context, &rows).or(""))))
+    Ok(view::section("History of this order", picture.put(requests::LOOK.table(context, &rows).or(""))))
 }
 
 /// Whether a request names the order, or its reply does.

@@ -8,7 +8,7 @@ use super::{
 };
 
 pub(super) const LOOK: Look = Look {
-    about: "Card keys, with which merchants charge stored cards.",
+    about: "Card keys, which merchants use to charge stored cards.",
     empty: "No card has been tokenised yet.",
     one: "Card token",
     key: "cardKey",

@@ -16,8 +16,8 @@ pub(super) fn show(context: &mut Context<'_>, problem: Option<(&str, &Form)>) ->
     let entered = problem.map(|(_, form)| form);
     let content = view::lead("Answers of the card schemes for a card, from the next batch on. An account that was made at run time has its own answers; all others share theirs.")
         .put(problem.map(|(problem, _)| view::alert(problem)).unwrap_or_default())
-        .put(view::section("What was told", list(context, Shown(&told))))
-        .put(view::section("Tell an answer", telling(context, entered)));
+        .put(view::section("Configured answers", list(context, Shown(&told))))
+        .put(view::section("Set an answer", telling(context, entered)));
     let status = if problem.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     Ok(Reply::inspector(status, frame::page(context, Some(Place::Updater), Place::Updater.title(), content)))
 }

@@ -15,7 +15,7 @@ pub(super) fn authenticated(number: &str) -> &'static str {
     if Scheme::of(number) == Some(Scheme::Mastercard) { "02" } else { "05" }
 }
 
-/// What a check says.
+/// The indicator of a check.
 pub(super) fn of(check: &Payment) -> &str {
     check.bank.iter().find(|(name, _)| name == NAME).map(|(_, value)| value.as_str()).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! What follows a payment: `transaction/capturepreauth`, `cancelpreauth` and `refund` (spec 2 §3.2, §4.4).
+//! Operations on a payment: `transaction/capturepreauth`, `cancelpreauth` and `refund` (spec 2 §3.2, §4.4).
 
 use pg_model::{CancelPreauth, CapturePreauth, Refund, Transaction};
 

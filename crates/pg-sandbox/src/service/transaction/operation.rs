@@ -1,4 +1,4 @@
-//! What follows a payment: captures, cancellations and refunds of all or a part of it.
+//! Operations on a payment: captures, cancellations and refunds of all or a part of it.
 
 use std::num::NonZeroU64;
 

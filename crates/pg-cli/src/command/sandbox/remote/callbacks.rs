@@ -65,7 +65,7 @@ Examples:
   pg sandbox callbacks misbehave late --by 10m
   pg sandbox callbacks misbehave twice --times 3")]
     Misbehave {
-        /// What the next callbacks do
+        /// The behaviour of the next callbacks
         #[arg(value_name = "KIND", value_enum)]
         kind: Misbehaviour,
         /// The delay, on the sandbox's clock; for late only

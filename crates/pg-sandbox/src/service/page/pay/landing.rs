@@ -1,4 +1,4 @@
-//! Where customers land whose merchant has named no page (spec 3 §4.1; A114).
+//! Pages for customers of merchants without pages of their own (spec 3 §4.1; A114).
 
 use http::StatusCode;
 
@@ -10,7 +10,7 @@ pub(super) fn success(context: &mut Context<'_>) -> Reply {
     page(context, "Thank you", "Your payment has been made. You can close this page.")
 }
 
-/// After giving up.
+/// After the customer cancelled.
 pub(super) fn cancelled(context: &mut Context<'_>) -> Reply {
     page(context, "Payment cancelled", "Nothing was charged. You can close this page.")
 }
