@@ -271,7 +271,7 @@ def a_callback_that_fails_is_not_sent_again(sandbox):
 
 # spec: 1 §2.4, A73
 @walk.in_both
-def cards_are_taken_as_they_are_in_the_end(sandbox, encoding):
+def cards_have_the_data_of_the_end_of_the_batch(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
     kept, lost, off = (tokenised(sandbox, account, name) for name in ["updater-700-a", "updater-702", "challenge"])
     batch = request(account, [kept, lost, off])["batchKey"]

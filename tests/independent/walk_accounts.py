@@ -108,7 +108,7 @@ def what_needs_no_credentials_is_not_counted(sandbox, encoding):
 
 # spec: 2 §5, A56
 @walk.in_both
-def keys_of_others_are_keys_that_do_not_exist(sandbox, encoding):
+def keys_of_other_accounts_are_unknown(sandbox, encoding):
     owner, thief = sandbox.account("main", encoding), sandbox.account("other", encoding)
     reference, unique, customer = fresh("m"), fresh("u"), fresh("c")
     references = {

@@ -229,7 +229,7 @@ def the_order_of_checks_is_the_documented_one(sandbox, encoding):
 
 
 @walk.in_both
-def the_card_form_survives_the_same(sandbox, encoding):
+def the_card_form_handles_the_same_input(sandbox, encoding):
     """The browser always gets a redirect; where no session can be told, to the service's own page (A79, A80)."""
     account = sandbox.account(encoding=encoding)
     good = encode(form(session(account), sandbox.card("approved")))

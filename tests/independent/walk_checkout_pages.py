@@ -260,7 +260,7 @@ def tokens_begin_and_end(sandbox):
 
 # spec: 3 §6, A121
 @walk.step
-def the_merchant_is_told(sandbox):
+def the_merchant_gets_a_callback(sandbox):
     account = sandbox.account()
     with Listener() as listener:
         token = checkout(

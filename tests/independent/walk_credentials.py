@@ -67,7 +67,7 @@ def invalid_credentials_give_401(sandbox, encoding):
 
 # spec: 1 §5, A52; 2 §5; codes ErrorCode 123
 @walk.in_both
-def a_signature_that_does_not_fit_gives_123(sandbox, encoding):
+def a_wrong_signature_gives_123(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
     good = account.signed(INITIATE)
     without = {name: value for name, value in good.items() if name != "shaSignature"}

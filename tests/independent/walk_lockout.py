@@ -83,7 +83,7 @@ def failures_of_yesterday_do_not_count(sandbox):
 
 
 @walk.step
-def unknown_keys_count_as_wrong_passwords_do(sandbox):
+def unknown_keys_count_like_wrong_passwords(sandbox):
     account = sandbox.account()
     fails(sandbox, account, 3)
     for _ in range(3):
@@ -94,7 +94,7 @@ def unknown_keys_count_as_wrong_passwords_do(sandbox):
 
 # spec: 2 §5
 @walk.step
-def the_block_lies_on_calls_with_credentials(sandbox):
+def the_block_covers_calls_with_credentials(sandbox):
     """The customer's browser has no credentials; version 5 is blocked too (A53)."""
     account = sandbox.account()
     key = session(account)
@@ -124,7 +124,7 @@ def failures_of_version_5_and_wrong_signatures_count(sandbox):
 
 # spec: 1 §5, A53
 @walk.step
-def forwarding_headers_are_no_way_round(sandbox):
+def forwarding_headers_are_ignored(sandbox):
     account = sandbox.account()
     fails(sandbox, account, 6)
     for name in ["X-Forwarded-For", "Forwarded", "X-Real-IP", "CF-Connecting-IP"]:

@@ -32,7 +32,7 @@ def every_way_to_pay_is_approved(sandbox, encoding):
 
 # spec: 2 §4.3, A24
 @walk.in_both
-def every_documented_parameter_is_taken(sandbox, encoding):
+def every_documented_parameter_is_accepted(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
     unique, merchant, customer = fresh("unique"), fresh("merchant"), fresh("customer")
     reply = account.call(

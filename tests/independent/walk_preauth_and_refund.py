@@ -116,7 +116,7 @@ def captures_are_refunded_each_for_itself(sandbox, encoding):
 
 # spec: 2 §3.2, A95
 @walk.in_both
-def operations_fit_their_kind(sandbox, encoding):
+def operations_need_their_kind_of_transaction(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
     auth = paid(sandbox, account)
     reserved = preauthorised(sandbox, account)
@@ -189,7 +189,7 @@ def update_sets_what_is_not_set(sandbox, encoding):
 
 # spec: 2 §2.3; 2 §4.4, A99; method transaction/lookup
 @walk.in_both
-def lookup_finds_what_was_created_so(sandbox, encoding):
+def lookup_finds_transactions_created_with_the_reference(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
     reference, other = fresh(), fresh()
     first = paid(sandbox, account, merchantReference=reference)
@@ -215,7 +215,7 @@ def lookup_finds_what_was_created_so(sandbox, encoding):
 
 # spec: 2 §3.2, A94
 @walk.in_both
-def followers_carry_the_references_of_the_original(sandbox, encoding):
+def operations_copy_the_references_of_the_original(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
     reference, unique = fresh(), fresh("unique")
     reserved = preauthorised(sandbox, account, merchantReference=reference, uniqueMerchantReference=unique)

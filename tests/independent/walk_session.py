@@ -230,7 +230,7 @@ def without_a_session_the_service_shows_its_own_page(sandbox, encoding):
 
 # spec: 2 §4.2, A83
 @walk.in_both
-def redirects_keep_what_the_merchants_addresses_hold(sandbox, encoding):
+def redirects_keep_the_merchants_own_parameters(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
     number = sandbox.card("approved")
     for page, before, after in [

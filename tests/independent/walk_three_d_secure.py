@@ -124,7 +124,7 @@ def the_status_has_the_documented_fields(sandbox, encoding):
 
 
 @walk.in_both
-def other_ends_of_the_challenge_are_told_apart(sandbox, encoding):
+def other_ends_of_the_challenge_are_distinct(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
     for outcome, code, scenario, paid in [
         ("fail", "608", "challenge", "600"),
@@ -249,7 +249,7 @@ def without_a_return_address_a_page_closes(sandbox, encoding):
 
 
 @walk.in_both
-def buttons_that_are_none_change_nothing(sandbox, encoding):
+def unknown_buttons_change_nothing(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
     initiated = initiate(sandbox, account)
     browser = Browser(sandbox)

@@ -115,7 +115,7 @@ def a_record_has_every_documented_field(sandbox, encoding):
 # spec: 1 §2.1, A42: An empty value is an empty element in XML, and null or an empty string in JSON.
 # spec: 1 §2.1
 @walk.in_both
-def what_is_not_known_is_empty(sandbox, encoding):
+def unknown_details_are_empty(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
     reply = account.call(TOKENISE, transactionKey=paid(sandbox, account))
     (record,) = reply.list("cardKeyDetails", "cardKeyDetail")
