@@ -64,7 +64,7 @@ fn pages_carry_the_headers_of_careful_pages() {
 }
 
 // spec: 3 §1: gettoken sets up a checkout; the customer opens its redemption URL and pays on hosted pages.
-// spec: 3 §4.1, A114, A120: The customer goes to success_url after approval and may give up to cancel_url; both have
+// spec: 3 §4.1, A114, A120: The customer goes to success_url after an approval, and to cancel_url after cancelling; both have
 //   defaults.
 // spec: 3 §4.1, A120: auto_redirect 1 redirects to success_url after approval; 0 shows the pages of the service.
 // spec: 3 §6, A120: The customer is redirected to success_url, cancel_url or redemption_redirect_url.

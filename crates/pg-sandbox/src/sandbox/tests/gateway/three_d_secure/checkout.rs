@@ -106,7 +106,7 @@ fn a_card_without_3d_secure_pays_without_a_question() {
     assert_eq!(charges(&mut shop), [("Auth".to_owned(), "600".to_owned())]);
 }
 
-// spec: 3 §1, A181: The page shows how a challenge ended that was not passed.
+// spec: 3 §1, A181: After a challenge that was not passed, the page shows how it ended.
 // spec: 3 §4.1, A122
 #[test]
 fn a_failed_challenge_is_a_decline_and_the_customer_can_try_again() {
