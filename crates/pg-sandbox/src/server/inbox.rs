@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_is_told() {
+    fn the_end_of_the_queue_is_noticed() {
         let (to, messages) = channel();
         let (mut inbox, mut requests) = (Inbox::new(messages), Vec::new());
         drop(Last(to));

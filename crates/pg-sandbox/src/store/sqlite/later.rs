@@ -233,7 +233,7 @@ impl Sqlite {
     }
 }
 
-/// Writes a row that was sealed, whether or not its key is there.
+/// Inserts or replaces a sealed row.
 fn write(connection: &Connection, table: &Table, place: &Place<'_>, sealed: &[u8]) -> Result<(), StoreError> {
     let [one, two, three] = &place.index;
     let values: [&dyn ToSql; 3 + INDEX_COLUMNS] = [&place.key, &place.merchant, &sealed, one, two, three];
@@ -243,7 +243,7 @@ fn write(connection: &Connection, table: &Table, place: &Place<'_>, sealed: &[u8
             return Ok(());
         }
     }
-    Err(StoreError::Damaged(format!("a record of {} is there and is not", table.name)))
+    Err(StoreError::Damaged(format!("a record of {} both exists and does not", table.name)))
 }
 
 /// The share of an existing row in the sum.
