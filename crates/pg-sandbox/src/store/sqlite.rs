@@ -288,7 +288,9 @@ impl Store for Sqlite {
         if self.open || self.ahead.as_ref().is_none_or(|ahead| ahead.behind) {
             return;
         }
-        let settled = self.catch_up_between_groups(interrupted).and_then(|()| {
+        // While the group is synced, rather than before the next one.
+        let must_end = self.later.size() > MAY_WAIT;
+        let settled = self.catch_up_between_groups(&mut || !must_end && interrupted()).and_then(|()| {
             let is_nearly_full = self.ahead.as_ref().is_some_and(|ahead| ahead.redo.is_nearly_full());
             if is_nearly_full && self.later.is_empty() && !self.connection.is_autocommit() {
                 self.fold()

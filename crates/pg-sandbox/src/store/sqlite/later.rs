@@ -20,8 +20,8 @@ use super::{
 
 /// The bytes of changes that may wait for SQLite from one group to the next, and those within a group: a group whose changes SQLite
 /// has in part costs more to undo.
-pub(super) const MAY_WAIT: usize = if cfg!(test) { 1 << 10 } else { 64 << 10 };
-const MAY_WAIT_WITHIN: usize = 4 * MAY_WAIT;
+pub(super) const MAY_WAIT: usize = if cfg!(test) { 1 << 10 } else { 16 << 10 };
+const MAY_WAIT_WITHIN: usize = if cfg!(test) { 4 << 10 } else { 256 << 10 };
 
 /// The changes since SQLite had all of them.
 #[derive(Default)]
