@@ -130,7 +130,8 @@ pub(super) fn costs(measurements: &Measurements, machine: &Machine) -> String {
          milliseconds of processor time a MiB; of all inputs that were tried, how much more one of twice the length costs\n\
          at most, and the milliseconds of the call that costs most: no input is larger than a MiB with 2,000 parameters,\n\
          the limits of the servers. A budget is of a MiB, or of a call where no peer can cause the work before it is\n\
-         authenticated: in tools, and behind the signature. Requests are refused ones, from the bytes of the body to the reply. SHA-512 over the same\n\
+         authenticated: in tools, and behind a password. A signature hashes the key with each parameter, so that the hash\n\
+         of the shortest ones alone has nearly the budget of the others; checking one may take twice that. Requests are refused ones, from the bytes of the body to the reply. SHA-512 over the same\n\
          number of bytes shows how fast the machine is. `cargo xtask bench --hostile` measures this section alone.\n\n\
          {}\n\n{}{COSTS_END}",
         machine.told(),
