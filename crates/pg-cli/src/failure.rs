@@ -69,7 +69,7 @@ struct Broken {
 }
 
 impl Failure {
-    /// What was asked for makes no sense.
+    /// The arguments are invalid or contradict each other.
     pub(crate) fn misuse(message: impl Into<String>) -> Self {
         Self::new(Exit::Misuse, message)
     }
@@ -121,7 +121,7 @@ impl Failure {
         self
     }
 
-    /// What it says.
+    /// Its message.
     pub(crate) fn message(&self) -> &str {
         &self.report.message
     }

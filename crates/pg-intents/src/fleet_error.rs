@@ -29,7 +29,7 @@ pub enum FleetError {
     OtherPayment {
         /// The reference.
         reference: String,
-        /// What was begun under it.
+        /// The payment that was begun under it.
         found: String,
     },
     /// The store did not respond within the caller's patience. Nothing is sent without it. The payment may have been stored: then

@@ -66,7 +66,7 @@ pub struct IntentRow {
     pub key: IntentKey,
     /// The machine, and for a charge the method.
     pub kind: String,
-    /// Tells payments apart.
+    /// Distinguishes payments.
     pub digest: String,
     /// The payment, if it may be stored.
     pub request: Option<String>,

@@ -222,7 +222,7 @@ impl Sandbox {
         self.store.syncer()
     }
 
-    /// Tells whether the store is reached at this moment, if it can be away.
+    /// Returns whether the store is reachable at this moment, if it can be unreachable.
     pub(crate) fn reach(&self) -> Option<Reach> {
         self.store.reach()
     }

@@ -107,7 +107,7 @@ pub trait Store: Send {
         Ok(None)
     }
 
-    /// Tells whether the store is reached at this moment, if it can be away.
+    /// Returns whether the store is reachable at this moment, if it can be unreachable.
     #[doc(hidden)]
     fn reach(&self) -> Option<Reach> {
         None

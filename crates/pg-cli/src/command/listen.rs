@@ -135,7 +135,7 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Tells people and programs the addresses, and the sandbox those for callbacks.
+    /// Prints the addresses, and registers those for callbacks at the sandbox.
     async fn tell(&self, addresses: &Addresses, json: bool) -> Result<(), Failure> {
         if let Some(registered) = self.registered {
             registered.set(addresses).await?;

@@ -365,7 +365,7 @@ pub(super) fn rewrite(
     Ok(true)
 }
 
-/// What SQLite says, in words.
+/// The message of an error of SQLite.
 pub(super) fn unavailable(error: &rusqlite::Error) -> StoreError {
     StoreError::Unavailable(error.to_string())
 }

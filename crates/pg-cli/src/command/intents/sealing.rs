@@ -37,7 +37,7 @@ pub(super) fn given(arguments: &Arguments) -> Result<Option<Sealing>, Failure> {
     Ok(Some(sealing))
 }
 
-/// Says of how many payments only the clear part is shown.
+/// Reports of how many payments only the clear part is shown.
 pub(super) fn tell(rows: &[&IntentRow], arguments: &Arguments) {
     let sealed = rows.iter().filter(|row| row.sealed_with().is_some()).count();
     if sealed == 0 {
@@ -51,7 +51,7 @@ pub(super) fn tell(rows: &[&IntentRow], arguments: &Arguments) {
     output::say(&format!("{sealed} of these payments {how}"));
 }
 
-/// What became of the payments.
+/// The results of the payments.
 #[derive(Serialize)]
 struct Counts {
     sealed: u64,

@@ -152,7 +152,7 @@ fn telling(context: &Context<'_>, entered: Option<&form::Form>) -> Html {
         .button("Tell them")
 }
 
-/// Tells the next callbacks what to do, by the call of the control interface.
+/// Sets the behaviour of the next callbacks, by the call of the control interface.
 pub(super) fn misbehave(context: &mut Context<'_>, form: &form::Form) -> Result<Reply, Refusal> {
     let kind = form.get("kind").unwrap_or_default();
     let mut asked = json!({ "kind": kind });

@@ -94,7 +94,7 @@ fn setting(path: &str, entered: &str) -> Html {
     form.raw("<div class=\"after\">\n").put(real).raw("</div>\n")
 }
 
-/// What people write for a date and a time, as RFC 3339 has it; the rest is as it was.
+/// Converts a date and a time as people write them to RFC 3339; other text is unchanged.
 fn in_utc(text: &str) -> String {
     let text = text.trim().replacen(' ', "T", 1);
     match text.len() {
