@@ -64,7 +64,7 @@ pub(crate) fn run(root: &Path, only: Option<&str>, quick: bool) -> Result<()> {
     tests.extend(beside_the_programs(root, target_directory));
     tests.extend(examples::steps(root, &metadata));
     tests.extend(targets::steps(root));
-    tests.extend(msrv::steps(root, &metadata));
+    tests.push(msrv::step(root, &metadata));
     tests.push(Step::new("packages of the published crates", || package::run(root, false)));
     tests.retain(wanted);
     if let (Some(words), true) = (only, tests.is_empty() && before_the_tests == 0) {
