@@ -36,7 +36,7 @@ pub(super) fn typed(root: &Path, target_directory: &Path) -> Result<Outcome> {
                 cargo.args(arguments).env("CARGO_NET_OFFLINE", "true");
                 // As the workspace builds, so that what it has built counts.
                 cargo.env("CARGO_TARGET_DIR", target_directory).env("CARGO_PROFILE_DEV_DEBUG", "false");
-                cargo.env("CARGO_PROFILE_DEV_LTO", "off");
+                cargo.env("CARGO_PROFILE_DEV_LTO", "off").env("CARGO_PROFILE_DEV_BUILD_OVERRIDE_CODEGEN_UNITS", "256");
                 steps::execute(&mut cargo)?;
             }
             _ => bail!("{PAGE}: `{line}` is none of cargo, cd, cp"),
