@@ -41,7 +41,7 @@ const CACHED_STATEMENTS: usize = 256;
 /// operating system's cache; this one needs only the pages that one group of requests changes, and the upper levels of
 /// the trees. Pages that do not fit are written before their commit, and again after the next change: five thousand payments change
 /// about 18 MiB.
-const CACHE_KIB: i64 = 24 * 1024;
+const CACHE_KIB: i64 = 20 * 1024;
 /// Pages of 4 KiB in the log before it is folded into the file. The fewer, the more often is the same page written.
 const CHECKPOINT_PAGES: i64 = 16_000;
 /// The key of stores in memory, which are never written to disk.
