@@ -61,7 +61,7 @@ fn fault(sandbox: &InProcess, kind: &str) {
 }
 
 #[test]
-fn it_calls_and_charges_over_the_network() {
+fn a_blocking_client_calls_and_charges_over_the_network() {
     let (_runtime, server) = serving();
     let client = blocking::Client::new(account_at(&server.base_url(), "main")).unwrap();
     let session = client.call(&Initiate::new("https://shop.example/card-error")).unwrap();
@@ -105,7 +105,7 @@ fn within_an_async_task_it_waits_and_does_not_panic() {
 }
 
 #[test]
-fn it_has_a_deadline_of_its_own() {
+fn a_blocking_call_has_its_own_deadline() {
     // The listener accepts connections and never responds.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let account = account_at(&format!("http://{}", silent.local_addr().unwrap()), "main");

@@ -22,7 +22,7 @@ fn the_readme_shows_the_program_that_is_tested() {
 }
 
 #[tokio::test]
-async fn it_pays_once_however_often_it_runs_and_is_stored_before_it_sends() {
+async fn the_program_pays_once_however_often_it_runs_and_stores_before_it_sends() {
     let shop = Shop::open(Encoding::Json).await;
     let folder = tempfile::tempdir().unwrap();
     let file = DurableFile::new(folder.path().join("order-7.json"));

@@ -58,7 +58,7 @@ fn resolve<'a>(document: &'a Value, reference: &str) -> Option<&'a Value> {
 }
 
 #[test]
-fn it_has_the_shape_of_openapi_3_1() {
+fn the_document_has_the_shape_of_openapi_3_1() {
     let spec = oas3::from_yaml(text()).expect("the document has the types of OpenAPI 3.1");
     let version = spec.validate_version().expect("the version is one that oas3 knows");
     assert_eq!((version.major, version.minor), (3, 1));
@@ -72,7 +72,7 @@ fn it_has_the_shape_of_openapi_3_1() {
 }
 
 #[test]
-fn it_shows_exactly_the_methods_of_the_tables() {
+fn the_document_has_exactly_the_methods_of_the_tables() {
     let mut expected = BTreeSet::new();
     for service in ["token", "session", "transaction", "enterprise"] {
         let path = root().join(format!("crates/pg-model/tables/{service}.toml"));

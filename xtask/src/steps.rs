@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_step_prints_is_kept_together() {
+    fn the_output_of_a_step_is_kept_together() {
         let action = Box::new(|| {
             say("before");
             execute(Command::new("sh").args(["-c", "echo out; echo err >&2"]))

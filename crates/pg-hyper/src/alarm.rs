@@ -58,7 +58,7 @@ mod tests {
     use crate::pool::now;
 
     #[tokio::test(start_paused = true)]
-    async fn it_rings_at_the_deadline_that_was_set_last() {
+    async fn the_alarm_rings_at_the_deadline_that_was_set_last() {
         let start = now();
         let second = |seconds| start + Duration::from_secs(seconds);
         let mut alarm = Alarm::at(second(10));

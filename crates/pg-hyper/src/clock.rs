@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn it_begins_at_the_wall_clock_and_goes_on_with_tokios_time() {
+    async fn the_clock_starts_at_the_wall_clock_and_follows_tokios_time() {
         let clock = SystemClock::default();
         let start = clock.now();
         assert!(start > Moment::from_millis(1_700_000_000_000), "{start:?}");

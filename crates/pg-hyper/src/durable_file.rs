@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_holds_what_was_written_last_and_leaves_nothing_beside() {
+    fn the_file_contains_the_last_write_and_nothing_is_left_beside_it() {
         let folder = tempfile::tempdir().unwrap();
         let file = DurableFile::new(folder.path().join("order-7.json"));
         assert_eq!(file.read().unwrap(), None);

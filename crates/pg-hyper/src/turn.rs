@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_always_wakes_itself_lets_other_tasks_have_their_turn() {
+    fn a_task_that_always_wakes_itself_leaves_other_tasks_their_turn() {
         let (woken, waker) = task();
         let turns = Turns::new();
         let polled = turns.poll(&Context::from_waker(&waker), |context| {

@@ -97,7 +97,7 @@ async fn a_worker_that_shuts_down_hands_its_intents_over() {
 }
 
 #[tokio::test]
-async fn what_an_operator_parks_no_worker_touches_until_it_is_reconciled() {
+async fn no_worker_touches_a_parked_intent_until_it_is_reconciled() {
     let world = World::new();
     let (wire, key) = (world.wire(None), world.card_key().await);
     let fleet = world.worker("one", &wire).await;

@@ -150,7 +150,7 @@ async fn calls_at_the_same_time_on_many_workers_make_one_payment() {
 }
 
 #[tokio::test]
-async fn what_a_dead_worker_has_begun_is_ended_by_another_whether_it_was_sent_or_not() {
+async fn another_worker_finishes_the_intent_of_a_dead_one_whether_it_was_sent_or_not() {
     let world = World::new();
     let key = world.card_key().await;
     for (reference, fault, sent) in [("order-4", Fault::After, 1), ("order-5", Fault::Before, 2)] {

@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_is_what_was_read_and_short_texts_take_no_memory() {
+    fn values_keep_what_was_read_and_short_texts_take_no_memory() {
         let short = (0..=127_u8).map(|byte| char::from(byte).to_string());
         let numbers = (0..100).map(|number| format!("{number:02}"));
         for text in short.chain(numbers).chain(["".into()]) {

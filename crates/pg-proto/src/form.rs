@@ -214,7 +214,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_what_serde_urlencoded_makes(pairs: Vec<(String, String)>) {
+        fn a_written_form_equals_that_of_serde_urlencoded(pairs: Vec<(String, String)>) {
             prop_assert_eq!(body(&pairs), serde_urlencoded::to_string(&pairs).expect("a form"));
         }
 
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_means_something_in_a_form_is_escaped() {
+    fn characters_with_a_meaning_in_forms_are_escaped() {
         let pairs = [("a b".to_owned(), "1+1=2&x%ü".to_owned())];
         assert_eq!(body(&pairs), "a+b=1%2B1%3D2%26x%25%C3%BC");
     }

@@ -261,7 +261,7 @@ mod tests {
 
     /// An integration that runs wild fills neither the memory nor the report.
     #[tokio::test]
-    async fn what_an_integration_sends_is_bounded_and_told_in_short_visible_lines() {
+    async fn requests_of_an_integration_are_bounded_and_reported_in_short_visible_lines() {
         let house = House::open(&mut Dice::new(1, "M01", 0), false).unwrap();
         let laid = Wire::lay(house, Vec::new(), Door::Plain, None, Clock::start()).await.unwrap();
         // The key begins before the end of the line, and would be cut in its middle.

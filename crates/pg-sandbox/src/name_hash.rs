@@ -36,7 +36,7 @@ mod tests {
 
     /// The test vectors of the authors of FNV.
     #[test]
-    fn it_is_fnv_1a() {
+    fn the_hash_is_fnv_1a() {
         for (text, wanted) in
             [("", 0xcbf2_9ce4_8422_2325), ("a", 0xaf63_dc4c_8601_ec8c), ("foobar", 0x8594_4171_f739_67e8)]
         {

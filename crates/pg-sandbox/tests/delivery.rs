@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use service::Service;
 
 #[tokio::test]
-async fn it_comes_when_the_clock_is_turned() {
+async fn a_callback_is_sent_when_the_clock_is_advanced() {
     let mut receiver = Receiver::start(Answer::status("200 OK")).await;
     let service = Service::start(Config::default()).await;
     service.turn(r#"{"speed": 0}"#).await;

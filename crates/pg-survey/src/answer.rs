@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_service_repeats_of_a_request_is_masked() {
+    fn parts_of_a_request_in_its_reply_are_masked() {
         let body = r#"{"errorCode":"7","errorMessage":"no user hunter22 with 4000000000001000"}"#;
         let said = answer(400, body, "apiPassword=hunter22&currency=user");
         assert_eq!(said.message, "no user *** with 400000******1000");

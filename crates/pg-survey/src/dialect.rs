@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_file_cannot_hold_is_left_out() {
+    fn values_that_a_file_cannot_contain_are_left_out() {
         let dialect = written("x", &notes(&[("unknown-card-key", "1 2"), ("missing-parameter", "119")]));
         assert_eq!(dialect.errors, []);
     }

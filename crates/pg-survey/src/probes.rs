@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn what_moves_money_is_among_the_payments() {
+    fn a_survey_without_payments_moves_no_money() {
         let harmless: Vec<&Probe> = chosen(&Options::default(), true);
         // The only payment of a survey without payments has no card.
         let moves = ["auth", "preauth", "capturepreauth", "refund", "authCardKey", "auth3DSecure", "initiate3DSecure"];

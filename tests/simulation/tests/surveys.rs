@@ -259,7 +259,7 @@ fn the_strict_account_is_neither_throttled_nor_locked_out() {
 
 /// In no minute more than it was told, however the service counts.
 #[test]
-fn it_keeps_to_the_limit_that_it_is_given() {
+fn a_survey_keeps_to_its_limit() {
     for limit in [7_u32, 40] {
         let sandbox = sandbox(None);
         let mut options = paying();

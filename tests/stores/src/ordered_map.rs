@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_conforms() {
+    fn an_ordered_map_conforms() {
         conformance::check(&mut OrderedMap::default()).unwrap();
         let map = OrderedMap::default();
         conformance::check_durable(&mut || Ok(Box::new(OrderedMap { current: None, ..map.clone() }))).unwrap();

@@ -15,7 +15,7 @@ async fn site() -> OpenSite {
 }
 
 #[tokio::test]
-async fn what_is_read_after_a_click_is_the_new_page() {
+async fn a_read_after_a_click_returns_the_new_page() {
     let Some(browser) = Browser::open(Scripts::On).await else { return };
     let site = site().await;
     for words in [true, false] {
@@ -31,7 +31,7 @@ async fn what_is_read_after_a_click_is_the_new_page() {
 }
 
 #[tokio::test]
-async fn what_is_read_after_a_key_is_the_new_page() {
+async fn a_read_after_a_key_returns_the_new_page() {
     let Some(browser) = Browser::open(Scripts::On).await else { return };
     browser.visit(&site().await.page("/")).await;
     browser.press(&format!("{TAB}{TAB}")).await;

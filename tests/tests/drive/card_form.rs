@@ -11,7 +11,7 @@ use pg_tests::{
 };
 
 #[tokio::test]
-async fn what_the_browser_brings_back_can_be_opened() {
+async fn the_redirect_of_the_browser_can_be_decrypted() {
     let shop = Shop::open(Encoding::Json).await;
     let mut receiver = Receiver::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
     let [next, current, failed] = [(); 3].map(|()| receiver.open(EndpointPurpose::CardForm).unwrap());

@@ -58,7 +58,7 @@ fn enums_traits_functions_and_conditions_are_spelt_out() {
 }
 
 #[test]
-fn what_a_macro_writes_is_listed() {
+fn items_written_by_a_macro_are_listed() {
     let text = listed(&[(
         "lib.rs",
         "macro_rules! texts { ($name:ident: String) => { texts!($name); impl Own for $name {} };\n\

@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_built_on_a_change_is_affected() {
+    fn crates_that_depend_on_a_changed_one_are_affected() {
         let metadata = workspace::metadata(&workspace::root().unwrap()).unwrap();
         let affected = with_dependents(&metadata, &["pg-sandbox".to_owned()].into());
         for name in ["pg-sandbox", "pg-cli", "pg-tests", "pg-simulation"] {

@@ -157,7 +157,7 @@ fn curl_alone_can_pay() {
 
 #[test]
 #[cfg(unix)]
-fn it_ends_gracefully_and_its_records_survive() {
+fn the_sandbox_stops_gracefully_and_its_records_survive() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("shop.sqlite");
     let arguments = ["--store", store.to_str().unwrap()];
@@ -191,7 +191,7 @@ fn its_page_can_be_pasted_into_a_shell() {
 }
 
 #[test]
-fn it_prints_no_credentials_of_a_config_file() {
+fn the_sandbox_prints_no_credentials_of_a_config_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("merchants.toml");
     let secrets = ["canaryKey00000000000000000000000", "canaryPassword", "canaryShaKey", "canaryUpdater"];

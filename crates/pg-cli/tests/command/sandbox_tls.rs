@@ -36,7 +36,7 @@ impl Files {
 }
 
 #[test]
-fn it_speaks_tls_with_the_certificate_that_it_is_given_and_nothing_else() {
+fn the_sandbox_speaks_only_tls_with_the_given_certificate() {
     let files = Files::new();
     let sandbox =
         Running::start(&["--tls-certificate", &files.path("server.pem"), "--tls-key", &files.path("server.key")]);

@@ -57,13 +57,13 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 20_000, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn it_reads_what_the_crate_base64_reads(text in "[A-Ea-e0-3+/_-]{0,12}={0,4}[AQ=!]?") {
+        fn the_decoder_reads_what_the_crate_base64_reads(text in "[A-Ea-e0-3+/_-]{0,12}={0,4}[AQ=!]?") {
             prop_assert_eq!(decode(text.as_bytes(), STANDARD), BASE64.decode(&text).ok(), "{}", text);
             prop_assert_eq!(decode(text.as_bytes(), URL_SAFE), BASE64_URL.decode(&text).ok(), "{}", text);
         }
 
         #[test]
-        fn it_reads_what_was_written(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
+        fn the_decoder_reads_what_was_encoded(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
             prop_assert_eq!(decode(BASE64.encode(&bytes).as_bytes(), STANDARD), Some(bytes.clone()));
             prop_assert_eq!(decode(BASE64_URL.encode(&bytes).as_bytes(), URL_SAFE), Some(bytes));
         }

@@ -14,7 +14,7 @@ mod tests {
     use super::fill;
 
     #[test]
-    fn it_is_json_of_every_length() {
+    fn a_decoy_is_json_of_every_length() {
         let mut bytes = [0xff; 16];
         fill(&mut bytes);
         assert_eq!(&bytes, b"{              }");

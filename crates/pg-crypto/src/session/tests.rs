@@ -147,7 +147,7 @@ fn choice() -> impl Strategy<Value = SessionCipher> {
 
 proptest! {
     #[test]
-    fn what_was_encrypted_decrypts(
+    fn encrypted_data_is_decrypted_again(
         cipher in choice(), text in "[^\0]{0,200}", iv in "[a-zA-Z0-9]{16}|[a-f0-9]{32}"
     ) {
         let data = cipher.encrypt(&text, &iv).unwrap();

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_empty_once_it_is_finished() {
+    fn the_feed_is_empty_once_it_is_finished() {
         let mut feed = Feed::new();
         for piece in [&b"canary"[..], &[b'c'; 3 * GATHERED]] {
             feed.put(piece);

@@ -49,7 +49,7 @@ async fn a_refund_that_was_maybe_sent_is_not_sent_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_never_left_and_what_only_reads_is_sent_again() {
+async fn requests_that_never_left_and_lookups_are_sent_again() {
     let (sent, client) = failing(TransportError::not_sent);
     let refund = client.retry(Refund::new("0123456789abcdef0123456789abcdef"), RetryBounds::default()).unwrap();
     assert!(matches!(refund.await, RetryOutcome::NotSent));

@@ -11,7 +11,7 @@ pub async fn check_rewriting<S: RewritableStore>(store: &S, run: &str) {
     let suite = Suite { store, account: format!("rewriting {run}") };
     suite.a_scan_finds_every_intent_once().await;
     suite.texts_are_replaced_and_nothing_else().await;
-    suite.what_was_changed_meanwhile_is_not_replaced().await;
+    suite.an_intent_changed_meanwhile_is_not_replaced().await;
 }
 
 impl<S: RewritableStore> Suite<'_, S> {
@@ -66,7 +66,7 @@ impl<S: RewritableStore> Suite<'_, S> {
         assert_eq!(self.store.save(&hold, "saved", OVER).await, Ok(()), "its worker keeps the lease");
     }
 
-    async fn what_was_changed_meanwhile_is_not_replaced(&self) {
+    async fn an_intent_changed_meanwhile_is_not_replaced(&self) {
         let hold = self.begun("meanwhile", "w1", HOUR).await;
         let key = self.key("meanwhile");
         assert_eq!(self.store.deliver(&key, "one").await, Ok(true));

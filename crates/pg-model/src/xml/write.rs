@@ -138,7 +138,7 @@ mod tests {
 
     /// Assumption A139.
     #[test]
-    fn what_xml_cannot_hold_is_marked() {
+    fn characters_that_xml_cannot_contain_are_marked() {
         for (value, wanted) in [
             ("a\0b\u{8}c\u{b}d\u{1f}e", "a\u{fffd}b\u{fffd}c\u{fffd}d\u{fffd}e"),
             ("\u{fffe}\u{ffff}", "\u{fffd}\u{fffd}"),

@@ -163,7 +163,7 @@ record.card_key_details = cards;
 
     /// The writer of JSON is judged by another reader of JSON, the writer of XML by another reader of XML.
     #[test]
-    fn what_is_written_is_well_formed(data in redirect()) {
+    fn written_xml_is_well_formed(data in redirect()) {
         serde_json::from_str::<serde_json::Value>(&encode(&data, Encoding::Json)).expect("JSON");
         let xml = encode(&data, Encoding::Xml);
         let mut reader = quick_xml::Reader::from_str(&xml);

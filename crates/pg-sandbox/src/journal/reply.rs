@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_request_hides_its_reply_hides_too() {
+    fn a_reply_hides_what_its_request_hides() {
         for (body, shown) in [
             ("<a><date_of_birth>17091873</date_of_birth></a>", "<a><date_of_birth>(hidden)</date_of_birth></a>"),
             (r#"{"date_of_birth":"17\"091873","b":"1"}"#, r#"{"date_of_birth":"(hidden)","b":"1"}"#),

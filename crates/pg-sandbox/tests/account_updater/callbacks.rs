@@ -42,7 +42,7 @@ fn one_callback_comes_when_the_batch_has_finished_and_says_what_a_retrieval_does
 
 // spec: 1 §6: The callback has the format of a retrieval, in the encoding of the request.
 #[test]
-fn it_has_the_encoding_of_the_request() {
+fn a_callback_has_the_encoding_of_the_request() {
     let mut desk = Desk::new();
     let key = desk.token(A, "c");
     let updater = desk.updater_key();
@@ -102,7 +102,7 @@ fn any_status_but_2xx_is_a_failure() {
 
 // spec: 1 §6, A76
 #[test]
-fn it_can_be_sent_again() {
+fn a_callback_can_be_sent_again() {
     let mut desk = Desk::new();
     finished(&mut desk);
     let first = desk.deliver(500);
@@ -206,7 +206,7 @@ fn concurrent_callbacks_are_limited() {
 }
 
 #[test]
-fn it_is_guarded_also_when_the_name_has_been_resolved() {
+fn a_callback_address_is_checked_again_after_its_name_was_resolved() {
     let mut desk = Desk::new();
     let key = desk.token(PLAIN, "c");
     for (url, address, admitted) in [

@@ -62,7 +62,7 @@ fn callbacks_are_listed_newest_first_and_shown_with_what_they_say() {
 }
 
 #[test]
-fn what_callbacks_are_told_is_listed_and_forgotten() {
+fn callbacks_are_listed_and_deleted() {
     let mut desk = Desk::new();
     desk.tell("callbacks/behaviour", r#"{"kind": "late", "seconds": 60, "times": 2}"#);
     let told = desk.tell("callbacks/behaviour", r#"{"kind": "fail"}"#);

@@ -60,7 +60,7 @@ async fn a_dropped_call_ends_the_connection_without_a_byte() {
 }
 
 #[tokio::test]
-async fn what_was_answered_before_on_the_connection_arrives() {
+async fn an_earlier_reply_on_the_connection_arrives() {
     let server = Server::start(Config::default()).await.unwrap();
     fault(&server, r#"{"method": "transaction/auth", "kind": "drop-reply"}"#).await;
     let clock = "GET /_sandbox/clock HTTP/1.1\r\nHost: localhost\r\n\r\n";

@@ -94,7 +94,7 @@ fn a_missing_address_or_account_is_reported() {
 }
 
 #[test]
-fn what_does_not_belong_there_is_masked_and_stays_text() {
+fn foreign_input_is_masked_and_stays_text() {
     let mut shop = Shop::new();
     let text = format!(
         "{{\"cardholderName\":\"<script>{PAN}\",\"cardNumber\":\"{PAN}\",\"cardCV2\":\"9173\",\"collectX\":\"{PAN}<\",\

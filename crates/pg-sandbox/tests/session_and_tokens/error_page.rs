@@ -6,7 +6,7 @@ use crate::session_and_tokens::shop::Shop;
 
 // spec: 2 §3.1, A79
 #[test]
-fn it_is_plain_html_that_loads_and_runs_nothing() {
+fn the_error_page_is_plain_html_that_loads_and_runs_nothing() {
     let mut shop = Shop::new();
     let page = shop.ask(Method::GET, "/session-error?errorCode=129", "");
     let html = String::from_utf8(page.body().to_vec()).unwrap();

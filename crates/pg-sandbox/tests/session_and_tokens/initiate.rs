@@ -46,7 +46,7 @@ fn the_error_page_must_be_an_http_address() {
 // spec: 2 §5: postform is authenticated by the session key only.
 // spec: 2 §3.1; 2 §4.1
 #[test]
-fn it_needs_credentials_and_the_card_form_does_not() {
+fn initiate_needs_credentials_and_the_card_form_does_not() {
     let mut shop = Shop::new();
     let unsigned = shop.send("/v3/session/initiate/json", format!("errorPageUrl={ERROR_PAGE}"));
     assert_eq!(unsigned.status(), 401);

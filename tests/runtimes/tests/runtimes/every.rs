@@ -13,7 +13,7 @@ const PROGRAMS: [(&str, &str); 5] = [
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_pays_over_http() {
+async fn the_program_pays_over_http() {
     let place = Place::new().await;
     for (name, program) in PROGRAMS {
         let run = place.program(program, &place.address(), name).output().await.unwrap();
@@ -24,7 +24,7 @@ async fn it_pays_over_http() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_pays_over_https_where_it_trusts_the_authority() {
+async fn the_program_pays_over_https_if_it_trusts_the_authority() {
     let place = Place::new().await;
     let protected = place.protected().await;
     for (name, program) in PROGRAMS {

@@ -13,7 +13,7 @@ fn the_page_shows_the_program_that_is_tested() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_pays_once_however_often_it_is_run_and_whatever_is_lost() {
+async fn the_program_pays_once_however_often_it_is_run_and_whatever_is_lost() {
     let place = Place::new().await;
     for fault in [None, Some("drop-reply")] {
         if let Some(kind) = fault {

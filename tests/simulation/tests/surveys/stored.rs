@@ -4,7 +4,7 @@ use super::*;
 
 /// A second survey counts the requests of the first, and a third does not try credentials again that were refused.
 #[test]
-fn what_a_survey_stores_keeps_the_next_one_within_the_limits() {
+fn the_stored_throttle_of_a_survey_keeps_the_next_one_within_the_limits() {
     let sandbox = sandbox(None);
     let account = account_of(&sandbox, "strict");
     let mut times = Vec::new();

@@ -136,7 +136,7 @@ impl Drive {
 }
 
 #[test]
-fn what_comes_back_under_the_reference_is_the_payment() {
+fn a_transaction_found_by_the_reference_is_the_payment() {
     let begin = || Drive::begin(ChargeBounds::default()).sends("auth");
     assert!(
         matches!(begin().then(ok(&transaction("600"))).ends(), ChargeOutcome::Approved(t) if t.transaction_key == "key")
@@ -280,7 +280,7 @@ fn a_reference_that_is_used_up_is_only_looked_up() {
 }
 
 #[test]
-fn it_waits_as_the_service_says() {
+fn a_charge_waits_as_the_service_says() {
     for (code, pause) in [("121", 60_500), ("936", 60_500), ("122", 300_500)] {
         let pause = Duration::from_millis(pause);
         let drive = Drive::begin(ChargeBounds::default()).sends("auth").then(refused(code)).waits(pause).sends("auth");

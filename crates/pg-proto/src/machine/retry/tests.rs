@@ -185,7 +185,7 @@ fn a_second_deletion_that_is_refused_says_that_the_first_may_have_been_done() {
 }
 
 #[test]
-fn it_ends_within_its_time_and_its_attempts() {
+fn a_retry_ends_within_its_time_and_its_attempts() {
     let mut retry = lookup(u32::MAX);
     let (mut now, mut sent) = (NOW, 0);
     let mut action = retry.step(Event::Begin, now, 1);

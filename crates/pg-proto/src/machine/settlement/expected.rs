@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_read_from_the_request() {
+    fn the_expected_payment_is_read_from_the_request() {
         let expected = Expected {
             method: "authSessionKey".into(),
             reference: "order-7".into(),

@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn what_sqlite_has_is_not_found_here() {
+    fn rows_that_sqlite_has_are_not_found_here() {
         let mut later = Later::default();
         put(&mut later, "k", b"one", 1);
         later.commit();

@@ -72,7 +72,7 @@ fn a_batch_is_overdue_if_it_is_pending_after_its_time_or_lookups_keep_failing() 
 }
 
 #[test]
-fn what_a_callback_told_before_a_crash_is_looked_at_however_late() {
+fn a_callback_received_before_a_crash_is_followed_however_late() {
     for policy in [DoubtfulPolicy::Report, DoubtfulPolicy::SubmitAgain] {
         let patient = plan().doubtful(policy, Duration::from_secs(26 * 3600));
         let (mut world, _) = waiting(World::new(patient, &["a", "b"]).with([(0, Fault::LoseReply)]));

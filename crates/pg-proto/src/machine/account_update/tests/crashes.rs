@@ -121,7 +121,7 @@ fn unacknowledged_results_are_repeated_with_the_same_number() {
 }
 
 #[test]
-fn what_is_stored_has_no_card_keys_and_foreign_states_are_refused() {
+fn stored_states_contain_no_card_keys_and_foreign_states_are_refused() {
     let mut world = World::new(plan(), &["card-key-canary", "card-key-canary-2"]);
     let _ = world.run();
     assert!(world.saves.iter().all(|saved| !saved.text().contains("card-key")));

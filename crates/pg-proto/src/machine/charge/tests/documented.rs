@@ -98,7 +98,7 @@ fn after_a_lost_reply_the_payment_is_sent_again_under_its_reference() {
 }
 
 #[test]
-fn what_a_dialect_says_of_a_lookup_settles_a_refusal() {
+fn the_dialect_of_a_lookup_settles_a_refusal() {
     for (nothing, found, status) in [
         ("empty-list", EMPTY, 200),
         ("error", r#"{"errorCode":"777","traceCode":"","errorMessage":""}"#, 400),

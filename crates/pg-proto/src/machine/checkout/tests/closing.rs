@@ -58,7 +58,7 @@ fn a_search_looks_at_payments_of_the_same_amount_first_and_settles_none_of_anoth
 }
 
 #[test]
-fn it_has_lapsed_only_when_it_is_closed_and_a_search_found_nothing() {
+fn a_checkout_has_lapsed_only_when_it_is_closed_and_a_search_found_nothing() {
     let mut run = Run::waiting(Some("order-7"));
     run.withdraw().say(&cancelled("1")).wait().say(&found(&[]));
     assert_eq!(*run.ended(), CheckoutOutcome::Lapsed { cancelled: true });

@@ -42,7 +42,7 @@ fn after_any_doubt_there_are_lookups_only() {
 }
 
 #[test]
-fn it_is_sent_again_only_after_it_certainly_did_nothing() {
+fn the_authorisation_is_sent_again_only_after_it_certainly_did_nothing() {
     let mut run = Run::at(Phase::Authorising, plan());
     assert_eq!(run.fail(Failure::NotSent).wait().refuse("122").wait().method(), "auth3DSecure");
     assert!(run.now >= NOON.after(Duration::from_secs(300)));
@@ -79,7 +79,7 @@ fn a_crash_grants_no_new_attempts_and_questions_begin_anew() {
 }
 
 #[test]
-fn what_an_earlier_version_stored_goes_on() {
+fn a_state_stored_by_an_earlier_version_continues() {
     let mut run = Run::at(Phase::Authorising, plan());
     let saved = run.fail(Failure::NotSent).machine.save().text().to_owned();
     let (before, attempts) = saved.split_once(r#","tries":1"#).unwrap();

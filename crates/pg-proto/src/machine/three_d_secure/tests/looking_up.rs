@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn what_it_finds_is_the_outcome() {
+fn a_payment_found_by_the_lookup_is_the_outcome() {
     let paid = transaction("600", "Auth", "GBP");
     let declined = transaction("901", "Auth", "GBP");
     let mut run = Run::at(Phase::LookingUp, plan());

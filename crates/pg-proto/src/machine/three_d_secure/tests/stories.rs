@@ -90,7 +90,7 @@ fn foreign_states_are_refused() {
 
 /// Its owner may have acted on the end, and crashed before throwing away what was stored.
 #[test]
-fn what_ended_without_a_payment_is_never_paid_by_resuming_it() {
+fn resuming_a_machine_that_ended_without_a_payment_never_pays() {
     let ends: [fn() -> Run; 7] = [
         || Run::at(Phase::Initiating, plan()),
         || Run::at(Phase::Checking, plan()),

@@ -107,7 +107,7 @@ fn a_value_of_zero_is_refused_with_its_assumption() {
 /// Spec 2 §4.4: the currency is taken from the original; one that is sent changes nothing.
 // spec: 2 §4.4: Capture, cancel and refund take a key and an optional value in the currency of the original.
 #[test]
-fn what_follows_a_payment_is_in_its_currency() {
+fn captures_and_refunds_have_the_currency_of_the_payment() {
     let mut shop = Shop::open();
     for currency in ["EUR", "JPY", "BHD"] {
         let preauth = shop.call("preauth", &raw(PAN, &[("currency", currency)])).key();

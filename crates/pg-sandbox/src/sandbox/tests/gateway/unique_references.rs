@@ -25,7 +25,7 @@ fn every_request_that_reaches_the_bank_uses_the_reference_up() {
 
 // spec: 2 §4.3, A92: uniqueMerchantReference is rejected after its first request, by every method of the account.
 #[test]
-fn it_is_used_up_for_every_method() {
+fn a_unique_reference_is_used_up_for_every_method() {
     const METHODS: [&str; 4] = ["auth", "preauth", "authSessionKey", "authCardKey"];
     for first in METHODS {
         let mut shop = Shop::open();
@@ -44,7 +44,7 @@ fn it_is_used_up_for_every_method() {
 
 // spec: 2 §4.3, A92
 #[test]
-fn it_is_used_up_by_a_refused_request() {
+fn a_refused_request_uses_up_its_unique_reference() {
     for change in [
         ("cardNumber", "4111111111111112"),
         ("cardExpiryMonth", "04"),
@@ -71,7 +71,7 @@ fn it_is_used_up_by_a_refused_request() {
 
 // spec: 2 §4.3, A92
 #[test]
-fn it_is_not_used_up_without_credentials_rate_and_permission() {
+fn a_request_without_credentials_rate_or_permission_uses_up_no_reference() {
     let mut shop = Shop::open();
     let merchant = account("main");
     let good = signed(&merchant, &raw(PAN, &[UNIQUE]));
@@ -107,7 +107,7 @@ fn fifty_at_once_make_one_payment() {
 
 // spec: 2 §4.3, A92
 #[test]
-fn it_is_compared_exactly_and_within_the_account() {
+fn unique_references_are_compared_exactly_and_within_the_account() {
     let mut shop = Shop::open();
     let longest = "u".repeat(128);
     for value in ["u-1", "U-1", "u-1 ", "ü-1", longest.as_str()] {
@@ -125,7 +125,7 @@ fn it_is_compared_exactly_and_within_the_account() {
 
 // spec: 2 §2.3, A92
 #[test]
-fn it_stays_used_up_for_ever() {
+fn a_unique_reference_stays_used_up_for_ever() {
     let mut shop = Shop::open();
     assert_eq!(shop.call("auth", &raw(PAN, &[UNIQUE])).code(), "600");
     shop.wait(10 * 365 * 24 * 60 * 60);

@@ -24,7 +24,7 @@ fn an_authenticated_customer_pays() {
 
 // spec: 2 §3.2, A96; method transaction/preauth3DSecure
 #[test]
-fn what_was_paid_is_captured_cancelled_and_refunded_as_any_other() {
+fn authenticated_payments_are_captured_cancelled_and_refunded_as_any_other() {
     let mut shop = Shop::open();
     let key = answered(&mut shop, CHALLENGE, "authenticate", &[]);
     let auth = pay_with(&mut shop, "auth3DSecure", &key).key();
