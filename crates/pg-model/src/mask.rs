@@ -1,6 +1,6 @@
 //! Masking: the visible part of a card number, and how to find card numbers in unknown text.
 
-use alloc::{borrow::Cow, string::String};
+use alloc::{borrow::Cow, string::String, vec::Vec};
 
 mod base64;
 mod groups;
@@ -104,8 +104,9 @@ pub fn has_card_number(text: &str) -> bool {
         return false;
     }
     let mut rows = row::of(text, Kinds::All);
+    let mut groups = Vec::new();
     rows.digits.chunk_by_mut(|_, next| next.before != Between::Strange).any(|row| {
-        groups::hide(text, row);
+        groups::hide(text, row, &mut groups);
         row.iter().any(|digit| digit.hidden)
             || row.chunk_by(|_, next| next.before != Between::Other).any(|run| {
                 CARD_NUMBER_DIGITS.contains(&run.len())
@@ -116,9 +117,10 @@ pub fn has_card_number(text: &str) -> bool {
 }
 
 fn hide(text: &str, found: &mut [Digit]) {
+    let mut groups = Vec::new();
     for row in found.chunk_by_mut(|_, next| next.before != Between::Strange) {
         row.chunk_by_mut(|_, next| next.before != Between::Other).for_each(run);
-        groups::hide(text, row);
+        groups::hide(text, row, &mut groups);
     }
 }
 

@@ -38,7 +38,8 @@ pub(crate) fn digits(text: &str) -> String {
 
 /// The text with the middle digits of its card numbers replaced by as many asterisks.
 pub(crate) fn masked<'a>(text: &'a str, entered: Option<&str>, search: Search) -> Cow<'a, str> {
-    if text.len() < *LENGTHS.start() {
+    let few = |bytes: &[u8]| bytes.iter().filter(|byte| byte.is_ascii_digit()).count() < *LENGTHS.start();
+    if text.len() < *LENGTHS.start() || (text.is_ascii() && few(text.as_bytes())) {
         return Cow::Borrowed(text);
     }
     let places = Places::of(text);

@@ -10,8 +10,9 @@ use std::{
 };
 
 use http::{HeaderMap, header::CONTENT_TYPE};
-use percent_encoding::percent_decode;
 use pg_model::Parameters;
+
+mod escapes;
 
 /// The limits of a form.
 #[derive(Debug, Clone, Copy)]
@@ -243,15 +244,12 @@ fn check_encoding(body: &[u8]) -> Result<(), FormError> {
         if plain && !component.contains(&b'%') {
             continue;
         }
-        let mut rest = component;
-        while let Some(at) = rest.iter().position(|&byte| byte == b'%') {
-            if !rest[at + 1..].iter().take(2).filter(|byte| byte.is_ascii_hexdigit()).count().eq(&2) {
-                return Err(FormError::PercentEncoding { parameter: position + 1 });
-            }
-            rest = &rest[at + 3..];
+        let decoded = escapes::decoded(component);
+        if !decoded.is_valid {
+            return Err(FormError::PercentEncoding { parameter: position + 1 });
         }
         // A separator cannot occur inside a character, so the undivided pair can be checked at once.
-        if percent_decode(component).decode_utf8().is_err() {
+        if std::str::from_utf8(&decoded.bytes).is_err() {
             return Err(FormError::Utf8 { parameter: position + 1 });
         }
     }
@@ -273,14 +271,7 @@ fn decoded(written: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(written) {
         Ok(text) if !is_encoded => Cow::Borrowed(text),
         _ => {
-            let spaced = written.split(|&byte| byte == b'+').map(percent_decode);
-            let mut bytes = Vec::with_capacity(written.len());
-            for (number, words) in spaced.enumerate() {
-                if number > 0 {
-                    bytes.push(b' ');
-                }
-                bytes.extend(words);
-            }
+            let bytes = escapes::decoded(written).bytes;
             Cow::Owned(
                 String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
             )

@@ -10,7 +10,8 @@ use crate::decode_error::Allowance;
 const DEPTH_LIMIT: u8 = 127;
 
 /// Numbers up to this many digits are written without exponent; longer ones stay unchanged.
-const LONGEST_NUMBER: usize = 40;
+const LONGEST_NUMBER: usize = ZEROS.len();
+const ZEROS: &str = "0000000000000000000000000000000000000000";
 
 /// A syntax error, without any of the text.
 pub(super) type Problem = &'static str;
@@ -321,31 +322,29 @@ fn plain(rest: &[u8]) -> usize {
 /// A number without its exponent; `None` if that would take too many zeros.
 fn written_out(negative: bool, whole: &str, fraction: &str, exponent: i32) -> Option<String> {
     let point = i32::try_from(whole.len()).ok()?.checked_add(exponent)?;
-    let digits = || whole.bytes().chain(fraction.bytes());
     let count = whole.len() + fraction.len();
     let (before, from) = (usize::try_from(point).unwrap_or(0), usize::try_from(-point).unwrap_or(0));
     if before > LONGEST_NUMBER || from + count > LONGEST_NUMBER {
         return None;
     }
-    // A list of such numbers is the dearest JSON of its length.
-    let mut out = String::with_capacity(usize::from(negative) + before.max(1) + 1 + from + count);
-    if negative {
-        out.push('-');
+    let (whole, whole_behind) = whole.split_at(before.min(whole.len()));
+    let (fraction, fraction_behind) = fraction.split_at((before - whole.len()).min(fraction.len()));
+    let whole_before = whole.trim_start_matches('0');
+    let fraction_before = if whole_before.is_empty() { fraction.trim_start_matches('0') } else { fraction };
+    let is_zero = whole_before.is_empty() && fraction_before.is_empty();
+    let zeros = if is_zero { 1 } else { before - whole.len() - fraction.len() };
+    let fraction_behind = fraction_behind.trim_end_matches('0');
+    let whole_behind = if fraction_behind.is_empty() { whole_behind.trim_end_matches('0') } else { whole_behind };
+    let behind = whole_behind.len() + fraction_behind.len();
+    let (point, from) = if behind == 0 { ("", 0) } else { (".", from) };
+    let sign = if negative { "-" } else { "" };
+    let length = sign.len() + whole_before.len() + fraction_before.len() + zeros + point.len() + from + behind;
+    // A list of such numbers is the dearest JSON of its length: each is written in pieces, into memory of its length.
+    let mut out = String::with_capacity(length);
+    let zeros = ZEROS.get(..zeros).unwrap_or_default();
+    let from = ZEROS.get(..from).unwrap_or_default();
+    for piece in [sign, whole_before, fraction_before, zeros, point, from, whole_behind, fraction_behind] {
+        out.push_str(piece);
     }
-    let signed = out.len();
-    for digit in digits().chain(core::iter::repeat(b'0')).take(before) {
-        if digit != b'0' || out.len() > signed {
-            out.push(char::from(digit));
-        }
-    }
-    if out.len() == signed {
-        out.push('0');
-    }
-    let whole = out.len();
-    out.push('.');
-    out.extend(core::iter::repeat_n('0', from));
-    out.extend(digits().skip(before).map(char::from));
-    let kept = out.len() - out.bytes().rev().take_while(|digit| *digit == b'0').count();
-    out.truncate(if kept == whole + 1 { whole } else { kept });
     Some(out)
 }

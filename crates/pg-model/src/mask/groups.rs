@@ -1,7 +1,7 @@
 //! Numbers whose groups are separated by other characters than a blank or a hyphen. Dates, lists and versions have this form too, so
 //! the check digit decides.
 
-use core::ops::{Range, RangeInclusive};
+use core::ops::RangeInclusive;
 
 use alloc::vec::Vec;
 
@@ -17,46 +17,71 @@ const PRINTED: [&[usize]; 4] = [&[4, 4, 4, 4], &[4, 6, 5], &[4, 4, 4, 4, 3], &[4
 /// The first digits of card numbers.
 pub(super) const FIRST_DIGITS: RangeInclusive<u8> = 2..=6;
 
-/// Masks the numbers in a row of digits.
-pub(super) fn hide(text: &str, row: &mut [Digit]) {
-    in_groups(text, row, &groups(row, |_, digit| digit.before == Between::Nothing));
-    // Invisible characters may join a number to other digits as well as its own.
-    if row.windows(2).any(|pair| pair[1].before == Between::Nothing && pair[0].end() != pair[1].at) {
-        in_groups(text, row, &groups(row, |before, digit| before.end() == digit.at));
+/// A run of adjacent digits.
+pub(super) struct Group {
+    start: usize,
+    end: usize,
+    /// Whether the separator before it is the one before the previous group, too.
+    same_sign: bool,
+}
+
+impl Group {
+    const fn len(&self) -> usize {
+        self.end - self.start
     }
 }
 
-fn in_groups(text: &str, row: &mut [Digit], groups: &[Range<usize>]) {
+/// Masks the numbers in a row of digits. `groups` is memory for the groups of one row after the other.
+pub(super) fn hide(text: &str, row: &mut [Digit], groups: &mut Vec<Group>) {
+    let has_invisible = fill(text, row, groups, false);
+    in_groups(row, groups);
+    // Invisible characters may join a number to other digits as well as its own.
+    if has_invisible {
+        fill(text, row, groups, true);
+        in_groups(row, groups);
+    }
+}
+
+fn in_groups(row: &mut [Digit], groups: &[Group]) {
     if groups.len() < 2 {
         return;
     }
     // Numbers may overlap in a row of groups, and masked digits keep their value.
     for first in 0..groups.len() {
-        with_one_sign(text, row, &groups[first..]);
+        with_one_sign(row, &groups[first..]);
         as_printed(row, &groups[first..]);
     }
-    whole(text, row, groups);
+    whole(row, groups);
 }
 
-/// The runs of adjacent digits.
-fn groups(row: &[Digit], joined: impl Fn(&Digit, &Digit) -> bool) -> Vec<Range<usize>> {
-    let mut groups: Vec<Range<usize>> = Vec::new();
+/// Finds the runs of adjacent digits. Returns whether invisible characters stand between two digits, which then begin a new group
+/// if they separate.
+fn fill(text: &str, row: &[Digit], groups: &mut Vec<Group>, separate: bool) -> bool {
+    groups.clear();
+    let mut has_invisible = false;
+    let mut before: &[u8] = &[];
+    let mut last_end = None;
     for (at, digit) in row.iter().enumerate() {
+        let adjacent = last_end == Some(digit.at);
+        has_invisible |= digit.before == Between::Nothing && !adjacent;
         match groups.last_mut() {
-            Some(group) if joined(&row[at - 1], digit) => group.end = at + 1,
-            _ => groups.push(at..at + 1),
+            Some(group) if adjacent || (!separate && digit.before == Between::Nothing) => group.end = at + 1,
+            _ => {
+                let sign = last_end.map_or(&[][..], |end| &text.as_bytes()[end..digit.at]);
+                groups.push(Group { start: at, end: at + 1, same_sign: sign == before });
+                before = sign;
+            }
         }
+        last_end = Some(digit.end());
     }
-    groups
+    has_invisible
 }
 
 /// Numbers of groups with the same separator.
-fn with_one_sign(text: &str, row: &mut [Digit], groups: &[Range<usize>]) {
+fn with_one_sign(row: &mut [Digit], groups: &[Group]) {
     let start = groups[0].start;
-    let [_, second, ..] = groups else { return };
-    let first_sign = sign(text, row, second);
     for (index, pair) in groups.windows(2).enumerate() {
-        let same = index == 0 || sign(text, row, &pair[1]) == first_sign;
+        let same = index == 0 || pair[1].same_sign;
         if !same || pair[0].len() < GROUP_DIGITS || pair[1].end - start > *CARD_NUMBER_DIGITS.end() {
             return;
         }
@@ -66,11 +91,12 @@ fn with_one_sign(text: &str, row: &mut [Digit], groups: &[Range<usize>]) {
 
 /// Numbers in the group sizes of cards. Other digits may precede the first group or follow the last one, if the
 /// number has a card's first digits.
-fn as_printed(row: &mut [Digit], groups: &[Range<usize>]) {
-    if groups[0].len() < GROUP_DIGITS {
+fn as_printed(row: &mut [Digit], groups: &[Group]) {
+    let [first, second, ..] = groups else { return };
+    if first.len() < GROUP_DIGITS {
         return;
     }
-    for printed in PRINTED {
+    for printed in PRINTED.into_iter().filter(|printed| printed[1] == second.len()) {
         let ([first, .., last], Some(here)) = (printed, groups.get(..printed.len())) else { continue };
         let ([before, within @ .., behind], [_, lengths @ .., _]) = (here, printed) else { continue };
         if before.len() < *first
@@ -88,7 +114,7 @@ fn as_printed(row: &mut [Digit], groups: &[Range<usize>]) {
 }
 
 /// A row that is one number in smaller groups of equal length, as in `41.11.11.…`.
-fn whole(text: &str, row: &mut [Digit], groups: &[Range<usize>]) {
+fn whole(row: &mut [Digit], groups: &[Group]) {
     // Lists of small numbers are common, so the length and the first digit must be those of nearly all cards.
     if !matches!(row.len(), 15 | 16) || !(3..=6).contains(&row[0].value) {
         return;
@@ -99,15 +125,9 @@ fn whole(text: &str, row: &mut [Digit], groups: &[Range<usize>]) {
         _ => return,
     };
     let even = others.iter().all(|group| group.len() == length) && last.len() <= length;
-    let one_sign = || groups.windows(2).all(|pair| sign(text, row, &pair[1]) == sign(text, row, &groups[1]));
-    if even && one_sign() {
+    if even && groups[2..].iter().all(|group| group.same_sign) {
         hide_if_number(row);
     }
-}
-
-/// The separator before a group other than the first.
-fn sign<'a>(text: &'a str, row: &[Digit], group: &Range<usize>) -> &'a [u8] {
-    &text.as_bytes()[row[group.start - 1].end()..row[group.start].at]
 }
 
 fn hide_if_number(digits: &mut [Digit]) {

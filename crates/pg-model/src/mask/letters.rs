@@ -17,6 +17,76 @@ const ONES: [u32; 7] = [0x2460, 0x2474, 0x2488, 0x24f5, 0x2776, 0x2780, 0x278a];
 /// Single digits.
 const ODD: [(u32, u8); 6] = [(0xb9, 1), (0xb2, 2), (0xb3, 3), (0x24ea, 0), (0x24ff, 0), (0x1f100, 0)];
 
+/// Ranges of characters beyond ASCII, up to U+FFFF, that are invisible, blank, or a hyphen, or that decorate the digit before.
+const SPECIAL: [(u32, u32); 22] = [
+    (0x80, 0xa0),
+    (0xad, 0xad),
+    (0x300, 0x36f),
+    (0x600, 0x605),
+    (0x61c, 0x61c),
+    (0x6dd, 0x6dd),
+    (0x70f, 0x70f),
+    (0x890, 0x891),
+    (0x8e2, 0x8e2),
+    (0x115f, 0x1160),
+    (0x1680, 0x1680),
+    (0x17b4, 0x17b5),
+    (0x180b, 0x180f),
+    (0x2000, 0x206f),
+    (0x20d0, 0x20ff),
+    (0x2212, 0x2212),
+    (0x3000, 0x3000),
+    (0x3164, 0x3164),
+    (0xfe00, 0xfe0f),
+    (0xfe58, 0xfe63),
+    (0xfeff, 0xff0d),
+    (0xffa0, 0xfffb),
+];
+
+/// Which blocks of 16 characters up to U+FFFF contain a digit or a special character, a bit each.
+const BLOCKS: [u64; 64] = {
+    let mut blocks = [0_u64; 64];
+    let mut at = 0;
+    while at < SPECIAL.len() {
+        mark(&mut blocks, SPECIAL[at].0, SPECIAL[at].1);
+        at += 1;
+    }
+    at = 0;
+    while at < ZEROS.len() {
+        mark(&mut blocks, ZEROS[at], ZEROS[at] + 9);
+        at += 1;
+    }
+    at = 0;
+    while at < ONES.len() {
+        mark(&mut blocks, ONES[at], ONES[at] + 8);
+        at += 1;
+    }
+    at = 0;
+    while at < ODD.len() {
+        mark(&mut blocks, ODD[at].0, ODD[at].0);
+        at += 1;
+    }
+    blocks
+};
+
+const fn mark(blocks: &mut [u64; 64], first: u32, last: u32) {
+    let mut block = first >> 4;
+    while block <= last >> 4 && block < 0x1000 {
+        blocks[(block >> 6) as usize] |= 1 << (block & 63);
+        block += 1;
+    }
+}
+
+/// Whether a character beyond ASCII is no digit, and neither invisible nor a blank or a hyphen: a quick answer for most letters, which
+/// misses some of them.
+#[inline]
+pub(super) fn is_plain(letter: char) -> bool {
+    let block = u32::from(letter) >> 4;
+    // It stands for every byte that is not UTF-8.
+    letter == char::REPLACEMENT_CHARACTER
+        || BLOCKS.get((block >> 6) as usize).is_some_and(|blocks| blocks >> (block & 63) & 1 == 0)
+}
+
 /// The value of a decimal digit in any script, circled and raised ones included.
 ///
 /// ```
@@ -27,6 +97,9 @@ const ODD: [(u32, u8); 6] = [(0xb9, 1), (0xb2, 2), (0xb3, 3), (0x24ea, 0), (0x24
 pub fn digit(letter: char) -> Option<u8> {
     if letter.is_ascii() {
         return letter.is_ascii_digit().then(|| letter as u8 - b'0');
+    }
+    if is_plain(letter) {
+        return None;
     }
     let code = u32::from(letter);
     let near = ZEROS.partition_point(|zero| *zero <= code).checked_sub(1).map(|at| code - ZEROS[at]);
@@ -142,6 +215,20 @@ mod tests {
         for other in ['a', 'é', '一', '½', '\u{66a}', '\u{65f}', '⑩'] {
             assert_eq!(digit(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn plain_letters_are_neither_digits_nor_special() {
+        for letter in ('\u{80}'..=char::MAX).filter(|letter| is_plain(*letter)) {
+            assert!(!is_nothing(letter) && !is_blank_or_hyphen(letter), "{letter:?}");
+            let code = u32::from(letter);
+            let in_script = ZEROS.iter().any(|zero| (*zero..zero + 10).contains(&code));
+            let circled = ONES.iter().any(|one| (*one..one + 9).contains(&code));
+            assert!(!in_script && !circled && ODD.iter().all(|(odd, _)| *odd != code), "{letter:?}");
+        }
+        assert!(
+            ['é', 'ß', '€', 'я', '一', '가', '\u{fffd}'].into_iter().filter(|letter| is_plain(*letter)).count() == 7
+        );
     }
 
     #[test]

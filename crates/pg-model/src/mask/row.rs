@@ -4,7 +4,7 @@ use alloc::{string::String, vec::Vec};
 
 use super::{
     CARD_NUMBER_DIGITS, SHOWN_FIRST, SHOWN_LAST,
-    letters::{digit, escaped, is_blank_or_hyphen, is_nothing},
+    letters::{digit, escaped, is_blank_or_hyphen, is_nothing, is_plain},
 };
 
 /// A digit of a text.
@@ -136,7 +136,9 @@ const CLASSES: [Class; 256] = {
 /// are omitted.
 pub(super) fn of(text: &str, kinds: Kinds) -> Rows {
     let bytes = text.as_bytes();
-    let mut rows = Rows { plain: true, digits: Vec::new() };
+    // Memory that grows would be copied, and take up to twice as much.
+    let most = bytes.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let mut rows = Rows { plain: true, digits: Vec::with_capacity(most) };
     let mut row = 0;
     let mut gap = Gap { strange: true, seen: 2, ..Gap::NONE };
     let mut at = 0;
@@ -147,6 +149,11 @@ pub(super) fn of(text: &str, kinds: Kinds) -> Rows {
             Class::Escape if kinds == Kinds::All => escaped(&bytes[at..]),
             Class::Beyond => {
                 let Some(letter) = text.get(at..).and_then(|rest| rest.chars().next()) else { break };
+                if is_plain(letter) {
+                    gap.sign(letter.len_utf8(), false, false);
+                    at += letter.len_utf8();
+                    continue;
+                }
                 let value = if kinds == Kinds::All { digit(letter) } else { None };
                 if value.is_none() {
                     gap.add(letter);
@@ -171,6 +178,10 @@ pub(super) fn of(text: &str, kinds: Kinds) -> Rows {
         rows.push(at, length, value, before);
         gap = Gap::NONE;
         at += length;
+        while let Some(byte @ b'0'..=b'9') = bytes.get(at) {
+            rows.push(at, 1, byte - b'0', Between::Nothing);
+            at += 1;
+        }
     }
     rows.begin(&mut row);
     rows

@@ -31,7 +31,8 @@ impl Places {
                 (joined, begins) = (true, false);
             } else {
                 begins = true;
-                joined &= !letter.is_alphanumeric();
+                // Letters beyond ASCII are looked up in tables.
+                joined = joined && !letter.is_alphanumeric();
             }
         }
         Self { digits, places }
