@@ -12,6 +12,8 @@
 //! oldest that has not completed a request is closed first, unless it was accepted just now; otherwise the one that has been idle
 //! for longest. A peer that sends single bytes stays idle.
 //!
+//! [`RequestQueue`] and [`HandshakeQueue`] order what costs the server processor time: requests, and the handshakes of TLS.
+//!
 //! ```
 //! use pg_connections::{Acceptor, ConnectionLimits};
 //! use tokio::net::TcpListener;
@@ -40,6 +42,7 @@
 
 mod acceptor;
 mod body;
+mod handshakes;
 mod limits;
 mod places;
 #[cfg(feature = "postgres")]
@@ -50,6 +53,7 @@ mod turns;
 
 pub use acceptor::{Accepted, Acceptor, listen};
 pub use body::{BodyError, HeldBody, read_body};
+pub use handshakes::HandshakeQueue;
 pub use limits::ConnectionLimits;
 pub use places::{BodyPermit, ConnectionSlot, ConnectionSlots, ResponsePermit};
 #[cfg(feature = "postgres")]

@@ -153,7 +153,7 @@ impl ConnectionSlots {
 }
 
 /// Returns the unit that counts as one address: an IPv4 address, or the network of an IPv6 address.
-fn network_of(address: IpAddr) -> IpAddr {
+pub(crate) fn network_of(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V6(address) if !address.is_loopback() => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
         other => other,

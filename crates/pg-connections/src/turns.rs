@@ -8,7 +8,8 @@ use std::{
 
 use tokio::sync::oneshot;
 
-/// Limits the number of requests at the same time. The others wait: the lowest rank first, then in their order.
+/// Limits the number of requests at the same time. The others wait: the lowest rank first, then in their order of arrival, or the newest
+/// first.
 ///
 /// Use the number of refused requests of a connection as its rank. Then a connection that sends thousands of them waits
 /// behind all others, and an honest request waits only for those that are being answered.
@@ -19,9 +20,10 @@ struct Shared(Mutex<State>);
 
 struct State {
     free: usize,
-    /// Waiting requests, by rank and arrival.
+    /// Waiting requests, by rank and order.
     waiting: BTreeMap<(u64, u64), oneshot::Sender<RequestTurn>>,
     arrived: u64,
+    newest_first: bool,
 }
 
 /// A turn. Dropping it gives the turn to the next request.
@@ -32,7 +34,17 @@ impl RequestQueue {
     /// Creates a queue that allows `at_once` requests at the same time, at least one.
     #[must_use]
     pub fn new(at_once: usize) -> Self {
-        Self(Arc::new(Shared(Mutex::new(State { free: at_once.max(1), waiting: BTreeMap::new(), arrived: 0 }))))
+        Self::ordered(at_once, false)
+    }
+
+    /// The same, but the newest of the waiting requests of one rank comes first.
+    pub(crate) fn newest_first(at_once: usize) -> Self {
+        Self::ordered(at_once, true)
+    }
+
+    fn ordered(at_once: usize, newest_first: bool) -> Self {
+        let state = State { free: at_once.max(1), waiting: BTreeMap::new(), arrived: 0, newest_first };
+        Self(Arc::new(Shared(Mutex::new(state))))
     }
 
     /// Waits for a turn. Dropping the future gives up the place in the queue.
@@ -46,7 +58,8 @@ impl RequestQueue {
             let (turn, given) = oneshot::channel();
             let arrived = state.arrived;
             state.arrived += 1;
-            state.waiting.insert((rank, arrived), turn);
+            let order = if state.newest_first { u64::MAX - arrived } else { arrived };
+            state.waiting.insert((rank, order), turn);
             given
         };
         // Only dropping the queue drops a sender, and this value holds the queue.

@@ -22,6 +22,7 @@ use crate::{OpenError, Sandbox, Settings, certificate::ServerCertificate};
 mod body;
 mod connection;
 mod delivery;
+mod hello;
 mod inbox;
 mod listener;
 mod release;

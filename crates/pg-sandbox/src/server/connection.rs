@@ -11,14 +11,14 @@ use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::Full;
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use pg_connections::{Accepted, ConnectionSlot, RequestQueue, ResponsePermit, ShortReads};
+use pg_connections::{Accepted, ConnectionSlot, HandshakeQueue, RequestQueue, ResponsePermit, ShortReads};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     sync::watch,
 };
 use tokio_rustls::TlsAcceptor;
 
-use super::{body, writer::Queue};
+use super::{body, hello::Greeted, writer::Queue};
 use crate::{
     Peer, ResponseDelivery,
     form::FormLimits,
@@ -42,11 +42,19 @@ pub(super) struct Counter {
     limits: FormLimits,
     calls: RequestQueue,
     looking_on: RequestQueue,
+    handshakes: HandshakeQueue,
 }
 
 impl Counter {
     pub(super) fn new(queue: Queue, limits: FormLimits) -> Self {
-        Self { queue, limits, calls: RequestQueue::new(AT_ONCE), looking_on: RequestQueue::new(LOOKING_ON) }
+        Self {
+            queue,
+            limits,
+            calls: RequestQueue::new(AT_ONCE),
+            looking_on: RequestQueue::new(LOOKING_ON),
+            // One, so that other connections never wait for more than one.
+            handshakes: HandshakeQueue::new(1),
+        }
     }
 }
 
@@ -74,8 +82,16 @@ pub(super) async fn talk_securely(
     counter: &Counter,
     mut stopped: watch::Receiver<bool>,
 ) {
+    let handshake = async {
+        let stream = Greeted::read(stream).await?;
+        if stream.resumes(&*tls.config().session_storage) {
+            counter.handshakes.resume(tls.accept(stream)).await
+        } else {
+            counter.handshakes.run(peer.0, tls.accept(stream)).await
+        }
+    };
     let begun = tokio::select! {
-        begun = tokio::time::timeout(HEAD_TIME, tls.accept(stream)) => begun,
+        begun = tokio::time::timeout(HEAD_TIME, handshake) => begun,
         () = place.closed() => return,
         _ = stopped.changed() => return,
     };
