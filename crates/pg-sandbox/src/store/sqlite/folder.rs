@@ -95,7 +95,7 @@ pub(super) struct Shared {
 #[derive(Default)]
 struct Queue {
     work: VecDeque<Work>,
-    /// The bytes of changes that were queued since the folder had nothing to do.
+    /// The bytes of changes that are queued.
     bytes: usize,
     /// Whether the folder is to work, works, and is waited for.
     awake: bool,
@@ -111,6 +111,18 @@ struct Queue {
     /// Why a commit of SQLite may be lost: the redo log must not overwrite what led to it, until the next start.
     unsynced: Option<StoreError>,
     ended: bool,
+}
+
+impl Queue {
+    /// Takes what is to be done next.
+    fn take(&mut self) -> Option<Work> {
+        let work = self.work.pop_front()?;
+        if let Work::Make(group) = &work {
+            self.bytes -= group.size();
+        }
+        self.busy = true;
+        Some(work)
+    }
 }
 
 /// What the folder is to do.
@@ -202,6 +214,10 @@ impl Shared {
     /// # Errors
     /// If SQLite lacks a part of it.
     pub(super) fn drain(&self) -> Result<(), StoreError> {
+        // A few changes take less time than to wake the folder.
+        while let Some(group) = self.next_of_few() {
+            self.ended_with(self.make(&group));
+        }
         let queue = self.wait(|queue| queue.work.is_empty() && !queue.busy);
         queue.failure.clone().map_or(Ok(()), Err)
     }
@@ -271,14 +287,25 @@ impl Shared {
                 return None;
             }
             if queue.awake && queue.failure.is_none() {
-                if let Some(work) = queue.work.pop_front() {
-                    queue.busy = true;
+                if let Some(work) = queue.take() {
                     return Some(work);
                 }
-                (queue.awake, queue.bytes) = (false, 0);
+                queue.awake = false;
             }
             queue = self.work.wait(queue).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+
+    /// What the writer does itself while the folder sleeps.
+    fn next_of_few(&self) -> Option<Arc<Group>> {
+        let mut queue = locked(&self.queue);
+        if queue.awake || queue.busy || queue.failure.is_some() {
+            return None;
+        }
+        let Some(Work::Make(group)) = queue.work.front() else { return None };
+        let group = Arc::clone(group);
+        drop(queue.take());
+        Some(group)
     }
 
     fn carry_out(&self, work: &Work, log: &Syncer) -> Result<(), StoreError> {
