@@ -388,7 +388,7 @@ impl Drop for Folder {
     }
 }
 
-/// On drop, lets nobody wait for a thread that has ended.
+/// On drop, ends every wait for a thread that has ended.
 struct End<'a>(&'a Shared);
 
 impl Drop for End<'_> {
