@@ -138,6 +138,10 @@ impl Store for FailingStore {
         self.lock().engine.rollback();
     }
 
+    fn settle(&mut self, interrupted: &mut dyn FnMut() -> bool) {
+        self.lock().engine.settle(interrupted);
+    }
+
     fn in_transaction(&self) -> bool {
         self.lock().engine.in_transaction()
     }

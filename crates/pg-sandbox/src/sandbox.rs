@@ -204,10 +204,17 @@ impl Sandbox {
         let settings = &self.settings;
         let mut requests: Vec<_> = requests.into_iter().map(|request| Inbound::new(settings, request)).collect();
         let responses = self.answer_group(real_now, &mut requests, &mut |_| {});
-        match self.sync() {
+        let synced = self.sync();
+        self.settle(&mut || false);
+        match synced {
             Ok(()) => responses,
             Err(error) => requests.iter().map(|request| self.failure(real_now, request, &error)).collect(),
         }
+    }
+
+    /// Lets the store do what the last group has put off, until a request waits.
+    pub(crate) fn settle(&mut self, interrupted: &mut dyn FnMut() -> bool) {
+        self.store.settle(interrupted);
     }
 
     /// Makes replies durable that were produced before their commit is on disk.

@@ -90,6 +90,13 @@ pub trait Store: Send {
         None
     }
 
+    /// Does work that the last commit has put off, until it is done or `interrupted` says that a request waits. It must not matter
+    /// whether and when this is called.
+    #[doc(hidden)]
+    fn settle(&mut self, interrupted: &mut dyn FnMut() -> bool) {
+        let _ = interrupted;
+    }
+
     /// Starts to write the journal of requests into the store, for all processes. Without it, each process remembers its own
     /// requests in memory.
     ///

@@ -253,6 +253,13 @@ impl Store for CrashingStore {
         shared.forget();
     }
 
+    fn settle(&mut self, interrupted: &mut dyn FnMut() -> bool) {
+        let mut shared = self.lock();
+        if !shared.crashed {
+            shared.engine.settle(interrupted);
+        }
+    }
+
     fn in_transaction(&self) -> bool {
         let shared = self.lock();
         !shared.crashed && shared.engine.in_transaction()

@@ -43,6 +43,8 @@ impl Drop for Last {
 /// Received requests without a response.
 pub(super) struct Inbox {
     messages: Receiver<Message>,
+    /// A message that was received and not taken yet.
+    early: Option<Message>,
     /// The channels for the responses, in order.
     pub(super) waiting: Vec<oneshot::Sender<Response<Bytes>>>,
     pub(super) reports: Vec<(String, Result<StatusCode, String>)>,
@@ -51,14 +53,15 @@ pub(super) struct Inbox {
 
 impl Inbox {
     pub(super) const fn new(messages: Receiver<Message>) -> Self {
-        Self { messages, waiting: Vec::new(), reports: Vec::new(), ended: false }
+        Self { messages, early: None, waiting: Vec::new(), reports: Vec::new(), ended: false }
     }
 
     /// Waits for a message, up to a limit, and takes all that have arrived.
     pub(super) fn wait(&mut self, requests: &mut Vec<Inbound>, most: Option<Duration>) {
-        let first = match most {
-            None => self.messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            Some(most) => self.messages.recv_timeout(most),
+        let first = match (self.early.take(), most) {
+            (Some(early), _) => Ok(early),
+            (None, None) => self.messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            (None, Some(most)) => self.messages.recv_timeout(most),
         };
         match first {
             Ok(message) => self.take(message, requests),
@@ -71,10 +74,18 @@ impl Inbox {
     /// Takes the messages that have arrived meanwhile, unless a write is large enough without them.
     pub(super) fn add(&mut self, requests: &mut Vec<Inbound>) {
         while requests.len() < GROUP
-            && let Ok(message) = self.messages.try_recv()
+            && let Some(message) = self.early.take().or_else(|| self.messages.try_recv().ok())
         {
             self.take(message, requests);
         }
+    }
+
+    /// Whether a message waits.
+    pub(super) fn has_more(&mut self) -> bool {
+        if self.early.is_none() {
+            self.early = self.messages.try_recv().ok();
+        }
+        self.early.is_some()
     }
 
     fn take(&mut self, message: Message, requests: &mut Vec<Inbound>) {
@@ -127,6 +138,18 @@ mod tests {
         inbox.wait(&mut requests, None);
         inbox.add(&mut requests);
         assert_eq!(requests.len(), GROUP);
+    }
+
+    #[test]
+    fn a_message_that_was_seen_is_taken_first() {
+        let (to, messages) = channel();
+        let (mut inbox, mut requests) = (Inbox::new(messages), Vec::new());
+        assert!(!inbox.has_more());
+        to.send(request()).unwrap();
+        assert!(inbox.has_more() && inbox.has_more());
+        drop(Last(to));
+        inbox.wait(&mut requests, None);
+        assert_eq!((requests.len(), inbox.ended, inbox.has_more()), (1, true, false));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! One thread owns the sandbox: it takes the queued requests and handles them with one write. A second thread sends the
 //! responses once that write is on disk; meanwhile the first continues with newly queued requests. Between
-//! requests it hands out due callbacks.
+//! requests it hands out due callbacks, and lets the store do what can wait.
 //!
 //! Threads wake each other once per group, not once per request: all requests that connections have read before the runtime
 //! runs [`forward`] are handed over together, and so are the responses on their way back ([`Release`]).
@@ -143,6 +143,8 @@ fn run(mut sandbox: Sandbox, mut inbox: Inbox, due: &UnboundedSender<Outgoing>, 
         for (id, result) in std::mem::take(&mut inbox.reports) {
             sandbox.delivered(system::now(), &id, result);
         }
+        // Meanwhile the group is synced.
+        sandbox.settle(&mut || inbox.has_more());
     }
     release.finish();
 }

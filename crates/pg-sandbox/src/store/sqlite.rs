@@ -1,7 +1,7 @@
 //! The store in SQLite: a file with a write-ahead log, or memory.
 //!
-//! A commit is an append to a [redo log](redo); SQLite's own come seldom ([`ahead`]). SQLite's tables have a change
-//! [later](later): a [thread of its own](folder) makes it.
+//! A commit is an append to a [redo log](redo); SQLite's own come seldom ([`ahead`]). SQLite's tables have a change [later](later),
+//! when a query needs them or nothing else is to be done.
 //!
 //! Bodies are sealed, and so is the sum of all rows, which the same transaction writes ([`super::seal`]). A store that is
 //! opened is read whole and refused unless it is exactly as it was left. What cannot be told is another state of the whole
@@ -17,9 +17,8 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, config::DbConfig, 
 
 use self::{
     ahead::Ahead,
-    folder::Shared,
     known_keys::{KnownKeys, hash},
-    later::{Known, Later},
+    later::{Known, Later, MAY_WAIT},
     table::Table,
 };
 use super::{
@@ -30,8 +29,6 @@ use super::{
 mod ahead;
 mod check;
 mod file;
-mod folder;
-mod group;
 mod known_keys;
 mod later;
 mod redo;
@@ -52,7 +49,7 @@ const KEY_IN_MEMORY: [u8; 32] = [0; 32];
 
 /// A SQLite store that this process alone has open.
 pub struct Sqlite {
-    shared: Arc<Shared>,
+    connection: Connection,
     tables: Arc<[Table]>,
     sealer: Sealer,
     /// The keys that may be in the tables or among the changes that SQLite does not have yet.
@@ -182,10 +179,9 @@ impl Sqlite {
         connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
         connection.pragma_update(None, "temp_store", "MEMORY")?;
         connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
-        let tables: Arc<[Table]> = tables.into();
         Ok(Self {
-            shared: Arc::new(Shared::new(connection, Arc::clone(&tables))),
-            tables,
+            connection,
+            tables: tables.into(),
             sealer,
             keys,
             later: Later::default(),
@@ -196,6 +192,17 @@ impl Sqlite {
             touched: false,
             ahead: None,
         })
+    }
+
+    fn run(&self, sql: &str) -> Result<(), StoreError> {
+        Ok(self.connection.prepare_cached(sql)?.execute([]).map(drop)?)
+    }
+
+    /// Writes the sum of all rows into its row.
+    fn seal_whole(&mut self, generation: u64) -> Result<(), StoreError> {
+        let sealed = self.sealer.seal_whole(self.whole, generation);
+        self.connection.prepare_cached("UPDATE whole SET body = ?1 WHERE id = 0")?.execute([sealed])?;
+        Ok(())
     }
 }
 
@@ -221,24 +228,29 @@ fn keys(connection: &Connection, tables: &[Table]) -> Result<KnownKeys, StoreErr
 impl Store for Sqlite {
     fn begin(&mut self) -> Result<(), StoreError> {
         match &self.ahead {
-            Some(_) => self.make_room()?,
-            None => self.shared.base().begin()?,
+            Some(ahead) if ahead.behind => self.catch_up()?,
+            Some(ahead) if ahead.redo.is_nearly_full() => {
+                if let Err(error) = self.fold() {
+                    self.rollback();
+                    return Err(error);
+                }
+            }
+            Some(_) if self.later.size() > MAY_WAIT => self.catch_up_between_groups(&mut || false)?,
+            _ => {}
         }
         self.whole = self.committed;
+        if self.connection.is_autocommit() {
+            self.run("BEGIN IMMEDIATE")?;
+        }
         (self.open, self.touched) = (true, false);
         Ok(())
     }
 
     fn commit(&mut self) -> Result<(), StoreError> {
-        let result = if !self.in_transaction() {
-            Err(StoreError::Lost)
-        } else if self.ahead.is_some() {
-            self.append()
-        } else {
-            self.shared.base().commit()
-        };
+        let result = if self.ahead.is_some() { self.append() } else { self.run("COMMIT") };
         if result.is_ok() {
             self.committed = self.whole;
+            self.later.commit();
             self.open = false;
         } else {
             self.touched = true;
@@ -256,7 +268,8 @@ impl Store for Sqlite {
         self.open = false;
         if let Some(ahead) = &mut self.ahead {
             ahead.redo.forget();
-            if self.touched {
+            // SQLite may have given its transaction up by itself.
+            if self.touched || self.connection.is_autocommit() {
                 // If that fails, it is tried again before anything else is done.
                 let _ = self.catch_up();
             } else {
@@ -264,17 +277,39 @@ impl Store for Sqlite {
             }
         } else {
             self.later.clear();
-            // It fails only if there is no transaction any more, which is the goal.
-            let _ = self.shared.base().rollback();
+            if !self.connection.is_autocommit() {
+                // It fails only if there is no transaction any more, which is the goal.
+                let _ = self.run("ROLLBACK");
+            }
+        }
+    }
+
+    fn settle(&mut self, interrupted: &mut dyn FnMut() -> bool) {
+        if self.open || self.ahead.as_ref().is_none_or(|ahead| ahead.behind) {
+            return;
+        }
+        // While the group is synced, rather than before the next one.
+        let must_end = self.later.size() > MAY_WAIT;
+        let settled = self.catch_up_between_groups(&mut || !must_end && interrupted()).and_then(|()| {
+            let is_nearly_full = self.ahead.as_ref().is_some_and(|ahead| ahead.redo.is_nearly_full());
+            if is_nearly_full && self.later.is_empty() && !self.connection.is_autocommit() {
+                self.fold()
+            } else {
+                Ok(())
+            }
+        });
+        if settled.is_err() {
+            // It is tried again before the next group, which is told if it fails then.
+            self.rollback();
         }
     }
 
     fn in_transaction(&self) -> bool {
-        self.open && !(self.touched && self.shared.base().is_lost())
+        self.open && !self.connection.is_autocommit()
     }
 
     fn get(&mut self, kind: &'static Kind, key: &str) -> Result<Option<String>, StoreError> {
-        let Self { shared, tables, sealer, keys, later, .. } = self;
+        let Self { connection, tables, sealer, keys, later, .. } = self;
         let table = table(tables, kind.table)?;
         let key = table.key(sealer, key);
         let hash = hash(&table.name, &key);
@@ -286,14 +321,13 @@ impl Store for Sqlite {
             None if !keys.may_hold(hash) => return Ok(None),
             None => {}
         }
-        let base = shared.to_read()?;
-        let mut statement = base.connection.prepare_cached(&table.get)?;
+        let mut statement = connection.prepare_cached(&table.get)?;
         let mut rows = statement.query([&key])?;
         rows.next()?.map(|row| table.open(sealer, row).map(|(body, _)| body)).transpose()
     }
 
     fn holds(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
-        let Self { shared, tables, sealer, keys, later, .. } = self;
+        let Self { connection, tables, sealer, keys, later, .. } = self;
         let table = table(tables, kind.table)?;
         let key = table.key(sealer, key);
         let hash = hash(&table.name, &key);
@@ -302,8 +336,7 @@ impl Store for Sqlite {
             None if !keys.may_hold(hash) => return Ok(false),
             None => {}
         }
-        let base = shared.to_read()?;
-        let found = base.connection.prepare_cached(&table.holds)?.query_row([&key], |_| Ok(())).optional()?;
+        let found = connection.prepare_cached(&table.holds)?.query_row([&key], |_| Ok(())).optional()?;
         Ok(found.is_some())
     }
 
@@ -326,12 +359,11 @@ impl Store for Sqlite {
     }
 
     fn select(&mut self, kind: &'static Kind, query: &Query<'_>) -> Result<Vec<String>, StoreError> {
-        self.catch_up_with_later()?;
-        let Self { shared, tables, sealer, .. } = self;
+        self.catch_up_with_later(&mut || false)?;
+        let Self { connection, tables, sealer, .. } = self;
         let table = table(tables, kind.table)?;
         let (text, values) = table.selection(sealer, query)?;
-        let base = shared.to_read()?;
-        let mut statement = base.connection.prepare_cached(&text)?;
+        let mut statement = connection.prepare_cached(&text)?;
         let mut rows = statement.query(params_from_iter(values))?;
         let mut bodies = Vec::new();
         while let Some(row) = rows.next()? {

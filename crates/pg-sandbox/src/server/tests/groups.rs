@@ -26,6 +26,9 @@ impl Store for Counting {
     fn rollback(&mut self) {
         self.0.rollback();
     }
+    fn settle(&mut self, interrupted: &mut dyn FnMut() -> bool) {
+        self.0.settle(interrupted);
+    }
     fn in_transaction(&self) -> bool {
         self.0.in_transaction()
     }

@@ -10,10 +10,9 @@ const FIRST: usize = 4_096;
 const GROWTH: usize = 4;
 /// Bits in a block, which is one line of a processor's cache.
 const BLOCK: usize = 512;
-/// Room for each key, and how many bits it sets: about one key in five thousand that are missing seems to be there. Such a key is
-/// searched in SQLite, and waits while SQLite commits.
-const BITS_A_KEY: usize = 24;
-const SET: u32 = 7;
+/// Room for each key, and how many bits it sets: fewer than one key in two hundred that are missing seems to be there.
+const BITS_A_KEY: usize = 16;
+const SET: u32 = 5;
 
 /// The keys that were added, and a few others.
 #[derive(Default)]
@@ -91,7 +90,7 @@ mod tests {
         (0..100_000).for_each(|number| keys.add(hashed(number)));
         assert!((0..100_000).all(|number| keys.may_hold(hashed(number))));
         let mistaken = (100_000..200_000).filter(|number| keys.may_hold(hashed(*number))).count();
-        assert!(mistaken < 50, "{mistaken}");
+        assert!((1..1_000).contains(&mistaken), "{mistaken}");
         assert!(keys.0.len() > 2, "more than one layer was needed");
     }
 

@@ -1,41 +1,49 @@
-//! Changes that SQLite may not have yet, so that no response waits for its tables and indexes.
+//! Changes that SQLite does not have yet, so that no response waits for its tables and indexes.
 //!
-//! A change is kept as the redo log has it, sealed. Reads look here first. The [folder](super::folder) gives the changes of
-//! committed groups to SQLite, on its own thread.
+//! A change is kept as the redo log has it, sealed. Reads look here first. [`Sqlite::settle`](super::Sqlite) gives the changes to
+//! SQLite while the group that made them is synced.
 
-use std::{
-    collections::{BTreeMap, VecDeque},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, ops::Range};
 
 use rusqlite::{Connection, ToSql};
 
 use super::{
     super::{
-        StoreError,
+        INDEX_COLUMNS, StoreError,
         seal::{Cell, Change, Place, Sealer},
     },
     Sqlite,
-    group::{At, Group, make},
     known_keys::hash,
+    table,
     table::Table,
 };
 
-/// The bytes of changes of a group that may wait for SQLite: a larger group would need too much memory.
+/// The bytes of changes that may wait for SQLite from one group to the next, and those within a group: a group whose changes SQLite
+/// has in part costs more to undo.
+pub(super) const MAY_WAIT: usize = if cfg!(test) { 1 << 10 } else { 16 << 10 };
 const MAY_WAIT_WITHIN: usize = if cfg!(test) { 4 << 10 } else { 256 << 10 };
 
-/// The changes that SQLite may lack.
+/// The changes since SQLite had all of them.
 #[derive(Default)]
 pub(super) struct Later {
-    /// The committed groups, oldest first, and the number of the oldest.
-    groups: VecDeque<Arc<Group>>,
-    first: u64,
-    /// The group that is under way.
-    open: Group,
-    /// The latest change of a key, by the hash of the key.
-    latest: BTreeMap<u64, At>,
-    /// The bytes of the changes of committed groups.
-    size: usize,
+    /// The changes one after the other, as [`Change::write`] writes them.
+    bytes: Vec<u8>,
+    changes: Vec<Noted>,
+    /// The number of the latest change of a key, by the hash of the key.
+    latest: BTreeMap<u64, usize>,
+    /// So many changes belong to committed groups, and SQLite has so many.
+    committed: usize,
+    done: usize,
+}
+
+/// Where a change is.
+struct Noted {
+    hash: u64,
+    range: Range<usize>,
+    /// What the row adds to the sum of all rows; nothing if the change removes it.
+    share: Option<u64>,
+    /// The change before it whose key has the same hash.
+    before: Option<usize>,
 }
 
 /// What the latest change has made of a row.
@@ -57,29 +65,35 @@ impl Known<'_> {
 }
 
 impl Later {
-    /// The bytes of the changes of committed groups.
+    /// The bytes of the changes.
     pub(super) const fn size(&self) -> usize {
-        self.size
+        self.bytes.len()
     }
 
-    /// The number of the group up to which SQLite should have half of all groups.
-    pub(super) fn half(&self) -> u64 {
-        self.first + u64::try_from(self.groups.len().div_ceil(2)).unwrap_or_default()
+    /// Whether SQLite has every change.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.changes.is_empty()
     }
 
     /// Takes a change of a key with this hash.
     pub(super) fn take(&mut self, change: &Change<'_>, hash: u64, share: Option<u64>) {
-        let at = At { group: self.next(), place: self.open.len() };
-        let before = self.latest.insert(hash, at);
-        self.open.push(change, hash, share, before);
+        let start = self.bytes.len();
+        change.write(&mut self.bytes);
+        let before = self.latest.insert(hash, self.changes.len());
+        self.changes.push(Noted { hash, range: start..self.bytes.len(), share, before });
+    }
+
+    /// The bytes of the latest change.
+    pub(super) fn last(&self) -> &[u8] {
+        self.changes.last().and_then(|noted| self.bytes.get(noted.range.clone())).unwrap_or_default()
     }
 
     /// The latest change of a row, unless SQLite has it.
     pub(super) fn find(&self, table: &str, key: &Cell<'_>, hash: u64) -> Option<Known<'_>> {
         let mut next = self.latest.get(&hash).copied();
-        while let Some(at) = next {
-            let (change, noted) = self.group(at.group)?.get(at.place)?;
-            match (change, noted.share) {
+        while let Some(at) = next.filter(|at| *at >= self.done) {
+            let noted = self.changes.get(at)?;
+            match (self.read(noted)?, noted.share) {
                 (Change::Put(place, sealed), Some(share)) if place.table == table && place.key == *key => {
                     return Some(Known::Row(place, sealed, share));
                 }
@@ -90,37 +104,29 @@ impl Later {
         None
     }
 
-    /// Returns the group under way, which is committed, unless it has no changes.
-    pub(super) fn commit(&mut self) -> Option<Arc<Group>> {
-        if self.open.is_empty() {
-            return None;
-        }
-        let next = Group::as_large_as(&self.open);
-        let group = Arc::new(std::mem::replace(&mut self.open, next));
-        self.size += group.size();
-        self.groups.push_back(Arc::clone(&group));
-        Some(group)
+    /// The first change that SQLite lacks.
+    pub(super) fn first(&self) -> Option<Change<'_>> {
+        self.changes.get(self.done).and_then(|noted| self.read(noted))
     }
 
-    /// Forgets the groups before this number, which SQLite has.
-    pub(super) fn forget(&mut self, number: u64) {
-        while self.first < number
-            && let Some(group) = self.groups.pop_front()
-        {
-            for noted in group.noted() {
-                if self.latest.get(&noted.hash).is_some_and(|latest| latest.group <= self.first) {
-                    self.latest.remove(&noted.hash);
-                }
-            }
-            self.size -= group.size();
-            self.first += 1;
-        }
+    /// SQLite has the first change now. Returns whether the change belongs to a group that is not committed.
+    pub(super) const fn advance(&mut self) -> bool {
+        self.done += 1;
+        self.done > self.committed
     }
 
-    /// Forgets the changes of the group under way.
+    /// The group is committed.
+    pub(super) const fn commit(&mut self) {
+        self.committed = self.changes.len();
+    }
+
+    /// Forgets the changes of the group that is not committed, of which SQLite has none.
     pub(super) fn undo(&mut self) {
-        while let Some(noted) = self.open.pop() {
-            match noted.before.filter(|before| before.group >= self.first) {
+        while self.changes.len() > self.committed
+            && let Some(noted) = self.changes.pop()
+        {
+            self.bytes.truncate(noted.range.start);
+            match noted.before {
                 Some(before) => self.latest.insert(noted.hash, before),
                 None => self.latest.remove(&noted.hash),
             };
@@ -129,21 +135,15 @@ impl Later {
 
     /// Forgets every change.
     pub(super) fn clear(&mut self) {
-        self.first = self.next();
-        self.groups.clear();
-        self.open = Group::default();
-        self.latest.clear();
-        self.size = 0;
+        let Self { bytes, changes, latest, committed, done } = self;
+        bytes.clear();
+        changes.clear();
+        latest.clear();
+        (*committed, *done) = (0, 0);
     }
 
-    /// The number of the group under way.
-    fn next(&self) -> u64 {
-        self.first + u64::try_from(self.groups.len()).unwrap_or_default()
-    }
-
-    fn group(&self, number: u64) -> Option<&Group> {
-        let at = usize::try_from(number.checked_sub(self.first)?).ok()?;
-        if at == self.groups.len() { Some(&self.open) } else { self.groups.get(at).map(|group| &**group) }
+    fn read(&self, noted: &Noted) -> Option<Change<'_>> {
+        Change::read(&mut self.bytes.get(noted.range.clone())?)
     }
 }
 
@@ -152,7 +152,7 @@ impl Sqlite {
     fn share(&mut self, table: &Table, key: &Cell<'_>, hash: u64) -> Result<Option<u64>, StoreError> {
         match self.later.find(&table.name, key, hash) {
             Some(known) => Ok(known.share()),
-            None if self.keys.may_hold(hash) => share(&self.shared.to_read()?.connection, &mut self.sealer, table, key),
+            None if self.keys.may_hold(hash) => share(&self.connection, &mut self.sealer, table, key),
             None => Ok(None),
         }
     }
@@ -189,28 +189,61 @@ impl Sqlite {
         }
         match &mut self.ahead {
             Some(ahead) => {
-                ahead.redo.note(self.later.open.last());
-                if self.later.open.size() <= MAY_WAIT_WITHIN { Ok(()) } else { self.catch_up_with_later() }
+                ahead.redo.note(self.later.last());
+                if self.later.size() <= MAY_WAIT_WITHIN { Ok(()) } else { self.catch_up_with_later(&mut || false) }
             }
             // A store in memory commits what SQLite has.
-            None => self.catch_up_with_later(),
+            None => self.catch_up_with_later(&mut || false),
         }
     }
 
-    /// Gives SQLite the changes that it does not have yet, those of the group under way too.
-    pub(super) fn catch_up_with_later(&mut self) -> Result<(), StoreError> {
-        self.shared.drain()?;
-        if !self.later.open.is_empty() {
-            self.touched = true;
-            let mut base = self.shared.base();
-            base.begin()?;
-            for change in self.later.open.changes() {
-                make(&base.connection, &self.tables, &change)?;
+    /// Gives SQLite the changes that it does not have yet, until all are there or the work is interrupted.
+    pub(super) fn catch_up_with_later(&mut self, interrupted: &mut dyn FnMut() -> bool) -> Result<(), StoreError> {
+        let Self { connection, tables, later, touched, ahead, .. } = self;
+        while let Some(change) = later.first() {
+            // SQLite has given its transaction up, with earlier changes.
+            if ahead.is_some() && connection.is_autocommit() {
+                return Err(StoreError::Lost);
+            }
+            match change {
+                Change::Put(place, sealed) => write(connection, table(tables, place.table)?, &place, sealed)?,
+                Change::Remove(name, key) => {
+                    connection.prepare_cached(&table(tables, name)?.remove)?.execute([key])?;
+                }
+            }
+            *touched |= later.advance();
+            if interrupted() {
+                return Ok(());
             }
         }
-        self.later.clear();
+        later.clear();
         Ok(())
     }
+
+    /// The same between groups. If it fails, the changes are taken from the redo log before the next group.
+    pub(super) fn catch_up_between_groups(&mut self, interrupted: &mut dyn FnMut() -> bool) -> Result<(), StoreError> {
+        let result = self.catch_up_with_later(interrupted);
+        if result.is_err()
+            && let Some(ahead) = &mut self.ahead
+        {
+            self.later.clear();
+            ahead.behind = true;
+        }
+        result
+    }
+}
+
+/// Inserts or replaces a sealed row.
+fn write(connection: &Connection, table: &Table, place: &Place<'_>, sealed: &[u8]) -> Result<(), StoreError> {
+    let [one, two, three] = &place.index;
+    let values: [&dyn ToSql; 3 + INDEX_COLUMNS] = [&place.key, &place.merchant, &sealed, one, two, three];
+    // Nearly every row is new, and one that is not says so without being looked for.
+    for statement in [&table.insert, &table.update] {
+        if connection.prepare_cached(statement)?.execute(&values[..3 + table.width()])? > 0 {
+            return Ok(());
+        }
+    }
+    Err(StoreError::Damaged(format!("a record of {} both exists and does not", table.name)))
 }
 
 /// The share of an existing row in the sum.
@@ -247,7 +280,7 @@ mod tests {
         let mut later = Later::default();
         put(&mut later, "k", b"one", 1);
         put(&mut later, "l", b"two", 2);
-        assert!(later.commit().is_some());
+        later.commit();
         put(&mut later, "k", b"three", 3);
         later.take(&Change::Remove("t", Cell::Text("l".into())), 1, None);
         assert_eq!(shares(&later), [Some(Some(3)), Some(None)]);
@@ -259,24 +292,16 @@ mod tests {
     }
 
     #[test]
-    fn groups_that_sqlite_has_are_not_found_here() {
+    fn rows_that_sqlite_has_are_not_found_here() {
         let mut later = Later::default();
-        assert!(later.commit().is_none());
-        for (key, share) in [("k", 1), ("l", 2), ("k", 3)] {
-            put(&mut later, key, b"sealed", share);
-            assert!(later.commit().is_some());
-        }
-        put(&mut later, "l", b"sealed", 4);
-        assert_eq!((later.half(), shares(&later)), (2, [Some(Some(3)), Some(Some(4))]));
-        later.forget(2);
-        assert_eq!(shares(&later), [Some(Some(3)), Some(Some(4))]);
-        later.undo();
-        // The change before it is in SQLite.
-        assert_eq!(shares(&later), [Some(Some(3)), None]);
-        later.forget(3);
-        assert_eq!((later.size(), shares(&later)), (0, [None, None]));
-        assert!(later.latest.is_empty());
-        put(&mut later, "k", b"sealed", 5);
-        assert_eq!(shares(&later), [Some(Some(5)), None]);
+        put(&mut later, "k", b"one", 1);
+        later.commit();
+        put(&mut later, "l", b"two", 2);
+        assert!(matches!(later.first(), Some(Change::Put(_, b"one"))));
+        assert!(!later.advance(), "it was committed");
+        assert_eq!(shares(&later), [None, Some(Some(2))]);
+        assert!(matches!(later.first(), Some(Change::Put(_, b"two"))));
+        assert!(later.advance(), "it was not committed");
+        assert!(later.first().is_none());
     }
 }

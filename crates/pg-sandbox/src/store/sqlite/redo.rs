@@ -1,12 +1,12 @@
 //! The redo log: commits that are not in SQLite's own files yet.
 //!
-//! A group of requests costs one write here, and one sync. Its changes are made in SQLite's open transaction later; that
-//! transaction is committed rarely, so that a page which many groups change is written once. After a crash the missing changes
-//! are read from here.
+//! A group of requests costs one write here, and one sync. Its changes are in SQLite's open transaction as well, where
+//! the next request sees them; that transaction is committed rarely, so that a page which many groups change is written
+//! once. After a crash the missing changes are read from here.
 //!
-//! The file has two regions of the same size, and generations take turns in them. When SQLite is to commit all that is in one
-//! generation, the next begins. It overwrites the one before, which has to be on the disk within SQLite's files by then; see
-//! [`super::Sqlite`].
+//! The file has two regions of the same size, and generations take turns in them. A generation begins when SQLite has
+//! committed all that is in the one before. It overwrites the one before that, which has to be on the disk within SQLite's
+//! files by then; see [`super::Sqlite`].
 //!
 //! A region is a header and entries, one a group. An entry is its length, the sum of all rows after it, the changes, and a
 //! tag over the tag before and all this. So what an earlier generation has left behind the last entry is none, nor is the
@@ -67,11 +67,6 @@ pub(super) struct Left {
 }
 
 impl Left {
-    /// Whether a later generation than this one follows it.
-    pub(super) const fn is_before(&self, generation: u64) -> bool {
-        self.generation < generation
-    }
-
     /// The changes of each group, and the sum of all rows after them.
     pub(super) fn groups(&self) -> impl Iterator<Item = (&[u8], Whole)> {
         self.entries.iter().map(|(range, whole)| (&self.bytes[range.clone()], *whole))
@@ -175,22 +170,18 @@ impl Redo {
         self.used = 0;
     }
 
-    /// What was written in the generations since this one, the newest of which is the current one.
-    pub(super) fn so_far(&mut self, since: u64) -> Result<Vec<Left>, StoreError> {
-        let mut all = Vec::new();
-        for generation in since..=self.generation {
-            let used = (generation == self.generation).then_some(self.used);
-            if used == Some(0) {
-                continue;
-            }
-            let left = self.read(turn_of(generation))?.filter(|left| left.generation == generation);
-            let whole = left.filter(|left| {
-                let end = left.entries.last().map_or(0, |(range, _)| range.end + TAG);
-                used.is_none_or(|used| u64::try_from(end).ok() == Some(used))
-            });
-            all.push(whole.ok_or_else(|| StoreError::Damaged("the redo log is damaged".to_owned()))?);
+    /// What this generation has written.
+    pub(super) fn so_far(&mut self) -> Result<Option<Left>, StoreError> {
+        if self.is_empty() {
+            return Ok(None);
         }
-        Ok(all)
+        let (generation, used) = (self.generation, self.used);
+        let left = self.read(turn_of(generation))?.filter(|left| left.generation == generation);
+        let whole = left.filter(|left| {
+            let end = left.entries.last().map_or(0, |(range, _)| range.end + TAG);
+            u64::try_from(end).ok() == Some(used)
+        });
+        whole.map(Some).ok_or_else(|| StoreError::Damaged("the redo log is damaged".to_owned()))
     }
 
     fn left(&mut self) -> Result<Vec<Left>, StoreError> {

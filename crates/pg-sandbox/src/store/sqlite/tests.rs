@@ -265,8 +265,7 @@ fn queries_by_reference_use_their_index() {
         (Session::KIND, ended, "sessions_card_until"),
     ] {
         let (text, values) = table(&store.tables, kind.table).unwrap().selection(&store.sealer, &query).unwrap();
-        let base = store.shared.base();
-        let mut statement = base.connection.prepare(&format!("EXPLAIN QUERY PLAN {text}")).unwrap();
+        let mut statement = store.connection.prepare(&format!("EXPLAIN QUERY PLAN {text}")).unwrap();
         let rows = statement.query_map(params_from_iter(values), |row| row.get(3)).unwrap();
         let plan: Vec<String> = rows.map(Result::unwrap).collect();
         assert!(plan.len() == 1 && plan[0].contains(index), "{plan:?}");
@@ -281,7 +280,7 @@ fn every_kind_of_record_has_its_table() {
         let table = table(&store.tables, kind.table).unwrap();
         assert_eq!(table.columns().collect::<Vec<_>>(), kind.columns);
         for statement in [&table.get, &table.holds, &table.insert, &table.update, &table.remove, &table.all] {
-            store.shared.base().connection.prepare(statement).unwrap();
+            store.connection.prepare(statement).unwrap();
         }
         for column in kind.columns {
             let query = Query::newest(1).of("m").equal(column, "v").before("k");
@@ -360,8 +359,8 @@ fn a_full_disk_is_an_error_that_undoes_the_transaction() {
     let (_folder, path) = file();
     let mut store = Sqlite::open(&path, &KEY).unwrap();
     write(&mut store, &[note("before", "main", "r")]);
-    let pages: i64 = store.shared.base().connection.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
-    store.shared.base().connection.pragma_update(None, "max_page_count", pages + 2).unwrap();
+    let pages: i64 = store.connection.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
+    store.connection.pragma_update(None, "max_page_count", pages + 2).unwrap();
     store.begin().unwrap();
     let mut transaction = Transaction::new(&mut store);
     let long = "x".repeat(3_000);

@@ -73,10 +73,12 @@ proptest! {
                 }
             }
             prop_assert_eq!(state_by_key(&mut store), held.clone());
-            if settled == 1 {
-                store.shared.drain().unwrap();
-                prop_assert_eq!(state_by_key(&mut store), held.clone());
-            }
+            let mut left = settled;
+            store.settle(&mut || {
+                left = left.saturating_sub(1);
+                left == 0
+            });
+            prop_assert_eq!(state_by_key(&mut store), held.clone());
             match then {
                 2 => {
                     // The process is killed: the files stay as they are.
@@ -112,8 +114,6 @@ fn crashed(groups: u8) -> (TempDir, PathBuf, Vec<State>) {
         store.commit().unwrap();
         states.push(after);
     }
-    // Otherwise it depends on the folder which generations SQLite has.
-    store.shared.drain().unwrap();
     let (folder, copy) = file();
     copy_logs(&path, &copy);
     (folder, copy, states)
@@ -183,69 +183,4 @@ fn a_redo_log_of_another_key_or_store_is_ignored() {
     assert_eq!(opened_with(&path, &foreign).unwrap().len(), opened_with(&theirs, &foreign).unwrap().len());
     foreign.fill(0x55);
     assert_eq!(opened_with(&path, &foreign).unwrap(), states[0]);
-}
-
-/// Groups with a row each, while SQLite cannot be used, and the state after a crash then.
-fn write_without_sqlite(store: &mut Sqlite, numbers: std::ops::Range<u32>, left: Option<(&Path, &Path)>) {
-    let shared = Arc::clone(&store.shared);
-    let base = shared.base();
-    numbers.for_each(|number| write(store, &[note(&format!("k{number:03}"), "main", "r")]));
-    left.into_iter().for_each(|(path, copy)| copy_logs(path, copy));
-    drop(base);
-}
-
-#[test]
-fn a_group_waits_neither_for_the_tables_nor_for_a_commit_of_sqlite() {
-    let (_folder, path) = file();
-    let (_other, copy) = file();
-    let mut store = Sqlite::open(&path, &KEY).unwrap();
-    write_without_sqlite(&mut store, 0..60, Some((&path, &copy)));
-    assert_eq!(store.ahead.as_ref().unwrap().redo.generation(), 2);
-    // What a crash leaves: SQLite has neither generation.
-    let expected: Vec<_> = (0..60).map(|number| format!("k{number:03}")).collect();
-    assert_eq!(keys(&mut store, &Query::oldest(100)), expected);
-    assert_eq!(keys(&mut Sqlite::open(&copy, &KEY).unwrap(), &Query::oldest(100)), expected);
-    drop(store);
-    assert_eq!(keys(&mut Sqlite::open(&path, &KEY).unwrap(), &Query::oldest(100)), expected);
-}
-
-#[test]
-fn changes_that_sqlite_could_not_take_are_taken_from_both_generations() {
-    let (_folder, path) = file();
-    let mut store = Sqlite::open(&path, &KEY).unwrap();
-    let limit = |store: &Sqlite, more: i64| {
-        let base = store.shared.base();
-        let pages: i64 = base.connection.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
-        base.connection.pragma_update(None, "max_page_count", pages + more).unwrap();
-    };
-    limit(&store, 0);
-    write_without_sqlite(&mut store, 0..60, None);
-    assert!(matches!(store.shared.drain(), Err(StoreError::Full)));
-    // It is still full.
-    assert!(matches!(store.begin(), Err(StoreError::Full)));
-    assert!(!store.in_transaction());
-    limit(&store, 1_000);
-    write(&mut store, &[note("k060", "main", "r")]);
-    let expected: Vec<_> = (0..=60).map(|number| format!("k{number:03}")).collect();
-    assert_eq!(keys(&mut store, &Query::oldest(100)), expected);
-    drop(store);
-    assert_eq!(keys(&mut Sqlite::open(&path, &KEY).unwrap(), &Query::oldest(100)), expected);
-}
-
-#[test]
-fn a_damaged_generation_before_the_last_is_refused() {
-    let (_folder, path) = file();
-    let (_other, copy) = file();
-    let mut store = Sqlite::open(&path, &KEY).unwrap();
-    write_without_sqlite(&mut store, 0..60, Some((&path, &copy)));
-    drop(store);
-    let redo = fs::read(file::redo(&copy)).unwrap();
-    let whole = opened_with(&copy, &redo).unwrap();
-    assert_eq!(whole.len(), 60);
-    // It was on the disk before the next one began, so that no crash leaves it so.
-    for at in (0..12 << 10).step_by(397) {
-        let mut damaged = redo.clone();
-        damaged[at] ^= 1 << (at % 8);
-        assert!(matches!(opened_with(&copy, &damaged), Err(StoreError::Damaged(_))), "byte {at}");
-    }
 }
