@@ -1,5 +1,7 @@
-//! Checks that manifests skip no test: targets that are not built as tests contain none, and every file beside
-//! `tests/main.rs` is a module of it or a separate program.
+//! Checks that no test is skipped: targets that are not built as tests contain none, and every source is a program of its
+//! package or a module at its place. The page of the coverage names tests by these places.
+
+use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
 use toml::{Table, Value};
@@ -8,20 +10,56 @@ use super::{Source, Violation};
 
 const MARKS: [&str; 3] = ["#[test]", "#[tokio::test", "proptest! {"];
 
-/// Checks the manifests that switch a target's tests off, and those that list the programs of their tests.
+/// Checks the manifests that switch a target's tests off, and that every source is compiled.
 pub(super) fn check(sources: &[Source]) -> Result<Vec<Violation>> {
     let mut violations = Vec::new();
+    let mut packages = BTreeMap::new();
     for manifest in sources.iter().filter(|source| source.path.ends_with("/Cargo.toml")) {
         let folder = manifest.path.trim_end_matches("Cargo.toml");
         let table: Table = manifest.text.parse().with_context(|| format!("{} is not a manifest", manifest.path))?;
         if !switched_off(&table).is_empty() {
             violations.extend(without_tests(sources, folder));
         }
-        if table["package"].get("autotests") == Some(&Value::Boolean(false)) {
-            violations.extend(beside_main(sources, folder, &table));
+        packages.insert(folder, table);
+    }
+    let texts: BTreeMap<&str, &str> = sources.iter().map(|source| (&*source.path, &*source.text)).collect();
+    for path in texts.keys().filter(|path| path.ends_with(".rs")) {
+        let package =
+            packages.iter().filter(|(folder, _)| path.starts_with(**folder)).max_by_key(|(folder, _)| folder.len());
+        let Some((folder, table)) = package else { continue };
+        if !is_program(&path[folder.len()..], table) && !is_module(path, &texts) {
+            let remedy = "declare it in the file above it, or list it in the manifest";
+            violations.push(Violation::new(*path, "belongs to no program", remedy));
         }
     }
     Ok(violations)
+}
+
+/// Whether Cargo compiles the file, named from the folder of its package, as a program or a library.
+fn is_program(file: &str, manifest: &Table) -> bool {
+    let found = manifest["package"].get("autotests") != Some(&Value::Boolean(false));
+    let listed = |kind| targets(manifest, kind).any(|one| one.get("path").and_then(Value::as_str) == Some(file));
+    match file.split('/').collect::<Vec<_>>()[..] {
+        ["build.rs"] | ["src", "lib.rs" | "main.rs"] | ["src", "bin", ..] | ["benches" | "examples", ..] => true,
+        ["tests", _] | ["tests", _, "main.rs"] if found => true,
+        _ => ["test", "bin"].into_iter().any(listed),
+    }
+}
+
+/// Whether the file above it declares the file as a module, or another does with `#[path]`.
+fn is_module(path: &str, texts: &BTreeMap<&str, &str>) -> bool {
+    let place = path.trim_end_matches("/mod.rs").trim_end_matches(".rs");
+    let Some((folder, name)) = place.rsplit_once('/') else { return false };
+    let above = [".rs", "/mod.rs", "/lib.rs", "/main.rs"].map(|ending| format!("{folder}{ending}"));
+    let declaration = format!("mod {name};");
+    let declares = |text: &&str| {
+        text.lines().any(|line| line.trim_start().starts_with(['m', 'p']) && line.ends_with(&declaration))
+    };
+    let elsewhere = format!("/{name}.rs\"]");
+    above.iter().filter_map(|above| texts.get(&**above)).any(declares)
+        || texts
+            .values()
+            .any(|text| text.lines().any(|line| line.starts_with("#[path = ") && line.ends_with(&elsewhere)))
 }
 
 fn targets<'a>(table: &'a Table, kind: &str) -> impl Iterator<Item = &'a Value> {
@@ -44,30 +82,6 @@ fn without_tests<'a>(sources: &'a [Source], folder: &'a str) -> impl Iterator<It
     })
 }
 
-fn beside_main(sources: &[Source], folder: &str, table: &Table) -> Vec<Violation> {
-    let tests = format!("{folder}tests/");
-    let main = sources.iter().find(|source| source.path == format!("{tests}main.rs"));
-    let declared = |name: &str| main.is_some_and(|main| main.text.lines().any(|line| line == format!("mod {name};")));
-    let listed = |file: &str| {
-        targets(table, "test").any(|test| test.get("path").and_then(Value::as_str) == Some(&format!("tests/{file}")))
-    };
-    let mut violations = Vec::new();
-    for source in sources {
-        let Some(file) = source.path.strip_prefix(&tests) else { continue };
-        let name = file.strip_suffix("/mod.rs").or_else(|| file.strip_suffix("/main.rs"));
-        let name = name.or_else(|| file.strip_suffix(".rs").filter(|name| !name.contains('/')));
-        let Some(name) = name.filter(|name| !name.contains('/')) else { continue };
-        // A folder with a manifest is a package of its own.
-        let package = sources.iter().any(|other| other.path == format!("{tests}{name}/Cargo.toml"));
-        let module = declared(name) && !file.ends_with("/main.rs");
-        if !package && !module && !listed(file) {
-            let remedy = format!("write `mod {name};` into {tests}main.rs, or list it as a [[test]]");
-            violations.push(Violation::new(&source.path, "belongs to no program of tests", remedy));
-        }
-    }
-    violations
-}
-
 #[cfg(test)]
 mod tests {
     use super::check;
@@ -82,10 +96,16 @@ mod tests {
     fn a_test_in_a_target_that_is_not_built_as_one_is_found() {
         let test = "#[tokio::test]\nasync fn it_is() {}";
         for off in ["[package]\n[lib]\ntest = false", "[package]\n[[bin]]\nname = \"a\"\ntest = false"] {
-            let sources = [("a/Cargo.toml", off), ("a/src/b.rs", test), ("a/tests/c.rs", test), ("b/src/b.rs", test)];
+            let sources = [
+                ("a/Cargo.toml", off),
+                ("a/src/lib.rs", "mod b;"),
+                ("a/src/b.rs", test),
+                ("a/tests/c.rs", test),
+                ("b/src/b.rs", test),
+            ];
             assert_eq!(places(&sources), ["a/src/b.rs"]);
         }
-        assert_eq!(places(&[("a/Cargo.toml", "[package]\n[lib]\nbench = false"), ("a/src/b.rs", test)]), [""; 0]);
+        assert_eq!(places(&[("a/Cargo.toml", "[package]\n[lib]\nbench = false"), ("a/src/lib.rs", test)]), [""; 0]);
     }
 
     #[test]
@@ -97,7 +117,7 @@ mod tests {
                 ("a/Cargo.toml", manifest),
                 ("a/tests/main.rs", main),
                 ("a/tests/one.rs", ""),
-                ("a/tests/two/mod.rs", ""),
+                ("a/tests/two/mod.rs", "mod part;"),
                 ("a/tests/two/part.rs", ""),
                 ("a/tests/own/main.rs", ""),
                 ("a/tests/rows/1.sql", ""),
@@ -107,5 +127,26 @@ mod tests {
         assert_eq!(places(&sources("mod two;\n")), ["a/tests/one.rs"]);
         assert_eq!(places(&sources("mod one;\n")), ["a/tests/two/mod.rs"]);
         assert_eq!(places(&[("a/Cargo.toml", manifest), ("a/tests/other/main.rs", "")]), ["a/tests/other/main.rs"]);
+    }
+
+    #[test]
+    fn a_source_that_no_file_declares_is_found() {
+        let sources = |manifest, lib| {
+            [
+                ("a/Cargo.toml", manifest),
+                ("a/build.rs", ""),
+                ("a/src/lib.rs", lib),
+                ("a/src/b.rs", "pub(in crate::b) mod c;"),
+                ("a/src/b/c.rs", ""),
+                ("a/src/odd.rs", ""),
+                ("a/src/bin/d.rs", ""),
+                ("a/tests/e.rs", ""),
+                ("a/own/f.rs", ""),
+            ]
+        };
+        let listed = "[package]\n[[bin]]\nname = \"f\"\npath = \"own/f.rs\"";
+        assert_eq!(places(&sources(listed, "mod b;\n#[path = \"x/odd.rs\"]\nmod named;")), [""; 0]);
+        assert_eq!(places(&sources("[package]", "mod b;")), ["a/own/f.rs", "a/src/odd.rs"]);
+        assert_eq!(places(&sources(listed, "mod odd;\n// mod b;\n")), ["a/src/b.rs"]);
     }
 }
