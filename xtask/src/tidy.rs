@@ -3,6 +3,7 @@
 mod circles;
 mod direction;
 mod exceptions;
+mod figures;
 mod files;
 mod invented;
 mod links;
@@ -60,6 +61,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     violations.extend(manifests::check(&sources)?);
     violations.extend(files::check(&sources));
     violations.extend(links::check(&sources));
+    violations.extend(figures::check(&sources));
     violations.extend(unsafety::check(&sources)?);
     violations.extend(exceptions::check(&sources));
     violations.extend(untested::check(&sources)?);
