@@ -1,7 +1,6 @@
 //! `cargo xtask test`: everything that can be run, in steps of which as many run at once as keep the processor busy.
 
 mod decoder;
-mod examples;
 mod msrv;
 mod npm;
 mod openapi;
@@ -15,6 +14,7 @@ use std::process::Command;
 use std::sync::Mutex;
 
 use anyhow::{Context, Result, bail};
+use cargo_metadata::{Metadata, TargetKind};
 
 use crate::{
     debian, dist, package, simulate,
@@ -62,7 +62,7 @@ pub(crate) fn run(root: &Path, only: Option<&str>, quick: bool) -> Result<()> {
         ],
     );
     tests.extend(beside_the_programs(root, target_directory));
-    tests.extend(examples::steps(root, &metadata));
+    tests.extend(examples(root, &metadata));
     tests.extend(targets::steps(root));
     tests.push(msrv::step(root, &metadata));
     tests.push(Step::new("packages of the published crates", || package::run(root, false)));
@@ -153,4 +153,18 @@ fn independent_tools() -> Result<Outcome> {
         return Ok(Outcome::Done);
     }
     Ok(Outcome::LeftOut(format!("{} not found, so the vectors are used but not made anew", missing.join(" and "))))
+}
+
+/// One step for each example that was built with the tests. An example needs no argument, and must exit with 0.
+fn examples<'a>(root: &'a Path, metadata: &Metadata) -> Vec<Step<'a>> {
+    let built = metadata.target_directory.join("debug/examples");
+    workspace::targets(metadata, &TargetKind::Example)
+        .into_iter()
+        .map(|(package, example)| {
+            let program = built.join(format!("{example}{}", std::env::consts::EXE_SUFFIX));
+            Step::new(format!("example {example} of {package}"), move || {
+                steps::execute(Command::new(&program).current_dir(root))
+            })
+        })
+        .collect()
 }

@@ -1,13 +1,240 @@
 //! The account's details: from flags, then the environment, then a profile file.
 
-mod details;
 pub(crate) mod dialect;
 pub(crate) mod profile;
 mod setting;
 mod values;
 
-pub(crate) use details::{AccountFlags, Details, variable};
+use std::{env::VarError, path::PathBuf, sync::Arc};
+
+use pg_model::{Dialect, Encoding, Secret, method::AuthScheme as Kind};
+use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials};
+
+use crate::{failure::Failure, output, shell};
+use profile::Profile;
+use values::Values;
+
 pub(crate) use setting::Setting;
 
 /// Where `--help` shows the flags.
 const HEADING: &str = "Account (flag, else environment, else profile)";
+
+/// Flags that describe the account. Each has a variable of the environment and a member of a profile.
+#[derive(Default, clap::Args)]
+#[command(next_help_heading = HEADING)]
+pub(crate) struct AccountFlags {
+    #[command(flatten)]
+    values: Values,
+    /// Profile that supplies missing settings; `default` if it exists [env: PG_PROFILE]
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+    /// File of profiles [env: PG_PROFILE_FILE] [default: pg/profiles.toml in the settings folder]
+    #[arg(long, value_name = "FILE")]
+    profile_file: Option<PathBuf>,
+}
+
+/// The account settings.
+pub(crate) struct Details {
+    values: [Option<Secret>; Setting::ALL.len()],
+    /// Where profiles are read from, for errors.
+    file: Option<PathBuf>,
+}
+
+impl AccountFlags {
+    /// Flags without secrets for another command to the same account; each begins with a space.
+    pub(crate) fn to_repeat(&self) -> String {
+        let profile_file = self.profile_file.as_ref().map(|file| file.display().to_string());
+        [
+            (Setting::BaseUrl.flag(), &self.values.base_url),
+            (Setting::EnterpriseBaseUrl.flag(), &self.values.enterprise_base_url),
+            (Setting::Dialect.flag(), &self.values.dialect),
+            ("--profile", &self.profile),
+            ("--profile-file", &profile_file),
+        ]
+        .into_iter()
+        .filter_map(|(flag, value)| Some(format!(" {flag} {}", shell::word(value.as_deref()?))))
+        .collect()
+    }
+}
+
+impl Details {
+    /// Merges flags, environment and profile, in this order of precedence.
+    ///
+    /// # Errors
+    /// If a requested profile is missing, or the profile file is invalid.
+    pub(crate) fn gather(mut flags: AccountFlags) -> Result<Self, Failure> {
+        let file_of_environment = || std::env::var_os("PG_PROFILE_FILE").filter(|file| !file.is_empty());
+        let file_named = flags.profile_file.take().or_else(|| file_of_environment().map(PathBuf::from));
+        let profile_flag = flags.profile.take();
+        let asked = match &profile_flag {
+            Some(name) => Some(name.clone()),
+            None => variable("PG_PROFILE")?,
+        };
+        let named = file_named.is_some();
+        let file = file_named.or_else(profile::usual_file);
+        let mut profile = match (&file, &asked) {
+            (Some(file), asked) => profile::read(file, asked.as_deref(), named)?,
+            (None, Some(_)) => {
+                return Err(Failure::misuse(
+                    "the settings folder is unknown: set HOME or use \
+            --profile-file",
+                ));
+            }
+            (None, None) => Profile::default(),
+        };
+        let mut values = [const { None }; Setting::ALL.len()];
+        for setting in Setting::ALL {
+            values[setting as usize] = choose(setting, &mut flags, &mut profile, profile_flag.as_deref())?;
+        }
+        Ok(Self { values, file })
+    }
+
+    /// The value of a setting.
+    pub(crate) fn get(&self, setting: Setting) -> Option<&str> {
+        self.values[setting as usize].as_ref().map(Secret::expose)
+    }
+
+    /// A required setting.
+    ///
+    /// # Errors
+    /// If it is missing; says where to set it.
+    pub(crate) fn require(&self, setting: Setting) -> Result<&str, Failure> {
+        self.get(setting).ok_or_else(|| self.missing(&[setting]))
+    }
+
+    /// Replaces missing settings that requests of a kind need with visible placeholders; returns their names.
+    pub(crate) fn fill_in(&mut self, kind: Kind) -> Vec<Setting> {
+        let missing = self.unknown(kind);
+        for setting in &missing {
+            self.values[*setting as usize] = Some(setting.placeholder().into());
+        }
+        missing
+    }
+
+    /// The account with the settings that requests of a kind need.
+    ///
+    /// # Errors
+    /// If settings are missing (lists all of them) or an address is invalid.
+    pub(crate) fn account(&self, kind: Kind, encoding: Encoding) -> Result<Account, Failure> {
+        let missing = self.unknown(kind);
+        if !missing.is_empty() {
+            return Err(self.missing(&missing));
+        }
+        // What requests of this kind do not carry may be empty.
+        let secret = |setting| self.get(setting).unwrap_or_default();
+        let credentials =
+            Credentials::new(secret(Setting::ApiKey), secret(Setting::ApiPassword), secret(Setting::ShaKey));
+        if kind != Kind::Enterprise {
+            let base = self.base(Setting::BaseUrl)?;
+            let dialect = self.dialect(&base)?;
+            return Ok(Account::new(base, credentials).encoding(encoding).with_dialect(dialect));
+        }
+        let base = self.base(Setting::EnterpriseBaseUrl)?;
+        let enterprise =
+            EnterpriseCredentials::new(secret(Setting::EnterpriseApiKey), secret(Setting::EnterpriseApiPassword));
+        let account = Account::new(base.clone(), credentials).encoding(encoding).with_dialect(self.dialect(&base)?);
+        Ok(account.enterprise(base, enterprise))
+    }
+
+    /// The account with version 5, whose settings are complete.
+    ///
+    /// # Errors
+    /// If its address is invalid.
+    pub(crate) fn with_enterprise(&self, account: Account) -> Result<Account, Failure> {
+        let base = self.base(Setting::EnterpriseBaseUrl)?;
+        let (key, password) = (self.require(Setting::EnterpriseApiKey)?, self.require(Setting::EnterpriseApiPassword)?);
+        Ok(account.enterprise(base, EnterpriseCredentials::new(key, password)))
+    }
+
+    /// The dialect for replies from an address.
+    fn dialect(&self, base: &BaseUrl) -> Result<Arc<Dialect>, Failure> {
+        self.get(Setting::Dialect).map_or_else(|| Ok(dialect::of_address(base)), dialect::named)
+    }
+
+    fn base(&self, setting: Setting) -> Result<BaseUrl, Failure> {
+        let text = self.require(setting)?;
+        let places = format!("({} or {})", setting.variable(), setting.flag());
+        // An address with a password in it is not repeated.
+        if text.contains('@') {
+            return Err(Failure::misuse(format!("the base URL contains credentials; remove them {places}")));
+        }
+        BaseUrl::parse(text).map_err(|error| Failure::misuse(format!("{error} {places}")))
+    }
+
+    fn unknown(&self, kind: Kind) -> Vec<Setting> {
+        let needed: &[Setting] = match kind {
+            Kind::Signed => &[Setting::BaseUrl, Setting::ApiKey, Setting::ApiPassword, Setting::ShaKey],
+            Kind::Session => &[Setting::BaseUrl],
+            Kind::Enterprise => {
+                &[Setting::EnterpriseBaseUrl, Setting::EnterpriseApiKey, Setting::EnterpriseApiPassword]
+            }
+        };
+        needed.iter().copied().filter(|setting| self.get(*setting).is_none()).collect()
+    }
+
+    fn missing(&self, settings: &[Setting]) -> Failure {
+        let list = |name: fn(Setting) -> &'static str| settings.iter().map(|s| name(*s)).collect::<Vec<_>>().join(", ");
+        let file = self.file.as_ref().map_or_else(String::new, |file| format!(" of {}", file.display()));
+        Failure::misuse(format!(
+            "no account is configured: set {} in the environment, or {} in a profile{file}; \
+             `pg sandbox` shows an account to try",
+            list(Setting::variable),
+            list(Setting::member),
+        ))
+    }
+}
+
+fn choose(
+    setting: Setting,
+    flags: &mut AccountFlags,
+    profile: &mut Profile,
+    profile_flag: Option<&str>,
+) -> Result<Option<Secret>, Failure> {
+    if let Some(value) = flags.values.take(setting) {
+        if setting.is_secret() {
+            output::warn(&format!(
+                "{} on the command line is visible to other users and stays in the shell's history; use {}",
+                setting.flag(),
+                setting.variable(),
+            ));
+        }
+        warn_of_blanks(setting, setting.flag(), &value);
+        return Ok(Some(value));
+    }
+    let of_profile = profile.take(setting);
+    let Some(value) = variable(setting.variable())?.map(Secret::from) else {
+        if let Some(value) = &of_profile {
+            warn_of_blanks(setting, setting.member(), value);
+        }
+        return Ok(of_profile);
+    };
+    if let Some(name) = profile_flag
+        && of_profile.is_some_and(|other| other.expose() != value.expose())
+    {
+        let (variable, member) = (setting.variable(), setting.member());
+        output::warn(&format!("the environment variable {variable} overrides {member} of the profile {name}"));
+    }
+    warn_of_blanks(setting, setting.variable(), &value);
+    Ok(Some(value))
+}
+
+/// A line break at the end of a secret makes it wrong for the service.
+fn warn_of_blanks(setting: Setting, name: &str, value: &Secret) {
+    if setting.is_secret() && value.expose().trim() != value.expose() {
+        output::warn(&format!("{name} begins or ends with white space, which is part of the value"));
+    }
+}
+
+/// An environment variable; an empty one counts as unset.
+///
+/// # Errors
+/// If it is not valid UTF-8.
+pub(crate) fn variable(name: &str) -> Result<Option<String>, Failure> {
+    match std::env::var(name) {
+        Ok(value) => Ok(Some(value).filter(|value| !value.is_empty())),
+        Err(VarError::NotPresent) => Ok(None),
+        Err(VarError::NotUnicode(_)) => {
+            Err(Failure::misuse(format!("the environment variable {name} is not valid UTF-8; set it again")))
+        }
+    }
+}

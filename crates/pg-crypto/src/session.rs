@@ -3,7 +3,6 @@
 mod cipher;
 #[cfg(any(test, target_arch = "wasm32"))]
 mod compact_base64;
-mod decoy;
 mod derivation;
 mod error;
 mod gate;

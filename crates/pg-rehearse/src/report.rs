@@ -2,7 +2,6 @@
 
 mod html;
 mod junit;
-mod picture;
 mod terminal;
 
 use std::collections::BTreeMap;

@@ -71,9 +71,9 @@ mod clock;
 pub mod config_file;
 mod config_file_error;
 pub mod conformance;
-mod decoder_package;
 mod dialect;
 mod expiry;
+mod extensions;
 mod faults;
 #[doc(hidden)]
 pub mod form;
@@ -91,11 +91,9 @@ mod metrics;
 mod name_hash;
 mod open_error;
 mod outgoing;
-mod peer;
 mod private_file;
 #[doc(hidden)]
 pub mod records;
-mod response_delivery;
 mod route;
 mod sandbox;
 mod schedule;
@@ -114,23 +112,21 @@ use generated::assumed;
 
 pub use assumption::{ASSUMPTIONS, Assumption};
 pub use certificate::{CertificateError, ServerCertificate};
-pub use decoder_package::DecoderPackage;
 pub use dialect::{READY, dialect};
+pub use extensions::{Peer, ResponseDelivery};
 pub use form::FormLimits;
 pub use generated::codes;
 pub use in_process::{InProcess, NoReply};
 pub use log::Log;
 pub use open_error::OpenError;
 pub use outgoing::{Forbidden, Outgoing};
-pub use peer::Peer;
 pub use pg_connections::ConnectionLimits;
 pub use records::KINDS;
-pub use response_delivery::ResponseDelivery;
 pub use sandbox::Sandbox;
 #[cfg(feature = "postgres")]
 pub use sandbox::{SharedStore, StoreKey};
 pub use server::{Config, Server, StartError, StoreChoice};
-pub use settings::{ControlAccess, OutgoingAccess, Settings};
+pub use settings::{ControlAccess, DecoderPackage, OutgoingAccess, Settings};
 pub use store::StoreError;
 pub use timestamp::{NotATimestamp, Timestamp};
 pub use vault::KeyFileError;

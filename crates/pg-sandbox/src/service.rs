@@ -23,7 +23,6 @@ mod method;
 mod misplaced;
 mod money;
 mod names;
-mod own_address;
 mod page;
 mod page_url;
 mod refusal;

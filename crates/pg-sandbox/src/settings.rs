@@ -1,13 +1,14 @@
 //! The settings of a sandbox.
 
-use std::sync::Arc;
+use std::{fs, io, path::Path, sync::Arc};
 
+use bytes::Bytes;
 use pg_connections::ConnectionLimits;
 use pg_model::Dialect;
 
 use crate::{
-    certificate::ServerCertificate, decoder_package::DecoderPackage, dialect::cipher, form::FormLimits, log::Log,
-    merchants::Merchants, open_error::OpenError, secret::Secret,
+    certificate::ServerCertificate, dialect::cipher, form::FormLimits, log::Log, merchants::Merchants,
+    open_error::OpenError, secret::Secret,
 };
 
 /// Accounts, limits, and who may control the sandbox.
@@ -212,5 +213,22 @@ impl ControlAccess {
     pub fn hosts(mut self, names: impl IntoIterator<Item: Into<String>>) -> Self {
         self.hosts = names.into_iter().map(Into::into).collect();
         self
+    }
+}
+
+/// The JavaScript decoder for front-end tiers, which the inspector can run: the package built by `cargo xtask wasm`: the files that a browser loads.
+#[derive(Debug, Clone)]
+pub struct DecoderPackage {
+    pub(crate) files: [(&'static str, Bytes); 3],
+}
+
+impl DecoderPackage {
+    /// Reads the files from the folder of the package.
+    ///
+    /// # Errors
+    /// If one of them is missing.
+    pub fn read(folder: &Path) -> io::Result<Self> {
+        let file = |name| fs::read(folder.join(name)).map(|bytes| (name, Bytes::from(bytes)));
+        Ok(Self { files: [file("web.js")?, file("decoder.js")?, file("pg_wasm.wasm")?] })
     }
 }

@@ -1,4 +1,4 @@
-//! A reply in any encoding.
+//! A reply in any encoding, and the evidence that it gives.
 
 use bytes::Bytes;
 use http::header::LOCATION;
@@ -7,7 +7,9 @@ use pg_proto::{
     shown,
 };
 
-use crate::point::Seen;
+use serde::Serialize;
+
+use crate::{point::Seen, probe::Probe};
 
 /// The longest excerpt of a message, in characters.
 const EXCERPT: usize = 100;
@@ -98,6 +100,27 @@ fn masked(text: &str, request: &Bytes) -> String {
     }
     let printable = |c: char| if c.is_control() { ' ' } else { c };
     mask::text(&text).chars().take(EXCERPT).map(printable).collect()
+}
+
+/// One request and its reply, masked.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize)]
+#[non_exhaustive]
+pub struct Evidence {
+    /// HTTP method and path.
+    pub request: String,
+    /// The HTTP status.
+    pub http: u16,
+    /// The error code, if there is one.
+    pub code: String,
+    /// The beginning of the message that came with it.
+    pub excerpt: String,
+}
+
+impl Evidence {
+    pub(crate) fn of(probe: &Probe, answer: &Answer) -> Self {
+        let (code, excerpt) = (answer.code.clone(), answer.message.clone());
+        Self { request: probe.request.shown(), http: answer.http, code, excerpt }
+    }
 }
 
 #[cfg(test)]

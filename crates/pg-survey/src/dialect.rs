@@ -145,7 +145,7 @@ fn remedy(entry: &ErrorEntry, all_seen: bool) -> Option<Remedy> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::Evidence;
+    use crate::answer::Evidence;
 
     fn notes(sightings: &[(&'static str, &str)]) -> Notes {
         let mut notes = Notes::new(1);

@@ -39,7 +39,6 @@ mod answer;
 mod build;
 mod cards;
 mod dialect;
-mod evidence;
 mod notes;
 mod options;
 mod plan;
@@ -51,8 +50,8 @@ mod report;
 mod session_data;
 mod survey;
 
+pub use answer::Evidence;
 pub use cards::{Card, CardError, Cards, Role};
-pub use evidence::Evidence;
 pub use options::Options;
 pub use plan::{Plan, Planned};
 pub use point::{Point, Seen, points};

@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pg_proto::model::dialect::SessionData;
 
-use crate::{answer::Answer, evidence::Evidence, point::Seen};
+use crate::{
+    answer::{Answer, Evidence},
+    point::Seen,
+};
 
 /// The findings of a survey so far.
 #[derive(Clone, Debug, Default)]

@@ -10,7 +10,7 @@ use pg_proto::{
 
 use crate::{
     answer::Answer,
-    evidence::Evidence,
+    answer::Evidence,
     notes::Notes,
     point::{self, Seen},
     probe::{Probe, Reads, What},

@@ -6,7 +6,7 @@ use pg_proto::model::Dialect;
 use serde::{Serialize, Serializer};
 
 use crate::{
-    evidence::Evidence,
+    answer::Evidence,
     notes::Notes,
     point::{Point, Seen, points},
     probes,

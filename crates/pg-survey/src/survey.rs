@@ -14,8 +14,8 @@ use pg_proto::{
 
 use crate::{
     answer::Answer,
+    answer::Evidence,
     build, dialect,
-    evidence::Evidence,
     notes::Notes,
     options::Options,
     plan::Plan,

@@ -26,7 +26,11 @@ use self::{
     time::Time,
 };
 use crate::{
-    Many, Played, Scenario, agenda::Millis, dice::Dice, many as runs, scenario::Disturbance, shrink::shrink,
+    Many, Played, Scenario,
+    agenda::Millis,
+    dice::Dice,
+    many::{self as runs, shrink},
+    scenario::Disturbance,
     world::BEGIN,
 };
 

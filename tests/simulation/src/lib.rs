@@ -35,7 +35,6 @@ mod run;
 mod scenario;
 mod secrets;
 mod service;
-mod shrink;
 mod spoken;
 mod store;
 mod task;

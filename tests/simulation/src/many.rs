@@ -1,4 +1,4 @@
-//! Runs many worlds on all processors, and adds up the results.
+//! Runs many worlds on all processors, adds up the results, and shrinks a failing world.
 
 use std::{
     num::NonZero,
@@ -13,7 +13,6 @@ use crate::{
     Played, Scenario, Tally,
     conduct::{MakeStore, Over, Right},
     playing,
-    shrink::shrink,
 };
 
 /// The result of many worlds.
@@ -73,4 +72,20 @@ pub(crate) fn run(
         }
     });
     sum.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Leaves out orders and faults of a failing world one by one, as long as the same check fails. Returns the smallest world found that violates the same check, or the given one if it violates none.
+pub(crate) fn shrink(failing: Played, play: &dyn Fn(Scenario) -> Played) -> Played {
+    let Some(check) = failing.violation.as_ref().map(|violation| violation.check) else { return failing };
+    let mut smallest = failing;
+    loop {
+        let smaller = smallest.scenario.smaller().map(play).find(|played| {
+            let same = played.violation.as_ref().is_some_and(|violation| violation.check == check);
+            same && played.log.len() <= smallest.log.len()
+        });
+        match smaller {
+            Some(played) => smallest = played,
+            None => return smallest,
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Planted bugs, to test whether the checks find them. They are in this crate only: wrong clients in `client`, `naive`
 //! and `twist`, a wrong service in `tamper` and `shared`.
 
-use crate::{Played, Scenario, conduct::ClientBehaviour, playing, scenario::Disturbance, shrink::shrink};
+use crate::{Played, Scenario, conduct::ClientBehaviour, many::shrink, playing, scenario::Disturbance};
 
 mod client;
 mod naive;

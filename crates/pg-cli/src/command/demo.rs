@@ -1,6 +1,5 @@
 //! `pg demo`: a sandbox inside this process, and a tour of all its services over real loopback HTTP.
 
-mod control;
 mod tour;
 
 use std::net::SocketAddr;

@@ -4,7 +4,6 @@ mod books;
 mod charges;
 mod checkout;
 mod lockout;
-mod references;
 mod scenario;
 mod settlements;
 mod story;

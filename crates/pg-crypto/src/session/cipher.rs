@@ -8,7 +8,6 @@ use aes::cipher::{BlockModeDecrypt, BlockModeEncrypt, InnerIvInit, KeyInit};
 use aes::{Aes256, Block};
 use zeroize::Zeroizing;
 
-use super::decoy;
 use super::derivation::KeyDerivation;
 use super::error::{DecryptError, EncryptError, KeyError};
 use super::gate;
@@ -187,7 +186,7 @@ impl SessionCipher {
         let len = if sound {
             self.padding.text_len(buffer.bytes(), padding)
         } else {
-            decoy::fill(buffer.bytes_mut());
+            gate::fill_with_decoy(buffer.bytes_mut());
             buffer.bytes().len()
         };
         let text = buffer.bytes().get(..len).unwrap_or_default();

@@ -2,7 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::{Outcome, Report, Verdict, junit::escaped, picture};
+use pg_sandbox::sequence_diagram::{self, Step};
+
+use super::{Outcome, Report, Verdict, junit::escaped};
+use crate::finding::{Event, Lane};
 
 const STYLE: &str = include_str!("style.css");
 
@@ -145,7 +148,7 @@ fn drill(text: &mut String, outcome: &Outcome) {
             "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Diagram of {}\">",
             drill.id
         );
-        text.push_str(&picture::svg(drill.title, &outcome.events));
+        text.push_str(&diagram(drill.title, &outcome.events));
         text.push_str("</div>\n");
         events(text, outcome);
     }
@@ -165,4 +168,21 @@ fn events(text: &mut String, outcome: &Outcome) {
         );
     }
     text.push_str("</tbody>\n</table>\n</details>\n");
+}
+
+fn place(lane: Lane) -> usize {
+    Lane::ALL.iter().position(|one| *one == lane).unwrap_or(0)
+}
+
+/// The time line of a drill as a sequence diagram: integration, wire, service, ledger.
+fn diagram(title: &str, events: &[Event]) -> String {
+    let steps: Vec<Step<'_>> = events.iter().map(step).collect();
+    let label = format!("Sequence diagram: {title}; the table below has the same content");
+    sequence_diagram::svg(&label, &Lane::ALL.map(Lane::name), &steps)
+}
+
+fn step(event: &Event) -> Step<'_> {
+    let step = Step::new(place(event.from), place(event.to), &event.text);
+    // An event from the wire to itself is the drill's fault.
+    if event.from == Lane::Wire && event.to == Lane::Wire { step.fault() } else { step }
 }

@@ -16,10 +16,10 @@ use crate::{
     accounts::LiveAccount,
     basis::Basis,
     codes::SandboxErrorCode,
+    extensions::ResponseDelivery,
     inbound::{Caller, Inbound},
     journal::Noted,
     records::{FaultKind, Session, Silence},
-    response_delivery::ResponseDelivery,
     route::Route,
     service::{self, Answer, Context, OwnAccount, Refusal, Reply},
     store::{StoreError, Transaction},
@@ -28,7 +28,7 @@ use crate::{
 };
 
 impl Sandbox {
-    /// Answers one request with the fault, if any, that its method is to meet.
+    /// Answers one request with the fault of its method, if there is one.
     ///
     /// Fails when the store has lost the transaction, or a fault cannot be counted; every request of the
     /// group fails then.

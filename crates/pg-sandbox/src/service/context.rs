@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use http::HeaderValue;
+use http::{HeaderValue, uri::Authority};
 use pg_model::Encoding;
 
 use super::throttle::Throttle;
@@ -22,6 +22,9 @@ use crate::{
     vault::{Cv2Memory, Vault},
     warning::Warnings,
 };
+
+/// The default address of `pg sandbox`, also for a test without a socket.
+const USUAL_ADDRESS: &str = "http://127.0.0.1:8480";
 
 /// An account that was made at run time.
 #[derive(Clone, Copy)]
@@ -143,6 +146,23 @@ impl<'a> Context<'a> {
                 self.records.find(&query.of(name).at_most(column, &due_by(name, by)))
             }
             None => self.records.find(&query.at_most(column, &by.sortable())),
+        }
+    }
+
+    /// The base URL of the pages for customers, without a trailing slash: the configured one, otherwise the host of this
+    /// request.
+    pub(crate) fn own_address(&self) -> String {
+        if let Some(told) = &self.settings.public_url {
+            return told.trim_end_matches('/').to_owned();
+        }
+        let scheme = self.settings.scheme();
+        let host = self.host.and_then(|host| Authority::try_from(host.as_bytes()).ok());
+        match host {
+            Some(host) => match host.port_u16() {
+                Some(port) => format!("{scheme}://{}:{port}", host.host()),
+                None => format!("{scheme}://{}", host.host()),
+            },
+            None => USUAL_ADDRESS.to_owned(),
         }
     }
 

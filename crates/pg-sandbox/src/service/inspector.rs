@@ -9,7 +9,7 @@ use http::{HeaderValue, Method, Request, StatusCode};
 use super::{
     Context, Refusal, Reply,
     control::{self, Answer, Denied, List, Listing},
-    method, own_address, page,
+    method, page,
 };
 use crate::{codes::SandboxErrorCode, form::Form, html::Html};
 

@@ -20,7 +20,6 @@ mod authorise;
 pub(super) mod bank;
 mod card;
 mod charge;
-mod eci;
 mod follow_ups;
 mod get_authentication_status;
 mod initiate_three_d_secure;

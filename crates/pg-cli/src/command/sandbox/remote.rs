@@ -9,9 +9,9 @@ mod clock;
 pub(in crate::command) mod destinations;
 mod faults;
 mod list;
-mod meant;
 mod open;
 
+use clap::Subcommand;
 use serde_json::Value;
 
 pub(in crate::command) use self::{accounts::find as account, list::transactions};
@@ -20,7 +20,7 @@ use crate::{
     command,
     failure::{Exit, Failure},
     indented::indented,
-    output,
+    output, suggestion,
 };
 
 /// Commands for a running sandbox.
@@ -95,6 +95,29 @@ fn whole(value: &Value) -> String {
 fn segment(key: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~');
     key.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+}
+
+/// The error for words that are not a subcommand of `pg sandbox NAME`: with the command that the first of them belongs to, else with
+/// the nearest subcommand.
+fn unknown_subcommand<S: Subcommand>(name: &str, words: &[String], meant: Option<String>) -> Failure {
+    let word = words.first().map_or("", String::as_str);
+    let meant = meant.or_else(|| {
+        let command = S::augment_subcommands(clap::Command::new("pg"));
+        let known: Vec<String> = command.get_subcommands().map(|known| known.get_name().to_owned()).collect();
+        let near = suggestion::nearest(word, known.iter().map(String::as_str))?;
+        let rest: String = words
+            .iter()
+            .skip(1)
+            .take_while(|word| !word.starts_with('-'))
+            .map(|word| format!(" {}", crate::shell::word(word)))
+            .collect();
+        Some(format!("pg sandbox {name} {near}{rest}"))
+    });
+    let meant =
+        meant.map_or_else(|| format!("see `pg sandbox {name} --help`"), |meant| format!("did you mean `{meant}`?"));
+    // The word may be a card number.
+    let said = format!("pg sandbox {name} has no subcommand {word:?}; {meant}");
+    Failure::misuse(pg_model::mask::text(&said))
 }
 
 #[cfg(test)]

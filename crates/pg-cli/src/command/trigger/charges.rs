@@ -1,4 +1,4 @@
-//! Payments, declines, captures, refunds, and a session that is used too late.
+//! Payments, a reference that is used twice, declines, captures, refunds, and a session that is used too late.
 
 use pg_model::{Auth, AuthSessionKey, CapturePreauth, Initiate, Preauth, Refund, TransactionKey, TransactionLookup};
 use pg_sandbox::cards::Scenario;
@@ -23,6 +23,20 @@ impl Story {
             let paid =
                 approved(story.client.call(&Auth::new(card(Scenario::Approved), story.order("Tea", PRICE))).await)?;
             Ok(format!("approved: transaction {}", paid.transaction_key))
+        })
+        .await;
+        self.look_up(1).await;
+    }
+
+    pub(super) async fn duplicate_reference(&mut self) {
+        self.step("Charge the card", "transaction/auth with a uniqueMerchantReference.", async |story| {
+            let paid =
+                approved(story.client.call(&Auth::new(card(Scenario::Approved), story.order("Tea", PRICE))).await)?;
+            Ok(format!("approved: transaction {}", paid.transaction_key))
+        })
+        .await;
+        self.step("Charge again under the same reference", "The service accepts a reference once.", async |story| {
+            refused(story.client.call(&Auth::new(card(Scenario::Approved), story.order("Tea", PRICE))).await)
         })
         .await;
         self.look_up(1).await;

@@ -10,10 +10,7 @@ use serde_json::{Value, json};
 use super::{Answer, Context, Refusal, coded, error, shown};
 use crate::{
     config_file::{NAME, is_name},
-    service::{
-        accounts::{self, MOST},
-        own_address,
-    },
+    service::accounts::{self, MOST},
 };
 
 /// The longest time to live: a year.
@@ -62,7 +59,7 @@ pub(super) fn create(context: &mut Context<'_>, request: &Request<Bytes>) -> Res
     let expires = asked.ttl.map(|ttl| context.real_now.plus(ttl));
     let account = accounts::create(context, asked.name, model, expires)?;
     let mut view = account.merchant().with_credentials(account.view(context.real_now));
-    let base = own_address::base(context);
+    let base = context.own_address();
     view["enterpriseBaseUrl"] = format!("{base}/enterprise").into();
     view["baseUrl"] = base.into();
     Ok(shown(view))

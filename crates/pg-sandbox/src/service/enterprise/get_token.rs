@@ -13,7 +13,7 @@ use crate::{
     assumed,
     merchants::Merchant,
     records::{CallbackKind, CheckoutItem, CheckoutToken, Details, UNLIMITED},
-    service::{callback, own_address, page_url::PageUrl},
+    service::{callback, page_url::PageUrl},
     timestamp::Timestamp,
 };
 
@@ -66,7 +66,7 @@ impl Serve for GetToken {
         let redemption_redirect_url = page(self.redemption_redirect_url.as_ref(), "redemption_redirect_url")?;
         let applet = applet(given(self.applet.as_ref()), merchant)?;
         let options = options(&self, merchant)?;
-        let base = own_address::base(context);
+        let base = context.own_address();
         let token = CheckoutToken {
             key: context.keys.record(context.now),
             merchant: merchant.name.clone(),

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{
-    Context, Html, List, Listing, Refusal, Reply, calls, own_address, requests, shown,
+    Context, Html, List, Listing, Refusal, Reply, calls, requests, shown,
     site::{self, Place},
     view::{self, Facts, Shown, Table},
 };
@@ -76,7 +76,7 @@ fn counted(place: Place, count: usize, more: &'static str) -> Html {
 
 /// The base URLs for clients.
 fn addressees(context: &Context<'_>) -> Html {
-    let base = own_address::base(context);
+    let base = context.own_address();
     let facts = Facts::new()
         .fact("Version 3", view::to_copy(&base))
         .fact("Version 5", view::to_copy(&format!("{base}/enterprise")));

@@ -1,12 +1,10 @@
 //! The pieces that pages are made of.
 
-mod badge;
 mod facts;
 mod form;
 mod shown;
 mod table;
 
-pub(super) use badge::{Tone, badge};
 pub(super) use facts::Facts;
 pub(super) use form::{Field, Form, Select};
 pub(super) use shown::Shown;
@@ -67,4 +65,27 @@ pub(super) fn lines(text: &str) -> Html {
 /// What a page is about.
 pub(super) fn lead(sentence: &'static str) -> Html {
     Html::new().raw("<p class=\"lead\">").raw(sentence).raw("</p>\n")
+}
+
+/// The quality of a state. Colours only repeat the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tone {
+    Good,
+    Bad,
+    Waiting,
+    Plain,
+}
+
+/// The word of a state; nothing for none.
+pub(super) fn badge(tone: Tone, word: &str) -> Html {
+    if word.is_empty() {
+        return Html::new();
+    }
+    let start = match tone {
+        Tone::Good => "<span class=\"badge good\">",
+        Tone::Bad => "<span class=\"badge bad\">",
+        Tone::Waiting => "<span class=\"badge waiting\">",
+        Tone::Plain => "<span class=\"badge\">",
+    };
+    Html::new().raw(start).text(word).raw("</span>")
 }

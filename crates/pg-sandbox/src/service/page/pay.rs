@@ -20,7 +20,6 @@ mod ended;
 mod entered;
 mod expiry;
 mod fields;
-mod landing;
 mod order;
 mod paid;
 
@@ -37,8 +36,8 @@ pub(in super::super) fn pay(context: &mut Context<'_>, path: &str, request: &Req
         .assume_all([assumed::WHAT_THE_PAYMENT_PAGE_DOES, assumed::LANGUAGE_AND_AMOUNTS_OF_PAGES_FOR_CUSTOMERS]);
     let path = path.strip_suffix('/').unwrap_or(path);
     Ok(match (request.method(), path, path.split_once('/')) {
-        (&Method::GET, "success", _) => landing::success(context),
-        (&Method::GET, "cancelled", _) => landing::cancelled(context),
+        (&Method::GET, "success", _) => ended::success(context),
+        (&Method::GET, "cancelled", _) => ended::cancelled(context),
         (&Method::GET, _, Some((token, visit))) => resume(context, token, visit)?,
         (&Method::GET, token, None) => visit(context, token)?,
         (&Method::POST, token, None) if !matches!(token, "success" | "cancelled") => submit(context, token, request)?,

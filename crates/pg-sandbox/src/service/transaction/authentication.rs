@@ -1,16 +1,19 @@
 //! The later states of an authentication: the customer's answer, and the single payment (spec 2 §3.3; A106 to A110).
 
 use super::{
-    Context, Refusal, authorise::Attempt, bank::Verdict, card::PayingCard, charge::Charge, eci,
+    Context, Refusal, authorise::Attempt, bank::Verdict, card::PayingCard, charge::Charge,
     operation::refuse_other_currency, references::References,
 };
 use crate::codes::{SandboxErrorCode, SandboxStatusCode};
 use crate::{
     assumed,
-    cards::Scenario,
+    cards::{Scenario, Scheme},
     merchants::Merchant,
     records::{Authentication, AuthenticationEnd, Payment, PaymentKind, Service, UniqueReference},
 };
+
+/// The parameter with the electronic commerce indicator of a check (spec 2 §2.5; A105 and A106).
+pub(super) const ECI: &str = "bankECIValue";
 
 /// The account's authentication of this key that was opened through a service; that of another one is
 /// unknown (A56 and A107).
@@ -64,7 +67,7 @@ pub(in crate::service) fn answer(
         CustomerAnswer::Abandon => AuthenticationEnd::Abandoned,
         CustomerAnswer::Authenticate if Scenario::of(number) != Scenario::ChallengeFailed => {
             check.kind = PaymentKind::ThreeDsAuthenticatedOnly;
-            check.bank = vec![(eci::NAME.to_owned(), eci::authenticated(number).to_owned())];
+            check.bank = vec![(ECI.to_owned(), authenticated_eci(number).to_owned())];
             context.records.put(&check)?;
             AuthenticationEnd::Authenticated
         }
@@ -131,4 +134,19 @@ fn find_by_reference(context: &mut Context<'_>, payment: &Payment) -> Result<(),
         context.records.put(&used)?;
     }
     Ok(())
+}
+
+/// The indicator for a card whose customer was not authenticated.
+pub(super) fn unauthenticated_eci(number: &str) -> &'static str {
+    if Scheme::of(number) == Some(Scheme::Mastercard) { "00" } else { "07" }
+}
+
+/// The indicator for a card whose customer was.
+fn authenticated_eci(number: &str) -> &'static str {
+    if Scheme::of(number) == Some(Scheme::Mastercard) { "02" } else { "05" }
+}
+
+/// The indicator of a check.
+pub(super) fn eci_of(check: &Payment) -> &str {
+    check.bank.iter().find(|(name, _)| name == ECI).map(|(_, value)| value.as_str()).unwrap_or_default()
 }

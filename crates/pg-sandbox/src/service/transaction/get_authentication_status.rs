@@ -4,7 +4,7 @@ use pg_model::{
     AuthenticationStatus, Dialect, GetAuthenticationStatus, LiabilityShift, StatusCode, dialect::AuthenticationState,
 };
 
-use super::{Context, Refusal, Serve, authentication, eci};
+use super::{Context, Refusal, Serve, authentication};
 use crate::{
     assumed,
     merchants::Merchant,
@@ -27,7 +27,7 @@ impl Serve for GetAuthenticationStatus {
             record.transaction_status_code = code;
             record.transaction_status = status;
             record.transaction_key = check.key.as_str().into();
-            record.bank_eci_value = eci::of(&check).to_owned();
+            record.bank_eci_value = authentication::eci_of(&check).to_owned();
             record.liability_shift = liability;
         }))
     }

@@ -3,14 +3,21 @@
 
 use pg_model::{StatusCode, ThreeDSecureInitiation, TransactionType, Url};
 
-use super::{Context, Refusal, authorise::Attempt, bank::Answer, card::PayingCard, charge::Charge, eci};
+use super::{
+    Context, Refusal,
+    authentication::{ECI, eci_of, unauthenticated_eci},
+    authorise::Attempt,
+    bank::Answer,
+    card::PayingCard,
+    charge::Charge,
+};
 use crate::codes::SandboxErrorCode;
 use crate::{
     assumed,
     cards::Scenario,
     merchants::Merchant,
     records::{Authentication, AuthenticationEnd, Payment, PaymentKind},
-    service::{own_address, page_url::PageUrl},
+    service::page_url::PageUrl,
 };
 
 /// Opens an authentication for a charge on a card, and records the check; nothing is charged.
@@ -31,7 +38,7 @@ pub(in crate::service) fn open(
         Scenario::NoResponse => StatusCode::THREE_D_SECURE_FAILED,
         _ => StatusCode::THREE_D_SECURE_SUCCESS,
     };
-    let bank = vec![(eci::NAME.to_owned(), eci::unauthenticated(card.number.expose()).to_owned())];
+    let bank = vec![(ECI.to_owned(), unauthenticated_eci(card.number.expose()).to_owned())];
     let status = code.message().unwrap_or_default().to_owned();
     let attempt = Attempt::new(context, merchant, PaymentKind::ThreeDSecureCheck, charge, card);
     let check = attempt.record(context, Answer { code: code.as_str().to_owned(), status, bank })?;
@@ -64,14 +71,14 @@ pub(super) fn initiate(
 ) -> Result<ThreeDSecureInitiation, Refusal> {
     let return_to = return_url.filter(|url| !url.is_empty()).map(location).transpose()?;
     let (check, authentication) = open(context, merchant, charge, card, return_to)?;
-    let base = own_address::base(context);
+    let base = context.own_address();
     let address = authentication.as_ref().map(|authentication| base + &authentication.page());
     Ok(ThreeDSecureInitiation::default().with(|record| {
         record.transaction_status_code = check.status_code.as_str().into();
         record.transaction_status = check.status.clone();
         record.transaction_type = TransactionType::from(check.kind.wire());
         record.transaction_key = check.key.as_str().into();
-        record.bank_eci_value = eci::of(&check).to_owned();
+        record.bank_eci_value = eci_of(&check).to_owned();
         record.authentication_key = authentication.map(|authentication| authentication.key).unwrap_or_default().into();
         record.authentication_url = address.unwrap_or_default().into();
     }))

@@ -1,6 +1,8 @@
 //! Cards that have changed: a batch for the account updater, its callback, and the new card keys (spec 1 §2.4, §6).
 
-use pg_hyper::Error;
+use bytes::Bytes;
+use http::{Request, header::CONTENT_TYPE};
+use pg_hyper::{Error, Transport};
 use pg_model::{
     Auth, BatchKey, CardKey, CardRetrievalCode, ErrorCode, RequestAccountUpdater, RetrieveAccountUpdater,
     TokeniseTransactionKey, UpdatedCard,
@@ -9,7 +11,7 @@ use pg_proto::UpdaterHint;
 use pg_sandbox::cards::Scenario;
 
 use super::{Seen, Tour, approved, card, left, order};
-use crate::command::demo::control;
+use crate::command::walkthrough::wire::Wire;
 
 /// Cards whose schemes answer 700, 702 and 706, in the order of the batch.
 const CHANGING: [(Scenario, CardRetrievalCode); 3] = [
@@ -87,7 +89,7 @@ impl Tour<'_> {
 
     async fn be_called_back(&mut self) -> Seen {
         let batch = left(&self.updater.batch, "batch")?;
-        control::advance(&self.wire, self.base.as_str(), TWO_MINUTES).await?;
+        advance(&self.wire, self.base.as_str(), TWO_MINUTES).await?;
         let callback = self.callback().await?;
         let hint = UpdaterHint::read(&callback).map_err(|error| error.to_string())?;
         if hint.claimed().batch_key != batch {
@@ -124,4 +126,15 @@ fn news(updated: &UpdatedCard) -> String {
         return format!("{old} stays");
     }
     format!("{old} → {new}: {}, {}/{}", card.card_number, card.card_expiry_month, card.card_expiry_year)
+}
+
+/// Advances the sandbox's clock.
+async fn advance(wire: &Wire, base: &str, seconds: u64) -> Result<(), String> {
+    let request = Request::post(format!("{base}/_sandbox/clock"))
+        .header(CONTENT_TYPE, "application/json")
+        .body(Bytes::from(format!("{{\"advanceSeconds\": {seconds}}}")))
+        .map_err(|error| error.to_string())?;
+    let response = wire.send(request).await.map_err(|error| error.to_string())?;
+    let status = response.status();
+    if status.is_success() { Ok(()) } else { Err(format!("the clock request returned HTTP {}", status.as_u16())) }
 }

@@ -3,7 +3,7 @@
 use pg_model::CardRetrievalCode;
 use serde_json::{Value, json};
 
-use super::{meant, print, print_list, text};
+use super::{print, print_list, text, unknown_subcommand};
 use crate::{
     control::{AccountFlags, Control},
     failure::Failure,
@@ -86,7 +86,7 @@ pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure>
         let word = words.first().map_or("", String::as_str);
         let scenario = crate::suggestion::nearest(word, SCENARIOS.map(|(name, _)| name));
         let meant = scenario.map(|scenario| format!("pg sandbox cards --scenario {scenario}"));
-        return Err(meant::unknown::<What>("cards", words, meant));
+        return Err(unknown_subcommand::<What>("cards", words, meant));
     }
     let control = Control::at_account(&arguments.at)?;
     match arguments.what {

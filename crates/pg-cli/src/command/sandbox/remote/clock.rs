@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{meant, print, text};
+use super::{print, text, unknown_subcommand};
 use crate::{
     control::{AccountFlags, Control},
     duration,
@@ -86,7 +86,7 @@ fn factor(text: &str) -> Result<f64, String> {
 
 pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure> {
     if let Some(What::Unknown(words)) = &arguments.what {
-        return Err(meant::unknown::<What>("clock", words, words.first().and_then(|word| meant_by(word))));
+        return Err(unknown_subcommand::<What>("clock", words, words.first().and_then(|word| meant_by(word))));
     }
     let control = Control::at_account(&arguments.at)?;
     let change = match arguments.what.unwrap_or(What::Show) {

@@ -1,9 +1,13 @@
-//! Pages of tokens that cannot be paid (spec 3 §3.1; A119).
+//! Pages at the end: of tokens that cannot be paid (spec 3 §3.1; A119), and for customers of merchants without pages of
+//! their own (spec 3 §4.1; A114).
 
 use http::StatusCode;
 
-use super::super::{Reply, html};
-use crate::records::{CheckoutToken, TokenEnd};
+use super::super::{Context, Reply, html};
+use crate::{
+    assumed,
+    records::{CheckoutToken, TokenEnd},
+};
 
 /// The page of a token that has ended, or has not begun.
 pub(super) fn page(token: &CheckoutToken, end: TokenEnd) -> Reply {
@@ -57,4 +61,20 @@ pub(super) fn unknown() -> Reply {
     let title = "This payment link is not known";
     let body = format!("<h1>{title}</h1>\n<p>It may be incomplete. Please open it from the shop again.</p>");
     Reply::page(StatusCode::NOT_FOUND, html::page(title, &body))
+}
+
+/// After an approval. It shows no part of its query, which anyone can write.
+pub(super) fn success(context: &mut Context<'_>) -> Reply {
+    landing(context, "Thank you", "Your payment has been made. You can close this page.")
+}
+
+/// After the customer cancelled.
+pub(super) fn cancelled(context: &mut Context<'_>) -> Reply {
+    landing(context, "Payment cancelled", "Nothing was charged. You can close this page.")
+}
+
+fn landing(context: &mut Context<'_>, title: &str, text: &str) -> Reply {
+    context.basis.assume(assumed::MERCHANT_DEFAULTS_OF_GETTOKEN);
+    let body = format!("<h1>{title}</h1>\n<p>{text}</p>");
+    Reply::page(StatusCode::OK, html::page(title, &body))
 }

@@ -141,7 +141,7 @@ fn call_back(context: &mut Context<'_>, batch: &Batch, cards: &BatchCards) -> Re
         Encoding::Xml => "application/xml; charset=utf-8",
         Encoding::Json => "application/json; charset=utf-8",
     };
-    let body = pg_model::encode(&shown::batch(batch, cards), batch.encoding());
+    let body = pg_model::encode(&shown(batch, cards), batch.encoding());
     let new = NewCallback {
         merchant: &batch.merchant,
         kind: CallbackKind::AccountUpdater,

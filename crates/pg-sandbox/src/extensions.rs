@@ -1,8 +1,22 @@
-//! How a response is delivered: normally it is sent, unless a fault was injected.
+//! What a driver of the sandbox and its core tell each other beside requests and responses: where a request came from, and how
+//! a response is delivered.
 
-use std::time::Duration;
+use std::{
+    net::{IpAddr, Ipv4Addr},
+    time::Duration,
+};
 
-use http::Response;
+use http::{Request, Response};
+
+/// The address that a request came from, as an extension of the request; without it, this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Peer(pub IpAddr);
+
+impl Peer {
+    pub(crate) fn of<B>(request: &Request<B>) -> IpAddr {
+        request.extensions().get::<Self>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.0)
+    }
+}
 
 /// Instruction to the driver, as an extension of the response; without it, the response is sent.
 ///
