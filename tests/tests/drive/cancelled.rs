@@ -12,7 +12,7 @@ use pg_hyper::{Client, Transport, TransportError};
 use pg_proto::machine::{SavedState, charge::ChargeOutcome};
 use pg_sandbox::InProcess;
 
-use crate::drive::world::{APPROVED, World, payment};
+use crate::drive::{APPROVED, World, payment};
 
 const FAULTS: &[&str] =
     &["", r#""kind": "drop-request""#, r#""kind": "drop-reply""#, r#""kind": "status", "status": 500"#];

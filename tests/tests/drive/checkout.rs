@@ -14,10 +14,7 @@ use pg_proto::machine::{
 };
 use pg_tests::{browser, shop::Shop};
 
-use crate::drive::{
-    cancelled::Shelf,
-    world::{Wire, World},
-};
+use crate::drive::{Wire, World, cancelled::Shelf};
 
 async fn get(url: &str) -> Response<Bytes> {
     HyperTransport::new().send(Request::get(url).body(Bytes::new()).unwrap()).await.unwrap()

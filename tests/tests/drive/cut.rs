@@ -12,7 +12,7 @@ use pg_tests::{
     shop::{Shop, account_at, order},
 };
 
-use crate::drive::world::{APPROVED, payment};
+use crate::drive::{APPROVED, payment};
 
 /// Each connection is used once, so that it starts with the request to cut.
 fn without_pool() -> HyperTransport {

@@ -7,7 +7,7 @@ use pg_model::Encoding;
 use pg_proto::machine::charge::ChargeOutcome;
 use pg_tests::{clocks, ledger, shop::Shop};
 
-use crate::drive::world::{APPROVED, DECLINED, World, payment};
+use crate::drive::{APPROVED, DECLINED, World, payment};
 
 /// Each fault of the payment, and of the lookup that follows.
 const FAULTS: &[&str] = &[

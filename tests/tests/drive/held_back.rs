@@ -26,8 +26,9 @@ use pg_sandbox::InProcess;
 use pg_tests::clocks;
 
 use crate::drive::{
+    APPROVED, World,
     cancelled::{Shelf, polled},
-    world::{APPROVED, World, payment},
+    payment,
 };
 
 #[tokio::test]

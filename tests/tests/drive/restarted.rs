@@ -7,7 +7,7 @@ use pg_model::{Encoding, TransactionLookup};
 use pg_proto::{Account, BaseUrl, Credentials, machine::SavedState, machine::charge::ChargeOutcome};
 use pg_tests::shop::Shop;
 
-use crate::drive::world::{APPROVED, payment};
+use crate::drive::{APPROVED, payment};
 
 /// Starts a program with its throttle in a file.
 fn start(shop: &Shop, password: &str, file: Option<&Path>) -> Client {

@@ -18,7 +18,7 @@ use pg_tests::{
 };
 use serde_json::Value;
 
-use crate::drive::world::{APPROVED, payment};
+use crate::drive::{APPROVED, payment};
 
 /// The number of operations that fail: one, or all until the store recovers.
 const TIMES: [usize; 2] = [1, usize::MAX];

@@ -18,8 +18,9 @@ use pg_tests::{
 };
 
 use crate::drive::{
+    World,
     cancelled::{Shelf, Waits, polled},
-    world::{World, payment},
+    payment,
 };
 
 const ASKS: &str = "4000000000005001";

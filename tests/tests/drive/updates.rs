@@ -15,8 +15,9 @@ use pg_proto::{
 use pg_tests::shop::Shop;
 
 use crate::drive::{
+    World,
     cancelled::{Shelf, Waits, polled},
-    world::{World, payment},
+    payment,
 };
 
 /// A card number with a valid check digit.

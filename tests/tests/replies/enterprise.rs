@@ -6,7 +6,7 @@ use pg_model::{
     TokenCancellation, TransactionCategory,
 };
 
-use crate::replies::golden::golden_xml;
+use crate::replies::golden_xml;
 
 // spec: 3 §2.1, A115, A116
 #[test]

@@ -2,7 +2,7 @@
 
 use pg_model::{Encoding, EnterpriseResult, ErrorCode, METHODS, ServiceError, Transaction, decode, decode_as};
 
-use crate::replies::golden::{golden, golden_xml};
+use crate::replies::{golden, golden_xml};
 
 // spec: 2 §7, A38
 #[test]

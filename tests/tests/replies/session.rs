@@ -2,7 +2,7 @@
 
 use pg_model::{ErrorCode, FieldError, Keyed, Named, RedirectData, ServiceError, Session};
 
-use crate::replies::golden::golden;
+use crate::replies::golden;
 
 #[test]
 fn initiate() {

@@ -5,7 +5,7 @@ use pg_model::{
     CardKeyDetails, CardRetrievalCode, Flag, ResultCode, UpdatedCard,
 };
 
-use crate::replies::golden::golden;
+use crate::replies::golden;
 
 /// A stored card with everything filled in (spec 1 §2.1).
 fn full_token() -> CardKeyDetail {

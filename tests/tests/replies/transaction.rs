@@ -7,7 +7,7 @@ use pg_model::{
 
 use pg_sandbox::codes::SandboxStatusCode;
 
-use crate::replies::golden::golden;
+use crate::replies::golden;
 
 fn approved(kind: TransactionType, first_digits: &str, bank: &[(&str, &str)]) -> Transaction {
     Transaction::default().with(|record| {

@@ -3,7 +3,7 @@
 use pg_model::{AccountUpdaterBatch, decode_as};
 use serde_json::json;
 
-use crate::account_updater::desk::{A, Desk, MONTH, PLAIN};
+use crate::account_updater::{A, Desk, MONTH, PLAIN};
 
 // spec: 1 §1, A73: The account updater takes a list of card keys, processes it as a batch, and returns updated cards.
 // spec: 1 §2.4, A73: A batch is processed 2 minutes later on the sandbox's clock.

@@ -3,7 +3,7 @@
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use crate::account_updater::desk::{A, Desk, HOOK, PLAIN, body};
+use crate::account_updater::{A, Desk, HOOK, PLAIN, body};
 
 fn finished(desk: &mut Desk) -> String {
     let key = desk.token(PLAIN, "c");

@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::account_updater::desk::{A, Desk, HOOK, PLAIN};
+use crate::account_updater::{A, Desk, HOOK, PLAIN};
 
 fn column(list: &Value, name: &str) -> Vec<String> {
     list.as_array().unwrap().iter().map(|one| one[name].as_str().unwrap().to_owned()).collect()

@@ -1,6 +1,6 @@
 //! One account cannot see, use or change records of another (A56).
 
-use crate::account_updater::desk::{A, Desk, HOOK, PLAIN};
+use crate::account_updater::{A, Desk, HOOK, PLAIN};
 
 #[test]
 fn batches_and_tokens_of_another_account_do_not_exist() {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::account_updater::desk::{Desk, OTHER, PLAIN};
+use crate::account_updater::{Desk, OTHER, PLAIN};
 
 const REQUEST: &str = "token/requestAccountUpdater";
 const RETRIEVE: &str = "token/retrieveAccountUpdater";

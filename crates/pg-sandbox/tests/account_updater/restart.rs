@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::account_updater::desk::{A, Desk, HOOK, PLAIN, body};
+use crate::account_updater::{A, Desk, HOOK, PLAIN, body};
 
 // spec: 1 §3.2
 #[test]
@@ -55,7 +55,7 @@ fn no_card_number_reaches_the_disk() {
     drop(desk);
     for entry in std::fs::read_dir(folder.path()).unwrap() {
         let bytes = std::fs::read(entry.unwrap().path()).unwrap();
-        for number in [A, crate::account_updater::desk::B] {
+        for number in [A, crate::account_updater::B] {
             assert!(!bytes.windows(number.len()).any(|window| window == number.as_bytes()));
         }
     }

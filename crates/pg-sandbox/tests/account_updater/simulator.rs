@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::account_updater::desk::{A, B, Desk, MONTH, OTHER, PLAIN};
+use crate::account_updater::{A, B, Desk, MONTH, OTHER, PLAIN};
 
 // spec: 1 §2.1: The result of the updater contains the card fields of a record, without customer and address.
 // spec: 1 §2.4: Two test cards give 700, each with the number of the other.

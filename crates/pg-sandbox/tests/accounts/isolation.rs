@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::Value;
 
-use super::job::{Job, Shared};
+use super::{Job, Shared};
 
 fn count(list: &Value) -> usize {
     list.as_array().unwrap().len()

@@ -4,7 +4,7 @@ use http::Method;
 use pg_sandbox::{Sandbox, Settings};
 use serde_json::Value;
 
-use super::job::{Job, Shared};
+use super::{Job, Shared};
 
 fn names(shared: &mut Shared) -> Vec<String> {
     let all = shared.get("accounts");

@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::Value;
 
-use super::job::{Job, Shared};
+use super::{Job, Shared};
 
 #[test]
 fn bad_input_is_refused_with_a_reason() {

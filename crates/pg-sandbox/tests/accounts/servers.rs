@@ -4,7 +4,7 @@ use http::Method;
 use pg_sandbox::{Sandbox, Settings, StoreKey};
 use pg_stores::Postgres;
 
-use super::job::Shared;
+use super::Shared;
 
 #[test]
 fn two_processes_over_one_database_have_the_same_accounts() {

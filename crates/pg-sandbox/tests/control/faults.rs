@@ -6,7 +6,7 @@ use http::Method;
 use pg_sandbox::ResponseDelivery;
 use serde_json::json;
 
-use crate::control::shop::Shop;
+use crate::control::Shop;
 
 #[test]
 fn a_dropped_request_changes_nothing_and_a_dropped_reply_everything() {
@@ -64,7 +64,7 @@ fn a_duplicate_is_carried_out_twice_and_the_second_reply_comes() {
     assert_eq!(shop.paid("twice"), 2);
 
     let unique = [("uniqueMerchantReference", "once")];
-    let order = crate::control::shop::order("100", "guarded");
+    let order = crate::control::order("100", "guarded");
     shop.fault(r#"{"method": "transaction/auth", "kind": "duplicate"}"#);
     let second = shop.call("transaction/auth", &[&order[..], &unique[..]].concat());
     assert_eq!(second.status, 400, "{second:?}");

@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::control::shop::{CV2, PAN, Shop, order};
+use crate::control::{CV2, PAN, Shop, order};
 
 fn list(shop: &mut Shop, path: &str) -> Vec<Value> {
     shop.control(path, "").json().as_array().unwrap().clone()

@@ -7,7 +7,7 @@ use tokio::{
     net::TcpStream,
 };
 
-use crate::control::shop::order;
+use crate::control::order;
 
 async fn exchange(server: &Server, bytes: &[u8]) -> Vec<u8> {
     let mut stream = TcpStream::connect(server.address()).await.unwrap();

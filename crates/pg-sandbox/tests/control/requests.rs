@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::control::shop::{CV2, PAN, Shop, order};
+use crate::control::{CV2, PAN, Shop, order};
 
 fn requests(shop: &mut Shop, query: &str) -> Vec<Value> {
     shop.control(&format!("requests{query}"), "").json().as_array().unwrap().clone()

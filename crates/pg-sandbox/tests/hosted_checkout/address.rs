@@ -2,7 +2,7 @@
 
 use pg_model::AddressReply;
 
-use crate::hosted_checkout::shop::Shop;
+use crate::hosted_checkout::Shop;
 
 // spec: 3 §2.4, A128: The result contains the status and the address.
 // spec: 3 §4.7, A128: property_name and a UK postcode find an address.

@@ -2,7 +2,7 @@
 //! never.
 
 use crate::{
-    hosted_checkout::shop::{CARD, DECLINED, PAN, SILENT, Shop, with},
+    hosted_checkout::{CARD, DECLINED, PAN, SILENT, Shop, with},
     on_disk::on_disk,
 };
 

@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 
-use crate::hosted_checkout::shop::{DECLINED, PAN, SILENT, Shop};
+use crate::hosted_checkout::{DECLINED, PAN, SILENT, Shop};
 
 const CALLBACK: (&str, &str) = ("callback_url", "http://127.0.0.1:7000/paid?shop=1");
 
@@ -27,8 +27,8 @@ fn an_approval_is_reported_once() {
     let changes = [CALLBACK, ("trans_reference", "order & 7"), ("trans_class", "spring"), ("trans_type", "PreAuth")];
     let token = shop.token(&changes);
     let page = shop.visit(&token);
-    let key = shop.submit(&token, &page, crate::hosted_checkout::shop::CARD).trans_key();
-    shop.submit(&token, &page, crate::hosted_checkout::shop::CARD);
+    let key = shop.submit(&token, &page, crate::hosted_checkout::CARD).trans_key();
+    shop.submit(&token, &page, crate::hosted_checkout::CARD);
     let sent_now = sent(&mut shop);
     let pairs = [
         ("tokenid", token.as_str()),
@@ -89,7 +89,7 @@ fn a_registered_destination_is_the_default_of_a_token() {
     let asked = format!(r#"{{"merchant": "main", "kind": "checkout", "url": "{url}"}}"#);
     let registered = shop.ask(http::Method::POST, "/_sandbox/callbacks/destinations", asked);
     assert_eq!(registered.status(), 200);
-    let order = crate::hosted_checkout::shop::ORDER;
+    let order = crate::hosted_checkout::ORDER;
     let answer = shop.done("gettoken", order);
     assert_eq!(answer.text("callback_url"), url);
     assert!(answer.basis.contains("A346"), "{}", answer.basis);

@@ -2,7 +2,7 @@
 
 use http::Method;
 
-use crate::hosted_checkout::shop::{ORDER, Shop};
+use crate::hosted_checkout::{ORDER, Shop};
 
 const METHODS: [&str; 9] =
     ["gettoken", "repeat", "refund", "capture", "cancel", "sms", "address", "transaction_lookup", "canceltoken"];

@@ -1,7 +1,7 @@
 //! Tokens that cannot be paid: too early, too late, cancelled, used up (spec 3 §3.1; A117
 //! and 119).
 
-use crate::hosted_checkout::shop::{CANCEL, CARD, DECLINED, NO_KEY, PAN, Shop};
+use crate::hosted_checkout::{CANCEL, CARD, DECLINED, NO_KEY, PAN, Shop};
 
 // spec: 3 §3.1 Transitions: gettoken makes a token that is valid from token_start.
 // spec: 3 §3.1, A119

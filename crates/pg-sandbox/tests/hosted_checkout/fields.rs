@@ -1,7 +1,7 @@
 //! Every reply holds every field that the document lists for it; only what a table calls conditional may be absent
 //! (spec 3 §2; A42).
 
-use crate::hosted_checkout::shop::{DECLINED, ORDER, PAN, Shop, with};
+use crate::hosted_checkout::{DECLINED, ORDER, PAN, Shop, with};
 
 const TOKEN: [&str; 15] = [
     "tokenid",

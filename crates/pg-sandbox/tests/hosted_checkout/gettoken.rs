@@ -4,7 +4,7 @@ use http::{Method, Request};
 use pg_model::CheckoutToken;
 use pg_sandbox::Settings;
 
-use crate::hosted_checkout::shop::{Answer, CANCEL, CARD, ORDER, SUCCESS, Shop, with};
+use crate::hosted_checkout::{Answer, CANCEL, CARD, ORDER, SUCCESS, Shop, with};
 
 // spec: 3 §2.1, A115, A116: The reply is XML with token, user and items.
 // spec: 3 §2.1, A115: Times are ISO 8601 in UTC.

@@ -3,7 +3,7 @@
 use http::Method;
 use proptest::prelude::*;
 
-use crate::hosted_checkout::shop::{CARD, DECLINED, ORDER, PAN, Page, Shop, with};
+use crate::hosted_checkout::{CARD, DECLINED, ORDER, PAN, Page, Shop, with};
 
 const SCRIPT: &str = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>&amp;";
 

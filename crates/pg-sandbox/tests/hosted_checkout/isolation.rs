@@ -1,6 +1,6 @@
 //! One account cannot see or use records of another.
 
-use crate::hosted_checkout::shop::{NO_KEY, Shop};
+use crate::hosted_checkout::{NO_KEY, Shop};
 
 #[test]
 fn records_of_another_account_are_unknown() {
@@ -26,7 +26,7 @@ fn the_form_of_one_token_pays_no_other() {
     let mut shop = Shop::new();
     let (mine, dear) = (shop.token(&[]), shop.token(&[("item_price[0]", "900")]));
     let page = shop.visit(&mine);
-    let lost = shop.submit(&dear, &page, crate::hosted_checkout::shop::CARD);
+    let lost = shop.submit(&dear, &page, crate::hosted_checkout::CARD);
     assert_eq!((lost.status, lost.location()), (303, format!("/pay/{dear}").as_str()));
-    assert!(shop.submit(&mine, &page, crate::hosted_checkout::shop::CARD).says("Payment complete"));
+    assert!(shop.submit(&mine, &page, crate::hosted_checkout::CARD).says("Payment complete"));
 }

@@ -1,6 +1,6 @@
 //! A hosted payment from its token to a repeat of the card that was stored with it.
 
-use crate::hosted_checkout::shop::{CARD, Shop, with};
+use crate::hosted_checkout::{CARD, Shop, with};
 
 // spec: 1 §1: Payments of another service can be submitted here.
 // spec: 3 §6, A100: The callback, the reply and the success URL contain the same key, which makes a token.

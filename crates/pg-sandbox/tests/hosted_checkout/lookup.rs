@@ -2,7 +2,7 @@
 
 use pg_model::EnterpriseTransaction;
 
-use crate::hosted_checkout::shop::{DECLINED, NO_KEY, Shop, with};
+use crate::hosted_checkout::{DECLINED, NO_KEY, Shop, with};
 
 // spec: 3 §4.8, A125: status, token, value and currency describe the transaction.
 // spec: method enterprise/transaction_lookup
@@ -10,7 +10,7 @@ use crate::hosted_checkout::shop::{DECLINED, NO_KEY, Shop, with};
 fn a_payment_is_found_with_its_token() {
     let mut shop = Shop::new();
     let token = shop.token(&[("item_price[0]", "12345.50"), ("auto_redirect", "1")]);
-    let key = shop.pay(&token, crate::hosted_checkout::shop::PAN).trans_key();
+    let key = shop.pay(&token, crate::hosted_checkout::PAN).trans_key();
     let answer = shop.done("transaction_lookup", &[("trans_key", &key)]);
     let found: EnterpriseTransaction = answer.record();
     assert_eq!((found.status.as_str(), found.token.as_str()), ("Success", token.as_str()));
@@ -92,7 +92,7 @@ fn the_value_is_what_was_paid() {
 fn a_check_is_no_failed_payment() {
     let mut shop = Shop::new();
     let token = shop.token(&[("trans_reference", "checked"), ("3D_secure", "1")]);
-    shop.pay(&token, crate::hosted_checkout::shop::PAN);
+    shop.pay(&token, crate::hosted_checkout::PAN);
     let found = shop.version_3("transaction/lookup", &[("merchantReference", "checked")]);
     let check = found["transactions"]["0"].clone();
     assert_eq!(check["transactionType"], "3DSecureCheck");
@@ -103,7 +103,7 @@ fn a_check_is_no_failed_payment() {
 fn a_payment_without_a_token_is_found_too_and_an_unknown_one_not() {
     let mut shop = Shop::new();
     let pairs = [
-        ("cardNumber", crate::hosted_checkout::shop::PAN),
+        ("cardNumber", crate::hosted_checkout::PAN),
         ("cardExpiryMonth", "12"),
         ("cardExpiryYear", "30"),
         ("currency", "GBP"),

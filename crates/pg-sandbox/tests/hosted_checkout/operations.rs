@@ -2,7 +2,7 @@
 
 use pg_model::EnterpriseResult;
 
-use crate::hosted_checkout::shop::{Answer, DECLINED, Shop, with};
+use crate::hosted_checkout::{Answer, DECLINED, Shop, with};
 
 const DAY: u64 = 24 * 60 * 60;
 
@@ -122,7 +122,7 @@ fn each_kind_of_transaction_takes_its_operations_only() {
     }
     assert_eq!(operate(&mut shop, "refund", &captured, "5").text("status"), "1");
     for method in ["refund", "capture", "cancel"] {
-        assert_eq!(operate(&mut shop, method, crate::hosted_checkout::shop::NO_KEY, "1").code(), "943");
+        assert_eq!(operate(&mut shop, method, crate::hosted_checkout::NO_KEY, "1").code(), "943");
     }
 }
 
@@ -182,7 +182,7 @@ fn amounts_have_the_decimals_of_the_currency() {
 #[test]
 fn both_versions_work_on_the_same_transactions() {
     let mut shop = Shop::new();
-    let card = [("cardNumber", crate::hosted_checkout::shop::PAN), ("cardExpiryMonth", "12"), ("cardExpiryYear", "30")];
+    let card = [("cardNumber", crate::hosted_checkout::PAN), ("cardExpiryMonth", "12"), ("cardExpiryYear", "30")];
     let order = [("currency", "GBP"), ("itemName0", "Tea"), ("itemPrice0", "1000"), ("merchantReference", "order-3")];
     let mut reserved = || {
         let reserved = shop.version_3("transaction/preauth", &[&card[..], &order].concat());

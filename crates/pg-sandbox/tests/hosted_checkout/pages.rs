@@ -7,7 +7,7 @@ use pg_sandbox::{
     merchants::{Merchants, Redemption},
 };
 
-use crate::hosted_checkout::shop::{CANCEL, CARD, DECLINED, PAN, POOR, Page, SILENT, Shop, with};
+use crate::hosted_checkout::{CANCEL, CARD, DECLINED, PAN, POOR, Page, SILENT, Shop, with};
 
 // spec: 3 §4.1, A119: The page asks for a card, shows every error beside its input, and shows a decline above the form.
 #[test]

@@ -2,7 +2,7 @@
 
 use pg_model::EnterpriseResult;
 
-use crate::hosted_checkout::shop::{Answer, DECLINED, NO_KEY, PAN, SILENT, Shop};
+use crate::hosted_checkout::{Answer, DECLINED, NO_KEY, PAN, SILENT, Shop};
 
 fn repeat(shop: &mut Shop, key: &str, trans_type: &str, value: &str) -> Answer {
     shop.call("repeat", &[("prev_trans_key", key), ("trans_type", trans_type), ("trans_value", value)])

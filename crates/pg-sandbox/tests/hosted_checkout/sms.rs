@@ -2,7 +2,7 @@
 
 use pg_model::SmsReply;
 
-use crate::hosted_checkout::shop::Shop;
+use crate::hosted_checkout::Shop;
 
 // spec: 3 §2.3, A127: The result contains number, message and status, and the identifier if it was sent.
 // spec: 3 §1; method enterprise/sms

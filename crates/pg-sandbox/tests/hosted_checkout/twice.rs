@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use http::{Method, Request};
 
-use crate::hosted_checkout::shop::{CARD, DECLINED, PAN, Shop, with};
+use crate::hosted_checkout::{CARD, DECLINED, PAN, Shop, with};
 
 /// How many transactions with this reference were approved.
 fn charges(shop: &mut Shop, reference: &str) -> usize {
@@ -118,7 +118,7 @@ fn a_client_that_sends_the_five_inputs_only_is_charged_once_a_visit() {
     shop.visit(&token);
     assert!(shop.post(&token, &with(CARD, &[("cardNumber", DECLINED)])).says("declined"));
     assert!(shop.post(&token, CARD).says("Payment complete"));
-    for visit in ["", "x", crate::hosted_checkout::shop::NO_KEY] {
+    for visit in ["", "x", crate::hosted_checkout::NO_KEY] {
         assert_eq!(
             shop.post(&token, &with(CARD, &[("visit", visit)])).status,
             if visit.is_empty() { 200 } else { 303 }

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::Request;
 use pg_sandbox::{Peer, Settings, secret::Secret};
 
-use crate::inspector::shop::Shop;
+use crate::inspector::Shop;
 
 const PAGES: [&str; 5] = ["", "pages/requests", "pages/clock", "pages/decoder", "pages/nothing"];
 

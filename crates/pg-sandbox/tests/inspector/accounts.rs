@@ -7,8 +7,8 @@ use pg_support::{body_of, request};
 use serde_json::Value;
 
 use crate::{
-    accounts::job::Job,
-    inspector::shop::{CV2, HOST, Page, Shop, order},
+    accounts::Job,
+    inspector::{CV2, HOST, Page, Shop, order},
 };
 
 const MADE: [(&str, &str); 3] = [("name", "ci-17"), ("ttlSeconds", "3600"), ("like", "strict")];

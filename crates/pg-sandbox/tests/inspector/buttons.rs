@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::inspector::shop::{CV2, PAN, Shop, order};
+use crate::inspector::{CV2, PAN, Shop, order};
 
 #[test]
 fn the_clock_is_turned() {

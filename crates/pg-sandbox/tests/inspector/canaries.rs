@@ -5,7 +5,7 @@ use http::{Method, Request};
 use pg_model::METHODS;
 use pg_sandbox::merchants::Merchant;
 
-use crate::inspector::shop::{CV2, PAN, Shop, order};
+use crate::inspector::{CV2, PAN, Shop, order};
 
 /// What would do harm as markup or inside an attribute.
 const EVIL: &str = "\"'><script>alert(1)</script><img src=x onerror=alert(2)>&lt;";

@@ -3,7 +3,7 @@
 use pg_crypto::SessionCipher;
 use pg_sandbox::{DecoderPackage, Settings};
 
-use crate::inspector::shop::{APPROVED, PAN, Page, Shop};
+use crate::inspector::{APPROVED, PAN, Page, Shop};
 
 fn decode(shop: &mut Shop, address: &str, merchant: &str) -> Page {
     shop.press("pages/decoder", &[("address", address), ("data", ""), ("iv", ""), ("merchant", merchant)])

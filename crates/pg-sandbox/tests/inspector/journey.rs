@@ -2,7 +2,7 @@
 
 use http::Method;
 
-use crate::inspector::shop::{Page, Shop, order};
+use crate::inspector::{Page, Shop, order};
 
 fn entry(shop: &mut Shop, list: &str, key: &str) -> Page {
     let path = format!("/_sandbox/pages/{list}/{key}");

@@ -1,6 +1,6 @@
 //! Lists: pages, filters and links.
 
-use crate::inspector::shop::{Page, Shop, order};
+use crate::inspector::{Page, Shop, order};
 
 /// The references of the payments on a page.
 fn references(page: &Page) -> String {

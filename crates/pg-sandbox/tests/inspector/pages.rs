@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::{Method, Request};
 
-use crate::inspector::shop::{HOST, Shop};
+use crate::inspector::{HOST, Shop};
 
 #[test]
 fn every_page_of_the_menu_is_there_and_marked() {

@@ -1,6 +1,6 @@
 //! Looking for entries of lists.
 
-use crate::inspector::shop::{APPROVED, Page, Shop, order};
+use crate::inspector::{APPROVED, Page, Shop, order};
 
 fn entries(page: &Page) -> usize {
     page.html.matches("<th scope=\"row\"").count()

@@ -5,7 +5,7 @@ use proptest::{prelude::*, sample::select};
 use proptest_state_machine::ReferenceStateMachine;
 
 use crate::models::{
-    run::{agree, differ},
+    agree, differ,
     service::{ANOTHER, APPROVED, START, Who, before_newest},
 };
 

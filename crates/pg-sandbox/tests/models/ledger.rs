@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest_state_machine::ReferenceStateMachine;
 
 use crate::models::{
-    run::{agree, differ},
+    agree, differ,
     service::{Who, before_newest},
 };
 

@@ -6,7 +6,7 @@ use pg_sandbox::merchants::Merchant;
 use pg_support::{MerchantDesk, element, enterprise_form, header, request, signed_form};
 use serde_json::Value;
 
-use super::run;
+use super::sandbox;
 
 /// A card that is approved until the end of 2049.
 pub(crate) const APPROVED: &str = "4000000000001000";
@@ -56,7 +56,7 @@ pub(crate) struct Service {
 
 impl Service {
     pub(crate) fn open() -> Self {
-        Self { desk: MerchantDesk::at(run::sandbox()), basis: String::new() }
+        Self { desk: MerchantDesk::at(sandbox()), basis: String::new() }
     }
 
     /// Whether the last answer rests on this assumption.

@@ -18,7 +18,7 @@ use pg_sandbox::{
 use pg_stores::Postgres;
 
 use super::KEY;
-use crate::accounts::job::{Job, Shared};
+use crate::accounts::{Job, Shared};
 
 /// The lock that lets groups take turns.
 pub(super) const LOCK: &str = "LOCK TABLE payment_sandbox.turn IN EXCLUSIVE MODE;";

@@ -10,7 +10,7 @@ use pg_sandbox::{
 
 use crate::{
     on_disk::on_disk,
-    session_and_tokens::shop::{CURRENT, CV2, GOOD, NEXT, PAN, Shop, with},
+    session_and_tokens::{CURRENT, CV2, GOOD, NEXT, PAN, Shop, with},
 };
 
 // spec: 2 §1.1, A101

@@ -7,7 +7,7 @@ use pg_model::{
     format::Format,
 };
 
-use crate::session_and_tokens::shop::{CURRENT, ERROR_PAGE, GOOD, NEXT, Shop, with};
+use crate::session_and_tokens::{CURRENT, ERROR_PAGE, GOOD, NEXT, Shop, with};
 
 /// The page to which a form redirects, and the errors in its query.
 #[derive(Debug, PartialEq)]

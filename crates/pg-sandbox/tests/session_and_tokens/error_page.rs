@@ -2,7 +2,7 @@
 
 use http::Method;
 
-use crate::session_and_tokens::shop::Shop;
+use crate::session_and_tokens::Shop;
 
 // spec: 2 §3.1, A79
 #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::session_and_tokens::shop::{CURRENT, ERROR_PAGE, GOOD, NEXT, Shop, with};
+use crate::session_and_tokens::{CURRENT, ERROR_PAGE, GOOD, NEXT, Shop, with};
 
 // spec: 2 §8 Limits, A78: A session key expires 30 minutes after the initiation; posting does not extend it.
 // spec: 2 §2.1; 2 §3.1, A78; codes ErrorCode 136

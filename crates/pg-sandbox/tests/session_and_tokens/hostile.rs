@@ -3,7 +3,7 @@
 use http::Method;
 use proptest::prelude::*;
 
-use crate::session_and_tokens::shop::{CURRENT, ERROR_PAGE, GOOD, NEXT, PAN, Shop, with};
+use crate::session_and_tokens::{CURRENT, ERROR_PAGE, GOOD, NEXT, PAN, Shop, with};
 
 #[test]
 fn script_comes_back_as_text_inside_the_encryption() {

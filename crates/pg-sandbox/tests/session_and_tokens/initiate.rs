@@ -1,6 +1,6 @@
 //! `session/initiate` (spec 2 §4.1).
 
-use crate::session_and_tokens::shop::{ERROR_PAGE, GOOD, Shop};
+use crate::session_and_tokens::{ERROR_PAGE, GOOD, Shop};
 
 // spec: 2 §2.1: sessionKey has 32 letters and digits and is valid for 30 minutes.
 // spec: 2 §4.1: The reply is HTTP 200 with a sessionKey of 32 letters and digits.
@@ -51,5 +51,5 @@ fn initiate_needs_credentials_and_the_card_form_does_not() {
     let unsigned = shop.send("/v3/session/initiate/json", format!("errorPageUrl={ERROR_PAGE}"));
     assert_eq!(unsigned.status(), 401);
     let session = shop.initiate();
-    assert_eq!(shop.post(&session, GOOD).page(), crate::session_and_tokens::shop::NEXT);
+    assert_eq!(shop.post(&session, GOOD).page(), crate::session_and_tokens::NEXT);
 }

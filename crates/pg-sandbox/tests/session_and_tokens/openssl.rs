@@ -5,7 +5,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::session_and_tokens::shop::{GOOD, Shop, with};
+use crate::session_and_tokens::{GOOD, Shop, with};
 
 /// Decrypts with the `openssl` command; `None` if it is not installed.
 fn openssl(data: &str, key: &str, iv: &str) -> Option<String> {

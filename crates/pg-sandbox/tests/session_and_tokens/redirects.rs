@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use http::Method;
 
-use crate::session_and_tokens::shop::{CURRENT, CV2, ERROR_PAGE, GOOD, NEXT, PAN, Shop, with};
+use crate::session_and_tokens::{CURRENT, CV2, ERROR_PAGE, GOOD, NEXT, PAN, Shop, with};
 
 const FULL: &[(&str, &str)] = &[
     ("cardCV2", CV2),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::session_and_tokens::shop::{CV2, ERROR_PAGE, GOOD, Shop, with};
+use crate::session_and_tokens::{CV2, ERROR_PAGE, GOOD, Shop, with};
 
 /// The token that a payment with the session leaves.
 fn tokenised(shop: &mut Shop, session: &str) -> Value {

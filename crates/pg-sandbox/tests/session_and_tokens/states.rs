@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::session_and_tokens::{
-    shop::{GOOD, Shop, with},
+    GOOD, Shop,
     tokens::{key, token},
+    with,
 };
 
 const UPDATE: &str = "token/updateCardKeyDetails";

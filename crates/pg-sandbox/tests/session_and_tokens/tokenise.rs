@@ -1,7 +1,7 @@
 //! Tokens from transactions (spec 1 §4.7; A59 and A62 to A66).
 
 use crate::session_and_tokens::{
-    shop::{CV2, PAN, Shop},
+    CV2, PAN, Shop,
     tokens::{key, token},
 };
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::session_and_tokens::shop::{ERROR_PAGE, GOOD, NEXT, Shop, with};
+use crate::session_and_tokens::{ERROR_PAGE, GOOD, NEXT, Shop, with};
 
 /// A token of a card that was posted to a session for a customer; empty for none.
 pub(crate) fn token(shop: &mut Shop, customer: &str, form: &[(&str, &str)]) -> Value {

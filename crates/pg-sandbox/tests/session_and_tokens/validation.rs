@@ -4,10 +4,7 @@ use std::time::Duration;
 
 use pg_sandbox::Timestamp;
 
-use crate::session_and_tokens::{
-    redirects::owned,
-    shop::{CURRENT, GOOD, NEXT, Shop, with},
-};
+use crate::session_and_tokens::{CURRENT, GOOD, NEXT, Shop, redirects::owned, with};
 
 fn faults(changes: &[(&str, &str)]) -> Vec<(String, String)> {
     let mut shop = Shop::new();

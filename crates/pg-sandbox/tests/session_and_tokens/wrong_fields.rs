@@ -2,7 +2,7 @@
 
 use http::Request;
 
-use crate::session_and_tokens::shop::{CV2, GOOD, Landing, NEXT, PAN, Shop, with};
+use crate::session_and_tokens::{CV2, GOOD, Landing, NEXT, PAN, Shop, with};
 
 /// Everything that the sandbox returns afterwards.
 fn told(shop: &mut Shop, session: &str) -> String {
@@ -175,7 +175,7 @@ fn a_form_in_parts_leads_to_the_error_page_of_its_session() {
     let request = Request::post("/v3/session/postform/json").header("content-type", "multipart/form-data; boundary=b");
     let response = shop.handle(request.body(body.into()).unwrap());
     let location = response.headers()["location"].to_str().unwrap();
-    assert!(location.starts_with(crate::session_and_tokens::shop::ERROR_PAGE), "{location}");
+    assert!(location.starts_with(crate::session_and_tokens::ERROR_PAGE), "{location}");
 }
 
 #[test]
