@@ -14,35 +14,12 @@ mod shop;
 use std::{fs, path::Path};
 
 use pg_sandbox::{
-    Sandbox,
-    records::{
-        Authentication, Batch, BatchCards, Callback, CallbackBody, CardToken, CheckoutToken, CheckoutVisit,
-        FailedAttempts, Fault, Meta, Payment, Session, TextMessage, UniqueReference, UpdaterAnswer,
-    },
-    store::{Kind, Sqlite, Store as _, StoredRecord as _},
+    KINDS, Sandbox,
+    store::{Sqlite, Store as _},
     vault,
 };
 use rusqlite::{Connection, types::Value};
 use shop::{IN_CLEAR, SEALED, call, make, make_sealed, open, sealed_rows, sealed_rows_path, show};
-
-const KINDS: [&Kind; 16] = [
-    Authentication::KIND,
-    Batch::KIND,
-    BatchCards::KIND,
-    Callback::KIND,
-    CallbackBody::KIND,
-    CardToken::KIND,
-    CheckoutToken::KIND,
-    CheckoutVisit::KIND,
-    FailedAttempts::KIND,
-    Fault::KIND,
-    Meta::KIND,
-    Payment::KIND,
-    Session::KIND,
-    TextMessage::KIND,
-    UniqueReference::KIND,
-    UpdaterAnswer::KIND,
-];
 
 #[test]
 fn every_format_has_its_rows() {
@@ -75,7 +52,7 @@ fn nothing_is_lost_or_changed_on_the_way_to_the_newest_format() {
         let key = vault::load_key(&vault::key_path(&store)).unwrap().unwrap().key;
         let mut opened = Sqlite::open(&store, &key).unwrap();
         for (table, rows) in before {
-            let kind = KINDS.into_iter().find(|kind| kind.table == table).unwrap();
+            let kind = KINDS.iter().copied().find(|kind| kind.table == table).unwrap();
             for row in rows {
                 let [Value::Text(key), .., Value::Text(body)] = &row[..] else { panic!("{row:?}") };
                 let held = opened.get(kind, key).unwrap();

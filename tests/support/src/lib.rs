@@ -1,6 +1,7 @@
-//! Shared parts of tests: signed forms, sample values, a merchant at a sandbox without a socket, free ports, requests that two servers read differently,
+//! Shared parts of tests: signed forms, sample values, a merchant at a sandbox without a socket, free ports, dice, requests that two servers read differently,
 //! programs of other languages, and the events that a thread traces.
 
+mod dice;
 mod form;
 mod merchant_desk;
 mod port;
@@ -9,6 +10,7 @@ mod smuggling;
 mod tools;
 mod traced;
 
+pub use dice::Dice;
 pub use form::{FORM, body_of, call, enterprise_form, payment, request, signed_form, with};
 pub use merchant_desk::{MerchantDesk, element, header};
 pub use port::free_port;

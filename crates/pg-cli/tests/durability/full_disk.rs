@@ -3,11 +3,9 @@
 
 use std::{fs, process::Command};
 
-use crate::durability::{
-    dice::Dice,
-    process::{Sandbox, under},
-    writer::Writer,
-};
+use pg_support::Dice;
+
+use crate::durability::{Sandbox, under, writer::Writer};
 
 /// What a file may have in all, in KiB: the store and some payments.
 const KIB: u64 = 600;

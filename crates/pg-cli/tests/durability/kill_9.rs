@@ -2,11 +2,14 @@
 
 use std::path::Path;
 
+use pg_support::Dice;
+
 use crate::durability::{
+    Sandbox,
     audit::audit,
-    dice::Dice,
+    command,
     load::{Fuse, checked, spin, under_load, writers},
-    process::{Sandbox, command, piped},
+    piped,
 };
 
 /// The default number of kills; `PG_KILL_ROUNDS` sets another.

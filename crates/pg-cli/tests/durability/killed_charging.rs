@@ -14,12 +14,13 @@ use pg_proto::{
     machine::{Moment, charge::ChargeOutcome, throttle::ThrottleLimits},
 };
 
+use pg_support::Dice;
+
 use crate::durability::{
+    Sandbox,
     audit::transactions,
-    dice::Dice,
     kill_9::setting,
     killing_proxy::{Kill, KillingProxy},
-    process::Sandbox,
 };
 
 /// The default number of kills; `PG_KILL_ROUNDS` sets another.

@@ -10,9 +10,9 @@ use std::{
 };
 
 use crate::durability::{
+    Sandbox,
     caller::{Account, Caller},
     load::spin,
-    process::Sandbox,
 };
 
 /// When the sandbox dies: after so many bytes of a connection's request and a little while, or of its reply.

@@ -8,9 +8,10 @@ use std::{
     thread,
 };
 
+use pg_support::Dice;
+
 use crate::durability::{
-    dice::Dice,
-    process::Sandbox,
+    Sandbox,
     writer::{Writer, card_key},
 };
 

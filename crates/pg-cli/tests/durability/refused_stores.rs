@@ -8,11 +8,9 @@ use std::{
 
 use tempfile::TempDir;
 
-use crate::durability::{
-    dice::Dice,
-    process::{Sandbox, command, piped, under},
-    writer::Writer,
-};
+use pg_support::Dice;
+
+use crate::durability::{Sandbox, command, piped, under, writer::Writer};
 
 /// The positions of the format and the application id in a SQLite file: big-endian numbers of four bytes.
 const USER_VERSION: u64 = 60;

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use pg_support::Dice;
+
 use crate::durability::{
+    Sandbox,
     audit::audit,
-    dice::Dice,
     load::{Fuse, checked, under_load, writers},
-    process::Sandbox,
     writer::Writer,
 };
 

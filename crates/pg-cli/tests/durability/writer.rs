@@ -2,10 +2,9 @@
 
 use serde_json::Value;
 
-use crate::durability::{
-    caller::{Caller, Reply},
-    dice::Dice,
-};
+use pg_support::Dice;
+
+use crate::durability::caller::{Caller, Reply};
 
 const APPROVED_CARD: &str = "4000000000001000";
 const DECLINED_CARD: &str = "4000000000002008";

@@ -7,6 +7,7 @@ use std::{fs, path::Path};
 
 use http::Request;
 use pg_sandbox::{OpenError, Sandbox};
+use pg_support::Dice;
 
 use crate::old_formats::shop::{ask, call, make_sealed, open, pay, respond, try_to_open};
 
@@ -39,7 +40,7 @@ fn no_damage_changes_an_answer() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("shop.sqlite");
     let (bytes, answers) = left(&store);
-    let mut dice = Dice(7);
+    let mut dice = Dice::new(7);
     let mut flips = Counts::default();
     for _ in 0..setting("PG_STORE_FLIPS", FLIPS) {
         let (place, bit) = (dice.below(bytes.len()), dice.below(8));
@@ -147,19 +148,6 @@ impl Counts {
                 Some(_) => self.different.push(what.to_owned()),
             },
         }
-    }
-}
-
-/// `SplitMix64`.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((mixed ^ (mixed >> 31)) % u64::try_from(limit).unwrap()).unwrap()
     }
 }
 
