@@ -72,7 +72,7 @@ impl Acceptor {
     /// Returns the next connection. Cancelling the future loses no connection.
     ///
     /// A failed accept is handled internally. If the process has no file descriptors left, it closes idle connections
-    /// and lowers the maximum number of connections, then goes on accepting.
+    /// and lowers the maximum number of connections, then continues to accept.
     pub async fn next(&mut self) -> Accepted {
         loop {
             self.row += 1;

@@ -32,10 +32,10 @@ pub struct UpdaterHint {
 #[non_exhaustive]
 pub enum CallbackError {
     /// A callback is a POST.
-    #[error("a callback is a POST, this was a {0}")]
+    #[error("a callback must be a POST, not a {0}")]
     NotPost(http::Method),
     /// The body cannot be read.
-    #[error("the callback can't be read: {0}")]
+    #[error("the callback cannot be read: {0}")]
     Unreadable(#[from] DecodeError),
     /// A field that every such callback has is missing.
     #[error("the callback has no {0}")]

@@ -196,7 +196,7 @@ impl fmt::Display for Refused {
         let code = one_line(code.as_str());
         write!(
             f,
-            "; neither the documents nor the dialect know this code, an [[error]] with code {code:?} would settle it"
+            "; the code is neither in the documents nor in the dialect, add an [[error]] entry with code {code:?} to the dialect"
         )
     }
 }

@@ -58,6 +58,6 @@ pub enum CertificateError {
     #[error("the private key is invalid: it contains no key in PEM form")]
     Key,
     /// The private key belongs to another certificate.
-    #[error("the private key is not that of the first certificate")]
+    #[error("the private key does not match the first certificate")]
     Mismatch,
 }

@@ -20,10 +20,10 @@ pub enum OpenError {
     #[error("the key file that the store's cards were sealed with is not beside it; restore that file")]
     WrongKeyFile,
     /// There is no key file, and the database holds a store already.
-    #[error("there is no key file {path}, and the store in the database has a key already; give that one", path = .0.display())]
+    #[error("the key file {path} is missing, but the store in the database has a key already; name the file of that key", path = .0.display())]
     KeyFileMissing(PathBuf),
     /// The file of an older key is missing.
-    #[error("there is no key file {path}; name the file of an older key, or leave it out", path = .0.display())]
+    #[error("the key file {path} is missing; name the file of an older key, or leave the option out", path = .0.display())]
     KeyMissing(PathBuf),
     /// There is a key file, and the store that it belongs to is empty or not there.
     #[error(
@@ -40,7 +40,7 @@ pub enum OpenError {
     EarlierStore,
     /// The dialect derives the key of redirects in a way that an account's API key does not allow.
     #[error(
-        "the dialect's [session_data] key does not fit the account {account}: {problem}; leave it out or take \"verbatim\" or \
+        "the dialect's [session_data] key does not fit the account {account}: {problem}; leave it out, or use \"verbatim\" or \
          \"sha256\""
     )]
     UnfitKey {

@@ -104,7 +104,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     let Arguments { data, iv, explain, choices, account } = arguments;
     let data = match data.as_str() {
         "-" => argument::read_text(&mut std::io::stdin().lock())
-            .map_err(|error| Failure::misuse(format!("standard input can't be read: {error}")))?,
+            .map_err(|error| Failure::misuse(format!("cannot read standard input: {error}")))?,
         _ => data,
     };
     let details = Details::gather(account)?;

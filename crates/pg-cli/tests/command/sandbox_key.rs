@@ -113,7 +113,10 @@ fn the_key_of_a_shared_store_is_changed_by_restarts_alone() {
     }
     keys.refused("--store-key other.key --store-key-older old.key", "also holds records under another key");
     keys.refused("--store-key other.key", "sealed with another key");
-    keys.refused("--store-key new.key --store-key-older gone.key", "there is no key file");
+    keys.refused(
+        "--store-key new.key --store-key-older gone.key",
+        "gone.key is missing; name the file of an older key",
+    );
 
     // One process seals everything with the new key while the others work. The old one opens nothing then.
     let third = keys.start("--store-key new.key --store-key-older old.key --reseal");
@@ -183,7 +186,7 @@ fn no_key_file_is_made_for_a_store_that_has_a_key() {
     paid(&made, "order-1");
     made.stopped().ends(0);
     assert!(is_private(&keys.file("made.key")));
-    keys.refused("--store-key missing.key", "there is no key file");
+    keys.refused("--store-key missing.key", "missing.key is missing, but the store");
     assert!(!keys.file("missing.key").exists());
     write_private(&keys.file("damaged.key"), "no key");
     keys.refused("--store-key damaged.key", "64 hexadecimal digits");

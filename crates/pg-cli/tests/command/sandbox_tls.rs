@@ -76,7 +76,7 @@ fn a_certificate_or_a_key_that_cannot_be_used_is_named() {
         ("server.pem", "gone.key", "--tls-key"),
         ("empty", "server.key", "it contains no certificate in PEM form"),
         ("server.pem", "empty", "it contains no key in PEM form"),
-        ("server.pem", "other.key", "not that of the first certificate"),
+        ("server.pem", "other.key", "does not match the first certificate"),
     ] {
         let (certificate, key) = (files.path(certificate), files.path(key));
         let flags = ["--listen", "127.0.0.1:0", "--tls-certificate", &certificate, "--tls-key", &key];

@@ -230,7 +230,7 @@ impl Checkout {
     ///
     /// # Errors
     ///
-    /// [`CheckoutError`] if the request breaks a rule, or does not state what is to be paid: currency, and items with
+    /// [`CheckoutError`] if the request breaks a rule, or does not state the amount to pay: currency, and items with
     /// prices.
     pub fn new(account: Account, mut request: GetToken, plan: CheckoutPlan) -> Result<Self, CheckoutError> {
         request.token_uses.get_or_insert(1);

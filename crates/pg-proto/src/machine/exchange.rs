@@ -69,7 +69,7 @@ pub(super) fn missed<T>(failure: Failure) -> ExchangeResult<T> {
     }
 }
 
-/// Returns when to go on after `earlier` pauses: they double from `first` to `longest`, with a random part.
+/// Returns when to continue after `earlier` pauses: they double from `first` to `longest`, with a random part.
 pub(super) fn pause(first: Duration, longest: Duration, earlier: u32, now: Moment, random: u64) -> Moment {
     now.after(Backoff { first, longest }.next(earlier, random))
 }

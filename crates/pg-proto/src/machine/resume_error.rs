@@ -5,10 +5,10 @@
 #[non_exhaustive]
 pub enum ResumeError {
     /// The text is damaged, or is not the state of a machine.
-    #[error("this is not the stored state of a machine: {0}")]
+    #[error("not the saved state of a machine: {0}")]
     Unreadable(String),
     /// It is the state of another machine.
-    #[error("this is the stored state of a machine for {found}, not for {expected}")]
+    #[error("the saved state belongs to a machine for {found}, not for {expected}")]
     OtherMachine {
         /// The machine that it was saved for.
         found: String,
@@ -16,7 +16,7 @@ pub enum ResumeError {
         expected: &'static str,
     },
     /// It was written by a later version of this crate.
-    #[error("the state was stored in version {found}, this program reads versions up to {known}")]
+    #[error("the saved state has version {found}, this program reads versions up to {known}")]
     Newer {
         /// The version of its format.
         found: u32,
@@ -25,9 +25,9 @@ pub enum ResumeError {
     },
     /// It was saved for another account, or for another address of the service.
     #[error(
-        "this was saved for {saved}, and is to be resumed for {given}: its payment would be looked up in the wrong books and \
-         could be made twice. Resume it with the account that it was saved for. If this is that account after its API key was \
-         replaced, give it the identity that it was saved for (Account::identity); if the service has moved, say so with \
+        "the machine was saved for {saved} and cannot be resumed for {given}: its payment would be looked up in the wrong account \
+         and could be made twice. Resume it with the account that it was saved for. If this is that account after its API key was \
+         replaced, set the identity that it was saved for (Account::identity); if the service has moved, call \
          SavedState::rebind"
     )]
     OtherAccount {
@@ -38,13 +38,13 @@ pub enum ResumeError {
     },
     /// It was saved by an earlier version, which did not save the account.
     #[error(
-        "this was saved without its account, by an earlier version: only if it belongs to {given}, say so with SavedState::rebind"
+        "an earlier version saved this machine without its account; if it belongs to {given}, call SavedState::rebind"
     )]
     Unbound {
         /// Identity and base address of the account that was given.
         given: String,
     },
     /// The request or option that was passed belongs to something else.
-    #[error("the state belongs to another {0} than the given one")]
+    #[error("the saved state belongs to another {0}")]
     Mismatch(&'static str),
 }

@@ -169,19 +169,19 @@ mod tests {
         let saved = SavedState::of("charge", 2, &1);
         assert_eq!(
             saved.open::<u8>("account update", 2).unwrap_err().to_string(),
-            "this is the stored state of a machine for charge, not for account update"
+            "the saved state belongs to a machine for charge, not for account update"
         );
         assert_eq!(
             saved.open::<u8>("charge", 1).unwrap_err().to_string(),
-            "the state was stored in version 2, this program reads versions up to 1"
+            "the saved state has version 2, this program reads versions up to 1"
         );
         assert_eq!(
             saved.open::<String>("charge", 2).unwrap_err().to_string(),
-            "this is not the stored state of a machine: Data error in line 1, column 41"
+            "not the saved state of a machine: Data error in line 1, column 41"
         );
         assert_eq!(
             SavedState::from_text("").machine().unwrap_err().to_string(),
-            "this is not the stored state of a machine: Eof error in line 1, column 0"
+            "not the saved state of a machine: Eof error in line 1, column 0"
         );
     }
 }

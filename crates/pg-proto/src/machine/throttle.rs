@@ -190,7 +190,7 @@ pub enum CredentialCheck {
     Unknown,
 }
 
-/// Why nothing is permitted at present.
+/// Why nothing may be sent now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

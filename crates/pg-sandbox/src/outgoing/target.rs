@@ -114,7 +114,7 @@ pub(crate) enum BadTarget {
     #[error("it is not an absolute http or https URL")]
     NotAnAddress,
     /// Contains a user name or a password.
-    #[error("it holds credentials")]
+    #[error("it contains credentials")]
     Credentials,
     /// The hosted checkout allows two ports only (spec 3 §8).
     #[error("only ports 80 and 443 are allowed for callbacks")]

@@ -97,7 +97,7 @@ impl Sandbox {
         Ok(())
     }
 
-    /// Removes accounts whose time is over, and gives the callbacks of the others that are to be sent now.
+    /// Removes accounts whose time is over, and returns the callbacks of the others that are due.
     pub(super) fn due_at_accounts(&mut self, real_now: Timestamp) -> Result<Vec<Outgoing>, StoreError> {
         if self.accounts.must_look(real_now) {
             let listed = self.alone(real_now, service::accounts::remove_expired)?;

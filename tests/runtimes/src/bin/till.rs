@@ -97,7 +97,7 @@ fn store(file: &str, text: &str) -> io::Result<()> {
     File::open(".")?.sync_all()
 }
 
-/// What was stored. A file that cannot be read is an error: it may tell of a payment.
+/// What was stored. A file that cannot be read is an error: it may contain a payment.
 fn read(file: &str) -> io::Result<Option<String>> {
     match fs::read_to_string(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -123,7 +123,7 @@ fn now() -> Moment {
     Moment::default().after(SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default())
 }
 
-/// The dice: they spread the pauses of machines that failed together. Any number keeps every promise.
+/// Random numbers: they spread the pauses of machines that failed together. Any number keeps every promise.
 fn random() -> u64 {
     getrandom::u64().unwrap_or_default()
 }

@@ -193,7 +193,7 @@ fn a_saved_state_names_its_account() {
     let other = with("https://staging.example", KEY, "https://staging.example", "k").identity("shop-uk");
     let error = (KINDS[0].resume)(&saved, other).unwrap_err().to_string();
     assert!(error.starts_with(
-        "this was saved for account \"shop-uk\" at https://gateway.example, and is to be resumed for account \"shop-uk\" at \
+        "the machine was saved for account \"shop-uk\" at https://gateway.example and cannot be resumed for account \"shop-uk\" at \
          https://staging.example: "
     ));
     assert!(error.contains("Account::identity") && error.contains("SavedState::rebind"), "{error}");

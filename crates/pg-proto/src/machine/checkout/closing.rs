@@ -61,7 +61,7 @@ impl Checkout {
         self.enter(Phase::Lingering);
     }
 
-    /// Returns the search, or goes on if there is no reference to search by.
+    /// Returns the search, or continues if there is no reference to search by.
     pub(super) fn search(&mut self) -> Option<http::Request<Bytes>> {
         let Some(reference) = &self.state.reference else {
             self.enter(Phase::Concluding);

@@ -40,7 +40,7 @@ pub enum NotOpenedReason {
     Refused(Refused),
     /// The service could not be reached.
     Unreachable,
-    /// Nothing may be sent at present, or the machine could not be saved.
+    /// Nothing may be sent now, or the machine could not be saved.
     HeldBack,
     /// It was resumed from a state without a token. Start again.
     Interrupted,
@@ -55,7 +55,7 @@ pub enum CheckoutError {
     /// The request breaks a rule.
     #[error(transparent)]
     Misuse(#[from] Misuse),
-    /// The request does not state what is to be paid, so a payment could not be recognised.
-    #[error("a checkout needs a currency, and items with prices that are amounts of it")]
+    /// The request does not state the amount to pay, so a payment could not be recognised.
+    #[error("a checkout needs a currency, and items whose prices are valid amounts in it")]
     NoAmount,
 }

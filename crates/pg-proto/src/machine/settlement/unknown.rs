@@ -82,7 +82,7 @@ impl Display for Reconcile {
 #[non_exhaustive]
 pub enum UnknownReason {
     /// A request may have arrived, and lookups have found nothing so far.
-    #[error("no transaction was found, and a request may still be on its way")]
+    #[error("no transaction was found, and a request may still be in transit")]
     NothingFound,
     /// A request may have arrived, and no lookup was answered afterwards.
     #[error("a request may have arrived, and no lookup was answered since")]
@@ -101,8 +101,8 @@ pub enum UnknownReason {
     ReferenceUsed(Refused),
     /// There is a transaction, with a status that neither the documents nor the dialect list.
     #[error(
-        "the status of the transaction is not known: {} {}; if it means a decline, or that the payment is pending, a [[declined]] \
-         or a [[pending]] with this code in the dialect says so",
+        "unknown transaction status {} {}; if it means declined or pending, add a [[declined]] or [[pending]] entry with this code \
+         to the dialect",
         .0.transaction_status_code,
         .0.transaction_status
     )]

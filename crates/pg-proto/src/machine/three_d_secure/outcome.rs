@@ -53,7 +53,7 @@ pub enum ThreeDSecureOutcome {
 pub enum NotSentReason {
     /// The service could not be reached.
     Unreachable,
-    /// Nothing may be sent at present.
+    /// Nothing may be sent now.
     HeldBack,
     /// It is unknown whether the initiation arrived, and its authentication key cannot be requested again. Start again;
     /// if the initiation arrived, its reference is used up.

@@ -63,7 +63,7 @@ fn a_code_that_no_document_lists_is_never_a_refusal_whatever_its_http_status() {
         let drive = begin(ChargeBounds::default()).then(unknown_code(status)).sends("lookup");
         let why = drive.then(ok(EMPTY)).doubts();
         assert!(matches!(&why, UnknownReason::Refused(refused) if !refused.is_known()), "{status} {why}");
-        assert!(why.to_string().contains("[[error]] with code \"777\""), "{why}");
+        assert!(why.to_string().contains("[[error]] entry with code \"777\""), "{why}");
         // The payment that used the reference is found all the same.
         let drive = begin(ChargeBounds::default()).then(unknown_code(status)).sends("lookup");
         assert!(matches!(drive.then(ok(&list(&[transaction("600")]))).ends(), ChargeOutcome::Approved(_)), "{status}");
