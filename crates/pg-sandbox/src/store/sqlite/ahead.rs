@@ -117,6 +117,8 @@ impl Sqlite {
         let Some(ahead) = &mut self.ahead else { return Ok(()) };
         // What the next generation overwrites has led to SQLite's last commit.
         ahead.settle()?;
+        // A generation that a power cut has left shorter than its successor builds upon would be taken for damage.
+        ahead.syncer.sync()?;
         let next = ahead.redo.generation() + 1;
         self.touched = true;
         self.seal_whole(next)?;

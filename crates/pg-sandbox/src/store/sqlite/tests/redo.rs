@@ -184,3 +184,26 @@ fn a_redo_log_of_another_key_or_store_is_ignored() {
     foreign.fill(0x55);
     assert_eq!(opened_with(&path, &foreign).unwrap(), states[0]);
 }
+
+/// A power cut may lose what was not synced, in any order: an entry of the next generation may be on the disk while the end of the one
+/// before is not.
+#[test]
+fn a_generation_is_on_the_disk_before_the_next_one_begins() {
+    let (_folder, path) = file();
+    let mut store = Sqlite::open(&path, &KEY).unwrap();
+    // A device that cannot be synced.
+    store.ahead.as_mut().unwrap().syncer = Syncer::new(fs::File::open("/dev/null").unwrap());
+    let generation = |store: &Sqlite| store.ahead.as_ref().unwrap().redo.generation();
+    let (first, mut held) = (generation(&store), State::new());
+    for number in 0..90 {
+        if store.begin().is_err() {
+            break;
+        }
+        store.rollback();
+        held = group(&mut store, &[(number, 1, 20)], &held);
+        store.commit().unwrap();
+    }
+    assert!(matches!(store.begin(), Err(StoreError::Unsynced(_))), "the log is full");
+    assert_eq!(generation(&store), first);
+    assert_eq!(state(&mut store), held);
+}
