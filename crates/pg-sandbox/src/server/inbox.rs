@@ -1,18 +1,25 @@
 //! The queue of the thread that owns the sandbox, and when the thread stops waiting for more.
 
 use std::{
-    sync::mpsc::{Receiver, RecvTimeoutError, Sender},
+    mem,
+    sync::{
+        Arc, Mutex, PoisonError,
+        mpsc::{Receiver, RecvTimeoutError, Sender},
+    },
     time::Duration,
 };
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 use crate::inbound::Inbound;
 
-/// The most requests handed over together. Fewer than twice as many share one write.
+/// So many requests are enough for one write. Those that are handed over last may make it a few more.
 pub(super) const GROUP: usize = 64;
+/// So many jobs are handed over while connections still read others. If each round of the runtime were handed over as a whole, the thread
+/// would be idle until the last request of the round is read and checked. Fewer would wake it more often.
+const HAND_OVER: usize = 4;
 
 #[expect(clippy::large_enum_variant, reason = "nearly every job is a request, and a box for each would cost more")]
 pub(super) enum Job {
@@ -24,19 +31,56 @@ pub(super) enum Job {
 
 /// A message to the thread.
 pub(super) enum Message {
-    /// Jobs that arrived in one round of the runtime.
+    /// Jobs that arrived together.
     Jobs(Vec<Job>),
     /// There are no more jobs.
     End,
 }
 
-/// On drop, tells the thread that there are no more jobs.
-pub(super) struct Last(pub(super) Sender<Message>);
+/// Jobs that connections have added and the thread does not have yet.
+pub(super) struct Gathered {
+    jobs: Mutex<Vec<Job>>,
+    /// Notified when there is something to hand over.
+    some: Arc<Notify>,
+    messages: Sender<Message>,
+}
 
-impl Drop for Last {
+impl Gathered {
+    pub(super) const fn new(messages: Sender<Message>, some: Arc<Notify>) -> Self {
+        Self { jobs: Mutex::new(Vec::new()), some, messages }
+    }
+
+    /// Adds a job. The notification is for a task that hands over what is fewer than [`HAND_OVER`].
+    pub(super) fn add(&self, job: Job) {
+        let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        jobs.push(job);
+        match jobs.len() {
+            1 => self.some.notify_one(),
+            HAND_OVER => self.send(mem::take(&mut jobs)),
+            _ => {}
+        }
+    }
+
+    /// Hands over what there is.
+    pub(super) fn hand_over(&self) {
+        let jobs = mem::take(&mut *self.jobs.lock().unwrap_or_else(PoisonError::into_inner));
+        if !jobs.is_empty() {
+            self.send(jobs);
+        }
+    }
+
+    fn send(&self, jobs: Vec<Job>) {
+        // If the thread has ended, the jobs are dropped, and with them the channels for the responses.
+        let _ = self.messages.send(Message::Jobs(jobs));
+    }
+}
+
+impl Drop for Gathered {
     fn drop(&mut self) {
+        self.hand_over();
         // If the thread has ended, the message is not needed.
-        let _ = self.0.send(Message::End);
+        let _ = self.messages.send(Message::End);
+        self.some.notify_one();
     }
 }
 
@@ -111,9 +155,43 @@ mod tests {
     use super::*;
     use crate::Settings;
 
-    fn request() -> Message {
+    fn job() -> Job {
         let request = Inbound::new(&Settings::default(), Request::new(Bytes::new()));
-        Message::Jobs(vec![Job::Answer(request, oneshot::channel().0)])
+        Job::Answer(request, oneshot::channel().0)
+    }
+
+    fn request() -> Message {
+        Message::Jobs(vec![job()])
+    }
+
+    /// How many jobs each message has that has arrived.
+    fn arrived(messages: &Receiver<Message>) -> Vec<usize> {
+        let jobs = |message| match message {
+            Message::Jobs(jobs) => jobs.len(),
+            Message::End => 0,
+        };
+        messages.try_iter().map(jobs).collect()
+    }
+
+    #[test]
+    fn a_few_jobs_are_handed_over_before_a_round_of_the_runtime_ends_and_the_rest_after_it() {
+        let (to, messages) = channel();
+        let gathered = Gathered::new(to, Arc::default());
+        (0..2 * HAND_OVER + 1).for_each(|_| gathered.add(job()));
+        assert_eq!(arrived(&messages), [HAND_OVER, HAND_OVER]);
+        gathered.hand_over();
+        gathered.hand_over();
+        assert_eq!(arrived(&messages), [1]);
+    }
+
+    #[test]
+    fn what_was_added_last_is_handed_over_before_the_end() {
+        let (to, messages) = channel();
+        let some = Arc::new(Notify::new());
+        let gathered = Gathered::new(to, Arc::clone(&some));
+        gathered.add(job());
+        drop(gathered);
+        assert_eq!(arrived(&messages), [1, 0], "a job and the end");
     }
 
     #[test]
@@ -131,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_is_not_larger_than_two_groups() {
+    fn a_write_takes_no_more_than_a_group() {
         let (to, messages) = channel();
         let (mut inbox, mut requests) = (Inbox::new(messages), Vec::new());
         (0..3 * GROUP).for_each(|_| to.send(request()).unwrap());
@@ -147,7 +225,7 @@ mod tests {
         assert!(!inbox.has_more());
         to.send(request()).unwrap();
         assert!(inbox.has_more() && inbox.has_more());
-        drop(Last(to));
+        drop(Gathered::new(to, Arc::default()));
         inbox.wait(&mut requests, None);
         assert_eq!((requests.len(), inbox.ended, inbox.has_more()), (1, true, false));
     }
@@ -156,7 +234,7 @@ mod tests {
     fn the_end_of_the_queue_is_noticed() {
         let (to, messages) = channel();
         let (mut inbox, mut requests) = (Inbox::new(messages), Vec::new());
-        drop(Last(to));
+        drop(Gathered::new(to, Arc::default()));
         inbox.wait(&mut requests, None);
         assert!(inbox.ended);
     }

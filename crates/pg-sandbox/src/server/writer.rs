@@ -2,15 +2,12 @@
 //! responses once that write is on disk; meanwhile the first continues with newly queued requests. Between
 //! requests it hands out due callbacks, and lets the store do what can wait.
 //!
-//! Threads wake each other once per group, not once per request: all requests that connections have read before the runtime
-//! runs [`forward`] are handed over together, and so are the responses on their way back ([`Release`]).
+//! Threads wake each other once for a few requests, not for each: requests are handed over by a few ([`Gathered`]), those that are left at
+//! the end of a round of the runtime by [`forward`], and all responses of a group together ([`Release`]).
 
 use std::{
     io,
-    sync::{
-        Arc,
-        mpsc::{Sender, channel},
-    },
+    sync::{Arc, Weak, mpsc::channel},
     thread,
     time::Duration,
 };
@@ -18,13 +15,10 @@ use std::{
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use serde_json::json;
-use tokio::sync::{
-    mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
-    oneshot,
-};
+use tokio::sync::{Notify, mpsc::UnboundedSender, oneshot};
 
 use super::{
-    inbox::{GROUP, Inbox, Job, Last, Message},
+    inbox::{GROUP, Gathered, Inbox, Job},
     release::Release,
     system,
 };
@@ -37,7 +31,7 @@ const NAP: Duration = Duration::from_secs(60);
 /// connection and per callback in flight, so their limits bound it.
 #[derive(Clone)]
 pub(super) struct Queue {
-    jobs: UnboundedSender<Job>,
+    jobs: Arc<Gathered>,
     settings: Arc<Settings>,
     reach: Option<Reach>,
 }
@@ -70,21 +64,20 @@ impl Queue {
     pub(super) async fn answer(&self, request: Request<Bytes>) -> Option<Response<Bytes>> {
         let (answer, answered) = oneshot::channel();
         let inbound = Inbound::new(&self.settings, request);
-        self.jobs.send(Job::Answer(inbound, answer)).ok()?;
+        self.jobs.add(Job::Answer(inbound, answer));
         answered.await.ok()
     }
 
     /// Reports the result of a callback.
     pub(super) fn report(&self, id: String, result: Result<StatusCode, String>) {
         // If the thread has ended, the callback counts as not sent.
-        let _ = self.jobs.send(Job::Report(id, result));
+        self.jobs.add(Job::Report(id, result));
     }
 }
 
 /// Starts the thread, which sends due callbacks to `due`; it ends when every [`Queue`] is dropped. Must be called on the runtime of
 /// the connections.
 pub(super) fn start(sandbox: Sandbox, due: UnboundedSender<Outgoing>) -> io::Result<(Queue, thread::JoinHandle<()>)> {
-    let (jobs, queued) = unbounded_channel();
     if let (Some(reach), Some(log)) = (sandbox.reach(), sandbox.settings().log.clone()) {
         tokio::spawn(tell(reach, log));
     }
@@ -93,8 +86,9 @@ pub(super) fn start(sandbox: Sandbox, due: UnboundedSender<Outgoing>) -> io::Res
     let release = Release::start(sandbox.syncer())?;
     let thread = thread::Builder::new().name("sandbox-writer".to_owned());
     let handle = thread.spawn(move || run(sandbox, Inbox::new(receiver), &due, release))?;
-    let end = Last(messages.clone());
-    tokio::spawn(forward(queued, messages, end));
+    let some = Arc::new(Notify::new());
+    let jobs = Arc::new(Gathered::new(messages, Arc::clone(&some)));
+    tokio::spawn(forward(some, Arc::downgrade(&jobs)));
     Ok((Queue { jobs, settings, reach }, handle))
 }
 
@@ -109,14 +103,13 @@ async fn tell(mut reach: Reach, log: Log) {
     }
 }
 
-/// Passes the jobs of one round of the runtime to the thread, together.
-async fn forward(mut queued: UnboundedReceiver<Job>, messages: Sender<Message>, end: Last) {
+/// Hands over what is left of each round of the runtime.
+async fn forward(some: Arc<Notify>, gathered: Weak<Gathered>) {
     loop {
-        let mut group = Vec::new();
-        // Done when every queue is dropped, or when the thread has ended.
-        if queued.recv_many(&mut group, GROUP).await == 0 || messages.send(Message::Jobs(group)).is_err() {
-            return drop(end);
-        }
+        some.notified().await;
+        // The last queue hands over the rest itself when it is dropped.
+        let Some(gathered) = gathered.upgrade() else { return };
+        gathered.hand_over();
     }
 }
 
