@@ -9,7 +9,7 @@ mod row;
 
 pub use letters::{digit, is_invisible};
 
-use row::{Between, Digit, Kinds};
+use row::{Digit, Kinds, Shown, Sums};
 
 /// Number of digits that a masked card number shows at its start (spec 2 §2.2).
 const SHOWN_FIRST: usize = 6;
@@ -17,6 +17,9 @@ const SHOWN_FIRST: usize = 6;
 const SHOWN_LAST: usize = 4;
 /// The shortest and longest card numbers that the service accepts (spec 2 §8).
 const CARD_NUMBER_DIGITS: core::ops::RangeInclusive<usize> = 12..=19;
+
+/// Positions in a text have 32 bits. In a longer text, which no reader takes, every digit is masked.
+const LONGEST: usize = u32::MAX as usize;
 
 /// A card number with its first six and last four characters; the rest is `*`.
 ///
@@ -58,23 +61,22 @@ pub fn text(text: &str) -> String {
 /// The same as [`text`], without a copy if nothing is masked.
 #[must_use]
 pub fn masked(text: &str) -> Cow<'_, str> {
+    if text.len() > LONGEST {
+        return text.chars().map(|letter| if digit(letter).is_some() { '*' } else { letter }).collect();
+    }
     let text = if base64::may_hold(text.as_bytes()) { base64::hidden(text) } else { Cow::Borrowed(text) };
     if has_few_digits(&text) {
         return text;
     }
-    let mut rows = row::of(&text, Kinds::All);
-    hide(&text, &mut rows.digits);
-    if rows.plain && rows.digits.iter().all(|digit| !digit.hidden) {
-        return text;
-    }
-    let shown = row::without_hidden(&text, &rows);
-    if rows.plain {
-        return Cow::Owned(shown);
+    let (shown, plain) = hidden(&text, Kinds::All);
+    if plain {
+        return match shown {
+            Cow::Owned(shown) => Cow::Owned(shown),
+            Cow::Borrowed(_) => text,
+        };
     }
     // A superscript digit may be a separator between two groups as well as a digit.
-    let mut rows = row::of(&shown, Kinds::Ascii);
-    hide(&shown, &mut rows.digits);
-    Cow::Owned(row::without_hidden(&shown, &rows))
+    Cow::Owned(hidden(&shown, Kinds::Ascii).0.into_owned())
 }
 
 /// Whether the name of a parameter marks its value as secret, in any letter case: `cardCV2`, `collectCvv`, `apiPassword`.
@@ -96,6 +98,9 @@ pub fn names_a_secret(name: &str) -> bool {
 /// ```
 #[must_use]
 pub fn has_card_number(text: &str) -> bool {
+    if text.len() > LONGEST {
+        return true;
+    }
     let text = match base64::may_hold(text.as_bytes()).then(|| base64::hidden(text)) {
         Some(Cow::Owned(_)) => return true,
         _ => text,
@@ -103,32 +108,32 @@ pub fn has_card_number(text: &str) -> bool {
     if has_few_digits(text) {
         return false;
     }
-    let mut rows = row::of(text, Kinds::All);
-    let mut groups = Vec::new();
-    rows.digits.chunk_by_mut(|_, next| next.before != Between::Strange).any(|row| {
-        groups::hide(text, row, &mut groups);
-        row.iter().any(|digit| digit.hidden)
-            || row.chunk_by(|_, next| next.before != Between::Other).any(|run| {
-                CARD_NUMBER_DIGITS.contains(&run.len())
-                    && groups::FIRST_DIGITS.contains(&run[0].value)
-                    && row::has_check_digit(run)
-            })
-    })
+    let (mut groups, mut found) = (Vec::new(), false);
+    row::each(text, Kinds::All, |row| {
+        if !found {
+            groups::hide(text, row, &mut groups);
+            found = row.digits.iter().any(|digit| digit.is_hidden())
+                || row.runs.iter().any(|run| is_card_number(&row.digits[run.clone()]));
+        }
+    });
+    found
 }
 
-fn hide(text: &str, found: &mut [Digit]) {
-    let mut groups = Vec::new();
-    for row in found.chunk_by_mut(|_, next| next.before != Between::Strange) {
-        row.chunk_by_mut(|_, next| next.before != Between::Other).for_each(run);
-        groups::hide(text, row, &mut groups);
-    }
+fn is_card_number(digits: &[Digit]) -> bool {
+    CARD_NUMBER_DIGITS.contains(&digits.len())
+        && groups::FIRST_DIGITS.contains(&digits[0].value())
+        && Sums::of(digits).is_right()
 }
 
-/// Masks the middle of a run of digits with at most single blanks and hyphens between them.
-fn run(run: &mut [Digit]) {
-    if run.len() >= *CARD_NUMBER_DIGITS.start() {
-        row::hide_middle(run);
-    }
+/// The text with masked numbers, and whether every digit is one byte.
+fn hidden(text: &str, kinds: Kinds) -> (Cow<'_, str>, bool) {
+    let (mut groups, mut shown) = (Vec::new(), Shown::new(text));
+    let plain = row::each(text, kinds, |row| {
+        row.hide_runs();
+        groups::hide(text, row, &mut groups);
+        shown.hide(row);
+    });
+    (shown.end(), plain)
 }
 
 /// Whether a text cannot contain a number: true for most texts, and far cheaper than the search.
@@ -231,6 +236,9 @@ mod tests {
             ("4\u{200b}1\u{200b}1\u{200b}1111111111111", "4\u{200b}1\u{200b}1\u{200b}111******1111"),
             ("4111\u{202e}1111\u{0}1111\u{feff}1111", "4111\u{202e}11**\u{0}****\u{feff}1111"),
             ("4️⃣1️⃣1111111111", "4️⃣1️⃣1111**1111"),
+            // Digits of one, two and three bytes within a group; a number after one in another script.
+            ("41١１.1111/11%311.1١11", "41١１.11**/******.1١11"),
+            ("٤1.4111.1111.1111.1111", "٤1.4111.11**.****.1111"),
             ("%34%31%31%31111111111111", "%34%31%31%3111******1111"),
             ("pan=%34%31%31%31%31%31%31%31%31%31%31%31", "pan=%34%31%31%31%31%31******%31%31%31%31"),
             (

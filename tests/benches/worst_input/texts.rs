@@ -23,6 +23,12 @@ fn masker<T>(name: &str, mask: impl Fn(&String) -> T) -> Worst {
         .input("groups of four with full stops between", MIB, groups("."), &mask)
         .input("groups of four far apart", MIB, groups("        "), &mask)
         .input("groups of four with dashes between", MIB, groups("–"), &mask)
+        .input(
+            "groups of four with full stops between, one in another script",
+            MIB,
+            |bytes| format!("٤.{}", groups(".")(bytes)),
+            &mask,
+        )
         .input("groups of one in another way each", MIB, numbered("", |n| format!("{}.", n % 7919), ""), &mask)
         .input("card numbers", MIB, cards, &mask)
         .input("card numbers in groups", MIB, repeated("4111.1111.1111.1111,"), &mask)

@@ -7,116 +7,120 @@ use alloc::vec::Vec;
 
 use super::{
     CARD_NUMBER_DIGITS,
-    row::{Between, Digit, has_check_digit, hide_middle},
+    row::{Between, Digit, Piece, Row, Sums, hide_middle, is_same},
 };
 
 /// The fewest digits of a group, but for the last one of a number.
 const GROUP_DIGITS: usize = 4;
-/// The group sizes of cards: if the separators differ, only such groups form one number.
-const PRINTED: [&[usize]; 4] = [&[4, 4, 4, 4], &[4, 6, 5], &[4, 4, 4, 4, 3], &[4, 6, 4]];
 /// The first digits of card numbers.
 pub(super) const FIRST_DIGITS: RangeInclusive<u8> = 2..=6;
 
-/// A run of adjacent digits.
-pub(super) struct Group {
-    start: usize,
-    end: usize,
-    /// Whether the separator before it is the one before the previous group, too.
-    same_sign: bool,
-}
-
-impl Group {
-    const fn len(&self) -> usize {
-        self.end - self.start
-    }
-}
-
 /// Masks the numbers in a row of digits. `groups` is memory for the groups of one row after the other.
-pub(super) fn hide(text: &str, row: &mut [Digit], groups: &mut Vec<Group>) {
-    let has_invisible = fill(text, row, groups, false);
-    in_groups(row, groups);
+pub(super) fn hide(text: &str, row: &mut Row, groups: &mut Vec<Piece>) {
+    if !row.has_invisible && !row.has_adjacent {
+        return in_groups(&mut row.digits, &row.pieces);
+    }
+    fill(text, row, groups, false);
+    in_groups(&mut row.digits, groups);
     // Invisible characters may join a number to other digits as well as its own.
-    if has_invisible {
+    if row.has_invisible {
         fill(text, row, groups, true);
-        in_groups(row, groups);
+        in_groups(&mut row.digits, groups);
     }
 }
 
-fn in_groups(row: &mut [Digit], groups: &[Group]) {
+fn in_groups(digits: &mut [Digit], groups: &[Piece]) {
     if groups.len() < 2 {
         return;
     }
     // Numbers may overlap in a row of groups, and masked digits keep their value.
-    for first in 0..groups.len() {
-        with_one_sign(row, &groups[first..]);
-        as_printed(row, &groups[first..]);
+    for (first, group) in groups.iter().enumerate() {
+        if group.len() >= GROUP_DIGITS {
+            let searched = with_one_sign(digits, &groups[first..]);
+            as_printed(digits, &groups[first..], searched);
+        }
     }
-    whole(row, groups);
+    whole(digits, groups);
 }
 
-/// Finds the runs of adjacent digits. Returns whether invisible characters stand between two digits, which then begin a new group
-/// if they separate.
-fn fill(text: &str, row: &[Digit], groups: &mut Vec<Group>, separate: bool) -> bool {
+/// Joins adjacent pieces to groups, and others without a visible character between them unless these `separate`.
+fn fill(text: &str, row: &Row, groups: &mut Vec<Piece>, separate: bool) {
     groups.clear();
-    let mut has_invisible = false;
     let mut before: &[u8] = &[];
-    let mut last_end = None;
-    for (at, digit) in row.iter().enumerate() {
-        let adjacent = last_end == Some(digit.at);
-        has_invisible |= digit.before == Between::Nothing && !adjacent;
+    for (index, piece) in row.pieces.iter().enumerate() {
         match groups.last_mut() {
-            Some(group) if adjacent || (!separate && digit.before == Between::Nothing) => group.end = at + 1,
+            Some(group) if piece.before == Between::Adjacent || (!separate && piece.before == Between::Nothing) => {
+                group.extend(piece)
+            }
             _ => {
-                let sign = last_end.map_or(&[][..], |end| &text.as_bytes()[end..digit.at]);
-                groups.push(Group { start: at, end: at + 1, same_sign: sign == before });
+                let sign = row.sign(text, index);
+                groups.push(piece.group(is_same(sign, before)));
                 before = sign;
             }
         }
-        last_end = Some(digit.end());
     }
-    has_invisible
 }
 
-/// Numbers of groups with the same separator.
-fn with_one_sign(row: &mut [Digit], groups: &[Group]) {
-    let start = groups[0].start;
-    for (index, pair) in groups.windows(2).enumerate() {
-        let same = index == 0 || pair[1].same_sign;
-        if !same || pair[0].len() < GROUP_DIGITS || pair[1].end - start > *CARD_NUMBER_DIGITS.end() {
-            return;
+/// Numbers of groups with the same separator. Returns the end of the last digits that were searched.
+fn with_one_sign(digits: &mut [Digit], groups: &[Piece]) -> usize {
+    let start = groups[0].digits().start;
+    let mut sums = Sums::default().with(&groups[0]);
+    let mut searched = start;
+    for (index, group) in groups.iter().enumerate().skip(1) {
+        let end = group.digits().end;
+        if (index > 1 && !group.same_sign) || end - start > *CARD_NUMBER_DIGITS.end() {
+            break;
         }
-        hide_if_number(&mut row[start..pair[1].end]);
+        sums = sums.with(group);
+        if end - start >= *CARD_NUMBER_DIGITS.start() && sums.is_right() {
+            hide_middle(&mut digits[start..end]);
+        }
+        searched = end;
+        if group.len() < GROUP_DIGITS {
+            break;
+        }
+    }
+    searched
+}
+
+/// Numbers in the group sizes of cards, which are all that may have different separators: 4-4-4-4, 4-6-5, 4-4-4-4-3 and 4-6-4.
+fn as_printed(digits: &mut [Digit], groups: &[Piece], searched: usize) {
+    let [_, second, third, ..] = groups else { return };
+    match (second.len(), third.len()) {
+        (6, length) => (4..=length.min(5)).for_each(|last| between(digits, &groups[..3], last, searched)),
+        (4, 4) => {
+            let fourth = groups.get(3).map_or(0, Piece::len);
+            if fourth >= 4 {
+                between(digits, &groups[..4], 4, searched);
+            }
+            if fourth == 4 && groups.get(4).is_some_and(|fifth| fifth.len() >= 3) {
+                between(digits, &groups[..5], 3, searched);
+            }
+        }
+        _ => {}
     }
 }
 
-/// Numbers in the group sizes of cards. Other digits may precede the first group or follow the last one, if the
-/// number has a card's first digits.
-fn as_printed(row: &mut [Digit], groups: &[Group]) {
-    let [first, second, ..] = groups else { return };
-    if first.len() < GROUP_DIGITS {
+/// A number from the last four digits of the first group to the first ones of the last group. Other digits may be before and behind
+/// it if it has a card's first digits.
+fn between(digits: &mut [Digit], groups: &[Piece], last: usize, searched: usize) {
+    let [first, within @ .., behind] = groups else { return };
+    let number = first.digits().end - GROUP_DIGITS..behind.digits().start + last;
+    let alone = number == (first.digits().start..behind.digits().end);
+    if if alone { number.end <= searched } else { !FIRST_DIGITS.contains(&digits[number.start].value()) } {
         return;
     }
-    for printed in PRINTED.into_iter().filter(|printed| printed[1] == second.len()) {
-        let ([first, .., last], Some(here)) = (printed, groups.get(..printed.len())) else { continue };
-        let ([before, within @ .., behind], [_, lengths @ .., _]) = (here, printed) else { continue };
-        if before.len() < *first
-            || behind.len() < *last
-            || within.iter().zip(lengths).any(|(group, length)| group.len() != *length)
-        {
-            continue;
-        }
-        let number = before.end - first..behind.start + last;
-        let alone = number.start == before.start && number.end == behind.end;
-        if alone || FIRST_DIGITS.contains(&row[number.start].value) {
-            hide_if_number(&mut row[number]);
-        }
+    let start = Sums::of(&digits[number.start..first.digits().end]);
+    let sums = within.iter().fold(start, |sums, group| sums.with(group));
+    if sums.with_digits(&digits[behind.digits().start..number.end]).is_right() {
+        hide_middle(&mut digits[number]);
     }
 }
 
 /// A row that is one number in smaller groups of equal length, as in `41.11.11.…`.
-fn whole(row: &mut [Digit], groups: &[Group]) {
+fn whole(digits: &mut [Digit], groups: &[Piece]) {
     // Lists of small numbers are common, so the length and the first digit must be those of nearly all cards.
-    if !matches!(row.len(), 15 | 16) || !(3..=6).contains(&row[0].value) {
+    if !matches!(digits.len(), 15 | 16) || !(3..=6).contains(&digits[0].value()) {
         return;
     }
     let length = groups[0].len();
@@ -125,13 +129,7 @@ fn whole(row: &mut [Digit], groups: &[Group]) {
         _ => return,
     };
     let even = others.iter().all(|group| group.len() == length) && last.len() <= length;
-    if even && groups[2..].iter().all(|group| group.same_sign) {
-        hide_if_number(row);
-    }
-}
-
-fn hide_if_number(digits: &mut [Digit]) {
-    if CARD_NUMBER_DIGITS.contains(&digits.len()) && has_check_digit(digits) {
+    if even && groups[2..].iter().all(|group| group.same_sign) && Sums::of(digits).is_right() {
         hide_middle(digits);
     }
 }

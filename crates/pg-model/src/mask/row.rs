@@ -1,6 +1,7 @@
 //! The positions of digits in a text.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{borrow::Cow, string::String, vec::Vec};
+use core::ops::Range;
 
 use super::{
     CARD_NUMBER_DIGITS, SHOWN_FIRST, SHOWN_LAST,
@@ -8,31 +9,105 @@ use super::{
 };
 
 /// A digit of a text.
-pub(super) struct Digit {
-    /// Where it begins, in bytes.
-    pub(super) at: usize,
-    /// Its length in bytes: more than one in other scripts, and for escapes.
-    pub(super) length: u8,
-    pub(super) value: u8,
-    /// The separator between it and the previous digit.
-    pub(super) before: Between,
-    pub(super) hidden: bool,
-    /// Running sums for the check digit up to this digit, with each digit counted once or twice in turn: one sum counts this digit
-    /// once, the other twice. They may overflow; only differences count.
-    sums: [u16; 2],
+#[derive(Clone, Copy)]
+pub(super) struct Digit(u8);
+
+/// The bit of a digit that is masked.
+const HIDDEN: u8 = 0x80;
+
+impl Digit {
+    pub(super) const fn value(self) -> u8 {
+        self.0 & !HIDDEN
+    }
+
+    pub(super) const fn is_hidden(self) -> bool {
+        self.0 & HIDDEN != 0
+    }
 }
 
-/// The digits of a text in rows of at least twelve.
+/// Adjacent digits that are equally long.
+#[derive(Clone, Copy)]
+pub(super) struct Piece {
+    /// Where it begins, in bytes.
+    at: u32,
+    /// Its first digit, and the one behind its last, among the digits of its row.
+    start: u32,
+    end: u32,
+    /// The length of each digit in bytes: more than one in other scripts, and for escapes.
+    width: u8,
+    /// The separator between it and the previous piece.
+    pub(super) before: Between,
+    /// Whether the separator before it is the one before the previous piece, too.
+    pub(super) same_sign: bool,
+    /// Its [`Sums`], four bits each, if it is not longer than a card number.
+    sums: u8,
+}
+
+/// The sums of a number for its check digit (Luhn).
+#[derive(Clone, Copy, Default)]
+pub(super) struct Sums {
+    /// The last digit counts once, the one before it doubled, and so on.
+    once: u8,
+    /// The reverse.
+    twice: u8,
+}
+
+impl Sums {
+    pub(super) fn of(digits: &[Digit]) -> Self {
+        Self::default().with_digits(digits)
+    }
+
+    pub(super) fn with_digits(self, digits: &[Digit]) -> Self {
+        digits.iter().fold(self, |sums, digit| sums.with_digit(digit.value()))
+    }
+
+    /// The sums with one more digit.
+    #[inline]
+    const fn with_digit(self, value: u8) -> Self {
+        Self { once: self.twice.wrapping_add(value), twice: self.once.wrapping_add(doubled(value)) }
+    }
+
+    /// The sums with the digits of one more piece.
+    #[inline]
+    pub(super) const fn with(self, piece: &Piece) -> Self {
+        let (once, twice) =
+            if piece.len().is_multiple_of(2) { (self.once, self.twice) } else { (self.twice, self.once) };
+        Self { once: once + (piece.sums & 0xf), twice: twice + (piece.sums >> 4) }
+    }
+
+    /// Whether the last digit is the valid check digit.
+    #[inline]
+    pub(super) const fn is_right(self) -> bool {
+        self.once.is_multiple_of(10)
+    }
+}
+
+/// The digits of a text between two unrelated characters.
 #[derive(Default)]
-pub(super) struct Rows {
+pub(super) struct Row {
     pub(super) digits: Vec<Digit>,
-    /// Whether every digit of the text, also in shorter rows, is one byte.
-    pub(super) plain: bool,
+    pub(super) pieces: Vec<Piece>,
+    /// Digits with at most single blanks and hyphens between them, where these are as many as those of a card number, or more.
+    pub(super) runs: Vec<Range<usize>>,
+    /// Where the last run begins.
+    run: usize,
+    /// Whether a piece is adjacent to the one before.
+    pub(super) has_adjacent: bool,
+    /// Whether there are only invisible characters between two pieces.
+    pub(super) has_invisible: bool,
+    /// The width of the last piece, and where the separator before it begins and ends.
+    last: (usize, usize, usize),
+    /// Where the last piece ends.
+    end: usize,
+    /// The sums of the last piece.
+    sums: Sums,
 }
 
 /// What stands between two digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Between {
+    /// No character.
+    Adjacent,
     /// Nothing visible.
     Nothing,
     /// A single blank or hyphen.
@@ -46,10 +121,37 @@ pub(super) enum Between {
 /// The most bytes between two digits of one number.
 const LONGEST_BETWEEN: usize = 8;
 
-impl Digit {
-    pub(super) fn end(&self) -> usize {
-        self.at + usize::from(self.length)
+impl Piece {
+    /// The byte behind it.
+    const fn end(&self) -> usize {
+        self.at as usize + self.len() * self.width as usize
     }
+
+    pub(super) const fn len(&self) -> usize {
+        (self.end - self.start) as usize
+    }
+
+    /// Its digits in the row.
+    pub(super) const fn digits(&self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    /// The first piece of a group.
+    pub(super) const fn group(mut self, same_sign: bool) -> Self {
+        self.same_sign = same_sign;
+        self
+    }
+
+    /// The same piece with the next one, which is not separated.
+    pub(super) const fn extend(&mut self, next: &Self) {
+        let sums = Sums { once: 0, twice: 0 }.with(self).with(next);
+        self.sums = packed(sums);
+        self.end = next.end;
+    }
+}
+
+const fn packed(sums: Sums) -> u8 {
+    (sums.once % 10) | ((sums.twice % 10) << 4)
 }
 
 /// The characters since the last digit.
@@ -87,6 +189,12 @@ impl Gap {
             _ => Between::Other,
         }
     }
+}
+
+/// A position or a number of digits, below [`LONGEST`](super::LONGEST).
+#[expect(clippy::cast_possible_truncation, reason = "longer texts are not searched")]
+const fn short(number: usize) -> u32 {
+    number as u32
 }
 
 /// Which characters count as digits.
@@ -132,14 +240,12 @@ const CLASSES: [Class; 256] = {
     classes
 };
 
-/// The digits of a text in rows; the first digit of each has an unrelated character before it. Rows too short for a number
-/// are omitted.
-pub(super) fn of(text: &str, kinds: Kinds) -> Rows {
+/// Handles the rows of at least twelve digits of a text one after the other; the first digit of each has an unrelated character before
+/// it. Returns whether every digit of the text, also in shorter rows, is one byte.
+pub(super) fn each(text: &str, kinds: Kinds, mut handle: impl FnMut(&mut Row)) -> bool {
     let bytes = text.as_bytes();
-    // Memory that grows would be copied, and take up to twice as much.
-    let most = bytes.iter().filter(|byte| byte.is_ascii_digit()).count();
-    let mut rows = Rows { plain: true, digits: Vec::with_capacity(most) };
-    let mut row = 0;
+    let mut row = Row::default();
+    let mut plain = true;
     let mut gap = Gap { strange: true, seen: 2, ..Gap::NONE };
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
@@ -164,7 +270,7 @@ pub(super) fn of(text: &str, kinds: Kinds) -> Rows {
             }
             _ => None,
         };
-        let Some((value, length)) = read else {
+        let Some((value, width)) = read else {
             if !matches!(class, Class::Nothing) {
                 gap.sign(1, matches!(class, Class::BlankOrHyphen), matches!(class, Class::Strange));
             }
@@ -173,79 +279,174 @@ pub(super) fn of(text: &str, kinds: Kinds) -> Rows {
         };
         let before = gap.between();
         if before == Between::Strange {
-            rows.begin(&mut row);
+            row.finish(&mut handle);
         }
-        rows.push(at, length, value, before);
+        plain &= width == 1;
+        row.begin(bytes, at, width, before);
         gap = Gap::NONE;
-        at += length;
-        while let Some(byte @ b'0'..=b'9') = bytes.get(at) {
-            rows.push(at, 1, byte - b'0', Between::Nothing);
-            at += 1;
+        if width == 1 {
+            let length = bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+            row.push(bytes[at..at + length].iter().map(|byte| byte - b'0'), at + length);
+        } else {
+            row.push(core::iter::once(value), at + width);
         }
+        at = row.end;
     }
-    rows.begin(&mut row);
-    rows
+    row.finish(&mut handle);
+    plain
 }
 
-impl Rows {
-    /// Starts a row, and ends the one that started at `row`.
+impl Row {
+    /// Hands the row over if it is long enough, and empties it.
     #[inline]
-    fn begin(&mut self, row: &mut usize) {
-        if self.digits.len() - *row < *CARD_NUMBER_DIGITS.start() {
-            self.digits.truncate(*row);
+    fn finish(&mut self, handle: &mut impl FnMut(&mut Self)) {
+        if self.digits.len() >= *CARD_NUMBER_DIGITS.start() {
+            self.end_run();
+            handle(self);
+            self.runs.clear();
         }
-        *row = self.digits.len();
+        self.run = 0;
+        self.digits.clear();
+        self.pieces.clear();
+        (self.has_adjacent, self.has_invisible) = (false, false);
     }
 
+    /// Begins a piece, or goes on with the last one.
     #[inline]
-    fn push(&mut self, at: usize, length: usize, value: u8, before: Between) {
-        self.plain &= length == 1;
-        let [once, twice] = self.digits.last().map_or([0; 2], |last| last.sums);
-        let sums = [twice.wrapping_add(u16::from(value)), once.wrapping_add(doubled(value))];
-        let length = u8::try_from(length).unwrap_or_default();
-        self.digits.push(Digit { at, length, value, before, hidden: false, sums });
+    fn begin(&mut self, text: &[u8], at: usize, width: usize, mut before: Between) {
+        let (last_width, start, end) = self.last;
+        let is_first = self.pieces.is_empty();
+        if !is_first && self.end == at {
+            if last_width == width {
+                return;
+            }
+            before = Between::Adjacent;
+        }
+        let sign = if is_first { at } else { self.end };
+        let same_sign = is_first || is_same(&text[start..end], &text[sign..at]);
+        self.has_adjacent |= before == Between::Adjacent;
+        self.has_invisible |= before == Between::Nothing;
+        self.last = (width, sign, at);
+        if before == Between::Other {
+            self.end_run();
+        }
+        self.sums = Sums::default();
+        let start = short(self.digits.len());
+        let width = u8::try_from(width).unwrap_or_default();
+        self.pieces.push(Piece { at: short(at), start, end: start, width, before, same_sign, sums: 0 });
+    }
+
+    /// Adds digits to the last piece, which ends behind them.
+    #[inline]
+    fn push(&mut self, values: impl Iterator<Item = u8>, behind: usize) {
+        self.end = behind;
+        let mut sums = self.sums;
+        self.digits.extend(values.map(|value| {
+            sums = sums.with_digit(value);
+            Digit(value)
+        }));
+        self.sums = sums;
+        let end = short(self.digits.len());
+        if let Some(last) = self.pieces.last_mut() {
+            last.end = end;
+            last.sums = packed(sums);
+        }
+    }
+
+    /// Ends a run.
+    #[inline]
+    fn end_run(&mut self) {
+        let end = self.digits.len();
+        if end - self.run >= *CARD_NUMBER_DIGITS.start() {
+            self.runs.push(self.run..end);
+        }
+        self.run = end;
+    }
+
+    /// Masks the middle of every run.
+    pub(super) fn hide_runs(&mut self) {
+        for run in &self.runs {
+            hide_middle(&mut self.digits[run.clone()]);
+        }
+    }
+
+    /// The separator before a piece.
+    pub(super) fn sign<'a>(&self, text: &'a str, index: usize) -> &'a [u8] {
+        let start = index.checked_sub(1).map_or(self.pieces[index].at as usize, |before| self.pieces[before].end());
+        &text.as_bytes()[start..self.pieces[index].at as usize]
+    }
+}
+
+/// Separators mostly have one byte.
+#[inline]
+pub(super) fn is_same(one: &[u8], other: &[u8]) -> bool {
+    match (one, other) {
+        ([one], [other]) => one == other,
+        _ => one == other,
     }
 }
 
 /// A doubled digit's contribution to the check digit (Luhn): the sum of the digits of its double.
-const fn doubled(value: u8) -> u16 {
-    (value * 2 % 10 + value / 5) as u16
-}
-
-/// Whether the last digit is the valid check digit (Luhn).
-pub(super) fn has_check_digit(digits: &[Digit]) -> bool {
-    let [first, .., last] = digits else { return false };
-    let (sum_before, value) = if digits.len() % 2 == 1 {
-        (first.sums[0], u16::from(first.value))
-    } else {
-        (first.sums[1], doubled(first.value))
-    };
-    last.sums[0].wrapping_sub(sum_before).wrapping_add(value).is_multiple_of(10)
+const fn doubled(value: u8) -> u8 {
+    if value < 5 { 2 * value } else { 2 * value - 9 }
 }
 
 /// Masks all but the first six and the last four digits of a number.
 pub(super) fn hide_middle(number: &mut [Digit]) {
     let end = number.len().saturating_sub(SHOWN_LAST);
-    number.iter_mut().take(end).skip(SHOWN_FIRST).for_each(|digit| digit.hidden = true);
+    number.iter_mut().take(end).skip(SHOWN_FIRST).for_each(|digit| digit.0 |= HIDDEN);
 }
 
-/// The text with an asterisk for every character of a masked digit.
-pub(super) fn without_hidden(text: &str, rows: &Rows) -> String {
-    let hidden = rows.digits.iter().filter(|digit| digit.hidden);
-    if rows.plain {
-        let mut bytes = text.as_bytes().to_vec();
-        hidden.for_each(|digit| bytes[digit.at] = b'*');
-        // Replaces one ASCII character.
-        return String::from_utf8(bytes).unwrap_or_default();
+/// A text with asterisks in place of the hidden digits of its rows.
+pub(super) struct Shown<'a> {
+    text: &'a str,
+    out: String,
+    /// The end of what was copied, in the text.
+    kept: usize,
+}
+
+impl<'a> Shown<'a> {
+    pub(super) const fn new(text: &'a str) -> Self {
+        Self { text, out: String::new(), kept: 0 }
     }
-    let mut out = String::with_capacity(text.len());
-    let mut kept = 0;
-    for digit in hidden {
-        out.push_str(&text[kept..digit.at]);
-        let characters = text[digit.at..digit.end()].chars().count();
-        out.extend(core::iter::repeat_n('*', characters));
-        kept = digit.end();
+
+    /// Replaces every character of the hidden digits of a row.
+    pub(super) fn hide(&mut self, row: &Row) {
+        let mut pieces = row.pieces.iter();
+        let mut piece = pieces.next();
+        let mut first = 0;
+        while let Some(next) = row.digits[first..].iter().position(|digit| digit.is_hidden()) {
+            first += next;
+            while piece.is_some_and(|piece| piece.digits().end <= first) {
+                piece = pieces.next();
+            }
+            let Some(piece) = piece else { break };
+            let here = &row.digits[first..piece.digits().end];
+            let count = here.iter().take_while(|digit| digit.is_hidden()).count();
+            let width = usize::from(piece.width);
+            let start = piece.at as usize + (first - piece.digits().start) * width;
+            self.replace(start..start + count * width);
+            first += count;
+        }
     }
-    out.push_str(&text[kept..]);
-    out
+
+    /// Replaces every character of a part of the text.
+    fn replace(&mut self, part: Range<usize>) {
+        if self.kept == 0 {
+            self.out.reserve(self.text.len());
+        }
+        self.out.push_str(&self.text[self.kept..part.start]);
+        // Counts characters by their first bytes.
+        let characters = self.text.as_bytes()[part.clone()].iter().filter(|byte| **byte & 0xc0 != 0x80).count();
+        self.out.extend(core::iter::repeat_n('*', characters));
+        self.kept = part.end;
+    }
+
+    pub(super) fn end(mut self) -> Cow<'a, str> {
+        if self.kept == 0 {
+            return Cow::Borrowed(self.text);
+        }
+        self.out.push_str(&self.text[self.kept..]);
+        Cow::Owned(self.out)
+    }
 }
