@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use anyhow::{Context, Result, bail};
@@ -26,6 +27,16 @@ const REPLIES: &str = "replies.dict";
 /// Executions of earlier processes, in the work folder. Without it counting begins again.
 const COUNTED: &str = "counted.txt";
 
+/// The folder of the programs that do not trace comparisons, in the work folder.
+const FAST: &str = "fast";
+
+/// Of so many rounds, one traces comparisons. Tracing finds magic words, and takes half of the executions.
+const ROUNDS: usize = 4;
+
+/// The options of the other rounds: without statistics of how rare each edge is, and without shorter inputs for what is reached already.
+/// They take up to a third of the executions.
+const FASTEST: [&str; 3] = ["-entropic=0", "-reduce_inputs=0", "-reload=0"];
+
 /// The options of a run.
 pub(crate) struct Options {
     pub(crate) minutes: f64,
@@ -36,6 +47,8 @@ pub(crate) struct Options {
     pub(crate) keep: bool,
     /// Repeats all targets until they have been executed so often together, counting earlier processes.
     pub(crate) executions: Option<u64>,
+    /// The most seconds that one input may take.
+    pub(crate) timeout: u64,
 }
 
 /// Fuzzes and prints a table. A crash is minimised, kept as a regression, and an error at the end.
@@ -43,11 +56,12 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     let targets = chosen(root, &options.targets)?;
     nightly::install(&[])?;
     nightly::install_fuzz()?;
-    let mut run = Run { root, work: root.join("target/fuzz"), programs: PathBuf::new() };
-    run.build()?;
+    let work = root.join("target/fuzz");
+    let mut run = Run { root, programs: work.join(host()?).join("release"), work, settings: &[] };
+    run.build(&run.work, &[])?;
     run.write_dictionaries()?;
     let rows = match options.executions {
-        None => run.all(&targets, options)?,
+        None => run.all(&targets, options, |_, _| Ok(()))?,
         Some(wanted) => run.until(&targets, options, wanted)?,
     };
     println!("\n{}", output::table(&rows));
@@ -77,19 +91,18 @@ struct Run<'a> {
     /// Nothing in it is committed.
     work: PathBuf,
     programs: PathBuf,
+    /// More options of libFuzzer.
+    settings: &'static [&'static str],
 }
 
 impl Run<'_> {
     /// Builds every harness, optimised and with the checks of a debug build. Nothing of ours is unsafe, so a sanitizer
     /// would find little and cost half of the executions.
-    fn build(&mut self) -> Result<()> {
-        let target = host()?;
+    fn build(&self, folder: &Path, arguments: &[&str]) -> Result<()> {
         let mut build = nightly::cargo(self.root);
         build.args(["fuzz", "build", "--fuzz-dir", FOLDER, "--sanitizer", "none", "--features", "harness"]);
-        build.args(["--target", &target, "--target-dir"]).arg(&self.work);
-        steps::execute(&mut build)?;
-        self.programs = self.work.join(target).join("release");
-        Ok(())
+        build.args(arguments).args(["--target", &host()?, "--target-dir"]).arg(folder);
+        steps::execute(&mut build).map(drop)
     }
 
     /// The names of the tables, beside the programs: they are never stale there.
@@ -100,25 +113,42 @@ impl Run<'_> {
     }
 
     /// All targets again and again, each for the same time, until their sum is reached or one has crashed. What was counted is kept after
-    /// each round.
-    fn until(&self, targets: &[String], options: &Options, wanted: u64) -> Result<Vec<(String, Counted)>> {
+    /// each target.
+    fn until(&mut self, targets: &[String], options: &Options, wanted: u64) -> Result<Vec<(String, Counted)>> {
+        let fast = self.work.join(FAST);
+        self.build(&fast, &["--no-trace-compares"])?;
+        let traced = self.programs.clone();
+        let fast = fast.join(host()?).join("release");
         let file = self.work.join(COUNTED);
         let text = fs::read_to_string(&file).unwrap_or_default();
-        let mut sums: Vec<(String, Counted)> =
+        let sums: Vec<(String, Counted)> =
             targets.iter().map(|target| (target.clone(), Counted::of_kept(target, &text))).collect();
-        let reached = |sums: &[(String, Counted)]| sums.iter().map(|(_, sum)| sum.executions).sum::<u64>() >= wanted;
-        while !reached(&sums) && !sums.iter().any(|(_, sum)| sum.crashed()) {
-            for ((_, sum), (_, row)) in sums.iter_mut().zip(self.all(targets, options)?) {
-                sum.add(row);
+        let sums = Mutex::new(sums);
+        let add = |at: usize, row: &Counted| {
+            let mut sums = lock(&sums);
+            sums[at].1.add(row);
+            Ok(fs::write(&file, sums.iter().map(|(target, sum)| sum.kept(target)).collect::<String>())?)
+        };
+        for round in 0.. {
+            if is_over(&lock(&sums), wanted) {
+                break;
             }
-            fs::write(&file, sums.iter().map(|(target, sum)| sum.kept(target)).collect::<String>())?;
-            println!("\n{}", output::table(&sums));
+            let (programs, settings) = if round % ROUNDS == 0 { (&traced, &[][..]) } else { (&fast, &FASTEST[..]) };
+            self.programs.clone_from(programs);
+            self.settings = settings;
+            self.all(targets, options, add)?;
+            println!("\n{}", output::table(&lock(&sums)));
         }
-        Ok(sums)
+        Ok(sums.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Each target once, as many at the same time as there are jobs.
-    fn all(&self, targets: &[String], options: &Options) -> Result<Vec<(String, Counted)>> {
+    fn all(
+        &self,
+        targets: &[String],
+        options: &Options,
+        ended: impl Fn(usize, &Counted) -> Result<()> + Sync,
+    ) -> Result<Vec<(String, Counted)>> {
         let next = AtomicUsize::new(0);
         let work = || -> Result<Vec<(usize, Counted)>> {
             let mut done = Vec::new();
@@ -126,32 +156,36 @@ impl Run<'_> {
                 let at = next.fetch_add(1, Relaxed);
                 let Some(target) = targets.get(at) else { return Ok(done) };
                 println!("\n==> {target}, {} minutes", options.minutes);
-                done.push((at, self.fuzz(target, options.minutes)?));
+                corpus::shrink(self, target)?;
+                let counted = self.fuzz(target, options)?;
+                ended(at, &counted)?;
+                done.push((at, counted));
                 if options.keep {
                     corpus::keep(self, target)?;
                 }
             }
         };
-        let ended: Vec<_> = thread::scope(|scope| {
+        let workers: Vec<_> = thread::scope(|scope| {
             let workers: Vec<_> = (0..options.jobs.max(1)).map(|_| scope.spawn(work)).collect();
             workers.into_iter().map(thread::ScopedJoinHandle::join).collect()
         });
         let mut rows = Vec::new();
-        for done in ended {
+        for done in workers {
             rows.extend(done.map_err(|_| anyhow::anyhow!("a thread has panicked"))??);
         }
         rows.sort_by_key(|row| row.0);
         Ok(rows.into_iter().map(|(at, counted)| (targets[at].clone(), counted)).collect())
     }
 
-    fn fuzz(&self, target: &str, minutes: f64) -> Result<Counted> {
+    fn fuzz(&self, target: &str, options: &Options) -> Result<Counted> {
         let (found, crashes) = (self.folder("found", target)?, self.folder("crashes", target)?);
         let mut command = self.program(target);
-        command.arg(format!("-max_total_time={}", (minutes * 60.0).ceil()));
+        command.arg(format!("-max_total_time={}", (options.minutes * 60.0).ceil()));
         command.arg(format!("-artifact_prefix={}/", crashes.display()));
         command.arg(format!("-dict={}", self.work.join(dictionary(target)).display()));
-        // Twenty seconds for one input are an error, and so is a gigabyte.
-        command.args(["-timeout=20", "-rss_limit_mb=1024", "-print_final_stats=1", "-max_len=4096"]);
+        // An input that takes longer is an error, and so is one that takes a gigabyte.
+        command.arg(format!("-timeout={}", options.timeout));
+        command.args(["-rss_limit_mb=1024", "-print_final_stats=1", "-max_len=4096"]).args(self.settings);
         command.arg(&found);
         command.args(self.known(target));
         let log = self.work.join(format!("{target}.log"));
@@ -202,6 +236,15 @@ impl Run<'_> {
         fs::create_dir_all(&folder)?;
         Ok(folder)
     }
+}
+
+/// Whether so much was executed, or something was found.
+fn is_over(sums: &[(String, Counted)], wanted: u64) -> bool {
+    sums.iter().map(|(_, sum)| sum.executions).sum::<u64>() >= wanted || sums.iter().any(|(_, sum)| sum.crashed())
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Readers of replies get the names of replies, everything else those of requests.

@@ -147,6 +147,9 @@ enum Command {
         /// Repeat until all targets together were executed so often; counts are kept in target/fuzz/counted.txt, and an interrupted run goes on
         #[arg(long, value_name = "N")]
         executions: Option<u64>,
+        /// The most seconds for one input; more where other work stops the fuzzers
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        timeout: u64,
     },
     /// Run the cores' tests under Miri, which sees undefined behaviour
     #[command(
@@ -251,8 +254,8 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Dist { quick } => dist::run(&root, quick),
         Command::Package { verify } => package::run(&root, verify).map(drop),
         Command::Wasm => wasm::run(&root).map(drop),
-        Command::Fuzz { minutes, jobs, target, keep, executions } => {
-            fuzz::run(&root, &fuzz::Options { minutes, jobs, targets: target, keep, executions })
+        Command::Fuzz { minutes, jobs, target, keep, executions, timeout } => {
+            fuzz::run(&root, &fuzz::Options { minutes, jobs, targets: target, keep, executions, timeout })
         }
         Command::Miri { package, minutes } => miri::run(&root, package.as_deref(), minutes),
         Command::Simulate { seeds, seed, planted, fleets } => simulate::run(&root, seeds, seed, planted, fleets),

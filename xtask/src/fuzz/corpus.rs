@@ -13,6 +13,27 @@ const MOST_BYTES: u64 = 48 << 10;
 /// What one input may take.
 const LONGEST: u64 = 4 << 10;
 
+/// With more inputs than these, a run spends much of its time reading those of earlier ones.
+const MOST_FOUND: usize = 2_000;
+
+/// Removes found inputs that reach nothing of their own, if there are many.
+pub(super) fn shrink(run: &Run<'_>, target: &str) -> Result<()> {
+    let found = run.folder("found", target)?;
+    if fs::read_dir(&found)?.count() <= MOST_FOUND {
+        return Ok(());
+    }
+    let merged = run.folder("merged", target)?;
+    fs::remove_dir_all(&merged)?;
+    fs::create_dir_all(&merged)?;
+    let mut merge = run.program(target);
+    merge.args(["-merge=1", "-max_len=4096"]).args([&merged, &found]);
+    if merge.stdout(Stdio::null()).stderr(Stdio::null()).status()?.success() {
+        fs::remove_dir_all(&found)?;
+        fs::rename(&merged, &found)?;
+    }
+    Ok(())
+}
+
 /// Merges new inputs with those in the repository, and rewrites the folder.
 pub(super) fn keep(run: &Run<'_>, target: &str) -> Result<()> {
     let merged = run.folder("merged", target)?;

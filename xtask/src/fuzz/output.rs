@@ -22,7 +22,7 @@ impl Counted {
     }
 
     /// Adds a later run of the same target.
-    pub(super) fn add(&mut self, later: Self) {
+    pub(super) fn add(&mut self, later: &Self) {
         if self.seconds == 0 {
             self.before = later.before;
         }
@@ -30,7 +30,7 @@ impl Counted {
         self.seconds += later.seconds;
         self.a_second = self.executions / self.seconds.max(1);
         (self.after, self.inputs) = (later.after, later.inputs);
-        self.crash = self.crash.take().or(later.crash);
+        self.crash = self.crash.take().or_else(|| later.crash.clone());
     }
 
     /// What is kept for the next process.
@@ -171,10 +171,10 @@ mod tests {
     #[test]
     fn runs_add_up_also_over_processes() {
         let mut sum = Counted::of_kept("form", "");
-        sum.add(counted(LOG));
+        sum.add(&counted(LOG));
         let kept = format!("{}{}", Counted::default().kept("formal"), sum.kept("form"));
         let mut again = Counted::of_kept("form", &kept);
-        again.add(counted(LOG));
+        again.add(&counted(LOG));
         assert_eq!((again.executions, again.seconds, again.a_second), (2_097_152, 122, 17_189));
         assert_eq!((again.before, again.after, again.inputs), (120, 131, 9));
     }
