@@ -2,7 +2,8 @@
 //!
 //! A commit appends the changes of a group to the [redo log](super::redo), and leaves SQLite's own transaction open,
 //! which is committed when the log is nearly full and when the store is closed. Commits are durable once the [`Syncer`]
-//! has synced the redo log, which may wait for the disk on another thread. SQLite's own log is synced on a thread of
+//! has synced the redo log, which may wait for the disk on another thread; a new generation of the log begins once all of
+//! the one before is synced. SQLite's own log is synced on a thread of
 //! its own, after each of its commits and before the redo log comes to overwrite what led to it; SQLite itself syncs it
 //! before it folds it into the file.
 //!
