@@ -19,7 +19,7 @@ use crate::inbound::Inbound;
 pub(super) const GROUP: usize = 64;
 /// So many jobs are handed over while connections still read others. If each round of the runtime were handed over as a whole, the thread
 /// would be idle until the last request of the round is read and checked. Fewer would wake it more often.
-const HAND_OVER: usize = 4;
+pub(super) const HAND_OVER: usize = 4;
 
 #[expect(clippy::large_enum_variant, reason = "nearly every job is a request, and a box for each would cost more")]
 pub(super) enum Job {

@@ -9,6 +9,7 @@ use std::{
 use super::*;
 use crate::{
     Sandbox,
+    server::inbox::HAND_OVER,
     store::{Kind, Query, Row, Sqlite, Store, StoreError},
 };
 
@@ -50,8 +51,8 @@ impl Store for Counting {
 }
 
 #[tokio::test]
-async fn requests_that_come_together_share_one_write() {
-    const CONNECTIONS: usize = 16;
+async fn requests_that_come_together_share_a_few_writes() {
+    const CONNECTIONS: usize = 4 * HAND_OVER;
     let commits = Arc::new(AtomicUsize::new(0));
     let store = Counting(Sqlite::in_memory().unwrap(), Arc::clone(&commits));
     let sandbox = Sandbox::over(Box::new(store), Settings::default(), &[1; 32], [2; 32]).unwrap();
@@ -78,7 +79,9 @@ async fn requests_that_come_together_share_one_write() {
         connections.into_iter().map(last_answer).filter(|answer| answer.contains("HTTP/1.1 200 ")).count()
     });
     assert_eq!(answered.await.unwrap(), CONNECTIONS);
-    assert_eq!(commits.load(Ordering::Relaxed) - before, 1);
+    // Those that are handed over together are never parted; how many of these groups share a write depends on how fast the writer is.
+    let commits = commits.load(Ordering::Relaxed) - before;
+    assert!((1..=CONNECTIONS / HAND_OVER).contains(&commits), "{commits}");
     server.shutdown().await;
 }
 
