@@ -11,7 +11,10 @@ mod at_rest;
 mod damaged;
 mod shop;
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use pg_sandbox::{
     KINDS, Sandbox,
@@ -19,14 +22,15 @@ use pg_sandbox::{
     vault,
 };
 use rusqlite::{Connection, types::Value};
-use shop::{IN_CLEAR, SEALED, call, make, make_sealed, open, sealed_rows, sealed_rows_path, show};
+use shop::{IN_CLEAR, NEWEST, SEALED, call, make, open, pay, sealed_rows, sealed_rows_path, show};
 
 #[test]
 fn every_format_has_its_rows() {
     let scripts = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/store/schema")).unwrap();
-    assert_eq!(scripts.count(), IN_CLEAR.len() + 1, "add the rows of the newest format");
-    let sealed = sealed_rows();
-    for (script, rows) in IN_CLEAR.into_iter().chain([(SEALED, &*sealed)]) {
+    assert_eq!(scripts.count(), NEWEST, "add the rows of the newest format");
+    let sealed: Vec<String> = (IN_CLEAR.len() + 1..=NEWEST).map(sealed_rows).collect();
+    let sealed = SEALED.into_iter().zip(sealed.iter().map(|rows| &**rows));
+    for (script, rows) in IN_CLEAR.into_iter().chain(sealed) {
         for table in script.split("CREATE TABLE ").skip(1).filter_map(|rest| rest.split([' ', '(']).next()) {
             assert!(rows.contains(&format!("INSERT INTO {table} ")), "no row of {table}");
         }
@@ -43,7 +47,7 @@ fn nothing_is_lost_or_changed_on_the_way_to_the_newest_format() {
         drop(open(&store));
         let version: u16 =
             Connection::open(&store).unwrap().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
-        assert_eq!(usize::from(version), IN_CLEAR.len() + 1);
+        assert_eq!(usize::from(version), NEWEST);
         drop(open(&store));
 
         let sealed = everything(&store);
@@ -84,23 +88,44 @@ fn the_newest_format_stays_as_it_was_written() {
         }
     }
     if std::env::var_os("PG_BLESS").is_some() {
-        fs::write(sealed_rows_path(), text).unwrap();
+        fs::write(sealed_rows_path(NEWEST), text).unwrap();
     } else {
-        assert!(text == sealed_rows(), "rows of the newest format were written otherwise before");
+        assert!(text == sealed_rows(NEWEST), "rows of the newest format were written otherwise before");
     }
 }
 
 #[test]
 fn records_of_an_old_store_can_be_used() {
-    for format in 1..=IN_CLEAR.len() + 1 {
+    for format in 1..=NEWEST {
         let folder = tempfile::tempdir().unwrap();
         let store = folder.path().join("shop.sqlite");
-        if format > IN_CLEAR.len() {
-            make_sealed(&store)
-        } else {
-            make(&store, format)
-        }
+        make(&store, format);
         can_be_used(&mut open(&store), format);
+    }
+}
+
+/// A sandbox of an earlier version was killed: what only the redo log has is kept by the one that brings the store to the newest
+/// format.
+#[test]
+fn what_only_the_redo_log_holds_survives_a_new_format() {
+    for format in IN_CLEAR.len() + 1..=NEWEST {
+        let folder = tempfile::tempdir().unwrap();
+        let [later, killed] = ["later.sqlite", "killed.sqlite"].map(|name| folder.path().join(name));
+        make(&later, format);
+        make(&killed, format);
+        let mut sandbox = open(&later);
+        let order = [("uniqueMerchantReference", "new-1"), ("merchantReference", "basket-1")];
+        let paid = pay(&mut sandbox, "7", &order);
+        assert_eq!(paid["transactionStatusCode"], "600", "{paid}");
+        // The redo log builds upon the rows of the earlier format, which the newest one has too.
+        let redo = |store: &Path| PathBuf::from(format!("{}-redo", store.display()));
+        fs::copy(redo(&later), redo(&killed)).unwrap();
+        let mut again = open(&killed);
+        for (name, value) in order {
+            let found = call(&mut again, "transaction/lookup", &[(name, value)]);
+            assert_eq!(found["transactions"]["0"]["transactionKey"], paid["transactionKey"], "{format}: {found}");
+        }
+        assert_eq!(pay(&mut again, "7", &order[..1])["errorCode"], "950");
     }
 }
 

@@ -15,10 +15,17 @@ const IN_CLEAR: [&str; 5] = [
     include_str!("schema/4.sql"),
     include_str!("schema/5.sql"),
 ];
-/// The format with all tables anew, whose rows are sealed. What comes after it adds to it.
-const SEALED: &str = include_str!("schema/6.sql");
-/// The number of that format, which is the newest.
-pub(super) const NEWEST: i64 = 6;
+/// The formats whose rows are sealed. The first has all tables anew, and each further script adds to those before.
+const SEALED: [&str; 2] = [include_str!("schema/6.sql"), include_str!("schema/7.sql")];
+/// The first of these formats.
+pub(super) const FIRST_SEALED: i64 = 6;
+/// The newest format.
+pub(super) const NEWEST: i64 = 7;
+
+/// Whether the rows of a format are sealed.
+pub(super) const fn is_sealed(format: i64) -> bool {
+    format >= FIRST_SEALED
+}
 
 /// The format of a file, 0 when nothing is in it.
 ///
@@ -52,19 +59,25 @@ pub(super) fn format(connection: &Connection) -> Result<i64, StoreError> {
     }
 }
 
-/// Makes the tables of the newest format.
+/// Makes the tables of the first format whose rows are sealed.
 pub(super) fn create(connection: &Connection) -> Result<(), StoreError> {
-    connection.execute_batch(SEALED)?;
-    connection.pragma_update(None, "application_id", APPLICATION_ID)?;
+    connection.execute_batch(SEALED[0])?;
+    Ok(connection.pragma_update(None, "application_id", APPLICATION_ID)?)
+}
+
+/// Brings a file with sealed rows from its format to the newest one.
+pub(super) fn add(connection: &Connection, format: i64) -> Result<(), StoreError> {
+    let known = scripts(format)?.len();
+    SEALED[known..].iter().try_for_each(|script| connection.execute_batch(script))?;
     Ok(connection.pragma_update(None, "user_version", NEWEST)?)
 }
 
+/// The scripts that have made the tables of a format.
 fn scripts(format: i64) -> Result<&'static [&'static str], StoreError> {
-    if format == NEWEST {
-        return Ok(&[SEALED]);
-    }
-    let known = usize::try_from(format).ok().filter(|format| *format > 0);
-    let scripts = known.and_then(|format| IN_CLEAR.get(..format));
+    let all: &[&str] = if is_sealed(format) { &SEALED } else { &IN_CLEAR };
+    let first = if is_sealed(format) { FIRST_SEALED } else { 1 };
+    let known = usize::try_from(format - first + 1).ok().filter(|known| *known > 0);
+    let scripts = known.and_then(|known| all.get(..known));
     scripts.ok_or_else(|| StoreError::Damaged(format!("there is no format {format}")))
 }
 

@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, config::DbConfig, params_from_iter};
+use rusqlite::{Connection, OpenFlags, config::DbConfig, params_from_iter};
 
 use self::{
     ahead::Ahead,
@@ -100,7 +100,7 @@ impl Unopened {
     /// Whether its rows are sealed, as in every format but the earliest.
     #[must_use]
     pub const fn is_sealed(&self) -> bool {
-        self.format >= schema::NEWEST
+        schema::is_sealed(self.format)
     }
 
     /// Whether it has a format with unencrypted rows, and no row with this key in a table.
@@ -128,10 +128,15 @@ impl Unopened {
             }
         };
         let mut sealer = Sealer::new(key);
-        if format == schema::NEWEST {
-            let tables = Table::all(&connection)?;
-            let check::Checked { whole, since, keys } = check::check(&connection, &mut sealer, &tables)?;
+        if schema::is_sealed(format) {
+            let mut tables = Table::all(&connection)?;
+            let check::Checked { whole, since, mut keys } = check::check(&connection, &mut sealer, &tables)?;
             write_ahead(&connection)?;
+            if format < schema::NEWEST {
+                upgrade::add(&mut connection, format)?;
+                tables = Table::all(&connection)?;
+                keys = self::keys(&connection, &tables)?;
+            }
             return Sqlite::ready(connection, tables, sealer, whole, keys)?.ahead(&path, key, since);
         }
         if format > 0 {
@@ -212,14 +217,14 @@ fn table<'a>(tables: &'a [Table], name: &str) -> Result<&'a Table, StoreError> {
     found.ok_or_else(|| StoreError::Engine(format!("there is no table {name}")))
 }
 
-/// The keys of all rows.
+/// The keys of all rows, and their digests.
 fn keys(connection: &Connection, tables: &[Table]) -> Result<KnownKeys, StoreError> {
     let mut keys = KnownKeys::default();
     for table in tables {
-        let mut statement = connection.prepare(&format!("SELECT key FROM {}", table.name))?;
+        let mut statement = connection.prepare(&table.all)?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
-            keys.add(hash(&table.name, &table.key_of(row)?));
+            table.note(&mut keys, row)?;
         }
     }
     Ok(keys)
@@ -314,16 +319,10 @@ impl Store for Sqlite {
         let key = table.key(sealer, key);
         let hash = hash(&table.name, &key);
         match later.find(&table.name, &key, hash) {
-            Some(Known::Row(place, sealed, _)) => {
-                return table.unseal(sealer, &place, sealed).map(|(body, _)| Some(body));
-            }
-            Some(Known::Removed) => return Ok(None),
-            None if !keys.may_hold(hash) => return Ok(None),
-            None => {}
+            Some(Known::Row(place, sealed, _)) => table.unseal(sealer, &place, sealed).map(|(body, _)| Some(body)),
+            Some(Known::Removed) => Ok(None),
+            None => table.find(connection, keys, (&key, hash), |row| table.open(sealer, row).map(|(body, _)| body)),
         }
-        let mut statement = connection.prepare_cached(&table.get)?;
-        let mut rows = statement.query([&key])?;
-        rows.next()?.map(|row| table.open(sealer, row).map(|(body, _)| body)).transpose()
     }
 
     fn holds(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
@@ -332,12 +331,9 @@ impl Store for Sqlite {
         let key = table.key(sealer, key);
         let hash = hash(&table.name, &key);
         match later.find(&table.name, &key, hash) {
-            Some(known) => return Ok(known.share().is_some()),
-            None if !keys.may_hold(hash) => return Ok(false),
-            None => {}
+            Some(known) => Ok(known.stored().is_some()),
+            None => Ok(table.find(connection, keys, (&key, hash), |_| Ok(()))?.is_some()),
         }
-        let found = connection.prepare_cached(&table.holds)?.query_row([&key], |_| Ok(())).optional()?;
-        Ok(found.is_some())
     }
 
     fn put(&mut self, kind: &'static Kind, row: &Row<'_>) -> Result<(), StoreError> {
@@ -360,16 +356,29 @@ impl Store for Sqlite {
 
     fn select(&mut self, kind: &'static Kind, query: &Query<'_>) -> Result<Vec<String>, StoreError> {
         self.catch_up_with_later(&mut || false)?;
-        let Self { connection, tables, sealer, .. } = self;
+        let Self { connection, tables, sealer, keys, .. } = self;
         let table = table(tables, kind.table)?;
-        let (text, values) = table.selection(sealer, query)?;
-        let mut statement = connection.prepare_cached(&text)?;
-        let mut rows = statement.query(params_from_iter(values))?;
-        let mut bodies = Vec::new();
-        while let Some(row) = rows.next()? {
-            bodies.push(table.open(sealer, row)?.0);
+        let selection = table.selection(sealer, query)?;
+        let mut statement = connection.prepare_cached(&selection.text)?;
+        let parts = selection.values(keys);
+        let is_parted = parts.len() > 1;
+        let mut found = Vec::new();
+        for values in parts {
+            let mut rows = statement.query(params_from_iter(values))?;
+            while let Some(row) = rows.next()? {
+                let key = if is_parted { row.get(0)? } else { String::new() };
+                found.push((key, table.open(sealer, row)?.0));
+            }
         }
-        Ok(bodies)
+        if is_parted {
+            found.sort_unstable_by(
+                |(one, _), (other, _)| {
+                    if query.oldest_first { one.cmp(other) } else { other.cmp(one) }
+                },
+            );
+            found.truncate(usize::try_from(query.limit).unwrap_or(usize::MAX));
+        }
+        Ok(found.into_iter().map(|(_, body)| body).collect())
     }
 }
 

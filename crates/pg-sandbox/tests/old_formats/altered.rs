@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use crate::old_formats::{
     PREAUTH,
-    shop::{IN_CLEAR, call, make, make_sealed, open, pay, try_to_open},
+    shop::{IN_CLEAR, NEWEST, call, make, open, pay, try_to_open},
 };
 
 struct Place {
@@ -20,7 +20,7 @@ struct Place {
 fn left() -> Place {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("shop.sqlite");
-    make_sealed(&store);
+    make(&store, NEWEST);
     let mut sandbox = open(&store);
     (1..4).for_each(|number| drop(pay(&mut sandbox, "100", &[("uniqueMerchantReference", &format!("new-{number}"))])));
     Place { _folder: folder, store }

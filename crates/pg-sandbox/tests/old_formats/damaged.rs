@@ -9,7 +9,7 @@ use http::Request;
 use pg_sandbox::{OpenError, Sandbox};
 use pg_support::Dice;
 
-use crate::old_formats::shop::{ask, call, make_sealed, open, pay, respond, try_to_open};
+use crate::old_formats::shop::{NEWEST, ask, call, make, open, pay, respond, try_to_open};
 
 /// How many bytes are flipped and how often the file is cut, unless `PG_STORE_FLIPS` and `PG_STORE_CUTS` say otherwise.
 const FLIPS: u64 = 60;
@@ -79,7 +79,7 @@ fn a_changed_answer_is_detected() {
 
 /// A store that was used, and what it answers.
 fn left(store: &Path) -> (Vec<u8>, Vec<String>) {
-    make_sealed(store);
+    make(store, NEWEST);
     let mut sandbox = open(store);
     for number in 0..40 {
         let (reference, basket) = (format!("order-{number}"), format!("basket-{}", number % 7));

@@ -20,8 +20,11 @@ pub(crate) const IN_CLEAR: [(&str, &str); 5] = [
     (include_str!("../../src/store/schema/4.sql"), include_str!("rows/4.sql")),
     (include_str!("../../src/store/schema/5.sql"), include_str!("rows/5.sql")),
 ];
-/// The format with all tables anew, whose rows are sealed.
-pub(crate) const SEALED: &str = include_str!("../../src/store/schema/6.sql");
+/// The scripts of the formats whose rows are sealed: the first has all tables anew, and each further one adds to it.
+pub(crate) const SEALED: [&str; 2] =
+    [include_str!("../../src/store/schema/6.sql"), include_str!("../../src/store/schema/7.sql")];
+/// The newest format.
+pub(crate) const NEWEST: usize = IN_CLEAR.len() + SEALED.len();
 
 /// The letters `pgSB`, by which SQLite's header says whose file it is.
 const APPLICATION_ID: i64 = 0x7067_5342;
@@ -30,25 +33,27 @@ const KEY: &str = "6bbb605b8a45bb11c10d71e769ca62837ec6894b430dc3df36d8408ed4749
 
 /// A store as a sandbox of this format has left it, and its key.
 pub(crate) fn make(store: &Path, format: usize) {
+    if format > IN_CLEAR.len() {
+        return make_sealed(store, format);
+    }
     let scripts = IN_CLEAR[..format].iter().map(|(script, _)| *script);
     let rows = IN_CLEAR[..format].iter().map(|(_, rows)| *rows);
     write(store, &scripts.chain(rows).collect::<Vec<_>>(), format);
     write_key(store, KEY);
 }
 
-/// The same of the format whose rows are sealed.
-pub(crate) fn make_sealed(store: &Path) {
-    write(store, &[SEALED, &sealed_rows()], IN_CLEAR.len() + 1);
+fn make_sealed(store: &Path, format: usize) {
+    write(store, &[&SEALED[..format - IN_CLEAR.len()], &[&*sealed_rows(format)]].concat(), format);
     write_key(store, &format!("{KEY}sealed\n"));
 }
 
-/// The rows of that format.
-pub(crate) fn sealed_rows() -> String {
-    fs::read_to_string(sealed_rows_path()).unwrap()
+/// The rows of a format whose rows are sealed.
+pub(crate) fn sealed_rows(format: usize) -> String {
+    fs::read_to_string(sealed_rows_path(format)).unwrap()
 }
 
-pub(crate) fn sealed_rows_path() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/old_formats/rows/6.sql")
+pub(crate) fn sealed_rows_path(format: usize) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/old_formats/rows/{format}.sql"))
 }
 
 fn write(store: &Path, scripts: &[&str], format: usize) {

@@ -7,7 +7,7 @@ use super::{
         StoreError,
         seal::{Sealer, Whole},
     },
-    known_keys::{KnownKeys, hash},
+    known_keys::KnownKeys,
     table::Table,
 };
 
@@ -41,7 +41,7 @@ pub(super) fn check(connection: &Connection, sealer: &mut Sealer, tables: &[Tabl
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             found.add(table.open(sealer, row)?.1);
-            keys.add(hash(&table.name, &table.key_of(row)?));
+            table.note(&mut keys, row)?;
         }
     }
     match sealed {

@@ -1,33 +1,41 @@
-//! Which keys a store may hold: a Bloom filter. Nearly every key that is looked for is new, and to find that out in a tree costs
-//! more than to ask here.
+//! Which keys a store may hold, and which digests each era of it: Bloom filters. Nearly every key that is looked for is new, and to
+//! find that out in a tree costs more than to ask here.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::{
+    collections::BTreeMap,
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+};
 
 use super::super::seal::Cell;
 
-/// Keys in the first layer. Each further layer has room for four times as many.
-const FIRST: usize = 4_096;
-const GROWTH: usize = 4;
 /// Bits in a block, which is one line of a processor's cache.
 const BLOCK: usize = 512;
 /// Room for each key, and how many bits it sets: fewer than one key in two hundred that are missing seems to be there.
 const BITS_A_KEY: usize = 16;
 const SET: u32 = 5;
 
-/// The keys that were added, and a few others.
-#[derive(Default)]
-pub(super) struct KnownKeys(Vec<Layer>);
+/// Rows that were written one after the other.
+pub(super) type Era = u32;
 
-struct Layer {
-    blocks: Vec<[u64; BLOCK / 64]>,
-    room: usize,
+/// The keys of all rows; and the digests of those tables that are kept in eras.
+#[derive(Default)]
+pub(super) struct KnownKeys {
+    keys: Filter<4_096, 4, { usize::MAX }>,
+    eras: BTreeMap<Era, Digests>,
 }
 
-/// The hash of a key of a table, the same in every run.
-pub(super) fn hash(table: &str, key: &Cell<'_>) -> u64 {
+/// The digests of an era. It starts small: a file in which every row has another era takes not much more memory than any.
+type Digests = Filter<SMALL, { ERA / SMALL }, ERA>;
+const SMALL: usize = if cfg!(test) { 32 } else { 256 };
+/// An era ends when it has some more digests than this. The fewer, the fewer pages of the store change in it; but a digest that the
+/// store holds is looked for in the filter of every era.
+const ERA: usize = if cfg!(test) { 64 } else { 16_384 };
+
+/// The hash of a value of a column, the same in every run.
+pub(super) fn hash(table: &str, value: &Cell<'_>) -> u64 {
     let mut hasher = DefaultHasher::new();
     table.hash(&mut hasher);
-    match key {
+    match value {
         Cell::Text(text) => text.hash(&mut hasher),
         Cell::Digest(digest) => digest.hash(&mut hasher),
     }
@@ -37,12 +45,49 @@ pub(super) fn hash(table: &str, key: &Cell<'_>) -> u64 {
 impl KnownKeys {
     /// Adds the key with this hash.
     pub(super) fn add(&mut self, hash: u64) {
+        self.keys.add(hash);
+    }
+
+    /// Whether the key with this hash may have been added; if not, it certainly was not.
+    pub(super) fn may_hold(&self, hash: u64) -> bool {
+        self.keys.may_hold(hash)
+    }
+
+    /// The era of rows that are written now.
+    pub(super) fn era(&self) -> Era {
+        let Some((era, digests)) = self.eras.last_key_value() else { return 0 };
+        if digests.is_full() { era.saturating_add(1) } else { *era }
+    }
+
+    /// Adds the digest with this hash to an era.
+    pub(super) fn add_to(&mut self, era: Era, hash: u64) {
+        self.eras.entry(era).or_default().add(hash);
+    }
+
+    /// The eras to which the digest with this hash may have been added, the latest first.
+    pub(super) fn eras(&self, hash: u64) -> impl Iterator<Item = Era> {
+        self.eras.iter().rev().filter(move |(_, digests)| digests.may_hold(hash)).map(|(era, _)| *era)
+    }
+}
+
+/// A Bloom filter in layers. The first has room for `FIRST` hashes, each further one for `GROWTH` times as many, but at most for `MOST`.
+#[derive(Default)]
+struct Filter<const FIRST: usize, const GROWTH: usize, const MOST: usize>(Vec<Layer>);
+
+struct Layer {
+    blocks: Vec<[u64; BLOCK / 64]>,
+    room: usize,
+}
+
+impl<const FIRST: usize, const GROWTH: usize, const MOST: usize> Filter<FIRST, GROWTH, MOST> {
+    fn add(&mut self, hash: u64) {
         if self.may_hold(hash) {
             return;
         }
         if self.0.last().is_none_or(|last| last.room == 0) {
-            let keys = self.0.last().map_or(FIRST, |last| last.blocks.len() * BLOCK / BITS_A_KEY * GROWTH);
-            self.0.push(Layer { blocks: vec![[0; BLOCK / 64]; keys * BITS_A_KEY / BLOCK], room: keys });
+            let last = self.0.last().map(|last| last.blocks.len() * BLOCK / BITS_A_KEY);
+            let hashes = last.map_or(FIRST, |last| last.saturating_mul(GROWTH).min(MOST));
+            self.0.push(Layer { blocks: vec![[0; BLOCK / 64]; hashes * BITS_A_KEY / BLOCK], room: hashes });
         }
         if let Some(last) = self.0.last_mut() {
             last.room -= 1;
@@ -51,12 +96,16 @@ impl KnownKeys {
         }
     }
 
-    /// Whether the key with this hash may have been added; if not, it certainly was not.
-    pub(super) fn may_hold(&self, hash: u64) -> bool {
+    fn may_hold(&self, hash: u64) -> bool {
         self.0.iter().any(|layer| {
             let block = &layer.blocks[layer.block(hash)];
             bits(hash).all(|(word, bit)| block[word] & bit != 0)
         })
+    }
+
+    /// Whether a layer of the greatest size has no more room.
+    fn is_full(&self) -> bool {
+        self.0.last().is_some_and(|last| last.room == 0 && last.blocks.len() * BLOCK / BITS_A_KEY == MOST)
     }
 }
 
@@ -91,7 +140,33 @@ mod tests {
         assert!((0..100_000).all(|number| keys.may_hold(hashed(number))));
         let mistaken = (100_000..200_000).filter(|number| keys.may_hold(hashed(*number))).count();
         assert!((1..1_000).contains(&mistaken), "{mistaken}");
-        assert!(keys.0.len() > 2, "more than one layer was needed");
+        assert!(keys.keys.0.len() > 2, "more than one layer was needed");
+    }
+
+    #[test]
+    fn an_era_ends_when_it_is_full_and_its_digests_are_found_in_it() {
+        let mut keys = KnownKeys::default();
+        let mut written = |number| {
+            let era = keys.era();
+            keys.add_to(era, hashed(number));
+            era
+        };
+        let eras: Vec<Era> = (0..10_000).map(&mut written).collect();
+        assert!(eras.is_sorted() && eras[0] == 0 && (99..=10_000 / 96).contains(&eras[9_999]), "{:?}", eras.last());
+        let mut found = 0;
+        for (number, era) in (0..).zip(&eras) {
+            let candidates: Vec<Era> = keys.eras(hashed(number)).collect();
+            assert!(candidates.contains(era) && candidates.is_sorted_by(|one, next| one > next));
+            found += candidates.len();
+        }
+        assert!(found < 20_000, "few other eras seem to have them: {found}");
+    }
+
+    #[test]
+    fn the_last_era_of_all_does_not_end() {
+        let mut keys = KnownKeys::default();
+        (0..1_000).for_each(|number| keys.add_to(Era::MAX, hashed(number)));
+        assert_eq!(keys.era(), Era::MAX);
     }
 
     #[test]

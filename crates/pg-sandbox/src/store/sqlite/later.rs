@@ -10,12 +10,12 @@ use rusqlite::{Connection, ToSql};
 use super::{
     super::{
         INDEX_COLUMNS, StoreError,
-        seal::{Cell, Change, Place, Sealer},
+        seal::{Cell, Change, Place},
     },
     Sqlite,
-    known_keys::hash,
+    known_keys::{Era, hash},
     table,
-    table::Table,
+    table::{Eras, Table},
 };
 
 /// The bytes of changes that may wait for SQLite from one group to the next, and those within a group: a group whose changes SQLite
@@ -42,23 +42,34 @@ struct Noted {
     range: Range<usize>,
     /// What the row adds to the sum of all rows; nothing if the change removes it.
     share: Option<u64>,
+    /// The era in which the row is, or was.
+    era: Era,
     /// The change before it whose key has the same hash.
     before: Option<usize>,
 }
 
 /// What the latest change has made of a row.
 pub(super) enum Known<'a> {
-    /// The row as it is now, and what it adds to the sum of all rows.
-    Row(Place<'a>, &'a [u8], u64),
+    /// The row as it is now.
+    Row(Place<'a>, &'a [u8], Stored),
     /// The row is removed.
     Removed,
 }
 
+/// A row that exists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stored {
+    /// What it adds to the sum of all rows.
+    share: u64,
+    /// The era in which it is.
+    era: Era,
+}
+
 impl Known<'_> {
-    /// What the row adds to the sum of all rows, if it exists.
-    pub(super) const fn share(&self) -> Option<u64> {
+    /// The row, if it exists.
+    pub(super) const fn stored(&self) -> Option<Stored> {
         match self {
-            Self::Row(_, _, share) => Some(*share),
+            Self::Row(_, _, stored) => Some(*stored),
             Self::Removed => None,
         }
     }
@@ -75,12 +86,12 @@ impl Later {
         self.changes.is_empty()
     }
 
-    /// Takes a change of a key with this hash.
-    pub(super) fn take(&mut self, change: &Change<'_>, hash: u64, share: Option<u64>) {
+    /// Takes a change of a key with this hash, of a row in this era.
+    pub(super) fn take(&mut self, change: &Change<'_>, hash: u64, share: Option<u64>, era: Era) {
         let start = self.bytes.len();
         change.write(&mut self.bytes);
         let before = self.latest.insert(hash, self.changes.len());
-        self.changes.push(Noted { hash, range: start..self.bytes.len(), share, before });
+        self.changes.push(Noted { hash, range: start..self.bytes.len(), share, era, before });
     }
 
     /// The bytes of the latest change.
@@ -95,7 +106,7 @@ impl Later {
             let noted = self.changes.get(at)?;
             match (self.read(noted)?, noted.share) {
                 (Change::Put(place, sealed), Some(share)) if place.table == table && place.key == *key => {
-                    return Some(Known::Row(place, sealed, share));
+                    return Some(Known::Row(place, sealed, Stored { share, era: noted.era }));
                 }
                 (Change::Remove(name, removed), _) if name == table && removed == *key => return Some(Known::Removed),
                 _ => next = noted.before,
@@ -104,9 +115,9 @@ impl Later {
         None
     }
 
-    /// The first change that SQLite lacks.
-    pub(super) fn first(&self) -> Option<Change<'_>> {
-        self.changes.get(self.done).and_then(|noted| self.read(noted))
+    /// The first change that SQLite lacks, and the era of its row.
+    pub(super) fn first(&self) -> Option<(Change<'_>, Era)> {
+        self.changes.get(self.done).and_then(|noted| Some((self.read(noted)?, noted.era)))
     }
 
     /// SQLite has the first change now. Returns whether the change belongs to a group that is not committed.
@@ -148,32 +159,36 @@ impl Later {
 }
 
 impl Sqlite {
-    /// The share of a row in the sum, if the row exists.
-    fn share(&mut self, table: &Table, key: &Cell<'_>, hash: u64) -> Result<Option<u64>, StoreError> {
-        match self.later.find(&table.name, key, hash) {
-            Some(known) => Ok(known.share()),
-            None if self.keys.may_hold(hash) => share(&self.connection, &mut self.sealer, table, key),
-            None => Ok(None),
+    /// The row with this key and its hash, if it exists.
+    fn stored(&mut self, table: &Table, key: &Cell<'_>, hash: u64) -> Result<Option<Stored>, StoreError> {
+        if let Some(known) = self.later.find(&table.name, key, hash) {
+            return Ok(known.stored());
         }
+        let Self { connection, sealer, keys, .. } = self;
+        table.find(connection, keys, (key, hash), |row| {
+            Ok(Stored { share: table.open(sealer, row)?.1, era: table.era_of(row)? })
+        })
     }
 
     /// Takes a change of a row, with the row's new share in the sum. Returns false if the row was to be removed and did not exist.
     pub(super) fn change(&mut self, table: &Table, change: &Change<'_>, new: Option<u64>) -> Result<bool, StoreError> {
-        let key = match change {
-            Change::Put(place, _) => &place.key,
-            Change::Remove(_, key) => key,
+        let (key, index) = match change {
+            Change::Put(place, _) => (&place.key, &place.index),
+            Change::Remove(_, key) => (key, &[const { None }; INDEX_COLUMNS]),
         };
         let hash = hash(&table.name, key);
-        let old = self.share(table, key, hash)?;
+        let old = self.stored(table, key, hash)?;
         if old.is_none() && new.is_none() {
             return Ok(false);
         }
-        old.into_iter().for_each(|share| self.whole.take(share));
+        let era = old.map_or_else(|| self.keys.era(), |old| old.era);
+        old.into_iter().for_each(|old| self.whole.take(old.share));
         if let Some(share) = new {
             self.whole.add(share);
             self.keys.add(hash);
+            table.digests(hash, index).for_each(|digest| self.keys.add_to(era, digest));
         }
-        self.later.take(change, hash, new);
+        self.later.take(change, hash, new, era);
         Ok(true)
     }
 
@@ -200,15 +215,18 @@ impl Sqlite {
     /// Gives SQLite the changes that it does not have yet, until all are there or the work is interrupted.
     pub(super) fn catch_up_with_later(&mut self, interrupted: &mut dyn FnMut() -> bool) -> Result<(), StoreError> {
         let Self { connection, tables, later, touched, ahead, .. } = self;
-        while let Some(change) = later.first() {
+        while let Some((change, era)) = later.first() {
             // SQLite has given its transaction up, with earlier changes.
             if ahead.is_some() && connection.is_autocommit() {
                 return Err(StoreError::Lost);
             }
             match change {
-                Change::Put(place, sealed) => write(connection, table(tables, place.table)?, &place, sealed)?,
+                Change::Put(place, sealed) => write(connection, table(tables, place.table)?, &place, sealed, era)?,
                 Change::Remove(name, key) => {
-                    connection.prepare_cached(&table(tables, name)?.remove)?.execute([key])?;
+                    let table = table(tables, name)?;
+                    let values: [&dyn ToSql; 2] = [&key, &era];
+                    let count = if table.eras == Eras::OfKeys { 2 } else { 1 };
+                    connection.prepare_cached(&table.remove)?.execute(&values[..count])?;
                 }
             }
             *touched |= later.advance();
@@ -234,28 +252,18 @@ impl Sqlite {
 }
 
 /// Inserts or replaces a sealed row.
-fn write(connection: &Connection, table: &Table, place: &Place<'_>, sealed: &[u8]) -> Result<(), StoreError> {
+fn write(connection: &Connection, table: &Table, place: &Place<'_>, sealed: &[u8], era: Era) -> Result<(), StoreError> {
     let [one, two, three] = &place.index;
-    let values: [&dyn ToSql; 3 + INDEX_COLUMNS] = [&place.key, &place.merchant, &sealed, one, two, three];
+    let mut values: [&dyn ToSql; 4 + INDEX_COLUMNS] = [&place.key, &place.merchant, &sealed, one, two, three, &era];
+    values[3 + table.width()] = &era;
+    let count = if table.eras == Eras::None { 3 } else { 4 } + table.width();
     // Nearly every row is new, and one that is not says so without being looked for.
     for statement in [&table.insert, &table.update] {
-        if connection.prepare_cached(statement)?.execute(&values[..3 + table.width()])? > 0 {
+        if connection.prepare_cached(statement)?.execute(&values[..count])? > 0 {
             return Ok(());
         }
     }
     Err(StoreError::Damaged(format!("a record of {} both exists and does not", table.name)))
-}
-
-/// The share of an existing row in the sum.
-fn share(
-    connection: &Connection,
-    sealer: &mut Sealer,
-    table: &Table,
-    key: &dyn ToSql,
-) -> Result<Option<u64>, StoreError> {
-    let mut statement = connection.prepare_cached(&table.get)?;
-    let mut rows = statement.query([key])?;
-    rows.next()?.map(|row| table.open(sealer, row).map(|(_, share)| share)).transpose()
 }
 
 #[cfg(test)]
@@ -268,11 +276,13 @@ mod tests {
 
     fn put(later: &mut Later, key: &'static str, sealed: &[u8], share: u64) {
         // Every key has the same hash.
-        later.take(&Change::Put(place(key), sealed), 1, Some(share));
+        later.take(&Change::Put(place(key), sealed), 1, Some(share), 7);
     }
 
     fn shares(later: &Later) -> [Option<Option<u64>>; 2] {
-        ["k", "l"].map(|key| later.find("t", &Cell::Text(key.into()), 1).map(|known| known.share()))
+        ["k", "l"].map(|key| {
+            later.find("t", &Cell::Text(key.into()), 1).map(|known| known.stored().map(|stored| stored.share))
+        })
     }
 
     #[test]
@@ -282,7 +292,7 @@ mod tests {
         put(&mut later, "l", b"two", 2);
         later.commit();
         put(&mut later, "k", b"three", 3);
-        later.take(&Change::Remove("t", Cell::Text("l".into())), 1, None);
+        later.take(&Change::Remove("t", Cell::Text("l".into())), 1, None, 7);
         assert_eq!(shares(&later), [Some(Some(3)), Some(None)]);
         assert!(later.find("u", &Cell::Text("k".into()), 1).is_none());
         later.undo();
@@ -297,10 +307,10 @@ mod tests {
         put(&mut later, "k", b"one", 1);
         later.commit();
         put(&mut later, "l", b"two", 2);
-        assert!(matches!(later.first(), Some(Change::Put(_, b"one"))));
+        assert!(matches!(later.first(), Some((Change::Put(_, b"one"), 7))));
         assert!(!later.advance(), "it was committed");
         assert_eq!(shares(&later), [None, Some(Some(2))]);
-        assert!(matches!(later.first(), Some(Change::Put(_, b"two"))));
+        assert!(matches!(later.first(), Some((Change::Put(_, b"two"), 7))));
         assert!(later.advance(), "it was not committed");
         assert!(later.first().is_none());
     }

@@ -7,10 +7,13 @@ use rusqlite::{
     types::{ToSqlOutput, ValueRef},
 };
 
-use super::super::{
-    INDEX_COLUMNS, Query, Row, StoreError,
-    record::Match,
-    seal::{Cell, Place, Sealer},
+use super::{
+    super::{
+        INDEX_COLUMNS, Query, Row, StoreError,
+        record::Match,
+        seal::{Cell, Place, Sealer},
+    },
+    known_keys::{Era, KnownKeys, hash},
 };
 
 /// A table of records.
@@ -20,36 +23,52 @@ pub(super) struct Table {
     digested_key: bool,
     /// The index columns, and whether they hold digests.
     columns: Vec<(String, bool)>,
+    pub(super) eras: Eras,
     pub(super) get: String,
-    pub(super) holds: String,
     pub(super) insert: String,
     pub(super) update: String,
     pub(super) remove: String,
     pub(super) all: String,
 }
 
+/// Whether the rows of a table are kept in eras, as those with digests are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Eras {
+    /// The table has no digests.
+    None,
+    /// Index columns hold digests, and their indexes begin with the era.
+    OfIndexes,
+    /// Keys are digests, and the primary key begins with the era.
+    OfKeys,
+}
+
 impl Table {
     /// Every table of records of a checked file in the newest format.
     pub(super) fn all(connection: &Connection) -> Result<Vec<Self>, StoreError> {
         let mut statement = connection.prepare(
-            "SELECT schema.name, column.name, column.type FROM sqlite_schema AS schema, pragma_table_info(schema.name) AS column
+            "SELECT schema.name, column.name, column.type, column.pk
+             FROM sqlite_schema AS schema, pragma_table_info(schema.name) AS column
              WHERE schema.type = 'table' AND schema.name <> 'whole' ORDER BY schema.name, column.cid",
         )?;
-        let mut tables: Vec<(String, Vec<(String, bool)>)> = Vec::new();
+        let mut tables: Vec<(String, Vec<(String, bool)>, Eras)> = Vec::new();
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             let (table, column, kind): (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
-            if tables.last().is_none_or(|(last, _)| *last != table) {
-                tables.push((table, Vec::new()));
+            if tables.last().is_none_or(|(last, ..)| *last != table) {
+                tables.push((table, Vec::new(), Eras::None));
             }
-            if let Some((_, columns)) = tables.last_mut() {
-                columns.push((column, kind == "BLOB"));
+            match tables.last_mut() {
+                Some((_, _, eras)) if column == "era" => {
+                    *eras = if row.get::<_, u32>(3)? > 0 { Eras::OfKeys } else { Eras::OfIndexes };
+                }
+                Some((_, columns, _)) => columns.push((column, kind == "BLOB")),
+                None => {}
             }
         }
-        Ok(tables.into_iter().map(|(name, columns)| Self::new(name, columns)).collect())
+        Ok(tables.into_iter().map(|(name, columns, eras)| Self::new(name, columns, eras)).collect())
     }
 
-    fn new(name: String, all: Vec<(String, bool)>) -> Self {
+    fn new(name: String, all: Vec<(String, bool)>, eras: Eras) -> Self {
         let digested_key = all.iter().any(|(column, digested)| column == "key" && *digested);
         let named = |column: &str| matches!(column, "key" | "merchant" | "body");
         let columns: Vec<_> = all.into_iter().filter(|(column, _)| !named(column)).collect();
@@ -60,16 +79,27 @@ impl Table {
             values.push_str(&format!(", ?{}", at + 4));
             changes.push_str(&format!(", {column} = ?{}", at + 4));
         }
+        // The era comes last, and has a parameter of its own where it tells which row is meant.
+        let era = columns.len() + 4;
+        let (mut of_old, mut of_key, mut order) = (String::new(), "", "key");
+        if eras != Eras::None {
+            listed.push_str(", era");
+            values.push_str(&format!(", ?{era}"));
+            of_old = format!(" AND era = ?{era}");
+        }
+        if eras == Eras::OfKeys {
+            (of_key, order) = (" AND era = ?2", "era, key");
+        }
         Self {
-            get: format!("SELECT {listed} FROM {name} WHERE key = ?1"),
-            holds: format!("SELECT 1 FROM {name} WHERE key = ?1"),
-            insert: format!("INSERT INTO {name} ({listed}) VALUES ({values}) ON CONFLICT (key) DO NOTHING"),
-            update: format!("UPDATE {name} SET {changes} WHERE key = ?1"),
-            remove: format!("DELETE FROM {name} WHERE key = ?1"),
-            all: format!("SELECT {listed} FROM {name} NOT INDEXED ORDER BY key"),
+            get: format!("SELECT {listed} FROM {name} WHERE key = ?1{of_key}"),
+            insert: format!("INSERT INTO {name} ({listed}) VALUES ({values}) ON CONFLICT DO NOTHING"),
+            update: format!("UPDATE {name} SET {changes} WHERE key = ?1{of_old}"),
+            remove: format!("DELETE FROM {name} WHERE key = ?1{of_key}"),
+            all: format!("SELECT {listed} FROM {name} NOT INDEXED ORDER BY {order}"),
             name,
             digested_key,
             columns,
+            eras,
         }
     }
 
@@ -107,6 +137,54 @@ impl Table {
         self.unseal(sealer, &place, row.get_ref(2)?.as_blob().map_err(|_| self.damaged("a record"))?)
     }
 
+    /// Adds the key of a row with all columns, and its digests.
+    pub(super) fn note(&self, keys: &mut KnownKeys, row: &Found<'_>) -> Result<(), StoreError> {
+        let key = hash(&self.name, &self.key_of(row)?);
+        keys.add(key);
+        let era = self.era_of(row)?;
+        self.digests(key, &self.index(row)?).for_each(|digest| keys.add_to(era, digest));
+        Ok(())
+    }
+
+    /// The hashes of what a row with this hash of its key is looked for by within its era.
+    pub(super) fn digests(&self, key: u64, index: &[Option<Cell<'_>>; INDEX_COLUMNS]) -> impl Iterator<Item = u64> {
+        let key = (self.eras == Eras::OfKeys).then_some(key);
+        let indexes = if self.eras == Eras::OfIndexes { &index[..] } else { &[] };
+        let digests = indexes.iter().flatten().filter(|cell| matches!(cell, Cell::Digest(_)));
+        key.into_iter().chain(digests.map(|digest| hash(&self.name, digest)))
+    }
+
+    /// What is read from the row with this key and its hash; nothing if there is none.
+    pub(super) fn find<T>(
+        &self,
+        connection: &Connection,
+        keys: &KnownKeys,
+        (key, hash): (&Cell<'_>, u64),
+        mut read: impl FnMut(&Found<'_>) -> Result<T, StoreError>,
+    ) -> Result<Option<T>, StoreError> {
+        if !keys.may_hold(hash) {
+            return Ok(None);
+        }
+        let mut statement = connection.prepare_cached(&self.get)?;
+        if self.eras != Eras::OfKeys {
+            return statement.query([key])?.next()?.map(read).transpose();
+        }
+        for era in keys.eras(hash) {
+            if let Some(row) = statement.query((key, era))?.next()? {
+                return read(row).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The era of a row with all columns in the order of the statements here; any if the table has none.
+    pub(super) fn era_of(&self, row: &Found<'_>) -> Result<Era, StoreError> {
+        match self.eras {
+            Eras::None => Ok(0),
+            _ => row.get(3 + self.width()).map_err(|_| self.damaged("an era")),
+        }
+    }
+
     /// The key of a row whose first column it is.
     pub(super) fn key_of<'a>(&self, row: &'a Found<'_>) -> Result<Cell<'a>, StoreError> {
         cell(row.get_ref(0)?).ok_or_else(|| self.damaged("a key"))
@@ -136,62 +214,89 @@ impl Table {
         Ok(index)
     }
 
-    /// The statement of a query and the values of its parameters. The text depends on the query's
+    /// The statement of a query, and the values of its parameters. The text depends on the query's
     /// shape only, so that SQLite's cache of statements serves every value.
-    pub(super) fn selection<'a>(
-        &self,
-        sealer: &Sealer,
-        query: &'a Query<'_>,
-    ) -> Result<(String, Vec<Value<'a>>), StoreError> {
+    pub(super) fn selection<'a>(&self, sealer: &Sealer, query: &'a Query<'_>) -> Result<Selection<'a>, StoreError> {
         let mut text = String::from("SELECT key, merchant, body");
         self.columns().for_each(|column| text.push_str(&format!(", {column}")));
         text.push_str(&format!(" FROM {}", self.name));
-        let (mut values, mut order) = (Vec::new(), String::new());
-        let direction = if query.oldest_first { "ASC" } else { "DESC" };
+        let (mut values, mut digest) = (Vec::new(), None);
         let mut condition = |condition: &str, value| {
             text.push_str(if values.is_empty() { " WHERE " } else { " AND " });
             text.push_str(condition);
             values.push(value);
         };
-        if let Some(merchant) = query.merchant {
-            condition("merchant = ?", Value::Cell(Cell::Text(merchant.into())));
+        let no_order = |column: &str| StoreError::Engine(format!("{column} of {} has no order", self.name));
+        let direction = if query.oldest_first { "ASC" } else { "DESC" };
+        let mut order = format!("key {direction}");
+        if self.eras == Eras::OfKeys {
+            order = format!("era {direction}, {order}");
         }
         if let Some((column, wanted)) = query.column {
             let digested = self.columns.iter().any(|(known, digested)| known == column && *digested);
             match wanted {
                 Match::Equal(value) => {
                     let value = self.cell(sealer, column, digested, value.into());
+                    if digested {
+                        digest = Some(hash(&self.name, &value));
+                        condition("era = ?", Value::Number(0));
+                    }
                     condition(&format!("{column} = ?"), Value::Cell(value));
                 }
-                Match::AtMost(_) if digested => {
-                    return Err(StoreError::Engine(format!("{column} of {} has no order", self.name)));
-                }
+                Match::AtMost(_) if digested => return Err(no_order(column)),
                 Match::AtMost(value) => {
-                    order = format!("{column} {direction}, ");
+                    order = format!("{column} {direction}, {order}");
                     condition(&format!("{column} <= ?"), Value::Cell(Cell::Text(value.into())));
                 }
             }
         }
-        if let Some(before) = query.before {
-            condition("key < ?", Value::Cell(self.key(sealer, before)));
+        if let Some(merchant) = query.merchant {
+            condition("merchant = ?", Value::Cell(Cell::Text(merchant.into())));
         }
-        text.push_str(&format!(" ORDER BY {order}key {direction} LIMIT ?"));
-        values.push(Value::Count(query.limit));
-        Ok((text, values))
+        match query.before {
+            Some(_) if self.digested_key => return Err(no_order("key")),
+            Some(before) => condition("key < ?", Value::Cell(Cell::Text(before.into()))),
+            None => {}
+        }
+        text.push_str(&format!(" ORDER BY {order} LIMIT ?"));
+        values.push(Value::Number(query.limit));
+        Ok(Selection { text, values, digest })
+    }
+}
+
+/// The statement of a query.
+pub(super) struct Selection<'a> {
+    pub(super) text: String,
+    values: Vec<Value<'a>>,
+    /// The hash of the digest that rows are looked for by.
+    digest: Option<u64>,
+}
+
+impl<'a> Selection<'a> {
+    /// The values of the statement's parameters: once, or once for each era that the rows may be of.
+    pub(super) fn values(self, keys: &KnownKeys) -> Vec<Vec<Value<'a>>> {
+        let Some(digest) = self.digest else { return vec![self.values] };
+        let of_era = |era| {
+            let mut values = self.values.clone();
+            values[0] = Value::Number(era);
+            values
+        };
+        keys.eras(digest).map(of_era).collect()
     }
 }
 
 /// A value of a statement's parameter.
+#[derive(Clone)]
 pub(super) enum Value<'a> {
     Cell(Cell<'a>),
-    Count(u32),
+    Number(u32),
 }
 
 impl ToSql for Value<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         match self {
             Self::Cell(cell) => cell.to_sql(),
-            Self::Count(count) => Ok(ToSqlOutput::from(*count)),
+            Self::Number(number) => Ok(ToSqlOutput::from(*number)),
         }
     }
 }

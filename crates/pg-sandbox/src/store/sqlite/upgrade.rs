@@ -1,4 +1,4 @@
-//! From the formats whose rows were in clear to the one in which they are sealed.
+//! From earlier formats to the newest one.
 
 use rusqlite::{Connection, Row as Found, ToSql, Transaction, TransactionBehavior, types::ValueRef};
 
@@ -26,11 +26,21 @@ pub(super) fn upgrade(connection: &mut Connection, sealer: &mut Sealer) -> Resul
         }
     }
     transaction.execute("INSERT INTO whole (id, body) VALUES (0, ?1)", [sealer.seal_whole(whole, 0)])?;
+    schema::add(&transaction, schema::FIRST_SEALED)?;
     transaction.commit()?;
     connection.pragma_update(None, "secure_delete", false)?;
     // Otherwise the file is empty until the log is folded into it for the first time.
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
     Ok(whole)
+}
+
+/// Brings a file with sealed rows from its format to the newest one, atomically.
+pub(super) fn add(connection: &mut Connection, format: i64) -> Result<(), StoreError> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    schema::add(&transaction, format)?;
+    transaction.commit()?;
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    Ok(())
 }
 
 fn aside(table: &str) -> String {
