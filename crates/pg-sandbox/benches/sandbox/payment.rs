@@ -46,6 +46,7 @@ pub(crate) fn reference(number: u64) -> String {
 }
 
 fn body(merchant: &Merchant, reference: &str) -> Bytes {
+    let basket = format!("basket-{}", reference.trim_start_matches("order-"));
     let mut parameters = vec![
         ("apiKey", merchant.api_key.expose()),
         ("apiPassword", merchant.api_password.expose()),
@@ -58,7 +59,7 @@ fn body(merchant: &Merchant, reference: &str) -> Bytes {
         ("itemName0", "Darjeeling tea, second flush"),
         ("itemPrice0", "499"),
         ("itemQuantity0", "2"),
-        ("merchantReference", "basket-17"),
+        ("merchantReference", &basket),
         ("uniqueMerchantReference", reference),
     ];
     let signature = pg_crypto::sign(&parameters, &ShaKey::new(merchant.sha_key.expose())).to_string();
