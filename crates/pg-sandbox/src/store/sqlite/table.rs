@@ -16,13 +16,16 @@ use super::{
     known_keys::{Era, KnownKeys, hash},
 };
 
+/// The names of columns, and whether they hold digests.
+type Columns = Vec<(String, bool)>;
+
 /// A table of records.
 pub(super) struct Table {
     pub(super) name: String,
     /// Whether keys are held as digests.
     digested_key: bool,
-    /// The index columns, and whether they hold digests.
-    columns: Vec<(String, bool)>,
+    /// The index columns.
+    columns: Columns,
     pub(super) eras: Eras,
     pub(super) get: String,
     pub(super) insert: String,
@@ -50,7 +53,7 @@ impl Table {
              FROM sqlite_schema AS schema, pragma_table_info(schema.name) AS column
              WHERE schema.type = 'table' AND schema.name <> 'whole' ORDER BY schema.name, column.cid",
         )?;
-        let mut tables: Vec<(String, Vec<(String, bool)>, Eras)> = Vec::new();
+        let mut tables: Vec<(String, Columns, Eras)> = Vec::new();
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             let (table, column, kind): (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
@@ -68,7 +71,7 @@ impl Table {
         Ok(tables.into_iter().map(|(name, columns, eras)| Self::new(name, columns, eras)).collect())
     }
 
-    fn new(name: String, all: Vec<(String, bool)>, eras: Eras) -> Self {
+    fn new(name: String, all: Columns, eras: Eras) -> Self {
         let digested_key = all.iter().any(|(column, digested)| column == "key" && *digested);
         let named = |column: &str| matches!(column, "key" | "merchant" | "body");
         let columns: Vec<_> = all.into_iter().filter(|(column, _)| !named(column)).collect();
