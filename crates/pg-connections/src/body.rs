@@ -104,7 +104,7 @@ impl Parts {
         }
     }
 
-    /// All of them in one piece. A short body is not copied.
+    /// Returns all of them in one piece. A short body is not copied.
     fn whole(mut self) -> Bytes {
         if self.0.len() == 1 {
             return self.0.pop().map(BytesMut::freeze).unwrap_or_default();

@@ -14,8 +14,9 @@ use tokio::task::yield_now;
 
 use crate::{RequestQueue, places::network_of};
 
-/// Limits the number of handshakes whose next step is computed at the same time. The other ones wait: those of the addresses with the
-/// fewest incomplete handshakes first, and among equals the newest first. Before all of them come peers that resume a session.
+/// Limits the number of handshakes whose next step is computed at the same time. The others wait: those of the
+/// addresses with the fewest incomplete handshakes first, and among equals the newest first. Before all of them come
+/// peers that resume a session.
 ///
 /// The answer to the first message of a TLS handshake contains a signature, which costs the server as much as a whole request, and its
 /// peer next to nothing. Without an order, a new connection waits behind all handshakes that attackers have begun. The newest comes first

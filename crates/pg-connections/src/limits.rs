@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Limits of a server for its peers.
+/// Limits of a server on its peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConnectionLimits {

@@ -41,7 +41,7 @@ pub struct PostgresUrl {
     /// Everything except TLS: change timeouts and the name of the application here.
     pub config: Config,
     tls: Tls,
-    /// What to do if the server has no TLS and the URL does not say that it has.
+    /// The advice if the server has no TLS and the URL does not require it.
     advice: &'static str,
 }
 
@@ -52,7 +52,8 @@ impl fmt::Debug for PostgresUrl {
     }
 }
 
-/// Why a URL is invalid. Repeats only the values of `sslmode` and `sslrootcert`, since the rest may contain a password.
+/// Why a URL is invalid. The message contains only the values of `sslmode` and `sslrootcert`, since the rest may
+/// contain a password.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidPostgresUrl(String);
 
@@ -99,16 +100,16 @@ impl PostgresUrl {
         self.config.connect(self.tls.clone()).await
     }
 
-    /// What to do about an [explained](explain) error of [`connect`](Self::connect). Empty, unless the server has no TLS and the URL
-    /// does not mention it.
+    /// Returns what to do about an [explained](explain) error of [`connect`](Self::connect). Empty, unless the server
+    /// has no TLS and the URL does not mention it.
     #[must_use]
     pub fn advice(&self, explained: &str) -> &'static str {
         if explained.contains("server does not support TLS") { self.advice } else { "" }
     }
 }
 
-/// An error with its causes, in one line, without the detail that the server adds: it may show values of a row. What a terminal does not show
-/// as a letter is escaped, since a server can send anything.
+/// Returns an error with its causes, in one line, without the detail that the server adds: it may show values of a row.
+/// Characters that a terminal does not display are escaped, since a server can send anything.
 #[must_use]
 pub fn explain(error: &Error) -> String {
     if let Some(said) = error.as_db_error() {
@@ -134,7 +135,7 @@ fn visible(text: &str) -> String {
     visible
 }
 
-/// The parameters that the driver does not know, or knows fewer values of.
+/// The parameters that the driver does not know, or whose values it does not all know.
 #[derive(Default)]
 struct Given {
     mode: Option<String>,

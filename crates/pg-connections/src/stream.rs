@@ -20,7 +20,7 @@ pub struct Stream<S> {
     inner: S,
     first_byte: Deadline,
     write: Deadline,
-    /// Whether something was read.
+    /// Whether a byte was read.
     begun: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Explains a signature: how it is computed, and which mistake leads to a different one.
+//! Explains a signature: how it is computed, and which mistake produces a different one.
 
 mod diagnosis;
 mod explanation;

@@ -2,32 +2,33 @@
 //!
 //! # Limits, first
 //!
-//! - **Session data is unauthenticated.** The service encrypts it with AES-256-CBC and adds no authentication
-//!   code (spec 2 §4.2), so an attacker who can alter a redirect can alter its content. It is for showing to the
-//!   customer who typed it; it is never proof of a payment. Every failure to decrypt is one and the same error after
-//!   the same work, but a caller who answers failures and successes differently still tells an attacker which was
-//!   which. [`SessionCipher::decrypt_and_read`] hides as much as can be hidden.
+//! - **Session data is unauthenticated.** The service encrypts it with AES-256-CBC and adds no authentication code
+//!   (spec 2 §4.2), so an attacker who can alter a redirect can alter its content. It is for showing to the customer
+//!   who typed it; it is never proof of a payment. Every failure to decrypt is one and the same error after the same
+//!   work, but a caller who answers failures and successes differently still tells an attacker which was which.
+//!   [`SessionCipher::decrypt_and_read`] hides as much as possible.
 //! - **An API key never belongs in a customer's browser or app.** It opens the account, and it decrypts. This
 //!   crate builds for WebAssembly because merchants run front-end *tiers* there: edge workers, back ends for
 //!   front ends. Do not ship it to browsers with a key.
 //! - **A signature proves that the sender knows the `shaKey`**, over the parameters alone: not the path, not
 //!   the time. The construction is the service's own (spec 1 §5). Callbacks and replies carry none.
-//! - The documents leave open how ties of names are ordered, how arrays are spelt, and how the key, the `iv`,
-//!   the padding and the text form of session data look. What is assumed stands with each function, and
-//!   what concerns session data can be changed ([`SessionCipher`]).
+//! - The documents leave open how ties of names are ordered, how arrays are spelt, and how the key, the `iv`, the
+//!   padding and the text form of session data look. Each function documents what it assumes; for session data the
+//!   choices can be changed ([`SessionCipher`]).
 //! - Session data of more than [`MAX_DATA_BYTES`] is refused. Parameters are bounded by memory only.
 //! - Keys and plaintexts are wiped from memory when they are dropped, and so is what hashing and ciphers leave on the
-//!   stack: an image of the process then holds none of them, which a test checks on Linux. Copies that callers make are theirs. Comparison and padding checks take constant time; AES does where the processor has
+//!   stack: an image of the process then holds none of them, which a test checks on Linux. A caller must wipe the
+//!   copies that it makes. Comparison and padding checks take constant time; AES does where the processor has
 //!   instructions for it, and elsewhere runs a bit-sliced implementation.
 //!
 //! # What it is
 //!
 //! `no_std` with `alloc`, for any target that has those: no clock, no randomness, no input or output.
 //! - [`sign`], [`verify`], [`OrderedSigner`]: signatures, with no allocation;
-//! - [`explain`], [`diagnose`]: how a signature comes about, and which mistake leads to another one;
+//! - [`explain`], [`diagnose`]: how a signature is computed, and which mistake produces a different one;
 //! - [`SessionCipher`]: the `data` and `iv` parameters of a redirect.
 //!
-//! It is not a client: requests, replies and redirects as types are the business of the protocol crate.
+//! It is not a client: the protocol crate has requests, replies and redirects as types.
 //!
 //! # Signing
 //!

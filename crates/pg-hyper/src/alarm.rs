@@ -11,10 +11,10 @@ use std::{
 
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// The deadline of a request without one: later than any program runs.
+/// The deadline of a request without a time limit: no program runs that long.
 const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
 
-/// A moment that is so long after another.
+/// Returns the moment this long after `start`.
 pub(crate) fn after(start: Instant, time: Duration) -> Instant {
     start.checked_add(time).unwrap_or_else(|| start + NEVER)
 }

@@ -1,4 +1,4 @@
-//! The client for programs without async: the same calls and machines, and the calling thread waits.
+//! A blocking client, for programs without async: the same calls and machines.
 //!
 //! It consists of a [`Client`](crate::Client) and one thread, on which tokio watches sockets and timers. The work
 //! itself is done on the calling thread, so no value has to be `'static`, and a store may block.
@@ -66,7 +66,7 @@ pub enum StartError {
     #[error(transparent)]
     Insecure(#[from] InsecureAddress),
     /// The system cannot create the thread or its event queue.
-    #[error("the system gives no thread to watch connections with: {0}")]
+    #[error("cannot start the thread that watches connections: {0}")]
     System(#[from] io::Error),
 }
 

@@ -109,7 +109,7 @@ impl<T: Transport> Client<T> {
         }
     }
 
-    /// What a reply means for other processes.
+    /// Returns what a reply means for other processes.
     pub(crate) fn request_end(&self, check: CredentialCheck) -> RequestEnd {
         match check {
             CredentialCheck::Accepted => RequestEnd::Accepted,

@@ -29,7 +29,7 @@ pub(crate) struct Connection {
     turns: Turns,
 }
 
-/// Why a request has no reply.
+/// Why a request got no reply.
 pub(crate) enum NoReply {
     /// The connection was closed before any byte was written to it.
     Unsent(Box<Request<HeldBody>>, hyper::Error),
@@ -66,7 +66,7 @@ impl Connection {
         Ok(Response::from_parts(head, self.collect(body, limit).await?))
     }
 
-    /// Whether the next request can use it, as far as can be checked without waiting.
+    /// Whether the next request can use it, checked without waiting.
     pub(crate) async fn is_ready(&mut self) -> bool {
         if !self.sender.is_ready() {
             let Self { driver, open, turns, .. } = self;

@@ -37,7 +37,7 @@ impl Connector {
 
     #[cfg(feature = "tls")]
     pub(crate) fn with_tls(mut tls: rustls::ClientConfig) -> Self {
-        // hyper-rustls requires to set them itself.
+        // hyper-rustls sets them itself and refuses a configuration that has some.
         tls.alpn_protocols.clear();
         let https = hyper_rustls::HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1();
         Self(Arc::new(https.wrap_connector(tcp())))
@@ -51,7 +51,7 @@ impl Connector {
     pub(crate) async fn open(&self, uri: Uri) -> Result<Stream, Failure> {
         #[cfg(not(feature = "tls"))]
         if uri.scheme() == Some(&http::uri::Scheme::HTTPS) {
-            return Err("pg-hyper was built without the feature tls, which https needs".into());
+            return Err("pg-hyper was built without the feature tls, which https requires".into());
         }
         let mut connector = Inner::clone(&self.0);
         // Without TLS the error has another type.

@@ -184,7 +184,7 @@ where
 
     /// Returns the last error: why a request had no reply, or why it was held back. `None` if there was none.
     ///
-    /// It is for people. The machine decides what follows.
+    /// Use it for logs and messages only: the machine decides what happens next.
     #[must_use]
     pub const fn error(&self) -> Option<&DriveError> {
         self.error.as_ref()
@@ -235,7 +235,7 @@ where
             };
             self.note(DriveError::Store(error));
             if let Decided::Tell(DriveStep::Ask(_)) = decided {
-                // The machine decides whether that matters: it asks again, or ends.
+                // The machine decides what follows: it asks again, or ends.
                 return self.step(Event::Failed(Failure::HeldBack), false);
             }
             return self.decided(decided);
@@ -274,7 +274,7 @@ where
         }
     }
 
-    /// `news`: worth saving.
+    /// `news`: whether the event is worth saving.
     fn step(&mut self, event: Event<M::Input>, news: bool) -> Option<DriveStep<M::Demand, M::Outcome>> {
         let decided = match self.machine.step(event, self.client.scheduler().now(), self.client.scheduler().random()) {
             Action::Send(request) => {
@@ -310,7 +310,7 @@ where
             }
             Decided::Tell(next) => {
                 self.position = Position::Idle;
-                // A waiting answer may answer this demand. If not, the machine asks again.
+                // An input that waits may answer this demand. If it does not, the machine asks again.
                 Some(next).filter(|next| matches!(next, DriveStep::Done(_)) || self.inputs.is_empty())
             }
         }

@@ -8,7 +8,25 @@ use pg_proto::machine::{Failure, throttle::StopReason};
 use crate::StoreError;
 use crate::{LimitError, TransportError};
 
-/// Why a request of a machine had no reply, or was not sent.
+/// Why a request of a machine had no reply, or was not sent: the last error of a drive, from
+/// [`Drive::error`](crate::Drive::error).
+///
+/// The machine has decided what to do about it, and its outcome says what happened to the payment. Use the error for logs:
+///
+/// ```no_run
+/// use pg_hyper::{Client, DriveError, proto::model::Auth};
+///
+/// async fn pay(client: &Client, payment: Auth) -> Result<(), Box<dyn std::error::Error>> {
+///     let mut charge = client.charge(payment)?;
+///     let outcome = charge.run().await;
+///     match charge.error() {
+///         Some(DriveError::Store(error)) => eprintln!("{outcome}; the order could not be saved: {error}"),
+///         Some(error) => eprintln!("{outcome}; the last error was: {error}"),
+///         None => eprintln!("{outcome}"),
+///     }
+///     Ok(())
+/// }
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum DriveError {
@@ -20,7 +38,7 @@ pub enum DriveError {
     ///
     /// [`Client::resume_sending`]: crate::Client::resume_sending
     Stopped(StopReason),
-    /// The [limit that all processes share](crate::SharedLimit) permitted nothing, so nothing was sent.
+    /// The [limit that all processes share](crate::SharedLimit) did not permit the request, so nothing was sent.
     Limit(LimitError),
 }
 
@@ -39,9 +57,9 @@ impl fmt::Display for DriveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Transport(error) => error.fmt(f),
-            // The text is not ours, so text that looks like a card number is masked.
+            // The message comes from other code, so text that looks like a card number is masked.
             Self::Store(error) => {
-                write!(f, "held back, the machine could not be stored: {}", mask::text(&error.to_string()))
+                write!(f, "not sent: the machine could not be saved: {}", mask::text(&error.to_string()))
             }
             Self::Stopped(stop) => write!(f, "held back: {stop}"),
             Self::Limit(error) => write!(f, "held back: {error}"),

@@ -96,8 +96,8 @@ impl DurableFile {
         }
     }
 
-    /// In the same folder, so that it can be renamed. It extends the whole name, so that `a.json` and `a.txt` do not
-    /// conflict.
+    /// In the same folder, so that it can be renamed. It is named after the whole file name, so that `a.json` and
+    /// `a.txt` do not conflict.
     fn beside(&self) -> PathBuf {
         let mut name = OsString::from(self.0.as_os_str());
         name.push(".new");

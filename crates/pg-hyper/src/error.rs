@@ -20,8 +20,7 @@ const ONE_MINUTE: Duration = Duration::from_secs(61);
 /// `Display` says it in one line.
 ///
 /// A payment is safer as [`Client::charge`](crate::Client::charge), which makes the lookups itself. With a single call,
-/// handle
-/// `Unknown` like this:
+/// handle `Unknown` like this:
 ///
 /// ```no_run
 /// use pg_hyper::{Client, Error, proto::model::{Auth, Outcome}};
@@ -43,18 +42,18 @@ pub enum Error {
     /// The request is invalid. Nothing was sent.
     #[error(transparent)]
     Misuse(#[from] Misuse),
-    /// The service has refused the account's credentials earlier. Nothing was sent. More than five failed requests a
-    /// day lock the address out (spec 1 §5).
-    #[error("not sent: {0}; put them right, then call `resume_sending` or make a client with the new ones")]
+    /// The service refused the account's credentials earlier. Nothing was sent. More than five failed requests a day
+    /// lock the address out (spec 1 §5).
+    #[error("not sent: {0}; correct the credentials, then call `resume_sending` or create a client with the new ones")]
     Stopped(StopReason),
     /// The rate limit would delay the request for longer than a call [waits](crate::ClientBuilder::longest_wait).
     /// Nothing was sent.
-    #[error("not sent: the account's limits permit the next request in {} s; call again then", wait.as_secs() + 1)]
+    #[error("not sent: the account's rate limit is reached; call again in {} s", wait.as_secs() + 1)]
     Throttled {
         /// When to call again.
         wait: Duration,
     },
-    /// The [limit that all processes share](crate::SharedLimit) permitted nothing. Nothing was sent.
+    /// The [limit that all processes share](crate::SharedLimit) did not permit the request. Nothing was sent.
     #[error("not sent: {0}")]
     Limit(LimitError),
     /// The service answered with an error code.

@@ -3,9 +3,9 @@
 use http::Uri;
 use pg_proto::{Account, is_private};
 
-/// An address that card data must not be sent to: it is neither https nor on this machine.
+/// An address to which card data must not be sent: it is neither https nor on this machine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0} is neither https nor on this machine, and card data may not travel there")]
+#[error("{0} is neither https nor on this machine: card data must not be sent to it")]
 pub struct InsecureAddress(String);
 
 /// Checks every address of an account.

@@ -104,17 +104,16 @@
 //! request of either is a span `pg.send` with `url.path`, `http.request.method`, `server.address`, `http.response.status_code` and
 //! `error.type` (a status of 400 or more, `not_sent`, `maybe_sent`); its failures are events of the target `pg.drive`.
 //!
-//! The duration of each HTTP request is an event of the target `pg.metrics`, level `TRACE`, as the layer for metrics of
-//! `tracing-opentelemetry` takes it: the histogram `http.client.request.duration` in seconds with the attributes of the span and
-//! `server.port`.
+//! The duration of each HTTP request is an event of the target `pg.metrics`, level `TRACE`, in the form that the
+//! metrics layer of `tracing-opentelemetry` reads: the histogram `http.client.request.duration` in seconds with the
+//! attributes of the span and `server.port`.
 //!
-//! Nothing that a request or a reply holds beyond these codes is ever recorded.
+//! No other content of a request or a reply is ever recorded.
 //!
 //! # Features
 //!
 //! - `tls` (default): https. Without it only addresses on this machine can be called.
-//! - `dialect-file`: `Dialect::from_toml`, which reads from a file what a service decides where the documents leave it
-//!   open.
+//! - `dialect-file`: `Dialect::from_toml`, which reads a [`Dialect`](proto::model::Dialect) from a file.
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

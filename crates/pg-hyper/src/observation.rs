@@ -84,7 +84,7 @@ impl Observation {
         Self { span }
     }
 
-    /// The span of one request of this call.
+    /// Returns the span of one request of this call.
     pub(crate) fn send(&self, request: &Request<Bytes>) -> Sending {
         Sending::begin(request, || self.span.clone())
     }
@@ -99,7 +99,7 @@ impl Observation {
     fn codes(&self, error: &Error) {
         match error {
             Error::Refused(refused) => {
-                // They are text of the service, so even they are masked.
+                // They are text of the service, so they are masked too.
                 self.span.record("pg.error.code", mask::text(refused.code().as_str()));
                 self.span.record("pg.trace.code", mask::text(refused.error.trace_code.as_str()));
             }

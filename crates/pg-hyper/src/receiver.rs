@@ -63,7 +63,7 @@ use queue::NotificationQueue;
 pub struct Receiver {
     notifications: Arc<NotificationQueue>,
     service: ReceiverService,
-    /// The port of its own.
+    /// Its own port; `None` if it is nested in another server.
     listening: Option<(SocketAddr, JoinHandle<()>)>,
 }
 
@@ -71,14 +71,14 @@ pub struct Receiver {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReceiverLimits {
-    /// Maximum length of a body in bytes. Default: 4 MiB, twice a callback about 5,000 cards.
+    /// Maximum length of a body in bytes. Default: 4 MiB, twice the size of a callback about 5,000 cards.
     pub body_bytes: usize,
     /// Time limit for a request and its answer. Default: 30 seconds.
     pub time: Duration,
     /// Maximum number of connections, with one request each. At the limit, the connection that has been silent for
     /// longest is closed in favour of a new one. For a [service](ReceiverService), the maximum number of requests: at
-    /// the limit, the one whose body has been incomplete for longest is answered with 503. Callbacks that wait for their
-    /// receipts share the connections fairly: those of a URL that has more of them than it leaves free make room, too.
+    /// the limit, the one whose body has been incomplete for longest is answered with 503. Callbacks that wait for
+    /// their receipts share the connections fairly: a URL that holds more of them than it leaves free loses some, too.
     /// Default: 64.
     pub connections: usize,
     /// Maximum number of notifications of one URL that wait for [`next`](Receiver::next). At the limit, further ones are
@@ -236,7 +236,7 @@ impl Receiver {
         self.service.close(endpoint);
     }
 
-    /// Waits for the next notification. Each URL has its turn, so that many notifications of one URL do not delay those of
+    /// Waits for the next notification. URLs take turns, so that many notifications of one URL do not delay those of
     /// others. Dropping the future loses nothing.
     pub async fn next(&mut self) -> Option<Received> {
         Some(self.notifications.next().await)

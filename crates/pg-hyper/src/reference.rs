@@ -1,4 +1,4 @@
-//! The reference that a payment can be looked up by.
+//! The reference under which a payment can be looked up.
 
 use pg_model::{ApiRequest, ParameterSink, field::Field};
 

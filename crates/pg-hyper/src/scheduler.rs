@@ -31,7 +31,7 @@ use crate::{
     store::Store,
 };
 
-/// When a call that the shared limit has delayed for too long may be worth another attempt.
+/// When to try again a call that the shared limit has delayed for too long.
 const SOON: Duration = Duration::from_secs(1);
 
 /// The set of an account's credentials that a request uses. Each has its own throttle.
@@ -169,8 +169,8 @@ impl RequestScheduler {
         }
     }
 
-    /// Keeps an admission together with the permission of the shared limit. Without an admission, gives the permission back; `None`
-    /// if both may be asked for again.
+    /// Keeps an admission together with the permission of the shared limit. Without an admission, returns the
+    /// permission to the shared limit; `None` if both may be requested again.
     async fn kept_or_landed(
         &self,
         admitted: Result<Admission, NotAdmitted>,
@@ -191,7 +191,7 @@ impl RequestScheduler {
         }
     }
 
-    /// Waits until a call may be sent, within the limit for calls. A call that need not wait uses no future.
+    /// Waits until a call may be sent, within the limit for calls. A call that does not have to wait creates no future.
     pub(crate) async fn admit_call(self: &Arc<Self>, service: &ServiceInfo) -> Result<Admission, Error> {
         let mut admission = self.admit_call_by(service, self.now().after(self.longest_wait)).await?;
         admission.depart().map_err(Error::Stopped)?;
@@ -232,7 +232,7 @@ impl RequestScheduler {
     ) -> Result<Admission, NotAdmitted> {
         loop {
             let mut landed = pin!(self.landed.notified());
-            // From here on no finished request is missed.
+            // From here on, the end of every request is noticed.
             landed.as_mut().enable();
             match self.ask(credential_set, self.now()) {
                 Ok(admission) => {
@@ -291,7 +291,7 @@ impl RequestScheduler {
     }
 
     fn lock(&self) -> MutexGuard<'_, AccountThrottle> {
-        // No foreign code runs under the lock.
+        // No code of the caller runs under the lock.
         self.throttle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

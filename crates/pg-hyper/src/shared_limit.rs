@@ -1,4 +1,4 @@
-//! A limit beyond this process, which each request of a client is subject to.
+//! A limit that several processes share, which a client asks before each request.
 
 use std::{
     fmt,
@@ -25,7 +25,8 @@ pub trait SharedLimit: Send + Sync + 'static {
 
 /// The permission to send one request. If it is dropped, the request may have been sent and its end is unknown.
 pub trait SharedPermit: Send + Sync {
-    /// Keeps the permission while the request is in flight. Never ends; the client drops it when the request has ended.
+    /// Keeps the permission while the request is in flight. The future never ends; the client drops it when the request
+    /// has ended.
     fn keep(&self) -> LimitFuture<'_, ()>;
 
     /// Reports how the request ended. Awaited before the reply has any effect.
@@ -48,13 +49,13 @@ pub enum RequestEnd {
     NotSent,
 }
 
-/// Why a shared limit permits nothing. Nothing was sent.
+/// Why a shared limit does not permit a request. Nothing was sent.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum LimitError {
     /// Sending was stopped for all processes, with this reason.
     Stopped(String),
-    /// The place where the limit is kept does not answer.
+    /// The store of the limit cannot be reached.
     Unavailable(StoreError),
 }
 
@@ -64,9 +65,9 @@ impl fmt::Display for LimitError {
             Self::Stopped(reason) => {
                 write!(f, "sending was stopped for all processes of the account: {}", mask::text(reason))
             }
-            // The text is not ours, so text that looks like a card number is masked.
+            // The message comes from other code, so text that looks like a card number is masked.
             Self::Unavailable(error) => {
-                write!(f, "the limits that all processes share cannot be asked: {}", mask::text(&error.to_string()))
+                write!(f, "the store of the shared limits cannot be reached: {}", mask::text(&error.to_string()))
             }
         }
     }
@@ -81,7 +82,7 @@ impl std::error::Error for LimitError {
     }
 }
 
-/// The permission for one request, or none where there is no shared limit.
+/// The permission for one request; empty without a shared limit.
 pub(crate) struct SharedPass(Option<Box<dyn SharedPermit>>);
 
 impl SharedPass {

@@ -141,8 +141,8 @@ impl fmt::Display for TransportErrorKind {
     }
 }
 
-/// Returns the text of the innermost error, which is the specific one. It is not ours, so text that looks like a card
-/// number is masked.
+/// Returns the text of the innermost error, which is the specific one. It comes from other code, so text that looks
+/// like a card number is masked.
 fn root(outer: &(dyn Error + 'static)) -> String {
     let mut inner = outer;
     while let Some(deeper) = inner.source() {
@@ -151,7 +151,7 @@ fn root(outer: &(dyn Error + 'static)) -> String {
     mask::text(&inner.to_string())
 }
 
-/// Whether the peer answered the TLS handshake with something else than TLS, such as HTTP.
+/// Whether the peer answered the TLS handshake with another protocol, such as HTTP.
 #[cfg(feature = "tls")]
 fn is_no_tls(outer: &(dyn Error + 'static)) -> bool {
     let mut error = Some(outer);

@@ -67,7 +67,7 @@ impl Gate {
         self.state.compare_exchange(POLLED, WAITING, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// Records a wake-up, and says whether it is to be passed on to the task.
+    /// Records a wake-up, and says whether the task must be woken.
     fn woken(&self) -> bool {
         self.state.swap(WOKEN, Ordering::AcqRel) == WAITING
     }
@@ -159,8 +159,8 @@ mod tests {
         Parked,
     }
 
-    /// One order of the steps of a task and of two others that each have something for it and wake it. Each step is one access to
-    /// what they share. Says whether the task has seen everything when none of them can go on.
+    /// Runs one order of the steps of a task and of two others, which each produce something for it and wake it. Each
+    /// step is one access to shared state. Says whether the task has seen everything when none of them can continue.
     fn sees_all(schedule: &mut Vec<(usize, usize)>, waits: impl Fn(&Gate) -> bool) -> bool {
         let (counter, waker) = task();
         let gate = Turns::new().gate;
@@ -238,7 +238,7 @@ mod tests {
         let (orders, lost) = in_every_order(Gate::waits);
         assert!(orders > 1_000, "{orders}");
         assert_eq!(lost, 0, "of {orders}");
-        // A task that waits although it was woken meanwhile.
+        // A faulty task: it waits although it was woken meanwhile.
         let (_, lost) = in_every_order(|gate| {
             gate.state.store(WAITING, Ordering::Release);
             true

@@ -46,8 +46,9 @@ impl VirtualClock {
         Self::shared(Arc::new(shown), move |shown| read(shown), move |shown, by| advance(shown, by))
     }
 
-    /// Uses the clock of something else, such as a sandbox: `now` returns the time since 1970-01-01T00:00:00Z,
-    /// `advance` moves it forward. After `advance(d)`, `now` must be later by `d`, in whole milliseconds.
+    /// Creates a clock that follows another one, such as a sandbox's: `now` returns the time since
+    /// 1970-01-01T00:00:00Z, `advance` moves it forward. After `advance(d)`, `now` must be later by `d`, in whole
+    /// milliseconds.
     pub fn shared<H: Clone + Send + Sync + 'static>(
         held: H,
         now: impl Fn(&H) -> Duration + Send + Sync + 'static,

@@ -32,7 +32,7 @@ const OVER: Duration = Duration::ZERO;
 /// Checks a store. `run` separates the rows of this run from those of other runs in the same database.
 ///
 /// # Panics
-/// When the store breaks a promise; the message says which.
+/// If the store breaks a promise; the message says which.
 pub async fn check<S: IntentStore>(store: &S, run: &str) {
     let suite = Suite { store, account: format!("conformance {run}") };
     suite.workers_have_names_of_their_own().await;
@@ -417,7 +417,7 @@ impl<S: IntentStore> Suite<'_, S> {
     }
 }
 
-/// The kinds and versions of a worker.
+/// Returns the kinds and versions of a worker.
 fn known() -> [IntentKind; 1] {
     kinds("charge authCardKey", 1)
 }

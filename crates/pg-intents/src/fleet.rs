@@ -251,7 +251,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         Ok(())
     }
 
-    /// What all processes of the account may send together.
+    /// Returns the limits that all processes of the account share.
     #[must_use]
     pub fn limits(&self) -> &FleetLimits<S> {
         &self.0.limits
@@ -299,7 +299,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         clock.sleep_until(clock.now().after(pause)).await;
     }
 
-    /// The pause between two attempts to reach the store.
+    /// Returns the pause between two attempts to reach the store.
     fn pause(&self) -> Duration {
         self.0.plan.poll.min(Duration::from_secs(1))
     }
@@ -316,7 +316,7 @@ fn storable(terms: &Terms) -> Result<(), FleetError> {
     }
 }
 
-/// The outcome of a machine that asks no questions.
+/// Returns the outcome of a machine without demands.
 fn done(step: FleetStep) -> Result<PaymentOutcome, FleetError> {
     match step {
         FleetStep::Done(settled) => Ok(settled),
@@ -324,7 +324,7 @@ fn done(step: FleetStep) -> Result<PaymentOutcome, FleetError> {
     }
 }
 
-/// The account as rows name it.
+/// Returns the account as rows name it.
 fn account_of(account: &Account) -> String {
     account.bound_identity()
 }

@@ -5,6 +5,21 @@ use pg_hyper::proto::{Misuse, machine::ResumeError};
 use crate::StoreError;
 
 /// Why a fleet returned no outcome.
+///
+/// ```no_run
+/// use pg_hyper::proto::model::AuthCardKey;
+/// use pg_intents::{Fleet, FleetError, SqliteStore};
+///
+/// async fn pay(fleet: &Fleet<SqliteStore>, payment: AuthCardKey) {
+///     match fleet.charge(payment).await {
+///         Ok(outcome) => println!("{outcome:?}"),
+///         // Nothing was sent, and the order needs another reference or a correction.
+///         Err(error @ (FleetError::Misuse(_) | FleetError::OtherPayment { .. })) => eprintln!("not paid: {error}"),
+///         // The payment may be in progress: keep the order open, and call `charge` again under the same reference.
+///         Err(error) => eprintln!("no outcome yet: {error}"),
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FleetError {

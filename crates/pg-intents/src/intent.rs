@@ -167,7 +167,7 @@ impl IntentStatus {
         Self::ALL.into_iter().find(|status| status.code() == code).unwrap_or(Self::Parked)
     }
 
-    /// One word.
+    /// Returns one word.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -186,14 +186,14 @@ impl IntentRow {
         Some(IntentLease { key: self.key.clone(), owner: self.owner.clone()?, fence: self.fence })
     }
 
-    /// The fingerprint of the key that the row was begun with, if its texts are sealed and were not opened: see
+    /// Returns the fingerprint of the key that the row was begun with, if its texts are sealed and were not opened: see
     /// `SealedStore`.
     #[must_use]
     pub fn sealed_with(&self) -> Option<&str> {
         self.kind.split_once(SEALED).map(|(_, fingerprint)| fingerprint)
     }
 
-    /// The kind without the mark of a sealed row.
+    /// Returns the kind without the mark of a sealed row.
     #[must_use]
     pub fn plain_kind(&self) -> &str {
         self.kind.split_once(SEALED).map_or(&*self.kind, |(kind, _)| kind)

@@ -1,5 +1,5 @@
-//! What each machine does in its own way: how it is created, resumed and given events, and how its outcome is stored. Everything
-//! else is the same for all machines, and in [`fleet`](crate::fleet).
+//! The specifics of each machine: how it is created, resumed and given events, and how its outcome is stored.
+//! Everything else is the same for all machines, and in [`fleet`](crate::fleet).
 
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ pub(crate) trait StoredMachine:
 
     fn new(account: Arc<Account>, request: Self::Request, bounds: &Bounds) -> Result<Self, FleetError>;
 
-    /// `ended`: it has ended as unknown before.
+    /// `ended`: whether it has ended as unknown before.
     fn resume(
         saved: &SavedState,
         account: Arc<Account>,

@@ -135,7 +135,7 @@ impl PaymentOutcome {
         })
     }
 
-    /// The stored form of an unknown outcome.
+    /// Returns the stored form of an unknown outcome.
     pub(crate) fn unknown(why: &str) -> String {
         serde_json::json!({ "outcome": "unknown", "why": why }).to_string()
     }
@@ -198,7 +198,7 @@ impl PaymentOutcome {
     }
 }
 
-/// An outcome of a later version of the machine: unknown until this program is updated.
+/// Returns an outcome of a later version of the machine: unknown until this program is updated.
 fn unlisted(outcome: &impl std::fmt::Debug) -> Stored {
     Stored::Unknown { why: mask::text(&format!("this program does not know the outcome {outcome:?}")) }
 }

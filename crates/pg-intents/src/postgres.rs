@@ -159,7 +159,7 @@ fn newest() -> i32 {
     i32::try_from(POSTGRES_MIGRATIONS.len()).unwrap_or(i32::MAX)
 }
 
-/// The URL, with what every connection of a store has.
+/// Returns the URL, with what every connection of a store has.
 fn parsed(url: &str) -> Result<PostgresUrl, StoreError> {
     let invalid = |why| StoreError::Unavailable(format!("the address of the database is invalid: {why}"));
     let mut database = PostgresUrl::parse(url).map_err(invalid)?;
@@ -217,7 +217,7 @@ fn known(kinds: &[IntentKind]) -> (Vec<&str>, Vec<i32>) {
     kinds.iter().map(|kind| (&*kind.name, kind.version)).unzip()
 }
 
-/// The first four values of a statement on a held row.
+/// Returns the first four values of a statement on a held row.
 fn held(hold: &IntentLease) -> [Value<'_>; 4] {
     [text(&hold.key.account), text(&hold.key.reference), big(&hold.fence), text(&hold.owner)]
 }
@@ -243,7 +243,7 @@ impl IntentStore for PostgresStore {
             big(&lease),
             int(version),
         ];
-        // The row was in the way and is gone a moment later: only an administrator deletes rows.
+        // A conflicting row was deleted meanwhile, which only an administrator does.
         loop {
             if !self.query(sql::BEGIN, &values).await?.is_empty() {
                 return Ok(Begun::New);

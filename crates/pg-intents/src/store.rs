@@ -94,8 +94,8 @@ pub trait IntentStore: Send + Sync + 'static {
     /// intent. Returns `false` if the intent has ended or does not exist.
     fn direct(&self, key: &IntentKey, directive: Directive) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
-    /// The outbox: returns intents with an outcome that the application has not acknowledged, up to a maximum. It returns the same
-    /// ones again only after `visibility`.
+    /// Returns the outbox: returns intents with an outcome that the application has not acknowledged, up to a maximum.
+    /// It returns the same ones again only after `visibility`.
     fn untold(
         &self,
         account: &str,
@@ -272,7 +272,7 @@ impl Default for IntentFilter {
     }
 }
 
-/// Milliseconds, bounded.
+/// Returns milliseconds, bounded.
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) fn millis(duration: Duration) -> i64 {
     i64::try_from(duration.min(LONGEST).as_millis()).unwrap_or(i64::MAX)

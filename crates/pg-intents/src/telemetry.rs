@@ -1,8 +1,8 @@
 //! Measurements and spans. Names and units follow OpenTelemetry's semantic conventions where these have a name; `docs/guide/fleet.md` lists
 //! all of them, and a test compares the two.
 //!
-//! A measurement is an event of the target `pg.metrics`, level `TRACE`, as the layer for metrics of `tracing-opentelemetry` takes
-//! it: the prefix of the field names the instrument.
+//! A measurement is an event of the target `pg.metrics`, level `TRACE`, in the form that the metrics layer of
+//! `tracing-opentelemetry` reads: the prefix of the field names the instrument.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ pub(crate) struct DatabaseOperation {
 }
 
 impl DatabaseOperation {
-    /// `system`: as the conventions name it.
+    /// `system`: its name in the conventions.
     pub(crate) fn begin(system: &'static str, name: Option<&'static str>) -> Self {
         let is_measured = tracing::enabled!(target: "pg.metrics", tracing::Level::TRACE);
         Self { system, name, start: is_measured.then(now) }
@@ -34,7 +34,7 @@ impl DatabaseOperation {
     }
 }
 
-/// The span of a worker's work on an intent.
+/// Returns the span of a worker's work on an intent.
 pub(crate) fn intent_span(kind: &str, claims: i32) -> Span {
     tracing::info_span!(
         target: "pg.fleet",

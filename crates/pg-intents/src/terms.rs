@@ -24,12 +24,12 @@ pub(crate) struct Terms {
     pub(crate) key: IntentKey,
     pub(crate) kind: String,
     pub(crate) digest: String,
-    /// Returns `None` if it holds data that must not be stored.
+    /// The stored request; `None` if it holds data that must not be stored.
     pub(crate) request: Option<String>,
 }
 
 impl Terms {
-    /// Those of a request whose rules were checked, under the reference that its intent has.
+    /// Creates the terms of a checked request, under the reference of its intent.
     pub(crate) fn of(account: &str, reference: &str, kind: String, payment: &impl ApiRequest) -> Self {
         let mut sink = Sink { stored: Some(Vec::new()), digest: Sha512::new() };
         payment.visit(&mut sink);
@@ -61,7 +61,7 @@ impl ParameterSink for Sink {
 
     fn parameter(&mut self, field: &'static Field, name: &str, value: &str) {
         if field.sensitive {
-            // Not even a digest of these is stored: there are too few card numbers for a digest to hide one.
+            // Not even a digest of these is stored: there are so few card numbers that a digest would not hide one.
             self.stored = None;
             return;
         }

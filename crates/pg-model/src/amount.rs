@@ -132,19 +132,19 @@ impl Amount {
         Ok(Self::new(minor, currency.clone()))
     }
 
-    /// Whole minor units.
+    /// Returns the amount in minor units.
     #[must_use]
     pub const fn minor(&self) -> u64 {
         self.minor
     }
 
-    /// The currency.
+    /// Returns the currency.
     #[must_use]
     pub const fn currency(&self) -> &Currency {
         &self.currency
     }
 
-    /// Units with all decimals of the currency: `5.95`, `500` (JPY), `1.234` (BHD).
+    /// Returns the amount in units of the currency, with all its decimals: `5.95`, `500` (JPY), `1.234` (BHD).
     #[must_use]
     pub fn to_decimal(&self) -> Decimal {
         let decimals = usize::from(self.currency.decimals());
@@ -156,14 +156,14 @@ impl Amount {
         Decimal(format!("{whole}.{fraction}"))
     }
 
-    /// The sum; `None` when the currencies differ or it is too large.
+    /// Returns the sum; `None` when the currencies differ or it is too large.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Option<Self> {
         let minor = (self.currency == other.currency).then(|| self.minor.checked_add(other.minor)).flatten()?;
         Some(Self::new(minor, self.currency.clone()))
     }
 
-    /// The product with a count; `None` if that is too large.
+    /// Returns the product with a count; `None` if that is too large.
     #[must_use]
     pub fn times(&self, quantity: u64) -> Option<Self> {
         Some(Self::new(self.minor.checked_mul(quantity)?, self.currency.clone()))

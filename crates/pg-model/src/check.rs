@@ -1,4 +1,4 @@
-//! How a value is checked by the rule of its field, and how generated requests check theirs.
+//! Checks values against the rules of their fields, for single fields and for whole requests.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -22,7 +22,7 @@ impl Field {
         }
     }
 
-    /// The first rule that a value breaks: required, then length, then format.
+    /// Returns the first rule that a value breaks: required, then length, then format.
     #[must_use]
     pub fn broken_rule(&'static self, value: &str) -> Option<Rule> {
         if value.is_empty() {
@@ -68,7 +68,7 @@ fn every_violation(fields: &'static [&'static Field], visit: impl FnOnce(&mut dy
     collector.broken.into_iter().map(|(_, violation)| violation).collect()
 }
 
-/// The rule that a parameter breaks by its name: of parameters that share a prefix, each has a name of its own.
+/// Returns the rule that a parameter breaks by its name: of parameters that share a prefix, each has a name of its own.
 fn broken_name(field: &'static Field, name: &str) -> Option<Rule> {
     (field.wire.ends_with('*') && !field.is_named(name)).then_some(Rule::Unknown)
 }

@@ -20,7 +20,7 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// The path segment.
+    /// Returns the path segment.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -29,7 +29,8 @@ impl Encoding {
         }
     }
 
-    /// The encoding of a body, detected by its first character that is not white space; `None` if it is neither.
+    /// Returns the encoding of a body, detected by its first character that is not white space; `None` if it is
+    /// neither.
     #[must_use]
     pub fn of(body: &[u8]) -> Option<Self> {
         match without_byte_order_mark(body).iter().find(|b| !b.is_ascii_whitespace())? {

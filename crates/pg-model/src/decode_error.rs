@@ -1,4 +1,4 @@
-//! What can be wrong with a body, and the limits of one.
+//! Errors in bodies, and the limits of bodies.
 
 use core::fmt;
 
@@ -34,7 +34,7 @@ impl DecodeError {
         Self::at(text.as_bytes(), text.len() - text.trim_ascii_start().len(), "is JSON with an unexpected structure")
     }
 
-    /// The error at a byte of a body.
+    /// Returns the error at a byte of a body.
     pub(crate) fn at(body: &[u8], at: usize, what: &'static str) -> Self {
         let read = &body[..at.min(body.len())];
         let line = read.iter().filter(|b| **b == b'\n').count() + 1;
@@ -55,13 +55,13 @@ pub(crate) struct Allowance {
 }
 
 impl Allowance {
-    /// The limit, and the error for a body that exceeds it.
+    /// Returns the limit, and the error for a body that exceeds it.
     pub(crate) const fn new(limit: usize, exceeded: &'static str) -> Self {
         Self { left: limit, exceeded }
     }
 
-    /// The limit of records in lists and maps for a body of this many bytes: an empty record takes two bytes in the body and about a
-    /// hundred in memory; a real one contains at least the key of its card or payment.
+    /// Returns the limit of records in lists and maps for a body of this many bytes: an empty record takes two bytes in
+    /// the body and about a hundred in memory; a real one contains at least the key of its card or payment.
     pub(crate) const fn records(bytes: usize) -> Self {
         const ALWAYS: usize = 1_024;
         const BYTES_A_RECORD: usize = 32;
@@ -79,7 +79,7 @@ impl Allowance {
     }
 }
 
-/// A body without its byte order mark, which replies do not need but some writers add.
+/// Returns a body without its byte order mark, which replies do not need but some writers add.
 pub(crate) fn without_byte_order_mark(body: &[u8]) -> &[u8] {
     body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body)
 }

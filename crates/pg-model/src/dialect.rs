@@ -39,7 +39,7 @@ pub use reading::ErrorMeaning;
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Dialect {
-    /// A name for people and logs; empty for [`documented`](Self::documented).
+    /// A name for messages and logs; empty for [`documented`](Self::documented).
     pub name: String,
     /// Values of `transactionStatusCode` that mean that a payment was declined (assumption A11).
     pub declined: Vec<StatusEntry>,
@@ -264,17 +264,17 @@ pub struct Situation {
 }
 
 impl Situation {
-    /// An error; `what` describes it.
+    /// Creates an error; `what` describes it.
     pub(crate) const fn error(name: &'static str, assumption: u16, doc: &'static str) -> Self {
         Self { name, is_error: true, assumption, doc }
     }
 
-    /// A status of a declined payment.
+    /// Creates a status of a declined payment.
     pub(crate) const fn decline(name: &'static str, assumption: u16, doc: &'static str) -> Self {
         Self { name, is_error: false, assumption, doc }
     }
 
-    /// The situation of that name.
+    /// Returns the situation of that name.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
         crate::SITUATIONS.iter().find(|one| one.name == name)
@@ -294,25 +294,25 @@ impl Dialect {
         Self::default()
     }
 
-    /// The dialect's name, or a description if it has none.
+    /// Returns the dialect's name, or a description if it has none.
     #[must_use]
     pub fn shown_name(&self) -> &str {
         if self.name.is_empty() { "documented" } else { &self.name }
     }
 
-    /// The entry of an error code.
+    /// Returns the entry of an error code.
     #[must_use]
     pub fn error(&self, code: &ErrorCode) -> Option<&ErrorEntry> {
         self.errors.iter().find(|entry| entry.code == *code)
     }
 
-    /// The entry for a situation: the code that this service uses for it.
+    /// Returns the entry for a situation: the code that this service uses for it.
     #[must_use]
     pub fn error_for(&self, situation: &str) -> Option<&ErrorEntry> {
         self.errors.iter().find(|entry| entry.situations.iter().any(|name| name == situation))
     }
 
-    /// The entry for a kind of decline: the code that this service uses for it, or else its first one.
+    /// Returns the entry for a kind of decline: the code that this service uses for it, or else its first one.
     #[must_use]
     pub fn decline_for(&self, situation: &str) -> Option<&StatusEntry> {
         let exact = self.declined.iter().find(|entry| entry.situations.iter().any(|name| name == situation));
@@ -331,7 +331,7 @@ impl Dialect {
         self.pending.iter().any(|entry| entry.code == *code)
     }
 
-    /// What a status code of `getAuthenticationStatus` means for the customer.
+    /// Returns what a status code of `getAuthenticationStatus` means for the customer.
     #[must_use]
     pub fn authentication_state(&self, code: &StatusCode) -> Option<AuthenticationState> {
         self.authentication.iter().find(|entry| entry.code == *code).map(|entry| entry.means)
@@ -346,21 +346,21 @@ impl Dialect {
 }
 
 impl StatusEntry {
-    /// A code, and the assumption that it decides.
+    /// Creates an entry from a code and the assumption that it decides.
     pub fn new(code: impl Into<StatusCode>, assumption: u16) -> Self {
         Self { code: code.into(), situations: Vec::new(), message: String::new(), assumption }
     }
 }
 
 impl AuthenticationEntry {
-    /// A code, what it means, and the assumption that it decides.
+    /// Creates an entry from a code, its meaning, and the assumption that it decides.
     pub fn new(code: impl Into<StatusCode>, means: AuthenticationState, assumption: u16) -> Self {
         Self { code: code.into(), means, message: String::new(), assumption }
     }
 }
 
 impl ErrorEntry {
-    /// A code, and the assumption that it decides.
+    /// Creates an entry from a code and the assumption that it decides.
     pub fn new(code: impl Into<ErrorCode>, assumption: u16) -> Self {
         Self {
             code: code.into(),

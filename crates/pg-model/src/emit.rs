@@ -1,4 +1,4 @@
-//! How generated requests pass their fields to a sink, without allocation.
+//! Passes the fields of generated requests to a sink, without allocation.
 
 use alloc::vec::Vec;
 
@@ -46,15 +46,16 @@ pub(crate) fn named(sink: &mut dyn ParameterSink, field: &'static Field, values:
     }
 }
 
-/// The order of parameters for signing: by name, ignoring ASCII case; equal names by their bytes (assumption A02).
+/// Returns the order of parameters for signing: by name, ignoring ASCII case; equal names by their bytes (assumption
+/// A02).
 #[must_use]
 pub fn order_of_names(a: &str, b: &str) -> core::cmp::Ordering {
     let folded = a.bytes().map(|b| b.to_ascii_lowercase()).cmp(b.bytes().map(|b| b.to_ascii_lowercase()));
     folded.then_with(|| a.cmp(b))
 }
 
-/// A text field of every item, in the order of names: `0 1 10 11 2 …`, since names are compared as text. Where the
-/// number is in brackets, as in version 5, that is `[0] [10] [11] [1] [2] …`.
+/// Returns a text field of every item, in the order of names: `0 1 10 11 2 …`, since names are compared as text. Where
+/// the number is in brackets, as in version 5, that is `[0] [10] [11] [1] [2] …`.
 pub(crate) fn item_texts<I, T: Text>(
     sink: &mut dyn ParameterSink,
     field: &'static Field,
@@ -64,7 +65,7 @@ pub(crate) fn item_texts<I, T: Text>(
     each_item(sink.reads_item_names(), field, items, of, |name, value| sink.parameter(field, name, value.text()));
 }
 
-/// A whole number of every item, in the same order.
+/// Returns a whole number of every item, in the same order.
 pub(crate) fn item_numbers<I, N: itoa::Integer>(
     sink: &mut dyn ParameterSink,
     field: &'static Field,
@@ -89,7 +90,7 @@ fn each_item<'i, I, V>(
     // A search for one character is far cheaper than a search for "{n}".
     let Some((before, after)) = field.wire.split_once('{') else { return };
     let after = after.strip_prefix("n}").unwrap_or_default();
-    // What follows the number is compared with the next digit of a longer one.
+    // The character after the number is compared with the next digit of a longer number.
     let shorter_first = after.bytes().next().is_none_or(|next| next < b'0');
     let mut name = ArrayString::<NAME_LIMIT>::from(before).unwrap_or_default();
     for first_digit in 0..items.len().min(10) {

@@ -134,7 +134,7 @@ impl Field {
         is_number && !self.is_named(name)
     }
 
-    /// The first letter of its name, as a bit; see [`initial`].
+    /// Returns the first letter of its name, as a bit; see [`initial`].
     pub(crate) fn initial(&self) -> u32 {
         initial(self.wire)
     }
@@ -150,12 +150,12 @@ impl Field {
     }
 }
 
-/// The first letter of a name, as a bit that its misspellings share: other letter case, or underscores.
+/// Returns the first letter of a name, as a bit that its misspellings share: other letter case, or underscores.
 pub(crate) fn initial(name: &str) -> u32 {
     name.bytes().find(|byte| *byte != b'_').map_or(0, |byte| 1 << (byte & 31))
 }
 
-/// The rest of a name that is spelt with other letter case or underscores.
+/// Returns the rest of a name that is spelt with other letter case or underscores.
 fn after_spelling<'n>(wire: &str, name: &'n str) -> Option<&'n str> {
     let mut rest = name.trim_start_matches('_');
     for letter in wire.bytes().filter(|byte| *byte != b'_') {
@@ -168,19 +168,19 @@ fn after_spelling<'n>(wire: &str, name: &'n str) -> Option<&'n str> {
     Some(rest)
 }
 
-/// The parts before and after the number in a numbered field's wire name. Every request asks this of every field,
-/// and a search for one character is many times faster than a search for three.
+/// Returns the parts before and after the number in a numbered field's wire name. Every request asks this of every
+/// field, and a search for one character is many times faster than a search for three.
 pub(crate) fn around_number(wire: &str) -> Option<(&str, &str)> {
     let (before, rest) = wire.split_once('{')?;
     Some((before, rest.strip_prefix("n}")?))
 }
 
-/// The number of an item whose name has these two parts around it.
+/// Returns the number of an item whose name has these two parts around it.
 pub(crate) fn number_between((before, after): (&str, &str), name: &str) -> Option<usize> {
     item_number(name.strip_prefix(before)?.strip_suffix(after)?)
 }
 
-/// The number of an item in a parameter's name: digits without leading zeros, at most six.
+/// Returns the number of an item in a parameter's name: digits without leading zeros, at most six.
 #[must_use]
 pub fn item_number(digits: &str) -> Option<usize> {
     let plain = digits == "0" || !digits.starts_with('0');

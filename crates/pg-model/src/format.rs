@@ -91,7 +91,7 @@ impl Format {
         }
     }
 
-    /// The words that complete "must be …".
+    /// Returns the words that complete "must be …".
     #[must_use]
     pub const fn description(self) -> &'static str {
         match self {
@@ -143,7 +143,7 @@ fn is_month(bytes: &[u8]) -> bool {
     matches!(bytes, [b'0', b'1'..=b'9'] | [b'1', b'0'..=b'2'])
 }
 
-/// A day of the calendar, in digits.
+/// Returns a day of the calendar, in digits.
 fn is_date(year: &[u8], month: &[u8], day: &[u8]) -> bool {
     let number = |digits: &[u8]| digits.iter().fold(0_u16, |number, digit| number * 10 + u16::from(digit - b'0'));
     let year = number(year);

@@ -1,8 +1,8 @@
 //! Wire types of a card payment service: requests, replies, validators and code tables.
 //!
 //! This crate has the five APIs of the service as Rust types, generated from the tables in `tables/`, which contain
-//! every parameter with its format, length and source. It checks requests, returns them as ordered parameters and
-//! reads them back; it reads and writes replies in XML and JSON.
+//! every parameter with its format, length and source. It checks requests, converts them to ordered parameters and
+//! back, and reads and writes replies in XML and JSON.
 //!
 //! It neither signs nor sends requests, and uses no clock, socket or random numbers.
 //!

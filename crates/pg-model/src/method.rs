@@ -1,4 +1,4 @@
-//! The parts that every method has: facts, parameters in both directions, and reply.
+//! The common parts of all methods: facts, parameters in both directions, and reply.
 
 use alloc::{boxed::Box, string::ToString as _};
 
@@ -110,7 +110,7 @@ pub enum RetrySafety {
 }
 
 impl MethodInfo {
-    /// The field of a parameter's name, as it stands on the wire.
+    /// Returns the field of a parameter's name, as it stands on the wire.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&'static Field> {
         self.fields.iter().copied().find(|field| field.is_named(name))
@@ -138,12 +138,12 @@ impl core::fmt::Debug for MethodInfo {
     }
 }
 
-/// The check of a typed request, as a function of parameters.
+/// Returns the check of a typed request, as a function of parameters.
 pub(crate) fn check_as<M: ApiRequest>(parameters: &Parameters) -> Violations {
     M::from_parameters(parameters).map_or_else(|violations| violations, |request| request.check())
 }
 
-/// An empty reply record of a method.
+/// Returns an empty reply record of a method.
 pub(crate) fn new_reply<M: ApiRequest<Reply: 'static>>() -> Box<dyn Record> {
     Box::new(M::Reply::default())
 }

@@ -39,7 +39,7 @@ pub enum StatusMeaning {
 
 /// A record with the status of a payment.
 pub trait StatusRecord {
-    /// The meaning of its status, according to the documents and the dialect.
+    /// Returns the meaning of its status, according to the documents and the dialect.
     fn status_meaning(&self, dialect: &Dialect) -> StatusMeaning;
 }
 
@@ -62,14 +62,14 @@ impl<R: StatusRecord> FromReply<R> for Outcome<R> {
 }
 
 impl<T> Outcome<T> {
-    /// The record, for any outcome.
+    /// Returns the record, for any outcome.
     pub const fn record(&self) -> &T {
         match self {
             Self::Approved(record) | Self::Declined(record) | Self::Other(record) => record,
         }
     }
 
-    /// The record, for any outcome.
+    /// Returns the record, for any outcome.
     pub fn into_record(self) -> T {
         match self {
             Self::Approved(record) | Self::Declined(record) | Self::Other(record) => record,
@@ -84,7 +84,7 @@ impl<T> Outcome<T> {
 }
 
 impl<T> Outcome<T> {
-    /// One word, for logs.
+    /// Returns one word for logs.
     #[must_use]
     pub const fn label(&self) -> &'static str {
         match self {

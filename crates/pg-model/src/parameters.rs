@@ -52,12 +52,12 @@ impl Parameters {
         Self { text: String::with_capacity(bytes), ends: Vec::with_capacity(parameters) }
     }
 
-    /// Appends one.
+    /// Appends a parameter.
     pub fn push(&mut self, name: impl Into<String>, value: impl Into<String>) {
         self.add(&name.into(), &value.into());
     }
 
-    /// Appends one from borrowed texts.
+    /// Appends a parameter from borrowed texts.
     pub fn add(&mut self, name: &str, value: &str) {
         self.text.push_str(name);
         let name_ends = self.text.len();
@@ -65,13 +65,13 @@ impl Parameters {
         self.ends.push((name_ends, self.text.len()));
     }
 
-    /// The value of the first parameter with this name.
+    /// Returns the value of the first parameter with this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         self.iter().find(|(found, _)| *found == name).map(|(_, value)| value)
     }
 
-    /// All of them.
+    /// Returns all parameters.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &str)> + Clone {
         let mut rest = self.text.as_str();
         let mut start = 0;
@@ -83,7 +83,7 @@ impl Parameters {
         })
     }
 
-    /// How many there are.
+    /// Returns the number of parameters.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
@@ -95,13 +95,13 @@ impl Parameters {
         self.ends.is_empty()
     }
 
-    /// The value of a field under its name or one of its other spellings.
+    /// Returns the value of a field under its name or one of its other spellings.
     #[must_use]
     pub fn of(&self, field: &Field) -> Option<&str> {
         core::iter::once(&field.wire).chain(field.aliases).find_map(|name| self.get(name))
     }
 
-    /// The numbers of all items that have at least one of these fields, in ascending order.
+    /// Returns the numbers of all items that have at least one of these fields, in ascending order.
     #[must_use]
     pub fn item_numbers(&self, fields: &[&Field]) -> Vec<usize> {
         let wanted: Vec<_> = fields.iter().filter_map(|field| around_number(field.wire)).collect();
@@ -112,7 +112,7 @@ impl Parameters {
         numbers
     }
 
-    /// All parameters whose name begins with a prefix.
+    /// Returns all parameters whose name begins with a prefix.
     #[must_use]
     pub fn with_prefix(&self, prefix: &str) -> Named {
         let mut named = Named::default();
@@ -132,7 +132,7 @@ impl<N: Into<String>, V: Into<String>> FromIterator<(N, V)> for Parameters {
 }
 
 impl core::fmt::Debug for Parameters {
-    /// Only names: values of unknown fields may be secret.
+    /// Shows only names: values of unknown fields may be secret.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_list().entries(self.iter().map(|(name, _)| crate::mask::text(name))).finish()
     }
@@ -158,7 +158,7 @@ struct NamedText {
 }
 
 impl Named {
-    /// Adds one; `name` includes the prefix.
+    /// Adds a parameter; `name` includes the prefix.
     pub fn push(&mut self, name: impl Into<String>, value: impl Into<String>) {
         self.add(&name.into(), &value.into());
     }
@@ -171,13 +171,13 @@ impl Named {
         self.0.push(NamedText { text, name_length: name.len() });
     }
 
-    /// The value of the first parameter with this full name.
+    /// Returns the value of the first parameter with this full name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         self.iter().find(|(found, _)| *found == name).map(|(_, value)| value)
     }
 
-    /// All of them.
+    /// Returns all parameters.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
         self.0.iter().map(|named| named.text.split_at_checked(named.name_length).unwrap_or((&named.text, "")))
     }

@@ -1,4 +1,4 @@
-//! How generated requests read their fields from parameters.
+//! Reads the fields of generated requests from parameters.
 
 use alloc::{
     borrow::Cow,
@@ -25,7 +25,7 @@ pub(crate) struct Reader<'a> {
     violations: Violations,
 }
 
-/// The bit of a name; other names may share it.
+/// Returns the bit of a name; other names may share it.
 fn bit(name: &str) -> u64 {
     let bytes = name.as_bytes();
     let at = |place: usize| bytes.get(place).map_or(0, |byte| usize::from(*byte));
@@ -99,7 +99,7 @@ impl<'a> Reader<'a> {
         self.stray(&amounts, Field::is_misspelt, Rule::MISSPELT_AMOUNT)
     }
 
-    /// The first parameter that `is_meant` recognises as a misspelling of one of `fields`.
+    /// Returns the first parameter that `is_meant` recognises as a misspelling of one of `fields`.
     fn stray(
         &self,
         fields: &[&'static Field],
@@ -113,7 +113,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// A required text; a missing one is an error.
+    /// Returns a required text; a missing one is an error.
     pub(crate) fn text<T: Text + Default>(&mut self, field: &'static Field, item: Option<usize>) -> T {
         self.optional(field, item).unwrap_or_else(|| {
             self.note(field, item, Rule::Required, "");
@@ -121,7 +121,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// An optional text.
+    /// Returns an optional text.
     pub(crate) fn optional<T: Text + Default>(&mut self, field: &'static Field, item: Option<usize>) -> Option<T> {
         self.value(field, item).map(|value| {
             let mut text = T::default();
@@ -130,7 +130,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// A required number; a missing or invalid one is an error.
+    /// Returns a required number; a missing or invalid one is an error.
     pub(crate) fn number<T: core::str::FromStr + Default>(&mut self, field: &'static Field, item: Option<usize>) -> T {
         if self.value(field, item).is_none_or(str::is_empty) {
             self.note(field, item, Rule::Required, "");
@@ -138,7 +138,7 @@ impl<'a> Reader<'a> {
         self.optional_number(field, item).unwrap_or_default()
     }
 
-    /// An optional number; an invalid one is an error. An empty value counts as absent.
+    /// Returns an optional number; an invalid one is an error. An empty value counts as absent.
     pub(crate) fn optional_number<T: core::str::FromStr>(
         &mut self,
         field: &'static Field,
@@ -152,7 +152,7 @@ impl<'a> Reader<'a> {
         plain
     }
 
-    /// A list joined by commas.
+    /// Returns a list joined by commas.
     pub(crate) fn list<T: Text + Default>(&mut self, field: &'static Field) -> Vec<T> {
         let Some(value) = self.value(field, None).filter(|value| !value.is_empty()) else {
             if field.required {
@@ -190,7 +190,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The wire name of item `number`'s field.
+/// Returns the wire name of item `number`'s field.
 pub(crate) fn item_name(field: &Field, number: usize) -> String {
     let Some((before, after)) = around_number(field.wire) else { return field.wire.to_string() };
     let mut name = String::with_capacity(field.wire.len() + 4);

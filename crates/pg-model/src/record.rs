@@ -13,16 +13,16 @@ use crate::{
 
 /// A reply, or a part of one.
 pub trait Record {
-    /// The slot of the child with this name. Unknown names get [`Slot::Extra`].
+    /// Returns the slot of the child with this name. Unknown names get [`Slot::Extra`].
     fn slot(&mut self, name: &str) -> Slot<'_>;
 
-    /// The unknown children.
+    /// Returns the unknown children.
     fn extra(&mut self) -> &mut Extra;
 
     /// Passes every field to `out`, in the order of the tables.
     fn write(&self, out: &mut dyn RecordWriter);
 
-    /// The first missing required field.
+    /// Returns the first missing required field.
     fn missing(&self) -> Option<&'static str> {
         None
     }
@@ -96,18 +96,18 @@ pub trait RecordMap {
 pub struct Keyed<R>(Vec<(String, R)>);
 
 impl<R> Keyed<R> {
-    /// Appends one.
+    /// Appends a record.
     pub fn push(&mut self, name: impl Into<String>, record: R) {
         self.0.push((name.into(), record));
     }
 
-    /// The first one with this name.
+    /// Returns the first record with this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&R> {
         self.iter().find(|(found, _)| *found == name).map(|(_, record)| record)
     }
 
-    /// All of them.
+    /// Returns all of them.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &R)> {
         self.0.iter().map(|(name, record)| (name.as_str(), record))
     }

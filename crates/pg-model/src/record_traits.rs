@@ -1,10 +1,11 @@
-//! What every generated record has, beside the fields and their names.
+//! The traits that every generated record has, besides its fields.
 
-/// Gives a generated record what all records have. The struct itself is written out beside the call.
+/// Implements the common traits of a generated record. The struct itself is written out beside the call.
 macro_rules! record_traits {
     ($name:ident) => {
         impl $name {
-            /// The record with some of its fields set: for tests and for programs that act as the service. Begin with `default`.
+            /// Returns the record with some of its fields changed by `set`, for tests and for programs that act as the
+            /// service. Begin with `default`.
             #[must_use]
             pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
                 set(&mut self);

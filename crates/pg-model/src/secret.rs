@@ -27,7 +27,7 @@ pub struct Cv2(String);
 pub struct Secret(String);
 
 impl CardNumber {
-    /// The number with its middle hidden: first six and last four digits (spec 2 §2.2).
+    /// Returns the number with its middle hidden: first six and last four digits (spec 2 §2.2).
     #[must_use]
     pub fn masked(&self) -> String {
         mask::card_number(&self.0)
@@ -61,7 +61,7 @@ impl fmt::Debug for Secret {
 macro_rules! secret_traits {
     ($name:ident) => {
         impl $name {
-            /// The secret text. Keep it out of logs, errors and stores.
+            /// Returns the secret text. Keep it out of logs, errors and stores.
             #[must_use]
             pub fn expose(&self) -> &str {
                 &self.0

@@ -7,10 +7,10 @@ pub trait Text {
     /// Replaces the value with the service's text. Never fails: an unknown value is kept unchanged.
     fn set(&mut self, text: Cow<'_, str>);
 
-    /// The value on the wire; empty if not given.
+    /// Returns the value on the wire; empty if not given.
     fn text(&self) -> &str;
 
-    /// The value, or `None` if not given: on the wire, absent, null and empty are the same.
+    /// Returns the value, or `None` if not given: on the wire, absent, null and empty are the same.
     ///
     /// ```
     /// use pg_model::{Text, Transaction};
@@ -32,11 +32,11 @@ impl Text for String {
     }
 }
 
-/// Gives a one-field struct over `String` or `Cow<'static, str>` the traits of a wire text.
+/// Implements the traits of a wire text for a one-field struct over `String` or `Cow<'static, str>`.
 ///
-/// With `: String` after the name it is over any text, and otherwise over the codes of its `KNOWN`, which are `listed` or `sorted`;
-/// a text that equals one of them is read without a copy. The struct itself is always written out beside the call, so that a search
-/// finds it.
+/// With `: String` after the name it holds any text. Otherwise it holds the codes of its `KNOWN`, which are `listed` or
+/// `sorted`: a text that equals one of them is read without a copy. The struct itself is always written out beside the
+/// call, so that a search finds it.
 macro_rules! text_traits {
     ($name:ident: listed) => {
         text_traits!($name);
@@ -71,7 +71,7 @@ macro_rules! text_traits {
     };
     ($name:ident) => {
         impl $name {
-            /// The text on the wire.
+            /// Returns the text on the wire.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
@@ -83,7 +83,7 @@ macro_rules! text_traits {
                 self.0.is_empty()
             }
 
-            /// The text, or `None` if it is empty.
+            /// Returns the text, or `None` if it is empty.
             #[must_use]
             pub fn given(&self) -> Option<&str> {
                 Some(self.as_str()).filter(|text| !text.is_empty())

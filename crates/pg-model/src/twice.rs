@@ -4,7 +4,7 @@ use alloc::{vec, vec::Vec};
 
 use crate::text::Text;
 
-/// A text that occurs more than once.
+/// Returns a text that occurs more than once.
 ///
 /// Only texts whose hash falls on the bit of another text are compared, two in a hundred. The hash is not random: an attacker can
 /// choose texts that all fall on one bit, and then all are sorted.

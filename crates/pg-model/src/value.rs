@@ -27,7 +27,7 @@ impl Value {
         Self::Text(kept(text))
     }
 
-    /// The text of a scalar.
+    /// Returns the text of a scalar.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match self {
@@ -49,7 +49,7 @@ impl Value {
 }
 
 impl Extra {
-    /// Appends one; joins it to the last one if that has the same name.
+    /// Appends a value; joins it to the last one if that has the same name.
     pub fn push<'n>(&mut self, name: impl Into<Cow<'n, str>>, value: Value) {
         let name = name.into();
         // Only the last one is compared: names come from outside, and comparing all would take quadratic time.
@@ -59,13 +59,13 @@ impl Extra {
         }
     }
 
-    /// The first one with this name.
+    /// Returns the first value with this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.iter().find(|(found, _)| *found == name).map(|(_, value)| value)
     }
 
-    /// All of them.
+    /// Returns all of them.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Value)> {
         self.0.iter().map(|(name, value)| (&**name, value))
     }
@@ -77,7 +77,8 @@ impl Extra {
     }
 }
 
-/// A text to store. The shortest ones take no memory of their own: a reply of a megabyte may contain half a million of them.
+/// Returns a text to store. The shortest ones take no memory of their own: a reply of a megabyte may contain half a
+/// million of them.
 fn kept(text: Cow<'_, str>) -> Cow<'static, str> {
     /// Every ASCII character, and every number of two digits, in its place.
     const CHARACTERS: &str = "\0\x01\x02\x03\x04\x05\x06\x07\x08\t\n\x0b\x0c\r\x0e\x0f\

@@ -46,15 +46,15 @@ pub struct Violation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rule {
-    /// It is required.
+    /// The parameter is required.
     Required,
-    /// It has too few or too many characters.
+    /// The value has too few or too many characters.
     Length(Length),
-    /// It has the wrong format.
+    /// The value has the wrong format.
     Format(Format),
-    /// It is a number outside the allowed range.
+    /// The value is a number outside the allowed range.
     Range(i64, i64),
-    /// It is not one of the allowed values.
+    /// The value is not one of the allowed values.
     OneOf(&'static [&'static str]),
     /// The method has no such parameter.
     Unknown,
@@ -85,20 +85,20 @@ const FOUND_LIMIT: usize = 40;
 const MARGIN: usize = 256;
 
 impl Violation {
-    /// A violation of a field's rule. The value is shortened, and hidden if the field is sensitive.
+    /// Creates a violation of a field's rule. The value is shortened, and hidden if the field is sensitive.
     #[must_use]
     pub fn new(field: &'static Field, name: &dyn fmt::Display, rule: Rule, value: &str) -> Self {
         Self { name: name.to_string(), rule, found: shown(value, field.sensitive), source: field.source }
     }
 
-    /// A violation of a rule without a field, such as a duplicate parameter. The found text is shown unchanged.
+    /// Creates a violation of a rule without a field, such as a duplicate parameter. The found text is shown unchanged.
     #[must_use]
     pub fn of_request(name: impl Into<String>, rule: Rule, found: impl Into<String>) -> Self {
         Self { name: name.into(), rule, found: found.into(), source: "" }
     }
 }
 
-/// A value as shown in an error.
+/// Returns a value as shown in an error.
 fn shown(value: &str, sensitive: bool) -> String {
     if value.is_empty() {
         return "nothing".into();
@@ -115,18 +115,18 @@ fn shown(value: &str, sensitive: bool) -> String {
 }
 
 impl Violations {
-    /// None yet.
+    /// Creates an empty list.
     #[must_use]
     pub const fn new() -> Self {
         Self(Vec::new())
     }
 
-    /// Adds one.
+    /// Adds a violation.
     pub fn push(&mut self, violation: Violation) {
         self.0.push(violation);
     }
 
-    /// Adds one for several parameters together.
+    /// Adds a violation of a rule for several parameters together.
     pub fn together(&mut self, name: &str, rule: &'static str, source: &'static str) {
         self.push(Violation { name: name.into(), rule: Rule::Together(rule), found: "nothing".into(), source });
     }
@@ -137,7 +137,7 @@ impl Violations {
         self.0.is_empty()
     }
 
-    /// All of them, in the order of the tables.
+    /// Returns all of them, in the order of the tables.
     pub fn iter(&self) -> core::slice::Iter<'_, Violation> {
         self.0.iter()
     }

@@ -1,10 +1,10 @@
-//! Amounts of replies, typed as those of requests are.
+//! Amounts of replies, with the type of amounts in requests.
 
 use crate::{Amount, Currency, EnterpriseResult, EnterpriseTransaction, Transaction};
 
 impl Transaction {
-    /// The amount in whole minor units of its currency; `None` if the reply lacks amount or currency. A lookup of the sandbox
-    /// has both (assumption A21); the documents show neither.
+    /// Returns the amount in whole minor units of its currency; `None` if the reply lacks amount or currency. A lookup
+    /// of the sandbox has both (assumption A21); the documents show neither.
     ///
     /// ```
     /// use pg_model::{Amount, Currency, Transaction};

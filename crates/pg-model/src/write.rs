@@ -1,4 +1,4 @@
-//! How generated records pass values other than a single scalar.
+//! Writes the values of generated records that are not a single scalar.
 
 use crate::{
     parameters::Named,

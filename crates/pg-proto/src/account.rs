@@ -47,9 +47,9 @@ pub struct Account {
     pub(crate) credentials: Credentials,
     pub(crate) enterprise: Option<(BaseUrl, EnterpriseCredentials)>,
     pub(crate) encoding: Encoding,
-    /// Set by the merchant.
+    /// The name that the merchant gave it.
     identity: Option<String>,
-    /// Decides what the documents leave open.
+    /// What the service does where the documents leave something open.
     dialect: Arc<Dialect>,
 }
 

@@ -47,9 +47,9 @@ pub struct Refused {
     pub http_status: StatusCode,
     /// Code, trace code and message.
     pub error: ServiceError,
-    /// What the code says, by the documents and the account's dialect.
+    /// What the code means, according to the documents and the account's dialect.
     reading: ErrorMeaning,
-    /// What the dialect has about the code.
+    /// The dialect's entry for the code.
     entry: Option<Box<ErrorEntry>>,
 }
 
@@ -69,7 +69,7 @@ pub struct Unreadable {
 }
 
 impl ReplyError {
-    /// What to do about it.
+    /// Returns what to do about it.
     #[must_use]
     pub fn remedy(&self) -> Remedy {
         match self {
@@ -89,7 +89,7 @@ impl ReplyError {
 }
 
 impl Refused {
-    /// An error code with its HTTP status, read by a dialect.
+    /// Creates an error code with its HTTP status, read by a dialect.
     #[must_use]
     pub fn new(http_status: StatusCode, error: ServiceError, dialect: &Dialect) -> Self {
         let reading = dialect.error_meaning(&error.error_code, http_status.as_u16());
@@ -97,15 +97,15 @@ impl Refused {
         Self { http_status, error, reading, entry }
     }
 
-    /// The error code.
+    /// Returns the error code.
     #[must_use]
     pub const fn code(&self) -> &ErrorCode {
         &self.error.error_code
     }
 
-    /// What to do about it. For a code that neither the documents nor the dialect list, the HTTP status decides. If the
-    /// status says nothing either, it is [`Remedy::LookUp`]: the documents list no code for a used reference, so any
-    /// other code may mean that.
+    /// Returns what to do about it. For a code that neither the documents nor the dialect list, the HTTP status
+    /// decides. If the status says nothing either, it is [`Remedy::LookUp`]: the documents list no code for a used
+    /// reference, so any other code may mean that.
     #[must_use]
     pub const fn remedy(&self) -> Remedy {
         self.reading.remedy
@@ -118,14 +118,14 @@ impl Refused {
         self.reading.known
     }
 
-    /// What the code means, according to the documents or else the dialect.
+    /// Returns what the code means, according to the documents or else the dialect.
     #[must_use]
     pub fn meaning(&self) -> Option<&str> {
         let own = || self.entry().map(|entry| entry.message.as_str()).filter(|message| !message.is_empty());
         self.code().message().or_else(own)
     }
 
-    /// The entry of the code in the account's dialect.
+    /// Returns the entry of the code in the account's dialect.
     #[must_use]
     pub fn entry(&self) -> Option<&ErrorEntry> {
         self.entry.as_deref()
@@ -154,7 +154,7 @@ impl Refused {
         self.reading.unknown_transaction
     }
 
-    /// How far the refusal of a payment also holds for copies of the same request.
+    /// Returns what the refusal of a payment says about copies of the same request.
     #[must_use]
     pub const fn scope(&self) -> RefusalScope {
         self.reading.scope
@@ -169,7 +169,8 @@ impl Refused {
     }
 }
 
-/// A text of the service as a part of one line: masked, with its line breaks and other invisible characters escaped.
+/// Returns a text of the service as a part of one line: masked, with its line breaks and other invisible characters
+/// escaped.
 pub(crate) fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for c in mask::masked(text).chars() {

@@ -143,7 +143,7 @@ fn is_plain(text: &[u8]) -> bool {
     }
 }
 
-/// The first and the last `N` bytes. Together they cover a text of up to twice as many.
+/// Returns the first and the last `N` bytes. Together they cover a text of up to twice as many.
 #[inline]
 fn ends<const N: usize, T>(text: &[u8], read: impl Fn(&[u8; N]) -> T) -> Option<(T, T)> {
     Some((read(text.first_chunk()?), read(text.last_chunk()?)))

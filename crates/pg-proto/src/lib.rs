@@ -2,9 +2,9 @@
 //! reply or error.
 //!
 //! This crate contains two pure functions for every method, with the network between them left to you. [`machine`]s
-//! cover operations with more than one request, such as a payment that happens once whatever the network does. There
-//! are also the card form and its redirect, and the callbacks of the account updater and of the hosted checkout. Any
-//! runtime and HTTP library will do: `docs/guide/custom-runtime.md` goes from an empty folder to a payment, and
+//! cover operations with more than one request, such as a payment that happens once whatever the network does. It also
+//! has the card form and its redirect, and the callbacks of the account updater and of the hosted checkout. It works
+//! with any runtime and HTTP library: `docs/guide/custom-runtime.md` goes from an empty folder to a payment, and
 //! `tests/runtimes` has an example for each.
 //!
 //! It opens no connection, reads neither a clock nor random numbers, and starts no thread.
@@ -43,8 +43,7 @@
 //!
 //! # Features
 //!
-//! - `dialect-file`: `Dialect::from_toml`, which reads from a file what a service decides where the documents leave it
-//!   open.
+//! - `dialect-file`: `Dialect::from_toml`, which reads a [`Dialect`](model::Dialect) from a file.
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

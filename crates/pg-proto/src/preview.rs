@@ -1,4 +1,4 @@
-//! A masked preview of a request, for people to check before it is sent.
+//! A masked preview of a request, to be checked before it is sent.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -142,7 +142,7 @@ fn rule(name: &str) -> Option<Rule> {
         return Some(*rule);
     }
     let of_prefix = NAMES.prefixes.iter().find(|(prefix, _)| name.starts_with(prefix)).map(|(_, rule)| *rule);
-    // A merchant chooses these names, perhaps for a secret: `collectCV2`.
+    // The merchant chooses these names, perhaps for a secret: `collectCV2`.
     let of_prefix = of_prefix.map(|rule| if looks_secret(name) { Rule::Hidden } else { rule });
     of_prefix.or_else(|| {
         let start = name.find(|letter: char| letter.is_ascii_digit())?;

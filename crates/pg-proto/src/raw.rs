@@ -11,7 +11,7 @@ use pg_model::{
 
 use crate::{Account, Misuse, form::Form, request};
 
-/// A request by names and values. It is not checked, but signed and encoded like any other.
+/// A request by names and values. It is signed and encoded like any other, but not checked.
 ///
 /// ```
 /// # use pg_proto::{Account, BaseUrl, Credentials};

@@ -25,7 +25,7 @@ mod timing;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Redirect {
-    /// The name of the form, as it was posted.
+    /// The name of the form, as the browser posted it.
     pub form_id: String,
     data: String,
     iv: String,

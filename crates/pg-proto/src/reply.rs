@@ -30,7 +30,7 @@ impl Account {
         self.judge(response, decode(response.body()))
     }
 
-    /// Reads the reply to a request of a method that is known at run time only, as the record of that method.
+    /// Reads the reply to a request of a method that is known only at run time, as the record of that method.
     ///
     /// # Errors
     ///

@@ -113,8 +113,8 @@ fn encoded<M: ApiRequest>(method: &M, credentials: &[(&str, &str)], signer: Opti
     body.form
 }
 
-/// Whether every character of a field's name stands for itself in a form. Only brackets around an item's number, and what
-/// follows a prefix, may not; that all other names are plain is tested.
+/// Whether every character of a field's name stands for itself in a form. Brackets around an item's number and the text
+/// after a prefix may need escapes; a test checks that all other names are plain.
 #[inline]
 fn is_plain_name(field: &Field) -> bool {
     !field.wire.ends_with(['*', ']'])

@@ -1,10 +1,10 @@
-//! The dialect of the services that the tests of this crate simulate: the sandbox's, from its file.
+//! The dialect of the services that this crate's tests simulate: the sandbox's, from its file.
 
 use std::sync::{Arc, OnceLock};
 
 use pg_model::Dialect;
 
-/// The sandbox's dialect. This crate does not depend on `pg-sandbox`, so that a mistake cannot hide in both.
+/// Returns the sandbox's dialect. This crate does not depend on `pg-sandbox`, so that a mistake cannot hide in both.
 pub(crate) fn sandbox() -> Arc<Dialect> {
     static DIALECT: OnceLock<Arc<Dialect>> = OnceLock::new();
     let read = || Dialect::from_toml(include_str!("../../pg-sandbox/dialects/sandbox.toml")).expect("a dialect file");

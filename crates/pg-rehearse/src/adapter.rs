@@ -77,14 +77,14 @@ impl Ran {
         Self { end, claim, answer, stdout, stderr }
     }
 
-    /// A member of the output.
+    /// Returns a member of the output.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.answer.get(name).and_then(Value::as_str)
     }
 
-    /// The adapter's error, if it made no claim.
+    /// Returns the adapter's error, if it made no claim.
     pub(crate) fn trouble(&self) -> String {
-        // It is cut once its secrets are masked.
+        // It is cut after its secrets are masked.
         let last = |text: &str| text.trim().lines().last().unwrap_or_default().to_owned();
         let said = match (self.stderr.trim(), self.stdout.trim()) {
             ("", "") => String::new(),
@@ -109,7 +109,7 @@ impl Ran {
     }
 }
 
-/// The text up to its last line that names an error: after it PHP, Java and Node print where that came from.
+/// Returns the text up to its last line that names an error: PHP, Java and Node print a stack trace after it.
 fn up_to_error(text: &str) -> &str {
     let names_error = |line: &str| {
         let line = line.to_ascii_lowercase();
@@ -134,7 +134,7 @@ pub(crate) async fn run(
         Means::Command(command) => process::run(command, environment, &input.to_string(), killed).await,
         Means::Url(url) => {
             let mut input = input.clone();
-            // A running shop may take the account from here; a configured shop ignores it.
+            // A running shop may read the account from here; a configured shop ignores it.
             input["environment"] = environment.as_json();
             let call = Call::json(url, &input.to_string());
             tokio::select! {

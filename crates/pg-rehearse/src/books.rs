@@ -36,19 +36,19 @@ impl Entry {
         self.approved && matches!(self.kind.as_str(), "Auth" | "PreAuth")
     }
 
-    /// A short text for the time line.
+    /// Returns a short text for the time line.
     pub(crate) fn told(&self) -> String {
         let state = if self.approved { "approved" } else { "not approved" };
         format!("{} of {} {state} ({})", self.kind, self.money(), self.status)
     }
 
-    /// The amount as text: `9.98 GBP`.
+    /// Returns the amount as text: `9.98 GBP`.
     pub(crate) fn money(&self) -> String {
         money(self.amount, &self.currency)
     }
 }
 
-/// Minor units as a decimal text.
+/// Returns minor units as a decimal text.
 pub(crate) fn money(minor: u64, currency: &str) -> String {
     Amount::new(minor, Currency::from(currency)).to_string()
 }
@@ -64,7 +64,7 @@ impl Books {
         Ok(Self(list.iter().rev().map(Entry::of).collect()))
     }
 
-    /// The entries added since an earlier moment.
+    /// Returns the entries added since an earlier moment.
     pub(crate) fn since(&self, earlier: &Self) -> Vec<Entry> {
         self.0.iter().filter(|entry| earlier.0.iter().all(|known| known.key != entry.key)).cloned().collect()
     }

@@ -16,7 +16,7 @@ use crate::{
     story::{Scene, Story, charge::Charge},
 };
 
-/// All drills, in the order of their families and numbers.
+/// Returns all drills, in the order of their families and numbers.
 ///
 /// ```
 /// assert!(pg_rehearse::drills().any(|drill| drill.id == "M04" && drill.title.contains("Reply lost")));
@@ -25,7 +25,7 @@ pub fn drills() -> impl Iterator<Item = &'static Drill> {
     scenes().map(|scene| &scene.drill)
 }
 
-/// All drills with their stories, in the same order.
+/// Returns all drills with their stories, in the same order.
 pub(crate) fn scenes() -> impl Iterator<Item = &'static Scene> {
     let all: [&'static [Scene]; 10] = [
         money::SCENES,

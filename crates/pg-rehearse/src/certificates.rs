@@ -40,7 +40,7 @@ impl Authority {
         Ok(Self { trusted, stranger, file })
     }
 
-    /// The server configuration for that certificate.
+    /// Returns the server configuration for that certificate.
     pub(crate) fn server(&self, certificate: Certificate) -> Result<Arc<ServerConfig>, SetupError> {
         let key = KeyPair::generate().map_err(text)?;
         let mut params = if certificate == Certificate::WrongHost {

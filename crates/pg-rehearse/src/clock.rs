@@ -1,8 +1,8 @@
-//! Access to real time: adapters are other processes, and use the real clock.
+//! The real clock, since adapters are other processes.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Milliseconds since the Unix epoch.
+/// Returns milliseconds since the Unix epoch.
 pub(crate) fn unix_millis() -> i64 {
     #[expect(clippy::disallowed_methods, reason = "adapters see the real time, so the service has to show it too")]
     let since = SystemTime::now().duration_since(UNIX_EPOCH);

@@ -37,7 +37,7 @@ impl Dice {
         (0..count).map(|_| char::from(LETTERS[usize::from(self.next().to_le_bytes()[1] & 31)])).collect()
     }
 
-    /// A Luhn-valid number of 16 digits that belongs to no scenario of the sandbox and to no customer.
+    /// Returns a Luhn-valid number of 16 digits that belongs to no scenario of the sandbox and to no customer.
     pub(crate) fn card_number(&mut self) -> String {
         let mut digits = format!("41111{:010}", self.below(10_000_000_000));
         let sum: u32 = digits.bytes().rev().enumerate().map(|(at, digit)| luhn(at, u32::from(digit - b'0'))).sum();
@@ -46,7 +46,7 @@ impl Dice {
     }
 }
 
-/// The contribution of a digit to the Luhn sum, counted from the right of a number without its check digit.
+/// Returns the contribution of a digit to the Luhn sum, counted from the right of a number without its check digit.
 fn luhn(at: usize, digit: u32) -> u32 {
     match digit * 2 {
         doubled if at.is_multiple_of(2) => doubled / 10 + doubled % 10,

@@ -28,14 +28,14 @@ pub struct Drill {
 }
 
 impl Drill {
-    /// The job that the integration has to provide.
+    /// Returns the job that the integration has to provide.
     #[must_use]
     pub const fn job(&self) -> Job {
         self.job
     }
 }
 
-/// As `pg rehearse drills --json` lists it.
+/// Serialized as `pg rehearse drills --json` lists it.
 impl Serialize for Drill {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
@@ -83,12 +83,12 @@ pub enum Family {
     StoredCards,
     /// TLS certificates.
     Tls,
-    /// Secrets where they do not belong.
+    /// Secrets in wrong places.
     Hygiene,
 }
 
 impl Family {
-    /// All of them, in the order of reports.
+    /// All families, in the order of reports.
     pub const ALL: [Self; 9] = [
         Self::Money,
         Self::Credentials,
@@ -117,7 +117,7 @@ impl Family {
         }
     }
 
-    /// The title of the family.
+    /// Returns the title of the family.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {

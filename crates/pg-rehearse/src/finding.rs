@@ -82,7 +82,7 @@ pub struct Event {
     pub from: Lane,
     /// The other party; the same party for a local event.
     pub to: Lane,
-    /// What.
+    /// The event.
     pub text: String,
 }
 
@@ -92,8 +92,8 @@ pub struct Event {
 pub struct Finding {
     /// Its kind, for programs, as `charged-twice`.
     pub kind: &'static str,
-    /// How it counts.
+    /// Its verdict.
     pub verdict: Verdict,
-    /// What was found; masked.
+    /// The finding; masked.
     pub text: String,
 }

@@ -39,7 +39,7 @@ impl Account {
         }
     }
 
-    /// The account of a running shop: the published account of every sandbox.
+    /// Returns the account of a running shop: the published account of every sandbox.
     fn published() -> Option<Self> {
         let merchants = Merchants::default();
         let main = merchants.by_name(MERCHANT)?;
@@ -54,7 +54,7 @@ impl Account {
         })
     }
 
-    /// The credentials with their names in findings.
+    /// Returns the credentials with their names in findings.
     pub(crate) fn secrets(&self) -> [(&'static str, &str); 6] {
         [
             ("API key", &self.api_key),
@@ -100,7 +100,7 @@ pub(crate) struct House {
 }
 
 impl House {
-    /// A service with credentials of this drill only, or with the published ones.
+    /// Creates a service with credentials of this drill only, or with the published ones.
     pub(crate) fn open(dice: &mut Dice, published: bool) -> Result<Self, SetupError> {
         let random = Account::random(dice);
         let account = if published { Account::published().ok_or("the sandbox has no account main")? } else { random };
@@ -143,12 +143,12 @@ impl House {
         self.haste.store(seconds, Ordering::Relaxed);
     }
 
-    /// A batch is asked for.
+    /// Called when a batch is retrieved.
     pub(crate) fn hasten(&self) {
         self.advance(Duration::from_secs(self.haste.load(Ordering::Relaxed)));
     }
 
-    /// A call of the control interface.
+    /// Returns a call of the control interface.
     pub(crate) fn control(&self, path: &str, body: Option<&Value>) -> Result<Value, SetupError> {
         let address = format!("http://localhost/_sandbox/{path}");
         let request = match body {
@@ -159,7 +159,7 @@ impl House {
         serde_json::from_slice(response.body()).map_err(|error| format!("control interface, {path}: {error}"))
     }
 
-    /// A signed call of version 3 by the runner, with a reply in JSON.
+    /// Returns a signed call of version 3 by the runner, with a reply in JSON.
     pub(crate) fn call(&self, method: &str, parameters: &[(&str, &str)]) -> Result<Value, SetupError> {
         let response = self.raw(method, "json", parameters)?;
         let value: Value = serde_json::from_slice(response.body()).map_err(text)?;
@@ -203,7 +203,7 @@ impl House {
         Ok((key, location.ok_or("the card form did not redirect")?.to_owned()))
     }
 
-    /// A stored card, and the payment from which it was stored.
+    /// Returns a stored card, and the payment from which it was stored.
     pub(crate) fn card_key(&self, card: &Card) -> Result<String, SetupError> {
         let (session, _) = self.session(card, "json")?;
         let order = [("sessionKey", &*session), ("currency", "GBP"), ("itemName0", "Card check"), ("itemPrice0", "1")];
@@ -238,7 +238,7 @@ impl Card {
     }
 }
 
-/// A form as a request.
+/// Returns a form as a request.
 pub(crate) fn form(address: &str, fields: &[(&str, &str)]) -> Result<Request<Bytes>, SetupError> {
     let mut body = form_urlencoded::Serializer::new(String::new());
     body.extend_pairs(fields);

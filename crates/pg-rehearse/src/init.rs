@@ -89,7 +89,7 @@ impl Language {
         TEMPLATES.iter().find(|template| template.language == self).unwrap_or(&TEMPLATES[0])
     }
 
-    /// The names of all languages.
+    /// Returns the names of all languages.
     pub fn names() -> impl Iterator<Item = &'static str> {
         TEMPLATES.iter().map(|template| template.name)
     }

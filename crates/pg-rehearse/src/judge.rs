@@ -49,7 +49,7 @@ pub(crate) fn broken(text: impl Into<String>) -> Finding {
     Finding { kind: "adapter", verdict: Verdict::Broken, text: text.into() }
 }
 
-/// All findings about a charge.
+/// Returns all findings about a charge.
 pub(crate) fn charge(expect: Expect, evidence: &Evidence<'_>) -> Vec<Finding> {
     let claims: Vec<Claim> = evidence.ran.iter().filter_map(|ran| ran.claim).collect();
     let charges: Vec<&Entry> = evidence.entries.iter().filter(|entry| entry.is_charge()).collect();

@@ -1,6 +1,6 @@
 //! "Did you mean": the known name that is nearest to an unknown one.
 
-/// The nearest of `known`, if at most a third of its letters are wrong.
+/// Returns the nearest of `known`, if at most a third of its letters are wrong.
 pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let typed = name.to_ascii_lowercase();
     let (distance, known) = known.into_iter().map(|known| (strsim::osa_distance(&typed, known), known)).min()?;

@@ -82,17 +82,17 @@ pub enum Job {
     Charge,
     /// Capture a reservation, or a part of it.
     Capture,
-    /// Pay back, all or a part.
+    /// Refund all or a part.
     Refund,
-    /// The page that the card form leads a browser to.
+    /// The page to which the card form redirects a browser.
     OpenRedirect,
-    /// The address that the service posts to.
+    /// The URL that receives callbacks.
     Callback,
-    /// Make a link to the hosted checkout.
+    /// Create a link to the hosted checkout.
     Checkout,
     /// The success page of the hosted checkout.
     CheckoutReturn,
-    /// Begin a payment with 3-D Secure, and finish it when the customer is back.
+    /// Start a payment with 3-D Secure, and finish it when the customer returns.
     ThreeDSecure,
     /// Refresh stored cards.
     UpdateCards,
@@ -138,7 +138,7 @@ impl Job {
         Self::ALL.into_iter().find(|job| job.name() == alias)
     }
 
-    /// The suggested name for an unknown job.
+    /// Returns the suggested name for an unknown job.
     fn meant(name: &str) -> Option<&'static str> {
         nearest(name, Self::ALL.map(Self::name))
     }
@@ -148,7 +148,7 @@ impl Plan {
     /// Reads a plan file. Relative paths in it are relative to its folder.
     ///
     /// # Errors
-    /// [`PlanError`] has the line, the column, and what was probably meant.
+    /// [`PlanError`] has the line, the column, and a suggestion.
     pub fn read(path: &Path) -> Result<Self, PlanError> {
         let text = std::fs::read_to_string(path).map_err(|error| PlanError::Unreadable(path.to_owned(), error))?;
         let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -24,7 +24,7 @@ pub struct Outcome {
     pub verdict: Verdict,
     /// Whether the baseline knows the failure.
     pub known: bool,
-    /// Why.
+    /// Why the drill has this verdict.
     pub findings: Vec<Finding>,
     /// What the integration claimed, one for each time that it was started.
     pub claims: Vec<String>,
@@ -55,7 +55,7 @@ impl Outcome {
         }
     }
 
-    /// The verdict of the worst finding.
+    /// Sets the verdict to that of the worst finding.
     pub(crate) fn judged(mut self, mut findings: Vec<Finding>) -> Self {
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.verdict));
         self.verdict = findings.first().map_or(Verdict::Passed, |worst| worst.verdict);
@@ -119,7 +119,7 @@ pub struct Summary {
 }
 
 impl Report {
-    /// The number of drills by verdict.
+    /// Returns the number of drills by verdict.
     #[must_use]
     pub fn summary(&self) -> Summary {
         let mut summary = Summary::default();
@@ -148,7 +148,7 @@ impl Report {
         }
     }
 
-    /// The report as JSON.
+    /// Returns the report as JSON.
     #[must_use]
     pub fn json(&self) -> Value {
         json!({
@@ -175,19 +175,19 @@ impl Report {
         html::page(self)
     }
 
-    /// The scorecard for a terminal.
+    /// Returns the scorecard for a terminal.
     #[must_use]
     pub fn scorecard(&self, colours: bool) -> String {
         terminal::scorecard(self, colours)
     }
 
-    /// The line of one drill while the others run.
+    /// Returns the line of one drill while the others run.
     #[must_use]
     pub fn progress(outcome: &Outcome, colours: bool) -> String {
         terminal::line(outcome, colours)
     }
 
-    /// A baseline file: the numbers of the drills that fail today.
+    /// Returns a baseline file: the numbers of the drills that fail today.
     #[must_use]
     pub fn baseline(&self) -> String {
         let mut text = "# Failures known today: pg rehearse --baseline FILE does not count them.\n".to_owned();

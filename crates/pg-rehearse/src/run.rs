@@ -173,7 +173,7 @@ fn play_all(troupe: Arc<Troupe>, drills: &[&'static Scene], options: &Options) -
     playing
 }
 
-/// The drills that the options name.
+/// Returns the drills that the options name.
 fn chosen(options: &Options) -> Result<Vec<&'static Scene>, RunError> {
     let (only, skip) = (named(&options.only, "--only")?, named(&options.skip, "--skip")?);
     named(&options.baseline, "the baseline")?;
@@ -247,7 +247,7 @@ async fn set_up(troupe: &Troupe) -> Result<Option<adapter::Group>, RunError> {
     start_shop(troupe).await
 }
 
-/// The environment of a command outside of drills.
+/// Returns the environment of a command outside of drills.
 fn surroundings(troupe: &Troupe) -> Result<Environment, RunError> {
     let mut dice = crate::dice::Dice::new(troupe.seed, "shop", 0);
     let house = crate::house::House::open(&mut dice, true).map_err(RunError::Machine)?;

@@ -32,13 +32,13 @@ impl Call {
         Self { method: Method::POST, url: url.to_owned(), content_type: Some(content_type), body: body.into() }
     }
 
-    /// A page with these parameters.
+    /// Creates a page with these parameters.
     pub(crate) fn page(url: &str, parameters: &[(&str, &str)]) -> Self {
         let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(parameters).finish();
         Self::raw_page(url, &query)
     }
 
-    /// A page with this query unchanged.
+    /// Creates a page with this query unchanged.
     pub(crate) fn raw_page(url: &str, query: &str) -> Self {
         let separator = if url.contains('?') { "&" } else { "?" };
         let url = if query.is_empty() { url.to_owned() } else { format!("{url}{separator}{query}") };

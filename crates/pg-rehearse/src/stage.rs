@@ -84,7 +84,7 @@ impl Stage {
         let house = House::open(&mut dice, shop)?;
         let seat = if shop { troupe.seat.as_ref() } else { None };
         let laid = match Wire::lay(house.clone(), setting.rules.clone(), setting.door.clone(), seat, clock).await {
-            // A page may do without the service.
+            // A page need not use the service.
             Err(_) if shop && drill.job() == Job::OpenRedirect => {
                 Wire::lay(house.clone(), setting.rules, setting.door, None, clock).await?
             }
@@ -129,7 +129,7 @@ impl Stage {
         self.troupe.plan.timeout
     }
 
-    /// The entries that the drill has added to the ledger.
+    /// Returns the entries that the drill has added to the ledger.
     pub(crate) fn entries(&self) -> Result<Vec<Entry>, SetupError> {
         Ok(Books::read(&self.house)?.since(&self.before))
     }
@@ -147,7 +147,7 @@ impl Stage {
         Ok(())
     }
 
-    /// The form of a charge that the drill requires, if the integration supports it.
+    /// Returns the form of a charge that the drill requires, if the integration supports it.
     pub(crate) fn way(&self, wanted: Option<Way>) -> Option<Way> {
         match wanted {
             None => self.troupe.ways.first().copied().or(Some(Way::SessionKey)),
@@ -155,7 +155,7 @@ impl Stage {
         }
     }
 
-    /// The card for a charge: a session with a card, a stored card, or the card itself.
+    /// Returns the card for a charge: a session with a card, a stored card, or the card itself.
     pub(crate) fn source(&mut self, way: Way, card: &Card) -> Result<(&'static str, Value), SetupError> {
         let source = match way {
             Way::SessionKey => json!(self.house.session(card, "json")?.0),
@@ -256,7 +256,7 @@ impl Stage {
         }
     }
 
-    /// The address of a page of the shop.
+    /// Returns the address of a page of the shop.
     pub(crate) fn address(&self, job: Job) -> String {
         match self.troupe.plan.jobs.get(&job) {
             Some(Means::Url(url)) => url.clone(),
@@ -264,7 +264,7 @@ impl Stage {
         }
     }
 
-    /// An outcome with all observations, not yet judged.
+    /// Returns an outcome with all observations, not yet judged.
     pub(crate) fn outcome(&self) -> Outcome {
         let mut outcome = Outcome::empty(self.drill, crate::finding::Verdict::Passed);
         outcome.claims = self
@@ -278,7 +278,7 @@ impl Stage {
         outcome
     }
 
-    /// The verdict, with masked findings.
+    /// Returns the verdict, with masked findings.
     pub(crate) fn judged(&self, mut findings: Vec<crate::finding::Finding>) -> Outcome {
         for finding in &mut findings {
             finding.text = self.wire().told(&finding.text);

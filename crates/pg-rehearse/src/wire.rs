@@ -123,7 +123,7 @@ impl Wire {
         let scheme = if door.is_tls() { "https" } else { "http" };
         let mut tasks = vec![tokio::spawn(serve::trap(Arc::clone(&wire), trap))];
         match door {
-            // The port is free again, and nothing listens on it.
+            // The port is released, and nothing listens on it.
             Door::Refused => drop(listener),
             door => tasks.push(tokio::spawn(door::listen(Arc::clone(&wire), listener, door))),
         }
@@ -145,17 +145,17 @@ impl Wire {
         self.state().starts += 1;
     }
 
-    /// The time line so far.
+    /// Returns the time line so far.
     pub(crate) fn events(&self) -> Vec<Event> {
         self.state().events.clone()
     }
 
-    /// The requests so far.
+    /// Returns the requests so far.
     pub(crate) fn exchanges(&self) -> Vec<Exchange> {
         self.state().exchanges.clone()
     }
 
-    /// The requests that reached the target of a redirect.
+    /// Returns the requests that reached the target of a redirect.
     pub(crate) fn trapped(&self) -> Vec<String> {
         self.state().trapped.clone()
     }
@@ -174,8 +174,8 @@ impl Wire {
         }
     }
 
-    /// A text as reports show it, in one short line: without card numbers, without the credentials of this drill, and without characters
-    /// that steer a terminal. A part of a secret that is cut off would not be masked, so it is cut last.
+    /// Returns a text as reports show it, in one short line: without card numbers, without the credentials of this
+    /// drill, and without control characters. A truncated secret would not be masked, so the text is cut last.
     pub(crate) fn told(&self, text: &str) -> String {
         let masked = self.masked(text);
         let mut told = String::new();
@@ -259,7 +259,7 @@ mod tests {
         answer
     }
 
-    /// An integration that runs wild fills neither the memory nor the report.
+    /// An integration that sends too much fills neither the memory nor the report.
     #[tokio::test]
     async fn requests_of_an_integration_are_bounded_and_reported_in_short_visible_lines() {
         let house = House::open(&mut Dice::new(1, "M01", 0), false).unwrap();

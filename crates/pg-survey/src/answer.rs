@@ -51,7 +51,7 @@ impl Answer {
         (200..300).contains(&self.http) && self.code.is_empty() && Encoding::of(&self.body).is_some()
     }
 
-    /// The observation about a request that should be refused.
+    /// Returns the observation about a request that should be refused.
     pub(crate) fn seen(&self) -> Seen {
         if self.is_success() {
             Seen::Accepted
@@ -62,7 +62,7 @@ impl Answer {
         }
     }
 
-    /// The reply as a record; `None` unless it is a success.
+    /// Returns the reply as a record; `None` unless it is a success.
     pub(crate) fn record<R: Record + Default>(&self) -> Option<R> {
         let mut record = R::default();
         (self.is_success() && decode_into(&self.body, &mut record).is_ok()).then_some(record)
@@ -90,7 +90,7 @@ impl Answer {
     }
 }
 
-/// A text of the service without card numbers, and without secrets of the request that the service repeats.
+/// Returns a text of the service without card numbers, and without secrets of the request that the service repeats.
 fn masked(text: &str, request: &Bytes) -> String {
     let mut text = text.to_owned();
     for (name, value) in form_urlencoded::parse(request) {

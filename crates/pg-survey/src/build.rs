@@ -69,7 +69,7 @@ fn filled(
     Ok(raw)
 }
 
-/// A value as text; `None` if it is not sent.
+/// Returns a value as text; `None` if it is not sent.
 fn text(value: Value, notes: &mut Notes, options: &Options) -> Result<Option<String>, String> {
     let card = |role: Role| options.cards.of(role).ok_or_else(|| format!("needs the test card {:?}", role.name()));
     Ok(Some(match value {

@@ -23,7 +23,7 @@ impl Role {
     pub const ALL: &'static [Self] =
         &[Self::Approved, Self::Declined, Self::InsufficientFunds, Self::Challenge, Self::NotEnrolled];
 
-    /// The role's name.
+    /// Returns the role's name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -35,7 +35,7 @@ impl Role {
         }
     }
 
-    /// The role with that name.
+    /// Returns the role with that name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|role| role.name() == name)
@@ -106,7 +106,7 @@ impl Cards {
         self
     }
 
-    /// The card of a role.
+    /// Returns the card of a role.
     #[must_use]
     pub fn of(&self, role: Role) -> Option<&Card> {
         self.0.iter().find(|(other, _)| *other == role).map(|(_, card)| card)

@@ -22,7 +22,7 @@ const DONE: [&str; 5] = [
     "authentication-already-used",
 ];
 
-/// The dialect of the observations, and no more.
+/// Returns the dialect of the observations, and no more.
 pub(crate) fn written(name: &str, notes: &Notes) -> Dialect {
     let mut dialect = Dialect::documented();
     name.clone_into(&mut dialect.name);
@@ -121,8 +121,8 @@ fn error(dialect: &mut Dialect, situation: &str, code: &str, http: Option<u16>, 
     dialect.errors.push(entry);
 }
 
-/// The safe remedy: "fix the request" only if the code is known not to mean that an earlier request may have been
-/// executed; otherwise a lookup.
+/// Returns the safe remedy: "fix the request" only if the code is known not to mean that an earlier request may have
+/// been executed; otherwise a lookup.
 fn remedy(entry: &ErrorEntry, all_seen: bool) -> Option<Remedy> {
     let is = |name: &&str| entry.situations.iter().any(|situation| situation == *name);
     let only = |name: &str| entry.situations.iter().all(|situation| situation == name);

@@ -1,8 +1,8 @@
-//! Surveys a card payment service: finds out by harmless requests what the service does where its documents leave something
-//! open, and writes down the answers as a [dialect](pg_proto::model::Dialect).
+//! Surveys a card payment service: harmless requests find out what the service does where its documents leave something
+//! open, and the answers form a [dialect](pg_proto::model::Dialect).
 //!
-//! What goes in: an account of a staging environment, options, a seed; then replies and the time. What comes out: a [`Plan`]
-//! before anything is sent, requests one at a time, and at the end a [`Report`] with the dialect. Like the machines of
+//! Input: an account of a staging environment, options, a seed; then replies and the time. Output: a [`Plan`] before
+//! anything is sent, requests one at a time, and at the end a [`Report`] with the dialect. Like the machines of
 //! [`pg_proto::machine`], a [`Survey`] opens no connection and reads no clock.
 //!
 //! # Promises
@@ -13,10 +13,11 @@
 //!   [throttle](pg_proto::machine::throttle). The survey stops at once when the service refuses the good credentials. Requests
 //!   whose credentials a service may fail to read come last and end with the first one that is refused for its
 //!   credentials. One request with a wrong password is sent only with [`Options::wrong_password`].
-//! - **A new error code is believed only after a control request has worked.** If the control request fails as well, the code is
-//!   about the account or the service, such as a limit of requests, and not about the request that was to be surveyed.
-//! - **The dialect says only what was seen.** What an error code says about other copies of a request, and whether a lookup sees every
-//!   payment at once, no request can prove: these stay open, and the report names the question to ask.
+//! - **A new error code is believed only after a control request has worked.** If the control request fails as well,
+//!   the code concerns the account or the service, for example a rate limit, and not the surveyed request.
+//! - **The dialect says only what was seen.** No request can prove what an error code says about other copies of a
+//!   request, or whether a lookup finds every payment at once. These points stay open, and the report names the
+//!   question to ask.
 //!
 //! # Example
 //!

@@ -38,7 +38,7 @@ impl Notes {
         Self { seed, ..Self::default() }
     }
 
-    /// An unused text of 32 letters and digits, noted under a name.
+    /// Returns an unused text of 32 letters and digits, noted under a name.
     pub(crate) fn fresh(&mut self, name: &str) -> String {
         let text = format!("{:016x}{:016x}", self.number(), self.number());
         self.note(name, text.clone());
@@ -62,7 +62,7 @@ impl Notes {
         self.texts.remove(name);
     }
 
-    /// What was noted under a name.
+    /// Returns the text noted under a name.
     ///
     /// # Errors
     /// If nothing was noted.

@@ -40,13 +40,13 @@ impl Plan {
         Self { probes: all.map(planned).collect(), most_controls: probes.len() }
     }
 
-    /// How many requests may cost this.
+    /// Returns how many requests may cost this.
     #[must_use]
     pub fn count(&self, cost: Cost) -> usize {
         self.probes.iter().filter(|probe| probe.cost == cost).count()
     }
 
-    /// The open points that none of its requests can decide.
+    /// Returns the open points that none of its requests can decide.
     pub fn leaves_out(&self) -> impl Iterator<Item = &'static Point> + '_ {
         points().filter(|point| !self.probes.iter().any(|probe| probe.points.contains(&point.name)))
     }

@@ -72,7 +72,7 @@ impl fmt::Display for Seen {
     }
 }
 
-/// Every open point, in the order of reports.
+/// Returns every open point, in the order of reports.
 pub fn points() -> impl Iterator<Item = &'static Point> {
     static ALL: LazyLock<Vec<Point>> =
         LazyLock::new(|| OWN.iter().copied().chain(SITUATIONS.iter().filter_map(of_situation)).collect());
@@ -129,7 +129,7 @@ const fn never(name: &'static str, assumption: u16, entry: &'static str, why: &'
     Point { name, assumption, entry, question: assumption, undecidable: Some(why) }
 }
 
-/// The point of a situation; `None` for failures that only the sandbox has.
+/// Returns the point of a situation; `None` for failures that only the sandbox has.
 fn of_situation(situation: &Situation) -> Option<Point> {
     let undecidable = match situation.name {
         "injected-fault" | "sandbox-failure" => return None,
@@ -156,13 +156,13 @@ fn of_situation(situation: &Situation) -> Option<Point> {
 }
 
 impl Point {
-    /// The point of that name.
+    /// Returns the point of that name.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
         points().find(|point| point.name == name)
     }
 
-    /// The dialect's entry for it, if any.
+    /// Returns the dialect's entry for it, if any.
     #[must_use]
     pub fn said_by(&self, dialect: &Dialect) -> Option<Seen> {
         let word = Seen::Word;

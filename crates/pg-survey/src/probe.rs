@@ -56,7 +56,7 @@ impl Cost {
     }
 }
 
-/// Which service a request goes to.
+/// The service of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Service {
     Token,
@@ -85,7 +85,7 @@ pub(crate) enum Value {
     Fresh(&'static str),
     /// What was noted under this name.
     Noted(&'static str),
-    /// So many letters.
+    /// A text of this many letters.
     Long(usize),
     Currency,
     Number(Role),
@@ -106,7 +106,7 @@ pub(crate) enum Spoil {
     ContentType,
     /// More parameters than the method has.
     ManyParameters,
-    /// A megabyte and more.
+    /// A body of more than a megabyte.
     LongBody,
     /// The headers of a web page's request.
     Browser,
@@ -186,7 +186,7 @@ impl Request {
 }
 
 impl Probe {
-    /// The points that it may decide.
+    /// Returns the points that it may decide.
     pub(crate) fn decides(&self) -> Vec<&'static str> {
         match self.reads {
             Reads::Situation(name) | Reads::UnlessAs(name, _) | Reads::Decline(name) => vec![name],

@@ -37,7 +37,7 @@ pub(crate) const NEXT_PAGE: &str = "https://survey.invalid/next";
 /// The return page of a card form.
 pub(crate) const CURRENT_PAGE: &str = "https://survey.invalid/again";
 
-/// The request that works as long as the account and the service do. Its session is that of the first probes.
+/// The request that succeeds as long as the account and the service work. Its session is that of the first probes.
 pub(crate) static CONTROL: Probe = open("session");
 
 /// Groups of probes in their order, each with the card that it is about.
@@ -52,7 +52,7 @@ const GROUPS: [(Option<Role>, &[Probe]); 8] = [
     (None, UNREADABLE),
 ];
 
-/// Which probes a survey with these options sends.
+/// Returns which probes a survey with these options sends.
 pub(crate) fn chosen(options: &Options, version_5: bool) -> Vec<&'static Probe> {
     let has_card = |role: Option<Role>| role.is_none_or(|role| options.cards.of(role).is_some());
     let wanted = |probe: &&Probe| {
@@ -63,13 +63,13 @@ pub(crate) fn chosen(options: &Options, version_5: bool) -> Vec<&'static Probe> 
     GROUPS.into_iter().filter(|(role, _)| has_card(*role)).flat_map(|(_, probes)| probes).filter(wanted).collect()
 }
 
-/// All probes.
+/// Returns all probes.
 #[cfg(test)]
 pub(crate) fn all() -> impl Iterator<Item = &'static Probe> {
     GROUPS.into_iter().flat_map(|(_, probes)| probes)
 }
 
-/// The probe that may decide a point, and the card that it needs.
+/// Returns the probe that may decide a point, and the card that it needs.
 pub(crate) fn deciding(point: &str) -> Option<(Option<Role>, &'static Probe)> {
     let all = GROUPS.into_iter().flat_map(|(role, probes)| probes.iter().map(move |probe| (role, probe)));
     all.into_iter().find(|(_, probe)| probe.decides().contains(&point))
@@ -79,7 +79,7 @@ const fn probe(name: &'static str, what: &'static str, request: Request, reads: 
     Probe { name, what, request, reads, cost: Cost::Nothing, unreadable: false, unless: None }
 }
 
-/// A request that is refused for one situation.
+/// Returns a request that is refused for one situation.
 const fn refusal(situation: &'static str, what: &'static str, request: Request) -> Probe {
     probe(situation, what, request, Reads::Situation(situation))
 }
@@ -189,7 +189,7 @@ const HARMLESS: &[Probe] = &[
         Reads::UnlessAs("called-by-a-browser", "lookup"),
     ),
     probe("form", "post a card form with a number that is not a card's", Request::Form("session", None), FORM),
-    // The address of the first one may hold none of the signs by which text encodings differ.
+    // The first redirect may contain no character by which the text encodings differ.
     probe("form", "post the card form again", Request::Form("session", None), FORM).unless("session_data.text"),
     probe("form", "post the card form again", Request::Form("session", None), FORM).unless("session_data.text"),
 ];

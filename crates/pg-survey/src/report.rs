@@ -103,12 +103,12 @@ impl Report {
         Self { ending, requests, findings }
     }
 
-    /// The findings with that conclusion.
+    /// Returns the findings with that conclusion.
     pub fn with(&self, conclusion: Conclusion) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(move |finding| finding.conclusion == conclusion)
     }
 
-    /// The finding of the point of that name.
+    /// Returns the finding of the point of that name.
     #[must_use]
     pub fn finding(&self, point: &str) -> Option<&Finding> {
         self.findings.iter().find(|finding| finding.point.name == point)
@@ -152,14 +152,14 @@ fn finding(point: &'static Point, ending: &Ending, notes: &Notes, ours: &Dialect
     finding
 }
 
-/// How many other points have the same error code.
+/// Returns how many other points have the same error code.
 fn shared_with(point: &Point, seen: &Seen, notes: &Notes) -> usize {
     let Seen::Refused { code, .. } = seen else { return 0 };
     let same = |other: &Seen| matches!(other, Seen::Refused { code: another, .. } if another == code);
     notes.sightings().filter(|(name, other)| *name != point.name && same(&other.seen)).count()
 }
 
-/// Why no request has checked a point.
+/// Returns why no request has checked a point.
 fn not_looked(point: &Point, ending: &Ending) -> String {
     if *ending != Ending::Complete {
         return "the survey ended before this point".to_owned();

@@ -81,7 +81,7 @@ struct Flight {
 }
 
 impl Survey {
-    /// A survey that has sent nothing yet. `seed` generates unused references and keys; use a random one.
+    /// Creates a survey that has sent nothing yet. `seed` generates unused references and keys; use a random one.
     #[must_use]
     pub fn new(account: &Account, options: Options, seed: u64) -> Self {
         // It makes no assumptions, so the account's dialect does not affect the result.
@@ -117,7 +117,8 @@ impl Survey {
         Ok(self)
     }
 
-    /// The throttle, which must be stored before each request is sent and at the end. It contains no credentials.
+    /// Returns the throttle, which must be stored before each request is sent and at the end. It contains no
+    /// credentials.
     #[must_use]
     pub fn saved_throttle(&self) -> SavedState {
         self.throttle.save()
@@ -132,26 +133,26 @@ impl Survey {
         self.ended.get_or_insert(Ending::Interrupted);
     }
 
-    /// The requests that it will send.
+    /// Returns the requests that it will send.
     #[must_use]
     pub fn plan(&self) -> Plan {
         Plan::of(&self.probes)
     }
 
-    /// How far it is.
+    /// Returns the progress.
     #[must_use]
     pub fn progress(&self) -> Progress {
         let doing = self.probes.get(self.at).filter(|_| self.proved).map_or(CONTROL.what, |probe| probe.what);
         Progress { done: self.at, total: self.probes.len(), doing }
     }
 
-    /// The findings so far, compared with a dialect.
+    /// Returns the findings so far, compared with a dialect.
     #[must_use]
     pub fn report(&self, ours: &Dialect) -> Report {
         Report::of(self.ended.clone().unwrap_or(Ending::Complete), self.requests, &self.notes, ours)
     }
 
-    /// The dialect of the observations, and no more.
+    /// Returns the dialect of the observations, and no more.
     #[must_use]
     pub fn dialect(&self, name: &str) -> Arc<Dialect> {
         Arc::new(dialect::written(name, &self.notes))
@@ -355,7 +356,7 @@ fn limits(options: &Options) -> ThrottleLimits {
     ThrottleLimits::default().per_minute(options.per_minute).in_flight(1)
 }
 
-/// A reply that does not concern the account.
+/// Returns a reply that does not concern the account.
 fn says_nothing() -> http::Response<Bytes> {
     let mut response = http::Response::new(Bytes::from_static(br#"{"errorCode":"0"}"#));
     *response.status_mut() = http::StatusCode::BAD_REQUEST;

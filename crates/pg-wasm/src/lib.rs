@@ -4,8 +4,8 @@
 //! # Limits, first
 //!
 //! - **Never in a customer's browser.** The key that decrypts is the merchant's API key.
-//! - **What comes out is unauthenticated** (spec 2 §4.2): good for showing a form again, never proof of a payment.
-//! - Every failure to read a redirect is one and the same.
+//! - **The decoded data is unauthenticated** (spec 2 §4.2): good for showing a form again, never proof of a payment.
+//! - Every failure to read a redirect gives the same result.
 //! - Data of more than [`pg_crypto::MAX_DATA_BYTES`] is refused.
 //!
 //! # What it is
@@ -14,8 +14,9 @@
 //! JavaScript beside it in `package/`, which takes the address apart, carries bytes in and out, and holds the public
 //! function `decodeRedirect`. Rust programs use `pg_crypto` and `pg_model` directly, or `pg_proto::Redirect`.
 //!
-//! The module imports nothing: it has no clock, no network, no dice. Its allocator overwrites every block that is freed,
-//! so that neither the key nor the plaintext outlives a call in its memory; the stack is overwritten by the JavaScript.
+//! The module imports nothing: it has no clock, no network and no random numbers. Its allocator overwrites every block
+//! that is freed, so that neither the key nor the plaintext outlives a call in its memory; the stack is overwritten by
+//! the JavaScript.
 //!
 //! ```
 //! use pg_wasm::{Choices, Decoded, decode};

@@ -44,7 +44,7 @@ async fn nothing_is_sent_when_the_machine_cannot_be_stored() {
     assert_eq!(charged, ChargeOutcome::NotSent);
     let trouble = charging.error().unwrap();
     assert!(matches!(trouble, DriveError::Store(_)));
-    assert_eq!(trouble.to_string(), "held back, the machine could not be stored: the disk is full");
+    assert_eq!(trouble.to_string(), "not sent: the machine could not be saved: the disk is full");
     assert_eq!(charging.run().await, ChargeOutcome::NotSent, "it says so again");
     world.check("order-1", &charged, "not stored").await;
 }

@@ -1,4 +1,4 @@
-//! Servers, and strangers on the way to them, that answer the request for TLS with anything else.
+//! Servers, and attackers between, that answer the request for TLS with anything else.
 
 use std::sync::Arc;
 
@@ -84,7 +84,7 @@ fn contains(bytes: &[u8], word: &str) -> bool {
     bytes.windows(word.len()).any(|part| part == word.as_bytes())
 }
 
-/// One line that steers no terminal.
+/// One line without control characters.
 fn is_one_line(text: &str) -> bool {
     text.chars().all(|letter| !letter.is_control() && !matches!(letter, '\u{202e}' | '\u{200b}'))
 }
@@ -131,7 +131,7 @@ async fn bytes_in_clear_behind_the_consent_are_not_words_of_the_server() {
         assert!(!error.contains("injected") && is_one_line(&error), "{error:?}");
         assert!(!contains(&told, "hunter2") && !contains(&told, "shop"), "told within TLS");
     }
-    // Without them the same server is heard, within TLS.
+    // Without them the same server is read, within TLS.
     let answering = |mut stream: TcpStream, tls: TlsAcceptor| async move {
         stream.write_all(b"S").await.unwrap();
         let mut stream = tls.accept(stream).await.unwrap();

@@ -109,8 +109,8 @@ impl Explanation {
         &self.dropped
     }
 
-    /// Returns likely mistakes as sentences for people; of thousands, the last sentence tells how many more there are. They may be
-    /// intended.
+    /// Returns likely mistakes as sentences, at most 32; then the last sentence counts the others. A suspicion may be
+    /// unfounded.
     #[must_use]
     pub fn suspicions(&self) -> &[String] {
         &self.suspicions
@@ -156,7 +156,7 @@ impl fmt::Display for Explanation {
     }
 }
 
-/// The most likely mistakes that are told.
+/// Maximum number of reported suspicions.
 const MOST_SUSPICIONS: usize = 32;
 
 /// Finds likely mistakes in parameters that are in signing order.

@@ -116,7 +116,7 @@ impl Change {
         recipe
     }
 
-    /// The kind of a change. Two changes of one kind exclude each other.
+    /// Returns the kind of a change. Two changes of one kind exclude each other.
     pub(super) fn kind(self) -> Discriminant<Self> {
         discriminant(&self)
     }

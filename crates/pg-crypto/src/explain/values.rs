@@ -72,7 +72,7 @@ fn decode(mut value: &[u8]) -> Vec<u8> {
     decoded
 }
 
-/// The value of a hexadecimal digit.
+/// Returns the value of a hexadecimal digit.
 fn digit(digit: u8) -> u8 {
     match digit {
         b'0'..=b'9' => digit - b'0',

@@ -9,7 +9,7 @@ use super::wiped::Wiped;
 /// Decrypted session data: **unauthenticated** XML or JSON (spec 2 §2.2).
 ///
 /// The data has no authentication code. An attacker who can alter a redirect can partly alter this text without
-/// detection. Show it to the customer who typed it. Never use it as proof of a payment, nor to decide what to ship: ask
+/// detection. Show it to the customer who entered it. Never use it as proof of a payment or to decide what to ship: ask
 /// the gateway instead.
 ///
 /// It is wiped from memory on drop. `Debug` shows only the length.

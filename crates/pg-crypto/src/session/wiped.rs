@@ -57,7 +57,7 @@ impl fmt::Debug for Wiped {
 
 impl Drop for Wiped {
     fn drop(&mut self) {
-        // A fill that the barrier keeps: wiping byte by byte would cost as much as decrypting.
+        // The barrier keeps the compiler from removing this fill. Wiping byte by byte would cost as much as decrypting.
         self.0.fill(0);
         optimization_barrier(self.0.as_slice());
     }

@@ -76,7 +76,7 @@ fn position<const POSITION: usize>(slot: u128) -> usize {
     (slot & mask::<POSITION>()) as usize
 }
 
-/// The bits of the position.
+/// Returns the bits of the position.
 const fn mask<const POSITION: usize>() -> u128 {
     (1 << (8 * POSITION)) - 1
 }

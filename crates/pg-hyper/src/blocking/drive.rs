@@ -12,6 +12,16 @@ use super::Background;
 use crate::{DriveError, DriveStep, DurableFile, HyperTransport, StoreError, Transport};
 
 /// A machine driven by a client; the calling thread waits. See [`crate::Drive`].
+///
+/// ```no_run
+/// use pg_hyper::{DurableFile, blocking::Client, proto::{machine::charge::ChargeOutcome, model::Auth}};
+///
+/// fn pay(client: &Client, payment: Auth) -> Result<bool, Box<dyn std::error::Error>> {
+///     let outcome = client.charge(payment)?.store_in(DurableFile::new("order-7.json")).run();
+///     println!("{outcome}");
+///     Ok(matches!(outcome, ChargeOutcome::Approved(_)))
+/// }
+/// ```
 pub struct Drive<M: Machine, T = HyperTransport> {
     inner: crate::Drive<M, T>,
     background: Arc<Background>,

@@ -38,7 +38,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(120);
 /// # Ok(client)
 /// # }
 /// ```
-#[must_use = "it makes nothing until `build`"]
+#[must_use = "it does nothing until `build`"]
 pub struct ClientBuilder<T = HyperTransport> {
     account: Account,
     transport: T,

@@ -18,7 +18,7 @@ use crate::{Client, DriveError, DurableFile, HyperTransport, Notification, Recei
 ///
 /// After a crash it is read again from its start. The part that was already read must be unchanged.
 pub trait KeySource: Send {
-    /// Why it cannot be read.
+    /// Why the source cannot be read.
     type Error;
 
     /// Returns the next keys, at most `at_most`; none at its end. Dropping the future must not lose any keys.
@@ -37,7 +37,8 @@ where
 }
 
 /// An account update in progress: a stream of [`UpdateEvent`]s, read with [`next`](Self::next).
-#[must_use = "it does nothing until it is asked for what is next"]
+/// [`Client::update_accounts`] has an example.
+#[must_use = "it does nothing until `next` is called"]
 pub struct AccountUpdateDrive<S, T = HyperTransport> {
     drive: Drive<AccountUpdate, T>,
     source: S,
@@ -86,7 +87,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// ```
     ///
     /// # Errors
-    /// When the plan's updater key or callback address breaks a rule.
+    /// If the plan's updater key or callback address breaks a rule.
     pub fn update_accounts<S: KeySource>(&self, plan: UpdatePlan, keys: S) -> Result<AccountUpdateDrive<S, T>, Misuse> {
         AccountUpdate::new(self.account().clone(), plan)
             .map(|machine| AccountUpdateDrive::new(self.drive(machine), keys))

@@ -53,7 +53,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// ```
     ///
     /// # Errors
-    /// When the payment breaks a rule, carries no `uniqueMerchantReference`, or is of a method that can't be looked up.
+    /// If the payment breaks a rule, carries no `uniqueMerchantReference`, or is of a method that can't be looked up.
     pub fn charge<P>(&self, payment: P) -> Result<ChargeDrive<P, T>, Misuse>
     where
         P: ApiRequest<Output = Outcome<Transaction>>,

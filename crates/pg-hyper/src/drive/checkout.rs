@@ -9,7 +9,8 @@ use pg_proto::machine::{
 use super::Drive;
 use crate::{Client, HyperTransport, Transport};
 
-/// A payment on the hosted pages in progress. It asks its owner to send the customer there.
+/// A payment on the hosted pages in progress. It asks its owner to send the customer there. [`Client::checkout`] has an
+/// example.
 pub type CheckoutDrive<T = HyperTransport> = Drive<Checkout, T>;
 
 impl<T: Transport + Clone + 'static> Client<T> {
@@ -47,7 +48,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// ```
     ///
     /// # Errors
-    /// When the request breaks a rule, or does not say what is to be paid.
+    /// If the request breaks a rule, or does not say what is to be paid.
     pub fn checkout(&self, request: GetToken, plan: CheckoutPlan) -> Result<CheckoutDrive<T>, CheckoutError> {
         Checkout::new(self.account().clone(), request, plan).map(|machine| self.drive(machine).eager())
     }

@@ -38,7 +38,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// ```
     ///
     /// # Errors
-    /// When the request breaks a rule.
+    /// If the request breaks a rule.
     pub fn retry<M: ApiRequest<Output: Clone>>(
         &self,
         request: M,

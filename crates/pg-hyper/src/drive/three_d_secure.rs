@@ -12,6 +12,7 @@ use super::Drive;
 use crate::{Client, HyperTransport, Transport};
 
 /// A 3-D Secure payment in progress. It asks its owner to send the customer to the challenge.
+/// [`Client::three_d_secure`] has an example.
 pub type ThreeDSecureDrive<T = HyperTransport> = Drive<ThreeDSecure, T>;
 
 impl<T: Transport + Clone + 'static> Client<T> {
@@ -53,7 +54,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// ```
     ///
     /// # Errors
-    /// When the initiation breaks a rule or carries no `uniqueMerchantReference`.
+    /// If the initiation breaks a rule or carries no `uniqueMerchantReference`.
     pub fn three_d_secure(
         &self,
         initiation: impl Into<Initiation>,
@@ -76,7 +77,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
         if drive.machine().amount().is_none() {
             tracing::warn!(
                 target: "pg.drive",
-                "the saved 3-D Secure payment has no amount, so the amount of its transaction is not compared; state it with compare_amount"
+                "the saved 3-D Secure payment has no amount, so the amount of its transaction is not compared; set it with compare_amount"
             );
         }
         Ok(drive)

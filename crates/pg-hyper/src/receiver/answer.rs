@@ -1,4 +1,4 @@
-//! The answers of a receiver: a few fixed texts that never repeat the request.
+//! The responses of a receiver: a few fixed texts that never repeat the request.
 
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
@@ -26,7 +26,7 @@ impl Answer {
             Self::WrongMethod(_) => (StatusCode::METHOD_NOT_ALLOWED, "Not in this way.\n"),
             Self::Unreadable => (StatusCode::BAD_REQUEST, "This can't be read.\n"),
             Self::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "This is too long.\n"),
-            Self::Busy => (StatusCode::SERVICE_UNAVAILABLE, "Too much at once. Try again later.\n"),
+            Self::Busy => (StatusCode::SERVICE_UNAVAILABLE, "Too many requests. Try again later.\n"),
         }
     }
 

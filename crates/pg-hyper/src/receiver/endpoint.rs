@@ -1,4 +1,4 @@
-//! Endpoints: the purpose of each, and its unguessable token.
+//! Endpoints, each with its purpose and a token that cannot be guessed.
 
 use std::{
     collections::HashMap,

@@ -1,4 +1,4 @@
-//! A server for any tower service, which hostile peers cannot fill.
+//! A server for any tower service, whose connections hostile peers cannot exhaust.
 
 use std::{
     cell::Cell,
@@ -38,9 +38,10 @@ const STOP_TIME: Duration = Duration::from_secs(30);
 /// Serves a tower service, such as a router of axum with a [`ReceiverService`](super::ReceiverService) in it, over HTTP/1.1, until the
 /// future is dropped. Other servers often accept any number of connections; this one keeps to the limits.
 ///
-/// A connection is idle while the server waits for its peer: for a first byte, the rest of a head or a body, the next request, or until
-/// the peer reads. If there are too many connections, the one that has been idle for longest is closed. A connection whose request is
-/// being answered is not. Each body that arrives is the service's own to limit, as a `ReceiverService` does.
+/// A connection is idle while the server waits for its peer: for a first byte, the rest of a head or a body, the next
+/// request, or until the peer reads. If there are too many connections, the one that has been idle for longest is
+/// closed. A connection whose request is being answered is not. The service must limit the bodies that it reads, as a
+/// `ReceiverService` does.
 ///
 /// ```no_run
 /// use pg_hyper::{ConnectionLimits, Receiver, ReceiverLimits, proto::BaseUrl, serve_guarded};
@@ -109,8 +110,8 @@ where
         let is_later = !is_first.replace(false);
         async move {
             if is_later {
-                // It may have been sent together with the one before. Other connections have their turn first: thousands of
-                // requests in one write would delay all of them.
+                // The peer may have sent it together with the previous one. Other connections go first, since thousands
+                // of requests in one write would delay all of them.
                 yield_now().await;
             }
             let request = request.map(|body| GuardedBody::new(body, Arc::clone(&place)));
@@ -130,7 +131,7 @@ where
     let mut stops = false;
     loop {
         tokio::select! {
-            // Errors are the peer's: it disconnected, or sent invalid HTTP and got an error response.
+            // An error is the peer's fault: it disconnected, or sent invalid HTTP and got an error response.
             _ = connection.as_mut() => return,
             () = place.closed() => return,
             // Nothing is ever sent: the server stops when it drops the sender.

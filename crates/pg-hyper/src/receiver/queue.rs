@@ -1,4 +1,4 @@
-//! Notifications that wait for the owner. One address cannot take the room or the turns of the others.
+//! Notifications that wait for the owner. No address can take the room or the turns of the others.
 
 use std::{
     collections::{HashMap, VecDeque},

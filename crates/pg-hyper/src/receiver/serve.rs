@@ -35,7 +35,7 @@ async fn serve(accepted: Accepted, service: &ReceiverService) {
         .half_close(true)
         .serve_connection(TokioIo::new(ShortReads::new(stream)), answer);
     tokio::select! {
-        // Errors are the client's: it disconnected, or sent invalid HTTP and got an error response.
+        // An error is the client's fault: it disconnected, or sent invalid HTTP and got an error response.
         _ = connection => {}
         () = place.closed() => {}
     }

@@ -103,7 +103,7 @@ impl ReceiverService {
         let (head, body) = request.into_parts();
         let Some((token, purpose)) = self.endpoints.at(head.uri.path()) else { return Answer::NotFound.response() };
         let limit = self.limits.body_bytes;
-        // The reason for an early end does not matter, and may not be `Send`.
+        // The reason does not matter, and may not be `Send`.
         let body = body.map_err(drop);
         let Ok(HeldBody { bytes, held, .. }) = pg_connections::read_body(place, body, limit, limit).await else {
             return Answer::TooLarge.response();
@@ -161,7 +161,7 @@ where
         let service = self.clone();
         Box::pin(async move {
             let answered = timeout(service.limits.time, async {
-                // The surrounding server knows the peers; together they may take all slots.
+                // The surrounding server limits its peers; here they share all slots.
                 let Some(place) = service.places.enter(IpAddr::V4(Ipv4Addr::UNSPECIFIED)).await else {
                     return Answer::Busy.response();
                 };

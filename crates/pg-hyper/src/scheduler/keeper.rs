@@ -26,7 +26,7 @@ impl Keeper {
     /// stop requests: a lockout does less harm than a shop that accepts no payments.
     pub(super) async fn keep(&self, throttle: impl Fn() -> SavedState) {
         let mut kept = self.kept.lock().await;
-        // A dropped wait left this behind. Two saves at once could end in either order.
+        // A dropped future left this save pending. Two saves at once could end in either order.
         kept.finish().await;
         let saved = throttle();
         if kept.last.as_ref() != Some(&saved) {
@@ -46,7 +46,7 @@ impl Kept {
             Ok(()) => saved,
             Err(error) => {
                 let error = pg_model::mask::text(&error.to_string());
-                tracing::warn!(target: "pg.drive", %error, "the throttle could not be stored");
+                tracing::warn!(target: "pg.drive", %error, "the throttle could not be saved");
                 None
             }
         };

@@ -190,7 +190,7 @@ async fn a_charge_shows_and_stores_no_secret() {
         r#"pg.send url.path="/v3/transaction/lookup/xml""#,
         "record http.response.status_code=200",
         "pg.drive error=maybe sent: ",
-        "pg.drive error=held back, the machine could not be stored: no room for 4929",
+        "pg.drive error=not sent: the machine could not be saved: no room for 4929",
     ] {
         assert!(logged.contains(expected), "{expected} is missing: {logged}");
     }

@@ -106,7 +106,7 @@ async fn a_call_waits_up_to_its_limit_and_returns_a_retry_time() {
     let error = client.call(&payment("order-2")).await.unwrap_err();
     assert!(matches!(error, Error::Throttled { wait } if wait == Duration::from_secs(61)), "{error:?}");
     assert!(!error.may_be_executed() && error.remedy() == Remedy::WaitOneMinute);
-    assert_eq!(error.to_string(), "not sent: the account's limits permit the next request in 62 s; call again then");
+    assert_eq!(error.to_string(), "not sent: the account's rate limit is reached; call again in 62 s");
     assert_eq!((now() - start, times.lock().unwrap().len()), (Duration::ZERO, 1), "at once, and nothing sent");
     tokio::time::advance(Duration::from_secs(40)).await;
     assert!(client.call(&payment("order-2")).await.unwrap().is_approved());

@@ -6,7 +6,7 @@ use crate::{Claimed, IntentKey, IntentRow, IntentStatus, NewIntent, RewritableSt
 /// Checks a store whose texts can be replaced. `run` separates the rows of this run from those of other runs in the same database.
 ///
 /// # Panics
-/// When the store breaks a promise; the message says which.
+/// If the store breaks a promise; the message says which.
 pub async fn check_rewriting<S: RewritableStore>(store: &S, run: &str) {
     let suite = Suite { store, account: format!("rewriting {run}") };
     suite.a_scan_finds_every_intent_once().await;

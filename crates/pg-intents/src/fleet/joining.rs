@@ -36,7 +36,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                     }
                     None
                 }
-                // The first caller has not stored it yet, or never will.
+                // The first caller has not stored the row yet, or never will.
                 Ok(None) => {
                     if let Some(busy) = self.occupy(reference) {
                         let settled = self.begin::<M>(terms, request.clone()).await;
@@ -75,7 +75,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         }
     }
 
-    /// The outcome of a payment that was begun before sending was stopped.
+    /// Returns the outcome of a payment that was begun before sending was stopped.
     pub(super) async fn told_while_stopped(&self, terms: &Terms, reason: String) -> Result<FleetStep, FleetError> {
         let Some(found) = self.0.store.find(&terms.key).await? else { return Err(FleetError::Stopped(reason)) };
         same_payment(terms, &found)?;

@@ -75,8 +75,8 @@ impl<S: IntentStore> Keeper<S> {
                 Position::Unbegun(new) => self.begin(*new, &saved).await,
             },
         };
-        // The lease began when the store wrote it, which was after the question. If the answer took so long that the lease may have
-        // expired when the request is sent, nothing is sent.
+        // The lease began when the store wrote it, which was after the question. If the answer took so long that the
+        // lease may expire before the request is sent, nothing is sent.
         let result = result.and_then(|()| if self.is_late(asked) { Err(Trouble::Lost) } else { Ok(()) });
         result.map_err(|trouble| {
             let error = match &trouble {

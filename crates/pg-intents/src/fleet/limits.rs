@@ -101,7 +101,7 @@ pub enum LimitWait {
 }
 
 impl LimitWait {
-    /// One word, for telemetry.
+    /// Returns one word, for telemetry.
     const fn name(self) -> &'static str {
         match self {
             Self::Minute => "minute",
@@ -316,7 +316,7 @@ impl<S: IntentStore> FleetLimits<S> {
                     }
                     return Ok(Box::new(Permit { limits: self.clone(), slot, place, credentials }));
                 }
-                // The block was used up, or too old, when the place was free.
+                // The block was used up or too old when the place became free.
                 None => self.release(place.as_ref()).await,
             }
         }

@@ -17,7 +17,7 @@ const ASKS: &str = "question";
 const OUTCOME: &str = "outcome";
 const EVENT: &str = "event";
 
-/// The kind of a row that was begun with this key.
+/// Returns the kind of a row that was begun with this key.
 pub(super) fn tagged(kind: &str, key: &SealKey) -> String {
     [kind, SEALED, key.fingerprint()].concat()
 }
@@ -59,7 +59,7 @@ impl Sealer<'_> {
         self.at("", EVENT, text)
     }
 
-    /// The whole row.
+    /// Returns the whole row.
     pub(super) fn row(&self, opened: &IntentRow) -> IntentRow {
         let kind = tagged(&opened.kind, self.key);
         IntentRow {
@@ -79,7 +79,8 @@ fn place<'a>(of: &'a IntentKey, kind: &'a str, column: &'static str) -> Place<'a
 }
 
 impl Sealing {
-    /// The kinds that may be claimed: with the fingerprint of each key, and without one if clear rows are accepted.
+    /// Returns the kinds that may be claimed: with the fingerprint of each key, and without one if clear rows are
+    /// accepted.
     pub(super) fn kinds(&self, kinds: &[IntentKind]) -> Vec<IntentKind> {
         let sealed = self.keys.iter().flat_map(|key| {
             kinds.iter().map(|kind| IntentKind { name: tagged(&kind.name, key), version: kind.version })
@@ -88,7 +89,7 @@ impl Sealing {
         sealed.chain(clear).collect()
     }
 
-    /// The row as its worker wrote it.
+    /// Returns the row as its worker wrote it.
     pub(super) fn opened(&self, row: &IntentRow) -> Result<IntentRow, Unopened> {
         let sealed_with = row.sealed_with();
         if sealed_with.is_none() && !self.accepts_clear {
@@ -118,7 +119,7 @@ impl Sealing {
         open(self, place(of, "", OUTCOME), text)
     }
 
-    /// An event as it was delivered.
+    /// Returns an event as it was delivered.
     pub(super) fn opened_event(&self, of: &IntentKey, text: &str) -> Result<String, Unopened> {
         match open(self, place(of, "", EVENT), text) {
             Err(Unopened::Clear) if self.accepts_clear => Ok(text.to_owned()),
@@ -140,7 +141,7 @@ impl Sealing {
 }
 
 impl Unopened {
-    /// The error for this intent.
+    /// Returns the error for this intent.
     pub(super) fn of(&self, key: &IntentKey) -> StoreError {
         let why = match self {
             Self::MissingKey(fingerprint) => format!("it is sealed with the key {fingerprint}, which was not given"),

@@ -50,7 +50,7 @@ impl Place<'_> {
     }
 }
 
-/// The fingerprint of the key that a text is sealed with.
+/// Returns the fingerprint of the key that a text is sealed with.
 pub(super) fn fingerprint(text: &str) -> Option<&str> {
     text.strip_prefix(MARK)?.split_once(':').map(|(fingerprint, _)| fingerprint)
 }

@@ -11,10 +11,10 @@ use tokio::sync::oneshot;
 use super::operations;
 use crate::{StoreError, telemetry::DatabaseOperation};
 
-/// So many changes share a commit.
+/// Maximum number of changes in one commit.
 const GROUP: usize = 64;
 
-/// A change, which says afterwards whether it was committed.
+/// A change with the channel for its result.
 type Job = Box<dyn FnOnce(&Connection, i64) -> rusqlite::Result<Told> + Send>;
 type Told = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 
@@ -24,7 +24,7 @@ pub(super) type StoreClock = Option<Arc<dyn Fn() -> i64 + Send + Sync>>;
 pub(super) enum Executor {
     /// A thread with the connection.
     Thread(mpsc::Sender<(Job, oneshot::Sender<StoreError>)>),
-    /// Where the caller is: for simulations, in one thread.
+    /// On the caller's thread, for simulations.
     Here(Mutex<Connection>, StoreClock),
 }
 
@@ -62,7 +62,7 @@ impl Executor {
         let job: Job = Box::new(move |connection, now| {
             let result = change(connection, now)?;
             Ok(Box::new(move |committed: Result<(), StoreError>| {
-                // The caller may be gone.
+                // The caller may have ended.
                 let _ = answer.send(committed.map(|()| result));
             }))
         });
@@ -111,7 +111,7 @@ fn commit(connection: &Connection, clock: &StoreClock, group: Vec<(Job, oneshot:
         None => begun.map_err(|error| operations::unavailable(&error)),
     };
     if committed.is_err() && !connection.is_autocommit() {
-        // If that fails too, the next BEGIN says so.
+        // If that fails too, the next BEGIN reports it.
         let _ = connection.execute_batch("ROLLBACK");
     }
     for tell in told {

@@ -1,4 +1,4 @@
-//! What a store does, as changes within one transaction.
+//! The operations of a store, as changes within one transaction.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::{
 
 const COLUMNS: &str = "account, reference, kind, digest, request, state, status, fence, owner, due, claims, outcome, event, told, \
                        created, changed, history, version, asks, inbox";
-/// So many characters of history are kept.
+/// Maximum length of a history in characters.
 const HISTORY: i64 = 4096;
 /// Never.
 pub(super) const NEVER: i64 = i64::MAX;
@@ -91,7 +91,7 @@ pub(super) fn find(connection: &Connection, now: i64, key: &IntentKey) -> Result
     connection.prepare_cached(&sql)?.query_row([&key.account, &key.reference], |row| intent(row, now)).optional()
 }
 
-/// The row of a hold, as long as it is one.
+/// Matches the row of a lease, as long as the lease holds.
 const HELD: &str = "WHERE account = ?1 AND reference = ?2 AND fence = ?3 AND owner = ?4 AND status < 2";
 
 fn held(connection: &Connection, set: &str, hold: &IntentLease, values: &[&dyn ToSql]) -> Result<Option<()>> {
@@ -172,7 +172,7 @@ pub(super) fn events(connection: &Connection, key: &IntentKey, after: i32) -> Re
     rows.collect()
 }
 
-/// Who claims, and what it knows.
+/// A claimer, and the kinds that it knows.
 pub(super) struct Claimer {
     owner: String,
     lease: Duration,
@@ -293,7 +293,7 @@ pub(super) fn shares(connection: &Connection, now: i64, wish: &ShareWish<'_>) ->
         if missing == 0 {
             break;
         }
-        // A share that was never taken, or was given back, may be used at once.
+        // A share that was never taken, or was returned, may be used at once.
         let take = "INSERT INTO payment_shares (account, number, owner, due, usable) VALUES (?1, ?2, ?3, ?4, ?5) \
                     ON CONFLICT (account, number) DO UPDATE SET owner = ?3, due = ?4, usable = ?6 WHERE due <= ?5";
         let values = params![wish.account, number, wish.owner, due, now, later(now, wish.quarantine)];
@@ -320,7 +320,7 @@ pub(super) fn stopped(connection: &Connection, account: &str) -> Result<Option<S
 }
 
 pub(super) fn scan(connection: &Connection, now: i64, after: Option<&IntentKey>, most: u32) -> Result<Vec<IntentRow>> {
-    // Of a bound NULL the planner would not know that it is none.
+    // For a bound parameter the planner cannot know that it is NULL.
     let condition = if after.is_some() { "(account, reference) > (?1, ?2)" } else { "?1 IS NULL AND ?2 IS NULL" };
     let sql = format!("SELECT {COLUMNS} FROM payment_intents WHERE {condition} ORDER BY account, reference LIMIT ?3");
     let (account, reference) = (after.map(|key| &key.account), after.map(|key| &key.reference));
@@ -365,7 +365,7 @@ pub(super) fn rewrite(
     Ok(true)
 }
 
-/// The message of an error of SQLite.
+/// Returns the message of an error of SQLite.
 pub(super) fn unavailable(error: &rusqlite::Error) -> StoreError {
     StoreError::Unavailable(error.to_string())
 }

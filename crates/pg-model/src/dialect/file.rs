@@ -218,7 +218,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The reply of a lookup that finds nothing. An error needs a code.
+    /// Returns the reply of a lookup that finds nothing. An error needs a code.
     fn nothing(&mut self, word: Option<&Spanned<String>>, situation: &str, errors: &[ErrorRow]) -> Option<EmptyLookup> {
         let word = word?;
         let nothing = self.word::<EmptyLookup>(word);
@@ -334,7 +334,7 @@ impl Checker<'_> {
     }
 }
 
-/// The edit distance of two words.
+/// Returns the edit distance of two words.
 fn distance(left: &str, right: &str) -> usize {
     let mut row: Vec<usize> = (0..=right.len()).collect();
     for (at, letter) in left.bytes().enumerate() {

@@ -38,7 +38,7 @@ const ALWAYS: &[ErrorCode] = &[
 const FROM_NOW_ON: &[ErrorCode] = &[ErrorCode::INVALID_CARD_EXPIRY, ErrorCode::SESSION_EXPIRED];
 
 impl Dialect {
-    /// The meaning of an error code that came with this HTTP status.
+    /// Returns the meaning of an error code that came with this HTTP status.
     ///
     /// ```
     /// use pg_model::{Remedy, dialect::Dialect};

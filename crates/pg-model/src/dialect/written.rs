@@ -117,7 +117,7 @@ impl Text {
     }
 }
 
-/// A basic string of TOML.
+/// Returns a basic string of TOML.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for letter in text.chars() {

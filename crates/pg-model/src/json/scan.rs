@@ -339,7 +339,8 @@ fn written_out(negative: bool, whole: &str, fraction: &str, exponent: i32) -> Op
     let (point, from) = if behind == 0 { ("", 0) } else { (".", from) };
     let sign = if negative { "-" } else { "" };
     let length = sign.len() + whole_before.len() + fraction_before.len() + zeros + point.len() + from + behind;
-    // A list of such numbers is the dearest JSON of its length: each is written in pieces, into memory of its length.
+    // A list of such numbers is the most expensive JSON of its length. Each is written in pieces, into memory of
+    // exactly its length.
     let mut out = String::with_capacity(length);
     let zeros = ZEROS.get(..zeros).unwrap_or_default();
     let from = ZEROS.get(..from).unwrap_or_default();

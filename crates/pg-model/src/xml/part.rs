@@ -1,4 +1,4 @@
-//! What the scanner and the readers of rare parts share.
+//! Shared by the scanner and the readers of rare parts.
 
 use alloc::{borrow::Cow, string::String};
 

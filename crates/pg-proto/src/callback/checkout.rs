@@ -13,8 +13,8 @@ const TRANS_KEY: &str = "trans_key";
 /// The content of a checkout callback, or of an address that a customer returned to. Neither is signed, and both can be
 /// forged. Use it as a reason to look the payment up, never as proof (assumption A133).
 ///
-/// The documents do not show the fields of the callback (assumption A121), so only `trans_key` has to be there, and names
-/// are compared without regard to case and underscores.
+/// The documents do not show the fields of the callback (assumption A121). So only `trans_key` is required, and case
+/// and underscores of names are ignored.
 ///
 /// ```
 /// use pg_proto::{CheckoutHint, bytes::Bytes, http};
@@ -108,14 +108,14 @@ impl CheckoutHint {
         EnterpriseTransactionLookup::new(self.trans_key.as_str())
     }
 
-    /// Returns the transaction that is claimed to pay, for
+    /// Returns the key of the claimed transaction, for
     /// [`CheckoutInput::Reported`](crate::machine::checkout::CheckoutInput::Reported).
     #[must_use]
     pub fn trans_key(&self) -> &str {
         &self.trans_key
     }
 
-    /// Returns `tokenid`: the checkout that it claims to belong to.
+    /// Returns `tokenid`, the claimed checkout, unconfirmed.
     #[must_use]
     pub fn token_id(&self) -> Option<&str> {
         self.token_id.as_deref()

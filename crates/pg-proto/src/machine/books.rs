@@ -22,7 +22,7 @@ pub(super) enum Services {
 }
 
 impl Services {
-    /// The services of a method, by the version of its service.
+    /// Returns the services of a method, by the version of its service.
     pub(super) const fn of_version(version: u8) -> Self {
         if version == 5 { Self::Enterprise } else { Self::Gateway }
     }

@@ -27,7 +27,7 @@ fn number(digits: &str) -> Option<i64> {
     right.then(|| digits.parse().ok()).flatten()
 }
 
-/// The milliseconds of a fraction, if there is one, and the text after it.
+/// Returns the milliseconds of a fraction, if there is one, and the text after it.
 fn fraction(text: &str) -> Option<(i64, &str)> {
     let Some(rest) = text.strip_prefix('.') else { return Some((0, text)) };
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -36,7 +36,7 @@ fn fraction(text: &str) -> Option<(i64, &str)> {
     (digits > 0).then_some((millis, zone))
 }
 
-/// Seconds east of Greenwich.
+/// Returns seconds east of Greenwich.
 fn offset(zone: &str) -> Option<i64> {
     if zone == "Z" || zone == "z" {
         return Some(0);

@@ -1,6 +1,22 @@
 //! Why a machine cannot resume.
 
-/// Why a machine cannot resume from a saved state.
+/// Why a machine cannot resume from a saved state. Nothing was sent.
+///
+/// Keep the state: it may be the only record of a payment in progress.
+///
+/// ```
+/// use pg_proto::{Account, BaseUrl, Credentials};
+/// use pg_proto::machine::{ResumeError, SavedState, charge::Charge};
+/// use pg_proto::model::Auth;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let account = Account::new(BaseUrl::parse("https://gateway.example")?, Credentials::new("key", "password", "sha"));
+/// let half = SavedState::from_text(r#"{"machine":"charge","ver"#);
+/// let error = Charge::<Auth>::resume(&half, account, None).unwrap_err();
+/// assert!(matches!(error, ResumeError::Unreadable(_)));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResumeError {

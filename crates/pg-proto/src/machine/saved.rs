@@ -85,12 +85,12 @@ impl SavedState {
         Ok(Self(saved.to_string()))
     }
 
-    /// A state that belongs to no account.
+    /// Creates a state that belongs to no account.
     pub(super) fn of<S: Serialize>(machine: &'static str, version: u32, state: &S) -> Self {
         Self::written(&Written { machine, version, books: None, state })
     }
 
-    /// A state that belongs to this account.
+    /// Creates a state that belongs to this account.
     pub(super) fn bound<S: Serialize>(machine: &'static str, version: u32, account: &Account, state: &S) -> Self {
         Self::written(&Written { machine, version, books: Some(AccountBindings::of(account)), state })
     }

@@ -306,7 +306,7 @@ impl fmt::Display for StopReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Credentials(code) => {
-                write!(f, "the service refused the credentials ({code}): nothing is sent until they are put right")
+                write!(f, "the service refused the credentials ({code}): nothing is sent until they are corrected")
             }
             Self::Unanswered => f.write_str(
                 "too many requests without a reply before the credentials were ever accepted: if they are wrong, one more \

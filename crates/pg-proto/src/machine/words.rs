@@ -86,9 +86,7 @@ impl Display for NotSentReason {
         f.write_str(match self {
             Self::Unreachable => "the service could not be reached",
             Self::HeldBack => "nothing may be sent at present",
-            Self::InitiationUnclear => {
-                "it is not known whether the initiation arrived; begin anew with a new reference"
-            }
+            Self::InitiationUnclear => "it is unknown whether the initiation arrived; start again with a new reference",
             Self::Over => "it had ended without a payment before it was resumed",
         })
     }
@@ -125,9 +123,9 @@ impl Display for NotOpenedReason {
         match self {
             Self::Refused(refused) => refused.fmt(f),
             Self::Unreachable => f.write_str("the service could not be reached"),
-            Self::HeldBack => f.write_str("nothing may be sent at present, or the machine could not be stored"),
-            Self::Interrupted => f.write_str("it was resumed from before there was a token; begin anew"),
-            Self::Withdrawn => f.write_str("it was withdrawn before there was a token"),
+            Self::HeldBack => f.write_str("nothing may be sent at present, or the machine could not be saved"),
+            Self::Interrupted => f.write_str("it was resumed from a state without a token; start again"),
+            Self::Withdrawn => f.write_str("it was withdrawn before it had a token"),
         }
     }
 }
@@ -190,7 +188,7 @@ impl Display for UpdateEnd {
             Self::Refused(refused) => refused.fmt(f),
             Self::HeldBack => f.write_str("held back: nothing may be sent at present; resume it later"),
             Self::Unreachable => f.write_str("unreachable: the service did not answer; resume it later"),
-            Self::SourceChanged => f.write_str("source changed: it does not begin with the keys that were read before"),
+            Self::SourceChanged => f.write_str("source changed: its start differs from the keys that were read before"),
         }
     }
 }
@@ -200,9 +198,9 @@ impl Display for BatchEnd {
         match self {
             Self::Finished => f.write_str("finished"),
             Self::Refused { code, message } => write!(f, "refused: {} {}", one_line(code), one_line(message)),
-            Self::Doubtful => f.write_str("doubtful: it is not known whether the service took it"),
+            Self::Doubtful => f.write_str("doubtful: it is unknown whether the service accepted it"),
             Self::Failed { code } => write!(f, "failed: its result was refused with {}", one_line(code)),
-            Self::Overdue => f.write_str("overdue: there was no result when the patience was over"),
+            Self::Overdue => f.write_str("overdue: the service had no result in the plan's time"),
         }
     }
 }

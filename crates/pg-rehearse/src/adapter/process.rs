@@ -103,7 +103,7 @@ impl Group {
         })
     }
 
-    /// How it ended, if it has ended.
+    /// Returns how it ended, if it has ended.
     pub(crate) fn ended(&mut self) -> Option<std::process::ExitStatus> {
         self.child.try_wait().ok().flatten()
     }
@@ -136,7 +136,7 @@ fn command(words: &[String], environment: &Environment) -> Option<Command> {
     Some(command)
 }
 
-/// A program with a folder in its name is relative to the plan.
+/// Returns a program with a folder in its name is relative to the plan.
 fn found(program: &str, folder: &Path) -> PathBuf {
     if program.contains('/') { folder.join(program) } else { PathBuf::from(program) }
 }
@@ -200,7 +200,7 @@ pub(super) async fn run(
     Ran::new(end, out, err)
 }
 
-/// The output of a command, for example a database dump.
+/// Returns the output of a command, for example a database dump.
 pub(crate) async fn output_of(words: &[String], environment: &Environment) -> String {
     let ran = run(words, environment, "", std::future::pending()).await;
     ran.stdout + &ran.stderr
@@ -232,7 +232,7 @@ impl Stream {
         Self { bytes, task }
     }
 
-    /// The output so far. Does not wait for child processes that hold the stream open.
+    /// Returns the output so far. Does not wait for child processes that hold the stream open.
     async fn text(mut self) -> String {
         if tokio::time::timeout(STREAMS, &mut self.task).await.is_err() {
             self.task.abort();

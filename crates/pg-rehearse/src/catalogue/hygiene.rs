@@ -1,4 +1,4 @@
-//! Secrets where they do not belong.
+//! Secrets in wrong places.
 
 use super::Text;
 use crate::{

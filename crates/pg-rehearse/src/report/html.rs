@@ -174,7 +174,7 @@ fn place(lane: Lane) -> usize {
     Lane::ALL.iter().position(|one| *one == lane).unwrap_or(0)
 }
 
-/// The time line of a drill as a sequence diagram: integration, wire, service, ledger.
+/// Returns the time line of a drill as a sequence diagram: integration, wire, service, ledger.
 fn diagram(title: &str, events: &[Event]) -> String {
     let steps: Vec<Step<'_>> = events.iter().map(step).collect();
     let label = format!("Sequence diagram: {title}; the table below has the same content");

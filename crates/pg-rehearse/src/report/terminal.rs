@@ -24,7 +24,7 @@ impl Paint {
     }
 }
 
-/// A line for one drill.
+/// Returns a line for one drill.
 pub(super) fn line(outcome: &Outcome, colours: bool) -> String {
     let paint = Paint(colours);
     let known = if outcome.known { " (known)" } else { "" };

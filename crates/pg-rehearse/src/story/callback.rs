@@ -137,7 +137,7 @@ async fn batch(stage: &mut Stage, story: Callback) -> Result<Asked, SetupError> 
     })
 }
 
-/// The service's callback about a hosted payment.
+/// Returns the service's callback about a hosted payment.
 fn about(token: &str, key: &str, order: &str, value: &str) -> String {
     form_urlencoded::Serializer::new(String::new())
         .extend_pairs([
@@ -212,7 +212,7 @@ async fn forged_payment(stage: &Stage, seen: &Seen, before: usize) -> Vec<Findin
 /// The time between the customer and the callback when they overtake each other.
 const APART: Duration = Duration::from_millis(150);
 
-/// The callback, and the customer who comes back to the success page before it or meanwhile.
+/// Returns the callback, and the customer who comes back to the success page before it or meanwhile.
 async fn with_customer(stage: &mut Stage, story: Callback) -> Result<Asked, SetupError> {
     if !stage.troupe.plan.has(Job::CheckoutReturn) {
         return Ok(Err("the plan has no job checkout_return".to_owned()));

@@ -119,7 +119,7 @@ pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32
     Ok(stage.judged(findings))
 }
 
-/// The card of a scenario; an approved one has a unique number.
+/// Returns the card of a scenario; an approved one has a unique number.
 fn card(stage: &mut Stage, scenario: Scenario) -> Card {
     // Not a CV2 that is part of an amount.
     let cv2 = (201 + stage.dice.below(700)).to_string();
@@ -130,7 +130,7 @@ fn card(stage: &mut Stage, scenario: Scenario) -> Card {
     Card::new(number, &cv2)
 }
 
-/// The JSON line of a charge.
+/// Returns the JSON line of a charge.
 pub(crate) fn input(stage: &Stage, amount: u64, currency: &str, source: &(&'static str, Value)) -> Value {
     let mut input = json!({"job": "charge", "order": stage.order, "amount": amount, "currency": currency});
     input[source.0] = source.1.clone();
@@ -196,7 +196,7 @@ fn money(stage: &Stage, expect: Expect, story: &Charge) -> Result<Vec<Finding>, 
     Ok(judge::charge(expect, &evidence))
 }
 
-/// A server with a wrong certificate must receive no request.
+/// Returns a server with a wrong certificate must receive no request.
 fn nothing_sent(stage: &Stage, story: &Charge) -> Result<Vec<Finding>, SetupError> {
     let mut findings = Vec::new();
     let exchanges = stage.exchanges();
@@ -227,7 +227,7 @@ fn nothing_sent(stage: &Stage, story: &Charge) -> Result<Vec<Finding>, SetupErro
     Ok(findings)
 }
 
-/// The findings, and the missing claim of the adapter.
+/// Returns the findings, and the missing claim of the adapter.
 fn with_claims(stage: &Stage, mut findings: Vec<Finding>) -> Vec<Finding> {
     if let Some(ran) = stage.ran().last().filter(|ran| ran.claim.is_none()) {
         findings.push(judge::broken(ran.trouble()));

@@ -103,7 +103,7 @@ async fn by_hand(stage: &mut Stage, story: Checkout) -> Result<Vec<Finding>, Set
     Ok(if page::says_paid(&seen) { vec![judge::fault("success-page-trusted", why)] } else { Vec::new() })
 }
 
-/// The complete checkout, from the link on.
+/// Returns the complete checkout, from the link on.
 async fn linked(stage: &mut Stage, story: Checkout) -> Result<Vec<Finding>, SetupError> {
     let success = match stage.troupe.plan.jobs.get(&Job::CheckoutReturn) {
         Some(Means::Url(url)) => format!("{url}{}order={}", if url.contains('?') { "&" } else { "?" }, stage.order),
@@ -144,7 +144,7 @@ async fn linked(stage: &mut Stage, story: Checkout) -> Result<Vec<Finding>, Setu
     returned(stage, story, &key).await
 }
 
-/// The token in the link that the job made.
+/// Returns the token in the link that the job made.
 fn token_of(ran: &Ran) -> Option<String> {
     let link = ["url", "redemptionUrl", "redirectUrl", "link"].iter().find_map(|name| ran.text(name));
     link.and_then(|link| link.rsplit_once("/pay/")).map(|(_, token)| token.to_owned())
@@ -153,7 +153,7 @@ fn token_of(ran: &Ran) -> Option<String> {
 /// A link lives for a week unless its request says otherwise (spec 3 §4.1).
 const EXPIRED: Duration = Duration::from_secs(8 * 24 * 3600);
 
-/// The customer opens an old link, and then orders again.
+/// Returns the customer opens an old link, and then orders again.
 async fn expired(stage: &mut Stage, line: &serde_json::Value, token: &str) -> Result<Vec<Finding>, SetupError> {
     stage.house.advance(EXPIRED);
     stage.wire().note(Lane::Wire, Lane::Service, "eight days later the customer opens the link");
@@ -226,7 +226,7 @@ fn key_of(location: &str) -> String {
     found.map(|(_, key)| key.into_owned()).unwrap_or_default()
 }
 
-/// A payment on the hosted page made by the runner: its token and its key.
+/// Returns a payment on the hosted page made by the runner: its token and its key.
 pub(crate) fn paid(stage: &mut Stage, order: &str, value: &str) -> Result<(String, String), SetupError> {
     let account = &stage.house.account;
     let fields = [

@@ -33,7 +33,7 @@ pub(crate) fn says_paid(seen: &Seen) -> bool {
     PAID.iter().any(|phrase| text.match_indices(phrase).any(|(at, _)| !denied(&text[..at])))
 }
 
-/// The claim, if the response contains one.
+/// Returns the claim, if the response contains one.
 pub(crate) fn claim(seen: &Seen) -> Option<String> {
     let line = seen.body.lines().rev().find(|line| !line.trim().is_empty())?;
     let value: serde_json::Value = serde_json::from_str(line).or_else(|_| serde_json::from_str(&seen.body)).ok()?;
@@ -45,7 +45,7 @@ fn denied(before: &str) -> bool {
     ["not", "no", "if your", "once your", "until your", "when your"].iter().any(|word| before.ends_with(word))
 }
 
-/// The text of a page without tags, in lower case, with one space between words.
+/// Returns the text of a page without tags, in lower case, with one space between words.
 fn words(html: &str) -> String {
     let mut text = String::with_capacity(html.len());
     let mut in_tag = false;
@@ -63,7 +63,7 @@ fn words(html: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A sign of the program's internals, if the page shows one.
+/// Returns a sign of the program's internals, if the page shows one.
 pub(crate) fn inside(body: &str) -> Option<&'static str> {
     const SIGNS: [&str; 14] = [
         "Traceback (most recent call last)",

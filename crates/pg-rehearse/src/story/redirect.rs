@@ -229,7 +229,7 @@ async fn replayed(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, Setu
     })
 }
 
-/// A `+` that URL decoding turned into a space.
+/// Returns a `+` that URL decoding turned into a space.
 async fn blanks(stage: &mut Stage, genuine: &Genuine) -> Result<Vec<Finding>, SetupError> {
     let mut genuine_data = genuine.data.clone();
     let mut iv = genuine.iv.clone();
@@ -287,7 +287,7 @@ async fn markup(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, SetupE
     })
 }
 
-/// The genuine plaintext with other members.
+/// Returns the genuine plaintext with other members.
 fn with(genuine: &Genuine, members: &[(&str, &str)]) -> String {
     if let Ok(mut object) = serde_json::from_str::<Map<String, Value>>(&genuine.plain) {
         for (name, value) in members {

@@ -1,4 +1,4 @@
-//! Searches for card numbers and credentials where they do not belong.
+//! Searches for card numbers and credentials in wrong places.
 
 use std::{
     cmp::Reverse,
@@ -52,7 +52,7 @@ pub(crate) fn possible(troupe: &Troupe, places: &[Place]) -> bool {
     !places.iter().all(|place| place.is_log()) || !troupe.plan.logs.is_empty() || troupe.plan.dump.is_some()
 }
 
-/// What is looked for.
+/// The secrets to search for.
 pub(crate) struct Watch {
     card: Card,
 }
@@ -62,7 +62,7 @@ impl Watch {
         Self { card: card.clone() }
     }
 
-    /// All findings. The secrets occur in this drill only, so findings of earlier drills are not mixed in.
+    /// Returns all findings. The secrets occur in this drill only, so findings of earlier drills are not mixed in.
     pub(crate) async fn find(&self, stage: &Stage, places: &[Place]) -> Vec<Finding> {
         let mut findings = Vec::new();
         for place in places {
@@ -164,7 +164,7 @@ impl Watch {
     }
 }
 
-/// The number without separators, or in groups of four.
+/// Returns the number without separators, or in groups of four.
 fn has_number(text: &str, number: &str) -> bool {
     let mut rest = number.as_bytes();
     let mut groups = Vec::new();
@@ -176,7 +176,7 @@ fn has_number(text: &str, number: &str) -> bool {
     text.contains(number) || text.contains(&groups.join(" ")) || text.contains(&groups.join("-"))
 }
 
-/// The CV2 next to a name for it: three digits alone are everywhere.
+/// Returns the CV2 next to a name for it: three digits alone are everywhere.
 fn has_cv2(text: &str, cv2: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     ["cv2", "cvv", "cvc", "security code", "securitycode"].iter().any(|name| {
@@ -217,7 +217,7 @@ fn file_name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// The last bytes of a file.
+/// Returns the last bytes of a file.
 fn end_of(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     use std::io::{Read as _, Seek as _, SeekFrom};
 
@@ -229,7 +229,7 @@ fn end_of(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// All files below a folder.
+/// Returns all files below a folder.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![folder.to_owned()];

@@ -45,7 +45,7 @@ pub(crate) enum Answer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Back {
     Once,
-    /// The back button, and forward again.
+    /// Back and forward in the browser.
     Twice,
     /// Two tabs at the same time.
     TwoTabs,
@@ -103,7 +103,7 @@ fn not_opened(stage: &Stage, started: &Ran, story: &ThreeDSecure) -> Result<Vec<
     }
 }
 
-/// The customer's actions on the page of the bank.
+/// Returns the customer's actions on the page of the bank.
 fn customer(stage: &Stage, address: &str, answer: Answer) -> Result<(), SetupError> {
     let outcome = match answer {
         Answer::Authenticates => "authenticate",

@@ -183,7 +183,7 @@ fn cards(reported: &[Value], truth: &Value, keys: &[String], claim: Claim) -> Ve
     findings
 }
 
-/// The meaning of a response for a stored card.
+/// Returns the meaning of a response for a stored card.
 fn wanted(response: &str) -> &'static str {
     match response {
         "700" | "702" | "707" | "712" => "updated",

@@ -12,17 +12,17 @@ pub(crate) struct Rule {
 }
 
 impl Rule {
-    /// The first one.
+    /// Returns the first one.
     pub(crate) const fn first(on: On, act: Act) -> Self {
         Self { on, from: 1, times: 1, act }
     }
 
-    /// All of them.
+    /// Returns all of them.
     pub(crate) const fn all(on: On, act: Act) -> Self {
         Self { on, from: 1, times: u32::MAX, act }
     }
 
-    /// All from this one on.
+    /// Returns all from this one on.
     pub(crate) const fn from(on: On, from: u32, act: Act) -> Self {
         Self { on, from, times: u32::MAX, act }
     }

@@ -27,7 +27,7 @@ impl Reply {
         Self { bytes: Some(bytes), cut: None }
     }
 
-    /// The number of bytes that are sent.
+    /// Returns the number of bytes that are sent.
     pub(super) fn part(bytes: Bytes) -> Self {
         Self { bytes: Some(bytes).filter(|bytes| !bytes.is_empty()), cut: Some(Box::pin(clock::pause(FLUSH))) }
     }

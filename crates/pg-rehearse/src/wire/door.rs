@@ -1,4 +1,4 @@
-//! How connections are accepted: plain, over TLS with a certificate, or not at all.
+//! Accepts connections: plain, over TLS with a certificate, or not at all.
 
 use std::sync::Arc;
 

@@ -81,7 +81,7 @@ impl Exchange {
         self.parameters = form_urlencoded::parse(body).into_owned().collect();
     }
 
-    /// The value of a parameter.
+    /// Returns the value of a parameter.
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
         self.parameters.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
@@ -99,7 +99,7 @@ impl Exchange {
     }
 }
 
-/// The maximum size of a request.
+/// Returns the maximum size of a request.
 pub(super) fn rebuilt(parts: Parts, body: Bytes) -> Request<Bytes> {
     Request::from_parts(parts, body)
 }
@@ -111,7 +111,7 @@ fn headers(headers: &HeaderMap) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The method that a path calls.
+/// Returns the method that a path calls.
 fn method(path: &str) -> Option<&'static MethodInfo> {
     let (service, name) = if let Some(rest) = path.strip_prefix("/v3/") {
         let mut parts = rest.split('/');

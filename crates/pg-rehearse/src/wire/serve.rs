@@ -48,7 +48,7 @@ pub(super) async fn answer(wire: Arc<Wire>, request: Request<Incoming>) -> Resul
 }
 
 impl Wire {
-    /// The fault of this request.
+    /// Returns the fault of this request.
     fn act(&self, exchange: &Exchange) -> Option<Act> {
         let mut state = self.state();
         let mut met = None;
@@ -223,7 +223,7 @@ impl Wire {
         Response::from_parts(parts, body)
     }
 
-    /// The service's reply to an empty lookup.
+    /// Returns the service's reply to an empty lookup.
     fn nothing_found(&self, encoding: Encoding) -> Option<Response<Bytes>> {
         let name = if encoding == Encoding::Json { "json" } else { "xml" };
         self.house.raw("transaction/lookup", name, &[("uniqueMerchantReference", "pg-rehearse-no-such-order")]).ok()
@@ -263,7 +263,7 @@ fn plain(status: StatusCode, text: &str) -> Response<Reply> {
     response
 }
 
-/// A reply that does not come from the service.
+/// Returns a reply that does not come from the service.
 fn invented(answer: Answer, encoding: Encoding, trap: &str) -> Response<Bytes> {
     let page = "<!DOCTYPE html><title>Welcome</title><h1>Please log in to this network</h1>";
     let (status, kind, body) = match answer {
@@ -332,7 +332,7 @@ fn more_fields(text: &str) -> String {
     }
 }
 
-/// A batch with its first entry twice; other bodies unchanged.
+/// Returns a batch with its first entry twice; other bodies unchanged.
 fn entry_twice(text: &str) -> String {
     if let Ok(mut value) = serde_json::from_str::<serde_json::Value>(text) {
         if let Some(entries) = value.get_mut("cardKeyDetails").and_then(serde_json::Value::as_array_mut)
@@ -354,7 +354,7 @@ fn unknown_status(text: &str) -> String {
         .replace("Transaction approved", "Transaction referred")
 }
 
-/// The first value of a field, in JSON or XML.
+/// Returns the first value of a field, in JSON or XML.
 pub(super) fn field(text: &str, name: &str) -> Option<String> {
     let (open, close) = (format!("<{name}>"), format!("</{name}>"));
     if let Some((_, rest)) = text.split_once(&open) {

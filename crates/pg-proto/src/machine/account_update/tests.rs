@@ -30,33 +30,33 @@ fn plan() -> UpdatePlan {
     UpdatePlan::new(UPDATER_KEY).batch_size(2).outstanding(2).callback_url("https://shop.example/updated")
 }
 
-/// The service, a source and an owner, around one machine.
+/// One machine with its service, source and owner.
 struct World {
     machine: AccountUpdate,
     now: Moment,
     source: Vec<String>,
-    /// Key, when it was made, and card keys of each batch that the service took.
+    /// Key, creation time and card keys of each batch that the service accepted.
     batches: Vec<(String, Moment, Vec<String>)>,
     results: BTreeMap<u64, BatchResult>,
     takes: usize,
     sent: Vec<String>,
-    /// What happens to the request with that number instead of what usually would; counted from 0.
+    /// The fault of the request with this number, counted from 0.
     instead: BTreeMap<usize, Fault>,
     saves: Vec<SavedState>,
-    /// How long the service works on a batch.
+    /// How long the service processes a batch.
     works: Duration,
     steps: usize,
 }
 
 #[derive(Clone)]
 enum Fault {
-    /// It is carried out, and the reply is lost.
+    /// It is executed, and the reply is lost.
     LoseReply,
     /// It is lost on the way.
     Lose(Failure),
-    /// It is not carried out, and this comes back.
+    /// It is not executed, and this is the reply.
     Say(u16, &'static str),
-    /// It is carried out, and this comes back.
+    /// It is executed, and this is the reply.
     Garble(u16, &'static str),
 }
 
@@ -109,7 +109,7 @@ impl World {
         }
     }
 
-    /// Does what the machine says.
+    /// Performs the machine's action, and returns the next one.
     fn answer(&mut self, action: Action<UpdateDemand, Summary>) -> Result<Event<UpdateInput>, Box<Summary>> {
         Ok(match action {
             Action::Done(summary) => return Err(Box::new(summary)),

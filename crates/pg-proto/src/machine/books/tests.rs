@@ -159,12 +159,12 @@ fn a_replaced_api_key_needs_the_identity_that_was_saved() {
     for other in [replaced(), replaced().identity("shop-de"), account(), account().identity("shop-de")] {
         assert!(matches!(resume(&named, other), Err(ResumeError::OtherAccount { .. })));
     }
-    // A name that comes later, while the key is the same.
+    // A name that is set later, while the key is the same.
     let unnamed = saved_for(account());
     assert_eq!(resume(&unnamed, account().identity("shop-uk")), Ok(()));
     assert!(matches!(resume(&unnamed, replaced().identity("shop-uk")), Err(ResumeError::OtherAccount { .. })));
 
-    // Replaced without a name: the error names the fingerprint, which serves as one.
+    // The key was replaced without a name: the error contains the fingerprint, which can be set as the name.
     let Err(ResumeError::OtherAccount { saved, given }) = resume(&unnamed, replaced()) else { panic!("refused") };
     let fingerprint = saved.split('"').nth(1).unwrap();
     assert!(fingerprint.starts_with("key-") && fingerprint.len() == 16, "{fingerprint}");

@@ -35,7 +35,7 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
         }
     }
 
-    /// Waits for a final status of a payment that exists: only lookups can tell it.
+    /// Waits for the final status of a payment that exists: only lookups show it.
     pub(super) fn wait_for_a_status(&mut self) {
         self.state.expose(Exposure::Open);
         self.state.aim = Aim::Settle(UsedUp::UnknownStatus);

@@ -24,7 +24,7 @@ enum Ledger {
     Free,
     Approved,
     Declined,
-    /// A status that is in no table.
+    /// A status that no table lists.
     Odd,
     /// Used up by a request that the bank did not answer.
     Silent,

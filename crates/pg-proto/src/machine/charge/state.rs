@@ -98,8 +98,7 @@ pub(super) enum Then {
     Look,
 }
 
-/// A refusal in its saved form. Text that looks like a card number is masked, and codes that are in no table are left
-/// out.
+/// A refusal in its saved form. Text that looks like a card number is masked, and unlisted codes are left out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Refusal {

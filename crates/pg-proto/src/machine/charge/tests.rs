@@ -50,7 +50,7 @@ fn refused(code: &str) -> Event {
     reply(if code == "999" { 500 } else { 400 }, &body)
 }
 
-/// A charge, driven along; after every step it is stored, and what was stored is looked through.
+/// A charge that saves its state after each step, and searches the saved state for secrets.
 struct Drive {
     charge: Charge<Auth>,
     now: Moment,
@@ -86,7 +86,7 @@ impl Drive {
     fn waits(mut self, pause: Duration) -> Self {
         let Action::WaitUntil(until) = self.action else { panic!("a pause expected, not {:?}", self.action) };
         assert_eq!(until.since(self.now), pause);
-        // Stored and resumed, it waits for the same moment, and whatever comes too early changes nothing.
+        // Saved and resumed, it waits for the same moment, and early events change nothing.
         let mut resumed: Charge<Auth> = Charge::resume(&self.charge.save(), account(), Some(request())).unwrap();
         for event in [Event::Begin, Event::Woken, ok(&transaction("600")), Event::Failed(Failure::NotSent)] {
             assert!(matches!(resumed.step(event, self.now, 9), Action::WaitUntil(same) if same == until));
@@ -122,7 +122,8 @@ impl Drive {
         }
     }
 
-    /// The canaries: card, security code and credentials are neither stored nor shown, and what is stored comes back.
+    /// The canaries: card, security code and credentials are neither saved nor shown, and the saved state can be
+    /// resumed.
     fn look_through(&self) {
         let saved = self.charge.save();
         for text in [saved.text().to_owned(), format!("{:?}", self.charge)] {
@@ -156,7 +157,7 @@ fn after_a_request_that_may_have_been_executed_it_looks_and_then_sends_again() {
         let drive = drive.then(ok(EMPTY)).sends("auth").then(refused("950")).sends("lookup");
         assert!(matches!(drive.then(ok(&list(&[transaction("600")]))).ends(), ChargeOutcome::Approved(_)));
     }
-    // A lookup without an answer is made again.
+    // A lookup without an answer is repeated.
     for failure in failures().into_iter().chain([Event::Failed(Failure::NotSent)]) {
         let drive =
             Drive::begin(ChargeBounds::default()).then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
@@ -197,7 +198,7 @@ fn only_requests_that_never_left_are_not_sent() {
     assert_eq!(lost().then(Event::Failed(Failure::HeldBack)).doubts(), UnknownReason::HeldBack);
     let again = || lost().then(ok(EMPTY)).sends("auth");
     assert_eq!(again().then(Event::Failed(Failure::HeldBack)).doubts(), UnknownReason::HeldBack);
-    // After one that may have left, one that did not is looked up as well.
+    // After a request that may have left, one that did not leave is looked up as well.
     again().then(Event::Failed(Failure::NotSent)).pauses(1).sends("lookup");
 }
 
@@ -229,7 +230,7 @@ fn a_refusal_that_time_brings_is_held_against_a_lookup() {
         // A code that may mean that nothing was found is not enough proof, and a lost lookup proves nothing.
         fence().then(refused("943")).pauses(0).sends("lookup");
         let drive = fence().then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
-        // Nothing is forgotten in a crash.
+        // A crash loses nothing.
         let drive = drive.crash(None).sends("lookup");
         assert!(
             matches!(drive.then(ok(EMPTY)).ends(), ChargeOutcome::Refused(r) if r.code().as_str() == code),
@@ -288,7 +289,7 @@ fn a_charge_waits_as_the_service_says() {
         let drive =
             Drive::begin(ChargeBounds::default()).then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
         drive.then(refused(code)).waits(pause).sends("lookup");
-        // With no time to wait it ends, and asks nothing of a service that wants no requests.
+        // Without time to wait it ends, and sends nothing to a service that wants no requests.
         let bounds = ChargeBounds { within: Duration::from_secs(30), ..ChargeBounds::default() };
         assert_eq!(Drive::begin(bounds).then(refused(code)).doubts(), UnknownReason::NotLookedUp);
     }
@@ -328,7 +329,7 @@ fn another_payment_of_the_reference_is_not_taken_for_this_one() {
     assert!(matches!(lost().then(ok(&list(&[valued("999")]))).doubts(), UnknownReason::OtherPayment(_, "amount")));
     let two = list(&[transaction("901"), transaction("600")]);
     assert!(matches!(lost().then(ok(&two)).doubts(), UnknownReason::Several(keys) if keys.len() == 2));
-    // The reply to something else is not a reply.
+    // The reply to another payment does not count.
     let other = r#"{"transactionStatusCode":"600","uniqueMerchantReference":"order-8"}"#;
     Drive::begin(ChargeBounds::default()).then(ok(other)).pauses(0).sends("lookup");
 }
@@ -339,7 +340,7 @@ fn after_a_crash_the_request_counts_as_sent_and_a_refusal_proves_nothing_about_i
     assert!(matches!(crashed(None).then(ok(&list(&[transaction("600")]))).ends(), ChargeOutcome::Approved(_)));
     let again = crashed(Some(request())).then(ok(EMPTY)).sends("auth").then(refused("108")).sends("lookup");
     assert!(matches!(again.then(ok(EMPTY)).doubts(), UnknownReason::Refused(_)));
-    // Without the request there is nothing to send.
+    // Without the request it cannot send again.
     let mut drive = crashed(None).then(ok(EMPTY));
     for number in 0..7 {
         drive = drive
@@ -352,7 +353,7 @@ fn after_a_crash_the_request_counts_as_sent_and_a_refusal_proves_nothing_about_i
     let bounds = ChargeBounds { attempts: 1, lookups: 1, ..ChargeBounds::default() };
     let drive = Drive::begin(bounds).sends("auth").crash(Some(request())).sends("lookup").then(ok(EMPTY));
     assert_eq!(drive.doubts(), UnknownReason::NothingFound);
-    // Long after its time, resuming asks once.
+    // Long after its deadline, a resumed charge makes one lookup.
     let mut drive = Drive::begin(ChargeBounds::default()).sends("auth");
     drive.now = drive.now.after(Duration::from_secs(100_000));
     let drive = drive.crash(Some(request())).sends("lookup");
@@ -423,7 +424,7 @@ fn a_clock_jump_neither_extends_the_wait_nor_changes_the_outcome() {
     assert!(matches!(drive.action, Action::WaitUntil(until) if until.millis() == 505), "{:?}", drive.action);
     let mut drive = Drive::begin(ChargeBounds::default()).sends("auth");
     drive.now = drive.now.after(Duration::from_secs(1_000_000));
-    // Over its time, with a request whose fate is open: one lookup, then it is not known.
+    // After its deadline, with a request whose result is unknown: one lookup, then the outcome is unknown.
     let drive = drive.then(Event::Failed(Failure::MaybeSent)).sends("lookup");
     assert_eq!(drive.then(ok(EMPTY)).doubts(), UnknownReason::NothingFound);
 }

@@ -2,7 +2,7 @@
 
 use pg_model::{Amount, Currency, GetToken};
 
-/// The sum of the items (assumption A118). A missing quantity and a quantity of 0 count as 1 (spec 3 §4.1).
+/// Returns the sum of the items (assumption A118). A missing quantity and a quantity of 0 count as 1 (spec 3 §4.1).
 pub(super) fn total(request: &GetToken) -> Option<Amount> {
     let currency = request.currency.as_ref().filter(|currency| !currency.is_empty())?;
     let lines = request.items.iter().map(|item| {

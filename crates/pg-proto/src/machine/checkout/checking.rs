@@ -67,7 +67,7 @@ impl Checkout {
         }
     }
 
-    /// The dialect lists the words for a decline (assumption A125); only `Success` is documented.
+    /// Returns the dialect lists the words for a decline (assumption A125); only `Success` is documented.
     fn judge(&self, transaction: &EnterpriseTransaction) -> Finding {
         let (state, statuses) = (&self.state, &self.account.dialect().checkout);
         if transaction.token != state.token.as_str() || statuses.failed.contains(&transaction.status) {

@@ -36,7 +36,7 @@ impl Run {
         Self::of(Checkout::new(account(), request(reference), CheckoutPlan::default()).unwrap())
     }
 
-    /// The customer has been led to the payment page.
+    /// The customer was sent to the payment page.
     fn waiting(reference: Option<&str>) -> Self {
         let mut run = Self::new(reference);
         run.step(Event::Begin).say(&token());

@@ -71,7 +71,7 @@ fn a_safe_method_is_retried_until_a_reply_arrives() {
         begin(&mut retry, NOW);
         let pause = Duration::from_millis(pause);
         assert_eq!(wait(retry.step(failure, NOW, 0)), pause);
-        // Too early, and an unexpected reply: nothing is sent.
+        // An early wake-up and an unexpected reply send nothing.
         assert_eq!(wait(retry.step(Event::Woken, NOW, 0)), pause);
         assert_eq!(wait(retry.step(error(400, "102"), NOW, 0)), pause);
         assert!(matches!(retry.step(Event::Woken, NOW.after(pause), 0), Action::Send(_)));
@@ -122,7 +122,7 @@ fn other_methods_are_sent_again_only_when_nothing_left() {
         (error(400, "119"), true),
         (error(403, "121"), false),
         (error(403, "936"), false),
-        // A copy that the network made may have done it before.
+        // A copy that the network made may have been executed before.
         (error(400, "952"), true),
         (error(400, "951"), false),
     ] {
@@ -159,7 +159,7 @@ fn after_a_crash_the_request_counts_as_sent() {
     let request = || CapturePreauth::new("0123456789abcdef0123456789abcdef");
     let mut resumed = Retry::resume(&retry.save(), account(), request()).unwrap();
     assert!(matches!(done(resumed.step(Event::Begin, NOW, 0)), RetryOutcome::Unknown { .. }));
-    // A pause is gone on with.
+    // A pause continues.
     let pause = wait(retry.step(Event::Failed(Failure::NotSent), NOW, 0));
     let mut resumed = Retry::resume(&retry.save(), account(), request()).unwrap();
     assert_eq!(resumed.save(), retry.save());
@@ -205,7 +205,7 @@ fn a_retry_ends_within_its_time_and_its_attempts() {
     };
     assert!(matches!(outcome, RetryOutcome::Unknown { .. }));
     assert!(now <= NOW.after(Duration::from_secs(600)) && sent > 20, "{now:?} {sent}");
-    // While a request is in flight, nothing makes it send another.
+    // While a request is in flight, no event makes it send another.
     let mut retry = lookup(3);
     begin(&mut retry, NOW);
     assert!(matches!(retry.step(Event::Begin, NOW, 0), Action::WaitUntil(_)));

@@ -191,7 +191,7 @@ impl ParameterSink for ExpectedReader {
     fn list(&mut self, _: &'static Field, _: &str, _: &mut dyn Iterator<Item = &str>) {}
 }
 
-/// The sum of price times quantity. `None` without items, or on overflow.
+/// Returns the sum of price times quantity. `None` without items, or on overflow.
 fn total<'a>(items: impl Iterator<Item = &'a (u64, u64)>) -> Option<u64> {
     let amounts = items.map(|(price, quantity)| price.checked_mul(*quantity));
     amounts.reduce(|sum, amount| sum?.checked_add(amount?)).flatten()

@@ -58,7 +58,7 @@ impl From<TransactionLookup> for Reconcile {
     }
 }
 
-/// Says what to do next. Parts of the reference that look like a card number are masked.
+/// One line that says what to do next. Parts of the reference that look like a card number are masked.
 impl Display for Reconcile {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let (method, name, value) = match self {
@@ -125,7 +125,7 @@ pub enum UnknownReason {
     /// The service refused the request, but a copy of it may have been executed, or may be later. If every request was
     /// answered, the dialect can resolve this: `[lookup]` says what an empty lookup looks like and whether lookups show
     /// every payment at once; the `scope` of an `[[error]]` classifies the code.
-    #[error("refused, and it is not proven that no copy of the request was or will be executed: {0}")]
+    #[error("refused, but a copy of the request may have been executed or may still be: {0}")]
     Refused(Refused),
     /// The service failed while it executed the request, the bank did not answer, or the code says that it was executed
     /// before.
@@ -138,7 +138,7 @@ pub enum UnknownReason {
     #[error("the account cannot make the request")]
     NoRequest,
     /// No callback and no return named a payment, and the search for one failed or proves nothing.
-    #[error("no callback or return named a payment, and it could not be searched for")]
+    #[error("no callback or return named a payment, and a search could not prove that there is none")]
     NotReported,
     /// A transaction of this checkout is neither paid nor failed: refunded, with another amount, or with an unlisted
     /// status. Or it could not be looked up.

@@ -100,7 +100,7 @@ impl State {
         self.attempts.begin_anew();
     }
 
-    /// The expected payment: it has the references of its initiation (assumption A109).
+    /// Returns the expected payment: it has the references of its initiation (assumption A109).
     pub(super) fn expected(&self) -> Expected {
         let method = match self.plan.pay {
             PaymentType::Auth => AuthThreeDSecure::INFO.name,

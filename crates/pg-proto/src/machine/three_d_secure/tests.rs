@@ -42,7 +42,7 @@ impl Run {
         Self::of(ThreeDSecure::new(account(), request, plan).unwrap())
     }
 
-    /// A machine that has come to this phase.
+    /// A machine in this phase.
     fn at(phase: Phase, plan: ThreeDSecurePlan) -> Self {
         let mut run = Self::new(plan);
         run.step(Event::Begin);

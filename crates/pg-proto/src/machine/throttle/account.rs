@@ -27,7 +27,6 @@ const MARK_DIGITS: usize = 4;
 /// wrong credentials can still cause a lockout.
 ///
 /// Save it before each request, after each reply, and before each wait.
-/// Store it before each request, after each reply, and before each wait.
 ///
 /// ```
 /// use pg_proto::{Account, BaseUrl, Credentials, machine::{Moment, throttle::{AccountThrottle, ThrottleLimits, Permit}}};

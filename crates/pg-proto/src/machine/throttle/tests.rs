@@ -110,9 +110,9 @@ fn lost_requests_count_until_the_credentials_are_accepted() {
         let ticket = go(&mut throttle, at(second));
         throttle.lost(ticket, at(second));
     }
-    // The same in another world, where the reply to the fifth is lost as well.
+    // The same, but the reply to the fifth is lost as well.
     assert_eq!(unlucky.ask(at(122)), Permit::Stopped(StopReason::Unanswered));
-    // Without resume_sending: once no lost request can have been a failure of the last day, the next one is no danger.
+    // Without resume_sending: once no lost request can have failed within the last day, the next one is safe.
     let mut unattended = Throttle::resume(&unlucky.save()).unwrap();
     assert_eq!(unattended.ask(at(86_522)), Permit::Stopped(StopReason::Unanswered));
     let _sixth = go(&mut unattended, at(86_523));
@@ -165,13 +165,13 @@ fn zero_means_zero() {
     }
 }
 
-/// What becomes of a request, in milliseconds after it was sent.
+/// The fate of a request, in milliseconds after it was sent.
 #[derive(Clone, Copy, Debug)]
 enum Fate {
     NotSent,
-    /// Executed at the first, answered at the second.
+    /// Executed at the first time, answered at the second.
     Answered(u64, u64),
-    /// Executed at the first or not at all, given up at the second.
+    /// Executed at the first time or never, given up at the second.
     Lost(Option<u64>, u64),
 }
 
@@ -185,7 +185,7 @@ fn fate() -> impl Strategy<Value = Fate> {
     ]
 }
 
-/// A client that sends whenever it may: what the service sees, in its order.
+/// Runs a client that sends whenever it may, and returns what the service receives, in order.
 ///
 /// `wrong` says whether the credentials of a request that is executed at that time are wrong. It crashes after every
 /// `crash` requests, and sending is resumed whenever it has stopped, unless it stopped for lost requests.
@@ -295,15 +295,15 @@ fn slots_stay_in_order_whatever_is_lost_and_stored_in_between() {
     }
     let in_order = |throttle: &Throttle| throttle.state.slots.iter().is_sorted();
     assert!(in_order(&throttle) && throttle.state.slots.len() == 20);
-    // Stored by a version that kept them as they came.
+    // Saved by a version that kept them in order of arrival.
     throttle.state.slots.make_contiguous().reverse();
     let saved = throttle.save();
     let mut throttle = Throttle::resume(&saved).unwrap();
     assert!(in_order(&throttle));
-    // A clock that was set back shortens what it made too long, and what is over goes.
+    // A clock that was set back shortens what it made too long, and ended entries are dropped.
     let _ticket = throttle.ask(Moment::from_millis(0));
     assert!(in_order(&throttle) && throttle.state.slots.iter().all(|free| *free <= Moment::from_millis(181_000)));
     let _ticket = throttle.ask(at(1000));
-    // What is left is the request before, which got lost.
+    // Only the earlier request is left, which was lost.
     assert_eq!(throttle.state.slots.len(), 1);
 }

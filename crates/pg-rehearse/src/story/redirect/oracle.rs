@@ -183,7 +183,7 @@ async fn attack(stage: &Stage, genuine: &Genuine, steady: &Steady, bad: &Sign) -
     Ok(plain[found..].to_vec())
 }
 
-/// The byte at this place of a forged block for which the page accepts the padding.
+/// Returns the byte at this place of a forged block for which the page accepts the padding.
 #[expect(clippy::too_many_arguments, reason = "one round of the attack, with everything found so far")]
 async fn byte(
     stage: &Stage,
@@ -250,7 +250,7 @@ async fn together<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output>
     done.into_iter().flatten().collect()
 }
 
-/// The times of both kinds of bad data, measured alternately.
+/// Returns the times of both kinds of bad data, measured alternately.
 async fn timing(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, SetupError> {
     if matches!(stage.troupe.plan.jobs.get(&Job::OpenRedirect), Some(Means::Command(_))) {
         return Ok(vec![judge::doubt("not-timed", "each redirect starts a program, which hides differences in time")]);

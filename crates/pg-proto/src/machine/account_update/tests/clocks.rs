@@ -1,4 +1,4 @@
-//! Pauses over a crash, clocks that jump, and processes that were down for long.
+//! Pauses across a crash, clocks that jump, and long downtimes.
 
 use super::*;
 

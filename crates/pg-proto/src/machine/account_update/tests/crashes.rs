@@ -2,7 +2,7 @@ use super::*;
 
 const SOURCE: &[&str] = &["a+", "b", "a+", "", "c", "d+", "b", "e", "f", "g", "g"];
 
-/// Every key that is one, and how often the service answered for it.
+/// Returns every valid key with the number of answers of the service.
 fn answered(world: &World) -> BTreeMap<String, usize> {
     let mut answered = BTreeMap::new();
     for entry in world.results.values().flat_map(|result| &result.entries) {
@@ -22,7 +22,7 @@ fn a_crash_after_any_step_from_what_was_stored_then_submits_nothing_twice() {
                 Err(_) => return assert!(crash_at > 20),
             }
         }
-        // A driver that stores after each step: what was to be sent may not have been.
+        // A driver that saves after each step: the request may not have been sent.
         let was_to_send = matches!(action, Action::Send(_));
         let saved = world.machine.save();
         world.crash(&saved, plan());
@@ -46,7 +46,7 @@ fn a_crash_from_what_was_stored_before_a_send_submits_nothing_twice_either() {
     let _ = whole.run();
     for (at, saved) in whole.saves.clone().iter().enumerate() {
         let mut world = World::new(plan(), SOURCE);
-        // The service remembers what came after it was stored: that request was carried out, or was not.
+        // The service keeps what it received after the save: the request was executed, or was not.
         world.batches = whole.batches.clone();
         world.now = whole.now;
         world.crash(saved, plan());

@@ -2,7 +2,7 @@ use super::*;
 
 const DAY: Duration = Duration::from_secs(86_400);
 
-/// Runs until the machine waits, with one batch in doubt.
+/// Runs until the machine waits, with one doubtful batch.
 fn in_doubt(plan: UpdatePlan, fault: Fault) -> (World, Moment) {
     let mut world = World::new(plan, &["a", "b"]).with([(0, fault)]);
     let mut action = world.step(Event::Begin);

@@ -46,7 +46,7 @@ fn a_batch_that_is_refused_again_with_an_unlisted_code_ends_and_the_others_go_on
         let summary = world.run();
         let UpdateEnd::Refused(refused) = &summary.end else { panic!("{summary:?}") };
         assert_eq!((refused.code().as_str(), world.sent.len()), ("321", at + 1));
-        // The owner has looked at the credentials.
+        // The owner has corrected the credentials.
         let saved = world.machine.save();
         world.crash(&saved, plan());
         let summary = world.run();

@@ -43,7 +43,7 @@ fn unexpected_keys_are_ignored() {
     assert!(matches!(world.input(keys(1, &["b"])), Action::Ask(UpdateDemand::Keys { from: 0, at_most: 2 })));
     let action = world.input(keys(0, &["a", "b", "c", "d"]));
     assert!(matches!(action, Action::Send(_)));
-    // The answer given twice, and one that was not asked for while the only batch is open.
+    // The same answer twice, and an answer without a demand while the only batch is open.
     assert!(matches!(world.input(keys(0, &["a", "b"])), Action::WaitUntil(UNTIL_THE_REPLY)));
     assert!(matches!(world.input(keys(2, &["c", "d"])), Action::WaitUntil(UNTIL_THE_REPLY)));
     assert_eq!((world.machine.progress().read, world.machine.progress().open_batches), (2, 1));

@@ -1,5 +1,5 @@
-//! A client that knows the documents alone, at a service whose other decisions it does not know: it says what it saw and what
-//! would settle it, and never that nothing was charged where something may have been.
+//! A client that knows only the documents, at a service with decisions of its own. It reports what it saw and what
+//! would settle the outcome. It never reports that nothing was charged if something may have been.
 
 use pg_model::{Dialect, dialect::StatusEntry};
 
@@ -10,7 +10,7 @@ fn begin(bounds: ChargeBounds) -> Drive {
     Drive::of(Charge::new(account, request(), bounds).unwrap(), NOW)
 }
 
-/// A refusal whose code no document has, with this status.
+/// A refusal with this status, whose code no document lists.
 fn unknown_code(status: u16) -> Event {
     reply(status, r#"{"errorCode":"777","traceCode":"1","errorMessage":"Conflict"}"#)
 }
@@ -56,7 +56,7 @@ fn a_status_that_the_dialect_lists_as_pending_is_looked_up_until_the_bounds_end(
 
 #[test]
 fn a_code_that_no_document_lists_is_never_a_refusal_whatever_its_http_status() {
-    // By its status it may be the credentials, so that nothing more is sent.
+    // Its status may mean wrong credentials, so nothing more is sent.
     let why = begin(ChargeBounds::default()).then(unknown_code(401)).doubts();
     assert!(matches!(why, UnknownReason::Credentials(_)), "{why}");
     for status in [400, 403, 404, 409, 422] {
@@ -64,7 +64,7 @@ fn a_code_that_no_document_lists_is_never_a_refusal_whatever_its_http_status() {
         let why = drive.then(ok(EMPTY)).doubts();
         assert!(matches!(&why, UnknownReason::Refused(refused) if !refused.is_known()), "{status} {why}");
         assert!(why.to_string().contains("[[error]] entry with code \"777\""), "{why}");
-        // The payment that used the reference is found all the same.
+        // The payment that used the reference is still found.
         let drive = begin(ChargeBounds::default()).then(unknown_code(status)).sends("lookup");
         assert!(matches!(drive.then(ok(&list(&[transaction("600")]))).ends(), ChargeOutcome::Approved(_)), "{status}");
     }
@@ -78,7 +78,7 @@ fn only_a_reason_in_the_request_itself_is_a_refusal() {
             "{code}"
         );
     }
-    // Nothing says that the lookup would have seen the payment of an earlier copy.
+    // The documents do not say that a lookup shows the payment of an earlier copy.
     for code in ["106", "107", "109", "111", "129", "136"] {
         let drive = begin(ChargeBounds::default()).then(refused(code)).sends("lookup").then(ok(EMPTY));
         assert!(matches!(drive.doubts(), UnknownReason::Refused(_)), "{code}");
@@ -92,7 +92,7 @@ fn after_a_lost_reply_the_payment_is_sent_again_under_its_reference() {
         drive.then(ok(EMPTY)).sends("auth").then(ok(&transaction("600"))).ends(),
         ChargeOutcome::Approved(_)
     ));
-    // A lookup that is refused with an unlisted code may mean anything.
+    // A lookup refused with an unlisted code proves nothing.
     let drive = begin(ChargeBounds::default()).then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
     assert!(matches!(drive.then(unknown_code(400)).doubts(), UnknownReason::LookupRefused(_)));
 }

@@ -1,4 +1,4 @@
-//! Pauses over a crash, and clocks that jump.
+//! Pauses across a crash, and clocks that jump.
 
 use super::*;
 
@@ -54,7 +54,7 @@ fn a_clock_that_is_set_back_makes_nothing_longer() {
     assert_eq!(run.waits(), CheckoutPlan::default().linger);
 }
 
-/// What the service says of a token's time is as little a bound as what a clock says.
+/// Neither the expiry that the service states nor a clock bounds the wait.
 #[test]
 fn waiting_for_an_unlimited_token_is_bounded() {
     let mut run = Run::new(Some("order-7"));

@@ -16,7 +16,7 @@ fn a_payment_without_a_hint_is_searched_for() {
     let mut run = Run::waiting(Some("order-7"));
     run.withdraw().say(&cancelled("1")).wait();
     assert_eq!(run.method(), "lookup");
-    // One of another checkout with the same reference, and the payment.
+    // A payment of another checkout with the same reference, and the payment.
     run.say(&found(&["key-1", "key-2"]));
     assert_eq!(run.method(), "transaction_lookup");
     run.say(&looked_up("Success", "token-0", "1,000.00", "GBP")).wait().say(&paid());
@@ -50,7 +50,7 @@ fn a_search_looks_at_payments_of_the_same_amount_first_and_settles_none_of_anoth
         panic!("{:?}", run.ended())
     };
     assert!(matches!(reconcile, Reconcile::Enterprise(lookup) if lookup.trans_key == "key-1"));
-    // It is of another checkout.
+    // It belongs to another checkout.
     let mut run = searched();
     run.say(&looked_up("Success", "token-0", "1,000.00", "GBP")).wait();
     run.say(&looked_up("Success", "token-2", "999.99", "GBP")).wait();
@@ -118,7 +118,7 @@ fn without_a_search_that_saw_everything_it_is_unknown() {
         run.fail(Failure::MaybeSent);
     }
     assert_eq!(*run.wait().ended(), unknown);
-    // Too many to look at.
+    // More transactions than the machine looks up.
     let mut run = Run::waiting(Some("order-7"));
     run.withdraw().say(&cancelled("1")).wait();
     let many: Vec<String> = (0..17).map(|number| format!("key-{number}")).collect();

@@ -75,7 +75,7 @@ fn an_address_is_returned_only_after_it_is_stored() {
     let mut run = Run::waiting(Some("order-7"));
     let end = CheckoutOutcome::NotOpened(NotOpenedReason::HeldBack);
     assert_eq!(*run.step(Event::Failed(Failure::HeldBack)).ended(), end);
-    // A customer may have been led there.
+    // A customer may have been sent there.
     let mut run = Run::waiting(Some("order-7"));
     run.step(Event::Woken).step(Event::Failed(Failure::HeldBack));
     assert!(!run.redirect().0.is_empty());

@@ -1,9 +1,9 @@
-//! Short stories: a customer who may pay, news that may be lost, a network that may lose, a crash anywhere.
+//! Short stories: a customer who may pay, reports and requests that may be lost, a crash at any step.
 
 use super::*;
 
-/// Whether it was paid in the end, and what the machine claims. The customer pays while the token is open, or never;
-/// news of it come in, or others do.
+/// Returns whether it was paid in the end, and the machine's outcome. The customer pays while the token is open, or
+/// never; reports of it arrive, or of other payments.
 fn story(seed: u64) -> (bool, CheckoutOutcome) {
     let mut run = Run::new((!seed.is_multiple_of(3)).then_some("order-7"));
     let (mut choices, mut was_paid) = (seed, false);

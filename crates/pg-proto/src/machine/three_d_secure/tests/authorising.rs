@@ -54,7 +54,7 @@ fn the_authorisation_is_sent_again_only_after_it_certainly_did_nothing() {
     }
     assert_eq!(*run.fail(Failure::NotSent).ended(), ThreeDSecureOutcome::NotSent(NotSentReason::Unreachable));
 
-    // Refused for the moment again and again: a copy may still be on its way.
+    // Temporarily refused several times: a copy may still be in transit.
     let mut run = Run::at(Phase::Authorising, plan());
     for _ in 0..8 {
         run.refuse("121").wait();

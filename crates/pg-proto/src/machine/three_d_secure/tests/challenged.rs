@@ -6,7 +6,7 @@ fn a_return_only_causes_a_lookup() {
     assert_eq!(run.input(ThreeDSecureInput::Returned).method(), "getAuthenticationStatus");
     run.say(&status("920", "N"));
     assert!(matches!(run.asked(), ThreeDSecureDemand::Challenge { .. }));
-    // However often the customer presses, at most one lookup is sent in two seconds.
+    // At most one lookup is sent in two seconds, however often the customer returns.
     run.input(ThreeDSecureInput::Returned);
     assert!(matches!(run.last, Some(Action::WaitUntil(until)) if until == NOON.after(Duration::from_secs(2))));
     assert_eq!(run.wait().method(), "getAuthenticationStatus");

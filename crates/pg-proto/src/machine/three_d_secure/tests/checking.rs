@@ -7,7 +7,7 @@ fn every_end_of_a_challenge_is_distinct_and_none_pays() {
         ("921", ThreeDSecureOutcome::Abandoned),
         ("922", ThreeDSecureOutcome::TimedOut),
     ] {
-        // Whatever the policy, and whatever the shift claims.
+        // For every policy, and whatever shift the reply states.
         for shift in ["N", "Y"] {
             let mut run = Run::at(Phase::Checking, with(NoLiabilityShift::Proceed));
             assert_eq!(*run.say(&status(code, shift)).ended(), expected);

@@ -1,4 +1,4 @@
-//! Pauses over a crash, and clocks that jump.
+//! Pauses across a crash, and clocks that jump.
 
 use super::*;
 
@@ -45,7 +45,7 @@ fn a_clock_that_is_set_back_extends_no_time_limit() {
     assert_eq!(until.since(run.now), plan().decision);
 }
 
-/// However far: the service says how the challenge went, and no clock.
+/// Only the service decides how the challenge ended, never a clock.
 #[test]
 fn a_clock_jump_ends_nothing_by_itself() {
     let mut run = Run::at(Phase::Challenged, plan());

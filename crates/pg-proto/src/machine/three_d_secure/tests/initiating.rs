@@ -47,7 +47,7 @@ fn a_refusal_ends_it() {
     }
 }
 
-/// It may be this service's word for a reference that was used.
+/// It may be this service's code for a used reference.
 #[test]
 fn an_unlisted_code_is_looked_up_and_never_taken_for_a_refusal() {
     let mut run = Run::at(Phase::Initiating, plan());

@@ -85,7 +85,7 @@ fn after_a_crash_it_looks_again() {
     assert_eq!(run.payments(), 1);
 }
 
-/// A transaction that says what was paid: the order is for 499.
+/// A transaction with an amount; the order is for 499.
 fn of_value(code: &str, value: &str) -> String {
     format!("{}<transactionValue>{value}</transactionValue>", transaction(code, "Auth", "GBP"))
 }
@@ -119,7 +119,7 @@ fn a_state_of_an_earlier_version_takes_the_amount_from_its_owner() {
         run.step(Event::Begin).say(&found(&[of_value("600", "498")]));
         run.ended().clone()
     };
-    // Without it, reference, type and currency tell, and the machine says that it knows no amount.
+    // Without an amount the machine compares reference, type and currency, and returns no amount.
     assert_eq!(resumed().amount(), None);
     assert!(matches!(ended(resumed()), ThreeDSecureOutcome::Approved(_)));
     assert!(matches!(ended(resumed().compare_amount(498)), ThreeDSecureOutcome::Approved(_)));

@@ -1,10 +1,10 @@
-//! Short stories, all of them: a service that may pay, a network that may lose, a customer who may do anything, a crash
-//! anywhere.
+//! All short stories: a service that may pay, a network that may lose messages, a customer who may do anything, a crash
+//! at any step.
 
 use super::*;
 
-/// What a choice of four at every step makes of a run: what the service's ledger holds in the end, and what the machine
-/// claims.
+/// Runs a machine with one of four choices at every step. Returns the service's ledger at the end and the machine's
+/// outcome.
 fn story(seed: u64) -> (bool, ThreeDSecureOutcome) {
     let mut run = Run::new(ThreeDSecurePlan { challenge: Duration::from_secs(60), ..with(NoLiabilityShift::Proceed) });
     let (mut choices, mut paid, mut late) = (seed, false, false);
@@ -30,7 +30,7 @@ fn story(seed: u64) -> (bool, ThreeDSecureOutcome) {
                 } else if path.contains("lookup") {
                     found(&if paid { vec![transaction("600", "Auth", "GBP")] } else { vec![] })
                 } else {
-                    // What was not answered may be carried out at once, or when the machine has ended.
+                    // A request without a reply may be executed at once, or after the machine has ended.
                     let at_once = choice == 0 || (choice != 1 && further < 2);
                     paid |= at_once;
                     late |= choice != 1;
@@ -88,7 +88,7 @@ fn foreign_states_are_refused() {
     assert!(matches!(ThreeDSecure::resume(&other, account()), Err(ResumeError::OtherMachine { .. })));
 }
 
-/// Its owner may have acted on the end, and crashed before throwing away what was stored.
+/// Its owner may have acted on the outcome, and crashed before it deleted the saved state.
 #[test]
 fn resuming_a_machine_that_ended_without_a_payment_never_pays() {
     let ends: [fn() -> Run; 7] = [
