@@ -1,6 +1,6 @@
-//! Accounts that were made while the sandbox runs, as far as this process has used them (A335).
+//! The accounts created at run time that this process has used (A335).
 //!
-//! The store holds them. This copy is read again when another process may have written, or a group was undone.
+//! The store holds them. This copy is read again after another process may have written, and after a rollback.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,14 +14,14 @@ use crate::{
     timestamp::Timestamp,
 };
 
-/// An account with what the sandbox has once for all other accounts together.
+/// An account created at run time, with its own clock, faults and schedule. All other accounts share one of each.
 pub(crate) struct LiveAccount {
     pub(crate) account: Account,
     pub(crate) merchant: Merchant,
     pub(crate) clock: Clock,
     pub(crate) faults: Faults,
     pub(crate) schedule: Schedule,
-    /// The store may hold something else.
+    /// The store may have changed: read it again before use.
     is_stale: bool,
 }
 
@@ -45,31 +45,31 @@ impl LiveAccount {
 #[derive(Default)]
 pub(crate) struct Accounts {
     live: BTreeMap<String, LiveAccount>,
-    /// The list of all accounts has to be read, to remove those whose time is over and to ask the others what is due.
+    /// The list of all accounts must be read: to remove expired ones, and to find due tasks of the others.
     look: bool,
-    /// The real time at which the first account's time is over.
+    /// The real time at which the first account expires.
     next_expiry: Option<Timestamp>,
-    /// Accounts that are to be asked what is due.
+    /// Accounts whose due tasks must be looked up.
     to_ask: BTreeSet<String>,
 }
 
 impl Accounts {
-    /// The account with this id.
+    /// Returns the account with this id.
     pub(crate) fn get_mut(&mut self, id: &str) -> Option<&mut LiveAccount> {
         self.live.get_mut(id)
     }
 
-    /// The account with this id, which a request has used.
+    /// Returns the account with this id, which a request has used.
     pub(crate) fn get(&self, id: &str) -> Option<&LiveAccount> {
         self.live.get(id)
     }
 
-    /// Whether the copy of an account is right.
+    /// Whether the copy of an account is up to date.
     pub(crate) fn has_copy(&self, id: &str) -> bool {
         self.live.get(id).is_some_and(|live| !live.is_stale)
     }
 
-    /// Reads an account unless the copy is right, and says whether there is one whose time is not over.
+    /// Reads an account unless its copy is up to date. Returns whether it exists and has not expired.
     pub(crate) fn open(
         &mut self,
         id: &str,
@@ -93,13 +93,13 @@ impl Accounts {
         self.live.values_mut().for_each(|live| live.is_stale = true);
     }
 
-    /// A group was undone, or an account was made or removed: everything is read again, and asked what is due.
+    /// After a rollback, or when an account was created or removed: everything is read again, due tasks included.
     pub(crate) fn look_again(&mut self) {
         self.read_again();
         self.look = true;
     }
 
-    /// Whether the list of all accounts has to be read.
+    /// Whether the list of all accounts must be read.
     pub(crate) fn must_look(&self, real_now: Timestamp) -> bool {
         self.look || self.next_expiry.is_some_and(|next| next <= real_now)
     }
@@ -113,20 +113,20 @@ impl Accounts {
         live.retain(|id, _| to_ask.contains(id));
     }
 
-    /// Accounts that may have something to do; each is given once, unless it has something to do then.
+    /// Returns accounts that may have a due task. Each is returned once, and again only while it has one.
     pub(crate) fn take_with_work(&mut self, real_now: Timestamp) -> BTreeSet<String> {
         let mut all = std::mem::take(&mut self.to_ask);
         all.extend(self.live.iter().filter(|(_, live)| live.has_work(real_now)).map(|(id, _)| id.clone()));
         all
     }
 
-    /// The account that has a callback in flight.
+    /// Returns the account that has a callback in flight.
     pub(crate) fn with_in_flight(&self, callback: &str) -> Option<String> {
         let mut found = self.live.iter().filter(|(_, live)| live.schedule.is_in_flight(callback));
         found.next().map(|(id, _)| id.clone())
     }
 
-    /// The real time at which one of them may have something to do.
+    /// Returns the real time at which one of them may have a due task.
     pub(crate) fn next_due(&self) -> Option<Timestamp> {
         if self.look || !self.to_ask.is_empty() {
             return Some(Timestamp::MIN);

@@ -69,13 +69,13 @@ impl KnownAddress {
     }
 }
 
-/// All properties as `GET /_sandbox/addresses` shows them.
+/// Returns all properties as `GET /_sandbox/addresses` shows them.
 #[must_use]
 pub(crate) fn view() -> Value {
     KNOWN.iter().map(KnownAddress::view).collect()
 }
 
-/// A text normalised for comparison: without case and blanks.
+/// Returns a text for comparison: in one case and without blanks.
 pub(crate) fn compared(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_whitespace()).flat_map(char::to_uppercase).collect()
 }

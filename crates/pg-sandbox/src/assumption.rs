@@ -47,7 +47,7 @@ impl Assumption {
         })
     }
 
-    /// The entry with this number.
+    /// Returns the entry with this number.
     ///
     /// ```
     /// assert_eq!(pg_sandbox::Assumption::numbered(35).map(|found| found.title), Some("Redirect data proves nothing"));
@@ -58,7 +58,7 @@ impl Assumption {
         ASSUMPTIONS.get(at)
     }
 
-    /// The number of its [question](Self::question) in `docs/reference/questions.md`.
+    /// Returns the number of its [question](Self::question) in `docs/reference/questions.md`.
     ///
     /// ```
     /// let declines = pg_sandbox::Assumption::numbered(11).and_then(pg_sandbox::Assumption::question_number);

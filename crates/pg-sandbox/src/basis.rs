@@ -15,22 +15,22 @@ pub(crate) struct Basis {
 }
 
 impl Basis {
-    /// A clause alone.
+    /// Creates a clause alone.
     pub(crate) const fn new(clause: &'static str) -> Self {
         Self { clause, assumptions: Vec::new() }
     }
 
-    /// A clause and numbers in ascending order.
+    /// Creates a clause and numbers in ascending order.
     pub(crate) const fn of(clause: &'static str, assumptions: Vec<u16>) -> Self {
         Self { clause, assumptions }
     }
 
-    /// The clause.
+    /// Returns the clause.
     pub(crate) const fn clause(&self) -> &'static str {
         self.clause
     }
 
-    /// The numbers of assumptions, in ascending order.
+    /// Returns the numbers of assumptions, in ascending order.
     pub(crate) fn assumptions(&self) -> &[u16] {
         &self.assumptions
     }
@@ -52,7 +52,7 @@ impl Basis {
         numbers.into_iter().for_each(|number| self.assume(number));
     }
 
-    /// A clause with one assumption.
+    /// Creates a clause with one assumption.
     pub(crate) fn assuming(clause: &'static str, number: u16) -> Self {
         Self { clause, assumptions: vec![number] }
     }
@@ -67,8 +67,8 @@ impl Basis {
         self.clause.starts_with(document)
     }
 
-    /// The text of the header, in ASCII, since strict clients refuse a header with a section sign; `None` without a
-    /// clause: the specification does not cover the request.
+    /// Returns the text of the header, in ASCII, since strict clients refuse a header with a section sign; `None`
+    /// without a clause: the specification does not cover the request.
     pub(crate) fn text(&self) -> Option<String> {
         if self.clause.is_empty() {
             return None;
@@ -81,7 +81,7 @@ impl Basis {
         Some(text)
     }
 
-    /// The value of the header.
+    /// Returns the value of the header.
     pub(super) fn header(&self) -> Option<HeaderValue> {
         HeaderValue::try_from(self.text()?).ok()
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// The reaction of the simulated bank, issuer or scheme to a card.
+/// How the simulated bank, issuer or scheme responds to a card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Scenario {
@@ -33,7 +33,7 @@ pub enum Scenario {
 }
 
 impl Scenario {
-    /// The name in the control API.
+    /// Returns the name in the control API.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -52,7 +52,7 @@ impl Scenario {
         }
     }
 
-    /// The scenario of the card with this number; approved by default.
+    /// Returns the scenario of the card with this number; approved by default.
     #[must_use]
     pub fn of(number: &str) -> Self {
         CARDS.iter().find(|card| card.number == number).map_or(Self::Approved, |card| card.scenario)
@@ -82,7 +82,7 @@ pub enum Scheme {
 }
 
 impl Scheme {
-    /// The scheme whose number ranges (ISO/IEC 7812) the number falls into, if any.
+    /// Returns the scheme whose number ranges (ISO/IEC 7812) the number falls into, if any.
     #[must_use]
     pub fn of(number: &str) -> Option<Self> {
         let prefix: u32 = number.get(..6)?.parse().ok()?;
@@ -99,7 +99,7 @@ impl Scheme {
         })
     }
 
-    /// The name in the control API.
+    /// Returns the name in the control API.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -114,7 +114,7 @@ impl Scheme {
         }
     }
 
-    /// The text of `cardScheme` in a card record (spec 1 §2.1).
+    /// Returns the text of `cardScheme` in a card record (spec 1 §2.1).
     #[must_use]
     pub const fn wire(self) -> &'static str {
         match self {
@@ -172,7 +172,7 @@ const fn card(number: &'static str, scenario: Scenario) -> TestCard {
     TestCard { number, scenario }
 }
 
-/// The test cards as `GET /_sandbox/cards` shows them.
+/// Returns the test cards as `GET /_sandbox/cards` shows them.
 #[must_use]
 pub fn view() -> Value {
     let shown = CARDS.iter().map(|card| {
@@ -196,7 +196,7 @@ pub fn card_type(number: &str) -> Option<&'static str> {
     }
 }
 
-/// The text of `cardBank` (spec 1 §2.1): a fictional bank by number range; `None` if unknown.
+/// Returns the text of `cardBank` (spec 1 §2.1): a fictional bank by number range; `None` if unknown.
 #[must_use]
 pub fn bank(number: &str) -> Option<&'static str> {
     BANKS.iter().find(|(prefix, _)| number.starts_with(prefix)).map(|&(_, name)| name)

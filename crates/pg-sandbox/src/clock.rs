@@ -27,14 +27,14 @@ pub struct Clock {
 }
 
 impl Default for Clock {
-    /// A clock with the real time.
+    /// Creates a clock with the real time.
     fn default() -> Self {
         Self { real: Timestamp::MIN, shown: Timestamp::MIN, speed_thousandths: 1000 }
     }
 }
 
 impl Clock {
-    /// The clock's time at a real instant. If the real clock steps back, this clock does not.
+    /// Returns the clock's time at a real instant. If the real clock steps back, this clock does not.
     #[must_use]
     pub fn at(&self, real_now: Timestamp) -> Timestamp {
         let elapsed = real_now.since(self.real).as_millis();
@@ -42,8 +42,7 @@ impl Clock {
         self.shown.plus(Duration::from_millis(u64::try_from(moved).unwrap_or(u64::MAX)))
     }
 
-    /// The first real instant at which the clock reaches this time; `None` if it is frozen
-    /// before it.
+    /// Returns the first real instant at which the clock reaches this time; `None` if it is frozen before it.
     #[must_use]
     pub fn real_at(&self, shown: Timestamp) -> Option<Timestamp> {
         let left = shown.since(self.shown).as_millis();
@@ -55,7 +54,7 @@ impl Clock {
         Some(self.real.plus(Duration::from_millis(u64::try_from(real).unwrap_or(u64::MAX))))
     }
 
-    /// The clock after a change at a real instant.
+    /// Returns the clock after a change at a real instant.
     #[must_use]
     pub fn changed(&self, change: Change, real_now: Timestamp) -> Self {
         let mut shown = self.at(real_now);
@@ -68,7 +67,7 @@ impl Clock {
         Self { real: real_now, shown, speed_thousandths }
     }
 
-    /// The clock as `GET /_sandbox/clock` shows it.
+    /// Returns the clock as `GET /_sandbox/clock` shows it.
     #[must_use]
     pub fn view(&self, real_now: Timestamp) -> Value {
         let now = self.at(real_now);
@@ -142,7 +141,7 @@ fn speed(value: &Value) -> Result<u32, ChangeError> {
     thousandths(value, MAX_SPEED).and_then(|thousandths| u32::try_from(thousandths).ok()).ok_or(ChangeError::Speed)
 }
 
-/// A number between 0 and `max` in thousandths, rounded to the nearest.
+/// Returns a number between 0 and `max` in thousandths, rounded to the nearest.
 fn thousandths(value: &Value, max: u32) -> Option<u64> {
     if let Some(whole) = value.as_u64() {
         return (whole <= u64::from(max)).then(|| whole * 1000);

@@ -67,8 +67,8 @@ fn syntax(line: usize, column: usize, problem: &str) -> ConfigFileError {
     ConfigFileError::Invalid { place: format!("line {line}, column {column}"), problem: without_quotes(problem.trim()) }
 }
 
-/// The parser's message without the text that it quotes from the file. A key without quotation marks is still a secret, and one without
-/// the equals sign before it is part of a name.
+/// Returns the parser's message without the text that it quotes from the file. A key without quotation marks is still a
+/// secret, and one without the equals sign before it is part of a name.
 fn without_quotes(problem: &str) -> String {
     if let Some((before, expected)) = problem.rsplit_once("`, expected ")
         && let Some(what @ ("unknown field" | "unknown variant")) = before.split(" `").next()
@@ -201,7 +201,7 @@ impl Row {
 
 const PLAIN: &str = "must be 1 to 128 printable ASCII characters";
 
-/// The rule of an account's name.
+/// The rule for account names.
 pub(crate) const NAME: &str = "must be 1 to 32 lower-case letters, digits and hyphens";
 
 /// Whether an account may have this name.

@@ -34,7 +34,7 @@ impl Deviation {
         Self { check, found: found.into() }
     }
 
-    /// The name of the check that failed.
+    /// Returns the name of the check that failed.
     #[must_use]
     pub const fn check(&self) -> &'static str {
         self.check
@@ -100,7 +100,7 @@ pub fn check_durable(open: &mut dyn FnMut() -> Result<Box<dyn Store>, StoreError
     probe.clean(&[(kind, "kept")])
 }
 
-/// A store, and the check that is under way.
+/// A store, and the check in progress.
 struct Probe<'a> {
     store: &'a mut dyn Store,
     name: &'static str,
@@ -162,7 +162,7 @@ impl Probe<'_> {
         self.same(&format!("select {query:?} of {}", kind.table), &found, &expected)
     }
 
-    /// Removes rows in a transaction of their own.
+    /// Removes rows in a separate transaction.
     fn clean(&mut self, rows: &[(&'static Kind, &str)]) -> Checked {
         self.begin()?;
         rows.iter().try_for_each(|(kind, key)| self.remove(kind, key))?;
@@ -180,7 +180,7 @@ fn first_kind() -> &'static Kind {
     KINDS[0]
 }
 
-/// A row without index columns.
+/// Returns a row without index columns.
 fn row<'a>(key: &'a str, merchant: &'a str, body: &'a str) -> Row<'a> {
     Row { key, merchant, index: [None, None, None], body }
 }
@@ -285,7 +285,7 @@ fn orders_by_bytes(probe: &mut Probe<'_>) -> Checked {
         for at in [4, 8, 0, 3, 7, 1, 6, 2, 5] {
             probe.put(kind, &row(SORTED[at], "m", SORTED[at]))?;
         }
-        // Keys that are digests of what a caller wrote have no order.
+        // Keys that are digests of a caller's text have no order.
         if kind.table != "unique_references" {
             probe.selects(kind, &Query::oldest(99), &SORTED)?;
             let reversed: Vec<&str> = SORTED.iter().rev().copied().collect();
@@ -310,7 +310,7 @@ fn limits(probe: &mut Probe<'_>) -> Checked {
     probe.rollback()
 }
 
-/// Callers ask for whatever they like.
+/// Callers can ask for any key.
 fn finds_no_nul(probe: &mut Probe<'_>) -> Checked {
     for kind in KINDS {
         probe.begin()?;

@@ -8,8 +8,8 @@ use pg_model::{
     dialect::{IvForm, KeyForm, PaddingForm, TextForm},
 };
 
-/// The sandbox's default dialect (see [`Settings::dialect`](crate::Settings::dialect)): the account of a client that calls the
-/// sandbox needs the same one.
+/// Returns the sandbox's default dialect (see [`Settings::dialect`](crate::Settings::dialect)): the account of a client
+/// that calls the sandbox needs the same one.
 ///
 /// ```
 /// assert!(pg_sandbox::dialect().is_declined(&"901".into()));
@@ -35,7 +35,7 @@ pub const READY: &[(&str, &str)] = &[
     ("terse", include_str!("../dialects/terse.toml")),
 ];
 
-/// The cipher of redirects, from a dialect (A30 to A33).
+/// Returns the cipher of redirects, from a dialect (A30 to A33).
 pub(crate) fn cipher(dialect: &Dialect, api_key: &str) -> Result<SessionCipher, KeyError> {
     let form = dialect.session_data;
     let derivation = match form.key {

@@ -1,5 +1,5 @@
-//! What a driver of the sandbox and its core tell each other beside requests and responses: where a request came from, and how
-//! a response is delivered.
+//! Information between the sandbox's core and its driver, besides requests and responses: where a request came from,
+//! and how a response is delivered.
 
 use std::{
     net::{IpAddr, Ipv4Addr},
@@ -55,7 +55,7 @@ pub enum ResponseDelivery {
 }
 
 impl ResponseDelivery {
-    /// The instruction of this response.
+    /// Returns the instruction of this response.
     #[must_use]
     pub fn of<B>(response: &Response<B>) -> Self {
         response.extensions().get().copied().unwrap_or_default()

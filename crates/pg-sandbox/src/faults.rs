@@ -13,9 +13,9 @@ use crate::{
 /// The most faults at a time, used ones included.
 pub(crate) const MOST: usize = 256;
 
-/// All faults of the sandbox, or of an account that was made at run time, oldest first. Each call gets at most one: the oldest
-/// one for its method that has calls left. So a list of faults is a script: for example, the first call is late, the second one
-/// gets no reply.
+/// All faults of the sandbox, or of an account created at run time, oldest first. Each call gets at most one: the
+/// oldest one for its method that has calls left. So a list of faults is a script: for example, the first call is late,
+/// the second one gets no reply.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
     all: Vec<Fault>,
@@ -24,25 +24,25 @@ pub(crate) struct Faults {
 }
 
 impl Faults {
-    /// The faults of a store.
+    /// Returns the faults of a store.
     pub(crate) fn stored(records: &mut Transaction<'_>) -> Result<Self, StoreError> {
         // Room for all of them, even if an earlier version accepted more.
         Ok(Self { all: records.find(&Query::oldest(u32::MAX))?, account: None })
     }
 
-    /// The faults of an account that was made at run time.
+    /// Returns the faults of an account created at run time.
     pub(crate) fn stored_of(account: &Account, records: &mut Transaction<'_>) -> Result<Self, StoreError> {
         let stored = records.get::<Meta>(&Meta::account_faults_key(&account.id))?;
         let all = stored.map_or(Ok(Vec::new()), |meta| meta.read())?;
         Ok(Self { all, account: Some(account.clone()) })
     }
 
-    /// The faults, the oldest first.
+    /// Returns the faults, the oldest first.
     pub(crate) fn all(&self) -> &[Fault] {
         &self.all
     }
 
-    /// The fault of a call of this method; counted at once.
+    /// Returns the fault of a call of this method; counted at once.
     pub(crate) fn meet(
         &mut self,
         info: &MethodInfo,
@@ -51,7 +51,7 @@ impl Faults {
         self.meet_first(|fault| fault.meets(info), records)
     }
 
-    /// The bank's failure for a payment on the hosted page; counted at once.
+    /// Returns the bank's failure for a payment on the hosted page; counted at once.
     pub(crate) fn meet_page(&mut self, records: &mut Transaction<'_>) -> Result<Option<Silence>, StoreError> {
         Ok(self.meet_first(Fault::meets_page, records)?.and_then(FaultKind::silence))
     }

@@ -25,14 +25,14 @@ pub struct FormLimits {
 }
 
 impl FormLimits {
-    /// The most bytes of a body.
+    /// Sets the most bytes of a body.
     #[must_use]
     pub const fn body_bytes(mut self, body_bytes: usize) -> Self {
         self.body_bytes = body_bytes;
         self
     }
 
-    /// The most parameters.
+    /// Sets the most parameters.
     #[must_use]
     pub const fn parameters(mut self, parameters: usize) -> Self {
         self.parameters = parameters;
@@ -119,30 +119,30 @@ impl Form {
         }
     }
 
-    /// The parameters for the typed requests.
+    /// Returns the parameters for the typed requests.
     #[must_use]
     pub const fn parameters(&self) -> &Parameters {
         &self.0
     }
 
-    /// The value of a parameter, which may be empty; `None` if it was not sent.
+    /// Returns the value of a parameter, which may be empty; `None` if it was not sent.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name)
     }
 
-    /// The value of a parameter that was sent and is not empty.
+    /// Returns the value of a parameter that was sent and is not empty.
     #[must_use]
     pub fn given(&self, name: &str) -> Option<&str> {
         self.get(name).filter(|value| !value.is_empty())
     }
 
-    /// All parameters in their original order.
+    /// Returns all parameters in their original order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &str)> + Clone {
         self.0.iter()
     }
 
-    /// How many parameters there are.
+    /// Returns how many parameters there are.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
@@ -172,7 +172,7 @@ impl Repeated {
     }
 }
 
-/// Names that occur more than once.
+/// Returns names that occur more than once.
 fn twice(parameters: &Parameters) -> Vec<&str> {
     let names = parameters.iter().map(|(name, _)| name);
     if parameters.len() <= FEW {
@@ -184,7 +184,7 @@ fn twice(parameters: &Parameters) -> Vec<&str> {
     names.filter(|name| !known.insert(*name)).collect()
 }
 
-/// The parameters with the values of each joined name at its first position.
+/// Returns the parameters with the values of each joined name at its first position.
 fn joined(parameters: &Parameters, repeated: impl Fn(&str) -> Repeated) -> Parameters {
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut all: Vec<(&str, Cow<'_, str>)> = Vec::with_capacity(parameters.len());
@@ -227,7 +227,7 @@ fn check_content_type(headers: &HeaderMap) -> Result<(), FormError> {
     Ok(())
 }
 
-/// How many `&` there are, in short parts, which are counted many bytes at once.
+/// Returns how many `&` there are, in short parts, which are counted many bytes at once.
 fn separators(body: &[u8]) -> usize {
     let in_part = |part: &[u8]| part.iter().map(|&byte| u8::from(byte == b'&')).sum::<u8>();
     body.chunks(usize::from(u8::MAX)).map(|part| usize::from(in_part(part))).sum()
@@ -279,8 +279,8 @@ fn decoded(written: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// A name that may be shown: only if it looks like a parameter's name, without a long run of
-/// digits, which could be a misplaced card number.
+/// Returns a name that may be shown: only if it looks like a parameter's name, without a long run of digits, which
+/// could be a misplaced card number.
 pub(crate) fn shown(name: &str) -> &str {
     let harmless = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.[]".contains(&byte);
     let digits = name.bytes().filter(u8::is_ascii_digit).count();

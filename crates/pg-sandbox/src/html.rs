@@ -4,34 +4,34 @@ use std::fmt::Write as _;
 
 use pg_model::mask::is_invisible;
 
-/// HTML in the making. Markup can only be a literal of this program; everything else is escaped.
+/// HTML that is being built. Markup can only be a literal of this program; everything else is escaped.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Html(String);
 
 impl Html {
-    /// Nothing yet.
+    /// Creates empty HTML.
     pub(crate) const fn new() -> Self {
         Self(String::new())
     }
 
-    /// Text alone.
+    /// Creates HTML from text, which is escaped.
     pub(crate) fn of(outside: &str) -> Self {
         Self(text(outside))
     }
 
-    /// Then markup.
+    /// Appends markup.
     pub(crate) fn raw(mut self, markup: &'static str) -> Self {
         self.0.push_str(markup);
         self
     }
 
-    /// Then text, for element content and quoted attributes.
+    /// Appends escaped text, for element content and quoted attributes.
     pub(crate) fn text(mut self, outside: &str) -> Self {
         escape(outside, &mut self.0);
         self
     }
 
-    /// Then an attribute, inside a tag that is open.
+    /// Appends an attribute to the open tag.
     pub(crate) fn attribute(self, name: &'static str, value: &str) -> Self {
         self.raw(" ").raw(name).raw("=\"").text(value).raw("\"")
     }
@@ -45,7 +45,7 @@ impl Html {
         self
     }
 
-    /// Then each of these.
+    /// Appends each part.
     pub(crate) fn all(self, parts: impl IntoIterator<Item = Self>) -> Self {
         parts.into_iter().fold(self, Self::put)
     }
@@ -55,13 +55,13 @@ impl Html {
         self.0.is_empty()
     }
 
-    /// The HTML.
+    /// Returns the HTML.
     pub(crate) fn into_string(self) -> String {
         self.0
     }
 }
 
-/// Text that came from outside, for element content and quoted attributes.
+/// Returns text from outside, escaped for element content and quoted attributes.
 pub(crate) fn text(outside: &str) -> String {
     let mut escaped = String::with_capacity(outside.len());
     escape(outside, &mut escaped);
@@ -75,7 +75,7 @@ fn escape(outside: &str, escaped: &mut String) {
                 // Writing to a string cannot fail.
                 let _ = write!(escaped, "&#{};", u32::from(letter));
             }
-            // Joiners belong to the writing of some languages.
+            // Some languages need joiners between letters.
             '\n' | '\r' | '\t' | '\u{200c}' | '\u{200d}' => escaped.push(letter),
             // Direction marks and invisible characters are shown escaped.
             _ if is_invisible(letter) => escaped.extend(letter.escape_unicode()),

@@ -93,13 +93,13 @@ impl InProcess {
         self
     }
 
-    /// An account of the sandbox, with its credentials.
+    /// Returns an account of the sandbox, with its credentials.
     #[must_use]
     pub fn merchant(&self, name: &str) -> Option<Merchant> {
         self.lock().sandbox.settings().merchants.by_name(name).cloned()
     }
 
-    /// The time of the clock outside the sandbox. The sandbox's own clock shows the same, unless the control
+    /// Returns the time of the clock outside the sandbox. The sandbox's own clock shows the same, unless the control
     /// interface changed it.
     #[must_use]
     pub fn now(&self) -> Timestamp {
@@ -187,7 +187,7 @@ impl Held {
     }
 }
 
-/// The request as a server receives it: a path, with the host in a header.
+/// Returns the request as a server receives it: a path, with the host in a header.
 fn as_received(request: Request<Bytes>) -> Request<Bytes> {
     let (mut parts, body) = request.into_parts();
     if let Some(host) = parts.uri.authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok()) {

@@ -1,5 +1,5 @@
-//! A request with everything that is known of it without the records. A connection finds that out before it queues the request,
-//! so that the one thread that owns the records has as little work as possible.
+//! A request, with everything that can be checked without the records. A connection does this before it queues the
+//! request, so that the one thread that owns the records has little work.
 
 use std::{
     borrow::Cow,
@@ -19,7 +19,7 @@ use crate::{
     settings::Settings,
 };
 
-/// A request that waits for its turn.
+/// A request that waits in the queue.
 pub(crate) struct Inbound {
     /// The request, with GET instead of HEAD.
     pub(crate) request: Request<Bytes>,
@@ -27,9 +27,9 @@ pub(crate) struct Inbound {
     pub(crate) is_head: bool,
     /// The route of its path.
     pub(crate) route: Route,
-    /// The call of a method, until it is carried out.
+    /// The call of a method, until it is executed.
     pub(crate) call: Option<Call>,
-    /// What the journal keeps of it; `None` for the control interface and the inspector, which are not journaled.
+    /// Its part for the journal; `None` for the control interface and the inspector, which are not journaled.
     pub(crate) journaled: Option<JournaledRequest>,
 }
 
@@ -47,23 +47,23 @@ pub(crate) struct JournaledRequest {
 pub(crate) enum Caller {
     /// An unknown caller.
     Unknown,
-    /// The account of this name.
+    /// The account with this name.
     Merchant(String),
-    /// The account with this id, if one was made at run time.
+    /// The account with this id, if it was created at run time.
     Account(String),
     /// The owner of the session with this key.
     Session(String),
 }
 
 impl Inbound {
-    /// Finds the route, and judges a call as far as possible without the records.
+    /// Finds the route, and checks a call as far as possible without the records.
     pub(crate) fn new(settings: &Settings, mut request: Request<Bytes>) -> Self {
         let is_head = request.method() == Method::HEAD;
         if is_head {
             *request.method_mut() = Method::GET;
         }
         let route = Route::of(request.uri().path());
-        // A defect is found again, and answered, when the call is carried out.
+        // A panic here recurs when the call is executed, and is answered there.
         let call =
             route.method().and_then(|info| catch_unwind(AssertUnwindSafe(|| Call::new(settings, info, &request))).ok());
         let journaled = match route {
@@ -86,7 +86,7 @@ impl JournaledRequest {
             let parameters = Parameters::of_pairs(form.iter());
             return Self { path, parameters, caller: Caller::of(settings, credentials, |name| form.get(name)) };
         }
-        // An invalid form is journaled as far as it can be read, and so is a query without a body.
+        // The readable part of an invalid form is journaled, and so is a query without a body.
         let form: Vec<(Cow<'_, str>, Cow<'_, str>)> = match call.map(Call::form) {
             Some(Ok(form)) if !form.is_empty() => {
                 form.iter().map(|(name, value)| (name.into(), value.into())).collect()

@@ -14,7 +14,7 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    /// A status, which comes with HTTP 200.
+    /// Creates a status, which comes with HTTP 200.
     pub(crate) const fn status(
         code: &'static str,
         situation: &'static str,
@@ -24,23 +24,23 @@ impl Facts {
         Self { code, situation, assumption, message, http_status: 200, remedy: None }
     }
 
-    /// Makes it an error.
+    /// Marks the code as an error.
     pub(crate) const fn error(self, http_status: u16, remedy: Remedy) -> Self {
         Self { http_status, remedy: Some(remedy), ..self }
     }
 }
 
-/// Gives a code its facts. The struct itself is written out beside the call.
+/// Implements the facts of a code. The struct itself is written out beside the call.
 macro_rules! facts {
     ($name:ident) => {
         impl $name {
-            /// The code as the sandbox sends it by default.
+            /// Returns the code as the sandbox sends it by default.
             #[must_use]
             pub const fn as_str(&self) -> &'static str {
                 self.0.code
             }
 
-            /// What the code means.
+            /// Returns what the code means.
             #[must_use]
             pub const fn message(&self) -> &'static str {
                 self.0.message
@@ -52,19 +52,19 @@ macro_rules! facts {
                 self.0.situation
             }
 
-            /// The number of the assumption that invented the code.
+            /// Returns the number of the assumption that invented the code.
             #[must_use]
             pub const fn assumption(&self) -> u16 {
                 self.0.assumption
             }
 
-            /// The HTTP status that the sandbox answers with.
+            /// Returns the HTTP status that the sandbox answers with.
             #[must_use]
             pub const fn http_status(&self) -> u16 {
                 self.0.http_status
             }
 
-            /// What to do about an error.
+            /// Returns what to do about an error.
             #[must_use]
             pub const fn remedy(&self) -> Option<pg_model::Remedy> {
                 self.0.remedy

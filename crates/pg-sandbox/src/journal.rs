@@ -135,23 +135,23 @@ pub(crate) struct Answered {
 }
 
 impl Answered {
-    /// The warnings, one sentence each.
+    /// Returns the warnings, one sentence each.
     pub(crate) fn warnings(&self) -> Vec<String> {
         self.warnings.sentences()
     }
 
-    /// The basis as text, for example `2 4.4, A12`.
+    /// Returns the basis as text, for example `2 4.4, A12`.
     pub(crate) fn basis(&self) -> Option<String> {
         self.basis.text()
     }
 
-    /// The target of a redirect, masked.
+    /// Returns the target of a redirect, masked.
     pub(crate) fn location(&self) -> Option<String> {
         let location = self.location.as_ref()?.to_str().ok()?;
         Some(pg_model::mask::text(location))
     }
 
-    /// The start of the body, masked; without the values of fields that are sensitive in a request.
+    /// Returns the start of the body, masked; without the values of fields that are sensitive in a request.
     pub(crate) fn body(&self) -> String {
         let text = pg_model::mask::text(&reply::without_sensitive(&String::from_utf8_lossy(&self.body)));
         if self.body.len() < MOST_BODY {
@@ -164,12 +164,13 @@ impl Answered {
 }
 
 impl Journal {
-    /// A journal in memory, or one that all processes share.
+    /// Creates a journal in memory, or one that all processes share.
     pub(crate) fn new(shared: Option<SharedJournal>) -> Self {
         Self { shared, ..Self::default() }
     }
 
-    /// The journal that all processes share, if there is one; then this one holds only the entries of the present group.
+    /// Returns the journal that all processes share, if there is one; then this one holds only the entries of the
+    /// present group.
     pub(crate) const fn shared(&self) -> Option<&SharedJournal> {
         self.shared.as_ref()
     }
@@ -221,12 +222,12 @@ impl Journal {
         self.entries.push_back(packed);
     }
 
-    /// The number of the newest entry so far.
+    /// Returns the number of the newest entry so far.
     pub(crate) const fn last(&self) -> u64 {
         self.last
     }
 
-    /// The entries after a number, oldest first.
+    /// Returns the entries after a number, oldest first.
     pub(crate) fn after(&self, id: u64) -> impl Iterator<Item = &Packed> {
         let count = self.entries.iter().rev().take_while(|entry| entry.id > id).count();
         self.entries.iter().skip(self.entries.len() - count)
@@ -241,12 +242,12 @@ impl Journal {
         self.last = id;
     }
 
-    /// The entries before a number, newest first.
+    /// Returns the entries before a number, newest first.
     pub(crate) fn newest(&self, before: Option<u64>) -> impl Iterator<Item = &Packed> {
         self.entries.iter().rev().skip_while(move |entry| before.is_some_and(|before| entry.id >= before))
     }
 
-    /// The entry with this number.
+    /// Returns the entry with this number.
     pub(crate) fn entry(&self, id: u64) -> Option<&Packed> {
         let at = self.entries.binary_search_by_key(&id, |entry| entry.id).ok()?;
         self.entries.get(at)

@@ -23,7 +23,7 @@ pub trait RandomSource: Send {
 pub struct SeededRandom(ChaCha20Rng);
 
 impl SeededRandom {
-    /// A generator that gives the same bytes for the same seed.
+    /// Creates a generator that gives the same bytes for the same seed.
     #[must_use]
     pub fn new(seed: [u8; 32]) -> Self {
         Self(ChaCha20Rng::from_seed(seed))
@@ -57,8 +57,8 @@ impl Keys {
         Self { dice, last: 0, count: 0 }
     }
 
-    /// A key of 32 lower-case letters and digits, for sessions, transactions, authentications and
-    /// batches (spec 2 §2.1, §2.3, §2.5; spec 1 §2.2): time, a counter, and 108 random bits.
+    /// Returns a key of 32 lower-case letters and digits, for sessions, transactions, authentications and batches (spec
+    /// 2 §2.1, §2.3, §2.5; spec 1 §2.2): time, a counter, and 108 random bits.
     pub fn record(&mut self, now: Timestamp) -> String {
         let (millis, count) = self.next(now);
         let mut key = [0_u8; KEY_DIGITS];
@@ -70,9 +70,9 @@ impl Keys {
         key.iter().map(|&digit| char::from(digit)).collect()
     }
 
-    /// A card key in hyphen-separated hexadecimal groups (spec 1 §2.1), 40 characters: 56 bits of
-    /// time and count, and 88 random bits. Never with so many adjacent decimal digits that it would be
-    /// masked like a card number in unknown text.
+    /// Returns a card key in hyphen-separated hexadecimal groups (spec 1 §2.1), 40 characters: 56 bits of time and
+    /// count, and 88 random bits. Never with so many adjacent decimal digits that it would be masked like a card number
+    /// in unknown text.
     pub fn card(&mut self, now: Timestamp) -> String {
         loop {
             let key = self.any_card(now);
@@ -112,12 +112,12 @@ impl Keys {
         text.into_iter().map(char::from).collect()
     }
 
-    /// The random source itself, for initialisation vectors and nonces.
+    /// Returns the random source itself, for initialisation vectors and nonces.
     pub fn dice(&mut self) -> &mut dyn RandomSource {
         &mut *self.dice
     }
 
-    /// The time part never decreases, even if the sandbox's clock is set back.
+    /// Returns the time part never decreases, even if the sandbox's clock is set back.
     fn next(&mut self, now: Timestamp) -> (u64, u64) {
         let now = u64::try_from(now.millis()).unwrap_or(0);
         if now > self.last {

@@ -17,7 +17,7 @@ use crate::timestamp::Timestamp;
 pub struct Log(Arc<dyn Fn(&str) + Send + Sync>);
 
 impl Log {
-    /// A log that gives each line, without a line break, to this function.
+    /// Creates a log that passes each line, without a line break, to this function.
     #[must_use]
     pub fn new(write: impl Fn(&str) + Send + Sync + 'static) -> Self {
         Self(Arc::new(write))
@@ -28,7 +28,7 @@ impl Log {
         members["time"] = time.to_string().into();
         members["level"] = level.into();
         members["event"] = event.into();
-        // Readers of logs look at them on terminals.
+        // Logs are read on terminals.
         (self.0)(&escape_invisible(&members.to_string()));
     }
 }
@@ -47,7 +47,7 @@ mod tests {
 
     use super::*;
 
-    /// Text of a caller can neither begin a line of its own nor steer the terminal of a reader.
+    /// A caller's text can neither begin a new line nor control the reader's terminal.
     #[test]
     fn an_event_is_one_line_of_visible_letters() {
         let lines = Arc::new(Mutex::new(Vec::new()));

@@ -70,7 +70,7 @@ pub struct EnterpriseCredentials {
 }
 
 impl EnterpriseCredentials {
-    /// Both, 32 characters each.
+    /// Returns both, 32 characters each.
     #[must_use]
     pub const fn new(api_key: Secret, api_password: Secret) -> Self {
         Self { api_key, api_password }
@@ -81,8 +81,8 @@ impl EnterpriseCredentials {
 pub(crate) const DEFAULT_APPLET: &str = "default";
 
 impl Merchant {
-    /// The account as `GET /_sandbox/merchants` shows it. The credentials of built-in accounts are public, and included;
-    /// those of configured accounts are private, and are not.
+    /// Returns the account as `GET /_sandbox/merchants` shows it. The credentials of built-in accounts are public, and
+    /// included; those of configured accounts are private, and are not.
     #[must_use]
     pub fn view(&self) -> Value {
         let view = json!({
@@ -104,7 +104,7 @@ impl Merchant {
         if self.is_published() { self.with_credentials(view) } else { view }
     }
 
-    /// A view with all credentials: for published ones, and for the one who makes an account.
+    /// Returns a view with all credentials: for published ones, and for the one who makes an account.
     pub(crate) fn with_credentials(&self, mut view: Value) -> Value {
         for (name, secret) in self.credentials() {
             view[name] = secret.map(Secret::expose).into();
@@ -147,15 +147,15 @@ pub struct Merchants {
 }
 
 impl Default for Merchants {
-    /// The accounts `main`, `strict` and `other`.
+    /// Returns the accounts `main`, `strict` and `other`.
     fn default() -> Self {
         Self::indexed(built_in())
     }
 }
 
 impl Merchants {
-    /// The built-in accounts and those of a config file; a configured account replaces the built-in one
-    /// of the same name.
+    /// Returns the built-in accounts and those of a config file; a configured account replaces the built-in one of the
+    /// same name.
     ///
     /// # Errors
     /// [`ConfigFileError::Invalid`] if two accounts share a key.
@@ -198,36 +198,36 @@ impl Merchants {
         }
     }
 
-    /// The accounts in order.
+    /// Returns the accounts in order.
     #[must_use]
     pub fn all(&self) -> &[Merchant] {
         &self.all
     }
 
-    /// The account of this name.
+    /// Returns the account of this name.
     #[must_use]
     pub fn by_name(&self, name: &str) -> Option<&Merchant> {
         self.all.iter().find(|held| held.name == name)
     }
 
-    /// The account of this version 3 `apiKey`.
+    /// Returns the account of this version 3 `apiKey`.
     #[must_use]
     pub fn by_api_key(&self, key: &str) -> Option<&Merchant> {
         self.by_api_key.get(key).and_then(|&at| self.all.get(at))
     }
 
-    /// The signing key of the account of this version 3 `apiKey`.
+    /// Returns the signing key of the account of this version 3 `apiKey`.
     pub(crate) fn signing_key(&self, api_key: &str) -> Option<&ShaKey> {
         self.by_api_key.get(api_key).and_then(|&at| self.signing_keys.get(at))
     }
 
-    /// The account of this version 5 `api_key`.
+    /// Returns the account of this version 5 `api_key`.
     #[must_use]
     pub fn by_enterprise_key(&self, key: &str) -> Option<&Merchant> {
         self.by_enterprise_key.get(key).and_then(|&at| self.all.get(at))
     }
 
-    /// All accounts as `GET /_sandbox/merchants` shows them.
+    /// Returns all accounts as `GET /_sandbox/merchants` shows them.
     #[must_use]
     pub fn view(&self) -> Value {
         self.all.iter().map(Merchant::view).collect()
@@ -253,7 +253,7 @@ fn built_in() -> Vec<Merchant> {
     ]
 }
 
-/// An account with everything enabled; its credentials are its name and a purpose, padded to 32.
+/// Returns an account with everything enabled; its credentials are its name and a purpose, padded to 32.
 fn test_account(name: &str, title: &str, currencies: &[&str]) -> Merchant {
     let credential = |purpose: &str| Secret::new(format!("{:0<32}", format!("{title}{purpose}")));
     Merchant {

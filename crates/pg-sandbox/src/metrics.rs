@@ -1,4 +1,4 @@
-//! Counters of one process, in the text format of Prometheus. A restart begins them anew.
+//! Counters of one process, in the text format of Prometheus. A restart resets them.
 
 use std::{
     collections::BTreeMap,
@@ -37,12 +37,12 @@ impl Metrics {
         self.committed += 1;
     }
 
-    /// Counts a group of requests that the store undid, or could not commit.
+    /// Counts a group of requests that was rolled back, or could not be committed.
     pub(crate) fn undone(&mut self) {
         self.undone += 1;
     }
 
-    /// The counters, one a line.
+    /// Returns the counters, one per line.
     pub(crate) fn text(&self) -> String {
         let mut text = String::new();
         // Writing to a text does not fail.

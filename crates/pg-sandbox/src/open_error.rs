@@ -10,10 +10,10 @@ use crate::{store::StoreError, vault::KeyFileError};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// Something is wrong with the store.
+    /// The store cannot be opened.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Something is wrong with the key file beside it.
+    /// The key file beside the store cannot be used.
     #[error(transparent)]
     KeyFile(#[from] KeyFileError),
     /// The key file is missing, or belongs to another store.
@@ -25,9 +25,9 @@ pub enum OpenError {
     /// The file of an older key is missing.
     #[error("the key file {path} is missing; name the file of an older key, or leave the option out", path = .0.display())]
     KeyMissing(PathBuf),
-    /// There is a key file, and the store that it belongs to is empty or not there.
+    /// There is a key file, but its store is empty or missing.
     #[error(
-        "the store is empty or missing, but its key file {path} exists; put a copy of the store back, or remove the key file \
+        "the store is empty or missing, but its key file {path} exists; restore a copy of the store, or remove the key file \
          to begin a new store",
         path = .0.display()
     )]

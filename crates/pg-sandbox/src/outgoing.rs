@@ -46,7 +46,7 @@ impl Outgoing {
         self.rules.admit(address)
     }
 
-    /// A journaled callback as the request that delivers it.
+    /// Creates a journaled callback as the request that delivers it.
     pub(crate) fn of(callback: &Callback, body: String, access: &OutgoingAccess) -> Result<Self, BadTarget> {
         let target = Target::parse(&callback.url, callback.kind, access)?;
         let mut request = Request::post(target.uri).body(Bytes::from(body)).map_err(|_| BadTarget::NotAnAddress)?;

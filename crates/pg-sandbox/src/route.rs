@@ -15,7 +15,7 @@ pub(crate) enum Route {
     /// The inspector: `/_sandbox/` itself and what follows `/_sandbox/pages/`. Everything else there is the control
     /// interface.
     Inspector(String),
-    /// The page for errors of a session that cannot be told (A79).
+    /// The error page for a session that is unknown (A79).
     SessionError,
     /// A hosted payment page; what follows `/pay/` (spec 3 §1).
     Pay(String),
@@ -23,14 +23,14 @@ pub(crate) enum Route {
     Challenge(String),
     /// The address of the sandbox without a path.
     Root,
-    /// None of these.
+    /// Any other path.
     Nowhere,
 }
 
 const VERSION_3: [&str; 3] = ["token", "session", "transaction"];
 
 impl Route {
-    /// The route of a path.
+    /// Returns the route of a path.
     pub(crate) fn of(path: &str) -> Self {
         if let Some(rest) = path.strip_prefix("/v3/") {
             let (service, rest) = rest.split_once('/').unwrap_or((rest, ""));
@@ -61,7 +61,7 @@ impl Route {
         }
     }
 
-    /// The method that is called, if any.
+    /// Returns the method that is called, if any.
     pub(crate) const fn method(&self) -> Option<&'static MethodInfo> {
         match self {
             Self::Method(info, _) => Some(info),
@@ -69,7 +69,7 @@ impl Route {
         }
     }
 
-    /// The shape of an error.
+    /// Returns the service whose error format applies.
     pub(crate) fn response_format(&self) -> ResponseFormat {
         match self {
             Self::Method(info, _) if info.service.version == 5 => ResponseFormat::V5,
@@ -101,7 +101,7 @@ fn find(service: &str, name: &str) -> Option<&'static MethodInfo> {
     METHODS.iter().copied().find(|info| info.service.name == service && info.name == name)
 }
 
-/// In whose shape a request has to be answered.
+/// The service whose error format a request gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ResponseFormat {
     /// The token, session and transaction services.

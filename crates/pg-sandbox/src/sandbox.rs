@@ -52,16 +52,16 @@ pub struct Sandbox {
     journal: Journal,
     metrics: Metrics,
     schedule: Schedule,
-    /// Accounts that were made at run time.
+    /// Accounts created at run time.
     accounts: Accounts,
-    /// The real time before which a store that has failed is not asked what is due.
+    /// The real time before which a failed store is not asked for due tasks.
     not_before: Timestamp,
     last_sweep: Timestamp,
-    /// The real time at which a shared store was last asked what other processes have left to be done.
+    /// The real time at which a shared store was last asked for tasks that other processes left.
     last_look: Timestamp,
-    /// The error of the disk; no request is answered since.
+    /// The error of the disk; since then no request is answered.
     broken: Option<String>,
-    /// Clock and faults could not be read after a group was undone.
+    /// Clock and faults could not be read after a rollback.
     is_stale: bool,
 }
 
@@ -69,17 +69,17 @@ pub struct Sandbox {
 const KEY_CHECK_TEXT: &str = "this key file belongs to this store";
 
 impl Sandbox {
-    /// A sandbox in memory with the built-in accounts. It replays: the same requests at the same
-    /// times get the same answers, keys included.
+    /// Creates a sandbox in memory with the built-in accounts. Deterministic: the same requests at the same times get
+    /// the same responses, keys included.
     #[must_use]
     pub fn in_memory() -> Self {
         Self::in_memory_with(Settings::default(), [0; 32]).expect("an empty store in memory opens")
     }
 
-    /// A sandbox in memory; the seed decides every key and every random digit.
+    /// Creates a sandbox in memory; the seed decides every key and every random digit.
     ///
     /// # Errors
-    /// When SQLite cannot make a store in memory.
+    /// If SQLite cannot make a store in memory.
     pub fn in_memory_with(settings: Settings, seed: [u8; 32]) -> Result<Self, OpenError> {
         let mut dice = SeededRandom::new(seed);
         let mut key = [0; 32];
@@ -87,7 +87,7 @@ impl Sandbox {
         Self::assemble(Box::new(Sqlite::in_memory()?), settings, &key, dice)
     }
 
-    /// A sandbox over a store file; creates the file and the key file beside it if they are missing. The seed must be
+    /// Opens a sandbox over a store file. Creates the file and its key file if they are missing. The seed must be
     /// unpredictable: it determines the keys and the content of a new key file.
     ///
     /// # Errors
@@ -115,7 +115,7 @@ impl Sandbox {
             error => error.into(),
         })?;
         if stage != Stage::Sealed {
-            // Not before the store is on the disk.
+            // Only once the store is on the disk.
             store.syncer().map_or(Ok(()), |syncer| syncer.sync())?;
             vault::mark_sealed(&key_path, &key)?;
         }
@@ -177,13 +177,13 @@ impl Sandbox {
         Ok(sandbox)
     }
 
-    /// The settings of the sandbox.
+    /// Returns the settings of the sandbox.
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// The same for connections, which look at requests before they are queued.
+    /// Returns the settings for connections, which check requests before they queue them.
     pub(crate) fn shared_settings(&self) -> Arc<Settings> {
         Arc::clone(&self.settings)
     }
@@ -196,10 +196,10 @@ impl Sandbox {
         responses.pop().unwrap_or_default()
     }
 
-    /// Answers requests that came together, in order, with one durable write for all of them.
+    /// Answers a group of requests, in order, with one durable write for all of them.
     ///
-    /// Each one succeeds or fails by itself. If the write fails, every answer becomes the error 999 in
-    /// the shape of its service, and nothing has happened.
+    /// Each request succeeds or fails by itself. If the write fails, every response is error 999 in the format of its
+    /// service, and nothing was changed.
     pub fn handle_group(&mut self, real_now: Timestamp, requests: Vec<Request<Bytes>>) -> Vec<Response<Bytes>> {
         let settings = &self.settings;
         let mut requests: Vec<_> = requests.into_iter().map(|request| Inbound::new(settings, request)).collect();
@@ -212,12 +212,12 @@ impl Sandbox {
         }
     }
 
-    /// Lets the store do what the last group has put off, until a request waits.
+    /// Lets the store do deferred work, until a request waits.
     pub(crate) fn settle(&mut self, interrupted: &mut dyn FnMut() -> bool) {
         self.store.settle(interrupted);
     }
 
-    /// Makes replies durable that were produced before their commit is on disk.
+    /// Returns the syncer for replies that are produced before their commit is on disk.
     pub(crate) fn syncer(&self) -> Option<Syncer> {
         self.store.syncer()
     }
@@ -227,7 +227,7 @@ impl Sandbox {
         self.store.reach()
     }
 
-    /// Waits for the disk.
+    /// Waits until all commits are on the disk.
     fn sync(&mut self) -> Result<(), StoreError> {
         let synced = self.store.syncer().map_or(Ok(()), |syncer| syncer.sync());
         if let Err(error) = &synced {
@@ -253,13 +253,13 @@ impl Sandbox {
         Faults::stored(&mut Transaction::new(&mut *self.store))
     }
 
-    /// A store opened with another key file would seal cards that the right one cannot open.
+    /// Returns a store opened with another key file would seal cards that the right one cannot open.
     fn check_key(&mut self) -> Result<(), OpenError> {
         let mut left = group::ATTEMPTS;
         loop {
             left -= 1;
             match self.check_key_once() {
-                // Another process has written at the same moment.
+                // Another process wrote at the same moment.
                 Err(OpenError::Store(_)) if left > 0 && self.store.may_try_again() => self.store.rollback(),
                 checked => return checked,
             }

@@ -32,32 +32,32 @@ impl Schedule {
         self.sessions = Some(Timestamp::MIN);
     }
 
-    /// A batch is due at this time.
+    /// Records that a batch is due at this time.
     pub(crate) fn note_batch(&mut self, due: Timestamp) {
         self.batches = Some(self.batches.map_or(due, |known| known.min(due)));
     }
 
-    /// A callback is due at this time.
+    /// Records that a callback is due at this time.
     pub(crate) fn note_callback(&mut self, due: Timestamp) {
         self.callbacks = Some(self.callbacks.map_or(due, |known| known.min(due)));
     }
 
-    /// A session that holds a card ends at this time.
+    /// Records that a session with a card ends at this time.
     pub(crate) fn note_session(&mut self, end: Timestamp) {
         self.sessions = Some(self.sessions.map_or(end, |known| known.min(end)));
     }
 
-    /// Result of a query: the next batch is due at this time.
+    /// Records a query's result: the next batch is due at this time.
     pub(crate) fn next_batch_is(&mut self, due: Option<Timestamp>) {
         self.batches = due;
     }
 
-    /// Result of a query: the next callback that is not in flight is due at this time.
+    /// Records a query's result: the next callback that is not in flight is due at this time.
     pub(crate) fn next_callback_is(&mut self, due: Option<Timestamp>) {
         self.callbacks = due;
     }
 
-    /// Result of a query: the next session with a card ends at this time.
+    /// Records a query's result: the next session with a card ends at this time.
     pub(crate) fn next_session_is(&mut self, end: Option<Timestamp>) {
         self.sessions = end;
     }
@@ -77,13 +77,13 @@ impl Schedule {
         self.room() > 0 && self.callbacks.is_some_and(|due| due <= now)
     }
 
-    /// The earliest time of any task.
+    /// Returns the earliest time of any task.
     pub(crate) fn next(&self) -> Option<Timestamp> {
         let callbacks = self.callbacks.filter(|_| self.room() > 0);
         self.batches.into_iter().chain(callbacks).chain(self.sessions).min()
     }
 
-    /// How many more callbacks can be in flight.
+    /// Returns how many more callbacks can be in flight.
     pub(crate) fn room(&self) -> usize {
         IN_FLIGHT.saturating_sub(self.in_flight.len())
     }
@@ -93,12 +93,12 @@ impl Schedule {
         self.in_flight.contains(id)
     }
 
-    /// A callback has been handed out.
+    /// Records that a callback was handed out.
     pub(crate) fn depart(&mut self, id: &str) {
         self.in_flight.insert(id.to_owned());
     }
 
-    /// A callback is no longer in flight.
+    /// Records that a callback is no longer in flight.
     pub(crate) fn arrive(&mut self, id: &str) {
         self.in_flight.remove(id);
     }

@@ -16,7 +16,7 @@ impl Secret {
         Self(Zeroizing::new(text.into()))
     }
 
-    /// The text itself, for its single use.
+    /// Returns the text itself, for its single use.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0

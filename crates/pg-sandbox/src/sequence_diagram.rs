@@ -11,7 +11,7 @@
 
 use crate::html::Html;
 
-/// What happens between two parties, or at one of them.
+/// A step of the diagram: between two parties, or at one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step<'a> {
     from: usize,
@@ -21,13 +21,13 @@ pub struct Step<'a> {
 }
 
 impl<'a> Step<'a> {
-    /// A message between two lanes, counted from 0; a note when they are the same one.
+    /// Creates a message between two lanes, counted from 0; a note when they are the same one.
     #[must_use]
     pub const fn new(from: usize, to: usize, text: &'a str) -> Self {
         Self { from, to, text, fault: false }
     }
 
-    /// Marks it as what went wrong.
+    /// Marks the step as a fault.
     #[must_use]
     pub const fn fault(self) -> Self {
         Self { fault: true, ..self }
@@ -47,9 +47,9 @@ const fn place(lane: usize) -> usize {
     LEFT + lane * APART
 }
 
-/// A diagram with these lanes, for the body of an HTML page. Texts are escaped and cut to fit, and the first 60 steps are
-/// drawn: a table beside it tells the rest. Its classes are `picture`, `head`, `lane`, `life`, `arrow`, `tip`, `dot`, `say`
-/// and `fault`.
+/// Returns a diagram with these lanes, for the body of an HTML page. Texts are escaped and cut to fit, and the first 60
+/// steps are drawn: a table beside it shows the others. Its classes are `picture`, `head`, `lane`, `life`, `arrow`,
+/// `tip`, `dot`, `say` and `fault`.
 #[must_use]
 pub fn svg(label: &str, lanes: &[&str], steps: &[Step<'_>]) -> String {
     draw(label, lanes, steps).into_string()
@@ -111,7 +111,7 @@ fn arrow(y: usize, step: &Step<'_>, lanes: usize) -> Html {
         .put(below)
 }
 
-/// A text that is too long for one line, parted before what it has in parentheses.
+/// Returns a text that is too long for one line, parted before what it has in parentheses.
 fn parted(text: &str) -> (&str, Option<&str>) {
     match text.split_once(" (") {
         Some((above, rest)) if text.chars().count() > FIT => (above, Some(rest.strip_suffix(')').unwrap_or(rest))),

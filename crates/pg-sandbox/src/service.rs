@@ -1,4 +1,4 @@
-//! The services: which method answers, and in whose shape.
+//! The services: which method answers a request, and in which format.
 //!
 //! A method is one file with `impl Serve for …` and one line in the table of its service.
 
@@ -46,11 +46,11 @@ pub(crate) use throttle::Throttle;
 
 use crate::{assumed, basis::Basis, codes::SandboxErrorCode, route::Route, store::StoreError};
 
-/// Every method that the sandbox carries out, by service.
+/// Every method that the sandbox implements, by service.
 const TABLES: &[&[method::Entry]] = &[token::METHODS, session::METHODS, transaction::METHODS, enterprise::METHODS];
 
-/// Does what is due by now, before anything is answered: a batch of the account updater is worked off
-/// at its time, whenever it is read, and the card data of a session goes with it.
+/// Executes due tasks before a request is answered: batches of the account updater finish at their time, whenever they
+/// are read, and the card data of a session is erased at its end.
 pub(crate) fn catch_up(context: &mut Context<'_>) -> Result<(), StoreError> {
     if context.schedule.has_batch(context.now) {
         token::finish_batches(context)?;
@@ -61,7 +61,7 @@ pub(crate) fn catch_up(context: &mut Context<'_>) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Answers a request, or says why not.
+/// Answers a request, or returns the refusal.
 pub(crate) fn answer(
     context: &mut Context<'_>,
     route: &Route,
@@ -98,18 +98,18 @@ pub(crate) fn answer(
     }
 }
 
-/// The reply to a request that the documents do not mention.
+/// Returns the reply to a request that the documents do not mention.
 fn beside_the_service(context: &mut Context<'_>, route: &Route, method: &Method) -> Reply {
     context.basis = Basis::assuming("1 §4.1", assumed::UNKNOWN_PATHS_AND_OTHER_HTTP_METHODS);
     match route {
         Route::SessionError => page::wrong_method("GET, HEAD"),
-        // The address that the sandbox prints leads a browser to the inspector.
+        // The printed address leads a browser to the inspector.
         Route::Root if method == Method::GET => Reply::see_other(HeaderValue::from_static("/_sandbox/")),
         _ => Reply::text(StatusCode::NOT_FOUND, "Not found"),
     }
 }
 
-/// The call of a method, with the warnings about its parameters passed on.
+/// Returns the call of a method, with the warnings about its parameters passed on.
 fn warned(context: &mut Context<'_>, info: &MethodInfo, request: &Request<Bytes>, call: Option<Call>) -> Call {
     let call = call.unwrap_or_else(|| Call::new(context.settings, info, request));
     if request.uri().query().is_some_and(|query| !query.is_empty()) {

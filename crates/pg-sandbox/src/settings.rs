@@ -17,48 +17,47 @@ use crate::{
 pub struct Settings {
     /// The merchant accounts.
     pub merchants: Merchants,
-    /// The sandbox's decisions where the documents leave something open; by default its own
-    /// [`dialect`](crate::dialect), which also fills in missing entries. Lookups of a sandbox always see executed
-    /// payments at once.
+    /// The sandbox's decisions where the documents leave something open. Default: its own [`dialect`](crate::dialect),
+    /// which also supplies missing entries. Lookups in a sandbox always find executed payments at once.
     pub dialect: Option<Arc<Dialect>>,
-    /// What a request may measure.
+    /// The limits of a request.
     pub limits: FormLimits,
     /// Who may use the control interface below `/_sandbox/`.
     pub control: ControlAccess,
     /// The address by which browsers reach the sandbox, such as `https://sandbox.example`, when it is
     /// not the one that merchants' servers call it by.
     pub public_url: Option<String>,
-    /// How many connections the server accepts, and how long it waits for silent ones.
+    /// The number of connections that the server accepts, and how long it waits for silent ones.
     pub connections: ConnectionLimits,
-    /// The certificate of the server, which speaks TLS alone then; without it the server speaks plain HTTP.
+    /// The certificate of the server, which then accepts only TLS. Without it the server speaks plain HTTP.
     pub certificate: Option<ServerCertificate>,
-    /// Where callbacks may go.
+    /// The allowed targets of callbacks.
     pub outgoing: OutgoingAccess,
     /// The decoder for JavaScript, for the inspector to decode redirects with; without it the sandbox decodes them.
     pub decoder: Option<DecoderPackage>,
     /// How often a callback that is not acknowledged is sent again, up to 9 times; by default never, since the documents say that
     /// one callback is sent.
     pub callback_retries: u32,
-    /// Where each event goes as one line of JSON; without it there is no log.
+    /// The log, which gets each event as one line of JSON. Default: none.
     pub log: Option<Log>,
 }
 
 impl Settings {
-    /// The merchant accounts.
+    /// Sets the merchant accounts.
     #[must_use]
     pub fn merchants(mut self, merchants: Merchants) -> Self {
         self.merchants = merchants;
         self
     }
 
-    /// What the sandbox decides where the documents leave something open.
+    /// Sets the dialect: the sandbox's decisions where the documents leave something open.
     #[must_use]
     pub fn dialect(mut self, dialect: impl Into<Option<Arc<Dialect>>>) -> Self {
         self.dialect = dialect.into();
         self
     }
 
-    /// What a request may measure.
+    /// Sets the limits of a request.
     #[must_use]
     pub fn limits(mut self, limits: FormLimits) -> Self {
         self.limits = limits;
@@ -72,49 +71,50 @@ impl Settings {
         self
     }
 
-    /// The address by which browsers reach the sandbox, such as `https://sandbox.example`, when it is not the one that merchants' servers call it by.
+    /// Sets the address by which browsers reach the sandbox, such as `https://sandbox.example`, when it is not the one
+    /// that merchants' servers call it by.
     #[must_use]
     pub fn public_url(mut self, public_url: impl Into<Option<String>>) -> Self {
         self.public_url = public_url.into();
         self
     }
 
-    /// How many connections the server accepts, and how long it waits for silent ones.
+    /// Sets the number of connections that the server accepts, and how long it waits for silent ones.
     #[must_use]
     pub fn connections(mut self, connections: ConnectionLimits) -> Self {
         self.connections = connections;
         self
     }
 
-    /// The certificate of the server, which speaks TLS alone then.
+    /// Sets the certificate of the server, which then accepts only TLS.
     #[must_use]
     pub fn certificate(mut self, certificate: impl Into<Option<ServerCertificate>>) -> Self {
         self.certificate = certificate.into();
         self
     }
 
-    /// Where callbacks may go.
+    /// Sets the allowed targets of callbacks.
     #[must_use]
     pub fn outgoing(mut self, outgoing: OutgoingAccess) -> Self {
         self.outgoing = outgoing;
         self
     }
 
-    /// The decoder for JavaScript, for the inspector to decode redirects with.
+    /// Sets the decoder for JavaScript, for the inspector to decode redirects with.
     #[must_use]
     pub fn decoder(mut self, decoder: impl Into<Option<DecoderPackage>>) -> Self {
         self.decoder = decoder.into();
         self
     }
 
-    /// Where each event goes as one line of JSON.
+    /// Sets the log, which gets each event as one line of JSON.
     #[must_use]
     pub fn log(mut self, log: impl Into<Option<Log>>) -> Self {
         self.log = log.into();
         self
     }
 
-    /// How often a callback that is not acknowledged is sent again, up to 9 times.
+    /// Sets how often a callback that is not acknowledged is sent again, up to 9 times.
     #[must_use]
     pub fn callback_retries(mut self, retries: u32) -> Self {
         self.callback_retries = retries;
@@ -123,18 +123,19 @@ impl Settings {
 }
 
 impl Settings {
-    /// The dialect that it speaks.
+    /// Returns the sandbox's dialect.
     #[must_use]
     pub fn spoken(&self) -> Arc<Dialect> {
         self.dialect.clone().unwrap_or_else(crate::dialect)
     }
 
-    /// The scheme of the server's own addresses.
+    /// Returns the scheme of the server's own addresses.
     pub(crate) const fn scheme(&self) -> &'static str {
         if self.certificate.is_some() { "https" } else { "http" }
     }
 
-    /// Whether redirects can be encrypted for every account: better refused at the start than at the first customer.
+    /// Checks that redirects can be encrypted for every account, so that a wrong dialect fails at the start and not at
+    /// the first customer.
     pub(crate) fn check_keys(&self) -> Result<(), OpenError> {
         let dialect = self.spoken();
         for merchant in self.merchants.all() {
@@ -145,8 +146,8 @@ impl Settings {
     }
 }
 
-/// Where callbacks may go, beyond the Internet: they are sent from inside your network to addresses
-/// that a request names.
+/// The targets of callbacks that are allowed besides the Internet. Callbacks are sent from inside your network to
+/// addresses that a request names.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct OutgoingAccess {
@@ -187,13 +188,13 @@ impl Default for OutgoingAccess {
     }
 }
 
-/// Who may use the control interface. It shows credentials and turns the clock, so by default only programs on
-/// this machine may, and no request that came through a proxy.
+/// Who may use the control interface. It shows credentials and changes the clock. So by default only programs on this
+/// machine may use it, and no request that came through a proxy.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ControlAccess {
-    /// Lets its holders use it from other machines and through proxies; without a token neither is possible. Take at least
-    /// 128 random bits.
+    /// The token for use from other machines and through proxies; without a token neither is possible. Use at least 128
+    /// random bits.
     pub token: Option<Secret>,
     /// Host names of the sandbox besides `localhost`, addresses and the public URL. Every other name is
     /// refused, so that no web page can reach it through a name that it points to this machine.
@@ -216,7 +217,8 @@ impl ControlAccess {
     }
 }
 
-/// The JavaScript decoder for front-end tiers, which the inspector can run: the package built by `cargo xtask wasm`: the files that a browser loads.
+/// The JavaScript decoder for front-end tiers, which the inspector can run: the files of the package that `cargo xtask
+/// wasm` builds.
 #[derive(Debug, Clone)]
 pub struct DecoderPackage {
     pub(crate) files: [(&'static str, Bytes); 3],

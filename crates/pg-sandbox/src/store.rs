@@ -101,7 +101,7 @@ pub trait Store: Send {
     /// requests in memory.
     ///
     /// # Errors
-    /// When the engine fails.
+    /// If the engine fails.
     #[doc(hidden)]
     fn journal(&mut self) -> Result<Option<SharedJournal>, StoreError> {
         Ok(None)
@@ -144,31 +144,31 @@ pub trait Store: Send {
     /// Returns the body of a record; `None` if no record has this key.
     ///
     /// # Errors
-    /// When the engine fails.
+    /// If the engine fails.
     fn get(&mut self, kind: &'static Kind, key: &str) -> Result<Option<String>, StoreError>;
 
     /// Returns whether there is a record with this key.
     ///
     /// # Errors
-    /// When the engine fails.
+    /// If the engine fails.
     fn holds(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError>;
 
     /// Writes a record. Replaces the one with the same key, if there is one.
     ///
     /// # Errors
-    /// When the engine fails.
+    /// If the engine fails.
     fn put(&mut self, kind: &'static Kind, row: &Row<'_>) -> Result<(), StoreError>;
 
     /// Removes a record, if it exists.
     ///
     /// # Errors
-    /// When the engine fails.
+    /// If the engine fails.
     fn remove(&mut self, kind: &'static Kind, key: &str) -> Result<(), StoreError>;
 
     /// Returns the bodies of the records that match a query, in its order: [merchant](Query::merchant),
     /// [condition](Query::condition), [key](Query::below), [direction](Query::is_ascending), [limit](Query::limit).
     ///
     /// # Errors
-    /// When the engine fails.
+    /// If the engine fails.
     fn select(&mut self, kind: &'static Kind, query: &Query<'_>) -> Result<Vec<String>, StoreError>;
 }

@@ -6,19 +6,19 @@ use serde::{Deserialize, Serialize};
 
 /// An instant in milliseconds since 1970-01-01T00:00:00Z, between 1970 and the end of 2999.
 ///
-/// The range is bounded so that every instant has the same width in a time-ordered key and in an
-/// index of the store; values outside are moved to the nearer end.
+/// The range is bounded so that every instant has the same width in a time-ordered key and in an index of the store.
+/// Values outside the range become its nearer end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(from = "i64", into = "i64")]
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// The first instant that can be held: 1970-01-01T00:00:00Z.
+    /// The first instant of the range: 1970-01-01T00:00:00Z.
     pub const MIN: Self = Self(0);
-    /// The last instant that can be held: 2999-12-31T23:59:59.999Z.
+    /// The last instant of the range: 2999-12-31T23:59:59.999Z.
     pub const MAX: Self = Self(32_503_679_999_999);
 
-    /// The instant so many milliseconds after the Unix epoch, moved into the range that is held.
+    /// Returns the instant so many milliseconds after the Unix epoch, moved into the range that is held.
     #[must_use]
     pub const fn from_millis(millis: i64) -> Self {
         if millis < Self::MIN.0 {
@@ -30,26 +30,26 @@ impl Timestamp {
         }
     }
 
-    /// Milliseconds since the Unix epoch.
+    /// Returns milliseconds since the Unix epoch.
     #[must_use]
     pub const fn millis(self) -> i64 {
         self.0
     }
 
-    /// Whole seconds since the Unix epoch, as version 5 writes its times (spec 3 §4.1).
+    /// Returns whole seconds since the Unix epoch, as version 5 writes its times (spec 3 §4.1).
     #[must_use]
     pub const fn seconds(self) -> i64 {
         self.0 / 1000
     }
 
-    /// This instant and so much more; stops at [`Timestamp::MAX`].
+    /// Adds a duration; the result is at most [`Timestamp::MAX`].
     #[must_use]
     pub fn plus(self, duration: Duration) -> Self {
         let millis = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
         Self::from_millis(self.0.saturating_add(millis))
     }
 
-    /// The time since `earlier`; zero if that is not earlier.
+    /// Returns the time since `earlier`; zero if that is not earlier.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
@@ -58,7 +58,7 @@ impl Timestamp {
     /// Reads an RFC 3339 date-time with an offset, for example `2026-01-01T00:00:00Z`.
     ///
     /// # Errors
-    /// When the text is no such date-time or lies outside the range that is held.
+    /// If the text is not such a date-time, or is out of range.
     pub fn parse(text: &str) -> Result<Self, NotATimestamp> {
         let instant: jiff::Timestamp = text.trim().parse().map_err(|_| NotATimestamp)?;
         let millis = instant.as_millisecond();
@@ -69,18 +69,18 @@ impl Timestamp {
     /// `2026-01-01T00:00:00+00:00`.
     #[must_use]
     pub fn with_offset(self) -> String {
-        // Every instant that is held is one of the calendar.
+        // Every instant of the range is a valid date.
         let instant = jiff::Timestamp::from_second(self.seconds()).unwrap_or_default();
         instant.display_with_offset(jiff::tz::Offset::UTC).to_string()
     }
 
-    /// Text that sorts as the instants do, for an index column of the store.
+    /// Returns text that sorts as the instants do, for an index column of the store.
     #[must_use]
     pub fn sortable(self) -> String {
         format!("{:014}", self.0)
     }
 
-    /// The calendar date in UTC as `(year, month)`, which is what a card's expiry is compared with.
+    /// Returns the calendar date in UTC as `(year, month)`, which is what a card's expiry is compared with.
     #[must_use]
     pub fn year_and_month(self) -> (u16, u8) {
         // Days since the epoch to a civil date, counting years from March so that the leap day is last.
@@ -118,7 +118,7 @@ impl From<Timestamp> for i64 {
     }
 }
 
-/// The text is no RFC 3339 date-time between 1970 and 2999.
+/// The text is not an RFC 3339 date-time between 1970 and 2999.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not an RFC 3339 date-time with an offset between 1970 and 2999, such as 2026-01-01T00:00:00Z")]
 pub struct NotATimestamp;

@@ -26,7 +26,7 @@ pub use key_file::{KeyFile, KeyFileError, Stage, key_path, load_key};
 pub(crate) use key_file::{create_key, mark_sealed};
 
 const NONCE_LENGTH: usize = 24;
-/// Letters and digits of the id of an account that was made at run time.
+/// The length of the id of an account created at run time.
 pub(crate) const ACCOUNT_ID: usize = 16;
 
 /// A sealed card number: Base64 of nonce and ciphertext.
@@ -70,8 +70,8 @@ impl Vault {
         100_000_000_000_000 + value % 900_000_000_000_000
     }
 
-    /// Returns the id of the account with this name: 16 lower-case letters and digits, the same in every process with this
-    /// key.
+    /// Returns the id of the account with this name: 16 lower-case letters and digits, the same in every process with
+    /// this key.
     #[must_use]
     pub fn account_id(&self, name: &str) -> String {
         let digits = b"0123456789abcdefghijklmnopqrstuvwxyz";

@@ -1,4 +1,4 @@
-//! What a caller should know about a request although it was answered: a misspelt parameter, one that was ignored.
+//! Warnings about a request that was answered, for example about a misspelt or ignored parameter.
 
 use http::{HeaderName, HeaderValue};
 use pg_model::mask;
@@ -21,7 +21,7 @@ pub(crate) struct Warnings {
 impl Warnings {
     /// Adds a warning: one sentence without a full stop, which names parameters and never a value.
     ///
-    /// Headers are ASCII and one line, so other characters become `?`. Whatever looks like a card number is masked.
+    /// Headers are ASCII and one line, so other characters become `?`. Text that looks like a card number is masked.
     pub(crate) fn add(&mut self, text: &str) {
         if self.told.len() == MOST {
             self.left_out += 1;
@@ -55,17 +55,17 @@ impl Warnings {
         self.told.iter().cloned().chain(more).collect()
     }
 
-    /// The warnings that are written out, and the number of the others.
+    /// Returns the warnings that are written out, and the number of the others.
     pub(crate) fn parts(&self) -> (&[String], usize) {
         (&self.told, self.left_out)
     }
 
-    /// The other way of [`Warnings::parts`].
+    /// Reverses [`Warnings::parts`].
     pub(crate) const fn of(told: Vec<String>, left_out: usize) -> Self {
         Self { told, left_out }
     }
 
-    /// The value of the header; `None` without a warning.
+    /// Returns the value of the header; `None` without a warning.
     pub(super) fn header(&self) -> Option<HeaderValue> {
         if self.told.is_empty() { None } else { HeaderValue::try_from(self.sentences().join("; ")).ok() }
     }

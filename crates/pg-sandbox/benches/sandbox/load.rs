@@ -52,7 +52,7 @@ impl Load {
     /// A list of requests for each connection.
     ///
     /// # Panics
-    /// When an answer is not 200: then nothing was measured.
+    /// If an answer is not 200: then nothing was measured.
     pub(crate) fn round(&mut self, requests: Vec<Vec<Request<Bytes>>>) -> Round {
         let total: usize = requests.iter().map(Vec::len).sum();
         let senders = std::mem::take(&mut self.senders);

@@ -52,7 +52,7 @@ pub(super) fn write(noted: &Noted<'_>, bytes: &mut Vec<u8>) {
 }
 
 impl Packed {
-    /// An entry whose texts [`write`] wrote, in the memory of another one if that had about as many.
+    /// Creates an entry whose texts [`write`] wrote, in the memory of another one if that had about as many.
     pub(super) fn new(id: u64, noted: &Noted<'_>, written: &[u8], freed: Option<Self>) -> Self {
         let fits = |bytes: &Vec<u8>| (written.len()..=written.len() + written.len() / 4).contains(&bytes.capacity());
         let mut bytes = freed.map(|freed| freed.bytes).filter(fits).unwrap_or_default();
@@ -71,7 +71,7 @@ impl Packed {
         }
     }
 
-    /// The memory of an entry whose texts are these.
+    /// Returns the memory of an entry whose texts are these.
     pub(super) const fn size_of(written: &[u8]) -> usize {
         size_of::<Self>() + written.len()
     }
@@ -81,12 +81,12 @@ impl Packed {
         size_of::<Self>() + self.bytes.capacity()
     }
 
-    /// The account that it named, whether or not its credentials were right.
+    /// Returns the account that it named, whether or not its credentials were right.
     pub(crate) fn merchant(&self) -> Option<&str> {
         pop_option(&mut &self.bytes[..]).and_then(|name| std::str::from_utf8(name).ok())
     }
 
-    /// The entry, to show it.
+    /// Returns the entry, to show it.
     pub(crate) fn entry(&self) -> Entry {
         let mut rest = &self.bytes[..];
         let bytes = &mut rest;

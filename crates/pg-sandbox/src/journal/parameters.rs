@@ -33,7 +33,7 @@ pub(crate) struct Parameters {
 }
 
 impl Parameters {
-    /// Names and values, masked.
+    /// Returns names and values, masked.
     ///
     /// A card number shows its first six and last four digits; credentials and sensitive values are
     /// hidden. For an unknown name only the value's length is shown: it could be a misspelt secret.
@@ -69,18 +69,18 @@ impl Parameters {
         Self { left_out: self.left_out + more, ..self }
     }
 
-    /// A single text, such as a path, in the journal's form.
+    /// Returns a single text, such as a path, in the journal's form.
     pub(crate) fn masked(other: &str) -> String {
         text(other, None).into_owned()
     }
 
-    /// Names and masked values.
+    /// Returns names and masked values.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         let starts = std::iter::once(0).chain(self.ends.iter().map(|ends| ends.1));
         starts.zip(&self.ends).map(|(start, &(name, value))| (&self.text[start..name], &self.text[name..value]))
     }
 
-    /// The number of parameters that were dropped.
+    /// Returns the number of parameters that were dropped.
     pub(crate) const fn left_out(&self) -> usize {
         self.left_out
     }
@@ -96,7 +96,7 @@ impl Parameters {
         }
     }
 
-    /// The other way of [`Parameters::write`].
+    /// Reverses [`Parameters::write`].
     pub(super) fn read(bytes: &mut &[u8]) -> Self {
         let left_out = parts::pop_number(bytes);
         let text = String::from_utf8_lossy(parts::pop(bytes)).into_owned();
@@ -172,8 +172,8 @@ fn shown<'a>(name: &str, value: &'a str, number: Option<&str>) -> Cow<'a, str> {
     }
 }
 
-/// The start of a text, with its card numbers masked, and its length if there is more.
-/// The whole text is hidden if it contains a number that masking does not find.
+/// Returns the start of a text, with its card numbers masked, and its length if there is more. The whole text is hidden
+/// if it contains a number that masking does not find.
 fn text<'a>(text: &'a str, number: Option<&str>) -> Cow<'a, str> {
     let start = start_of(text);
     let masked = mask::masked(start);
@@ -184,7 +184,7 @@ fn text<'a>(text: &'a str, number: Option<&str>) -> Cow<'a, str> {
     if found || has_spread_number(&masked) { HIDDEN.into() } else { cut(masked, text) }
 }
 
-/// The searched part of a text: a little more than is shown, so that a number at the end is complete.
+/// Returns the searched part of a text: a little more than is shown, so that a number at the end is complete.
 fn start_of(text: &str) -> &str {
     &text[..end_of(text, MOST_CHARACTERS + 40)]
 }
@@ -210,7 +210,7 @@ fn has_spread_number(text: &str) -> bool {
     could_be(&run)
 }
 
-/// The first characters of the visible part of a text, and the length of the whole text.
+/// Returns the first characters of the visible part of a text, and the length of the whole text.
 fn cut<'a>(shown: Cow<'a, str>, whole: &str) -> Cow<'a, str> {
     let end = end_of(&shown, MOST_CHARACTERS);
     if end == shown.len() {
@@ -219,7 +219,7 @@ fn cut<'a>(shown: Cow<'a, str>, whole: &str) -> Cow<'a, str> {
     format!("{}… ({} characters)", &shown[..end], whole.chars().count()).into()
 }
 
-/// The end of this many characters of a text.
+/// Returns the end of this many characters of a text.
 fn end_of(text: &str, characters: usize) -> usize {
     // Most texts have fewer bytes than that.
     let end = (text.len() > characters).then(|| text.char_indices().nth(characters)).flatten();

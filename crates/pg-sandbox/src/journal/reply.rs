@@ -13,7 +13,7 @@ static SENSITIVE: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
 
 const HIDDEN: &str = "(hidden)";
 
-/// A body in XML or JSON without the values of sensitive request fields.
+/// Returns a body in XML or JSON without the values of sensitive request fields.
 pub(super) fn without_sensitive(body: &str) -> Cow<'_, str> {
     let mut shown = Cow::Borrowed(body);
     for name in &*SENSITIVE {
@@ -26,7 +26,7 @@ pub(super) fn without_sensitive(body: &str) -> Cow<'_, str> {
     shown
 }
 
-/// The text with everything between `before` and `end` masked; empty values stay empty.
+/// Returns the text with everything between `before` and `end` masked; empty values stay empty.
 fn hidden(text: &str, before: &str, end: char) -> String {
     let mut parts = text.split(before);
     let mut shown = parts.next().unwrap_or_default().to_owned();

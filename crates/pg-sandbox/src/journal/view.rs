@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{Answered, Entry, Parameters};
 
 impl Entry {
-    /// The entry as JSON, with this key.
+    /// Returns the entry as JSON, with this key.
     pub(crate) fn view(&self, key: &str) -> Value {
         let reply = self.reply.as_ref();
         json!({

@@ -17,8 +17,7 @@ pub(crate) enum Place {
     Forbidden,
 }
 
-/// The class of an IP address. An IPv4 address embedded in an IPv6 one is classified
-/// as IPv4.
+/// Returns the class of an IP address. An IPv4 address embedded in an IPv6 one is classified as IPv4.
 #[must_use]
 pub(crate) fn place(address: IpAddr) -> Place {
     match address.to_canonical() {

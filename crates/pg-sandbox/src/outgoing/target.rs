@@ -20,7 +20,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// The URL, if callbacks of this kind may go there (A18 and A77).
+    /// Returns the URL, if callbacks of this kind may go there (A18 and A77).
     pub(crate) fn parse(text: &str, kind: CallbackKind, access: &OutgoingAccess) -> Result<Self, BadTarget> {
         let uri = uri(text)?;
         let authority = uri.authority().ok_or(BadTarget::NotAnAddress)?;
@@ -50,12 +50,12 @@ impl Target {
     }
 }
 
-/// The default port of the scheme.
+/// Returns the default port of the scheme.
 pub(crate) const fn default_port(tls: bool) -> u16 {
     if tls { 443 } else { 80 }
 }
 
-/// The URL in ASCII, with a path, which a request line needs, and without its fragment, which is never sent.
+/// Returns the URL in ASCII, with a path, which a request line needs, and without its fragment, which is never sent.
 fn uri(text: &str) -> Result<Uri, BadTarget> {
     if text.len() > LONGEST || !Format::Url.admits(text) {
         return Err(BadTarget::NotAnAddress);
@@ -174,7 +174,7 @@ mod tests {
             ("https://user@localhost/", BadTarget::Credentials),
             ("http://shop.example/", Plain.into()),
             ("http://1.1.1.1/", Plain.into()),
-            // These are names for this program; a resolver may read them as 127.0.0.1, but they are not https.
+            // This program reads these as names. A resolver may read them as 127.0.0.1, but they are not https.
             ("http://2130706433/", Plain.into()),
             ("http://0x7f.1/", Plain.into()),
             ("http://localhost.evil.example/", Plain.into()),

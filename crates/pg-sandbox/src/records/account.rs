@@ -1,4 +1,4 @@
-//! Accounts that are made and removed while the sandbox runs (A335).
+//! Accounts that are created and removed at run time (A335).
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -15,11 +15,11 @@ use crate::{
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Account {
-    /// What its API keys begin with; it depends on the name and the key of the store.
+    /// The beginning of its API keys; it depends on the name and on the key of the store.
     pub id: String,
     /// Its name, which is the merchant of its records.
     pub name: String,
-    /// When it was made, on the real clock.
+    /// When it was created, on the real clock.
     pub created: Timestamp,
     /// When it is removed, on the real clock; `None` if only a call removes it.
     pub expires: Option<Timestamp>,
@@ -29,7 +29,7 @@ pub struct Account {
     abilities: Abilities,
 }
 
-/// What it signs in with.
+/// Its credentials.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Credentials {
@@ -47,7 +47,7 @@ pub struct Credentials {
     pub enterprise_api_password: String,
 }
 
-/// What it may do, as the account that it was made like.
+/// Its permissions, copied from a configured account.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Abilities {
@@ -68,7 +68,7 @@ impl Account {
     /// Length of [`Account::id`].
     pub const ID: usize = ACCOUNT_ID;
 
-    /// An account that may do what a model may. Its clock shows real time.
+    /// Creates an account with the permissions of a model account. Its clock shows real time.
     #[must_use]
     pub fn like(model: &Merchant, id: String, name: String, credentials: Credentials, created: Timestamp) -> Self {
         let abilities = Abilities {
@@ -87,26 +87,26 @@ impl Account {
         Self { id, name, created, expires: None, clock: Clock::default(), credentials, abilities }
     }
 
-    /// The id in an API key; `None` if the key cannot be that of such an account.
+    /// Returns the id in an API key; `None` if the key cannot be that of such an account.
     #[must_use]
     pub fn id_of_key(api_key: &str) -> Option<&str> {
         let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
         (api_key.len() == 2 * Self::ID && api_key.bytes().all(plain)).then(|| &api_key[..Self::ID])
     }
 
-    /// The same with another clock.
+    /// Returns the account with another clock.
     #[must_use]
     pub fn with_clock(&self, clock: Clock) -> Self {
         Self { clock, ..self.clone() }
     }
 
-    /// Whether its time is over.
+    /// Whether it has expired.
     #[must_use]
     pub fn expired(&self, real_now: Timestamp) -> bool {
         self.expires.is_some_and(|expires| expires <= real_now)
     }
 
-    /// The same as the services see it.
+    /// Returns the account as the services see it.
     #[must_use]
     pub fn merchant(&self) -> Merchant {
         let (held, may) = (&self.credentials, &self.abilities);
@@ -162,13 +162,13 @@ pub struct AccountEntry {
     pub expires: Option<Timestamp>,
 }
 
-/// The value of an index column with the time at which something is due. The times of an account with its own clock come after
-/// all others: a query for those of the sandbox's clock does not find them.
+/// Returns the value of an index column for the time at which a task is due. Accounts with their own clock sort after
+/// all others, so a query for the sandbox's clock does not find them.
 pub(super) fn due_column(merchant: &str, own_clock: bool, due: Timestamp) -> String {
     if own_clock { due_by(merchant, due) } else { due.sortable() }
 }
 
-/// The greatest value of such a column for what is due by then at an account with its own clock.
+/// Returns the greatest value of such a column for tasks due by this time at an account with its own clock.
 #[must_use]
 pub fn due_by(merchant: &str, by: Timestamp) -> String {
     format!("~{merchant}~{}", by.sortable())

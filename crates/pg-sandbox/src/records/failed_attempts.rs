@@ -20,7 +20,7 @@ const LONG_BLOCK: Duration = Duration::from_secs(5 * 60);
 /// The failed credentials of one address within a day.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedAttempts {
-    /// The address; for an account that was made at run time, followed by its name.
+    /// The address; for an account created at run time, followed by its name.
     address: String,
     /// The name of that account.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -40,20 +40,21 @@ pub enum Block {
 }
 
 impl FailedAttempts {
-    /// An address without failures.
+    /// Creates an address without failures.
     #[must_use]
     pub fn none(address: &str) -> Self {
         Self::none_at("", address)
     }
 
-    /// An address without failures at an account that was made at run time; `merchant` is empty for all others together.
+    /// Creates an address without failures at an account created at run time; `merchant` is empty for all others
+    /// together.
     #[must_use]
     pub fn none_at(merchant: &str, address: &str) -> Self {
         let (address, merchant) = (Self::key_of(merchant, address), merchant.to_owned());
         Self { address, merchant, times: Vec::new(), blocked_until: Timestamp::MIN }
     }
 
-    /// The primary key.
+    /// Returns the primary key.
     #[must_use]
     pub fn key_of(merchant: &str, address: &str) -> String {
         if merchant.is_empty() { address.to_owned() } else { format!("{address} {merchant}") }

@@ -15,7 +15,7 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Meta {
     key: String,
-    /// The name of the account that was made at run time and that the value belongs to.
+    /// The account created at run time that the value belongs to.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     merchant: String,
     /// The value.
@@ -32,10 +32,10 @@ impl Meta {
     /// The name of the list of registered callback destinations.
     pub const CALLBACK_DESTINATIONS: &'static str = "callback-destinations";
 
-    /// The name of the list of accounts that were made at run time.
+    /// The name of the list of accounts created at run time.
     pub const ACCOUNTS: &'static str = "accounts";
 
-    /// The value, as what it was made of.
+    /// Reads the value as its original type.
     ///
     /// # Errors
     /// [`StoreError::Body`] if it is something else; the value is not shown.
@@ -51,79 +51,79 @@ impl Meta {
         Self { key: key.into(), merchant: String::new(), value }
     }
 
-    /// The same, for an account that was made at run time.
+    /// Creates the value for an account created at run time.
     #[must_use]
     pub fn of(self, account: &Account) -> Self {
         Self { merchant: account.name.clone(), ..self }
     }
 
-    /// The name of a value as it is for one account that was made at run time.
+    /// Returns the name of a value of one account created at run time.
     #[must_use]
     pub fn key_of(name: &str, account: &Account) -> String {
         format!("{name}:{}", account.id)
     }
 
-    /// The clock's state.
+    /// Returns the clock's state.
     #[must_use]
     pub fn clock(clock: Clock) -> Self {
         Self::new(Self::CLOCK, &clock)
     }
 
-    /// A list of callbacks that misbehave, the next one first.
+    /// Creates a list of callbacks that misbehave, the next one first.
     #[must_use]
     pub fn callback_behaviour(name: &str, list: &[CallbackBehaviour]) -> Self {
         Self::new(name, &list)
     }
 
-    /// A list of registered callback destinations.
+    /// Creates a list of registered callback destinations.
     #[must_use]
     pub fn callback_destinations(name: &str, list: &[CallbackDestination]) -> Self {
         Self::new(name, &list)
     }
 
-    /// The accounts that were made at run time.
+    /// Returns the accounts created at run time.
     #[must_use]
     pub fn accounts(list: &[AccountEntry]) -> Self {
         Self::new(Self::ACCOUNTS, &list)
     }
 
-    /// The name of the account with this id.
+    /// Returns the name of the account with this id.
     #[must_use]
     pub fn account_key(id: &str) -> String {
         format!("account:{id}")
     }
 
-    /// An account that was made at run time.
+    /// Creates an account created at run time.
     #[must_use]
     pub fn account(account: &Account) -> Self {
         Self::new(Self::account_key(&account.id), account).of(account)
     }
 
-    /// The name of the faults of the account with this id.
+    /// Returns the name of the faults of the account with this id.
     #[must_use]
     pub fn account_faults_key(id: &str) -> String {
         format!("account-faults:{id}")
     }
 
-    /// The faults of an account that was made at run time, the oldest first.
+    /// Returns the faults of an account created at run time, the oldest first.
     #[must_use]
     pub fn account_faults(account: &Account, faults: &[Fault]) -> Self {
         Self::new(Self::account_faults_key(&account.id), &faults).of(account)
     }
 
-    /// The name of the times of an account's requests in the last minute.
+    /// Returns the name of the times of an account's requests in the last minute.
     #[must_use]
     pub fn throttle_key(merchant: &str) -> String {
         format!("throttle:{merchant}")
     }
 
-    /// The times of an account's requests in the last minute, for processes that share a store.
+    /// Returns the times of an account's requests in the last minute, for processes that share a store.
     #[must_use]
     pub fn throttle(merchant: &str, times: &[Timestamp]) -> Self {
         Self::new(Self::throttle_key(merchant), &times)
     }
 
-    /// The name of the note that a session was given a CV2.
+    /// Returns the name of the note that a session was given a CV2.
     #[must_use]
     pub fn cv2_key(session_key: &str) -> String {
         format!("cv2:{session_key}")
@@ -135,7 +135,7 @@ impl Meta {
         Self::new(Self::cv2_key(session_key), &true)
     }
 
-    /// The text that only the correct key file opens.
+    /// Returns the text that only the correct key file opens.
     #[must_use]
     pub fn key_check(sealed: &Sealed) -> Self {
         Self::new(Self::KEY_CHECK, sealed)

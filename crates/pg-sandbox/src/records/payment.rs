@@ -36,7 +36,7 @@ pub enum PaymentKind {
 }
 
 impl PaymentKind {
-    /// The text of `transactionType` (spec 2 §2.3).
+    /// Returns the text of `transactionType` (spec 2 §2.3).
     #[must_use]
     pub const fn wire(self) -> &'static str {
         match self {

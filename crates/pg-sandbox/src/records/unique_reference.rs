@@ -25,7 +25,7 @@ impl UniqueReference {
         Self { key, transaction, payment: None }
     }
 
-    /// The primary key. A merchant's name contains no slash, so keys of two merchants differ.
+    /// Returns the primary key. A merchant's name contains no slash, so keys of two merchants differ.
     #[must_use]
     pub fn key_of(merchant: &str, reference: &str) -> String {
         format!("{merchant}/{reference}")

@@ -9,11 +9,11 @@ use crate::{
     vault::Vault,
 };
 
-/// The answer for one card: for every account but those that were made at run time, or for one of these.
+/// The answer for one card: for every account but those that were created at run time, or for one of these.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UpdaterAnswer {
     key: String,
-    /// The name of the account that was made at run time.
+    /// The name of the account created at run time.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     merchant: String,
     /// The first six and last four digits of the card's number.
@@ -34,7 +34,7 @@ impl UpdaterAnswer {
         }
     }
 
-    /// The primary key: the card's identifier without a merchant, which no token shows.
+    /// Returns the primary key: the card's identifier without a merchant, which no token shows.
     #[must_use]
     pub fn key_of(vault: &Vault, merchant: &str, number: &str) -> String {
         let owner = if merchant.is_empty() { String::new() } else { format!("answer:{merchant}") };

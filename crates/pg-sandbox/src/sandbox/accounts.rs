@@ -1,4 +1,4 @@
-//! Which account's clock, faults and schedule a request uses: those of an account that was made at run time, or those that all
+//! Selects the clock, faults and schedule of a request: those of an account created at run time, or those that all
 //! other accounts share.
 
 use http::Method;
@@ -15,12 +15,12 @@ use crate::{
     timestamp::Timestamp,
 };
 
-/// Whose clock, faults and schedule a request uses.
+/// The account whose clock, faults and schedule a request uses.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Scope {
-    /// The id of an account that was made at run time; `None` for what all other accounts share.
+    /// The id of an account created at run time; `None` for all other accounts together.
     pub(super) account: Option<String>,
-    /// The account that a call of the control interface names, and that is not there.
+    /// The missing account that a call of the control interface names.
     pub(super) missing: Option<String>,
 }
 
@@ -45,7 +45,7 @@ impl Sandbox {
         Ok(Scope { account, missing: None })
     }
 
-    /// The account that a call of the control interface names.
+    /// Returns the account that a call of the control interface names.
     fn asked(&mut self, real_now: Timestamp, inbound: &Inbound) -> Result<Scope, StoreError> {
         let query = inbound.request.uri().query().unwrap_or_default();
         let asked = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "account");
@@ -57,7 +57,7 @@ impl Sandbox {
         Ok(Scope { account, missing })
     }
 
-    /// The account that owns a record, if it was made at run time.
+    /// Returns the account that owns a record, if it was created at run time.
     fn owner<T: StoredRecord>(&mut self, key: &str, real_now: Timestamp) -> Result<Option<String>, StoreError> {
         let Some(record) = Transaction::new(&mut *self.store).get::<T>(key)? else { return Ok(None) };
         let name = record.merchant();
@@ -67,8 +67,8 @@ impl Sandbox {
         self.opens(&self.vault.account_id(name), real_now)
     }
 
-    /// The id, if there is an account with it whose time is not over. An account of the configuration goes before one of the
-    /// same name.
+    /// Returns the id if an account with it exists and has not expired. A configured account takes precedence over one
+    /// of the same name.
     fn opens(&mut self, id: &str, real_now: Timestamp) -> Result<Option<String>, StoreError> {
         let is_open = self.accounts.open(id, real_now, &mut Transaction::new(&mut *self.store))?;
         let known = self.accounts.get(id).filter(|_| is_open);
@@ -76,13 +76,13 @@ impl Sandbox {
         Ok(free.map(|live| live.account.id.clone()))
     }
 
-    /// The time that a request's clock shows.
+    /// Returns the time that a request's clock shows.
     pub(super) fn now_of(&self, scope: &Scope, real_now: Timestamp) -> Timestamp {
         let account = scope.account.as_ref().and_then(|id| self.accounts.get(id));
         account.map_or(&self.clock, |live| &live.clock).at(real_now)
     }
 
-    /// A call may have made or removed an account.
+    /// A call may have created or removed an account.
     pub(super) fn note_accounts(&mut self, inbound: &Inbound) {
         let (Route::Control(path) | Route::Inspector(path)) = &inbound.route else { return };
         if path.split('/').next() == Some("accounts") && inbound.request.method() != Method::GET {
@@ -97,7 +97,7 @@ impl Sandbox {
         Ok(())
     }
 
-    /// Removes accounts whose time is over, and returns the callbacks of the others that are due.
+    /// Removes expired accounts, and returns the due callbacks of the others.
     pub(super) fn due_at_accounts(&mut self, real_now: Timestamp) -> Result<Vec<Outgoing>, StoreError> {
         if self.accounts.must_look(real_now) {
             let listed = self.alone(real_now, service::accounts::remove_expired)?;
@@ -114,12 +114,12 @@ impl Sandbox {
         Ok(all)
     }
 
-    /// The id, if the account exists, in a transaction that has begun.
+    /// Returns the id, if the account exists, in a transaction that has begun.
     pub(super) fn opens_for_task(&mut self, id: &str, real_now: Timestamp) -> Result<bool, StoreError> {
         Ok(self.opens(id, real_now)?.is_some())
     }
 
-    /// The clock of the store.
+    /// Returns the clock of the store.
     pub(super) fn meta<T: serde::de::DeserializeOwned + Default>(&mut self, key: &str) -> Result<T, StoreError> {
         let stored = Transaction::new(&mut *self.store).get::<Meta>(key)?;
         stored.map_or(Ok(T::default()), |meta| meta.read())

@@ -11,16 +11,16 @@ use http::StatusCode;
 use super::{Sandbox, events, group::ATTEMPTS};
 use crate::{outgoing::Outgoing, service, store::StoreError, timestamp::Timestamp};
 
-/// Does what is due, and gives the callbacks to send now.
+/// Executes due tasks, and returns the callbacks to send now.
 pub(super) fn hand_out(context: &mut service::Context<'_>) -> Result<Vec<Outgoing>, StoreError> {
     service::catch_up(context)?;
     context.records.keep()?;
     service::callback::hand_out(context)
 }
 
-/// Real time until a failed store is asked again.
+/// Real time until a failed store is queried again.
 const RETRY: Duration = Duration::from_secs(1);
-/// Real time between two looks for what other processes have left in a shared store.
+/// Real time between two queries for tasks that other processes left in a shared store.
 const LOOK: Duration = Duration::from_secs(5);
 
 impl Sandbox {
@@ -71,8 +71,8 @@ impl Sandbox {
         if !self.schedule.is_in_flight(id) {
             return self.delivered_at_account(real_now, id, result);
         }
-        // If this cannot be written, the callback counts as in flight until the next start: better
-        // than sending it again and again.
+        // If this cannot be written, the callback counts as in flight until the next start, since it must not be sent
+        // again and again.
         for _ in 0..ATTEMPTS {
             let result = result.clone();
             if self.alone(real_now, |context| service::callback::mark(context, id, result)).is_ok() {
@@ -84,7 +84,7 @@ impl Sandbox {
         }
     }
 
-    /// The same for a callback of an account that was made at run time. If the account is gone, so is the callback.
+    /// The same for a callback of an account created at run time. If the account is gone, so is the callback.
     fn delivered_at_account(&mut self, real_now: Timestamp, id: &str, result: Result<StatusCode, String>) {
         let Some(account) = self.accounts.with_in_flight(id) else { return };
         for _ in 0..ATTEMPTS {
@@ -101,7 +101,7 @@ impl Sandbox {
         }
     }
 
-    /// The real time at which [`Sandbox::due`] may return something, unless requests, reports or a clock change
+    /// Returns the real time at which [`Sandbox::due`] may return something, unless requests, reports or a clock change
     /// come first; `None` if only these can cause something.
     #[must_use]
     pub fn next_due(&self) -> Option<Timestamp> {
@@ -115,7 +115,7 @@ impl Sandbox {
         Some(due.map_or(look, |due| due.min(look)))
     }
 
-    /// Asks a shared store now and then what other processes have left to be done, because they may have ended.
+    /// Asks a shared store from time to time for tasks of processes that have ended.
     fn look_for_others(&mut self, real_now: Timestamp) {
         if self.store.is_shared() && real_now.since(self.last_look) >= LOOK {
             self.last_look = real_now;
@@ -124,7 +124,7 @@ impl Sandbox {
         }
     }
 
-    /// A task that no request asks for, in its own transaction.
+    /// Runs a task in its own transaction, without a request.
     pub(super) fn alone<T>(
         &mut self,
         real_now: Timestamp,
@@ -134,7 +134,7 @@ impl Sandbox {
         self.finish_alone(None, real_now, work)
     }
 
-    /// The same for an account that was made at run time; `None` if it is gone.
+    /// The same for an account created at run time; `None` if it is gone.
     pub(super) fn alone_at<T>(
         &mut self,
         account: &str,
@@ -158,7 +158,7 @@ impl Sandbox {
         work: impl FnOnce(&mut service::Context<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let mut context = self.context(account, real_now, IpAddr::V4(Ipv4Addr::LOCALHOST));
-        // A defect must not affect later requests.
+        // A panic must not affect later requests.
         let done = catch_unwind(AssertUnwindSafe(|| work(&mut context)))
             .unwrap_or_else(|_| Err(StoreError::Engine("a defect of the sandbox".to_owned())));
         let done = done.and_then(|done| context.records.keep().map(|()| done));

@@ -12,7 +12,7 @@ use crate::{
     vault::{self, KeyFile, Stage},
 };
 
-/// A database, and where the key is that the records in it are sealed with.
+/// A database, and the key that seals its records.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SharedStore {
     url: String,
@@ -21,23 +21,23 @@ pub struct SharedStore {
     pub(crate) reseals: bool,
 }
 
-/// Where the key of a shared store is.
+/// The key of a shared store, or its place.
 #[derive(Clone, PartialEq, Eq)]
 pub enum StoreKey {
-    /// In a file as beside a store file; it is made if the store is not there either.
+    /// In a key file; it is created together with the store.
     File(PathBuf),
-    /// Here: 32 bytes.
+    /// The 32 bytes themselves.
     Bytes(Zeroizing<[u8; 32]>),
 }
 
 impl StoreKey {
-    /// A key that the caller has.
+    /// Uses a key of 32 bytes.
     #[must_use]
     pub fn from_bytes(key: [u8; 32]) -> Self {
         Self::Bytes(Zeroizing::new(key))
     }
 
-    /// A key of 64 hexadecimal digits; nothing if it is another text.
+    /// Parses a key of 64 hexadecimal digits; `None` for any other text.
     #[must_use]
     pub fn from_hex(digits: &str) -> Option<Self> {
         vault::parse_key(digits.trim()).map(Self::Bytes)
@@ -45,7 +45,7 @@ impl StoreKey {
 }
 
 impl SharedStore {
-    /// A database by its URL, such as `postgres://user@host:5432/database`.
+    /// Names a database by its URL, such as `postgres://user@host:5432/database`.
     #[must_use]
     pub fn new(url: impl Into<String>, key: StoreKey) -> Self {
         Self { url: url.into(), key, older: Vec::new(), reseals: false }
@@ -58,15 +58,16 @@ impl SharedStore {
         self
     }
 
-    /// Lets a server seal every record with the newest key before it serves, as [`SharedStore::reseal`] does.
+    /// Makes a server seal every record with the newest key before it serves; see [`SharedStore::reseal`].
     #[must_use]
     pub fn reseal_at_start(mut self, reseals: bool) -> Self {
         self.reseals = reseals;
         self
     }
 
-    /// Seals every record with the newest key while other processes work, and retires the older ones: they open nothing then, and
-    /// may be forgotten. Returns how many records and entries of the journal it has sealed. The seed must be unpredictable.
+    /// Seals every record with the newest key while other processes work, and retires the older keys, which are not
+    /// needed afterwards. Returns the number of records and journal entries that were sealed. The seed must be
+    /// unpredictable.
     ///
     /// # Errors
     /// [`OpenError`] says what is wrong with the database or a key file. The older keys are still needed then; call it again.
@@ -75,7 +76,7 @@ impl SharedStore {
         Ok(store.reseal()?)
     }
 
-    /// The URL without its password.
+    /// Returns the URL without its password.
     #[must_use]
     pub fn shown(&self) -> String {
         without_password(&self.url)
@@ -89,8 +90,8 @@ impl fmt::Debug for SharedStore {
 }
 
 impl Sandbox {
-    /// A sandbox over a PostgreSQL database that other processes may use at the same time. Creates the tables and a key
-    /// file if they are missing. The seed must be unpredictable: it determines the keys.
+    /// Opens a sandbox over a PostgreSQL database that other processes may use at the same time. Creates the tables and
+    /// a key file if they are missing. The seed must be unpredictable: it determines the keys.
     ///
     /// # Errors
     /// [`OpenError`] says what is wrong with the database or the key file.
@@ -98,8 +99,8 @@ impl Sandbox {
         Self::open_shared(&SharedStore::new(url, key.clone()), settings, seed)
     }
 
-    /// The same, with older keys too if there are any. If the newest key is new to the store, it seals what is written from now
-    /// on, in every process.
+    /// Opens it with older keys too, if there are any. If the newest key is new to the store, it seals what is written
+    /// from now on, in every process.
     ///
     /// # Errors
     /// [`OpenError`] says what is wrong with the database or a key file.
@@ -111,7 +112,7 @@ impl Sandbox {
     }
 }
 
-/// Opens the store, with the key file that was made for it, if it was.
+/// Opens the store, with its key file if that was created for it.
 fn open(shared: &SharedStore, dice: &mut SeededRandom) -> Result<Postgres, OpenError> {
     let url = &shared.url;
     let mut name = [0; 16];
@@ -131,7 +132,7 @@ fn open(shared: &SharedStore, dice: &mut SeededRandom) -> Result<Postgres, OpenE
     let KeyFile { key, stage } = match vault::load_key(path)? {
         Some(file) => file,
         None => {
-            // Before a key is made for it: an existing store has one already.
+            // Checked before a key is created: an existing store has one already.
             if Postgres::is_there(url)? {
                 return Err(OpenError::KeyFileMissing(path.clone()));
             }

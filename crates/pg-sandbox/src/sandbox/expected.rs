@@ -1,5 +1,5 @@
-//! The records that a request will probably read, as far as its parameters tell: an engine whose reads wait for a network reads those
-//! of a whole group at once ([`Store::expect`](crate::store::Store::expect)). A guess that is wrong costs a row, and no more.
+//! Predicts from its parameters the records that a request will read. An engine whose reads wait for a network reads
+//! those of a whole group at once ([`Store::expect`](crate::store::Store::expect)). A wrong guess costs one row.
 
 use http::Request;
 
@@ -19,7 +19,7 @@ use crate::{
 /// A kind of record and the key of one.
 type Expected = (&'static Kind, String);
 
-/// What a request will probably read.
+/// Returns the records that a request will probably read.
 pub(super) fn by<'a>(
     inbound: &'a Inbound,
     settings: &'a Settings,
@@ -34,7 +34,7 @@ pub(super) fn by<'a>(
     parameters.chain(unique).chain(of_caller(inbound, caller, settings, accounts)).chain(page(&inbound.route))
 }
 
-/// The record that a parameter names.
+/// Returns the record that a parameter names.
 fn named((name, value): (&str, &str)) -> Vec<Expected> {
     let kind = match name {
         "sessionKey" => return vec![(Session::KIND, value.to_owned()), (Meta::KIND, Meta::cv2_key(value))],
@@ -48,7 +48,7 @@ fn named((name, value): (&str, &str)) -> Vec<Expected> {
     vec![(kind, value.to_owned())]
 }
 
-/// The name of the account that calls, if it is known without the records.
+/// Returns the name of the caller's account, if it is known without the records.
 fn merchant<'a>(caller: Option<&'a Caller>, accounts: &'a Accounts) -> Option<&'a str> {
     match caller? {
         Caller::Merchant(name) => Some(name),
@@ -57,8 +57,8 @@ fn merchant<'a>(caller: Option<&'a Caller>, accounts: &'a Accounts) -> Option<&'
     }
 }
 
-/// What is read of every caller: its failures, its requests of the last minute, and the account itself if it was made at run time
-/// and no copy of it is right.
+/// Returns the records read for every caller: its failures, its requests of the last minute, and the account itself if
+/// it was created at run time and its copy is out of date.
 fn of_caller(inbound: &Inbound, caller: Option<&Caller>, settings: &Settings, accounts: &Accounts) -> Vec<Expected> {
     if inbound.route.method().is_none() {
         return Vec::new();
@@ -90,7 +90,7 @@ fn peer<B>(request: &Request<B>) -> String {
     Peer::of(request).to_string()
 }
 
-/// What a page shows.
+/// Returns the records that a page shows.
 fn page(route: &Route) -> Option<Expected> {
     match route {
         Route::Pay(path) => Some((CheckoutToken::KIND, path.split('/').next().unwrap_or_default().to_owned())),

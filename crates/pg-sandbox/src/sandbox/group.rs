@@ -1,4 +1,4 @@
-//! Requests that came together, answered in one transaction.
+//! Answers a group of requests in one transaction.
 
 use bytes::Bytes;
 use http::Response;
@@ -11,12 +11,12 @@ use crate::{
     timestamp::Timestamp,
 };
 
-/// Sandbox time between two looks for CV2s whose session has ended.
+/// Sandbox time between two sweeps for CV2s whose session has ended.
 const SWEEP_MILLIS: i64 = 60_000;
-/// How often a request is tried whose transaction was undone by a conflict or a lost connection.
+/// How often a request is tried whose transaction was rolled back by a conflict or a lost connection.
 pub(super) const ATTEMPTS: u32 = 8;
 
-/// Why a transaction was undone.
+/// Why a transaction was rolled back.
 struct Undone {
     error: StoreError,
     may_try_again: bool,
@@ -26,7 +26,7 @@ impl Sandbox {
     /// As [`handle_group`](Self::handle_group), but does not wait for the disk: **no response may be sent** before the
     /// [`Syncer`](crate::store::Syncer) has returned after it.
     ///
-    /// Before the write `more` may add requests that have come meanwhile; it is asked until it adds none.
+    /// Before the write, `more` may add requests that have arrived meanwhile; it is called until it adds none.
     pub(crate) fn answer_group(
         &mut self,
         real_now: Timestamp,
@@ -51,7 +51,8 @@ impl Sandbox {
         responses
     }
 
-    /// Answers a group in one transaction; if that is undone and may be tried again, each request in one of its own.
+    /// Answers a group in one transaction. If that is rolled back and may be repeated, answers each request in its own
+    /// transaction.
     fn answer_or_split(
         &mut self,
         real_now: Timestamp,
@@ -73,7 +74,7 @@ impl Sandbox {
         }
     }
 
-    /// Answers a request of a group that was undone, in a transaction of its own.
+    /// Answers a request of a rolled-back group in its own transaction.
     fn alone_until_answered(&mut self, real_now: Timestamp, alone: &mut Vec<Inbound>) -> Vec<Response<Bytes>> {
         let mut left = ATTEMPTS;
         loop {
@@ -88,7 +89,7 @@ impl Sandbox {
         }
     }
 
-    /// Answers all requests in one transaction. If it fails, nothing has happened, in the store and in memory.
+    /// Answers all requests in one transaction. If it fails, neither the store nor the memory has changed.
     fn in_transaction(
         &mut self,
         real_now: Timestamp,
@@ -132,7 +133,7 @@ impl Sandbox {
         Ok(responses)
     }
 
-    /// Tells the engine what these requests will probably read.
+    /// Tells the engine which records these requests will probably read.
     fn expect(&mut self, requests: &[Inbound]) {
         let Self { store, settings, accounts, .. } = self;
         store.expect(&mut requests.iter().flat_map(|inbound| expected::by(inbound, settings, accounts)));
@@ -148,8 +149,8 @@ impl Sandbox {
         }
     }
 
-    /// Forgets what other processes may have changed: the clock and the faults are read again, and the schedule asks again
-    /// what is due.
+    /// Drops copies of records that other processes may have changed: clock and faults are read again, and so are due
+    /// tasks.
     fn learn_from_others(&mut self) -> Result<(), StoreError> {
         self.clock = self.stored_clock()?;
         self.faults = self.stored_faults()?;
@@ -159,14 +160,14 @@ impl Sandbox {
         Ok(())
     }
 
-    /// Undoes what a group has changed, in the store and in memory.
+    /// Rolls a group back, in the store and in memory.
     fn forget_group(&mut self, journaled: u64) {
         self.store.rollback();
         self.cv2.restore();
         self.schedule.look_again();
         self.accounts.look_again();
-        // A change of the clock is undone, and the faults were not met. If they cannot be read now, the next transaction reads them
-        // before anything else, and fails if it cannot.
+        // This restores the clock and the counts of faults. If they cannot be read now, the next transaction reads them
+        // first, and fails if it cannot.
         match (self.stored_clock(), self.stored_faults()) {
             (Ok(clock), Ok(faults)) => (self.clock, self.faults) = (clock, faults),
             _ => self.is_stale = true,

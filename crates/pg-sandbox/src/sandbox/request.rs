@@ -1,4 +1,4 @@
-//! One request within its transaction: the fault that it meets, the answer, and the entry in the journal.
+//! One request within its transaction: its fault, its answer, and its entry in the journal.
 
 use std::{
     net::IpAddr,
@@ -30,8 +30,8 @@ use crate::{
 impl Sandbox {
     /// Answers one request with the fault of its method, if there is one.
     ///
-    /// Fails when the store has lost the transaction, or a fault cannot be counted; every request of the
-    /// group fails then.
+    /// Fails if the store has lost the transaction, or a fault cannot be counted. Then every request of the group
+    /// fails.
     pub(super) fn answer_one(
         &mut self,
         real_now: Timestamp,
@@ -63,10 +63,10 @@ impl Sandbox {
         })
     }
 
-    /// The answer to a request whose transaction has failed.
+    /// Returns the answer to a request whose transaction has failed.
     pub(super) fn failure(&mut self, real_now: Timestamp, inbound: &Inbound, error: &StoreError) -> Response<Bytes> {
         if matches!(error, StoreError::Unknown) {
-            // An error would say that nothing has happened.
+            // An error response would say that nothing was changed.
             return closed();
         }
         let refusal = Refusal::from(SandboxErrorCode::SANDBOX_FAILURE).about(&error.to_string());
@@ -75,7 +75,7 @@ impl Sandbox {
         answer.into_response()
     }
 
-    /// The fault that a request meets. It is counted whatever the result of the request is.
+    /// Returns the fault of a request. It is counted whatever the result of the request is.
     fn fault(&mut self, scope: &Scope, route: &Route) -> Result<Option<FaultKind>, StoreError> {
         let Some(info) = route.method() else { return Ok(None) };
         let account = scope.account.as_ref().and_then(|id| self.accounts.get_mut(id));
@@ -86,13 +86,14 @@ impl Sandbox {
         Ok(met)
     }
 
-    /// The error of a request that no service has answered.
+    /// Returns the error of a request that no service has answered.
     fn refused(&mut self, refusal: Refusal, route: &Route) -> Answer {
         let trace_code = self.keys.digits(9);
         refusal.answer(&Basis::default(), route.response_format(), trace_code, &self.settings.spoken())
     }
 
-    /// Lets the service answer. Fails only when the store has lost the transaction, and with it every request of the group.
+    /// Passes the request to its service. Fails only if the store has lost the transaction; then every request of the
+    /// group fails.
     fn carry_out(
         &mut self,
         real_now: Timestamp,
@@ -106,7 +107,7 @@ impl Sandbox {
         let missing_account = scope.missing.clone();
         let context = self.context(scope.account.as_deref(), real_now, Peer::of(request));
         let mut context = Context { host, silence, missing_account, ..context };
-        // A defect in one method must not affect the others.
+        // A panic in one method must not affect the others.
         let answered = catch_unwind(AssertUnwindSafe(|| {
             let answered = service::answer(&mut context, route, request, call);
             let kept = if answered.is_ok() && !is_head { context.records.keep() } else { context.records.undo() };
@@ -132,7 +133,7 @@ impl Sandbox {
         Ok(if *is_head { answer.without_body() } else { answer })
     }
 
-    /// What a request or a task may look at and change. An account that was made at run time has its own clock, faults and
+    /// Returns the context of a request or a task. An account created at run time has its own clock, faults and
     /// schedule.
     pub(super) fn context(&mut self, account: Option<&str>, real_now: Timestamp, peer: IpAddr) -> Context<'_> {
         let live = account.and_then(|id| self.accounts.get_mut(id));
@@ -171,7 +172,7 @@ impl Sandbox {
         }
     }
 
-    /// Adds a request of a service or one of its pages to the journal, and its answer if there is one.
+    /// Adds a request of a service or of one of its pages to the journal, with its answer if there is one.
     fn note(
         &mut self,
         real_now: Timestamp,
@@ -207,7 +208,7 @@ impl Sandbox {
         });
     }
 
-    /// The name of the account that made a session.
+    /// Returns the name of the account that made a session.
     fn merchant_of(&mut self, session_key: &str) -> Option<String> {
         let session = Transaction::new(&mut *self.store).get::<Session>(session_key);
         Some(session.ok()??.merchant)
@@ -219,7 +220,7 @@ fn late(mut response: Response<Bytes>, milliseconds: u64) -> Response<Bytes> {
     response
 }
 
-/// A placeholder for no response, which is never sent.
+/// Returns a placeholder for no response, which is never sent.
 fn closed() -> Response<Bytes> {
     let mut response = Response::new(Bytes::new());
     *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
@@ -227,7 +228,7 @@ fn closed() -> Response<Bytes> {
     response
 }
 
-/// The first half of a body and then bytes that are neither UTF-8, nor XML, nor JSON.
+/// Returns the first half of a body and then bytes that are neither UTF-8, nor XML, nor JSON.
 fn garbled(body: &[u8]) -> Bytes {
     [&body[..body.len() / 2], b"\xff\xfe<\"{"].concat().into()
 }

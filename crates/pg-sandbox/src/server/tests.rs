@@ -171,7 +171,7 @@ async fn silent_connections_make_room_the_oldest_first() {
     for _ in 0..8 {
         silent.push(TcpStream::connect(server.address()).await.unwrap());
     }
-    // The half of a head is silence, too.
+    // Half of a head counts as silence, too.
     silent[7].write_all(b"POST /v3/token/enable HTTP/1.1\r\nHost: ").await.unwrap();
     let answer = exchange(&server, head("GET", "/_sandbox/clock", "").as_bytes()).await;
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");

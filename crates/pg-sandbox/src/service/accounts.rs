@@ -1,4 +1,4 @@
-//! Accounts that are made and removed while the sandbox runs (A335).
+//! Creates and removes accounts at run time (A335).
 
 use super::{Context, cv2};
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
 
 /// The most accounts at a time.
 pub(crate) const MOST: usize = 1_000;
-/// The most accounts that are removed at a time because their time is over.
+/// The most expired accounts that are removed at a time.
 const AT_ONCE: usize = 8;
 /// Records that are removed at a time.
 const CHUNK: u32 = 500;
@@ -23,12 +23,12 @@ const NAME_DIGITS: usize = 12;
 /// Letters and digits of a credential.
 const CREDENTIAL: usize = 2 * Account::ID;
 
-/// All accounts, the oldest first. One whose time is over may still be there.
+/// Returns all accounts, the oldest first. An expired one may still be listed.
 pub(crate) fn listed(records: &mut Transaction<'_>) -> Result<Vec<AccountEntry>, StoreError> {
     records.get::<Meta>(Meta::ACCOUNTS)?.map_or(Ok(Vec::new()), |meta| meta.read())
 }
 
-/// An account of the list, unless its time is over.
+/// Returns an account of the list, unless it has expired.
 pub(crate) fn find(context: &mut Context<'_>, name: &str) -> Result<Option<Account>, StoreError> {
     let id = context.vault.account_id(name);
     let stored = context.records.get::<Meta>(&Meta::account_key(&id))?;
@@ -36,7 +36,7 @@ pub(crate) fn find(context: &mut Context<'_>, name: &str) -> Result<Option<Accou
     Ok(account.filter(|account| !account.expired(context.real_now)))
 }
 
-/// Makes an account whose name is free.
+/// Creates an account whose name is free.
 pub(crate) fn create(
     context: &mut Context<'_>,
     name: Option<String>,
@@ -45,7 +45,7 @@ pub(crate) fn create(
 ) -> Result<Account, StoreError> {
     let name = name.unwrap_or_else(|| format!("ci-{}", context.keys.letters_and_digits(NAME_DIGITS)));
     let id = context.vault.account_id(&name);
-    // One of the same name whose time is over may not have been removed yet.
+    // An expired account of the same name may not have been removed yet.
     remove(context, &name)?;
     let mut random = |length| context.keys.letters_and_digits(length);
     let credentials = Credentials {
@@ -65,7 +65,7 @@ pub(crate) fn create(
     Ok(account)
 }
 
-/// Removes an account with everything that belongs to it, and says whether there was one.
+/// Removes an account with all its records. Returns whether it existed.
 pub(crate) fn remove(context: &mut Context<'_>, name: &str) -> Result<bool, StoreError> {
     let mut all = listed(&mut context.records)?;
     let before = all.len();
@@ -107,12 +107,12 @@ fn all_of<T: StoredRecord>(records: &mut Transaction<'_>, name: &str) -> Result<
         for record in &found {
             records.remove::<T>(record.key())?;
         }
-        // The engine has them gone before it is asked for the next ones.
+        // They are removed from the engine before the next ones are queried.
         records.keep()?;
     }
 }
 
-/// Removes accounts whose time is over, and gives the others.
+/// Removes expired accounts, and returns the others.
 pub(crate) fn remove_expired(context: &mut Context<'_>) -> Result<Vec<AccountEntry>, StoreError> {
     let over = |entry: &&AccountEntry| entry.expires.is_some_and(|expires| expires <= context.real_now);
     let all = listed(&mut context.records)?;

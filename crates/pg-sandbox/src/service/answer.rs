@@ -1,4 +1,5 @@
-//! The answer to a request: the reply, its basis and the warnings. The journal keeps their facts, the caller gets a response.
+//! The answer to a request: the reply, its basis and the warnings. The journal records them, and the caller gets a
+//! response.
 
 use bytes::Bytes;
 use http::Response;
@@ -15,24 +16,24 @@ use crate::{
 pub(crate) struct Answer {
     /// The status, body and headers of its own.
     pub(crate) reply: Reply,
-    /// The clause and the assumptions that it is based on.
+    /// Its basis: the clause and the assumptions.
     pub(crate) basis: Basis,
-    /// What the caller is warned of.
+    /// The warnings for the caller.
     pub(crate) warnings: Warnings,
 }
 
 impl Answer {
-    /// An answer without warnings.
+    /// Creates an answer without warnings.
     pub(crate) fn new(reply: Reply, basis: Basis) -> Self {
         Self { reply, basis, warnings: Warnings::default() }
     }
 
-    /// The answer to HEAD instead of GET.
+    /// Returns the answer to HEAD instead of GET.
     pub(crate) fn without_body(self) -> Self {
         Self { reply: self.reply.without_body(), ..self }
     }
 
-    /// The parts of it that the journal keeps.
+    /// Returns the parts of it that the journal keeps.
     pub(crate) fn remembered(&self) -> NotedReply<'_> {
         let Self { reply, basis, warnings } = self;
         NotedReply {
@@ -45,7 +46,7 @@ impl Answer {
         }
     }
 
-    /// The HTTP response.
+    /// Returns the HTTP response.
     pub(crate) fn into_response(self) -> Response<Bytes> {
         let mut response = self.reply.into_response();
         let headers = response.headers_mut();

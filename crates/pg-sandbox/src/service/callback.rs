@@ -52,9 +52,9 @@ pub(crate) fn check(context: &Context<'_>, kind: CallbackKind, url: &str) -> Res
     }
 }
 
-/// Schedules a callback at `now`: it is sent as soon as the request that causes it is durable, unless the behaviour of callbacks
-/// was changed. It is sent again only if it is not acknowledged and retries are configured (A345). A registered
-/// destination receives it in place of the URL of the request (A346).
+/// Schedules a callback at `now`: it is sent once the request that causes it is durable, unless the behaviour of
+/// callbacks was changed. It is sent again only if it is not acknowledged and retries are configured (A345). A
+/// registered destination receives it in place of the URL of the request (A346).
 pub(crate) fn enqueue(context: &mut Context<'_>, new: NewCallback<'_>, now: Timestamp) -> Result<(), StoreError> {
     let misbehaviour = next_misbehaviour(context)?;
     let destination = destination(context, new.merchant, new.kind)?;
@@ -92,8 +92,8 @@ pub(crate) fn enqueue(context: &mut Context<'_>, new: NewCallback<'_>, now: Time
     context.records.put(&callback)
 }
 
-/// The due callbacks, as far as there is room for them in flight. The caller must
-/// mark them as departed once this is durable.
+/// Returns the due callbacks, up to the limit of callbacks in flight. The caller must mark them as departed once this
+/// is durable.
 pub(crate) fn hand_out(context: &mut Context<'_>) -> Result<Vec<Outgoing>, StoreError> {
     let mut outgoing: Vec<Outgoing> = Vec::new();
     let now = context.now;
@@ -132,7 +132,7 @@ fn waiting(context: &mut Context<'_>, by: Timestamp) -> Result<Vec<Callback>, St
     Ok(found)
 }
 
-/// The request that delivers a callback, or why it cannot be sent.
+/// Returns the request that delivers a callback, or why it cannot be sent.
 fn ready(context: &mut Context<'_>, callback: &Callback) -> Result<Result<Outgoing, String>, StoreError> {
     let Some(body) = context.records.get::<CallbackBody>(&callback.key)? else {
         return Ok(Err("its body is lost".to_owned()));
@@ -172,7 +172,7 @@ pub(crate) fn redeliver(context: &mut Context<'_>, id: &str) -> Result<Option<Ca
     Ok(Some(callback))
 }
 
-/// The settings for the next callbacks.
+/// Returns the settings for the next callbacks.
 pub(crate) fn behaviour(context: &mut Context<'_>) -> Result<Vec<CallbackBehaviour>, StoreError> {
     let known = context.records.get::<Meta>(&context.meta_key(Meta::CALLBACK_BEHAVIOUR))?;
     known.map_or(Ok(Vec::new()), |meta| meta.read())
@@ -193,7 +193,7 @@ fn next_misbehaviour(context: &mut Context<'_>) -> Result<Option<Misbehaviour>, 
     Ok(Some(misbehaviour))
 }
 
-/// The registered destinations.
+/// Returns the registered destinations.
 pub(crate) fn destinations(context: &mut Context<'_>) -> Result<Vec<CallbackDestination>, StoreError> {
     let known = context.records.get::<Meta>(&context.meta_key(Meta::CALLBACK_DESTINATIONS))?;
     known.map_or(Ok(Vec::new()), |meta| meta.read())
@@ -204,7 +204,7 @@ pub(crate) fn set_destinations(context: &mut Context<'_>, list: &[CallbackDestin
     context.put_meta(Meta::callback_destinations(&context.meta_key(Meta::CALLBACK_DESTINATIONS), list))
 }
 
-/// The destination of an account's callbacks of a kind, if one is registered.
+/// Returns the destination of an account's callbacks of a kind, if one is registered.
 pub(crate) fn destination(
     context: &mut Context<'_>,
     merchant: &str,

@@ -138,7 +138,7 @@ fn has_foreign_referer(headers: &HeaderMap, settings: &Settings) -> bool {
     headers.get_all(header::REFERER).iter().any(is_foreign)
 }
 
-/// Why a server-to-server method refuses this request (A195); `None` if it does not.
+/// Returns why a server-to-server method refuses this request (A195); `None` if it does not.
 ///
 /// The documents forbid calls from a customer's browser (spec 2 §1.2). Otherwise a page that a developer visits could
 /// pay with the public credentials, or lock the developer out.

@@ -1,4 +1,4 @@
-//! Everything that a method may look at and change.
+//! Everything that a method may read and change.
 
 use std::net::IpAddr;
 
@@ -26,18 +26,18 @@ use crate::{
 /// The default address of `pg sandbox`, also for a test without a socket.
 const USUAL_ADDRESS: &str = "http://127.0.0.1:8480";
 
-/// An account that was made at run time.
+/// An account created at run time.
 #[derive(Clone, Copy)]
 pub(crate) struct OwnAccount<'a> {
     /// The account.
     pub(crate) account: &'a Account,
-    /// The same as the services see it.
+    /// The account as the services see it.
     pub(crate) merchant: &'a Merchant,
 }
 
 /// One request's view of the sandbox.
 pub(crate) struct Context<'a> {
-    /// What the sandbox's clock shows.
+    /// The time of the sandbox's clock.
     pub(crate) now: Timestamp,
     /// The real time, for the clock itself.
     pub(crate) real_now: Timestamp,
@@ -45,15 +45,16 @@ pub(crate) struct Context<'a> {
     pub(crate) peer: IpAddr,
     /// The host that it was sent to, as the caller named it.
     pub(crate) host: Option<&'a HeaderValue>,
-    /// The records; undone when the request is refused, except what was kept.
+    /// The records; rolled back if the request is refused, except for changes that were kept.
     pub(crate) records: Transaction<'a>,
     /// The settings of the sandbox.
     pub(crate) settings: &'a Settings,
     /// Whether other processes may use the store too, so that no state may be kept in this process only.
     pub(crate) is_shared: bool,
-    /// The account that the request belongs to, if it was made at run time; then clock, faults and schedule are its own.
+    /// The account that the request belongs to, if it was created at run time; then clock, faults and schedule are its
+    /// own.
     pub(crate) account: Option<OwnAccount<'a>>,
-    /// The account that a call of the control interface names, and that is not there.
+    /// The missing account that a call of the control interface names.
     pub(crate) missing_account: Option<String>,
     /// Seals and opens card numbers.
     pub(crate) vault: &'a Vault,
@@ -65,11 +66,11 @@ pub(crate) struct Context<'a> {
     pub(crate) clock: &'a mut Clock,
     /// Requests of the last minute by merchant.
     pub(crate) throttle: &'a mut Throttle,
-    /// What goes wrong with the next calls.
+    /// The faults of the next calls.
     pub(crate) faults: &'a mut Faults,
     /// The newest requests and their replies.
     pub(crate) journal: &'a mut Journal,
-    /// What this process has done since its start.
+    /// The counters of this process.
     pub(crate) metrics: &'a Metrics,
     /// The scheduled work of the sandbox.
     pub(crate) schedule: &'a mut Schedule,
@@ -77,54 +78,54 @@ pub(crate) struct Context<'a> {
     pub(crate) unique_reference: Option<UniqueReference>,
     /// The `currency` of a request whose method has no such parameter.
     pub(crate) stray_currency: Option<String>,
-    /// The bank does not answer this request, because a fault says so.
+    /// A fault keeps the bank from answering this request.
     pub(crate) silence: Option<Silence>,
-    /// The bank has decided and what it decided is recorded, but its answer was lost: error 119.
+    /// The bank's decision is recorded, but its answer is lost: error 119.
     pub(crate) unheard: bool,
     /// The encoding that the request asked its reply in.
     pub(crate) encoding: Encoding,
-    /// Basis of the reply; a method adds the assumptions that it meets.
+    /// Basis of the reply; a method adds the assumptions that it uses.
     pub(crate) basis: Basis,
-    /// What the caller should know although the request is answered, whether or not it is refused.
+    /// Warnings for the caller, also for a refused request.
     pub(crate) warnings: Warnings,
 }
 
 impl<'a> Context<'a> {
-    /// The accounts of the configuration, for as long as the request lasts.
+    /// Returns the accounts of the configuration, for as long as the request lasts.
     pub(crate) fn merchants(&self) -> &'a Merchants {
         &self.settings.merchants
     }
 
-    /// The account of this name: one of the configuration, or the one that the request belongs to.
+    /// Returns the account of this name: one of the configuration, or the one that the request belongs to.
     pub(crate) fn merchant(&self, name: &str) -> Option<&'a Merchant> {
         let own = self.account.map(|own| own.merchant).filter(|merchant| merchant.name == name);
         own.or_else(|| self.merchants().by_name(name))
     }
 
-    /// The account of this version 3 API key.
+    /// Returns the account of this version 3 API key.
     pub(crate) fn merchant_of_key(&self, key: &str) -> Option<&'a Merchant> {
         let own = self.account.map(|own| own.merchant).filter(|merchant| merchant.api_key.matches(key));
         own.or_else(|| self.merchants().by_api_key(key))
     }
 
-    /// The account of this version 5 API key.
+    /// Returns the account of this version 5 API key.
     pub(crate) fn merchant_of_enterprise_key(&self, key: &str) -> Option<&'a Merchant> {
         let own = self.account.map(|own| own.merchant);
         let own = own.filter(|merchant| merchant.enterprise.as_ref().is_some_and(|held| held.api_key.matches(key)));
         own.or_else(|| self.merchants().by_enterprise_key(key))
     }
 
-    /// The name of the account that was made at run time; empty for what all other accounts share.
+    /// Returns the name of the account created at run time; empty for what all other accounts share.
     pub(crate) fn own_name(&self) -> &'a str {
         self.account.map_or("", |own| &own.account.name)
     }
 
-    /// The name of a value of the sandbox, or of the account that was made at run time.
+    /// Returns the name of a value of the sandbox, or of the account created at run time.
     pub(crate) fn meta_key(&self, name: &str) -> String {
         self.account.map_or_else(|| name.to_owned(), |own| Meta::key_of(name, own.account))
     }
 
-    /// Writes a value of the sandbox, or of the account that was made at run time.
+    /// Writes a value of the sandbox, or of the account created at run time.
     pub(crate) fn put_meta(&mut self, meta: Meta) -> Result<(), StoreError> {
         self.records.put(&match self.account {
             Some(own) => meta.of(own.account),
@@ -132,7 +133,7 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// What is due by then on the request's clock, by an index column for that.
+    /// Returns the records due by this time on the request's clock, by their index column.
     pub(crate) fn find_due<T: StoredRecord>(
         &mut self,
         limit: u32,
@@ -149,8 +150,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The base URL of the pages for customers, without a trailing slash: the configured one, otherwise the host of this
-    /// request.
+    /// Returns the base URL of the pages for customers, without a trailing slash: the configured one, otherwise the
+    /// host of this request.
     pub(crate) fn own_address(&self) -> String {
         if let Some(told) = &self.settings.public_url {
             return told.trim_end_matches('/').to_owned();
@@ -166,13 +167,13 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Warns the caller, in the header `pg-warning` and in the journal: one sentence without a full stop, which names
+    /// Adds a warning to the header `pg-warning` and to the journal: one sentence without a full stop, which names
     /// parameters and never a value, such as `transactionValue was ignored: the reservation has no part left`.
     pub(crate) fn warn(&mut self, text: &str) {
         self.warnings.add(text);
     }
 
-    /// A trace code (A20).
+    /// Returns a trace code (A20).
     pub(crate) fn trace_code(&mut self) -> String {
         self.keys.digits(9)
     }

@@ -24,17 +24,17 @@ pub(super) use access::{Denied, check};
 pub(super) use listing::Listing;
 pub(super) use lists::List;
 
-/// The path below `/_sandbox/` that says that the process runs, whatever its store does. Load balancers and container platforms
-/// ask it and [`READY`]: both are open to every machine, and say nothing else.
+/// The path below `/_sandbox/` that replies while the process runs, whatever the state of its store. Load balancers and
+/// container platforms call it and [`READY`]. Both are open to every machine and reveal nothing else.
 pub(crate) const LIVE: &str = "health/live";
-/// The path that is answered from the store: an error if requests could not be answered now.
+/// The path that checks the store, and returns an error if requests cannot be answered now.
 pub(crate) const READY: &str = "health/ready";
 
 /// Answers a call of the control interface; `path` is the part after `/_sandbox/`. The changes of a refused call
 /// are undone.
 pub(super) fn answer(context: &mut Context<'_>, path: &str, request: &Request<Bytes>) -> Result<Reply, Refusal> {
     if request.method() == Method::GET && [LIVE, READY].contains(&path) {
-        // To be here, a request has been given an open transaction.
+        // A request that gets here has an open transaction.
         let status = path.trim_start_matches("health/");
         return Ok(Reply::json(StatusCode::OK, &json!({ "status": status })));
     }
@@ -64,7 +64,7 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// Why the call is refused; `None` if it is not.
+    /// Returns why the call is refused; `None` if it is not.
     pub(super) fn refused(&self) -> Option<&str> {
         if self.status.is_success() { None } else { self.shown["error"].as_str() }
     }
@@ -137,7 +137,7 @@ fn not_accepted(segments: &[&str]) -> Answer {
 const NO_SUCH_CALL: &str = "no such call; known are merchants, accounts, cards, clock, faults, addresses, requests, transactions, \
      tokens, sessions, authentications, checkouts, batches, callbacks and sms";
 
-/// The HTTP methods of a known path: in words, and for the header `Allow`.
+/// Returns the HTTP methods of a known path: in words, and for the header `Allow`.
 fn accepted(segments: &[&str]) -> Option<(&'static str, &'static str)> {
     const READ: (&str, &str) = ("only GET is accepted here", "GET, HEAD");
     Some(match segments {
@@ -159,7 +159,7 @@ fn shown(value: Value) -> Answer {
     Answer { status: StatusCode::OK, shown: value, link: None, allow: None }
 }
 
-/// A refused call. Programs read the code, people the reason.
+/// Returns a refused call, with a code for programs and the reason as text.
 fn error(status: StatusCode, reason: &str) -> Answer {
     let code = match status {
         StatusCode::UNAUTHORIZED => "no-token",

@@ -16,7 +16,8 @@ pub(super) fn posted(context: &mut Context<'_>, session: &Session, cv2: Option<S
     match cv2 {
         Some(_) if context.is_shared => context.records.put(&Meta::cv2(&session.key)),
         Some(cv2) => {
-            // The sweep of this memory knows the sandbox's clock only; the end of the session takes the CV2 along on any clock.
+            // The sweep of this memory uses the sandbox's clock only; the end of the session drops the CV2 on any
+            // clock.
             let until = if session.own_clock { Timestamp::MAX } else { session.expires };
             context.cv2.keep(&session.key, cv2, until);
             Ok(())

@@ -1,4 +1,4 @@
-//! Who may call a method: blocked addresses, credentials, signature, rate (A28 and A51 to A54).
+//! Checks who may call a method: blocked addresses, credentials, signature, rate (A28 and A51 to A54).
 
 use std::collections::VecDeque;
 
@@ -33,8 +33,8 @@ pub(crate) fn is_credential(credentials: AuthScheme, name: &str) -> bool {
     }
 }
 
-/// Refuses an address that is blocked at the moment, by failures in whichever version (A53). An account that was made at run
-/// time has its own count (A335).
+/// Refuses an address that is blocked at present, by failures in either version (A53). An account created at run time
+/// has its own count (A335).
 pub(crate) fn refuse_blocked(context: &mut Context<'_>) -> Result<(), Refusal> {
     let key = FailedAttempts::key_of(context.own_name(), &context.peer.to_string());
     let attempts = context.records.get::<FailedAttempts>(&key)?;
@@ -46,7 +46,7 @@ pub(crate) fn refuse_blocked(context: &mut Context<'_>) -> Result<(), Refusal> {
     Err(Refusal::from(code).assuming(assumed::FAILURES_THAT_COUNT_TOWARDS_A_LOCKOUT))
 }
 
-/// The account that a version 3 request comes from, once all of its credentials are right.
+/// Returns the account that a version 3 request comes from, once all of its credentials are right.
 pub(crate) fn signed<'a>(
     context: &mut Context<'a>,
     form: &Form,
@@ -74,7 +74,7 @@ pub(crate) fn signed<'a>(
     Ok(merchant)
 }
 
-/// The account that a version 5 request comes from (spec 3 §5): any mistake is error 3.
+/// Returns the account that a version 5 request comes from (spec 3 §5): any mistake is error 3.
 pub(crate) fn enterprise<'a>(context: &mut Context<'a>, form: &Form) -> Result<&'a Merchant, Refusal> {
     let merchant = form.given("api_key").and_then(|key| context.merchant_of_enterprise_key(key));
     let Some(merchant) = with_enterprise_password(merchant, form) else {
@@ -113,13 +113,13 @@ pub(crate) fn is_admitted(
     }
 }
 
-/// The account of a version 5 key, if the password is right too.
+/// Returns the account of a version 5 key, if the password is right too.
 fn with_enterprise_password<'a>(merchant: Option<&'a Merchant>, form: &Form) -> Option<&'a Merchant> {
     let password = form.get("api_password").unwrap_or_default();
     merchant.filter(|merchant| merchant.enterprise.as_ref().is_some_and(|held| held.api_password.matches(password)))
 }
 
-/// The account of a version 3 key, if the password is right too.
+/// Returns the account of a version 3 key, if the password is right too.
 fn with_password<'a>(merchant: Option<&'a Merchant>, form: &Form) -> Option<&'a Merchant> {
     let password = form.get("apiPassword").unwrap_or_default();
     merchant.filter(|merchant| merchant.api_password.matches(password))
@@ -137,7 +137,7 @@ fn account<'a>(context: &mut Context<'a>, form: &Form) -> Result<&'a Merchant, R
     if let Some(merchant) = with_password(key.and_then(|key| context.merchant_of_key(key)), form) {
         return Ok(merchant);
     }
-    // Credentials of version 5 are right, and have no settings here.
+    // Reached only with valid credentials of version 5, which have no settings here.
     let other = key.and_then(|key| context.merchant_of_enterprise_key(key));
     if other.and_then(|other| other.enterprise.as_ref()).is_some_and(|held| held.api_password.matches(password)) {
         return Err(Refusal::from(ErrorCode::MERCHANT_SETTINGS_NOT_FOUND).assuming(assumed::CODES_102_105_AND_123));
@@ -148,7 +148,7 @@ fn account<'a>(context: &mut Context<'a>, form: &Form) -> Result<&'a Merchant, R
         .assuming(assumed::FAILURES_THAT_COUNT_TOWARDS_A_LOCKOUT))
 }
 
-/// A failure is counted although the request that failed is refused (A53).
+/// Counts a failure, although the request is refused (A53).
 fn count_failure(context: &mut Context<'_>) -> Result<(), Refusal> {
     let address = context.peer.to_string();
     let own = context.own_name();
@@ -159,15 +159,15 @@ fn count_failure(context: &mut Context<'_>) -> Result<(), Refusal> {
     Ok(context.records.keep()?)
 }
 
-/// Whether the version 3 account that a form names has signed it. With a wrong password the signature decides nothing, and is not
-/// computed: the time would tell that the key is known.
+/// Whether the version 3 account that a form names has signed it. With a wrong password the signature is not computed:
+/// its time would reveal that the key is known.
 pub(crate) fn is_signed(merchants: &Merchants, form: &Form) -> bool {
     let Some(key) = form.given("apiKey") else { return false };
     with_password(merchants.by_api_key(key), form).is_some()
         && merchants.signing_key(key).is_some_and(|key| is_signed_with(key, form))
 }
 
-/// Whether an account that was made at run time has signed the form: connections know only those of the configuration.
+/// Whether an account created at run time has signed the form: connections know only those of the configuration.
 fn is_signed_by_own(context: &Context<'_>, merchant: &Merchant, form: &Form) -> bool {
     let own = context.account.is_some_and(|own| own.merchant.name == merchant.name);
     own && is_signed_with(&ShaKey::new(merchant.sha_key.expose()), form)
@@ -176,7 +176,7 @@ fn is_signed_by_own(context: &Context<'_>, merchant: &Merchant, form: &Form) -> 
 fn is_signed_with(key: &ShaKey, form: &Form) -> bool {
     let Some(given) = form.get("shaSignature") else { return false };
     let sent: Vec<(&str, &str)> = form.iter().collect();
-    // Arrays are rare, and gathering them costs something.
+    // Arrays are rare, and collecting them takes time.
     let arrays =
         if sent.iter().any(|(name, _)| name.ends_with(']')) { pg_crypto::form_arrays(&sent) } else { Vec::new() };
     let parameters: Vec<(&str, &str)> =
@@ -184,7 +184,7 @@ fn is_signed_with(key: &ShaKey, form: &Form) -> bool {
     pg_crypto::verify(&parameters, key, given).is_ok()
 }
 
-/// Counts a request of an account, in the store if several processes share it, and says whether it is within the limit.
+/// Counts a request of an account, in the store if several processes share it. Returns whether it is within the limit.
 fn admits(context: &mut Context<'_>, merchant: &str, per_minute: u32) -> Result<bool, StoreError> {
     if !context.is_shared {
         return Ok(context.throttle.admits(merchant, per_minute, context.now));

@@ -104,12 +104,12 @@ fn act(context: &mut Context<'_>, segments: &[&str], request: &Request<Bytes>) -
     }
 }
 
-/// A page of the inspector.
+/// Returns a page of the inspector.
 fn shown(context: &Context<'_>, place: Place, heading: &str, content: Html) -> Reply {
     Reply::inspector(StatusCode::OK, frame::page(context, Some(place), heading, content))
 }
 
-/// An error page.
+/// Returns an error page.
 fn problem(context: &Context<'_>, status: StatusCode, reason: &str) -> Reply {
     let heading = if status == StatusCode::NOT_FOUND { "There is no such page" } else { "This cannot be done" };
     Reply::inspector(status, frame::page(context, None, heading, Html::new().raw("<p>").text(reason).raw("</p>\n")))
@@ -131,7 +131,7 @@ fn see(path: &str) -> Result<Reply, Refusal> {
     Ok(Reply::see_other(location))
 }
 
-/// A caller without access gets no page.
+/// Returns the response to a caller without access, which gets no page.
 fn refused(denied: Denied) -> Reply {
     let page = Reply::inspector(denied.status, frame::bare("Access to the inspector is denied", denied.reason));
     if denied.status == StatusCode::UNAUTHORIZED { page.asking_for_a_password() } else { page }

@@ -1,5 +1,4 @@
-//! How a method of the service is called: from parameters to its typed request, and from its reply
-//! record to the response.
+//! Calls a method of the service: from parameters to its typed request, and from its reply record to the response.
 
 use http::Request;
 use pg_model::{
@@ -29,33 +28,33 @@ use crate::{
     warning::Warnings,
 };
 
-/// A method that the sandbox carries out: one file each, beside the method's service.
+/// A method that the sandbox implements. Its file is beside the method's service.
 pub(crate) trait Serve: ApiRequest + Send + 'static {
-    /// What the account needs to be allowed.
+    /// The permission that the account needs.
     const PERMISSION: Permission = Permission::Open;
     /// Whether the request must be signed.
     const SIGNATURE: Signature = Signature::Required;
 
-    /// Which rules of the parameters the request breaks.
+    /// Returns the rules that the request's parameters break.
     fn broken_rules(&self) -> Violations {
         self.check()
     }
 
-    /// Carries out a request whose credentials and parameters are right. Changes of the records are
-    /// undone when it refuses, but for the use of a unique reference.
+    /// Executes a request with valid credentials and parameters. If it refuses, its changes of the records are rolled
+    /// back, except for the use of a unique reference.
     fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<Self::Reply, Refusal>;
 
-    /// The reply that expresses a refusal, if the method's reply can express it.
+    /// Returns the reply that expresses a refusal, if the method's reply can express it.
     fn told_in_reply(refusal: Refusal, context: &mut Context<'_>, merchant: &Merchant) -> Result<Self::Reply, Refusal> {
         let _ = (context, merchant);
         Err(refusal)
     }
 }
 
-/// What an account needs to be allowed (A102).
+/// The permission that an account needs (A102).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Permission {
-    /// Nothing.
+    /// No permission.
     Open,
     /// Raw card numbers (spec 2 §1.2).
     RawCards,
@@ -72,41 +71,41 @@ pub(crate) struct Entry {
     refused: fn(Refusal, &mut Context<'_>, &Merchant) -> Result<Reply, Refusal>,
 }
 
-/// The table entry of a method.
+/// Returns the table entry of a method.
 pub(crate) const fn entry<M: Serve>() -> Entry {
     Entry { info: M::INFO, permission: M::PERMISSION, signature: M::SIGNATURE, read: read::<M>, refused: refused::<M> }
 }
 
 impl Entry {
-    /// The typed request of a form, or why it cannot be read.
+    /// Reads the typed request of a form, or returns why it cannot be read.
     fn typed(&self, form: &Form) -> Result<Box<dyn Served>, Refusal> {
         let request = (self.read)(form)?;
         misplaced::refusal(self.info, form).map_or(Ok(request), Err)
     }
 }
 
-/// A typed request, of whichever method.
+/// A typed request of any method.
 trait Served: Send {
     fn serve(self: Box<Self>, context: &mut Context<'_>, merchant: &Merchant) -> Result<Reply, Refusal>;
 }
 
-/// A call as far as it can be judged without the records.
+/// A call, checked as far as possible without the records.
 pub(crate) struct Call {
     form: Result<Form, FormError>,
     /// Warnings about the parameter names of a request.
     warnings: Warnings,
-    /// Why the form can be read in two ways.
+    /// The refusal of a form that can be read in two ways.
     ambiguous: Option<Refusal>,
-    /// Nothing when there are no parameters, or the sandbox does not carry the method out.
+    /// `None` without parameters, or if the sandbox does not implement the method.
     judged: Option<Judged>,
 }
 
 struct Judged {
     /// Whether the account that the form names has signed it.
     signed: bool,
-    /// What a reply rests on because of the names that were sent.
+    /// The assumptions that a reply follows because of the sent names.
     assumptions: Vec<u16>,
-    /// The typed request, or which rules it breaks; nothing when the credentials are wrong anyway.
+    /// The typed request, or the rules that it breaks; `None` if the credentials are wrong.
     request: Option<Result<Box<dyn Served>, Refusal>>,
 }
 
@@ -121,7 +120,7 @@ impl Call {
             given.map(|form| spelling::judge(info, form)).unwrap_or_default();
         let mut judged = given.zip(find(info)).map(|(form, entry)| {
             let signed = gate::is_signed(&settings.merchants, form);
-            // Nothing that takes longer than reading it is done with a request before its credentials are right.
+            // Before its credentials are checked, a request gets no work that takes longer than reading it.
             let admitted = gate::is_admitted(&settings.merchants, info.credentials, form, entry.signature, signed);
             let typed = admitted.then(|| entry.typed(form));
             if admitted && stray_number::warn(info, form, &mut warnings) {
@@ -137,7 +136,7 @@ impl Call {
         Self { form, warnings, ambiguous: twice, judged }
     }
 
-    /// The parameters, or why they cannot be read.
+    /// Returns the parameters, or why they cannot be read.
     pub(crate) const fn form(&self) -> Result<&Form, &FormError> {
         self.form.as_ref()
     }
@@ -147,7 +146,7 @@ impl Call {
         self.warnings.clone()
     }
 
-    /// The parameters, or why they cannot be read, and why they can be read in two ways.
+    /// Returns the parameters or why they cannot be read, and the refusal if they can be read in two ways.
     pub(crate) fn into_form(self) -> (Result<Form, FormError>, Option<Refusal>) {
         (self.form, self.ambiguous)
     }
@@ -207,7 +206,7 @@ pub(crate) fn call(
     Ok(reply)
 }
 
-/// The parameters of a body; one that the server could not read carries the reason with it.
+/// Returns the parameters of a body; a body that the server could not read contains the reason.
 pub(crate) fn form(settings: &Settings, request: &Request<bytes::Bytes>) -> Result<Form, FormError> {
     match request.extensions().get::<FormError>() {
         Some(error) => Err(error.clone()),
@@ -215,7 +214,7 @@ pub(crate) fn form(settings: &Settings, request: &Request<bytes::Bytes>) -> Resu
     }
 }
 
-/// The parameters of the card form. Inputs that it collects or ignores may share a name (A48).
+/// Returns the parameters of the card form. Inputs that it collects or ignores may share a name (A48).
 fn card_form(settings: &Settings, info: &MethodInfo, request: &Request<bytes::Bytes>) -> Result<Form, FormError> {
     if let Some(error) = request.extensions().get::<FormError>() {
         return Err(error.clone());

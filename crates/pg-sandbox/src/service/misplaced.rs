@@ -1,6 +1,6 @@
-//! Parameters that a method does not have, although a client that sends them expects an effect: references,
-//! amounts and items. Ignoring them would move another amount of money than was meant, or protect from nothing, so
-//! they are refused (A150 and A151).
+//! Parameters that a method does not have, although a client that sends them expects an effect: references, amounts and
+//! items. Ignoring them would charge another amount, or would not prevent a second payment, so they are refused (A150
+//! and A151).
 
 use pg_model::{
     ErrorCode,
@@ -24,7 +24,7 @@ const AMOUNTS: [&str; 7] = ["value", "amount", "price", "quantity", "total", "tr
 
 /// Parts of the names of item numbers, in the same spelling.
 const PARTS_OF_ITEMS: [&str; 5] = ["price", "quantity", "qty", "amount", "total"];
-/// The letters of parameters without which another payment is made than was meant.
+/// The letters of parameters whose loss changes the payment.
 const DECISIVE: [&str; 10] = [
     "currency",
     "terminalkey",
@@ -39,12 +39,12 @@ const DECISIVE: [&str; 10] = [
 ];
 const VALUE: &str = "transactionValue";
 
-/// The refusal for the first such parameter of a request to the gateway or to version 5.
+/// Returns the refusal for the first such parameter of a request to the gateway or to version 5.
 pub(super) fn refusal(info: &MethodInfo, form: &Form) -> Option<Refusal> {
     if !matches!(info.service.name, "transaction" | "enterprise") {
         return None;
     }
-    // A part that was left empty by mistake would become all of it.
+    // An amount left empty by mistake would become the whole amount.
     if info.fields.iter().any(|field| field.wire == VALUE) && form.get(VALUE) == Some("") {
         return Some(
             Refusal::from(ErrorCode::INVALID_TRANSACTION_VALUE).assuming(assumed::AMOUNTS_THAT_A_METHOD_DOES_NOT_HAVE),
@@ -55,14 +55,14 @@ pub(super) fn refusal(info: &MethodInfo, form: &Form) -> Option<Refusal> {
     let unknown = |name: &str| !gate::is_credential(info.credentials, name) && names.find(name).is_none();
     let given = form.iter().filter(|(name, value)| !value.is_empty() && unknown(name));
     given.enumerate().find_map(|(at, (name, value))| {
-        // Of thousands, only the first are compared letter by letter.
+        // Of thousands of names, only the first are compared letter by letter.
         let meant = if at < MOST_COMPARED { names.meant(name) } else { None };
         let refusal = of(info, names, name, meant.as_deref().unwrap_or_default());
         refusal.or_else(|| (whole && is_number(value)).then(|| amount(name)))
     })
 }
 
-/// Whether a request without `transactionValue` is for all of the original's amount.
+/// Whether a request without `transactionValue` is for the whole amount of the original.
 fn takes_all_without_a_value(info: &MethodInfo) -> bool {
     info.fields.iter().any(|field| field.wire == VALUE && !field.required)
 }

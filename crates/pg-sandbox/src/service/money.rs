@@ -1,4 +1,4 @@
-//! Amounts as people read them.
+//! Formats amounts for pages.
 
 use pg_model::{Amount, Currency};
 
@@ -9,7 +9,7 @@ const COMMA_BEFORE_DECIMALS: &[&str] = &[
     "UYU", "VES", "VND",
 ];
 
-/// Signs by which currencies are known in English (CLDR); any other currency is written by its code.
+/// Currency signs in English (CLDR); other currencies are written by their code.
 const SIGNS: &[(&str, &str)] = &[
     ("AUD", "A$"),
     ("BRL", "R$"),
@@ -31,19 +31,18 @@ const SIGNS: &[(&str, &str)] = &[
     ("XCD", "EC$"),
 ];
 
-/// Minor units with all decimals and the separators of their currency: `1,000.00`, `1.000,00`
-/// (spec 3 §4.8).
+/// Returns minor units with all decimals and the separators of their currency: `1,000.00`, `1.000,00` (spec 3 §4.8).
 pub(super) fn separated(minor: u64, currency: &str) -> String {
     grouped(minor, currency, if COMMA_BEFORE_DECIMALS.contains(&currency) { ('.', ',') } else { (',', '.') })
 }
 
-/// The same as English writes it, which is the language of all pages: `1,000.00` (A182).
+/// Returns it in English notation, which all pages use: `1,000.00` (A182).
 pub(super) fn in_english(minor: u64, currency: &str) -> String {
     grouped(minor, currency, (',', '.'))
 }
 
-/// An amount with its currency in front, as every page for customers shows it, on one line: `£1,000.00`, or `CHF 1,000.00`
-/// where the currency has no sign of its own (A182).
+/// Returns an amount with its currency in front, as every page for customers shows it, on one line: `£1,000.00`, or
+/// `CHF 1,000.00` where the currency has no sign of its own (A182).
 pub(super) fn with_currency(minor: u64, currency: &str) -> String {
     let amount = in_english(minor, currency);
     match SIGNS.iter().find(|(code, _)| *code == currency) {

@@ -1,5 +1,5 @@
-//! The names that a method takes, in tables: a request may hold thousands of names, and they are looked up before anyone
-//! knows who sends them.
+//! The names that a method takes, in tables: a request may hold thousands of names, and they are looked up before its
+//! credentials are checked.
 
 use std::{collections::HashSet, sync::LazyLock};
 
@@ -12,7 +12,7 @@ use strsim::osa_distance;
 
 use crate::name_hash::NameMap;
 
-/// A longer name is not a typing mistake, and comparing it takes time.
+/// A longer name is not a typing error, and comparing it takes time.
 const LONGEST: usize = 64;
 
 /// The names of one method.
@@ -22,13 +22,13 @@ pub(super) struct Names {
     plain: NameMap<usize>,
     /// Fields of items: the text before and after the number, and their places.
     numbered: Vec<(&'static str, &'static str, usize)>,
-    /// What the names of fields begin with, and their places.
+    /// The prefixes of fields' names, and the places of these fields.
     prefixes: Vec<(&'static str, usize)>,
     /// Every field's name in the tables.
     wires: HashSet<&'static str>,
     /// The letters of every field's name.
     letters: HashSet<String>,
-    /// What a misspelt name may have meant, credentials too.
+    /// The names that a misspelt one may mean, including credentials.
     meant: Vec<Meant>,
 }
 
@@ -38,17 +38,17 @@ struct Meant {
     set: u32,
 }
 
-/// How a method knows a name.
+/// The field that a method has for a name.
 #[derive(Clone, Copy)]
 pub(super) struct Known {
     /// The place of the field in the method's table.
     pub(super) place: usize,
-    /// Whether it has no other name but its spellings.
+    /// Whether it has one name, apart from its spellings.
     pub(super) plain: bool,
 }
 
 impl Names {
-    /// Those of a method.
+    /// Creates the names of a method.
     pub(super) fn of(info: &MethodInfo) -> &'static Self {
         static ALL: LazyLock<Vec<Names>> = LazyLock::new(|| METHODS.iter().map(|info| Names::new(info)).collect());
         let all = &*ALL;
@@ -92,7 +92,7 @@ impl Names {
         }
     }
 
-    /// The field of a name, in any of its spellings.
+    /// Returns the field of a name, in any of its spellings.
     pub(super) fn find(&self, name: &str) -> Option<Known> {
         if let Some(&place) = self.plain.get(name) {
             return Some(Known { place, plain: true });
@@ -105,7 +105,7 @@ impl Names {
         numbered.or_else(of_prefix).map(|place| Known { place, plain: false })
     }
 
-    /// The field at a place.
+    /// Returns the field at a place.
     pub(super) fn field(&self, known: Known) -> &'static Field {
         self.info.fields[known.place]
     }
@@ -120,7 +120,7 @@ impl Names {
         self.letters.contains(letters)
     }
 
-    /// The name that was probably meant.
+    /// Returns the name that was probably meant.
     pub(super) fn meant(&self, name: &str) -> Option<String> {
         if name.len() > LONGEST {
             return None;
@@ -135,8 +135,8 @@ impl Names {
             6..=11 => 2,
             _ => 3,
         };
-        // The distance is never less than the difference in length, nor than half of the letters that only one of the two
-        // has, and these cost next to nothing to compare.
+        // The distance is at least the difference in length, and at least half the number of letters that only one of
+        // the two has. Both are cheap to compute.
         let set = set(&letters);
         let is_near = |meant: &&Meant| {
             meant.letters.len().abs_diff(letters.len()) <= slips && (meant.set ^ set).count_ones() as usize <= 2 * slips
@@ -150,7 +150,8 @@ impl Names {
         (distance <= slips).then(|| nearest.replace("{n}", number(name).unwrap_or("0")))
     }
 
-    /// What follows `collect` in a name that begins so in another letter case; those inputs are known by their prefix.
+    /// Returns the part after `collect` of a name with this prefix in another letter case; such inputs are known by
+    /// their prefix.
     fn collected<'n>(&self, name: &'n str) -> Option<&'n str> {
         const PREFIX: &str = "collect";
         let takes = self.prefixes.iter().any(|(prefix, _)| *prefix == PREFIX);
@@ -159,18 +160,18 @@ impl Names {
     }
 }
 
-/// The letters of a name in small: other cases, underscores, brackets and numbers are no other name.
+/// Returns the letters of a name in lower case: case, underscores, brackets and numbers do not distinguish names.
 pub(super) fn letters(name: &str) -> String {
     let name = name.replace("{n}", "");
     name.chars().filter(char::is_ascii_alphabetic).map(|letter| letter.to_ascii_lowercase()).collect()
 }
 
-/// Which letters occur, one bit each.
+/// Returns a bit set of the letters that occur.
 fn set(letters: &str) -> u32 {
     letters.bytes().fold(0, |set, letter| set | 1 << (letter - b'a'))
 }
 
-/// The number in a name.
+/// Returns the number in a name.
 fn number(name: &str) -> Option<&str> {
     let start = name.find(|letter: char| letter.is_ascii_digit())?;
     let digits = name[start..].split(|letter: char| !letter.is_ascii_digit()).next()?;

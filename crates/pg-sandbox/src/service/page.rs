@@ -18,15 +18,15 @@ mod pay;
 pub(super) use challenge::challenge;
 pub(super) use pay::pay;
 
-/// The answer to a browser that asks for a page with an HTTP method that the page does not take.
+/// Returns the answer to a browser that asks for a page with an HTTP method that the page does not take.
 pub(super) fn wrong_method(allowed: &'static str) -> Reply {
     let message = format!("Only {} are accepted", allowed.replace(", ", " and "));
     let page = html::failure(SandboxErrorCode::METHOD_NOT_ALLOWED.as_str(), &message);
     Reply::page(StatusCode::METHOD_NOT_ALLOWED, page).allowing(allowed)
 }
 
-/// Where a browser lands whose session is unknown, so that no page of a merchant is known (spec 2 §4.2; A79): the
-/// page for the code in the query; without a known one, for an invalid session key.
+/// Returns the page for a browser whose session is unknown, since then no merchant's page is known (spec 2 §4.2; A79):
+/// the page for the code in the query, or without a known code for an invalid session key.
 pub(super) fn session_error(context: &mut Context<'_>, request: &Request<Bytes>) -> Reply {
     let query = request.uri().query().unwrap_or_default();
     let form = Form::parse(query.as_bytes(), &FormLimits::default()).unwrap_or_default();

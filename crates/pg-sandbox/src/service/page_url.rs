@@ -22,13 +22,13 @@ const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_'
 pub(crate) struct PageUrl(String);
 
 impl PageUrl {
-    /// The address, if it is one.
+    /// Returns the address, if it is one.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         (text.len() <= LONGEST && Format::Url.admits(text) && leads_somewhere(text)).then(|| Self(text.to_owned()))
     }
 
-    /// The address with these parameters behind those that it has, and before its fragment
-    /// (A83). Nothing that is not ASCII is left, so that it can be a header.
+    /// Appends these parameters to the address, before its fragment (A83). The result is ASCII, so that it can be a
+    /// header.
     pub(crate) fn with(&self, parameters: &[(&str, &str)]) -> Result<HeaderValue, http::Error> {
         let (address, fragment) = self.0.split_at(self.0.find('#').unwrap_or(self.0.len()));
         let mut location = utf8_percent_encode(&with_ascii_host(address), CONTROLS).to_string();
@@ -49,7 +49,7 @@ impl PageUrl {
     }
 }
 
-/// The address with a host in another script written as browsers and DNS know it (`xn--…`, UTS #46).
+/// Returns the address with a host in another script written as browsers and DNS know it (`xn--…`, UTS #46).
 fn with_ascii_host(address: &str) -> Cow<'_, str> {
     let host = host_range(address);
     match ascii(&address[host.clone()]) {
@@ -64,7 +64,7 @@ fn ascii(host: &str) -> Option<String> {
     idna::domain_to_ascii(host).ok().filter(|host| !host.is_empty())
 }
 
-/// The position of the host in an address.
+/// Returns the position of the host in an address.
 fn host_range(address: &str) -> Range<usize> {
     let start = address.find("://").map_or(0, |at| at + 3);
     let end = address[start..].find(['/', '?', '#']).map_or(address.len(), |at| start + at);
@@ -91,7 +91,7 @@ fn is_host(host: &str) -> bool {
         return address.strip_suffix(']').is_some_and(|address| address.parse::<Ipv6Addr>().is_ok());
     }
     let name = host.strip_suffix('.').unwrap_or(host);
-    // Browsers take a name that ends in a number for an address.
+    // Browsers read a name that ends in a number as an address.
     if name.rsplit('.').next().is_some_and(are_digits) {
         return name.parse::<Ipv4Addr>().is_ok();
     }
@@ -99,7 +99,7 @@ fn is_host(host: &str) -> bool {
     name.split('.').all(|label| !label.is_empty() && label.chars().all(known))
 }
 
-/// An empty one is that of the scheme (RFC 3986 §3.2.3).
+/// Whether a port is valid; an empty one is the scheme's default (RFC 3986 §3.2.3).
 fn is_port(port: &str) -> bool {
     port.is_empty() || (are_digits(port) && port.parse::<u16>().is_ok())
 }
@@ -151,7 +151,7 @@ mod tests {
             "https://shop.example\\@other.example/",
             " https://shop.example/",
             "https://shop.example/a b",
-            // No browser goes there.
+            // Browsers do not open it.
             "https://@/",
             "https://customer@:80/",
             "https://shop.example:port/",

@@ -10,14 +10,14 @@ use crate::{
     vault::NotOurs,
 };
 
-/// A request that is answered with an error code. What it wrote is undone, except what it kept.
+/// An answer with an error code. The request's changes are rolled back, except for those that were kept.
 #[derive(Debug, Clone)]
 pub(crate) struct Refusal {
     code: String,
     message: String,
     status: u16,
     basis: Basis,
-    /// The sandbox's own code, for which a dialect may have another; nothing for a code of the documents.
+    /// The sandbox's own code, which a dialect may replace; `None` for a code of the documents.
     own: Option<SandboxErrorCode>,
 }
 
@@ -25,39 +25,39 @@ pub(crate) struct Refusal {
 const MESSAGE_LIMIT: usize = 100;
 
 impl Refusal {
-    /// More about it, after the message: the name of a parameter, never a value.
+    /// Details after the message: the name of a parameter, never a value.
     pub(crate) fn about(mut self, detail: &str) -> Self {
         self.message = format!("{}: {detail}", self.message).chars().take(MESSAGE_LIMIT).collect();
         self
     }
 
-    /// The same with another HTTP status.
+    /// Sets another HTTP status.
     pub(crate) fn with_status(self, status: u16) -> Self {
         Self { status, own: None, ..self }
     }
 
-    /// The same with another assumption that it rests on.
+    /// Adds an assumption to its basis.
     pub(crate) fn assuming(mut self, number: u16) -> Self {
         self.basis.assume(number);
         self
     }
 
-    /// Its own basis, for a reply that reports it in another way than by an error.
+    /// Returns its own basis, for a reply that reports it in another way than by an error.
     pub(crate) fn basis(&self) -> &Basis {
         &self.basis
     }
 
-    /// The three digits of the code.
+    /// Returns the three digits of the code.
     pub(crate) fn code(&self) -> &str {
         &self.code
     }
 
-    /// The text of `errorMessage`.
+    /// Returns the text of `errorMessage`.
     pub(crate) fn message(&self) -> &str {
         &self.message
     }
 
-    /// The same with code, text and status of a dialect, where that has them.
+    /// Replaces code, text and status by those of the dialect, where it has them.
     fn spoken(mut self, dialect: &Dialect) -> Self {
         if let Some(own) = self.own
             && let Some(entry) = dialect.error_for(own.situation())
@@ -71,7 +71,7 @@ impl Refusal {
         self
     }
 
-    /// The error as the body of a service that speaks a dialect has it, with a fresh trace code.
+    /// Returns the error as the body of a service that speaks a dialect has it, with a fresh trace code.
     pub(crate) fn record(&self, trace_code: String, dialect: &Dialect) -> ServiceError {
         self.clone().spoken(dialect).body(trace_code)
     }
@@ -84,8 +84,8 @@ impl Refusal {
         })
     }
 
-    /// The answer in the format of the request's service and in its dialect, based on the refusal's own basis and on what
-    /// the request had `assumed` before it was refused.
+    /// Returns the answer in the format of the request's service and in its dialect, based on the refusal's own basis
+    /// and on what the request had `assumed` before it was refused.
     pub(crate) fn answer(
         self,
         assumed: &Basis,
@@ -107,7 +107,7 @@ impl Refusal {
         Answer::new(reply.with_error_code(refusal.code), basis)
     }
 
-    /// The basis of the whole reply. The control interface is not part of the service.
+    /// Returns the basis of the whole reply. The control interface is not part of the service.
     fn basis_in(&self, response_format: ResponseFormat, assumed: &Basis) -> Basis {
         let mut basis = self.basis.clone();
         basis.join(assumed);
@@ -153,7 +153,7 @@ impl Refusal {
     }
 }
 
-/// The codes of the account updater, which the list of document 1 has.
+/// Returns the codes of the account updater, which the list of document 1 has.
 fn is_listed_in_document_1_alone(code: &str) -> bool {
     matches!(code, "180" | "181" | "182" | "183" | "184")
 }

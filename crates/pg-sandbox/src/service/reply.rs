@@ -1,4 +1,4 @@
-//! What goes back to the caller, before it is an HTTP response.
+//! A reply, before it becomes an HTTP response.
 
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{inspector::style, page::html as hosted};
 
-/// A response in the making.
+/// A response that is being built.
 #[derive(Debug)]
 pub(crate) struct Reply {
     status: StatusCode,
@@ -36,12 +36,12 @@ enum Content {
     Wasm,
 }
 
-/// Where the answer to a page's form may lead.
+/// Where the response to a page's form may lead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FormTarget {
-    /// It stays here.
+    /// To a page of the sandbox.
     Here,
-    /// On to any page of a merchant, by a redirect.
+    /// To any page of a merchant, by a redirect.
     Away,
 }
 
@@ -54,7 +54,7 @@ enum Frames {
     Any,
 }
 
-/// Whose pages they are.
+/// The audience of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Site {
     /// Pages for customers.
@@ -63,7 +63,7 @@ enum Site {
     Inspector,
 }
 
-/// What a page may run.
+/// The scripts that a page may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Scripts {
     /// Nothing.
@@ -73,12 +73,12 @@ enum Scripts {
 }
 
 impl Reply {
-    /// A record of the service, with HTTP 200 (spec 1 §4.1).
+    /// Creates a record of the service, with HTTP 200 (spec 1 §4.1).
     pub(crate) fn record(record: &dyn Record, encoding: Encoding) -> Self {
         Self::encoded(StatusCode::OK, encoding, pg_model::encode(record, encoding))
     }
 
-    /// A body that is encoded already.
+    /// Creates a body that is encoded already.
     pub(crate) fn encoded(status: StatusCode, encoding: Encoding, body: String) -> Self {
         let content = match encoding {
             Encoding::Xml => Content::Xml,
@@ -87,24 +87,24 @@ impl Reply {
         Self::new(status, content, body)
     }
 
-    /// JSON of the control interface.
+    /// Returns JSON of the control interface.
     pub(crate) fn json(status: StatusCode, value: &Value) -> Self {
-        // People look at it in terminals.
+        // It is read on terminals.
         let text = format!("{value:#}\n");
         Self::new(status, Content::Json, pg_model::json::escape_invisible(&text).into_owned())
     }
 
-    /// A page for people.
+    /// Creates a page for people.
     pub(crate) fn page(status: StatusCode, html: String) -> Self {
         Self::new(status, Content::Html, html)
     }
 
-    /// A page of the inspector.
+    /// Creates a page of the inspector.
     pub(crate) fn inspector(status: StatusCode, html: String) -> Self {
         Self { site: Site::Inspector, ..Self::page(status, html) }
     }
 
-    /// A script of the inspector.
+    /// Creates a script of the inspector.
     pub(crate) fn script(script: Bytes) -> Self {
         Self { body: script, ..Self::new(StatusCode::OK, Content::JavaScript, String::new()) }
     }
@@ -119,12 +119,12 @@ impl Reply {
         Self { scripts: Scripts::Own, ..self }
     }
 
-    /// A line of text.
+    /// Creates a line of text.
     pub(crate) fn text(status: StatusCode, text: &str) -> Self {
         Self::new(status, Content::Text, format!("{text}\n"))
     }
 
-    /// A browser is sent to another page, which it asks for with GET.
+    /// Redirects a browser to another page, which it requests with GET.
     pub(crate) fn see_other(location: HeaderValue) -> Self {
         Self { location: Some(location), ..Self::text(StatusCode::SEE_OTHER, "See other") }
     }
@@ -178,28 +178,28 @@ impl Reply {
         Self { allow: Some(methods), ..self }
     }
 
-    /// The response to HEAD: the headers of GET, with the length of the body that is left out.
+    /// Sets the response to HEAD: the headers of GET, with the length of the body that is left out.
     pub(super) fn without_body(mut self) -> Self {
         self.left_out = Some(std::mem::take(&mut self.body).len());
         self
     }
 
-    /// The HTTP status.
+    /// Returns the HTTP status.
     pub(crate) const fn status(&self) -> StatusCode {
         self.status
     }
 
-    /// The code of an error.
+    /// Returns the code of an error.
     pub(crate) fn error_code(&self) -> Option<&str> {
         self.error_code.as_deref()
     }
 
-    /// The target of a redirect.
+    /// Returns the target of a redirect.
     pub(crate) const fn location(&self) -> Option<&HeaderValue> {
         self.location.as_ref()
     }
 
-    /// The body.
+    /// Returns the body.
     pub(crate) const fn body(&self) -> &Bytes {
         &self.body
     }
@@ -209,7 +209,7 @@ impl Reply {
         self.content == Content::Html
     }
 
-    /// The HTTP response.
+    /// Returns the HTTP response.
     pub(super) fn into_response(self) -> Response<Bytes> {
         let mut response = Response::new(self.body);
         *response.status_mut() = self.status;

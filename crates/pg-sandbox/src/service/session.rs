@@ -13,8 +13,8 @@ mod postform;
 
 pub(super) use postform::postform;
 
-/// The methods of the service that a merchant's server calls. The card form is called by browsers
-/// and answers in its own way: see [`postform()`].
+/// The methods that a merchant's server calls. Browsers call the card form, which has its own replies: see
+/// [`postform()`].
 pub(super) const METHODS: &[Entry] = &[entry::<Initiate>()];
 
 /// The number of sessions that are erased at a time, so that no request waits for long; the rest stays due.

@@ -7,7 +7,7 @@ use crate::form::{Form, shown};
 use crate::warning::Warnings;
 use crate::{assumed, codes::SandboxErrorCode};
 
-/// Unknown names of one request that are compared with the known ones. A request may hold thousands of them.
+/// The most unknown names of one request that are compared with the known ones, since a request may hold thousands.
 pub(super) const MOST_COMPARED: usize = 32;
 
 /// The findings about the names of a request.
@@ -59,7 +59,7 @@ pub(super) fn judge(info: &MethodInfo, form: &Form) -> Spelling {
     spelling
 }
 
-/// The first field whose place occurs twice.
+/// Returns the first field whose place occurs twice.
 fn of_same_field(info: &MethodInfo, mut places: Vec<usize>) -> Option<Refusal> {
     places.sort_unstable();
     let pair = places.windows(2).find(|pair| pair[0] == pair[1])?;

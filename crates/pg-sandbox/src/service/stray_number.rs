@@ -19,9 +19,9 @@ const FEWEST_DIGITS: usize = 12;
 /// Longer values are lists of keys, or not typed by a person.
 const LONGEST: usize = 1_024;
 
-/// Warns of each parameter whose value holds what looks like a card number, and says whether there is one.
+/// Warns of each parameter whose value looks like a card number. Returns whether there is one.
 pub(super) fn warn(info: &MethodInfo, form: &Form, warnings: &mut Warnings) -> bool {
-    // The card form masks its findings, and reports them.
+    // The card form masks such numbers and reports them itself.
     if info.credentials == AuthScheme::Session {
         return false;
     }
@@ -36,8 +36,8 @@ pub(super) fn warn(info: &MethodInfo, form: &Form, warnings: &mut Warnings) -> b
     found
 }
 
-/// Warns of an address and of headers that hold what looks like a card number: proxies and servers write them into their logs.
-/// Says whether there is one.
+/// Warns of a URL and of headers that contain a likely card number, since proxies and servers log them. Returns whether
+/// there is one.
 pub(super) fn warn_of_head<B>(request: &Request<B>, warnings: &mut Warnings) -> bool {
     let address = request.uri().path_and_query().map_or("", |address| address.as_str());
     let headers = request.headers().iter().map(|(name, value)| (name.as_str(), value.as_bytes()));

@@ -9,33 +9,33 @@ use crate::timestamp::Timestamp;
 
 const WINDOW: Duration = Duration::from_secs(60);
 
-/// When each limited account's requests of the last minute came. In memory, so a restart forgets them; if several processes
-/// share the store, there instead (`admits` of the gate).
+/// The times of each limited account's requests of the last minute. They are in memory, so a restart drops them. If
+/// several processes share the store, they are in the store (`admits` of the gate).
 #[derive(Debug, Default)]
 pub(crate) struct Throttle {
     times: HashMap<String, VecDeque<Timestamp>>,
 }
 
 impl Throttle {
-    /// Forgets the requests of an account that is removed.
+    /// Drops the requests of a removed account.
     pub(crate) fn forget(&mut self, merchant: &str) {
         self.times.remove(merchant);
     }
 
-    /// The requests of one account, as the store keeps them.
+    /// Returns the requests of one account, as the store keeps them.
     pub(super) fn of(merchant: &str, times: VecDeque<Timestamp>) -> Self {
         Self { times: HashMap::from([(merchant.to_owned(), times)]) }
     }
 
-    /// The requests of an account, for the store.
+    /// Returns the requests of an account, for the store.
     pub(super) fn times(mut self, merchant: &str) -> Vec<Timestamp> {
         self.times.remove(merchant).unwrap_or_default().into()
     }
 
-    /// Counts a request and says whether it is within the limit; one that is not does not count.
+    /// Returns whether a request is within the limit, and counts it only then.
     pub(crate) fn admits(&mut self, merchant: &str, per_minute: u32, now: Timestamp) -> bool {
         let times = self.times.entry(merchant.to_owned()).or_default();
-        // A clock that was set back leaves times in the future, which say nothing about this minute.
+        // A clock that was set back leaves times in the future, which do not count for this minute.
         times.retain(|&time| time <= now && now.since(time) < WINDOW);
         if times.len() >= usize::try_from(per_minute).unwrap_or(usize::MAX) {
             return false;

@@ -39,16 +39,16 @@ pub(super) fn lead_to(context: &mut Context<'_>, transaction: &str) {
     }
 }
 
-/// Keeps the reference of a request whatever came of it. The other changes of a refused request are dropped.
+/// Keeps the reference of a request, whatever its result. The other changes of a refused request are dropped.
 pub(super) fn settle<T>(context: &mut Context<'_>, answer: Result<T, Refusal>) -> Result<T, Refusal> {
     let Some(used) = context.unique_reference.take() else { return answer };
     if let Err(refusal) = &answer {
         context.records.undo()?;
-        // The service broke down before it had decided anything: nothing has happened.
+        // The service failed before it decided anything, so nothing was changed.
         if refusal.code() == SandboxErrorCode::SANDBOX_FAILURE.as_str() {
             return answer;
         }
-        // Whether the bank has charged is open after 119, in every dialect.
+        // After 119 it is unknown in every dialect whether the bank has charged.
         let free = context.settings.spoken().refused_reference == Some(ReferenceAfterRefusal::Free);
         if free && refusal.code() != ErrorCode::NO_RESPONSE_FROM_BANK.as_str() {
             return answer;

@@ -5,8 +5,7 @@ use pg_model::{ErrorCode, Rule, Violation, Violations, method::MethodInfo};
 use super::{names::Names, refusal::Refusal};
 use crate::{assumed, codes::SandboxErrorCode};
 
-/// The refusal for the first violation in the order of the method's table; the others are not told
-/// (A51).
+/// Returns the refusal for the first violation in the order of the method's table; the others are not reported (A51).
 pub(crate) fn refusal(info: &MethodInfo, violations: &Violations) -> Option<Refusal> {
     let names = Names::of(info);
     let item = info.fields.iter().position(|field| field.is_numbered());

@@ -1,8 +1,8 @@
-//! What can be wrong with a store.
+//! Errors of stores.
 
 use std::path::PathBuf;
 
-/// Why a store cannot be opened or did not do what it was asked.
+/// Why a store cannot be opened, or an operation failed.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -23,10 +23,10 @@ pub enum StoreError {
     /// The disk, or the quota of the file, is full.
     #[error("the disk is full")]
     Full,
-    /// The engine undid the whole transaction by itself, after an error such as a full disk.
+    /// The engine rolled the whole transaction back by itself, after an error such as a full disk.
     #[error("the store rolled the transaction back, for example because the disk is full")]
     Lost,
-    /// The disk reported an error after it had taken what was written.
+    /// The disk reported an error after it had accepted a write.
     #[error("restart the sandbox: a write did not reach the disk ({0})")]
     Unsynced(String),
     /// The file is damaged, or another program has altered it.
@@ -67,7 +67,7 @@ pub enum StoreError {
     Body {
         /// The table of the record.
         table: &'static str,
-        /// What is wrong; the record itself is not shown.
+        /// The error; the record itself is not shown.
         problem: String,
     },
     /// Anything else that the engine reports.

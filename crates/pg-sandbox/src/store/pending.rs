@@ -1,10 +1,10 @@
-//! What one request wants to write, until it is known whether it succeeds.
+//! The changes of one request, until it is known whether it succeeds.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
 use super::{INDEX_COLUMNS, Kind, Row, Store, StoreError, StoredRecord};
 
-/// Rows to write and to remove, by table and key. A later write of the same key takes the place of an earlier one.
+/// Rows to write and to remove, by table and key. A later write of a key replaces an earlier one.
 #[derive(Default)]
 pub(super) struct Pending(BTreeMap<&'static str, Table>);
 
@@ -13,7 +13,7 @@ struct Table {
     rows: Rows,
 }
 
-/// What is to become of the rows of one table.
+/// The changes of one table.
 type Rows = BTreeMap<String, Option<Held>>;
 
 /// A row to write.
@@ -43,12 +43,12 @@ impl Pending {
         self.set(kind, key, None);
     }
 
-    /// The pending change of a row, if any.
+    /// Returns the pending change of a row, if any.
     pub(super) fn get(&self, kind: &Kind, key: &str) -> Option<&Option<Held>> {
         self.rows(kind)?.get(key)
     }
 
-    /// The changed rows of a table.
+    /// Returns the changed rows of a table.
     pub(super) fn rows(&self, kind: &Kind) -> Option<&Rows> {
         self.0.get(kind.table).map(|table| &table.rows)
     }

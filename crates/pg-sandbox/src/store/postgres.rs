@@ -1,14 +1,14 @@
-//! The store in PostgreSQL, or in a database that speaks its protocol: one for any number of processes.
+//! The store in PostgreSQL, or in a database that speaks its protocol: one store for any number of processes.
 //!
 //! A group of requests is one SERIALIZABLE transaction. It locks the table `turn` first, so that the groups of several
-//! processes queue instead of undoing each other; where a database has no such lock, SERIALIZABLE alone keeps the promises.
-//! Writes wait in memory and go out together with the commit, one statement for each table. A transaction that the database
-//! undid because of a conflict, or whose connection broke before the commit, can be tried again
-//! ([`Store::may_try_again`]). If the connection breaks during the commit, the row of this process in `processes` tells
+//! processes queue instead of conflicting. In a database without such a lock, SERIALIZABLE alone keeps the promises.
+//! Writes wait in memory and go out together with the commit, one statement for each table. A transaction that the
+//! database rolled back because of a conflict, or whose connection broke before the commit, can be repeated
+//! ([`Store::may_try_again`]). If the connection breaks during the commit, the row of this process in `processes` shows
 //! whether it was done.
 //!
-//! Bodies are sealed as in SQLite ([`super::seal`]). There is no sum of all rows: a row that was taken away, or put back
-//! as it was earlier, is not noticed.
+//! Bodies are sealed as in SQLite ([`super::seal`]). There is no sum of all rows: a removed row, or an earlier version
+//! of a row, is not noticed.
 
 use std::{
     collections::BTreeMap,
@@ -59,25 +59,25 @@ pub struct Postgres {
     /// This process in the table of processes, and how many groups it has committed.
     process: String,
     number: i64,
-    /// How many groups, of those that this process has seen, have written something that processes keep a copy of.
+    /// How many of the groups that this process has seen wrote records of which processes keep copies.
     generation: i64,
-    /// Whether the open transaction has written nothing like that.
+    /// Whether the open transaction has written no such record.
     is_quiet: bool,
     change: Change,
     open: bool,
-    /// Why the database has undone the open transaction.
+    /// Why the database has rolled back the open transaction.
     trouble: Option<Trouble>,
-    /// What the open transaction has written, by table and key.
+    /// The writes of the open transaction, by table and key.
     written: BTreeMap<&'static str, BTreeMap<String, Option<Held>>>,
     /// Whether the open transaction has sent a part of it.
     sent: bool,
-    /// What is read with the beginning of a transaction, before requests ask for it.
+    /// The rows that are read at the beginning of a transaction, before requests need them.
     ahead: Ahead,
 }
 
 impl Postgres {
-    /// Opens the store in a database, or makes it, with the key that its rows are sealed with. The name tells this process
-    /// from all others that are or were.
+    /// Opens the store in a database, or makes it, with the key that its rows are sealed with. The name distinguishes
+    /// this process from all others, past and present.
     ///
     /// Beyond this machine the connection is encrypted and the certificate is checked, against the authorities in the file
     /// `sslrootcert` of the URL or those that Mozilla trusts. `sslmode=disable` in the URL switches TLS off; `require` and
@@ -133,7 +133,7 @@ impl Postgres {
         })
     }
 
-    /// The steps of the format that this program knows.
+    /// Returns the steps of the format that this program knows.
     #[doc(hidden)]
     #[must_use]
     pub fn steps() -> &'static [Step] {
@@ -148,7 +148,7 @@ impl Postgres {
         schema::is_there(&mut Link::new(url)?).map_err(|trouble| trouble.error())
     }
 
-    /// The first key of the store, on which identifiers depend.
+    /// Returns the first key of the store, on which identifiers depend.
     #[must_use]
     pub fn root(&self) -> &[u8; 32] {
         &self.root
@@ -158,7 +158,7 @@ impl Postgres {
     /// how many rows it has sealed.
     ///
     /// # Errors
-    /// When the database fails. The older keys are still needed then; call it again.
+    /// If the database fails. The older keys are still needed then; call it again.
     pub fn reseal(&mut self) -> Result<usize, StoreError> {
         let mut count = 0;
         for at in 0..self.tables.len() {
@@ -192,7 +192,7 @@ impl Postgres {
         Ok(())
     }
 
-    /// Reads the keys again, which another process has changed, in the open transaction.
+    /// Reads the keys again in the open transaction, after another process has changed them.
     fn follow_keys(&mut self, changes: i64) -> Result<(), StoreError> {
         let read = keys::read(&mut self.link, &self.ring);
         let known = read.map_err(|trouble| {
@@ -215,7 +215,7 @@ impl Postgres {
         result.map_err(|trouble| self.met(trouble))
     }
 
-    /// Notes why the transaction is undone. An error of a statement undoes it too.
+    /// Records why the transaction is rolled back. An error of a statement rolls it back too.
     fn met(&mut self, trouble: Trouble) -> StoreError {
         let error = trouble.error();
         self.trouble = Some(trouble);
@@ -226,12 +226,12 @@ impl Postgres {
         self.trouble.as_ref().map_or(StoreError::Lost, Trouble::error)
     }
 
-    /// What the open transaction has written to a row, unless it was sent already.
+    /// Returns the pending write of a row in the open transaction, unless it was sent already.
     fn held(&self, kind: &Kind, key: &str) -> Option<&Option<Held>> {
         self.written.get(kind.table)?.get(key)
     }
 
-    /// Reads what is expected to be read, all of it in one round trip.
+    /// Reads all expected rows in one round trip.
     fn read_expected(&mut self) -> Result<(), StoreError> {
         if self.open && self.trouble.is_some() {
             return Err(self.undone());
@@ -249,7 +249,7 @@ impl Postgres {
         Ok((expected, batches))
     }
 
-    /// Sends what waits for one table, so that a query finds it.
+    /// Sends the pending writes of one table, so that a query finds them.
     fn flush(&mut self, kind: &'static Kind) -> Result<(), StoreError> {
         let Some(rows) = self.written.remove(kind.table) else { return Ok(()) };
         self.ahead.written(kind.table, rows.keys());
@@ -262,7 +262,7 @@ impl Postgres {
         Ok(())
     }
 
-    /// Sends everything that waits, the note of this process, and COMMIT, in one round trip.
+    /// Sends all pending writes, the note of this process, and COMMIT, in one round trip.
     fn finish(&mut self) -> Result<(), StoreError> {
         if self.written.is_empty() && !self.sent {
             return self.link.simple("COMMIT").map(drop).map_err(|trouble| self.met(trouble));
@@ -288,7 +288,7 @@ impl Postgres {
         done
     }
 
-    /// Whether a commit was done whose answer was lost. The lock waits for a commit that is still under way.
+    /// Whether a commit was done whose answer was lost. The lock waits for a commit that is still in progress.
     fn was_committed(&mut self, number: i64) -> Result<(), StoreError> {
         let process = self.process.replace('\'', "''");
         let select = format!("SELECT number FROM payment_sandbox.processes WHERE id = '{process}'; COMMIT");
@@ -396,7 +396,7 @@ impl Store for Postgres {
         self.read_expected()?;
         let read = self.ahead.get(kind.table, key).cloned().unwrap_or(Ok(None));
         if !self.open {
-            // Without a transaction the next read may find something else.
+            // Without a transaction the next read may find other data.
             self.ahead.forget();
         }
         read
@@ -444,26 +444,26 @@ impl Store for Postgres {
 }
 
 impl Postgres {
-    /// Gives the open transaction up.
+    /// Abandons the open transaction.
     fn abandon(&mut self) {
         self.written.clear();
         self.ahead.forget();
         self.sent = false;
         if self.open {
             self.open = false;
-            // The core's state in memory may depend on the changes that are undone now.
+            // The core's state in memory may depend on the changes that are rolled back now.
             self.change = Change::ByOthers;
             if !matches!(self.trouble, Some(Trouble::Broken(_) | Trouble::Unknown))
                 && self.link.simple("ROLLBACK").is_err()
             {
-                // The next transaction takes a new connection; the server undoes this one when it notices.
+                // The next transaction uses a new connection; the server rolls this one back when it notices.
                 self.link.drop_connection();
             }
         }
     }
 }
 
-/// A URL as it may be shown.
+/// Returns a URL in a form that may be shown.
 #[must_use]
 pub fn without_password(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return "postgres".to_owned() };

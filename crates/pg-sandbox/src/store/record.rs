@@ -22,15 +22,15 @@ pub trait StoredRecord: Serialize + DeserializeOwned {
     /// Table and index columns.
     const KIND: &'static Kind;
 
-    /// The primary key: time-ordered wherever the record's key can be chosen (see [`crate::key`]).
+    /// Returns the primary key: time-ordered wherever the record's key can be chosen (see [`crate::key`]).
     fn key(&self) -> &str;
 
-    /// The name of the merchant that owns the record; empty when none does.
+    /// Returns the name of the merchant that owns the record; empty without an owner.
     fn merchant(&self) -> &str {
         ""
     }
 
-    /// The values of the index columns.
+    /// Returns the values of the index columns.
     fn index(&self) -> Index<'_> {
         [None, None, None]
     }
@@ -86,32 +86,32 @@ impl<'a> Query<'a> {
         Self { oldest_first: true, ..Self::newest(limit) }
     }
 
-    /// Only the records of this merchant.
+    /// Selects only the records of this merchant.
     #[must_use]
     pub const fn of(self, merchant: &'a str) -> Self {
         Self { merchant: Some(merchant), ..self }
     }
 
-    /// Only records whose index column has this value.
+    /// Selects only records whose index column has this value.
     #[must_use]
     pub const fn equal(self, column: &'static str, value: &'a str) -> Self {
         Self { column: Some((column, Match::Equal(value))), ..self }
     }
 
-    /// Only records whose index column is not above this value, ordered by that column first:
-    /// what is due at an instant, with [`crate::Timestamp::sortable`] as the column.
+    /// Selects only records whose index column is not above this value, ordered by that column first. With
+    /// [`crate::Timestamp::sortable`] in the column, these are the records due at an instant.
     #[must_use]
     pub const fn at_most(self, column: &'static str, value: &'a str) -> Self {
         Self { column: Some((column, Match::AtMost(value))), ..self }
     }
 
-    /// The merchant that owns the rows; `None` for the rows of all merchants.
+    /// Returns the merchant that owns the rows; `None` for the rows of all merchants.
     #[must_use]
     pub const fn merchant(&self) -> Option<&'a str> {
         self.merchant
     }
 
-    /// The required value of an index column. A row without a value never matches.
+    /// Returns the required value of an index column. A row without a value never matches.
     #[must_use]
     pub const fn condition(&self) -> Option<Condition<'a>> {
         match self.column {
@@ -127,19 +127,20 @@ impl<'a> Query<'a> {
         self.before
     }
 
-    /// The direction: ascending if true, descending if false. It applies to the column of [`Condition::AtMost`] and to the key.
+    /// Returns the direction: ascending if true, descending if false. It applies to the column of [`Condition::AtMost`]
+    /// and to the key.
     #[must_use]
     pub const fn is_ascending(&self) -> bool {
         self.oldest_first
     }
 
-    /// The most rows to return.
+    /// Returns the maximum number of rows.
     #[must_use]
     pub const fn limit(&self) -> u32 {
         self.limit
     }
 
-    /// Whether a record is one of these.
+    /// Whether the query selects a record.
     pub(super) fn describes<T: StoredRecord>(&self, record: &T) -> bool {
         let column = self.column.is_none_or(|(column, wanted)| match (value(record, column), wanted) {
             (Some(value), Match::Equal(wanted)) => value == wanted,
@@ -151,7 +152,7 @@ impl<'a> Query<'a> {
             && self.before.is_none_or(|before| record.key() < before)
     }
 
-    /// The order of two records of these.
+    /// Returns the order of two records in the result.
     pub(super) fn compare<T: StoredRecord>(&self, one: &T, other: &T) -> Ordering {
         let first = match self.column {
             Some((column, Match::AtMost(_))) => value(one, column).cmp(&value(other, column)),
@@ -161,7 +162,7 @@ impl<'a> Query<'a> {
         if self.oldest_first { ascending } else { ascending.reverse() }
     }
 
-    /// Only records whose key is below this one: the next page of a newest-first list.
+    /// Selects only records whose key is below this one: the next page of a newest-first list.
     #[must_use]
     pub const fn before(self, key: &'a str) -> Self {
         Self { before: Some(key), ..self }

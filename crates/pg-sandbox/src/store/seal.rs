@@ -1,11 +1,13 @@
-//! Rows at rest: without the key no body can be read, and no row can be changed, moved or put back.
+//! Seals rows at rest: without the key no body can be read, and no row can be changed, moved or restored to an earlier
+//! version.
 //!
-//! A body is encrypted in SIV mode, which RFC 5297 describes for AES: an HMAC-SHA-256 over the table, the key, the columns
-//! and the body is the authentication tag, and the nonce of XChaCha20 at the same time. So two bodies share a nonce only
-//! when the two rows are the same, whatever the dice do, and a store can be made again from the same requests byte by byte.
-//! HMAC-SHA-256 rather than another code: the processors that matter have instructions for it, and nothing more is built.
+//! A body is encrypted in SIV mode, which RFC 5297 describes for AES: an HMAC-SHA-256 over the table, the key, the
+//! columns and the body is the authentication tag, and the nonce of XChaCha20 at the same time. So two bodies share a
+//! nonce only if the two rows are equal, without any random numbers, and the same requests give the same store byte by
+//! byte. HMAC-SHA-256 was chosen because current processors have instructions for it, and because the program contains
+//! it already.
 //!
-//! The bytes of the HMAC that the tag leaves over are the row's share of [`Whole`], which only the key's owner can compute.
+//! The rest of the HMAC is the row's share of [`Whole`], which only the key's owner can compute.
 
 use std::borrow::Cow;
 
@@ -23,12 +25,12 @@ const TAG: usize = 24;
 /// The length of a digest.
 pub(super) const DIGEST: usize = 16;
 
-/// A value as a column holds it.
+/// A value in its stored form.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Cell<'a> {
-    /// In clear.
+    /// Not sealed.
     Text(Cow<'a, str>),
-    /// The digest of what a caller wrote.
+    /// The digest of a caller's text.
     Digest([u8; DIGEST]),
 }
 
@@ -59,7 +61,7 @@ impl<'a> Place<'a> {
 /// A change of a row, as in the redo log.
 #[derive(Debug)]
 pub(super) enum Change<'a> {
-    /// It is written, with this sealed body.
+    /// The row is written, with this sealed body.
     Put(Place<'a>, &'a [u8]),
     /// The row of this table with this key is removed.
     Remove(&'a str, Cell<'a>),
@@ -79,7 +81,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// The first of several changes, which is taken away.
+    /// Removes and returns the first of several changes.
     pub(super) fn read(bytes: &mut &'a [u8]) -> Option<Self> {
         match pop(bytes)? {
             (b'p', sealed) => Some(Self::Put(Place::read(bytes)?, sealed)),
@@ -89,8 +91,8 @@ impl<'a> Change<'a> {
     }
 }
 
-/// How many rows there are, and the sum of their shares: a row that is missing, added, or replaced by an earlier
-/// version changes it.
+/// The number of rows, and the sum of their shares. A row that is missing, added, or replaced by an earlier version
+/// changes it.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(super) struct Whole {
     rows: u64,
@@ -98,7 +100,7 @@ pub(super) struct Whole {
 }
 
 impl Whole {
-    /// How long it is when it is written.
+    /// Its length in bytes when written.
     pub(super) const BYTES: usize = 16;
 
     pub(super) fn to_bytes(self) -> [u8; Self::BYTES] {
@@ -131,16 +133,16 @@ pub(super) struct NotSealedHere;
 /// Seals and opens the rows of one store.
 #[derive(Clone)]
 pub(super) struct Sealer {
-    /// What rows are sealed with.
+    /// The key that seals rows.
     writes: RowKey,
-    /// What rows that were written earlier may be sealed with.
+    /// The keys that may have sealed earlier rows.
     reads: Vec<RowKey>,
     digests: Hmac<Sha256>,
     /// The input of the next tag, reused without allocation.
     place: Vec<u8>,
 }
 
-/// What a key seals rows with.
+/// The keys derived from one key.
 #[derive(Clone)]
 struct RowKey {
     tags: Hmac<Sha256>,
@@ -161,7 +163,7 @@ impl RowKey {
         XChaCha20::new((&*self.cipher).into(), &XNonce::from(tag))
     }
 
-    /// The tag of a body at a place, and the row's share of the sum.
+    /// Returns the tag of a body at a place, and the row's share of the sum.
     fn tag(&self, place: &[u8], body: &[u8]) -> ([u8; TAG], u64) {
         let mut mac = self.tags.clone();
         mac.update(place);
@@ -174,18 +176,18 @@ impl RowKey {
     }
 }
 
-/// An identifier of a key that does not reveal it.
+/// Returns an identifier of a key that does not reveal it.
 pub(super) fn fingerprint(key: &[u8; 32]) -> [u8; DIGEST] {
     let mut fingerprint = [0; DIGEST];
     fingerprint.copy_from_slice(&derived(key, b"pg-sandbox store key fingerprint")[..DIGEST]);
     fingerprint
 }
 
-/// A body that was opened.
+/// An opened body.
 pub(super) struct Opened {
     pub(super) body: Vec<u8>,
     share: u64,
-    /// Whether it is sealed with the key that rows are sealed with now.
+    /// Whether it is sealed with the current key.
     #[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "only a shared store has several keys"))]
     pub(super) is_current: bool,
 }
@@ -200,14 +202,14 @@ impl Sealer {
         }
     }
 
-    /// Seals rows with one key and opens those of several. The root is the first key that the store had: digests always depend on
-    /// it, so that a row is found after the keys have changed.
+    /// Seals rows with one key and opens those of several. The root is the first key of the store: digests always
+    /// depend on it, so that rows are found after the keys have changed.
     #[cfg(feature = "postgres")]
     pub(super) fn with_keys<'a>(root: &[u8; 32], writes: &[u8; 32], reads: impl Iterator<Item = &'a [u8; 32]>) -> Self {
         Self { writes: RowKey::new(writes), reads: reads.map(RowKey::new).collect(), ..Self::new(root) }
     }
 
-    /// The value of a column in place of this text.
+    /// Returns the stored form of this text in a column.
     pub(super) fn digest(&self, table: &str, column: &str, text: &str) -> [u8; DIGEST] {
         let mut mac = self.digests.clone();
         for name in [table, column] {
@@ -232,12 +234,12 @@ impl Sealer {
         share
     }
 
-    /// The body and the row's share of the whole.
+    /// Returns the body and the row's share of the whole.
     pub(super) fn open(&mut self, place: &Place<'_>, sealed: &[u8]) -> Result<(Vec<u8>, u64), NotSealedHere> {
         self.opened(place, sealed).map(|opened| (opened.body, opened.share))
     }
 
-    /// The body, and which key it was sealed with.
+    /// Returns the body, and which key it was sealed with.
     pub(super) fn opened(&mut self, place: &Place<'_>, sealed: &[u8]) -> Result<Opened, NotSealedHere> {
         let (tag, encrypted) = sealed.split_first_chunk::<TAG>().ok_or(NotSealedHere)?;
         self.place.clear();
@@ -254,7 +256,7 @@ impl Sealer {
         Err(NotSealedHere)
     }
 
-    /// The sum in its row, and the first generation of the redo log that is not included: `None` without a log.
+    /// Returns the sum in its row, and the first generation of the redo log that is not included: `None` without a log.
     pub(super) fn seal_whole(&mut self, whole: Whole, generation: u64) -> Vec<u8> {
         let mut body = whole.to_bytes().to_vec();
         if generation > 0 {
@@ -265,7 +267,7 @@ impl Sealer {
         [&self.writes.fingerprint[..], &sealed].concat()
     }
 
-    /// The whole that was sealed, and the generation; nothing within when that was done with another key.
+    /// Returns the sealed sum and the generation; `None` if they are sealed with another key.
     pub(super) fn open_whole(&mut self, row: &[u8]) -> Result<Option<(Whole, u64)>, NotSealedHere> {
         let (fingerprint, sealed) = row.split_first_chunk::<DIGEST>().ok_or(NotSealedHere)?;
         if *fingerprint != self.writes.fingerprint {
@@ -281,11 +283,11 @@ impl Sealer {
     }
 }
 
-/// The place of the sum.
+/// Returns the place of the sum.
 const WHOLE: Place<'static> =
     Place { table: "whole", key: Cell::Text(Cow::Borrowed("")), merchant: "", index: [None, None, None] };
 
-/// What it is, how long it is, and itself: no two rows give the same bytes.
+/// Appends kind, length and bytes of a part, so that no two rows give the same bytes.
 fn push(place: &mut Vec<u8>, kind: u8, bytes: &[u8]) {
     place.push(kind);
     place.extend_from_slice(&u64::try_from(bytes.len()).unwrap_or(u64::MAX).to_le_bytes());
@@ -300,7 +302,7 @@ fn push_cell(place: &mut Vec<u8>, cell: Option<&Cell<'_>>) {
     }
 }
 
-/// The other way of [`push`].
+/// Reverses [`push`].
 fn pop<'a>(bytes: &mut &'a [u8]) -> Option<(u8, &'a [u8])> {
     let (&kind, rest) = bytes.split_first()?;
     let (length, rest) = rest.split_first_chunk::<8>()?;

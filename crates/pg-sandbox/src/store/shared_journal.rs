@@ -1,7 +1,8 @@
 //! The journal of requests that all processes over one store share.
 //!
-//! A thread with its own connection writes it after the requests, which never wait for it. An entry is in the store about
-//! [`LAG`] after its request. While the store is away, the newest entries wait; a process that is killed loses those that wait.
+//! A thread with its own connection writes it after the requests, which never wait for it. An entry is in the store
+//! about [`LAG`] after its request. While the store is unreachable, the newest entries wait. A process that is killed
+//! loses waiting entries.
 
 use std::{
     collections::{BTreeSet, VecDeque},
@@ -29,12 +30,12 @@ pub(super) const MOST_OF_ACCOUNT: u32 = 2_000;
 const BETWEEN_TRIMS: usize = 500;
 /// How long entries are kept, on the real clock.
 const MOST_AGE: i64 = 24 * 60 * 60 * 1_000;
-/// How long a reader waits.
+/// How long a reader waits for the thread.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Digits of the time in a key.
 const TIME_DIGITS: usize = 13;
 
-/// An entry that is on its way to the store.
+/// An entry that waits for the store.
 pub struct JournalLine {
     /// The real time of the request, in milliseconds.
     pub time: i64,
@@ -57,7 +58,7 @@ pub struct JournalRow {
     pub body: String,
 }
 
-/// The key of the first entry that a request at this time can have.
+/// Returns the key of the first entry that a request at this time can have.
 #[must_use]
 pub fn first_key(time: i64) -> String {
     format!("{:0TIME_DIGITS$}", time.max(0))
@@ -75,13 +76,13 @@ pub trait JournalTable: Send {
     /// Writes entries; an existing entry is overwritten.
     ///
     /// # Errors
-    /// When the store fails.
+    /// If the store fails.
     fn add(&mut self, rows: &[JournalRow]) -> Result<(), StoreError>;
 
-    /// Entries before a key, newest first, of one account or of all.
+    /// Returns entries before a key, newest first, of one account or of all.
     ///
     /// # Errors
-    /// When the store fails.
+    /// If the store fails.
     fn newest(
         &mut self,
         merchant: Option<&str>,
@@ -89,22 +90,22 @@ pub trait JournalTable: Send {
         limit: u32,
     ) -> Result<Vec<JournalRow>, StoreError>;
 
-    /// The body of an entry.
+    /// Returns the body of an entry.
     ///
     /// # Errors
-    /// When the store fails.
+    /// If the store fails.
     fn get(&mut self, key: &str) -> Result<Option<String>, StoreError>;
 
     /// Removes the entries of an account.
     ///
     /// # Errors
-    /// When the store fails.
+    /// If the store fails.
     fn forget(&mut self, merchant: &str) -> Result<(), StoreError>;
 
     /// Removes all entries before a key, and of each given account all but its newest.
     ///
     /// # Errors
-    /// When the store fails.
+    /// If the store fails.
     fn trim(&mut self, merchants: &BTreeSet<String>, before: &str) -> Result<(), StoreError>;
 }
 
@@ -134,7 +135,7 @@ impl Desk {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until there is something to do. Lines wait a little for more of them; so do those that could not be written.
+    /// Waits until there is work. Entries wait a little for more of them, and so do those that could not be written.
     fn take(&self, has_unwritten: bool) -> (VecDeque<JournalLine>, VecDeque<Ask>, bool) {
         let mut waiting = self.lock();
         if !has_unwritten {
@@ -148,7 +149,7 @@ impl Desk {
     }
 }
 
-/// The journal of all processes. Its thread ends when this is dropped, after it has written what waits.
+/// The journal of all processes. Its thread ends when this is dropped, after it has written the waiting entries.
 pub struct SharedJournal {
     desk: Arc<Desk>,
     thread: Option<thread::JoinHandle<()>>,
@@ -158,7 +159,7 @@ impl SharedJournal {
     /// Starts the thread. The name is that of this process and is part of its keys.
     ///
     /// # Errors
-    /// When a thread cannot be started.
+    /// If a thread cannot be started.
     pub fn start(table: Box<dyn JournalTable>, process: &str) -> io::Result<Self> {
         let desk = Arc::new(Desk::default());
         let (at, process) = (Arc::clone(&desk), process.to_owned());
@@ -176,26 +177,26 @@ impl SharedJournal {
         waiting.lines.drain(..excess);
         let now = waiting.lines.len();
         drop(waiting);
-        // Between these the thread waits for the time anyway.
+        // Otherwise the thread wakes up by itself in time.
         if (before == 0 && now > 0) || (before < MANY && now >= MANY) {
             self.desk.wake.notify_one();
         }
     }
 
-    /// Entries before a key, newest first, of one account or of all. Entries that this process has added are in the store
-    /// then.
+    /// Returns entries before a key, newest first, of one account or of all. Entries that this process has added are
+    /// included.
     ///
     /// # Errors
-    /// When the store fails, or does not answer in time.
+    /// If the store fails, or does not answer in time.
     pub fn newest(&self, merchant: Option<&str>, before: Option<&str>, limit: u32) -> Rows {
         let (merchant, before) = (merchant.map(str::to_owned), before.map(str::to_owned));
         self.ask(|answer| Ask::Newest { merchant, before, limit, answer })
     }
 
-    /// The body of an entry.
+    /// Returns the body of an entry.
     ///
     /// # Errors
-    /// When the store fails, or does not answer in time.
+    /// If the store fails, or does not answer in time.
     pub fn get(&self, key: &str) -> Result<Option<String>, StoreError> {
         self.ask(|answer| Ask::Get(key.to_owned(), answer))
     }
@@ -226,13 +227,13 @@ impl Drop for SharedJournal {
         self.desk.lock().ended = true;
         self.desk.wake.notify_one();
         if let Some(thread) = self.thread.take() {
-            // It fails only after a defect of the thread, which loses entries of the journal and nothing else.
+            // It fails only after a panic of the thread, which loses journal entries and nothing else.
             let _ = thread.join();
         }
     }
 }
 
-/// What the thread has.
+/// The state of the thread.
 struct Writer {
     table: Box<dyn JournalTable>,
     process: String,
@@ -251,7 +252,7 @@ impl Writer {
             process,
             unwritten: Vec::new(),
             written: BTreeSet::new(),
-            // So that the first entries remove what an earlier process has left.
+            // So that the first entries remove old ones of an earlier process.
             count: BETWEEN_TRIMS,
             newest: 0,
         }
@@ -288,7 +289,7 @@ impl Writer {
                 self.count += self.unwritten.len();
                 self.written.extend(self.unwritten.drain(..).map(|row| row.merchant));
             }
-            // They wait until the store is back.
+            // They wait until the store is reachable again.
             Err(
                 StoreError::Unreachable(_)
                 | StoreError::Conflict
@@ -296,13 +297,13 @@ impl Writer {
                 | StoreError::Full
                 | StoreError::Lost,
             ) => {}
-            // The store will not take them later either.
+            // The store would refuse them later too.
             Err(_) => self.unwritten.clear(),
         }
     }
 
     fn answer(&mut self, ask: Ask) {
-        // A reader that has gone needs no answer.
+        // A reader that has ended needs no answer.
         match ask {
             Ask::Newest { merchant, before, limit, answer } => {
                 let _ = answer.send(self.table.newest(merchant.as_deref(), before.as_deref(), limit));
@@ -312,13 +313,14 @@ impl Writer {
             }
             Ask::Forget(merchant) => {
                 self.unwritten.retain(|row| row.merchant != merchant);
-                // What stays is removed when it is old; an account of the same name does not see it.
+                // The remaining entries are removed when they are old; another account of the same name does not see
+                // them.
                 let _ = self.table.forget(&merchant);
             }
         }
     }
 
-    /// Removes old entries now and then. What fails is removed the next time.
+    /// Removes old entries from time to time. After a failure they are removed the next time.
     fn trim(&mut self) {
         if self.count < BETWEEN_TRIMS || !self.unwritten.is_empty() {
             return;

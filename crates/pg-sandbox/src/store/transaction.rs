@@ -1,27 +1,27 @@
-//! What one request may do with the store.
+//! The operations of one request on the store.
 
 use super::{Kind, Query, Store, StoreError, StoredRecord, pending::Pending};
 
 /// The records as one request sees and changes them: all of its changes are kept, or none.
 ///
-/// The engine is told of a change only when it is kept, so that a request which fails has nothing to undo.
+/// The engine receives a change only when it is kept, so a failed request has nothing to roll back.
 pub struct Transaction<'a> {
     store: &'a mut dyn Store,
     pending: Pending,
-    /// The engine accepted only part of the changes: only the whole transaction can be undone.
+    /// The engine accepted only part of the changes: only the whole transaction can be rolled back.
     failed: Option<StoreError>,
 }
 
 impl<'a> Transaction<'a> {
-    /// A request's view of a store whose transaction is open.
+    /// Creates a request's view of a store whose transaction is open.
     pub fn new(store: &'a mut dyn Store) -> Self {
         Self { store, pending: Pending::default(), failed: None }
     }
 
-    /// The record with this key, of any owner.
+    /// Returns the record with this key, of any owner.
     ///
     /// # Errors
-    /// When the store fails.
+    /// If the store fails.
     pub fn get<T: StoredRecord>(&mut self, key: &str) -> Result<Option<T>, StoreError> {
         match self.pending.get(T::KIND, key) {
             Some(held) => held.as_ref().map(|held| read(T::KIND, &held.body)).transpose(),
@@ -29,25 +29,24 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// The record with this key if this merchant owns it: no record of a merchant is visible to
-    /// another.
+    /// Returns the record with this key if this merchant owns it: no record of a merchant is visible to another.
     ///
     /// # Errors
-    /// When the store fails.
+    /// If the store fails.
     pub fn get_of<T: StoredRecord>(&mut self, merchant: &str, key: &str) -> Result<Option<T>, StoreError> {
         Ok(self.get::<T>(key)?.filter(|record| record.merchant() == merchant))
     }
 
-    /// The records that a query describes.
+    /// Returns the records that a query describes.
     ///
     /// # Errors
-    /// When the store fails.
+    /// If the store fails.
     pub fn find<T: StoredRecord>(&mut self, query: &Query<'_>) -> Result<Vec<T>, StoreError> {
         let Some(rows) = self.pending.rows(T::KIND) else {
             let bodies = self.store.select(T::KIND, query)?;
             return bodies.iter().map(|body| read(T::KIND, body)).collect();
         };
-        // Some of those that the engine finds may have changed or gone, so that the next ones come into question.
+        // Pending changes may replace or remove rows that the engine finds, so more rows are queried than the limit.
         let more = query.limit.saturating_add(u32::try_from(rows.len()).unwrap_or(u32::MAX));
         let mut found: Vec<T> = Vec::new();
         for body in self.store.select(T::KIND, &Query { limit: more, ..*query })? {
@@ -76,10 +75,10 @@ impl<'a> Transaction<'a> {
         Ok(())
     }
 
-    /// Writes a record unless its key is taken, and says whether it was written.
+    /// Writes a record unless its key is in use. Returns whether it was written.
     ///
     /// # Errors
-    /// When the store fails.
+    /// If the store fails.
     pub fn insert<T: StoredRecord>(&mut self, record: &T) -> Result<bool, StoreError> {
         let free = !self.holds(T::KIND, record.key())?;
         if free {
@@ -88,10 +87,10 @@ impl<'a> Transaction<'a> {
         Ok(free)
     }
 
-    /// Removes a record and says whether it was there.
+    /// Removes a record. Returns whether it existed.
     ///
     /// # Errors
-    /// When the store fails.
+    /// If the store fails.
     pub fn remove<T: StoredRecord>(&mut self, key: &str) -> Result<bool, StoreError> {
         let there = self.holds(T::KIND, key)?;
         if there {
@@ -106,7 +105,7 @@ impl<'a> Transaction<'a> {
     /// If the store fails. The transaction must not be committed then; every later call fails too.
     pub fn keep(&mut self) -> Result<(), StoreError> {
         self.check()?;
-        // In place before the engine is told anything, in case it panics.
+        // Set before the engine is called, in case it panics.
         self.failed = Some(StoreError::Lost);
         let written = self.pending.write(self.store);
         self.pending.clear();
@@ -114,10 +113,10 @@ impl<'a> Transaction<'a> {
         self.check()
     }
 
-    /// Forgets what was written since the start or the last [`Transaction::keep`].
+    /// Drops the changes since the start or the last [`Transaction::keep`].
     ///
     /// # Errors
-    /// When the transaction must not be committed.
+    /// If the transaction must not be committed.
     pub fn undo(&mut self) -> Result<(), StoreError> {
         self.pending.clear();
         self.check()
@@ -135,7 +134,7 @@ impl<'a> Transaction<'a> {
     }
 }
 
-/// Room for a payment; a body that grows is copied several times.
+/// The size of a payment; a growing body would be copied several times.
 const BODY: usize = 1_024;
 
 fn write<T: StoredRecord>(record: &T) -> Result<String, StoreError> {
@@ -148,7 +147,7 @@ fn read<T: StoredRecord>(kind: &'static Kind, body: &str) -> Result<T, StoreErro
     serde_json::from_str(body).map_err(|error| unreadable(kind, &error))
 }
 
-/// The class and place of a JSON error; its text may quote the record.
+/// Returns the class and place of a JSON error; its text may quote the record.
 fn unreadable(kind: &'static Kind, error: &serde_json::Error) -> StoreError {
     let problem = format!("{:?} error at column {}", error.classify(), error.column());
     StoreError::Body { table: kind.table, problem }

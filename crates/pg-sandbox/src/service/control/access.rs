@@ -66,7 +66,7 @@ pub(in super::super) fn check(context: &Context<'_>, request: &Request<Bytes>) -
     }
 }
 
-/// The token as a bearer token (RFC 6750), or as a password, for browsers (RFC 7617).
+/// Returns the token as a bearer token (RFC 6750), or as a password, for browsers (RFC 7617).
 fn has_token(headers: &HeaderMap, token: &Secret) -> bool {
     let mut all = headers.get_all(header::AUTHORIZATION).iter();
     let (Some(given), None) = (all.next().and_then(|value| value.to_str().ok()), all.next()) else { return false };

@@ -1,4 +1,4 @@
-//! `/_sandbox/accounts`: accounts that are made and removed while the sandbox runs (A335).
+//! `/_sandbox/accounts`: creates and removes accounts at run time (A335).
 
 use std::time::Duration;
 
@@ -15,10 +15,10 @@ use crate::{
 
 /// The longest time to live: a year.
 const MOST_SECONDS: u64 = 365 * 24 * 60 * 60;
-/// The account that others are made like.
+/// The configured account whose settings a new account gets by default.
 const USUAL_MODEL: &str = "main";
 
-/// The accounts, the oldest first, without credentials.
+/// Returns the accounts, the oldest first, without credentials.
 pub(super) fn list(context: &mut Context<'_>) -> Result<Answer, Refusal> {
     let mut views = Vec::new();
     for entry in accounts::listed(&mut context.records)? {
@@ -36,7 +36,7 @@ pub(super) fn show(context: &mut Context<'_>, name: &str) -> Result<Answer, Refu
     })
 }
 
-/// Makes an account and shows its credentials, which are not shown again.
+/// Creates an account and shows its credentials, which are not shown again.
 pub(super) fn create(context: &mut Context<'_>, request: &Request<Bytes>) -> Result<Answer, Refusal> {
     let asked = match Asked::parse(request.body()) {
         Ok(asked) => asked,
@@ -65,7 +65,7 @@ pub(super) fn create(context: &mut Context<'_>, request: &Request<Bytes>) -> Res
     Ok(shown(view))
 }
 
-/// Removes an account with everything that belongs to it.
+/// Removes an account with all its records.
 pub(super) fn remove(context: &mut Context<'_>, name: &str) -> Result<Answer, Refusal> {
     if accounts::find(context, name)?.is_none() {
         return Ok(missing(name));
@@ -74,7 +74,7 @@ pub(super) fn remove(context: &mut Context<'_>, name: &str) -> Result<Answer, Re
     Ok(shown(json!({ "removed": 1 })))
 }
 
-/// The answer to a call about an account that is not there.
+/// Returns the answer to a call about a missing account.
 pub(super) fn missing(name: &str) -> Answer {
     let name = pg_model::mask::text(name);
     let problem = format!(

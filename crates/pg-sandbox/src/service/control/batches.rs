@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{Answer, Context, Refusal, error, shown};
 use crate::records::{Batch, BatchCards, BatchEntry};
 
-/// The batch with the result of each card; `None` if it does not exist.
+/// Returns the batch with the result of each card; `None` if it does not exist.
 pub(super) fn whole(context: &mut Context<'_>, key: &str) -> Result<Option<Value>, Refusal> {
     let Some(batch) = context.records.get::<Batch>(key)? else { return Ok(None) };
     let cards = context.records.get::<BatchCards>(key)?;

@@ -16,12 +16,12 @@ const MOST: u32 = 1_000;
 /// The most settings at a time.
 const LONGEST_LIST: usize = 100;
 
-/// The callback with its body; `None` if it does not exist.
+/// Returns the callback with its body; `None` if it does not exist.
 pub(super) fn whole(context: &mut Context<'_>, id: &str) -> Result<Option<Value>, Refusal> {
     let Some(callback) = context.records.get::<Callback>(id)? else { return Ok(None) };
     let body = context.records.get::<CallbackBody>(id)?;
     let mut view = callback.view();
-    // It repeats references of the merchant, and is masked like these elsewhere.
+    // It contains references of the merchant, and is masked as they are elsewhere.
     view["body"] = body.map(|body| pg_model::mask::text(&body.text)).into();
     Ok(Some(view))
 }

@@ -18,7 +18,7 @@ const MOST_MILLISECONDS: u64 = 3_600_000;
 /// The default HTTP status of [`FaultKind::Status`].
 const USUAL_STATUS: u16 = 500;
 
-/// The faults, oldest first.
+/// Returns the faults, oldest first.
 pub(super) fn list(context: &Context<'_>) -> Answer {
     shown(context.faults.all().iter().map(Fault::view).collect())
 }
@@ -60,7 +60,7 @@ pub(super) fn put(context: &mut Context<'_>, asked: Asked) -> Result<Option<Faul
     Ok(added.then_some(fault))
 }
 
-/// Why a fault cannot be added.
+/// Returns why a fault cannot be added.
 pub(super) fn full() -> String {
     format!("there are {MOST} faults left; DELETE removes them")
 }

@@ -26,7 +26,7 @@ pub(in super::super) struct Listing {
     merchant: Option<String>,
     method: Option<String>,
     find: Option<String>,
-    /// The account, made at run time, whose entries are shown as its clock has them.
+    /// The account, created at run time, whose entries are shown as its clock has them.
     account: Option<String>,
 }
 
@@ -39,17 +39,17 @@ pub(in super::super) struct Page<T> {
 }
 
 impl Listing {
-    /// The requested page, or the error in the query.
+    /// Returns the requested page, or the error in the query.
     pub(in super::super) fn of(request: &Request<Bytes>) -> Result<Self, String> {
         Self::parse(request.uri().query().unwrap_or_default())
     }
 
-    /// The newest entries, up to a limit.
+    /// Returns the newest entries, up to a limit.
     pub(in super::super) const fn newest(limit: u32) -> Self {
         Self { limit, before: None, merchant: None, method: None, find: None, account: None }
     }
 
-    /// The same of one account.
+    /// Returns the newest entries of one account, up to a limit.
     pub(in super::super) fn of_account(self, name: &str) -> Self {
         Self { merchant: Some(name.to_owned()), ..self }
     }
@@ -82,17 +82,17 @@ impl Listing {
         })
     }
 
-    /// The maximum number of entries on the page.
+    /// Returns the maximum number of entries on the page.
     pub(in super::super) fn limit(&self) -> usize {
         usize::try_from(self.limit).unwrap_or(usize::MAX)
     }
 
-    /// The id of the entry before the page.
+    /// Returns the id of the entry before the page.
     pub(in super::super) fn before(&self) -> Option<&str> {
         self.before.as_deref()
     }
 
-    /// The account of the entries; all accounts if unset.
+    /// Returns the account of the entries; all accounts if unset.
     pub(in super::super) fn merchant(&self) -> Option<&str> {
         self.account.as_deref().or(self.merchant.as_deref())
     }
@@ -102,7 +102,7 @@ impl Listing {
         self.method.as_deref()
     }
 
-    /// The search text: the beginning of a key or reference, or the last four digits of a card.
+    /// Returns the search text: the beginning of a key or reference, or the last four digits of a card.
     pub(in super::super) fn find_text(&self) -> Option<&str> {
         self.find.as_deref()
     }
@@ -112,7 +112,7 @@ impl Listing {
         self.find.as_deref().is_none_or(|text| found_in(&entry(), text))
     }
 
-    /// The query of the next page.
+    /// Returns the query of the next page.
     pub(in super::super) fn next(&self, before: &str) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         query.append_pair("limit", &self.limit.to_string()).append_pair("before", before);
@@ -131,9 +131,8 @@ impl Listing {
         query.finish()
     }
 
-    /// The records of the page, as `view` shows them. To find those of one merchant, or those that match,
-    /// only a limited number of records is searched; the next page continues where this one
-    /// stopped.
+    /// Returns the records of the page, as `view` shows them. To find those of one merchant, or those that match, only
+    /// a limited number of records is searched; the next page continues where this one stopped.
     pub(in super::super) fn find<T: StoredRecord>(
         &self,
         records: &mut Transaction<'_>,
@@ -165,7 +164,7 @@ impl Listing {
     }
 
     fn of_all<T: StoredRecord>(&self, records: &mut Transaction<'_>) -> Result<Page<T>, StoreError> {
-        // One more than shown tells whether there is a next page.
+        // One more than shown, to know whether there is a next page.
         let mut entries: Vec<T> = records.find(&query(self.limit + 1, self.before()))?;
         let more = entries.len() > self.limit();
         entries.truncate(self.limit());
@@ -174,8 +173,7 @@ impl Listing {
     }
 }
 
-/// Whether an entry has a key, a reference or a parameter that begins with the text, or a card with these last
-/// four digits.
+/// Whether a key, a reference or a parameter of an entry begins with the text, or its card ends with these four digits.
 fn found_in(entry: &Value, text: &str) -> bool {
     let last_four = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());
     let numbers = ["/card/cardNumber", "/parameters/cardNumber"];

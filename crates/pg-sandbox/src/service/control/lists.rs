@@ -53,12 +53,12 @@ impl List {
         Self::Sms,
     ];
 
-    /// The list of this name.
+    /// Returns the list of this name.
     pub(in super::super) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|list| list.name() == name)
     }
 
-    /// The name in paths.
+    /// Returns the name in paths.
     pub(in super::super) const fn name(self) -> &'static str {
         match self {
             Self::Requests => "requests",
@@ -73,7 +73,7 @@ impl List {
         }
     }
 
-    /// A page of the list.
+    /// Returns a page of the list.
     pub(in super::super) fn page(self, context: &mut Context<'_>, listing: &Listing) -> Result<Page<Value>, Refusal> {
         match self {
             Self::Requests => Ok(requests::page(context.journal, listing, made(context))?),
@@ -103,7 +103,7 @@ impl List {
         }
     }
 
-    /// The operations on a transaction, as entries of the transactions; newest first, up to a limit.
+    /// Returns the operations on a transaction, as entries of the transactions; newest first, up to a limit.
     pub(in super::super) fn operations_on(context: &mut Context<'_>, key: &str) -> Result<Vec<Value>, Refusal> {
         let query = Query::newest(OPERATIONS).equal(Payment::PARENT, key);
         let found = context.records.find::<Payment>(&query)?;
@@ -137,7 +137,7 @@ impl List {
     }
 }
 
-/// When the account was made whose requests are asked for: an earlier account of the same name is another one.
+/// Returns when the account was made whose requests are asked for: an earlier account of the same name is another one.
 fn made(context: &Context<'_>) -> Timestamp {
     context.account.map_or(Timestamp::MIN, |own| own.account.created)
 }
@@ -160,7 +160,7 @@ fn entry<T: StoredRecord>(
     Ok(context.records.get::<T>(key)?.map(|record| view(&record, context.now)))
 }
 
-/// A masked text of unknown content.
+/// Returns a masked text of unknown content.
 fn text(text: &str) -> Value {
     pg_model::mask::text(text).into()
 }
@@ -169,7 +169,7 @@ fn optional(held: Option<&String>) -> Value {
     held.map(|held| text(held)).into()
 }
 
-/// Names and masked texts of unknown content.
+/// Returns names and masked texts of unknown content.
 fn texts<'a>(pairs: impl IntoIterator<Item = (&'a String, &'a String)>) -> Value {
     let members: Map<String, Value> =
         pairs.into_iter().map(|(name, value)| (pg_model::mask::text(name), text(value))).collect();

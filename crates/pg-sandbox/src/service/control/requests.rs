@@ -1,4 +1,4 @@
-//! The newest requests and what was answered.
+//! The newest requests and their replies.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use crate::{
 const LOOKED_THROUGH: u32 = 10_000;
 const AT_A_TIME: u32 = 500;
 
-/// A page of requests, none of which was before an instant of the real clock.
+/// Returns a page of requests, none of which was before an instant of the real clock.
 pub(super) fn page(journal: &Journal, listing: &Listing, since: Timestamp) -> Result<Page<Value>, StoreError> {
     match journal.shared() {
         Some(shared) => shared_page(shared, listing, since),
@@ -82,7 +82,7 @@ fn read(body: &str) -> Result<Value, StoreError> {
     serde_json::from_str(body).map_err(unreadable)
 }
 
-/// Digits that sort as the numbers do.
+/// Returns digits that sort as the numbers do.
 fn id(number: u64) -> String {
     format!("{number:010}")
 }

@@ -1,5 +1,5 @@
-//! `/_sandbox/cards/updater`: what the account updater answers for a card. Numbers come in bodies, not
-//! in paths, which end up in logs.
+//! `/_sandbox/cards/updater`: the account updater's answer for a card. Card numbers are in bodies, since paths are
+//! logged.
 
 use bytes::Bytes;
 use http::{Request, StatusCode};
@@ -23,7 +23,7 @@ pub(super) fn list(context: &mut Context<'_>) -> Result<Answer, Refusal> {
     Ok(shown(views.into()))
 }
 
-/// Those of the sandbox, or of the account that was made at run time.
+/// Returns the answers of the sandbox, or of the account created at run time.
 fn all(context: &mut Context<'_>) -> Result<Vec<UpdaterAnswer>, Refusal> {
     Ok(context.records.find(&Query::oldest(u32::MAX).of(context.own_name()))?)
 }

@@ -5,29 +5,28 @@ use pg_model::{Amount, Currency, Decimal, ErrorCode};
 use super::{Refusal, transaction};
 use crate::assumed;
 
-/// The minor units of a price, which may be nothing; digits that the currency does not have are
-/// error 107 (A13).
+/// Returns the minor units of a price, which may be 0; more decimals than the currency has are error 107 (A13).
 pub(super) fn price(value: &Decimal, currency: &str) -> Result<u64, Refusal> {
     let parsed = Amount::parse(value.as_str(), &Currency::from(currency));
     parsed.map(|amount| amount.minor()).map_err(|_| invalid(assumed::DECIMAL_AMOUNTS))
 }
 
-/// The minor units of a payment, which has to be for something (A90).
+/// Returns the minor units of a payment, which must not be 0 (A90).
 pub(super) fn payable(value: &Decimal, currency: &str) -> Result<u64, Refusal> {
     total(price(value, currency)?)
 }
 
-/// A sum that one payment may be for (A90).
+/// Checks that one payment may have this sum (A90).
 pub(super) fn total(minor: u64) -> Result<u64, Refusal> {
     if (1..=transaction::MOST).contains(&minor) { Ok(minor) } else { Err(invalid(assumed::AMOUNT_OF_A_PAYMENT)) }
 }
 
-/// Error 107.
+/// Creates the refusal with error 107.
 pub(super) fn invalid(assumption: u16) -> Refusal {
     Refusal::from(ErrorCode::INVALID_TRANSACTION_VALUE).assuming(assumption)
 }
 
-/// Minor units as decimal text with all decimals of the currency (A124).
+/// Returns minor units as decimal text with all decimals of the currency (A124).
 pub(super) fn decimal(minor: u64, currency: &str) -> Decimal {
     Amount::new(minor, Currency::from(currency)).to_decimal()
 }

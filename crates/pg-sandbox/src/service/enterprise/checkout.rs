@@ -1,4 +1,4 @@
-//! The payment that a hosted page makes of a checkout token (spec 3 §1, §3.1).
+//! The payment of a checkout token on the hosted page (spec 3 §1, §3.1).
 
 use std::collections::BTreeMap;
 
@@ -14,8 +14,8 @@ use crate::{
     records::{Authentication, CheckoutToken, Details, Payment, Service},
 };
 
-/// Asks the bank for the token's amount. An approval uses the token up by one and is told to the
-/// merchant; nothing when the bank did not answer (A93).
+/// Asks the bank for the token's amount. An approval uses the token once and is reported to the merchant. `None` if the
+/// bank did not answer (A93).
 pub(in super::super) fn pay(
     context: &mut Context<'_>,
     merchant: &Merchant,
@@ -29,8 +29,8 @@ pub(in super::super) fn pay(
     settle(context, token, answer)
 }
 
-/// Opens the authentication that the token asks for; the customer comes back to `return_to`. Nothing
-/// when the card's bank did not answer (A105 and A122).
+/// Opens the authentication that the token requires; the customer returns to `return_to`. `None` if the card's bank did
+/// not answer (A105 and A122).
 pub(in super::super) fn open_authentication(
     context: &mut Context<'_>,
     merchant: &Merchant,
@@ -73,13 +73,13 @@ fn charge(token: &CheckoutToken, cardholder_name: &str) -> Charge {
     }
 }
 
-/// The page is not a method, so that it meets its faults where it asks the bank.
+/// The page is not a method, so its faults apply where it asks the bank.
 fn meet_fault(context: &mut Context<'_>) -> Result<(), Refusal> {
     context.silence = context.faults.meet_page(&mut context.records)?;
     Ok(context.records.keep()?)
 }
 
-/// An approval whose answer was lost uses the token up as any other does, and sends no callback (A93).
+/// An approval whose answer was lost uses the token like any other, and sends no callback (A93).
 fn settle(
     context: &mut Context<'_>,
     token: &mut CheckoutToken,
@@ -106,8 +106,7 @@ fn settle(
     Ok(Some(payment))
 }
 
-/// The names of version 3 for customer and address, so that a token that is made of the payment has
-/// them (A136).
+/// Customer and address under the names of version 3, so that a token made from the payment has them (A136).
 const STORED_AS: &[(&str, &str)] = &[
     ("salutation", "customerTitle"),
     ("first_name", "customerFirstName"),

@@ -7,7 +7,7 @@ use crate::{
     service::callback::{self, NewCallback},
 };
 
-/// Puts it on its way if the token names an address.
+/// Schedules the callback if the token names a URL.
 pub(super) fn tell(context: &mut Context<'_>, token: &CheckoutToken, payment: &Payment) -> Result<(), Refusal> {
     let Some(url) = &token.callback_url else { return Ok(()) };
     context.basis.assume(assumed::THE_CHECKOUT_CALLBACK);

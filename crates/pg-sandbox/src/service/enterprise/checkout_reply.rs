@@ -8,7 +8,7 @@ use crate::{
     timestamp::Timestamp,
 };
 
-/// The reply of gettoken; `base` is the address of the sandbox's own pages.
+/// Returns the reply of gettoken; `base` is the address of the sandbox's own pages.
 pub(super) fn of(token: &CheckoutToken, base: &str) -> Reply {
     Reply::default().with(|reply| {
         reply.token = Token::default().with(|record| {
@@ -33,7 +33,7 @@ pub(super) fn of(token: &CheckoutToken, base: &str) -> Reply {
     })
 }
 
-/// The customer and the billing address as far as they are stored.
+/// The stored customer and billing address.
 pub(super) fn user(stored: &Details) -> CheckoutUser {
     let text = |name: &str| stored.get(name).cloned().unwrap_or_default();
     CheckoutUser::default().with(|record| {
@@ -61,7 +61,7 @@ fn line(item: &CheckoutItem) -> CheckoutItemLine {
     })
 }
 
-/// Whole seconds in UTC: `2024-05-01T12:00:00Z` (A115).
+/// Returns whole seconds in UTC: `2024-05-01T12:00:00Z` (A115).
 fn time(instant: Timestamp) -> String {
     Timestamp::from_millis(instant.seconds() * 1000).to_string()
 }

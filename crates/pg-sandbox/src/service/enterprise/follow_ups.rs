@@ -51,7 +51,7 @@ impl Serve for EnterpriseRefund {
     }
 }
 
-/// The portion of the original that `trans_value` names.
+/// Returns the portion of the original that `trans_value` names.
 fn portion(value: &Decimal, original: &Payment) -> Result<Portion, Refusal> {
     Portion::asked(Some(amount::payable(value, &original.currency)?))
 }

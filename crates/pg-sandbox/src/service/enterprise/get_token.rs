@@ -17,7 +17,7 @@ use crate::{
     timestamp::Timestamp,
 };
 
-/// How long a token works when its request does not say (A114).
+/// The default lifetime of a token (A114).
 const LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 impl Serve for GetToken {
@@ -102,24 +102,24 @@ impl Serve for GetToken {
     }
 }
 
-/// A text that is present and not empty (A09).
+/// Returns a text if it is present and not empty (A09).
 fn given<T: AsRef<str>>(text: Option<&T>) -> Option<String> {
     text.map(AsRef::as_ref).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-/// One of the words of the document, as replies write it (A143).
+/// Returns one of the document's words, in the spelling of replies (A143).
 fn word<T: AsRef<str>>(text: Option<&T>) -> Option<String> {
     given(text).map(|text| text.to_ascii_lowercase())
 }
 
-/// Whether a word is written otherwise than in the document.
+/// Whether a word differs from the document's spelling.
 fn has_other_case(request: &GetToken) -> bool {
     let kind = request.trans_type.as_ref().is_some_and(repeat::has_other_case);
     let words = [given(request.trans_cat.as_ref()), given(request.payment_source.as_ref())];
     kind || words.into_iter().flatten().any(|word| word != word.to_ascii_lowercase())
 }
 
-/// A code of no country is refused by readers of ISO 3166-1 (A143).
+/// Readers of ISO 3166-1 refuse a code of no country (A143).
 fn check_country(request: &GetToken) -> Result<(), Refusal> {
     match given(request.billing_address.country.as_ref()) {
         Some(code) if !country::is_assigned(&code) => Err(Refusal::from(SandboxErrorCode::INVALID_PARAMETER)
@@ -129,7 +129,7 @@ fn check_country(request: &GetToken) -> Result<(), Refusal> {
     }
 }
 
-/// When the token begins and stops working (A114 and A117).
+/// Returns when the token begins and stops working (A114 and A117).
 fn times(request: &GetToken, now: Timestamp) -> Result<(Timestamp, Timestamp), Refusal> {
     let start = instant(request.token_start, "token_start")?.unwrap_or(now);
     let expires = instant(request.token_expiry, "token_expiry")?.unwrap_or_else(|| start.plus(LIFETIME));
@@ -151,7 +151,7 @@ fn instant(seconds: Option<u64>, name: &str) -> Result<Option<Timestamp>, Refusa
     })
 }
 
-/// An address that the customer's browser may be sent to.
+/// Returns an address that the customer's browser may be sent to.
 fn page<T: AsRef<str>>(url: Option<&T>, name: &str) -> Result<Option<String>, Refusal> {
     match given(url) {
         Some(url) if PageUrl::parse(&url).is_none() => Err(Refusal::from(SandboxErrorCode::INVALID_PARAMETER)
@@ -179,7 +179,7 @@ fn item(item: &pg_model::CheckoutItem) -> CheckoutItem {
     }
 }
 
-/// The sum of price times quantity; without items it is nothing, and nothing can be paid (A90 and A118).
+/// Returns the sum of price times quantity; without items it is 0, and the token cannot be paid (A90 and A118).
 fn total(items: &[CheckoutItem], currency: &str) -> Result<u64, Refusal> {
     if items.is_empty() {
         return Ok(0);
@@ -194,7 +194,7 @@ fn total(items: &[CheckoutItem], currency: &str) -> Result<u64, Refusal> {
     amount::total(sum)
 }
 
-/// The applet that was chosen, or the account's first (A122).
+/// Returns the applet that was chosen, or the account's first (A122).
 fn applet(asked: Option<String>, merchant: &Merchant) -> Result<String, Refusal> {
     match asked {
         None => Ok(merchant.applets.first().cloned().unwrap_or_default()),
@@ -203,7 +203,7 @@ fn applet(asked: Option<String>, merchant: &Merchant) -> Result<String, Refusal>
     }
 }
 
-/// Options that are only recorded; a terminal has to be one of the account's (A91 and A122).
+/// Returns options that are only recorded; a terminal must belong to the account (A91 and A122).
 fn options(request: &GetToken, merchant: &Merchant) -> Result<Details, Refusal> {
     let terminal = given(request.terminal_key.as_ref());
     if terminal.as_ref().is_some_and(|terminal| !merchant.terminals.contains(terminal)) {
@@ -217,8 +217,8 @@ fn options(request: &GetToken, merchant: &Merchant) -> Result<Details, Refusal> 
     Ok(all.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text?))).collect())
 }
 
-/// The customer data of a token (spec 3 §4.1): customer and billing address by wire name, without empty values. The
-/// date of birth is echoed but not stored, since it is not needed later.
+/// Returns the customer data of a token (spec 3 §4.1): customer and billing address by wire name, without empty values.
+/// The date of birth is echoed but not stored, since it is not needed later.
 fn stored_user(customer: &CheckoutCustomer, address: &BillingAddress) -> Details {
     let all = [
         ("salutation", &customer.salutation),

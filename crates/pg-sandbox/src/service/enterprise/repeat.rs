@@ -44,20 +44,20 @@ impl Serve for Repeat {
     }
 }
 
-/// The card of a payment that was successful; others are error 951 (A123).
+/// Returns the card of a successful payment; others are error 951 (A123).
 fn card(context: &Context<'_>, original: &Payment) -> Result<PayingCard, Refusal> {
     let kind = matches!(original.kind, PaymentKind::Auth | PaymentKind::PreAuth | PaymentKind::Capture);
     let card = if kind && original.approved() { PayingCard::of_payment(context, original)? } else { None };
     card.ok_or_else(|| SandboxErrorCode::WRONG_TRANSACTION_TYPE.into())
 }
 
-/// Whether a word is written otherwise than in the document.
+/// Whether a word differs from the document's spelling.
 pub(super) fn has_other_case(trans_type: &EnterpriseTransactionType) -> bool {
     use EnterpriseTransactionType as Word;
     ![Word::REQUEST_AUTH, Word::REQUEST_PRE_AUTH].contains(trans_type) && !trans_type.as_str().is_empty()
 }
 
-/// The kind of a payment; the table allows these two values, in any letter case (A143).
+/// Returns the kind of a payment; the table allows these two values, in any letter case (A143).
 pub(super) fn kind(trans_type: &EnterpriseTransactionType) -> PaymentKind {
     let reserves = trans_type.as_str().eq_ignore_ascii_case(EnterpriseTransactionType::REQUEST_PRE_AUTH.as_str());
     if reserves { PaymentKind::PreAuth } else { PaymentKind::Auth }

@@ -8,7 +8,7 @@ use crate::{
     records::{Details, Payment, PaymentKind},
 };
 
-/// The reply of repeat, refund, capture and cancel; a decline has no `auth_code` (A113).
+/// Returns the reply of repeat, refund, capture and cancel; a decline has no `auth_code` (A113).
 pub(super) fn of(context: &mut Context<'_>, payment: &Payment, action: SystemAction) -> EnterpriseResult {
     context.basis.assume_all([
         assumed::PREV_TRANS_KEY_IS_TEXT,
@@ -28,7 +28,7 @@ pub(super) fn of(context: &mut Context<'_>, payment: &Payment, action: SystemAct
     })
 }
 
-/// The spelling of replies (spec 3 §2.2; A124).
+/// Returns the spelling of replies (spec 3 §2.2; A124).
 pub(super) fn trans_type(kind: PaymentKind) -> EnterpriseTransactionType {
     match kind {
         PaymentKind::Auth => EnterpriseTransactionType::AUTH,
@@ -36,12 +36,12 @@ pub(super) fn trans_type(kind: PaymentKind) -> EnterpriseTransactionType {
         PaymentKind::Capture => EnterpriseTransactionType::CAPTURE,
         PaymentKind::CancelPreAuth => EnterpriseTransactionType::CANCEL,
         PaymentKind::Refund => EnterpriseTransactionType::REFUND,
-        // Version 5 has no words for these.
+        // Version 5 has no spelling of these.
         PaymentKind::ThreeDSecureCheck | PaymentKind::ThreeDsAuthenticatedOnly => kind.wire().into(),
     }
 }
 
-/// The free words of a request as a detail of its transaction; empty ones are ignored (A09).
+/// Returns the free text of a request as a detail of its transaction; an empty text is ignored (A09).
 pub(super) fn class(trans_class: Option<String>) -> Details {
     let given = trans_class.filter(|words| !words.is_empty());
     given.map(|words| (Payment::TRANS_CLASS.to_owned(), words)).into_iter().collect()

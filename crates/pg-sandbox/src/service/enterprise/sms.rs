@@ -6,7 +6,7 @@ use super::{Context, Refusal, Serve};
 use crate::codes::SandboxErrorCode;
 use crate::{assumed, merchants::Merchant, records::TextMessage};
 
-/// How the numbers end to which no message can be sent.
+/// The last digits of numbers to which no message can be sent.
 const UNREACHABLE: &str = "0000";
 
 impl Serve for Sms {
@@ -42,8 +42,8 @@ impl Serve for Sms {
     }
 }
 
-/// The digits of a number without its prefix; they begin with a country code, and none of those
-/// begins with 0 (ITU-T E.164).
+/// Returns the digits of a number without its prefix. They begin with a country code, and no country code begins with 0
+/// (ITU-T E.164).
 fn international(number: &str) -> Option<&str> {
     let digits = number.strip_prefix('+').or_else(|| number.strip_prefix("00")).unwrap_or(number);
     (!digits.is_empty() && !digits.starts_with('0')).then_some(digits)

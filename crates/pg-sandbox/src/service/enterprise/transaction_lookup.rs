@@ -24,9 +24,9 @@ impl Serve for EnterpriseTransactionLookup {
     }
 }
 
-/// The word for what became of a transaction.
+/// Returns the word for the result of a transaction.
 fn status(payment: &Payment, now: Timestamp, failed: Option<&String>) -> String {
-    // A check asks whose card it is. No payment was made, so none has failed, and none is a success either.
+    // A check only authenticates. It makes no payment, so it is neither failed nor a success.
     if matches!(payment.kind, PaymentKind::ThreeDSecureCheck | PaymentKind::ThreeDsAuthenticatedOnly) {
         return payment.kind.wire().to_owned();
     }

@@ -1,4 +1,4 @@
-//! Accounts that are made and removed while the sandbox runs (A335), and the switch between them.
+//! Creates and removes accounts at run time (A335), and switches between them.
 
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use super::{
     view::{self, Facts, Field, Select, Shown, Table},
 };
 
-/// Times to live in seconds, and what they are called.
+/// Times to live in seconds, and their labels.
 const TIMES: [(&str, &str); 5] = [
     ("3600", "One hour"),
     ("28800", "Eight hours"),
@@ -17,7 +17,7 @@ const TIMES: [(&str, &str); 5] = [
     ("604800", "One week"),
     ("", "Until it is removed"),
 ];
-/// What a new account signs in with, as its variable and its member.
+/// The credentials of a new account, each by its environment variable and its JSON member.
 const CREDENTIALS: [(&str, &str); 6] = [
     ("apiKey", "apiKey"),
     ("apiPassword", "apiPassword"),
@@ -27,7 +27,7 @@ const CREDENTIALS: [(&str, &str); 6] = [
     ("Version 5 api_password", "enterpriseApiPassword"),
 ];
 
-/// The accounts, and a form to make one; with what was wrong with it, if it was.
+/// Returns the accounts, and a form to create one, with the error of the last attempt.
 pub(super) fn show(context: &mut Context<'_>, problem: Option<(&str, &Form)>) -> Result<Reply, Refusal> {
     let entered = problem.map(|(_, form)| form);
     let status = if problem.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
@@ -104,7 +104,7 @@ fn making(context: &Context<'_>, entered: Option<&Form>) -> Html {
         .button("Create the account")
 }
 
-/// Makes an account, by the call of the control interface, and shows its credentials this once.
+/// Creates an account through the control interface, and shows its credentials this once.
 pub(super) fn make(context: &mut Context<'_>, form: &Form) -> Result<Reply, Refusal> {
     let mut asked = json!({});
     for name in ["name", "like"] {
@@ -135,7 +135,7 @@ fn credentials(account: &Value) -> Html {
     view::note("Copy the credentials now: they are not shown again.").put(facts.into_html())
 }
 
-/// Removes an account, by the call of the control interface. It is not an error if it is already gone.
+/// Removes an account through the control interface. It is not an error if it is already removed.
 pub(super) fn remove(context: &mut Context<'_>, name: &str) -> Result<Reply, Refusal> {
     calls::delete(context, &format!("accounts/{name}"))?;
     let is_own = context.account.is_some_and(|own| own.account.name == name);

@@ -1,4 +1,4 @@
-//! The register of assumptions: what the documents leave open, and how it was decided.
+//! The register of assumptions: what the documents leave open, and the sandbox's decision.
 
 use crate::{ASSUMPTIONS, Assumption};
 
@@ -8,7 +8,7 @@ use super::{
     view::{self, Facts},
 };
 
-/// The areas of the register, and what they are called.
+/// The areas of the register, and their titles.
 const AREAS: [(&str, &str); 4] = [
     ("model", "Requests and replies"),
     ("crypto", "Signatures and redirect data"),
@@ -16,7 +16,7 @@ const AREAS: [(&str, &str); 4] = [
     ("sandbox", "Behaviour of the service"),
 ];
 
-/// All of them, by area.
+/// Returns all of them, by area.
 pub(super) fn list(context: &Context<'_>) -> Reply {
     let sections = AREAS.map(|(area, name)| {
         let links = ASSUMPTIONS
@@ -31,7 +31,7 @@ pub(super) fn list(context: &Context<'_>) -> Reply {
     super::shown(context, Place::Assumptions, Place::Assumptions.title(), content)
 }
 
-/// The assumption with this number, if it exists.
+/// Returns the assumption with this number, if it exists.
 pub(super) fn show(context: &Context<'_>, number: &str) -> Option<Reply> {
     let assumption = Assumption::numbered(number.parse().ok()?)?;
     let facts = Facts::new()

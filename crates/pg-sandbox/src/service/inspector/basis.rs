@@ -1,4 +1,4 @@
-//! What a reply rests on: a clause of the specification, and assumptions with their titles.
+//! The basis of a reply: a clause of the specification, and assumptions with their titles.
 
 use crate::{Assumption, service::OwnAccount};
 
@@ -15,7 +15,7 @@ const DOCUMENTS: [(&str, &str); 3] = [
     ("3", "Hosted checkout and utility"),
 ];
 
-/// The value of the `pg-basis` header, such as `2 4.4, A12`, with what it means.
+/// Returns the value of the `pg-basis` header, such as `2 4.4, A12`, with its meaning.
 pub(super) fn explained(account: Option<OwnAccount<'_>>, basis: &str) -> Html {
     let (assumptions, clauses): (Vec<&str>, Vec<&str>) =
         basis.split(", ").filter(|part| !part.is_empty()).partition(|part| number(part).is_some());
@@ -36,7 +36,7 @@ pub(super) fn explained(account: Option<OwnAccount<'_>>, basis: &str) -> Html {
     clauses.into_html().put(list)
 }
 
-/// A link to an assumption.
+/// Returns a link to an assumption.
 pub(super) fn link(account: Option<OwnAccount<'_>>, assumption: &Assumption) -> Html {
     let path = at(account, Place::Assumptions.below(&assumption.number.to_string()));
     view::link(&path, &format!("A{:02} {}", assumption.number, assumption.title))
@@ -48,7 +48,7 @@ fn clause(clause: &str) -> Html {
     Html::of(&clause.replacen(' ', " §", 1)).raw(" <span class=\"note\">").text(name).raw("</span>")
 }
 
-/// The number in a name such as `A07`.
+/// Returns the number in a name such as `A07`.
 fn number(name: &str) -> Option<u16> {
     name.strip_prefix('A')?.parse().ok()
 }

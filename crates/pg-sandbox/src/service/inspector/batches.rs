@@ -1,4 +1,4 @@
-//! Batches of the account updater, and what became of their cards.
+//! Batches of the account updater, and the results of their cards.
 
 use super::{
     Context, Html, List, Refusal, Reply, calls,
@@ -73,7 +73,7 @@ fn spoiling(context: &Context<'_>, batch: Shown<'_>) -> Html {
         .put(Form::post(&path).quiet_button("Spoil it"))
 }
 
-/// Spoils a batch, by the call of the control interface.
+/// Spoils a batch through the control interface.
 pub(super) fn spoil(context: &mut Context<'_>, key: &str) -> Result<Reply, Refusal> {
     let answer = calls::post(context, &format!("batches/{key}/spoil"), &serde_json::Value::Null)?;
     if answer.refused().is_some() {

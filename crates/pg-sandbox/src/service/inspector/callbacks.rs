@@ -81,7 +81,7 @@ fn entry(context: &mut Context<'_>, callback: Shown<'_>) -> Result<Html, Refusal
         .put(view::section("Body", body.into_html().put(view::lines(&callback.text("body"))))))
 }
 
-/// Sends a callback again, by the call of the control interface.
+/// Sends a callback again, through the control interface.
 pub(super) fn redeliver(context: &mut Context<'_>, id: &str) -> Result<Reply, Refusal> {
     let answer = calls::post(context, &format!("callbacks/{id}/redeliver"), &Value::Null)?;
     if answer.refused().is_some() {
@@ -91,7 +91,7 @@ pub(super) fn redeliver(context: &mut Context<'_>, id: &str) -> Result<Reply, Re
     }
 }
 
-/// The behaviour of the next callbacks, and a form to change it.
+/// Returns the behaviour of the next callbacks, and a form to change it.
 pub(super) fn behaviour(context: &mut Context<'_>, entered: Option<&form::Form>) -> Result<Html, Refusal> {
     let told = calls::get(context, "callbacks/behaviour")?;
     let rows: Vec<_> = Shown(&told)
@@ -152,7 +152,7 @@ fn telling(context: &Context<'_>, entered: Option<&form::Form>) -> Html {
         .button("Tell them")
 }
 
-/// Sets the behaviour of the next callbacks, by the call of the control interface.
+/// Sets the behaviour of the next callbacks, through the control interface.
 pub(super) fn misbehave(context: &mut Context<'_>, form: &form::Form) -> Result<Reply, Refusal> {
     let kind = form.get("kind").unwrap_or_default();
     let mut asked = json!({ "kind": kind });
@@ -169,7 +169,7 @@ pub(super) fn misbehave(context: &mut Context<'_>, form: &form::Form) -> Result<
     Ok(Reply::inspector(StatusCode::BAD_REQUEST, page))
 }
 
-/// Lets all callbacks arrive as usual, by the call of the control interface.
+/// Restores the normal behaviour of callbacks, through the control interface.
 pub(super) fn behave(context: &mut Context<'_>) -> Result<Reply, Refusal> {
     calls::delete(context, "callbacks/behaviour")?;
     see(&Place::List(List::Callbacks).here(context))

@@ -28,7 +28,7 @@ fn make(context: &mut Context<'_>, method: Method, path: &str, body: &Value) -> 
     control::call(context, path, &request)
 }
 
-/// A number from a form as JSON; other text stays a string, which calls refuse.
+/// Returns a number from a form as JSON; other text stays a string, which calls refuse.
 pub(super) fn number(text: &str) -> Value {
     text.trim().parse::<serde_json::Number>().map_or_else(|_| text.into(), Value::Number)
 }

@@ -1,4 +1,4 @@
-//! The sandbox's clock, and buttons that turn it.
+//! The sandbox's clock, and buttons that change it.
 
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -18,11 +18,11 @@ const STEPS: [(&str, &str, &str); 5] = [
     ("864000", "+10 days", "Reservations have ended: version 3 after five days, the hosted checkout after ten."),
 ];
 
-/// Speeds and what their buttons say.
+/// Speeds and the labels of their buttons.
 const SPEEDS: [(&str, &str); 4] =
     [("0", "Freeze"), ("1", "Real speed"), ("60", "60 × as fast"), ("3600", "3,600 × as fast")];
 
-/// The clock; with what was wrong with a form, if it was.
+/// Returns the clock, with the error of the last form.
 pub(super) fn show(context: &mut Context<'_>, problem: Option<(&str, &Form)>) -> Result<Reply, Refusal> {
     let clock = calls::get(context, "clock")?;
     let entered = problem.and_then(|(_, form)| form.get("set")).unwrap_or_default();
@@ -39,7 +39,7 @@ pub(super) fn show(context: &mut Context<'_>, problem: Option<(&str, &Form)>) ->
     Ok(Reply::inspector(status, page))
 }
 
-/// Turns it, by the call of the control interface.
+/// Changes the clock through the control interface.
 pub(super) fn turn(context: &mut Context<'_>, form: &Form) -> Result<Reply, Refusal> {
     let asked = if form.given("real").is_some() {
         json!({ "set": context.real_now.to_string(), "speed": 1 })
@@ -105,7 +105,7 @@ fn in_utc(text: &str) -> String {
     }
 }
 
-/// Seconds in words.
+/// Returns seconds in words.
 fn distance(seconds: i64) -> String {
     const DAY: u64 = 86_400;
     let (size, direction) = (seconds.unsigned_abs(), if seconds < 0 { "behind" } else { "ahead" });

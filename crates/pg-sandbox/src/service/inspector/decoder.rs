@@ -11,8 +11,8 @@ use super::{
 };
 use crate::{dialect::cipher, merchants::Merchant};
 
-/// The only thing that is said of data that cannot be read. Whether the key, the iv, the padding or the text was wrong
-/// would let an attacker decrypt data by trying (spec 2 §4.2).
+/// The only message for unreadable data. A message that distinguishes a wrong key, iv, padding or text would let an
+/// attacker decrypt data by trial (spec 2 §4.2).
 const OPAQUE: &str =
     "This cannot be decrypted: another account’s key, a wrong iv, or damaged data. Which, is not said.";
 const INCOMPLETE: &str = "Paste an address that has data and iv in its query, or give both by themselves.";
@@ -26,7 +26,7 @@ const BY_PACKAGE: &str = "Where scripts run, the package for JavaScript decodes 
 const BY_SANDBOX: &str = "The sandbox decodes it itself: the package for JavaScript is not built. After \
                           <code>cargo xtask wasm</code> and a restart this page uses it.";
 
-/// A file that the page loads when it decodes by itself.
+/// A file that the page loads to decode by itself.
 pub(super) fn file(context: &Context<'_>, name: &str) -> Option<Reply> {
     let package = context.settings.decoder.as_ref()?;
     if name == "page.js" {
@@ -36,12 +36,12 @@ pub(super) fn file(context: &Context<'_>, name: &str) -> Option<Reply> {
     Some(if name.ends_with(".wasm") { Reply::wasm(bytes.clone()) } else { Reply::script(bytes.clone()) })
 }
 
-/// The empty form.
+/// Returns the empty form.
 pub(super) fn show(context: &Context<'_>) -> Reply {
     page(context, StatusCode::OK, None, Html::new())
 }
 
-/// The form again, and the content of the redirect.
+/// Returns the form again, and the content of the redirect.
 pub(super) fn decode(context: &Context<'_>, form: &Form) -> Reply {
     let (status, result) = match decoded(context, form) {
         Ok(data) => (StatusCode::OK, said(&data)),
@@ -53,7 +53,7 @@ pub(super) fn decode(context: &Context<'_>, form: &Form) -> Reply {
 fn decoded(context: &Context<'_>, form: &Form) -> Result<RedirectData, &'static str> {
     let merchant = form.get("merchant").and_then(|name| context.merchant(name)).ok_or(NO_ACCOUNT)?;
     let (data, iv) = parameters(form).ok_or(INCOMPLETE)?;
-    // A blank at either end may be a plus sign that a query string has lost, or may have come along when it was copied.
+    // A blank at either end may be a plus sign lost in a query string, or may have been copied with the text.
     let dialect = context.settings.spoken();
     open(merchant, &dialect, &data, &iv).or_else(|| open(merchant, &dialect, data.trim(), &iv)).ok_or(OPAQUE)
 }
@@ -67,7 +67,7 @@ fn parameters(form: &Form) -> Option<(String, String)> {
     }
     let bare = address.split('#').next().unwrap_or_default();
     let query = bare.split_once('?').map_or(bare, |(_, query)| query);
-    // The service appends its own to what the merchant's address had, so the last one counts.
+    // The service appends its parameters to the merchant's URL, so the last one counts.
     let last = |name| form_urlencoded::parse(query.as_bytes()).filter(|pair| pair.0 == name).last();
     let value = |name| last(name).map(|(_, value)| value.into_owned());
     Some((value("data")?, value("iv")?.trim().to_owned()))
@@ -81,8 +81,8 @@ fn open(merchant: &Merchant, dialect: &Dialect, data: &str, iv: &str) -> Option<
     Some(read)
 }
 
-/// The parts that may be shown. A merchant's data may contain a card number anywhere, so everything is masked; of
-/// undocumented fields only the names are shown.
+/// Returns the parts that may be shown. A merchant's data may contain a card number anywhere, so everything is masked;
+/// of undocumented fields only the names are shown.
 fn said(data: &RedirectData) -> Html {
     let masked = mask::text;
     let collected: Vec<(String, String)> =

@@ -1,4 +1,4 @@
-//! Faults: what the next calls of a method meet.
+//! Faults of the next calls of a method.
 
 use http::StatusCode;
 use pg_model::METHODS;
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::records::{Fault, FaultKind};
 
-/// What each kind does, in the order of [`FaultKind::NAMES`].
+/// The effect of each kind, in the order of [`FaultKind::NAMES`].
 const MEANINGS: [&str; 8] = [
     "drop-request: not executed, the connection is closed",
     "drop-reply: executed and durable, the connection is closed",
@@ -23,7 +23,7 @@ const MEANINGS: [&str; 8] = [
     "no-response-charged: error 119, and the card is charged",
 ];
 
-/// The faults, and a form to add one; with what was wrong with it, if it was.
+/// Returns the faults, and a form to add one, with the error of the last attempt.
 pub(super) fn show(context: &mut Context<'_>, problem: Option<(&str, &Form)>) -> Result<Reply, Refusal> {
     let faults = calls::get(context, "faults")?;
     let entered = problem.map(|(_, form)| form);
@@ -87,11 +87,11 @@ fn adding(context: &Context<'_>, entered: Option<&Form>) -> Html {
         .button("Add the fault")
 }
 
-/// Adds a fault, by the call of the control interface.
+/// Adds a fault through the control interface.
 pub(super) fn add(context: &mut Context<'_>, form: &Form) -> Result<Reply, Refusal> {
     let text = |name| form.get(name).unwrap_or_default();
     let mut asked = json!({ "method": text("method"), "kind": text("kind"), "times": calls::number(text("times")) });
-    // The form has these for every kind, the call only for the one that needs it.
+    // The form sends these for every kind; the call takes them only for the kinds that need them.
     for (name, owner) in [("milliseconds", "delay"), ("status", "status")] {
         if text("kind") == owner {
             asked[name] = calls::number(text(name));
@@ -104,13 +104,13 @@ pub(super) fn add(context: &mut Context<'_>, form: &Form) -> Result<Reply, Refus
     }
 }
 
-/// Removes all faults, by the call of the control interface.
+/// Removes all faults through the control interface.
 pub(super) fn clear(context: &mut Context<'_>) -> Result<Reply, Refusal> {
     calls::delete(context, "faults")?;
     see(&Place::Faults.here(context))
 }
 
-/// Removes a fault, by the call of the control interface. It is not an error if it is already gone.
+/// Removes a fault through the control interface. It is not an error if it is already removed.
 pub(super) fn remove(context: &mut Context<'_>, id: &str) -> Result<Reply, Refusal> {
     calls::delete(context, &format!("faults/{id}"))?;
     see(&Place::Faults.here(context))

@@ -1,4 +1,4 @@
-//! The frame of every page: its place, the navigation, and the time.
+//! The frame of every page: title, navigation and time.
 
 use super::{
     Context, Html,
@@ -8,7 +8,7 @@ use super::{
     view::{Shown, Tone, badge},
 };
 
-/// A whole page with its heading.
+/// Returns a whole page with its heading.
 pub(super) fn page(context: &Context<'_>, place: Option<Place>, heading: &str, content: Html) -> String {
     head(heading)
         .raw("<body>\n<a class=\"skip\" href=\"#content\">Skip to the content</a>\n")
@@ -39,14 +39,14 @@ fn header(context: &Context<'_>) -> Html {
         .raw("</header>\n")
 }
 
-/// The account that the page is about, if it was made at run time; the link leads to the others.
+/// Returns the account that the page is about, if it was created at run time; the link leads to the others.
 fn account(context: &Context<'_>) -> Html {
     let Some(own) = context.account else { return Html::new() };
     let link = Html::new().raw("<a class=\"clock\"").attribute("href", &Place::Accounts.here(context)).raw(">Account ");
     link.put(badge(Tone::Waiting, &own.account.name)).raw("</a>\n")
 }
 
-/// How the clock runs, unless it runs as clocks do.
+/// Returns the state of the clock; empty if it runs in real time.
 fn pace(clock: Shown<'_>) -> Html {
     match (clock.flag("frozen"), &*clock.text("speed")) {
         (true, _) => badge(Tone::Waiting, "frozen"),
@@ -64,13 +64,13 @@ fn menu(context: &Context<'_>, place: Option<Place>) -> Html {
         });
         Html::new().raw("<h2>").raw(name).raw("</h2>\n<ul>\n").all(links).raw("</ul>\n")
     });
-    // On a phone a box that is ticked opens the menu: that needs no script.
+    // On a phone a ticked checkbox opens the menu, which needs no script.
     let switch =
         "<input type=\"checkbox\" id=\"menu\" class=\"unseen\" autocomplete=\"off\"><label for=\"menu\">Menu</label>\n";
     Html::new().raw("<nav aria-label=\"Pages\">\n").raw(switch).all(groups).raw("</nav>\n")
 }
 
-/// A page without data of the sandbox.
+/// Returns a page without data of the sandbox.
 pub(super) fn bare(heading: &'static str, reason: &'static str) -> String {
     let content = Html::new()
         .raw("<main>\n<section>\n<h1>")

@@ -1,4 +1,4 @@
-//! Whose forms are taken: those of the inspector's own pages.
+//! Accepts only forms of the inspector's own pages.
 
 use http::{HeaderMap, Request, header};
 
@@ -18,7 +18,8 @@ pub(super) fn check<B>(request: &Request<B>) -> Result<(), &'static str> {
 /// The header of browsers about the page that sent a request (Fetch Metadata).
 const SITE: &str = "sec-fetch-site";
 
-/// An `Origin` of another site has been refused before, as everywhere in the control interface.
+/// Whether the form came from the inspector itself. An `Origin` of another site was refused before, as everywhere in
+/// the control interface.
 fn is_same_site(headers: &HeaderMap) -> bool {
     headers.get_all(SITE).iter().all(|site| site == "same-origin")
 }

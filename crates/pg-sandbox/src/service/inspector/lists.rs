@@ -1,4 +1,4 @@
-//! Lists of what happened, a page at a time, and the page of each entry.
+//! Lists of records, a page at a time, and the page of each entry.
 
 use bytes::Bytes;
 use http::{Request, StatusCode};
@@ -27,7 +27,7 @@ pub(super) const fn look(list: List) -> &'static Look {
     }
 }
 
-/// A page of a list, newest first.
+/// Returns a page of a list, newest first.
 pub(super) fn show(context: &mut Context<'_>, list: List, request: &Request<Bytes>) -> Result<Reply, Refusal> {
     let listing = match Listing::of(request) {
         Ok(listing) if listing.method().is_none() || list == List::Requests => listing,
@@ -56,7 +56,7 @@ pub(super) fn show(context: &mut Context<'_>, list: List, request: &Request<Byte
     Ok(shown(context, place, place.title(), content))
 }
 
-/// The page of an entry; nothing when it is not there.
+/// Returns the page of an entry; `None` if it does not exist.
 pub(super) fn entry(context: &mut Context<'_>, list: List, key: &str) -> Result<Option<Reply>, Refusal> {
     let Some(view) = list.entry(context, key)? else { return Ok(None) };
     let look = look(list);
@@ -72,7 +72,7 @@ fn wrong(context: &Context<'_>, problem: &str) -> Reply {
     super::problem(context, StatusCode::BAD_REQUEST, problem)
 }
 
-/// A form to choose the account and the method, if there is one, and to search.
+/// Returns a form to choose the account and the method, if there is one, and to search.
 fn filter(context: &mut Context<'_>, list: List, listing: &Listing) -> Result<Html, Refusal> {
     let made = crate::service::accounts::listed(&mut context.records)?;
     let made = made.iter().map(|entry| (&*entry.name, &*entry.name));

@@ -7,11 +7,11 @@ use super::{
 
 /// How a list and its entries are shown.
 pub(super) struct Look {
-    /// What the list is about, and what can be done on its page.
+    /// The purpose of the list, and the actions on its page.
     pub(super) about: &'static str,
     /// The text of an empty list.
     pub(super) empty: &'static str,
-    /// What one entry is called.
+    /// The name of one entry.
     pub(super) one: &'static str,
     /// The member that is an entry's key.
     pub(super) key: &'static str,

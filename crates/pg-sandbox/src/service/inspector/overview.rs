@@ -8,11 +8,11 @@ use super::{
     view::{self, Facts, Shown, Table},
 };
 
-/// How many entries of a list are counted; counting all of a large store would keep everybody waiting.
+/// The most entries of a list that are counted; counting all of a large store would delay other requests.
 const COUNTED: u32 = 100;
 /// How many requests are shown.
 const NEWEST: u32 = 8;
-/// What the scenarios of the test cards do.
+/// The effects of the test cards' scenarios.
 const SCENARIOS: [(&str, &str); 12] = [
     ("approved", "Payments are approved"),
     ("declined", "Payments are declined"),
@@ -28,10 +28,10 @@ const SCENARIOS: [(&str, &str); 12] = [
     ("updater-702", "The account updater returns an expiry one month later"),
 ];
 
-/// The overview.
+/// Returns the overview.
 pub(super) fn show(context: &mut Context<'_>) -> Result<Reply, Refusal> {
     let mut counts = Vec::new();
-    // Counting the entries of one account would read those of all.
+    // Counting the entries of one account would read those of all accounts.
     if context.account.is_none() {
         for list in List::ALL {
             counts.push(count(context, list)?);
@@ -74,7 +74,7 @@ fn counted(place: Place, count: usize, more: &'static str) -> Html {
     link.text(&count.to_string()).raw(more).raw("</b>").raw(place.title()).raw("</a></li>\n")
 }
 
-/// The base URLs for clients.
+/// Returns the base URLs for clients.
 fn addressees(context: &Context<'_>) -> Html {
     let base = context.own_address();
     let facts = Facts::new()
@@ -83,7 +83,7 @@ fn addressees(context: &Context<'_>) -> Html {
     facts.into_html()
 }
 
-/// The credentials of the built-in accounts are test data, and published; others are not shown.
+/// Returns the credentials of the built-in accounts, which are published test data; others are not shown.
 fn accounts(merchants: &Value) -> Html {
     let accounts = Shown(merchants).entries().map(|merchant| {
         let secret = |name: &str| {
@@ -138,7 +138,7 @@ fn own_accounts(accounts: &Value) -> Html {
     note.put(Table::new("Oldest first", heads).rows(rows).or("There are none."))
 }
 
-/// The numbers of each scenario, in the order in which they are published.
+/// Returns the numbers of each scenario, in the order in which they are published.
 fn cards(cards: &Value) -> Html {
     let mut scenarios: Vec<(String, Html)> = Vec::new();
     for card in Shown(cards).entries() {

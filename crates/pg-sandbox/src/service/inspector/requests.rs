@@ -1,4 +1,4 @@
-//! Requests of the services and their pages, and what was answered.
+//! Requests of the services and their pages, and the responses.
 
 use super::{
     Context, Html, List, Refusal, basis,
@@ -27,13 +27,13 @@ fn row(context: &Context<'_>, request: Shown<'_>) -> Vec<Html> {
     ]
 }
 
-/// The method, or else what was asked for.
+/// Returns the method, or else the path.
 fn name(request: Shown<'_>) -> String {
     let method = request.text("method");
     if method.is_empty() { [request.text("httpMethod"), request.text("path")].join(" ") } else { method.into_owned() }
 }
 
-/// How many warnings the answer carried.
+/// Returns how many warnings the answer carried.
 fn warned_of(request: Shown<'_>) -> Html {
     match request.inner("warnings").entries().count() {
         0 => Html::new(),
@@ -42,7 +42,7 @@ fn warned_of(request: Shown<'_>) -> Html {
     }
 }
 
-/// The HTTP status and the error code.
+/// Returns the HTTP status and the error code.
 fn answer(request: Shown<'_>) -> Html {
     let (status, code) = (request.count("status"), request.text("errorCode"));
     match status {
@@ -99,7 +99,7 @@ fn answered(context: &Context<'_>, request: Shown<'_>) -> Html {
     facts.into_html().put(body).put(decoder(context, &location, &request.text("merchant")))
 }
 
-/// What a fault did to the answer.
+/// Returns the effect of a fault on the answer.
 fn effect(fault: &str) -> &'static str {
     match fault {
         "drop-request" => "The call was not executed, and the connection was closed.",
@@ -112,7 +112,7 @@ fn effect(fault: &str) -> &'static str {
     }
 }
 
-/// A button that decodes the redirect, if it is one.
+/// Returns a button that decodes the redirect, if it is one.
 fn decoder(context: &Context<'_>, location: &str, account: &str) -> Html {
     if !location.contains("data=") || !location.contains("iv=") {
         return Html::new();
@@ -121,7 +121,7 @@ fn decoder(context: &Context<'_>, location: &str, account: &str) -> Html {
     form.quiet_button("Decode this redirect")
 }
 
-/// What the caller was warned of.
+/// Returns the warnings for the caller.
 fn warned(request: Shown<'_>) -> Html {
     let warnings = request.inner("warnings").entries();
     let items = Html::new().all(warnings.map(|text| Html::new().raw("<li>").text(&text.own_text()).raw("</li>\n")));

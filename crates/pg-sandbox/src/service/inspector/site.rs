@@ -85,19 +85,19 @@ impl Place {
         here(context, self.path())
     }
 
-    /// The path of something below it.
+    /// Returns the path of something below it.
     pub(super) fn below(self, name: &str) -> String {
         const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
         format!("{}/{}", self.path().trim_end_matches('/'), utf8_percent_encode(name, SEGMENT))
     }
 }
 
-/// A path of the inspector, for the account that the present page is about.
+/// Returns a path of the inspector, for the account that the present page is about.
 pub(super) fn here(context: &Context<'_>, path: String) -> String {
     at(context.account, path)
 }
 
-/// A path of the inspector, for this account if there is one.
+/// Returns a path of the inspector, for this account if there is one.
 pub(super) fn at(account: Option<OwnAccount<'_>>, path: String) -> String {
     match account {
         Some(own) => of_account(path, &own.account.name),
@@ -105,13 +105,13 @@ pub(super) fn at(account: Option<OwnAccount<'_>>, path: String) -> String {
     }
 }
 
-/// A path of the inspector, for an account that was made at run time. Its name needs no escapes.
+/// Returns a path of the inspector, for an account created at run time. Its name needs no escapes.
 pub(super) fn of_account(path: String, name: &str) -> String {
     format!("{path}?account={name}")
 }
 
-/// A path of an entry, for the account that the present page is about, or else for the entry's own one if it was made at run
-/// time: its clock decides what the page says.
+/// Returns a path of an entry, for the account that the present page is about, or else for the entry's own one if it
+/// was created at run time: its clock decides what the page says.
 fn owned(context: &Context<'_>, entry: Shown<'_>, path: String) -> String {
     let owner = entry.text("merchant");
     if context.account.is_some() || owner.is_empty() || context.merchants().by_name(&owner).is_some() {
@@ -120,12 +120,12 @@ fn owned(context: &Context<'_>, entry: Shown<'_>, path: String) -> String {
     of_account(path, &owner)
 }
 
-/// The path of a button of a list's entry.
+/// Returns the path of a button of a list's entry.
 pub(super) fn action(context: &Context<'_>, list: List, entry: Shown<'_>, key: &str, name: &str) -> String {
     owned(context, entry, format!("{}/{name}", Place::List(list).below(key)))
 }
 
-/// A link around something to a list's entry with this key, which is this one or belongs to the same account.
+/// Returns a link around something to a list's entry with this key, which is this one or belongs to the same account.
 pub(super) fn opening(context: &Context<'_>, list: List, entry: Shown<'_>, key: &str, content: Html) -> Html {
     let path = owned(context, entry, Place::List(list).below(key));
     Html::new().raw("<a").attribute("href", &path).raw(">").put(content).raw("</a>")

@@ -14,10 +14,10 @@ const WIRE: usize = 1;
 const SERVICE: usize = 2;
 const BOOKS: usize = 3;
 
-/// How many of the newest requests are looked through.
+/// The number of the newest requests that are searched.
 const NEWEST: u32 = 1_000;
 
-/// The section of a transaction and its operations; empty if the journal no longer has its requests.
+/// Returns the section of a transaction and its operations; empty if the journal no longer has its requests.
 pub(super) fn of(context: &mut Context<'_>, payment: Shown<'_>, operations: &[Shown<'_>]) -> Result<Html, Refusal> {
     let entries: Vec<Shown<'_>> = std::iter::once(payment).chain(operations.iter().copied()).collect();
     let mut names: Vec<String> = entries.iter().map(|entry| entry.text("transactionKey").into_owned()).collect();

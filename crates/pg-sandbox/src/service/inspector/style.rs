@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::page::html;
 
-/// A content security policy admits it by its hash.
+/// A content security policy allows it by its hash.
 pub(super) const STYLE: &str = include_str!("style.css");
 
 /// Returns the name of the style in a content security policy.

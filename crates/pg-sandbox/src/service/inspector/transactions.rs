@@ -1,4 +1,4 @@
-//! Transactions, and what can still be done to them.
+//! Transactions, and the operations that are still possible.
 
 use pg_model::StatusCode;
 
@@ -104,7 +104,7 @@ fn still_possible(payment: Shown<'_>) -> Html {
     view::paragraph(why_not(payment))
 }
 
-/// Why nothing can be done any more.
+/// Returns why no operation is possible any more.
 fn why_not(payment: Shown<'_>) -> &'static str {
     let kind = payment.text("transactionType");
     let is = |kinds: &[PaymentKind]| kinds.iter().any(|known| known.wire() == kind);

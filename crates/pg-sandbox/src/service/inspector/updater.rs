@@ -10,7 +10,7 @@ use super::{
     view::{self, Field, Select, Shown, Table},
 };
 
-/// The configured responses, and a form to add one, with its error if there is one.
+/// Returns the configured responses, and a form to add one, with its error if there is one.
 pub(super) fn show(context: &mut Context<'_>, problem: Option<(&str, &Form)>) -> Result<Reply, Refusal> {
     let told = calls::get(context, "cards/updater")?;
     let entered = problem.map(|(_, form)| form);
@@ -40,7 +40,7 @@ fn list(context: &Context<'_>, told: Shown<'_>) -> Html {
     Table::new("By card", &["Card", "Answer"]).rows(rows).or("The schemes give their default answers.").put(forget)
 }
 
-/// A code with its message.
+/// Returns a code with its message.
 fn worded(code: &str) -> String {
     let known = CardRetrievalCode::from(code);
     format!("{code} {}", known.message().unwrap_or_default()).trim_end().to_owned()
@@ -64,7 +64,7 @@ fn telling(context: &Context<'_>, entered: Option<&Form>) -> Html {
         .button("Tell it")
 }
 
-/// Tells an answer, by the call of the control interface.
+/// Sets an answer through the control interface.
 pub(super) fn tell(context: &mut Context<'_>, form: &Form) -> Result<Reply, Refusal> {
     let text = |name| form.get(name).unwrap_or_default().trim().to_owned();
     let asked = json!({ "cardKey": text("cardKey"), "response": text("response") });
@@ -75,7 +75,7 @@ pub(super) fn tell(context: &mut Context<'_>, form: &Form) -> Result<Reply, Refu
     }
 }
 
-/// Lets the schemes answer as usual, by the call of the control interface.
+/// Removes the configured answers through the control interface.
 pub(super) fn forget(context: &mut Context<'_>) -> Result<Reply, Refusal> {
     calls::delete(context, "cards/updater")?;
     see(&Place::Updater.here(context))

@@ -1,4 +1,4 @@
-//! The pieces that pages are made of.
+//! The building blocks of pages.
 
 mod facts;
 mod form;
@@ -12,22 +12,22 @@ pub(super) use table::Table;
 
 use super::Html;
 
-/// A part of a page under a heading of its own.
+/// Returns a part of a page with its heading.
 pub(super) fn section(heading: &'static str, content: Html) -> Html {
     Html::new().raw("<section>\n<h2>").raw(heading).raw("</h2>\n").put(content).raw("</section>\n")
 }
 
-/// A sentence.
+/// Returns a paragraph.
 pub(super) fn paragraph(sentence: &'static str) -> Html {
     Html::new().raw("<p>").raw(sentence).raw("</p>\n")
 }
 
-/// A sentence that matters less.
+/// Returns a paragraph of secondary importance.
 pub(super) fn note(sentence: &'static str) -> Html {
     Html::new().raw("<p class=\"note\">").raw(sentence).raw("</p>\n")
 }
 
-/// What went wrong with a form.
+/// Returns the error of a form.
 pub(super) fn alert(problem: &str) -> Html {
     Html::new().raw("<p class=\"alert\" role=\"alert\">").text(problem).raw("</p>\n")
 }
@@ -37,32 +37,32 @@ pub(super) fn link(path: &str, words: &str) -> Html {
     Html::new().raw("<a").attribute("href", path).raw(">").text(words).raw("</a>")
 }
 
-/// A key, a name or a value as it is on the wire.
+/// Returns a key, a name or a value in its wire form.
 pub(super) fn code(text: &str) -> Html {
     if text.is_empty() { Html::new() } else { Html::new().raw("<code>").text(text).raw("</code>") }
 }
 
-/// The same, in a table that has little room for a key.
+/// Returns it in a short form, for tables.
 pub(super) fn key(text: &str) -> Html {
     Html::new().raw("<code class=\"key\">").text(text).raw("</code>")
 }
 
-/// A value that is taken whole by one click.
+/// Returns a value that one click selects completely.
 pub(super) fn to_copy(text: &str) -> Html {
     Html::new().raw("<code class=\"copy\">").text(text).raw("</code>")
 }
 
-/// A text of a merchant or a customer, whose writing direction may be another one.
+/// Returns a text of a merchant or a customer, which may have another writing direction.
 pub(super) fn quoted(text: &str) -> Html {
     if text.is_empty() { Html::new() } else { Html::new().raw("<bdi>").text(text).raw("</bdi>") }
 }
 
-/// Lines as they came.
+/// Returns lines unchanged.
 pub(super) fn lines(text: &str) -> Html {
     Html::new().raw("<pre tabindex=\"0\"><code>").text(text).raw("</code></pre>\n")
 }
 
-/// What a page is about.
+/// Returns the introduction of a page.
 pub(super) fn lead(sentence: &'static str) -> Html {
     Html::new().raw("<p class=\"lead\">").raw(sentence).raw("</p>\n")
 }
@@ -76,7 +76,7 @@ pub(super) enum Tone {
     Plain,
 }
 
-/// The word of a state; nothing for none.
+/// Returns a label for a state; empty if there is none.
 pub(super) fn badge(tone: Tone, word: &str) -> Html {
     if word.is_empty() {
         return Html::new();

@@ -12,8 +12,8 @@ use crate::records::{Authentication, CHALLENGE_TIME, Payment};
 use crate::{assumed, codes::SandboxErrorCode};
 use authentication::CustomerAnswer;
 
-/// Shows the challenge of an authentication, takes its answer, and leads back to the shop once it has
-/// ended, whatever is asked of it then. The key is the only credential of a customer's browser.
+/// Shows the challenge of an authentication and takes its answer. Once it has ended, every request redirects to the
+/// shop. The key is the only credential of a customer's browser.
 pub(in super::super) fn challenge(
     context: &mut Context<'_>,
     key: &str,
@@ -47,7 +47,7 @@ fn answered(
     Ok(Reply::page(if posted { StatusCode::BAD_REQUEST } else { StatusCode::OK }, page).leading_away())
 }
 
-/// The button that was pressed; nothing for a form that this page does not send.
+/// Returns the pressed button; `None` for a form that this page does not send.
 fn answer_in(context: &Context<'_>, request: &Request<Bytes>) -> Option<CustomerAnswer> {
     match method::form(context.settings, request).ok()?.get("outcome")? {
         "authenticate" => Some(CustomerAnswer::Authenticate),
@@ -57,8 +57,7 @@ fn answer_in(context: &Context<'_>, request: &Request<Bytes>) -> Option<Customer
     }
 }
 
-/// To the merchant's page, exactly as its address was sent; without one, to a page that says the end
-/// (A110).
+/// Redirects to the merchant's page, at exactly the given URL; without one, to a page that shows the result (A110).
 fn way_back(context: &mut Context<'_>, authentication: &Authentication, posted: bool) -> Result<Reply, Refusal> {
     context.basis.assume(assumed::COMING_BACK_FROM_THE_CHALLENGE);
     let own = posted.then(|| authentication.page());
@@ -73,7 +72,7 @@ fn way_back(context: &mut Context<'_>, authentication: &Authentication, posted: 
 fn question(authentication: &Authentication, check: &Payment, again: bool) -> String {
     const QUESTION: &str = "Confirm it\u{2019}s you";
     let row = |name: &str, value: &str| format!("<dt>{name}</dt><dd><bdi>{}</bdi></dd>", html::text(value));
-    // Without a script, `autofocus` is what tells a screen reader that something has changed.
+    // Without a script, `autofocus` tells a screen reader that something has changed.
     let (prefix, alert) = if again {
         let alert =
             "<p class=\"alert\" role=\"alert\" tabindex=\"-1\" autofocus>Choose one of the three answers.</p>\n";

@@ -27,8 +27,7 @@ use crate::codes::SandboxErrorCode;
 use checkout::{Alert, Page};
 use entered::Entered;
 
-/// Answers `/pay/…`: a token's page, or one of the pages where customers land when their merchant has
-/// none.
+/// Answers `/pay/…`: a token's page, or one of the final pages for customers of merchants without pages of their own.
 pub(in super::super) fn pay(context: &mut Context<'_>, path: &str, request: &Request<Bytes>) -> Result<Reply, Refusal> {
     context.basis = Basis::new("3 §3.1");
     context
@@ -46,7 +45,7 @@ pub(in super::super) fn pay(context: &mut Context<'_>, path: &str, request: &Req
     })
 }
 
-/// A token and the account that it belongs to.
+/// Returns a token and the account that it belongs to.
 fn find<'a>(context: &mut Context<'a>, token: &str) -> Result<Option<(CheckoutToken, &'a Merchant)>, Refusal> {
     let token = context.records.get::<CheckoutToken>(token)?;
     Ok(token.and_then(|token| {
@@ -79,7 +78,7 @@ fn visit(context: &mut Context<'_>, token: &str) -> Result<Reply, Refusal> {
     Ok(Page { token: &token, visit: &visit.key, entered: &entered, alert: None, faults: &[] }.reply())
 }
 
-/// A form that a customer is shown.
+/// A form shown to a customer.
 fn new_visit(context: &mut Context<'_>, token: &CheckoutToken) -> Result<CheckoutVisit, Refusal> {
     let visit = CheckoutVisit {
         key: context.keys.record(context.now),
@@ -92,7 +91,7 @@ fn new_visit(context: &mut Context<'_>, token: &CheckoutToken) -> Result<Checkou
     Ok(visit)
 }
 
-/// A form is sent to the bank once. Posting it again shows its result (A136).
+/// Handles a posted form: it is sent to the bank once, and posting it again shows its result (A136).
 fn submit(context: &mut Context<'_>, token: &str, request: &Request<Bytes>) -> Result<Reply, Refusal> {
     let Some((mut token, merchant)) = find(context, token)? else { return Ok(ended::unknown()) };
     let form = method::form(context.settings, request)?;
@@ -123,7 +122,7 @@ fn submit(context: &mut Context<'_>, token: &str, request: &Request<Bytes>) -> R
     settled(context, &token, visit, &entered, outcome)
 }
 
-/// A customer comes back from the challenge: now the bank is asked, once (A122).
+/// Handles a customer's return from the challenge: asks the bank, once (A122).
 fn resume(context: &mut Context<'_>, token: &str, visit: &str) -> Result<Reply, Refusal> {
     let Some((mut token, merchant)) = find(context, token)? else { return Ok(ended::unknown()) };
     let visit = context.records.get::<CheckoutVisit>(visit)?.filter(|visit| visit.token == token.key);
@@ -149,7 +148,7 @@ fn resume(context: &mut Context<'_>, token: &str, visit: &str) -> Result<Reply, 
     settled(context, &token, visit, &entered, outcome)
 }
 
-/// The bank's decision on a form, after a challenge with this result; without an approval there is a new form.
+/// Returns the bank's decision on a form, after a challenge with this result; without an approval there is a new form.
 fn outcome_of(
     context: &mut Context<'_>,
     token: &CheckoutToken,
@@ -178,8 +177,8 @@ fn settled(
     shown(context, token, entered, &outcome, next.as_deref(), Replay::No)
 }
 
-/// The visit whose form was posted. A form that does not say which it is counts as the newest one of
-/// the token, so that a client that sends the five inputs and nothing else is charged once too.
+/// Returns the visit whose form was posted. A form without a key counts as the newest one of the token, so that a
+/// client that sends only the five inputs is charged once too.
 fn visit_of(context: &mut Context<'_>, token: &CheckoutToken, form: &Form) -> Result<Option<CheckoutVisit>, Refusal> {
     let visit = match form.get(checkout::VISIT) {
         Some(key) => context.records.get::<CheckoutVisit>(key)?,
@@ -191,7 +190,7 @@ fn visit_of(context: &mut Context<'_>, token: &CheckoutToken, form: &Form) -> Re
     Ok(visit.filter(|visit| visit.token == token.key))
 }
 
-/// A customer who has not seen the page gets it first.
+/// A customer who has not seen the page sees it first.
 fn to_page(token: &CheckoutToken) -> Result<Reply, Refusal> {
     see_other(&format!("/pay/{}", token.key))
 }
@@ -201,7 +200,7 @@ fn see_other(path: &str) -> Result<Reply, Refusal> {
     location.map(Reply::see_other).map_err(|_| SandboxErrorCode::SANDBOX_FAILURE.into())
 }
 
-/// The result of an earlier form, or of the forms after it, with the form that is still open.
+/// Returns the result of an earlier form, or of the forms after it, with the form that is still open.
 fn last_outcome(
     context: &mut Context<'_>,
     visit: &CheckoutVisit,
@@ -234,7 +233,7 @@ enum Replay {
     Yes,
 }
 
-/// The page for the bank's decision; after a decline the form again.
+/// Returns the page for the bank's decision; after a decline the form again.
 fn shown(
     context: &mut Context<'_>,
     token: &CheckoutToken,
@@ -244,7 +243,7 @@ fn shown(
     replay: Replay,
 ) -> Result<Reply, Refusal> {
     let transaction = match outcome {
-        // Its page leads back here once the challenge has ended.
+        // The challenge page redirects here once it has ended.
         FormOutcome::Challenged { authentication } => return see_other(&format!("/3ds/{authentication}")),
         FormOutcome::Approved { transaction } | FormOutcome::Declined { transaction, .. } => {
             context.records.get::<Payment>(transaction)?

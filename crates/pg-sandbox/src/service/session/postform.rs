@@ -1,5 +1,5 @@
-//! `session/postform` (spec 2 §4.2): a browser posts the card form and is sent on, whatever comes of
-//! it, to a page of the merchant.
+//! `session/postform` (spec 2 §4.2): a browser posts the card form and is redirected, whatever the result, to a page of
+//! the merchant.
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request};
@@ -25,8 +25,8 @@ mod stored;
 use crate::codes::SandboxErrorCode;
 use redirect::Redirect;
 
-/// Answers the card form. The session key is its only credential; without one that is known, no page
-/// of a merchant is known either, and the browser gets the sandbox's own (A79).
+/// Answers the card form. The session key is its only credential. With an unknown key no merchant's page is known, and
+/// the browser gets the sandbox's own (A79).
 pub(in super::super) fn postform(
     context: &mut Context<'_>,
     request: &Request<Bytes>,
@@ -52,7 +52,7 @@ pub(in super::super) fn postform(
     Ok(Reply::see_other(location))
 }
 
-/// The session that a form names and the account that it belongs to.
+/// Returns the session that a form names and the account that it belongs to.
 fn find<'a>(
     context: &mut Context<'a>,
     request: &Request<Bytes>,
@@ -70,7 +70,7 @@ fn find<'a>(
     }))
 }
 
-/// The session key of a body that is wrong elsewhere, so that the merchant's own page can tell.
+/// Returns the session key of an otherwise invalid body, so that the merchant's own page can report the error.
 fn key_in_spite_of(error: &FormError, body: &[u8]) -> Option<String> {
     match error {
         FormError::Duplicate { .. }
@@ -87,7 +87,7 @@ fn key_in_spite_of(error: &FormError, body: &[u8]) -> Option<String> {
     }
 }
 
-/// The session key of a form that was posted in parts (`multipart/form-data`).
+/// Returns the session key of a form that was posted in parts (`multipart/form-data`).
 fn key_in_parts(body: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(body).ok()?;
     let (_, part) = text.split_once("name=\"sessionKey\"")?;
@@ -96,8 +96,8 @@ fn key_in_parts(body: &[u8]) -> Option<String> {
     Some(key.to_owned())
 }
 
-/// The redirect target: a form that cannot be processed goes to the session's error page, with only an error (spec 2
-/// §2.2).
+/// Returns the redirect target: a form that cannot be processed goes to the session's error page, with only an error
+/// (spec 2 §2.2).
 fn answered(
     context: &mut Context<'_>,
     mut session: Session,
@@ -117,7 +117,7 @@ fn answered(
     redirect.to(context, &page, &refusal.record(trace_code, &context.settings.spoken()))
 }
 
-/// Judges the form in the order of A51 and A80, and stores a valid one.
+/// Checks the form in the order of A51 and A80, and stores a valid one.
 fn process(
     context: &mut Context<'_>,
     session: &mut Session,
@@ -151,7 +151,7 @@ fn process(
     Ok(location)
 }
 
-/// The parameters with card numbers and CV2s masked that were typed into other fields (A82).
+/// Returns the parameters, with card numbers and CV2s masked that were entered in other fields (A82).
 fn masked(context: &mut Context<'_>, form: &Form) -> Parameters {
     let sent: Vec<(&str, &str)> = form.iter().collect();
     let shown = card_numbers::masked_form(&sent);

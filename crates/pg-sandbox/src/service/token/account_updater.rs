@@ -1,5 +1,5 @@
-//! The account updater (spec 1 §2.2 to §2.4, §4.8, §4.9): batches are requested, worked off two
-//! minutes later on the sandbox's clock, and retrieved.
+//! The account updater (spec 1 §2.2 to §2.4, §4.8, §4.9): batches are requested, processed two minutes later on the
+//! sandbox's clock, and retrieved.
 
 use pg_model::{AccountUpdaterBatch, Card, Flag, UpdatedCard};
 
@@ -13,7 +13,7 @@ mod retrieve;
 
 pub(in crate::service) use finish::finish_batches;
 
-/// A finished batch as it is retrieved and as its callback has it (spec 1 §2.2): every submitted card in its order (A75).
+/// A finished batch for retrieval and for its callback (spec 1 §2.2): every submitted card in its order (A75).
 fn shown(batch: &Batch, cards: &BatchCards) -> AccountUpdaterBatch {
     AccountUpdaterBatch::default().with(|record| {
         record.batch_key = batch.key.as_str().into();

@@ -7,7 +7,7 @@ use crate::records::{CardToken, Details};
 /// The most characters of a masked number in a token record (spec 1 §2.1).
 const MASKED_LENGTH: usize = 16;
 
-/// The reply that lists these tokens.
+/// Returns the reply that lists these tokens.
 pub(super) fn all(tokens: &[CardToken]) -> CardKeyDetails {
     CardKeyDetails::default().with(|record| {
         record.card_key_details = tokens.iter().map(of).collect();
@@ -26,7 +26,7 @@ fn of(token: &CardToken) -> CardKeyDetail {
     })
 }
 
-/// The card part of it.
+/// Returns the card part of a record.
 pub(super) fn card(token: &CardToken) -> Card {
     let held = &token.card;
     Card::default().with(|record| {
@@ -69,8 +69,7 @@ fn text(details: &Details, name: &str) -> String {
     details.get(name).cloned().unwrap_or_default()
 }
 
-/// The masked number without so many asterisks of its middle that 16 characters are left
-/// (A65).
+/// Returns the masked number, shortened in its middle to 16 characters (A65).
 fn shortened(masked: &str) -> String {
     let excess = masked.len().saturating_sub(MASKED_LENGTH);
     masked.replacen(&"*".repeat(excess), "", 1)

@@ -41,14 +41,14 @@ impl Serve for TokeniseTransactionKey {
     }
 }
 
-/// The card of an approved payment; anything else is error 944 (A63).
+/// Returns the card of an approved payment; anything else is error 944 (A63).
 fn card_of(payment: &Payment) -> Result<&HeldCard, Refusal> {
     let kind = matches!(payment.kind, PaymentKind::Auth | PaymentKind::PreAuth | PaymentKind::Capture);
     let card = payment.card.as_ref().filter(|_| kind && payment.approved());
     card.ok_or_else(|| SandboxErrorCode::TRANSACTION_HAS_NO_CARD.into())
 }
 
-/// The token of this key with another parent, if it holds the card of the payment (A64).
+/// Returns the token of this key with another parent, if it holds the card of the payment (A64).
 fn with_parent(
     context: &mut Context<'_>,
     merchant: &Merchant,
@@ -69,7 +69,7 @@ fn with_parent(
     Ok(token)
 }
 
-/// The token that the same request made before (A62).
+/// Returns the token that the same request made before (A62).
 fn existing(
     context: &mut Context<'_>,
     payment: &Payment,
@@ -81,7 +81,7 @@ fn existing(
     Ok(tokens.into_iter().find(|token| token.customer_reference.as_deref() == customer))
 }
 
-/// A new token, enabled, with everything that is known of the payment's card (A59 and A65).
+/// Creates a token, enabled, with everything known about the payment's card (A59 and A65).
 fn create(
     context: &mut Context<'_>,
     payment: &Payment,
@@ -114,7 +114,7 @@ fn identifier(context: &Context<'_>, payment: &Payment, card: &HeldCard) -> Resu
     Ok(context.vault.card_identifier(&payment.merchant, number.expose()))
 }
 
-/// The texts of a payment that a token record has; the form calls the fixed line by another name.
+/// Returns the texts of a payment that a token record has; the form has another name for the fixed line.
 fn details(recorded: &Details) -> Details {
     let text = |(name, value): (&String, &String)| {
         let name = if name == "customerLandline" { "customerTelephone" } else { name };
@@ -132,8 +132,8 @@ fn is_of_card(name: &str) -> bool {
     matches!(name, "cardholderName" | "cardDescription")
 }
 
-/// A text as far as the record has room for it: the hosted service takes longer ones (A65). Of the card's own
-/// texts no length is given (spec 1 §2.1).
+/// Returns a text cut to the record's length, since the hosted service accepts longer ones (A65). The documents give no
+/// length for the card's own texts (spec 1 §2.1).
 fn fitting(name: &str, text: &str) -> String {
     let field = UpdateCardKeyDetails::INFO.fields.iter().find(|field| field.is_named(name));
     match field.map(|field| field.length) {

@@ -15,8 +15,8 @@ use crate::{
 /// The parameter with the electronic commerce indicator of a check (spec 2 §2.5; A105 and A106).
 pub(super) const ECI: &str = "bankECIValue";
 
-/// The account's authentication of this key that was opened through a service; that of another one is
-/// unknown (A56 and A107).
+/// Returns the account's authentication of this key that was opened through a service; that of another one is unknown
+/// (A56 and A107).
 pub(in crate::service) fn find(
     context: &mut Context<'_>,
     merchant: &Merchant,
@@ -27,7 +27,7 @@ pub(in crate::service) fn find(
     found.filter(|authentication| authentication.service == service).ok_or_else(unknown)
 }
 
-/// The check of an authentication.
+/// Returns the check of an authentication.
 pub(in crate::service) fn check_of(
     context: &mut Context<'_>,
     authentication: &Authentication,
@@ -40,18 +40,18 @@ fn unknown() -> Refusal {
     Refusal::from(SandboxErrorCode::UNKNOWN_AUTHENTICATION_KEY).assuming(assumed::KEYS_OF_OTHER_ACCOUNTS)
 }
 
-/// What a customer does with a challenge.
+/// The customer's answer to a challenge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::service) enum CustomerAnswer {
-    /// Proves who they are.
+    /// Passes the authentication.
     Authenticate,
-    /// Proves it wrongly.
+    /// Fails the authentication.
     Fail,
-    /// Goes back to the shop.
+    /// Returns to the shop.
     Abandon,
 }
 
-/// Takes the answer to a challenge that has not ended; any other stays as it is (A110).
+/// Records the answer to a challenge that has not ended; an ended one does not change (A110).
 pub(in crate::service) fn answer(
     context: &mut Context<'_>,
     authentication: &mut Authentication,
@@ -79,10 +79,10 @@ pub(in crate::service) fn answer(
 
 /// Pays or reserves the amount of an authentication.
 ///
-/// The card decides, however the authentication ended: the merchant has chosen to proceed (spec 2 §3.3). On the hosted
-/// page there is no such choice, so there a challenge that was not passed is a decline with 907 (A122). Refused with 961
-/// before the authentication has ended, with 962 when it has been used up by an approval or a decline, and with 119
-/// when the bank does not answer (A108).
+/// The card decides, however the authentication ended, since the merchant chose to proceed (spec 2 §3.3). The hosted
+/// page has no such choice: there, a challenge that was not passed is a decline with 907 (A122). Refuses with 961
+/// before the authentication has ended, with 962 if an approval or a decline has used it up, and with 119 if the bank
+/// does not answer (A108).
 pub(in crate::service) fn pay(
     context: &mut Context<'_>,
     merchant: &Merchant,
@@ -125,7 +125,7 @@ pub(in crate::service) fn pay(
     Ok(payment)
 }
 
-/// A payment that takes over the unique reference of its check is found by it too.
+/// A payment with the unique reference of its check is found by it too.
 fn find_by_reference(context: &mut Context<'_>, payment: &Payment) -> Result<(), Refusal> {
     let Some(reference) = &payment.unique_reference else { return Ok(()) };
     let key = UniqueReference::key_of(&payment.merchant, reference);
@@ -136,17 +136,17 @@ fn find_by_reference(context: &mut Context<'_>, payment: &Payment) -> Result<(),
     Ok(())
 }
 
-/// The indicator for a card whose customer was not authenticated.
+/// Returns the indicator for a card whose customer was not authenticated.
 pub(super) fn unauthenticated_eci(number: &str) -> &'static str {
     if Scheme::of(number) == Some(Scheme::Mastercard) { "00" } else { "07" }
 }
 
-/// The indicator for a card whose customer was.
+/// Returns the indicator for a card whose customer was.
 fn authenticated_eci(number: &str) -> &'static str {
     if Scheme::of(number) == Some(Scheme::Mastercard) { "02" } else { "05" }
 }
 
-/// The indicator of a check.
+/// Returns the indicator of a check.
 pub(super) fn eci_of(check: &Payment) -> &str {
     check.bank.iter().find(|(name, _)| name == ECI).map(|(_, value)| value.as_str()).unwrap_or_default()
 }

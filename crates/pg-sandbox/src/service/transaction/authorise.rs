@@ -34,7 +34,7 @@ pub(super) fn authorise(
 
 /// Asks the bank for a charge on a card and records the transaction, approved or declined.
 ///
-/// Refused with 119 when the bank does not answer; see [`refuse_unheard`](bank::refuse_unheard) for an answer that was lost.
+/// Refuses with 119 if the bank does not answer; see [`refuse_unheard`](bank::refuse_unheard) for a lost answer.
 pub(in crate::service) fn pay(
     context: &mut Context<'_>,
     merchant: &Merchant,
@@ -46,7 +46,7 @@ pub(in crate::service) fn pay(
     Attempt::new(context, merchant, kind, charge, card).put_to_bank(context, &verdict)
 }
 
-/// A charge on a card, and the key of the transaction that it will be.
+/// A charge on a card, and the key of its future transaction.
 pub(super) struct Attempt<'a> {
     key: String,
     merchant: &'a Merchant,
@@ -56,7 +56,7 @@ pub(super) struct Attempt<'a> {
 }
 
 impl<'a> Attempt<'a> {
-    /// An attempt with a key of its own.
+    /// Creates an attempt with a key of its own.
     pub(super) fn new(
         context: &mut Context<'_>,
         merchant: &'a Merchant,
@@ -67,13 +67,12 @@ impl<'a> Attempt<'a> {
         Self { key: context.keys.record(context.now), merchant, kind, charge, card }
     }
 
-    /// An authorisation: the session forgets its CV2, and the transaction is recorded as the bank
-    /// decides.
+    /// Authorises: drops the session's CV2, and records the transaction as the bank decides.
     pub(super) fn put_to_bank(self, context: &mut Context<'_>, verdict: &Verdict) -> Result<Payment, Refusal> {
         if let Some(session) = &self.card.session_key
             && cv2::take(context, session)?
         {
-            // It is gone even if the bank does not answer.
+            // The CV2 is dropped even if the bank does not answer.
             context.records.keep()?;
             context.basis.assume(assumed::THE_CV2_AFTER_AUTHORISATION);
         }
@@ -90,7 +89,7 @@ impl<'a> Attempt<'a> {
         self.record(context, answer)
     }
 
-    /// The transaction with this answer.
+    /// Returns the transaction with this answer.
     pub(super) fn record(self, context: &mut Context<'_>, answer: Answer) -> Result<Payment, Refusal> {
         let Self { key, merchant, kind, charge, card } = self;
         let mut details = card.details.clone();
@@ -126,7 +125,7 @@ impl<'a> Attempt<'a> {
     }
 }
 
-/// The customer of the request, otherwise the one whose card it is (A86 and A103).
+/// Returns the customer of the request, otherwise the one whose card it is (A86 and A103).
 fn customer(context: &mut Context<'_>, given: Option<String>, card: &PayingCard) -> Option<String> {
     if given.is_some() {
         return given;

@@ -1,5 +1,5 @@
-//! The simulated bank: the card's scenario decides about new payments (A87 to A89 and A93);
-//! what follows a payment is always approved (A96 and A97).
+//! The simulated bank: the card's scenario decides about new payments (A87 to A89 and A93); operations on a payment are
+//! always approved (A96 and A97).
 
 use pg_model::{ErrorCode, StatusCode};
 
@@ -10,13 +10,13 @@ use crate::{assumed, cards::Scenario, records::Silence};
 /// The bank's decision on a card.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It pays.
+    /// Approved.
     Approved,
-    /// It does not.
+    /// Declined.
     Declined(SandboxStatusCode),
-    /// It does not answer: error 119, and nothing is charged.
+    /// No answer: error 119, and nothing is charged.
     Silent,
-    /// It pays, and its answer is lost: error 119 too.
+    /// Approved, and the answer is lost: also error 119.
     Unheard,
 }
 
@@ -30,12 +30,11 @@ pub(super) struct Answer {
     pub(super) bank: Vec<(String, String)>,
 }
 
-/// Digits of the bank's numbers. With one more they would be masked like card numbers wherever replies are shown.
+/// Digits of the bank's numbers. With one more they would be masked like card numbers in displayed replies.
 const NUMBER_DIGITS: usize = 11;
 
 impl Verdict {
-    /// The verdict about the card with this number; only a stored card can be past its expiry
-    /// (A104).
+    /// Returns the verdict about the card with this number; only a stored card can be past its expiry (A104).
     pub(super) fn of(number: &str, past_expiry: bool) -> Self {
         match Scenario::of(number) {
             _ if past_expiry => Self::Declined(SandboxStatusCode::CARD_EXPIRED),
@@ -48,7 +47,7 @@ impl Verdict {
     }
 }
 
-/// Refuses a request that a fault keeps from the bank, and notes it when the bank's answer will be lost.
+/// Refuses a request that a fault keeps from the bank, and records whether the bank's answer will be lost.
 pub(super) fn listen(context: &mut Context<'_>) -> Result<(), Refusal> {
     match context.silence {
         None => Ok(()),
@@ -74,7 +73,7 @@ pub(in crate::service) fn refuse_unheard(context: &mut Context<'_>) -> Result<()
     Err(no_response())
 }
 
-/// The answer of an approval; refunds and cancellations have no `bankAuthCode` (A88).
+/// Returns the answer of an approval; refunds and cancellations have no `bankAuthCode` (A88).
 pub(super) fn approved(context: &mut Context<'_>, with_auth_code: bool) -> Answer {
     context.basis.assume(assumed::BANK_FIELDS_OF_AN_APPROVAL);
     let auth_code = with_auth_code.then(|| ("bankAuthCode".to_owned(), context.keys.digits(6)));
@@ -85,7 +84,7 @@ pub(super) fn approved(context: &mut Context<'_>, with_auth_code: bool) -> Answe
     Answer { code: code.as_str().to_owned(), status: code.message().unwrap_or_default().to_owned(), bank }
 }
 
-/// The answer of a decline (A87 and A89).
+/// Returns the answer of a decline (A87 and A89).
 pub(super) fn declined(context: &mut Context<'_>, code: &SandboxStatusCode) -> Answer {
     context.basis.assume_all([assumed::DECLINES, assumed::BANK_RESPONSE_CODES_OF_DECLINES, code.assumption()]);
     let own = code.message();
@@ -131,7 +130,7 @@ mod tests {
             ("4000000000004004", false, Verdict::Silent),
             ("4000000000011009", false, Verdict::Unheard),
             ("4000000000004004", true, Verdict::Declined(SandboxStatusCode::CARD_EXPIRED)),
-            // The scenarios of 3-D Secure and of the account updater pay.
+            // Payments of the scenarios of 3-D Secure and of the account updater are approved.
             ("4000000000006009", false, Verdict::Approved),
             ("4000000000010001", false, Verdict::Approved),
         ] {

@@ -13,7 +13,7 @@ use crate::{
     timestamp::Timestamp,
 };
 
-/// A card in clear, for as long as one request takes.
+/// An unencrypted card, for the time of one request.
 pub(in crate::service) struct PayingCard {
     pub(super) number: Secret,
     /// Two digits.
@@ -30,8 +30,7 @@ pub(in crate::service) struct PayingCard {
     pub(super) details: Details,
 }
 
-/// Raw card details: the number has to be a valid one (A12) and not past its expiry
-/// (A104). The CV2 is not even kept (A101).
+/// Reads raw card details: the number must be valid (A12) and not past its expiry (A104). The CV2 is dropped (A101).
 pub(super) fn raw(context: &mut Context<'_>, details: &CardDetails) -> Result<PayingCard, Refusal> {
     let number = details.number.expose();
     if !cards::luhn_valid(number) {
@@ -49,7 +48,7 @@ pub(super) fn raw(context: &mut Context<'_>, details: &CardDetails) -> Result<Pa
     Ok(card)
 }
 
-/// The card that was posted to a session of the account (spec 2 §3.1; A56, A78 and A85).
+/// Returns the card that was posted to a session of the account (spec 2 §3.1; A56, A78 and A85).
 pub(super) fn of_session(
     context: &mut Context<'_>,
     merchant: &Merchant,
@@ -68,8 +67,8 @@ pub(super) fn of_session(
     Ok(PayingCard { session_key: Some(session.key), customer_reference, details, ..card })
 }
 
-/// The card of an enabled token of the account; a customer reference that is given must be the
-/// token's (A57, A58 and A61).
+/// Returns the card of an enabled token of the account; a customer reference that is given must be the token's (A57,
+/// A58 and A61).
 pub(super) fn of_token(
     context: &mut Context<'_>,
     merchant: &Merchant,
@@ -88,8 +87,8 @@ pub(super) fn of_token(
     Ok(PayingCard { card_key: Some(token.key), customer_reference, details, ..card })
 }
 
-/// A customer reference that a transaction can store: 45 characters (spec 2 §2.3). Longer ones are refused where they are
-/// given; a store may hold one from before (A04).
+/// Returns a customer reference that a transaction can store: 45 characters (spec 2 §2.3). Longer ones are refused in
+/// requests; an older store may hold one (A04).
 fn payable(reference: Option<String>) -> Result<Option<String>, Refusal> {
     match &reference {
         Some(text) if text.chars().count() > 45 => Err(Refusal::from(ErrorCode::INVALID_MERCHANT_REFERENCE)
@@ -100,14 +99,14 @@ fn payable(reference: Option<String>) -> Result<Option<String>, Refusal> {
 }
 
 impl PayingCard {
-    /// The card of an earlier payment, charged again; nothing when the payment holds none.
+    /// Returns the card of an earlier payment, to charge it again; `None` if the payment has none.
     pub(in crate::service) fn of_payment(context: &Context<'_>, payment: &Payment) -> Result<Option<Self>, Refusal> {
         let Some(held) = &payment.card else { return Ok(None) };
         let card = Self::stored(context, held, &payment.key)?;
         Ok(Some(Self { card_key: payment.card_key.clone(), ..card }))
     }
 
-    /// A card in clear: its expiry in two and four digits.
+    /// Creates an unencrypted card, with its expiry in two and four digits.
     pub(in crate::service) fn new(number: Secret, month: &str, year: &str) -> Self {
         Self {
             number,
@@ -130,7 +129,7 @@ impl PayingCard {
         expiry::is_past(&self.expiry_month, &self.expiry_year, now)
     }
 
-    /// The card sealed for the record of its payment.
+    /// Returns the card sealed for the record of its payment.
     pub(super) fn sealed(&self, context: &mut Context<'_>, owner: &str) -> HeldCard {
         let expiry = (self.expiry_month.as_str(), self.expiry_year.as_str());
         HeldCard::seal(context.vault, context.keys.dice(), owner, self.number.expose(), expiry)

@@ -20,7 +20,7 @@ pub(in crate::service) const MOST: u64 = 999_999_999_999;
 
 /// An order whose amount, currency and terminal are right.
 pub(in crate::service) struct Charge {
-    /// The service that it came through.
+    /// The service that received it.
     pub(in crate::service) service: Service,
     /// The transaction whose card is charged again.
     pub(in crate::service) parent: Option<String>,
@@ -37,7 +37,7 @@ pub(in crate::service) struct Charge {
 }
 
 impl Charge {
-    /// The charge of a request, whose order must suit the account (A19, A90 and A91).
+    /// Returns the charge of a request, whose order must suit the account (A19, A90 and A91).
     pub(super) fn of<M: ApiRequest>(
         request: &M,
         order: &Order,
@@ -75,7 +75,7 @@ impl Charge {
         })
     }
 
-    /// The charge of a 3-D Secure check, with its references (A109).
+    /// Returns the charge of a 3-D Secure check, with its references (A109).
     pub(super) fn of_check(context: &Context<'_>, check: &Payment) -> Result<Self, Refusal> {
         let open = |(name, sealed): (&String, &Sealed)| Ok((name.clone(), context.vault.open(&check.key, sealed)?));
         let recipient = check.recipient.iter().map(open).collect::<Result<_, NotOurs>>()?;
@@ -93,7 +93,7 @@ impl Charge {
     }
 }
 
-/// The sum of price times quantity, from 1 to [`MOST`].
+/// Returns the sum of price times quantity, from 1 to [`MOST`].
 fn total(items: &[Item]) -> Option<u64> {
     let line = |item: &Item| match item.quantity {
         Some(0) => None,
@@ -103,7 +103,7 @@ fn total(items: &[Item]) -> Option<u64> {
     (1..=MOST).contains(&sum).then_some(sum)
 }
 
-/// A text that is present and not empty (A09).
+/// Returns a text that is present and not empty (A09).
 pub(super) fn given<T: AsRef<str>>(text: Option<&T>) -> Option<String> {
     text.map(AsRef::as_ref).filter(|text| !text.is_empty()).map(str::to_owned)
 }
@@ -123,8 +123,8 @@ fn recipient(order: &Order) -> BTreeMap<String, Secret> {
         .collect()
 }
 
-/// The items, terminal and cardholder of a request, as on the wire, without sensitive values and values with their own
-/// field in a payment.
+/// Returns the items, terminal and cardholder of a request, as on the wire, without sensitive values and values with
+/// their own field in a payment.
 fn details<M: ApiRequest>(request: &M) -> Details {
     let mut recorded = Recorded(Details::new());
     request.visit(&mut recorded);
@@ -150,7 +150,7 @@ impl ParameterSink for Recorded {
 
     fn parameter(&mut self, field: &'static Field, name: &str, value: &str) {
         if !field.sensitive && !value.is_empty() && !OWN_FIELDS.contains(&field.wire) {
-            // A number that was typed into the name would come back with a token of this card (spec 2 §1.1).
+            // A card number entered in the name would be returned with a token of this card (spec 2 §1.1).
             let shown = match field.wire {
                 "cardholderName" => card_numbers::masked(value, None, Search::Any),
                 _ => value.into(),
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(total_of(&[(MOST, None), (1, None)]), None);
         assert_eq!(total_of(&[(1, Some(MOST))]), Some(MOST));
         assert_eq!(total_of(&[(1, Some(MOST + 1))]), None);
-        // In 64 bits without a check this product is 0 and this sum is 1.
+        // Without checks, this product is 0 and this sum is 1 in 64 bits.
         assert_eq!(total_of(&[(1 << 32, Some(1 << 32)), (1, None)]), None);
         assert_eq!(total_of(&[(u64::MAX, None), (2, None)]), None);
         assert_eq!(total_of(&[(499, Some(0))]), None);

@@ -33,7 +33,7 @@ impl Serve for GetAuthenticationStatus {
     }
 }
 
-/// How an authentication ended, or that it has not yet: in the dialect's words, or else in the sandbox's own.
+/// Returns the status of an authentication, ended or not: in the dialect's codes, or else in the sandbox's own.
 fn code_and_status(end: Option<AuthenticationEnd>, dialect: &Dialect) -> (StatusCode, String) {
     let means = match end {
         None => AuthenticationState::Pending,

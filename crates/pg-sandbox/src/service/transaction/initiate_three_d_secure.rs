@@ -22,8 +22,8 @@ use crate::{
 
 /// Opens an authentication for a charge on a card, and records the check; nothing is charged.
 ///
-/// `return_to` is the `Location` header for the customer's return. The reply
-/// has no authentication when the card's bank does not answer (A105).
+/// `return_to` is the `Location` header for the customer's return. The reply has no authentication if the card's bank
+/// does not answer (A105).
 pub(in crate::service) fn open(
     context: &mut Context<'_>,
     merchant: &Merchant,
@@ -84,7 +84,7 @@ pub(super) fn initiate(
     }))
 }
 
-/// The merchant's address as it was sent, with nothing appended (A110).
+/// Returns the merchant's address as it was sent, with nothing appended (A110).
 fn location(url: &Url) -> Result<String, Refusal> {
     let malformed = || Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about("returnUrl");
     let page = PageUrl::parse(url.as_str()).ok_or_else(|| malformed().assuming(assumed::HOW_LONG_A_REDIRECT_MAY_BE))?;

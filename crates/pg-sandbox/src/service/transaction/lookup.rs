@@ -39,7 +39,7 @@ impl Serve for TransactionLookup {
     }
 }
 
-/// The form of an empty lookup (A43).
+/// Returns the form of an empty lookup (A43).
 fn nothing(form: Option<EmptyLookup>) -> Result<(), Refusal> {
     let refusal =
         || Refusal::from(SandboxErrorCode::UNKNOWN_TRANSACTION_KEY).assuming(assumed::A_LOOKUP_THAT_FINDS_NOTHING);
@@ -58,8 +58,7 @@ struct Wanted {
 }
 
 impl Wanted {
-    /// The account's transactions that match one of the parameters, the most selective one; nothing
-    /// when none is given.
+    /// Returns the account's transactions that match the most selective parameter; `None` without parameters.
     fn candidates(&self, context: &mut Context<'_>, merchant: &Merchant) -> Result<Option<Vec<Payment>>, StoreError> {
         let records = &mut context.records;
         let keys = match (&self.key, &self.unique) {
@@ -83,7 +82,8 @@ impl Wanted {
     }
 
     fn fits(&self, payment: &Payment) -> bool {
-        // A transaction that is named otherwise is compared by what is recorded, also by an update.
+        // A transaction found by another parameter is compared by its recorded references, including those set by an
+        // update.
         let named = self.key.is_some() || self.unique.is_some();
         let reference = if named { payment.merchant_reference.as_deref() } else { payment.found_by() };
         let matches = |wanted: &Option<String>, held: Option<&str>| wanted.is_none() || wanted.as_deref() == held;

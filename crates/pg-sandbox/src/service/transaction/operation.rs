@@ -1,4 +1,4 @@
-//! Operations on a payment: captures, cancellations and refunds of all or a part of it.
+//! Operations on a payment: captures, cancellations and refunds of all or part of it.
 
 use std::num::NonZeroU64;
 
@@ -23,7 +23,7 @@ pub(in crate::service) enum Portion {
 }
 
 impl Portion {
-    /// The portion of a request; a value of 0 is error 107 (A96 and A97).
+    /// Returns the portion of a request; a value of 0 is error 107 (A96 and A97).
     pub(in crate::service) fn asked(value: Option<u64>) -> Result<Self, Refusal> {
         match value {
             None => Ok(Self::All),
@@ -31,7 +31,7 @@ impl Portion {
         }
     }
 
-    /// The amount, when so much is left; more is error 107 (spec 2 §3.2).
+    /// Returns the amount if it does not exceed what is left; more is error 107 (spec 2 §3.2).
     pub(in crate::service) fn of(self, left: u64) -> Result<u64, Refusal> {
         match self {
             Self::All => Ok(left),
@@ -45,7 +45,7 @@ fn invalid_value() -> Refusal {
     ErrorCode::INVALID_TRANSACTION_VALUE.into()
 }
 
-/// The account's transaction of this key (A56 and A57).
+/// Returns the account's transaction of this key (A56 and A57).
 pub(in crate::service) fn find(
     context: &mut Context<'_>,
     merchant: &Merchant,
@@ -57,7 +57,7 @@ pub(in crate::service) fn find(
     })
 }
 
-/// The account's preauth of this key, of which something is still reserved (A95 and A96).
+/// Returns the account's preauth of this key, of which something is still reserved (A95 and A96).
 pub(super) fn find_reservation(
     context: &mut Context<'_>,
     merchant: &Merchant,
@@ -103,7 +103,7 @@ pub(in crate::service) fn capture(
 }
 
 /// Cancels a portion of a reservation. In version 5 the whole reservation ends with it; in version 3 the rest can still
-/// be captured. A preauth of one version that is cancelled through the other ends (A96).
+/// be captured. A preauth of one version ends if it is cancelled through the other (A96).
 pub(in crate::service) fn cancel(
     merchant: &Merchant,
     preauth: &mut Payment,
@@ -140,10 +140,10 @@ pub(super) fn record(
     Ok(reply::standard(&perform(context, original, step)?))
 }
 
-/// What is done with a transaction.
+/// An operation on a transaction.
 pub(in crate::service) struct Step {
     pub(in crate::service) kind: PaymentKind,
-    /// The service that it was asked for through.
+    /// The service that received it.
     pub(in crate::service) service: Service,
     /// Minor units of the original's currency.
     pub(in crate::service) amount: u64,
@@ -153,7 +153,7 @@ pub(in crate::service) struct Step {
     pub(in crate::service) references: References,
 }
 
-/// Records an approved operation on an original that has been changed by it, and the original.
+/// Records an approved operation and its changed original.
 ///
 /// References that the request does not give are copied, except the unique one (A94). The items stay with
 /// the original: a part of its amount need not be any of them. Error 119 when a fault silences the bank.
@@ -173,7 +173,7 @@ pub(in crate::service) fn perform(
     let answer = bank::approved(context, step.kind == PaymentKind::Capture);
     let mut details = original.details_to_copy();
     details.extend(step.details);
-    // What an update has given to the original finds neither of them (A99).
+    // Lookups find neither of them by references that an update set on the original (A99).
     let reference_added = step.references.merchant.is_none() && original.reference_added;
     let references = step.references.or_of(original);
     let operation = Payment {

@@ -1,4 +1,4 @@
-//! The references of a transaction: its own, or those that it takes over (A94 and A109).
+//! The references of a transaction: its own, or those copied from an original (A94 and A109).
 
 use pg_model::{MerchantCustomerReference, MerchantReference, UniqueMerchantReference};
 
@@ -14,7 +14,7 @@ pub(in crate::service) struct References {
 }
 
 impl References {
-    /// The references in a request; an empty one counts as missing (A09).
+    /// Returns the references in a request; an empty one counts as missing (A09).
     pub(super) fn of(
         merchant: Option<&MerchantReference>,
         unique: Option<&UniqueMerchantReference>,
@@ -23,7 +23,7 @@ impl References {
         Self { merchant: given(merchant), unique: given(unique), customer: given(customer) }
     }
 
-    /// The same, with what an operation takes over from its original: never the unique reference (A94).
+    /// Adds the references that an operation copies from its original: never the unique one (A94).
     pub(super) fn or_of(self, original: &Payment) -> Self {
         Self {
             merchant: self.merchant.or_else(|| original.merchant_reference.clone()),
@@ -32,7 +32,7 @@ impl References {
         }
     }
 
-    /// Puts them in the place of those that a 3-D Secure payment takes over (A109).
+    /// Replaces the references that a 3-D Secure payment copies from its check (A109).
     pub(super) fn replace(self, charge: &mut Charge) {
         for (own, taken_over) in [
             (self.merchant, &mut charge.merchant_reference),

@@ -4,7 +4,7 @@ use pg_model::{Transaction, TransactionType};
 
 use crate::records::Payment;
 
-/// The standard response of transaction methods (spec 2 §4.3).
+/// Returns the standard response of transaction methods (spec 2 §4.3).
 pub(super) fn standard(payment: &Payment) -> Transaction {
     Transaction::default().with(|record| {
         record.transaction_status_code = payment.status_code.as_str().into();

@@ -10,7 +10,7 @@ const REFERENCE: &str = "merchantReference";
 const CUSTOMER: &str = "merchantCustomerReference";
 
 impl Serve for UpdateTransaction {
-    /// One valid field is enough: one that is not valid beside it is left out (spec 2 §3.2, §4.4).
+    /// One valid field is enough: an invalid one beside it is ignored (spec 2 §3.2, §4.4).
     fn broken_rules(&self) -> Violations {
         let all = self.check();
         let held = [
@@ -35,7 +35,7 @@ impl Serve for UpdateTransaction {
         if taken(&reference, &payment.merchant_reference) || taken(&customer, &payment.customer_reference) {
             return Err(SandboxErrorCode::FIELD_ALREADY_SET.into());
         }
-        // A field that is not valid counts as supplied, and was compared above.
+        // An invalid field counts as supplied, and was compared above.
         let (reference, customer) = (valid(REFERENCE, reference), valid(CUSTOMER, customer));
         for (name, given, kept) in [
             (REFERENCE, self.merchant_reference.is_some(), reference.is_some()),
@@ -56,7 +56,7 @@ impl Serve for UpdateTransaction {
     }
 }
 
-/// A value that keeps the rules of its parameter.
+/// Returns a value that follows the rules of its parameter.
 fn valid(name: &str, value: Option<String>) -> Option<String> {
     let field = UpdateTransaction::INFO.fields.iter().find(|field| field.wire == name)?;
     value.filter(|value| field.broken_rule(value).is_none())

@@ -1,4 +1,4 @@
-//! Rows that are read before a request asks for them, all that a group of requests will probably read in one round trip.
+//! Reads rows before requests need them: all that a group of requests will probably read, in one round trip.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ pub(super) type Keys = BTreeMap<&'static str, BTreeSet<String>>;
 /// The body of a row, if it exists.
 pub(super) type Body = Result<Option<String>, StoreError>;
 
-/// What a transaction will probably read, and what it has read already of rows that it has not written.
+/// The rows that a transaction will probably read, and those that it has read and not written.
 #[derive(Default)]
 pub(super) struct Ahead {
     expected: Keys,
@@ -33,28 +33,28 @@ impl Ahead {
         self.expected.get(table).is_some_and(|keys| keys.contains(key))
     }
 
-    /// The rows to read now.
+    /// Returns the rows to read now.
     pub(super) fn take(&mut self) -> Keys {
         std::mem::take(&mut self.expected)
     }
 
-    /// What was read of a row.
+    /// Returns the row if it was read.
     pub(super) fn get(&self, table: &str, key: &str) -> Option<&Body> {
         self.read.get(table)?.get(key)
     }
 
-    /// Forgets rows of a table, which the transaction has written.
+    /// Drops rows of a table that the transaction has written.
     pub(super) fn written<'a>(&mut self, table: &str, keys: impl Iterator<Item = &'a String>) {
         let Some(read) = self.read.get_mut(table) else { return };
         keys.for_each(|key| drop(read.remove(key)));
     }
 
-    /// Forgets what was read, at the end of a transaction.
+    /// Drops all rows, at the end of a transaction.
     pub(super) fn forget(&mut self) {
         self.read.clear();
     }
 
-    /// Notes what the statements of [`statements`] have found; a row that they did not find is not there.
+    /// Records the rows that the statements of [`statements`] found; a row that they did not find does not exist.
     pub(super) fn note(
         &mut self,
         tables: &[Table],

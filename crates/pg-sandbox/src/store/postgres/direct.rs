@@ -1,8 +1,8 @@
-//! Whether a connection leads to a server process of its own. Through a pooler in transaction mode each transaction may reach another
-//! one, which knows neither the settings nor the named statements of an earlier transaction.
+//! Detects whether a connection has its own server process. Through a pooler in transaction mode each transaction may
+//! reach another process, which knows neither the settings nor the named statements of an earlier transaction.
 //!
-//! A server names its process in its greeting, for requests to cancel. A pooler names one of its own invention there, so that the
-//! two differ.
+//! A server sends the number of its process in its greeting, for cancel requests. A pooler sends an invented number, so
+//! the two differ.
 
 use std::{
     future::{Ready, ready},
@@ -17,8 +17,8 @@ use tokio_postgres::{
     tls::{ChannelBinding, TlsConnect, TlsStream},
 };
 
-/// The number of the server process that the greeting named. The driver tells it only to a server, in a request to cancel: this one
-/// is written down instead of being sent.
+/// Returns the number of the server process from the greeting. The driver reveals it only in a cancel request, which is
+/// captured here instead of being sent.
 pub(super) async fn greeted_by(client: &Client) -> Option<i32> {
     let mut written = Written::default();
     client.cancel_token().cancel_query_raw(&mut written, InClear).await.ok()?;
@@ -27,7 +27,7 @@ pub(super) async fn greeted_by(client: &Client) -> Option<i32> {
     Some(i32::from_be_bytes(request.get(8..12)?.try_into().ok()?))
 }
 
-/// What was written. A reader is told that TLS may begin.
+/// The captured bytes. A reader gets the answer that TLS may begin.
 #[derive(Default)]
 struct Written(Vec<u8>);
 
@@ -61,7 +61,7 @@ impl TlsStream for &mut Written {
     }
 }
 
-/// Begins no TLS: nothing leaves this process.
+/// Starts no TLS: nothing leaves this process.
 struct InClear;
 
 impl<'a> TlsConnect<&'a mut Written> for InClear {

@@ -1,4 +1,4 @@
-//! The journal's table, over a connection of its own: it waits for no group of requests, and none waits for it.
+//! The journal's table, over a separate connection: it waits for no group of requests, and no group waits for it.
 
 use std::{
     collections::BTreeSet,
@@ -18,7 +18,7 @@ const TRIM: &str = "DELETE FROM payment_sandbox.journal WHERE merchant = $1 AND 
 
 pub(super) struct PostgresJournal {
     link: Link,
-    /// The one of the process, which follows changes of the keys.
+    /// The sealer of the process, which follows changes of the keys.
     sealer: Arc<Mutex<Sealer>>,
     table: Table,
 }
@@ -43,8 +43,7 @@ impl PostgresJournal {
         let mut sealer = lock(&self.sealer);
         let mut rows = Vec::with_capacity(found.len());
         for row in &found {
-            // A row that another program altered, or that was sealed with a key retired meanwhile, is left out: the others are
-            // still worth showing.
+            // Skips a row that another program altered, or that is sealed with a retired key, and returns the others.
             if let Ok(body) = self.table.open(&mut sealer, row)
                 && let (Ok(key), Ok(merchant)) = (row.try_get(0), row.try_get(1))
             {
@@ -64,7 +63,7 @@ impl JournalTable for PostgresJournal {
             body: &row.body,
         });
         let Some(batch) = self.table.put(&mut lock(&self.sealer), rows) else { return Ok(()) };
-        // One statement, which is a transaction of its own.
+        // Runs one statement, which is a transaction.
         self.query(&batch.text, &batch.values()).map(drop)
     }
 
@@ -103,7 +102,7 @@ impl JournalTable for PostgresJournal {
     }
 }
 
-/// A sealer keeps nothing that a defect could leave half done.
+/// Returns the sealer; a panic cannot leave it inconsistent.
 fn lock(sealer: &Mutex<Sealer>) -> MutexGuard<'_, Sealer> {
     sealer.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,8 +1,9 @@
 //! The keys of a store, and their change while processes work.
 //!
-//! The table `keys` says which key seals what is written; every process follows it. The first key of the store is its root: digests of
-//! columns, identifiers of cards and ids of accounts depend on it for ever, so it is kept, sealed with each later key. Rows are
-//! sealed with the newest key alone once [`super::Postgres::reseal`] has been run, and then older keys open nothing.
+//! The table `keys` names the key that seals new rows; every process follows it. The first key of the store is its
+//! root: digests of columns, identifiers of cards and ids of accounts always depend on it, so it is kept, sealed with
+//! each later key. Rows are sealed with the newest key alone once [`super::Postgres::reseal`] has been run, and older
+//! keys are not needed any more.
 
 use zeroize::Zeroizing;
 
@@ -18,7 +19,7 @@ use crate::{
 
 /// The format from which on programs know several keys.
 pub(super) const SEVERAL: i64 = 3;
-/// What the root is sealed for.
+/// The place that the sealed root is bound to.
 const ROOT: &str = "root key";
 
 /// The keys that a process was given.
@@ -29,7 +30,7 @@ pub struct KeyRing {
 }
 
 impl KeyRing {
-    /// The newest key, and older ones that records may be sealed with.
+    /// Returns the newest key, and older ones that records may be sealed with.
     #[must_use]
     pub fn new(newest: &[u8; 32], older: impl IntoIterator<Item = Zeroizing<[u8; 32]>>) -> Self {
         Self { newest: Zeroizing::new(*newest), older: older.into_iter().collect() }
@@ -43,12 +44,12 @@ impl KeyRing {
         self.all().find(|key| hex(&fingerprint(key)) == name)
     }
 
-    /// The newest key alone, as a program of an earlier format uses it.
+    /// Returns the newest key alone, as a program of an earlier format uses it.
     pub(super) fn newest(&self) -> &[u8; 32] {
         &self.newest
     }
 
-    /// Whether the store was begun with one of these.
+    /// Whether the store was created with one of these.
     pub(super) fn holds(&self, name: &str) -> bool {
         self.named(name).is_some()
     }
@@ -81,7 +82,7 @@ fn listed(link: &mut Link) -> Result<Vec<Listed>, Trouble> {
     Ok(listed)
 }
 
-/// Reads the keys, in a transaction that has its turn.
+/// Reads the keys, in a transaction that holds the lock.
 pub(super) fn read(link: &mut Link, ring: &KeyRing) -> Result<Known, Trouble> {
     let all = listed(link)?;
     let failed = |error| Err(Trouble::Failed(error));
@@ -113,14 +114,14 @@ pub(super) fn read(link: &mut Link, ring: &KeyRing) -> Result<Known, Trouble> {
     Ok(Known { root, sealer, has_new: !all.iter().any(|listed| listed.name == newest) })
 }
 
-/// Enters the first key, or a new one, which seals what is written from now on. In a transaction that has its turn.
+/// Stores the first key, or a new one, which seals rows from now on. In a transaction that holds the lock.
 pub(super) fn settle(link: &mut Link, ring: &KeyRing, first: &str, process: &str) -> Result<Known, Trouble> {
     link.simple(&format!(
         "INSERT INTO payment_sandbox.keys (fingerprint, state) SELECT '{first}', 'writes' \
          WHERE NOT EXISTS (SELECT 1 FROM payment_sandbox.keys)"
     ))?;
     let newest = hex(&fingerprint(ring.newest()));
-    // A process that works goes on with the newer key that it has; one that starts is told to change the order.
+    // A running process continues with its newer key; a starting one gets an error that asks for another order.
     if listed(link)?.iter().any(|listed| listed.name == newest && listed.state == "retired") {
         return Err(Trouble::Failed(StoreError::RetiredKey));
     }
@@ -142,6 +143,6 @@ pub(super) fn settle(link: &mut Link, ring: &KeyRing, first: &str, process: &str
     read(link, ring)
 }
 
-/// Retires all keys but the one that seals what is written, in a transaction that has its turn.
+/// Retires all keys except the one that seals new rows, in a transaction that holds the lock.
 pub(super) const RETIRE: &str = "UPDATE payment_sandbox.keys SET state = 'retired', root = NULL WHERE state = 'reads'; \
     UPDATE payment_sandbox.store SET key_changes = key_changes + 1";

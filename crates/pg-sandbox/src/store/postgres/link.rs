@@ -1,4 +1,4 @@
-//! The connection to the database, for a thread that waits for each answer.
+//! The blocking connection to the database.
 
 use std::{
     collections::HashMap,
@@ -29,32 +29,32 @@ const CONNECT: Duration = Duration::from_secs(5);
 const TRIES: u32 = 60;
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// A value of a statement and its type: a statement that has both for all of them needs no name and no second round trip, which is what
-/// connection poolers in transaction mode want.
+/// A value of a statement and its type. A statement with both for each value needs no name and no second round trip, as
+/// connection poolers in transaction mode require.
 pub(super) type Value<'a> = (&'a (dyn ToSql + Sync), Type);
 
 /// A statement and its values.
 pub(super) type Statement<'a> = (&'a str, Vec<Value<'a>>);
 
-/// A statement that is under way.
+/// A statement in progress.
 type Sent<'a> = Pin<Box<dyn Future<Output = Result<Answer, Error>> + Send + 'a>>;
 
-/// What came of statements: messages by the simple protocol, rows of a query, or nothing.
+/// The result of statements: messages of the simple protocol, rows of a query, or nothing.
 enum Answer {
     Messages(Vec<SimpleQueryMessage>),
     Rows(Vec<Row>),
 }
 
-/// Why a transaction is undone, or may be.
+/// Why a transaction is rolled back, or may be.
 #[derive(Debug, Clone)]
 pub(super) enum Trouble {
-    /// Another one came first; it may succeed when it is tried again.
+    /// It conflicted with another one; it may succeed when it is repeated.
     Conflict,
     /// The connection broke.
     Broken(String),
-    /// The connection broke during the commit, and the database was not to be reached afterwards.
+    /// The connection broke during the commit, and the database could not be reached afterwards.
     Unknown,
-    /// The connection leads to another server process than the one that knows the named statements.
+    /// The connection leads to a server process that does not know the named statements.
     Elsewhere,
     /// Anything else.
     Failed(StoreError),
@@ -90,23 +90,23 @@ impl Trouble {
 
 pub(super) struct Link {
     database: PostgresUrl,
-    /// Nothing while it is being dropped.
+    /// `None` while it is being dropped.
     runtime: Option<Runtime>,
     client: Option<Client>,
-    /// Whether the connection leads to a server process of its own, which keeps settings and named statements.
+    /// Whether the connection has its own server process, which keeps settings and named statements.
     direct: bool,
     /// Whether any connection may do so.
     may_be_direct: bool,
     /// The named statements of the connection, by their text.
     named: HashMap<String, Named>,
-    /// Whether the database has the lock and the settings with which groups take turns.
+    /// Whether the database has the lock and the settings for queued groups.
     takes_turns: bool,
     /// Whether the last attempt to connect, or to begin a transaction, reached the database.
     reached: watch::Sender<bool>,
 }
 
 impl Link {
-    /// Reads the URL; connects to nothing yet.
+    /// Reads the URL. It does not connect yet.
     pub(super) fn new(url: &str) -> Result<Self, StoreError> {
         let mut database = PostgresUrl::parse(url)
             .map_err(|invalid| StoreError::Unreachable(format!("its URL is invalid: {invalid}")))?;
@@ -128,7 +128,7 @@ impl Link {
         })
     }
 
-    /// Whether groups take turns; where the database cannot do that, isolation alone keeps them apart.
+    /// Whether groups queue for the lock. If the database cannot do that, isolation alone separates them.
     pub(super) const fn takes_turns(&self) -> bool {
         self.takes_turns
     }
@@ -138,13 +138,13 @@ impl Link {
         self.direct
     }
 
-    /// The database has refused to let groups take turns.
+    /// Records that the database does not support the lock.
     pub(super) fn go_without_turns(&mut self) {
         self.takes_turns = false;
         self.drop_connection();
     }
 
-    /// Tells whether the database is reached.
+    /// Records whether the database is reachable.
     pub(super) fn reach(&self) -> watch::Receiver<bool> {
         self.reached.subscribe()
     }
@@ -182,7 +182,8 @@ impl Link {
         Ok(())
     }
 
-    /// Names these statements on a direct connection: it then parses and plans each once, and not with every group.
+    /// Names these statements on a direct connection, which then parses and plans each once instead of once for each
+    /// group.
     fn name(&mut self, statements: &[Statement<'_>]) -> Result<(), Trouble> {
         let unknown = |(text, _): &&Statement<'_>| self.direct && !self.named.contains_key(*text);
         for (text, values) in statements.iter().filter(unknown).collect::<Vec<_>>() {
@@ -195,12 +196,12 @@ impl Link {
         Ok(())
     }
 
-    /// Forgets the connection; the next statement makes another one.
+    /// Drops the connection; the next statement opens another one.
     pub(super) fn drop_connection(&mut self) {
         self.client = None;
     }
 
-    /// Statements by the simple protocol, over a new connection if there is none.
+    /// Runs statements by the simple protocol, over a new connection if there is none.
     pub(super) fn simple(&mut self, text: &str) -> Result<Vec<SimpleQueryMessage>, Trouble> {
         self.connect()?;
         let Some(client) = self.client.take() else { return Err(Trouble::Broken("not connected".to_owned())) };
@@ -208,8 +209,9 @@ impl Link {
         self.keep(client, done)
     }
 
-    /// The same with statements that depend on the connection, and with queries after them, without waiting in between; the rows are
-    /// those of each query. It reconnects repeatedly while the database restarts. Only for statements that are safe to repeat.
+    /// Runs statements that depend on the connection, and queries after them, without waiting in between. Returns the
+    /// rows of each query. It reconnects repeatedly while the database restarts. Only for statements that are safe to
+    /// repeat.
     pub(super) fn insist_with(
         &mut self,
         text: &dyn Fn(&Self) -> String,
@@ -256,7 +258,7 @@ impl Link {
         Ok((messages, rows))
     }
 
-    /// Several queries without waiting in between. The rows are those of each query.
+    /// Runs several queries without waiting in between. Returns the rows of each query.
     pub(super) fn queries(&mut self, queries: &[Statement<'_>]) -> Result<Vec<Vec<Row>>, Trouble> {
         self.connect()?;
         self.name(queries)?;
@@ -268,7 +270,7 @@ impl Link {
         Ok(answers.into_iter().map(rows).collect())
     }
 
-    /// One statement.
+    /// Runs one statement.
     pub(super) fn query(&mut self, text: &str, values: &[Value<'_>]) -> Result<Vec<Row>, Trouble> {
         self.connect()?;
         let Some(client) = self.client.take() else { return Err(Trouble::Broken("not connected".to_owned())) };
@@ -276,7 +278,7 @@ impl Link {
         self.keep(client, done)
     }
 
-    /// Several statements and COMMIT, without waiting in between.
+    /// Runs several statements and COMMIT, without waiting in between.
     pub(super) fn finish(&mut self, statements: &[Statement<'_>]) -> Result<(), Trouble> {
         self.name(statements)?;
         let Some(client) = self.client.take() else { return Err(Trouble::Broken("not connected".to_owned())) };
@@ -300,11 +302,11 @@ impl Link {
     }
 
     pub(super) fn pause(&self) {
-        // There is no answer to wait for, only time.
+        // Only time passes here; there is no answer to wait for.
         let _ = self.run(async { timeout(PAUSE, pending::<Result<(), Error>>()).await.unwrap_or(Ok(())) });
     }
 
-    /// Waits for an answer. A runtime must not wait on a thread of another one: there a thread of its own does it.
+    /// Waits for an answer. A runtime must not wait on another runtime's thread, so a separate thread waits.
     fn run<T: Send>(&self, work: impl Future<Output = Result<T, Error>> + Send) -> Result<T, Trouble> {
         let Some(runtime) = &self.runtime else { return Err(Trouble::Broken("closed".to_owned())) };
         let within = async { timeout(PATIENCE, work).await };
@@ -323,22 +325,22 @@ impl Link {
 
 impl Drop for Link {
     fn drop(&mut self) {
-        // A runtime must not wait for its end on a thread of another one.
+        // A runtime must not wait for its end on another runtime's thread.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
     }
 }
 
-/// What a direct connection keeps: indexes even while a table is small, since a plan outlives that, and no compiler, which the price of
-/// a forbidden scan would start for the one row of `store`; and what [`beginning`] sets for
-/// a transaction otherwise.
+/// The settings of a direct connection. It uses indexes even while a table is small, since a plan is kept when the
+/// table grows. It does not compile plans, which the cost of a disabled scan would cause for the one row of `store`.
+/// The rest is what [`beginning`] otherwise sets for each transaction.
 ///
 /// [`beginning`]: super::schema::beginning
 const SETTINGS: &str = "SET enable_seqscan = off; SET jit = off; SET lock_timeout = '20s'; \
     SET idle_in_transaction_session_timeout = '20s'; SET synchronous_commit = on";
 
-/// Whether the connection leads to one server process, which takes the settings; otherwise nothing is set.
+/// Whether the connection has its own server process, which then gets the settings; otherwise nothing is set.
 async fn leads_to_one_process(client: &Client) -> Result<bool, Error> {
     let Some(greeted) = greeted_by(client).await else { return Ok(false) };
     let answering = client.simple_query("SELECT pg_backend_pid()").await?;
@@ -348,7 +350,7 @@ async fn leads_to_one_process(client: &Client) -> Result<bool, Error> {
     client.batch_execute(SETTINGS).await.map(|()| true)
 }
 
-/// A query that is sent when it is polled first.
+/// Returns a query that is sent at its first poll.
 fn sent<'a>(client: &'a Client, named: &'a HashMap<String, Named>, (text, values): &'a Statement<'_>) -> Sent<'a> {
     let Some(known) = named.get(*text) else {
         return Box::pin(async move { client.query_typed(text, values).await.map(Answer::Rows) });
@@ -357,7 +359,7 @@ fn sent<'a>(client: &'a Client, named: &'a HashMap<String, Named>, (text, values
     Box::pin(async move { client.query(known, &values).await.map(Answer::Rows) })
 }
 
-/// Polls all of them in their order, so that each is sent before the next, and gives the first error.
+/// Polls all futures in order, so that each statement is sent before the next. Returns the first error.
 async fn in_order(mut under_way: Vec<Sent<'_>>) -> Result<Vec<Answer>, Error> {
     let mut answers: Vec<Option<Result<Answer, Error>>> = under_way.iter().map(|_| None).collect();
     poll_fn(|context| {
@@ -380,7 +382,7 @@ pub(super) fn rows(messages: &[SimpleQueryMessage]) -> impl Iterator<Item = &tok
     })
 }
 
-/// Bytes as PostgreSQL reads and writes them.
+/// Returns bytes in PostgreSQL's notation.
 pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

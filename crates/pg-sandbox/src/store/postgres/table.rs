@@ -148,7 +148,7 @@ impl Table {
         self.digested_key || !key.contains(NUL)
     }
 
-    /// Writes rows whether or not their keys are there; nothing when there are none.
+    /// Writes rows whether or not their keys are there; empty if there are none.
     pub(super) fn put<'a>(&self, sealer: &mut Sealer, rows: impl Iterator<Item = Row<'a>>) -> Option<Batch> {
         let (mut keys, mut merchants, mut bodies) = (Vec::new(), Vec::new(), Vec::new());
         let mut index: Vec<Vec<Option<Cell<'static>>>> = vec![Vec::new(); self.columns.len()];
@@ -185,7 +185,7 @@ impl Table {
         Some(Batch { text, values })
     }
 
-    /// Removes rows; nothing when there are none.
+    /// Removes rows; empty if there are none.
     pub(super) fn remove<'a>(&self, sealer: &Sealer, keys: impl Iterator<Item = &'a str>) -> Option<Batch> {
         let keys: Vec<_> = keys.filter(|key| self.can_hold(key)).map(|key| Some(self.key(sealer, key))).collect();
         if keys.is_empty() {

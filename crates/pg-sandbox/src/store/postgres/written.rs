@@ -1,4 +1,4 @@
-//! What a transaction has written, until it is sent with the commit.
+//! The writes of a transaction, until they are sent with the commit.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -33,7 +33,8 @@ const QUIET: [&str; 8] = [
     "unique_references",
 ];
 
-/// Whether no process keeps a copy of a record. In the table `meta` these are the requests of the last minute, and the notes of CV2s.
+/// Whether no process keeps a copy of a record. In the table `meta`, these are the requests of the last minute and the
+/// notes of CV2s.
 pub(super) fn is_quiet(kind: &Kind, key: &str) -> bool {
     QUIET.contains(&kind.table) || (kind.table == "meta" && (key.starts_with("throttle:") || key.starts_with("cv2:")))
 }

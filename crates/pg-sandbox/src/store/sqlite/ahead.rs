@@ -2,12 +2,11 @@
 //!
 //! A commit appends the changes of a group to the [redo log](super::redo), and leaves SQLite's own transaction open,
 //! which is committed when the log is nearly full and when the store is closed. Commits are durable once the [`Syncer`]
-//! has synced the redo log, which may wait for the disk on another thread; a new generation of the log begins once all of
-//! the one before is synced. SQLite's own log is synced on a thread of
-//! its own, after each of its commits and before the redo log comes to overwrite what led to it; SQLite itself syncs it
-//! before it folds it into the file.
+//! has synced the redo log, which may wait for the disk on another thread; a new generation of the log begins once all
+//! of the one before is synced. A separate thread syncs SQLite's own log after each of its commits, before the redo log
+//! overwrites the changes in it. SQLite itself syncs it before it copies it into the file.
 //!
-//! When a group has to be undone, SQLite undoes its transaction, and what the redo log holds is done again.
+//! If a group is rolled back, SQLite rolls its transaction back, and the content of the redo log is replayed.
 
 use std::{
     fs::{self, File},
@@ -31,10 +30,10 @@ pub(super) struct Ahead {
     path: PathBuf,
     pub(super) redo: Redo,
     pub(super) syncer: Syncer,
-    /// Makes SQLite's commits durable, with its thread.
+    /// The thread that makes SQLite's commits durable.
     log: Syncer,
     syncing: Option<thread::JoinHandle<Result<(), StoreError>>>,
-    /// Why one of them may be lost: the redo log must not overwrite what led to it, until the next start.
+    /// Why a commit of SQLite may be lost: until the next start, the redo log must not overwrite its changes.
     failure: Option<StoreError>,
     /// SQLite lacks some changes of the redo log.
     pub(super) behind: bool,
@@ -62,9 +61,9 @@ impl Ahead {
 impl Sqlite {
     /// The same with the redo log of its file, after what was done there since a generation was done again.
     pub(super) fn ahead(mut self, path: &Path, key: &[u8; 32], since: u64) -> Result<Self, StoreError> {
-        // From here on it may be written.
+        // From here on it may be written to.
         self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
-        // There is a log from the first time on that the file is read.
+        // The log is created when the file is first read.
         self.connection.pragma_query_value(None, "user_version", |_| Ok(()))?;
         let log = File::options().write(true).open(file::log(path));
         let log = Syncer::new(log.map_err(|error| StoreError::Engine(format!("the log: {error}")))?);
@@ -74,7 +73,7 @@ impl Sqlite {
             left.iter().try_for_each(|left| self.redo(left))?;
             self.seal_whole(redo.generation())?;
             self.run("COMMIT")?;
-            // The redo log is about to be overwritten.
+            // Called before the redo log is overwritten.
             log.sync()?;
         }
         let syncer = Syncer::new(redo.file()?);
@@ -116,9 +115,9 @@ impl Sqlite {
     pub(super) fn fold(&mut self) -> Result<(), StoreError> {
         self.catch_up_with_later(&mut || false)?;
         let Some(ahead) = &mut self.ahead else { return Ok(()) };
-        // What the next generation overwrites has led to SQLite's last commit.
+        // SQLite's last commit contains the changes that the next generation overwrites.
         ahead.settle()?;
-        // A generation that a power cut has left shorter than its successor builds upon would be taken for damage.
+        // If a power cut left a generation shorter than its successor expects, the store would seem damaged.
         ahead.syncer.sync()?;
         let next = ahead.redo.generation() + 1;
         self.touched = true;
@@ -132,7 +131,7 @@ impl Sqlite {
         Ok(())
     }
 
-    /// Gives SQLite's transaction up and does again what was committed in it.
+    /// Rolls SQLite's transaction back and replays the groups that were committed in it.
     pub(super) fn catch_up(&mut self) -> Result<(), StoreError> {
         let Some(ahead) = &mut self.ahead else { return Ok(()) };
         ahead.behind = true;
@@ -152,20 +151,20 @@ impl Sqlite {
         Ok(())
     }
 
-    /// Appends what the transaction has changed to the redo log.
+    /// Appends the changes of the transaction to the redo log.
     pub(super) fn append(&mut self) -> Result<(), StoreError> {
         let (before, after) = (self.committed, self.whole);
         let Some(ahead) = &mut self.ahead else { return Ok(()) };
         if !ahead.redo.has_changes() || ahead.redo.append(before, after)? {
             return Ok(());
         }
-        // It is too much for the log.
+        // The changes do not fit into the log.
         ahead.redo.forget();
         self.fold()?;
         self.ahead.as_mut().map_or(Ok(()), Ahead::settle)
     }
 
-    /// Everything in the one file, which can be copied then.
+    /// Copies everything into the one file, which can then be backed up.
     fn close(&mut self) -> Result<(), StoreError> {
         if self.open {
             self.rollback();
@@ -191,14 +190,14 @@ impl Sqlite {
         remove()?;
         self.run("BEGIN IMMEDIATE")?;
         self.seal_whole(0)?;
-        // SQLite syncs it when it folds its own log into the file.
+        // SQLite syncs it when it copies its own log into the file.
         self.run("COMMIT")
     }
 }
 
 impl Drop for Sqlite {
     fn drop(&mut self) {
-        // What could not be done is done when it is opened again.
+        // The next start completes what failed here.
         let _ = self.close();
     }
 }

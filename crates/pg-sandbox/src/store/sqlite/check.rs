@@ -11,11 +11,11 @@ use super::{
     table::Table,
 };
 
-/// What a store was found to hold.
+/// The checked content of a store.
 pub(super) struct Checked {
     /// The sum of all rows.
     pub(super) whole: Whole,
-    /// The first generation of the redo log that is not among them.
+    /// The first generation of the redo log that is not included.
     pub(super) since: u64,
     /// Their keys.
     pub(super) keys: KnownKeys,
@@ -50,7 +50,7 @@ pub(super) fn check(connection: &Connection, sealer: &mut Sealer, tables: &[Tabl
     }
 }
 
-/// The pages, the order of the keys, and the indexes against their tables.
+/// Returns the pages, the order of the keys, and the indexes against their tables.
 pub(super) fn structure(connection: &Connection) -> Result<(), StoreError> {
     let problem: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
     if problem == "ok" { Ok(()) } else { Err(StoreError::Damaged(problem.replace('\n', " "))) }

@@ -24,7 +24,7 @@ pub(super) fn look(path: &Path) -> Result<bool, StoreError> {
     Ok(plain(path)?.is_some_and(|length| length > 0))
 }
 
-/// The length of a plain file; nothing when there is none.
+/// The length of a plain file; empty if there is none.
 fn plain(path: &Path) -> Result<Option<u64>, StoreError> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => Err(StoreError::Link(path.to_owned())),

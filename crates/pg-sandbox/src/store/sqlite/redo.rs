@@ -4,14 +4,15 @@
 //! the next request sees them; that transaction is committed rarely, so that a page which many groups change is written
 //! once. After a crash the missing changes are read from here.
 //!
-//! The file has two regions of the same size, and generations take turns in them. A generation begins when SQLite has
-//! committed all that is in the one before. It overwrites the one before that, which has to be on the disk within SQLite's
-//! files by then; see [`super::Sqlite`].
+//! The file has two regions of the same size, which generations use in turn. A generation begins when SQLite has
+//! committed all of the previous one. It overwrites the one before that, which must be on the disk in SQLite's files by
+//! then; see [`super::Sqlite`].
 //!
-//! A region is a header and entries, one a group. An entry is its length, the sum of all rows after it, the changes, and a
-//! tag over the tag before and all this. So what an earlier generation has left behind the last entry is none, nor is the
-//! half of an entry that was under way in a crash. The header names the generation and the sum of all rows before it; the
-//! store's own sum says which generation is the first that SQLite lacks. Rows are sealed as they are in their tables.
+//! A region is a header and entries, one a group. An entry is its length, the sum of all rows after it, the changes,
+//! and a tag over the tag before and all this. So neither the remains of an earlier generation after the last entry nor
+//! half of an entry from a crash counts as an entry. The header names the generation and the sum of all rows before it;
+//! the store's own sum says which generation is the first that SQLite lacks. Rows are sealed as they are in their
+//! tables.
 
 use std::{
     fs::File,
@@ -52,22 +53,22 @@ pub(super) struct Redo {
     /// The written length of the region: zero before the first entry.
     used: u64,
     last: Tag,
-    /// The entry of the group that is under way, behind room for a header.
+    /// The entry of the current group, after space for a header.
     entry: Vec<u8>,
 }
 
-/// What one generation has left.
+/// The content of one generation.
 pub(super) struct Left {
     generation: u64,
-    /// The sum of all rows that its first entry builds upon.
+    /// The sum of all rows before its first entry.
     pub(super) base: Whole,
     bytes: Vec<u8>,
-    /// Where the changes of each entry lie, and the sum of all rows after it.
+    /// The position of each entry's changes, and the sum of all rows after it.
     entries: Vec<(std::ops::Range<usize>, Whole)>,
 }
 
 impl Left {
-    /// The changes of each group, and the sum of all rows after them.
+    /// Returns the changes of each group, and the sum of all rows after them.
     pub(super) fn groups(&self) -> impl Iterator<Item = (&[u8], Whole)> {
         self.entries.iter().map(|(range, whole)| (&self.bytes[range.clone()], *whole))
     }
@@ -79,7 +80,7 @@ impl Redo {
     pub(super) fn open(store: &Path, key: &[u8; 32], since: u64) -> Result<(Self, Vec<Left>), StoreError> {
         let path = file::redo(store);
         file::create(&path)?;
-        // A log whose name is lost loses what it acknowledges.
+        // If the name of the log were lost, acknowledged commits would be lost.
         private_file::sync_folder(&path).map_err(|error| failed(&error))?;
         let file = File::options().read(true).write(true).open(&path).map_err(|error| failed(&error))?;
         let mut redo = Self {
@@ -97,27 +98,27 @@ impl Redo {
         Ok((redo, left))
     }
 
-    /// What syncs it.
+    /// Returns the syncer of the log.
     pub(super) fn file(&self) -> Result<File, StoreError> {
         self.file.try_clone().map_err(|error| failed(&error))
     }
 
-    /// Takes a change of the group that is under way, as [`Change::write`](super::super::seal::Change::write) writes it.
+    /// Adds a change to the current group, as [`Change::write`](super::super::seal::Change::write) writes it.
     pub(super) fn note(&mut self, change: &[u8]) {
         self.entry.extend_from_slice(change);
     }
 
-    /// Whether the group that is under way has changed anything.
+    /// Whether the current group has changed anything.
     pub(super) fn has_changes(&self) -> bool {
         self.entry.len() > HEADER + LENGTH + Whole::BYTES
     }
 
-    /// What is written now.
+    /// Returns the current position.
     pub(super) const fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// Forgets the group that is under way.
+    /// Drops the current group.
     pub(super) fn forget(&mut self) {
         self.entry.clear();
         self.entry.shrink_to(LARGE);
@@ -129,7 +130,7 @@ impl Redo {
         self.used == 0
     }
 
-    /// Whether the store has had every entry of the log.
+    /// Whether the store contains every entry of the log.
     pub(super) const fn is_new(&self) -> bool {
         self.generation == 1 && self.is_empty()
     }
@@ -139,7 +140,7 @@ impl Redo {
         self.used > REGION - REGION / 4
     }
 
-    /// Writes the group that is under way, and says whether there was room for it.
+    /// Writes the current group. Returns whether there was room for it.
     pub(super) fn append(&mut self, before: Whole, after: Whole) -> Result<bool, StoreError> {
         let length = self.entry.len() - HEADER - LENGTH;
         let begin = if self.used == 0 { 0 } else { HEADER };
@@ -164,13 +165,13 @@ impl Redo {
         Ok(true)
     }
 
-    /// Begins the next generation, in the place of the one before this.
+    /// Begins the next generation, which overwrites the previous one.
     pub(super) fn turn(&mut self) {
         self.generation += 1;
         self.used = 0;
     }
 
-    /// What this generation has written.
+    /// Returns the written part of this generation.
     pub(super) fn so_far(&mut self) -> Result<Option<Left>, StoreError> {
         if self.is_empty() {
             return Ok(None);
@@ -197,7 +198,7 @@ impl Redo {
         turn_of(self.generation) * REGION
     }
 
-    /// Writes the header of this generation before the entry, and gives its tag.
+    /// Writes the header of this generation before the entry, and returns its tag.
     fn header(&mut self, base: Whole) -> Tag {
         let mut header = Vec::with_capacity(HEADER);
         header.extend_from_slice(MAGIC);
@@ -220,7 +221,7 @@ impl Redo {
         self.tag(before, bytes).ct_eq(tag).into()
     }
 
-    /// What is in a region, up to the first byte that no write of the same generation has left.
+    /// Reads a region, up to the first byte that the same generation has not written.
     fn read(&mut self, which: u64) -> Result<Option<Left>, StoreError> {
         let mut bytes = Vec::new();
         let read = self
@@ -261,7 +262,8 @@ impl Redo {
     }
 }
 
-/// Which of the two regions a generation is written to; the first one to the first, so that a small store has a small file.
+/// Returns the region of a generation; the first generation uses the first region, so that a small store has a small
+/// file.
 const fn turn_of(generation: u64) -> u64 {
     (generation + 1) % 2
 }

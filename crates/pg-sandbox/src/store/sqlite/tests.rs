@@ -106,8 +106,8 @@ fn a_copy_taken_without_closing_holds_every_commit() {
     assert_eq!(keys(&mut crashed, &Query::oldest(100)).len(), 50);
 }
 
-/// A table that was empty when the store was opened is not searched until it has a row: by a write, or by one that is done again
-/// after a crash.
+/// A table that was empty when the store was opened is not searched until it has a row, by a write or by a replayed
+/// one.
 #[test]
 fn a_row_is_found_in_a_table_that_was_empty() {
     let found = |store: &mut Sqlite, key: &str| {
@@ -339,7 +339,7 @@ const HELD_STORE: &str = "PG_SANDBOX_TEST_HELD_STORE";
 #[test]
 fn a_second_process_is_refused() {
     if let Some(path) = std::env::var_os(HELD_STORE) {
-        // This is the second process: the test below has started this test again.
+        // This is the second process, which the test below has started.
         assert!(matches!(Sqlite::open(path.as_ref(), &KEY), Err(StoreError::InUse)));
         return;
     }

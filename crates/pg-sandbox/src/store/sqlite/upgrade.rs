@@ -1,4 +1,4 @@
-//! From earlier formats to the newest one.
+//! Upgrades files of earlier formats to the newest one.
 
 use rusqlite::{Connection, Row as Found, ToSql, Transaction, TransactionBehavior, types::ValueRef};
 
@@ -12,7 +12,7 @@ use super::{
 
 /// Creates the tables of an empty file, or migrates the records of an older one, atomically.
 pub(super) fn upgrade(connection: &mut Connection, sealer: &mut Sealer) -> Result<Whole, StoreError> {
-    // What was in clear is overwritten where it lay, and not only forgotten.
+    // Unsealed data is overwritten in place, not only freed.
     connection.pragma_update(None, "secure_delete", true)?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let old = put_aside(&transaction)?;
@@ -29,7 +29,7 @@ pub(super) fn upgrade(connection: &mut Connection, sealer: &mut Sealer) -> Resul
     schema::add(&transaction, schema::FIRST_SEALED)?;
     transaction.commit()?;
     connection.pragma_update(None, "secure_delete", false)?;
-    // Otherwise the file is empty until the log is folded into it for the first time.
+    // Otherwise the file stays empty until the log is first copied into it.
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
     Ok(whole)
 }
@@ -47,7 +47,7 @@ fn aside(table: &str) -> String {
     format!("old_{table}")
 }
 
-/// Gives the tables other names, without their indexes, and says which there were.
+/// Renames the tables, without their indexes. Returns their names.
 fn put_aside(transaction: &Transaction<'_>) -> Result<Vec<String>, StoreError> {
     let names = |kind: &str| -> Result<Vec<String>, StoreError> {
         let mut statement =

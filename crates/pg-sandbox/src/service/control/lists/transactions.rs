@@ -39,12 +39,12 @@ pub(super) fn view(payment: &Payment, now: Timestamp) -> Value {
     })
 }
 
-/// The reply of the sandbox's own bank, in full: its numbers are as long as card numbers, but are not.
+/// Returns the reply of the sandbox's own bank, in full: its numbers are as long as card numbers, but are not.
 fn bank(payment: &Payment) -> Value {
     payment.bank.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect()
 }
 
-/// An amount in currency units, with a point before the decimals.
+/// Returns an amount in currency units, with a point before the decimals.
 fn decimal(minor: u64, currency: &str) -> String {
     Amount::new(minor, Currency::from(currency)).to_decimal().to_string()
 }

@@ -4,7 +4,7 @@ use pg_model::mask;
 
 use super::Html;
 
-/// A form in the making.
+/// A form that is being built.
 #[derive(Debug)]
 pub(in super::super) struct Form(Html);
 
@@ -14,7 +14,7 @@ pub(in super::super) struct Field<'a> {
     /// Its name, unique on its page.
     pub(in super::super) name: &'static str,
     pub(in super::super) label: &'static str,
-    /// What is in it; card numbers are masked when it is shown again.
+    /// Its content; card numbers are masked when it is shown again.
     pub(in super::super) value: &'a str,
     /// The allowed values; may be empty.
     pub(in super::super) hint: &'static str,
@@ -22,50 +22,50 @@ pub(in super::super) struct Field<'a> {
     pub(in super::super) keyboard: &'static str,
 }
 
-/// A choice of one.
+/// A list of options, of which one is chosen.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct Select<'a> {
     /// Its name, unique on its page.
     pub(in super::super) name: &'static str,
     pub(in super::super) label: &'static str,
-    /// Value and words of each.
+    /// Value and label of each option.
     pub(in super::super) options: &'a [(&'a str, &'a str)],
     /// The value that is chosen.
     pub(in super::super) chosen: &'a str,
 }
 
 impl Form {
-    /// A form that changes something, or whose content belongs into no address.
+    /// Creates a form that changes something, or whose content must not be in a URL.
     pub(in super::super) fn post(path: &str) -> Self {
         Self(Html::new().raw("<form method=\"post\"").attribute("action", path).raw(">\n"))
     }
 
-    /// A form that asks for a page.
+    /// Creates a form that requests a page.
     pub(in super::super) fn get(path: &str) -> Self {
         Self(Html::new().raw("<form method=\"get\" class=\"filter\"").attribute("action", path).raw(">\n"))
     }
 
-    /// With something that is not seen.
+    /// Adds a hidden input.
     pub(in super::super) fn hidden(self, name: &'static str, value: &str) -> Self {
         let input = Html::new().raw("<input type=\"hidden\"").attribute("name", name).attribute("value", value);
         Self(self.0.put(input).raw(">\n"))
     }
 
-    /// With an input of one line.
+    /// Adds an input of one line.
     pub(in super::super) fn field(self, field: Field<'_>) -> Self {
         let input = opened("<input", field).attribute("value", &mask::text(field.value));
         let input = if field.keyboard.is_empty() { input } else { input.attribute("inputmode", field.keyboard) };
         self.placed(field, input.raw(">"))
     }
 
-    /// With an input of several lines.
+    /// Adds an input of several lines.
     pub(in super::super) fn area(self, field: Field<'_>) -> Self {
         // Browsers drop the first line break.
         let area = opened("<textarea rows=\"5\"", field).raw(">\n").text(&mask::text(field.value)).raw("</textarea>");
         self.placed(field, area)
     }
 
-    /// With a choice.
+    /// Adds a list of options.
     pub(in super::super) fn select(self, select: Select<'_>) -> Self {
         let options = select.options.iter().map(|(value, words)| {
             let option = Html::new().raw("<option").attribute("value", value);
@@ -76,12 +76,12 @@ impl Form {
         self.placed(field, opened("<select", field).raw(">").all(options).raw("</select>"))
     }
 
-    /// With the button that sends it.
+    /// Adds the submit button.
     pub(in super::super) fn button(self, words: &'static str) -> Html {
         self.0.raw("<button>").raw(words).raw("</button>\n</form>\n")
     }
 
-    /// With a button that matters less.
+    /// Adds a secondary button.
     pub(in super::super) fn quiet_button(self, words: &'static str) -> Html {
         self.0.raw("<button class=\"other\">").raw(words).raw("</button>\n</form>\n")
     }
@@ -98,7 +98,7 @@ impl Form {
     }
 }
 
-/// A control whose tag is still open.
+/// Returns a control whose tag is still open.
 fn opened(tag: &'static str, field: Field<'_>) -> Html {
     let control = Html::new().raw(tag).attribute("id", field.name).attribute("name", field.name);
     let control = control.raw(" autocomplete=\"off\" spellcheck=\"false\"");

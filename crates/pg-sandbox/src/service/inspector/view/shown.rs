@@ -7,17 +7,17 @@ use serde_json::Value;
 use super::{Facts, Html};
 use crate::service::money;
 
-/// The control interface's view of one entry: already masked, and the only source here.
+/// An entry as the control interface returns it, already masked. Pages have no other source.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct Shown<'a>(pub(in super::super) &'a Value);
 
 impl<'a> Shown<'a> {
-    /// A member as text: nothing when it is missing, and a number in digits.
+    /// Returns a member as text: empty if it is missing, a number in digits.
     pub(in super::super) fn text(self, name: &str) -> Cow<'a, str> {
         as_text(&self.0[name])
     }
 
-    /// The whole as text.
+    /// Returns the entry as text.
     pub(in super::super) fn own_text(self) -> Cow<'a, str> {
         as_text(self.0)
     }
@@ -27,45 +27,45 @@ impl<'a> Shown<'a> {
         !self.text(name).is_empty()
     }
 
-    /// A member that is yes or no.
+    /// Returns a boolean member.
     pub(in super::super) fn flag(self, name: &str) -> bool {
         self.0[name] == true
     }
 
-    /// A member that counts.
+    /// Returns a numeric member.
     pub(in super::super) fn count(self, name: &str) -> u64 {
         self.0[name].as_u64().unwrap_or(0)
     }
 
-    /// What is inside of a member.
+    /// Returns a nested object.
     pub(in super::super) fn inner(self, name: &str) -> Self {
         Self(&self.0[name])
     }
 
-    /// The entries of a list, here or in a member.
+    /// Returns the entries of a list, here or in a member.
     pub(in super::super) fn entries(self) -> impl Iterator<Item = Self> {
         self.0.as_array().into_iter().flatten().map(Self)
     }
 
-    /// Names and values of an object.
+    /// Returns names and values of an object.
     pub(in super::super) fn pairs(self, name: &str) -> Vec<(String, String)> {
         let members = self.0[name].as_object().into_iter().flatten();
         members.map(|(name, value)| (name.clone(), as_text(value).into_owned())).collect()
     }
 
-    /// A member that is an instant.
+    /// Returns a member that is an instant.
     pub(in super::super) fn time(self, name: &str) -> Html {
         time(&self.text(name))
     }
 
-    /// A member in minor units, of the entry's currency.
+    /// Returns a member in minor units of the entry's currency.
     pub(in super::super) fn money(self, name: &str) -> String {
         let currency = self.text("currency");
-        // The two stay on one line.
+        // Amount and currency stay on one line.
         format!("{}\u{a0}{currency}", money::in_english(self.count(name), &currency))
     }
 
-    /// The last four digits of the card in the member `card`; nothing without one.
+    /// Returns the last four digits of the card in the member `card`; empty without one.
     pub(in super::super) fn last_digits(self) -> Html {
         let number = self.inner("card").text("cardNumber").into_owned();
         let skipped = number.chars().count().saturating_sub(4);
@@ -76,7 +76,7 @@ impl<'a> Shown<'a> {
         Html::new().raw("<span class=\"card\"><span aria-hidden=\"true\">••••\u{a0}</span>").text(&last).raw("</span>")
     }
 
-    /// What is known of the card in the member `card`.
+    /// Returns the known facts about the card in the member `card`.
     pub(in super::super) fn card(self) -> Facts {
         let card = self.inner("card");
         let expiry = [card.text("cardExpiryMonth"), card.text("cardExpiryYear")].join("/");

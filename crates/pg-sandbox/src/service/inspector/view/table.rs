@@ -14,17 +14,16 @@ pub(in super::super) struct Table {
 }
 
 impl Table {
-    /// Without rows.
+    /// Creates a table without rows.
     pub(in super::super) const fn new(caption: &'static str, heads: &'static [&'static str]) -> Self {
         Self { caption, heads, rows: Vec::new() }
     }
 
-    /// With one more row, whose first cell is its head. A cell without content shows a dash where there is
-    /// room for it.
+    /// Adds a row, whose first cell is its head. An empty cell shows a dash if there is room for it.
     pub(in super::super) fn row(mut self, cells: impl IntoIterator<Item = Html>) -> Self {
         let mut row = Html::new().raw("<tr role=\"row\">");
         for (at, (head, cell)) in self.heads.iter().zip(cells).enumerate() {
-            // Said once more in each cell, for a screen on which the head is not seen.
+            // Repeated in each cell, for screens that do not show the head.
             let (start, end) = match at {
                 0 => ("<th scope=\"row\" role=\"rowheader\"", "</th>"),
                 _ => ("<td role=\"cell\"", "</td>"),
@@ -41,12 +40,12 @@ impl Table {
         self
     }
 
-    /// With more rows.
+    /// Adds rows.
     pub(in super::super) fn rows<R: IntoIterator<Item = Html>>(self, rows: impl IntoIterator<Item = R>) -> Self {
         rows.into_iter().fold(self, Self::row)
     }
 
-    /// The table, or a sentence when it has no row.
+    /// Returns the table, or a sentence if it has no rows.
     pub(in super::super) fn or(self, without: &'static str) -> Html {
         if self.rows.is_empty() {
             return Html::new().raw("<p class=\"empty\">").raw(without).raw("</p>\n");

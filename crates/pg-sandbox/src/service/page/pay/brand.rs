@@ -1,11 +1,11 @@
-//! The names that customers know card schemes by.
+//! The names under which customers know card schemes.
 
 use crate::{cards::Scheme, records::HeldCard};
 
-/// The schemes that the form shows, in this order. Any other number that could be a card's is taken too.
+/// The schemes that the form shows, in this order. Any other possible card number is accepted too.
 pub(super) const SHOWN: [Scheme; 4] = [Scheme::Visa, Scheme::Mastercard, Scheme::Amex, Scheme::Maestro];
 
-/// The name of a scheme.
+/// Returns the name of a scheme.
 pub(super) const fn name(scheme: Scheme) -> &'static str {
     match scheme {
         Scheme::Visa => "Visa",
@@ -19,7 +19,7 @@ pub(super) const fn name(scheme: Scheme) -> &'static str {
     }
 }
 
-/// The brand of a card; empty when its number belongs to no known scheme.
+/// Returns the brand of a card; empty when its number belongs to no known scheme.
 pub(super) fn of(card: &HeldCard) -> &'static str {
     Scheme::of(&card.masked).map_or("", name)
 }

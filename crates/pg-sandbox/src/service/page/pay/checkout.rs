@@ -16,7 +16,7 @@ use crate::{
 /// The hidden input that says which form was posted.
 pub(super) const VISIT: &str = "visit";
 
-/// The form that a customer sees, with its texts.
+/// The form for a customer, with its texts.
 pub(super) struct Page<'a> {
     pub(super) token: &'a CheckoutToken,
     /// The key of the form.
@@ -65,7 +65,7 @@ impl Alert {
 }
 
 impl Page<'_> {
-    /// The page, with HTTP 200.
+    /// Returns the page, with HTTP 200.
     pub(super) fn reply(&self) -> Reply {
         let token = self.token;
         let (shop, sum) = (html::text(&token.merchant), sum(token.amount, &token.currency));
@@ -96,7 +96,7 @@ impl Page<'_> {
         if token.auto_redirect { reply.leading_away() } else { reply }
     }
 
-    /// The alert, which has the focus so that a screen reader reads it first.
+    /// Returns the alert, which has the focus so that a screen reader reads it first.
     fn alert(&self) -> String {
         match &self.alert {
             None => String::new(),
@@ -107,7 +107,7 @@ impl Page<'_> {
         }
     }
 
-    /// All mistakes at the top, each with a link to its input.
+    /// Returns all mistakes at the top, each with a link to its input.
     fn summary(&self) -> String {
         if self.faults.is_empty() {
             return String::new();
@@ -131,7 +131,7 @@ impl Page<'_> {
     }
 }
 
-/// An amount with its currency.
+/// Returns an amount with its currency.
 pub(super) fn sum(minor: u64, currency: &str) -> String {
     html::text(&money::with_currency(minor, currency))
 }

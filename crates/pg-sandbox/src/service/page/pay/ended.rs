@@ -1,4 +1,4 @@
-//! Pages at the end: of tokens that cannot be paid (spec 3 §3.1; A119), and for customers of merchants without pages of
+//! Final pages: of tokens that cannot be paid (spec 3 §3.1; A119), and for customers of merchants without pages of
 //! their own (spec 3 §4.1; A114).
 
 use http::StatusCode;
@@ -9,10 +9,10 @@ use crate::{
     records::{CheckoutToken, TokenEnd},
 };
 
-/// The page of a token that has ended, or has not begun.
+/// Returns the page of a token that has expired, or is not valid yet.
 pub(super) fn page(token: &CheckoutToken, end: TokenEnd) -> Reply {
     let (title, text) = match end {
-        // Whatever ended it later: who has paid must not take the payment for one that is missing.
+        // Shown first, whatever ended the token later: a customer who paid must not think that the payment is missing.
         _ if token.paid && token.uses == 0 => {
             ("This payment has been made", "The link has expired with it, and nothing more will be charged.")
         }
@@ -44,7 +44,7 @@ pub(super) fn page(token: &CheckoutToken, end: TokenEnd) -> Reply {
     Reply::page(StatusCode::GONE, html::page(&html::title_at(title, &html::text(&token.merchant)), &body))
 }
 
-/// The page of a token without items: there is no amount, so there is no form (A118).
+/// Returns the page of a token without items: there is no amount, so there is no form (A118).
 pub(super) fn nothing_to_pay(token: &CheckoutToken) -> Reply {
     let title = "There is nothing to pay";
     let body = format!(
@@ -56,19 +56,19 @@ pub(super) fn nothing_to_pay(token: &CheckoutToken) -> Reply {
     Reply::page(StatusCode::OK, html::page(&html::title_at(title, &html::text(&token.merchant)), &body))
 }
 
-/// The page of an unknown token.
+/// Returns the page of an unknown token.
 pub(super) fn unknown() -> Reply {
     let title = "This payment link is not known";
     let body = format!("<h1>{title}</h1>\n<p>It may be incomplete. Please open it from the shop again.</p>");
     Reply::page(StatusCode::NOT_FOUND, html::page(title, &body))
 }
 
-/// After an approval. It shows no part of its query, which anyone can write.
+/// Returns the page after an approval. It shows no part of its query, which anyone can write.
 pub(super) fn success(context: &mut Context<'_>) -> Reply {
     landing(context, "Thank you", "Your payment has been made. You can close this page.")
 }
 
-/// After the customer cancelled.
+/// Returns the page after the customer cancelled.
 pub(super) fn cancelled(context: &mut Context<'_>) -> Reply {
     landing(context, "Payment cancelled", "Nothing was charged. You can close this page.")
 }

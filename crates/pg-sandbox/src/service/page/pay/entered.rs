@@ -12,7 +12,7 @@ const LONGEST_NAME: usize = 128;
 
 /// The inputs of the form. Number and CV2 never leave this type for a page.
 pub(super) struct Entered {
-    /// Without the blanks and hyphens that people group it with.
+    /// Without the blanks and hyphens between its groups.
     number: Secret,
     /// Month and year.
     pub(super) expiry: Expiry,
@@ -21,7 +21,7 @@ pub(super) struct Entered {
     pub(super) name: String,
 }
 
-/// What is wrong with one input.
+/// The error of one input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FieldMistake {
     /// The input's name.
@@ -31,7 +31,7 @@ pub(super) struct FieldMistake {
 }
 
 impl Entered {
-    /// The inputs of a posted form; one that is missing is empty.
+    /// Reads the inputs of a posted form; a missing one is empty.
     pub(super) fn of(form: &Form) -> Self {
         let text = |name: &str| form.get(name).unwrap_or_default().trim();
         let number: String =
@@ -44,7 +44,7 @@ impl Entered {
         }
     }
 
-    /// What a customer finds entered already: the name that the merchant has given.
+    /// Returns prefilled inputs: the name that the merchant has given.
     pub(super) fn of_customer(user: &Details) -> Self {
         let names = ["first_name", "surname"].iter().filter_map(|name| user.get(*name).map(String::as_str));
         Self {
@@ -55,7 +55,7 @@ impl Entered {
         }
     }
 
-    /// All errors in the order of the form; the first error of each input.
+    /// Returns all errors in the order of the form; the first error of each input.
     pub(super) fn faults(&self, now: Timestamp) -> Vec<FieldMistake> {
         let faults = [
             ("cardNumber", self.number_fault()),
@@ -99,7 +99,7 @@ impl Entered {
         ])
     }
 
-    /// The card of a form without faults. Its CV2 is dropped with the form (A101).
+    /// Returns the card of a form without errors. Its CV2 is dropped with the form (A101).
     pub(super) fn card(&self) -> PayingCard {
         PayingCard::new(self.number.clone(), &self.expiry.month, &self.expiry.full_year())
     }
@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(faults("cardNumber=1&cardExpiryMonth=13&cardExpiryYear=x&cardCV2=12"), all);
         let right = "cardNumber=4000+0000-0000+1000&cardExpiryMonth=5&cardExpiryYear=26&cardCV2=123";
         assert!(faults(right).is_empty());
-        // As it is copied from a page that keeps its groups together.
+        // As copied from a page with no-break spaces between the groups.
         assert!(faults(&right.replace("4000+0000", "4000%C2%A00000%09")).is_empty());
         assert_eq!(faults(&right.replace("Month=5", "Month=4")), ["cardExpiry"]);
         assert_eq!(faults(&right.replace("1000&", "1001&")), ["cardNumber"]);

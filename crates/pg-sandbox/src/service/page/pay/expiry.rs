@@ -14,16 +14,16 @@ const LONGEST_SHOWN: usize = 9;
 
 /// Month and year, as far as they can be read.
 pub(super) struct Expiry {
-    /// What stood in the input for both; empty when that was left empty.
+    /// The content of the input for both; empty if that was left empty.
     together: String,
-    /// Two digits, or whatever was entered.
+    /// Two digits, or the entered text.
     pub(super) month: String,
-    /// Two or four digits, or whatever was entered.
+    /// Two or four digits, or the entered text.
     pub(super) year: String,
 }
 
 impl Expiry {
-    /// The expiry of a posted form. What customers see counts; the two others do when it is empty.
+    /// Returns the expiry of a posted form. The visible input takes precedence; the two others count if it is empty.
     pub(super) fn of(form: &Form) -> Self {
         let text = |name: &str| form.get(name).unwrap_or_default().trim();
         let together = text(TOGETHER);
@@ -38,17 +38,17 @@ impl Expiry {
         Self { together: together.to_owned(), month, year: year.to_owned() }
     }
 
-    /// Nothing entered.
+    /// Returns an empty expiry.
     pub(super) const fn none() -> Self {
         Self { together: String::new(), month: String::new(), year: String::new() }
     }
 
-    /// The year in four digits.
+    /// Returns the year in four digits.
     pub(super) fn full_year(&self) -> String {
         expiry::four_digits(&self.year)
     }
 
-    /// What is wrong with it, in words.
+    /// Returns its error as text.
     pub(super) fn fault(&self, now: Timestamp) -> Option<&'static str> {
         let (month, year) = (&self.month, self.full_year());
         let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -65,8 +65,8 @@ impl Expiry {
         checks.into_iter().find(|(wrong, _)| *wrong).map(|(_, message)| message)
     }
 
-    /// What the form shows again: in one input, for the month and for the year. Each stays where it was entered, so that
-    /// neither a customer nor a program finds an earlier value in the place of a new one.
+    /// Returns the values that the form shows again: in one input, for the month and for the year. Each stays in its
+    /// input, so that neither a customer nor a program finds an old value in another input.
     pub(super) fn shown(&self) -> [String; 3] {
         let short = |text: &str, most: usize| {
             if text.len() <= most && text.bytes().all(|byte| byte.is_ascii_digit()) {

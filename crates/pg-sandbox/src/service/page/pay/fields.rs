@@ -7,7 +7,7 @@ use super::{
     expiry,
 };
 
-/// A card from behind, with the place of its code.
+/// The back of a card, with the position of its code.
 const BACK_OF_CARD: &str = "<svg viewBox=\"0 0 36 24\" aria-hidden=\"true\">\
      <rect x=\"1\" y=\"1\" width=\"34\" height=\"22\" rx=\"3\" fill=\"none\" stroke=\"currentColor\"/>\
      <path d=\"M1 5h34v4H1z\" fill=\"currentColor\"/>\
@@ -48,7 +48,7 @@ const NAME: Input = Input {
     attributes: "autocomplete=\"cc-name\" maxlength=\"128\"",
 };
 
-/// All inputs that a customer fills in, with what was entered and what is wrong with it.
+/// All inputs for a customer, with entered values and errors.
 pub(super) fn html(entered: &Entered, faults: &[FieldMistake]) -> String {
     let [together, month, year] = entered.expiry.shown();
     let brands: String = brand::SHOWN.iter().map(|scheme| format!("<span>{}</span> ", brand::name(*scheme))).collect();
@@ -74,8 +74,8 @@ pub(super) fn html(entered: &Entered, faults: &[FieldMistake]) -> String {
     .concat()
 }
 
-/// Month and year apart, for programs that fill in forms by these names. They are neither seen nor read out nor reached by
-/// the keyboard (A180).
+/// Month and year separately, for programs that fill in forms by these names. They are not visible, not read out, and
+/// not reachable by keyboard (A180).
 fn apart(month: &str, year: &str) -> String {
     let input = |name: &str, label: &str, length: u8, value: &str| {
         format!(
@@ -93,7 +93,7 @@ fn apart(month: &str, year: &str) -> String {
 }
 
 impl Input {
-    /// The input. The first one that is wrong has the focus when the page opens.
+    /// The input. The first invalid one has the focus when the page opens.
     fn html(&self, value: &str, faults: &[FieldMistake], picture: &str, hint: &str) -> String {
         let Self { name, label, how, attributes } = self;
         let fault = faults.iter().find(|fault| fault.field == *name);

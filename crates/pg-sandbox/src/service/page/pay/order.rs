@@ -1,4 +1,4 @@
-//! What is paid for: the items and their sum.
+//! The order: the items and their sum.
 
 use pg_model::{Amount, Currency};
 
@@ -8,7 +8,7 @@ use crate::{
     service::money,
 };
 
-/// The order. On a narrow screen it opens on demand, so that the card comes first.
+/// Returns the order. On a narrow screen it is collapsed, so that the card comes first.
 pub(super) fn html(token: &CheckoutToken, sum: &str) -> String {
     if token.items.is_empty() && token.reference.is_none() {
         return String::new();
@@ -33,7 +33,7 @@ fn row(item: &CheckoutItem, currency: &str) -> String {
         1 => String::new(),
         pieces => format!(" <span class=\"pieces\">\u{d7} {pieces}</span>"),
     };
-    // The prices were read when the token was made.
+    // The prices were checked when the token was created.
     let price = Amount::parse(&item.price, &Currency::from(currency)).ok();
     let line = price.and_then(|price| price.times(item.pieces())).map_or(0, |line| line.minor());
     format!(

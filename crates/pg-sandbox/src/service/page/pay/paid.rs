@@ -1,4 +1,4 @@
-//! After an approval: on to the merchant, or the sandbox's own page (A120).
+//! After an approval: redirects to the merchant, or shows the sandbox's own page (A120).
 
 use http::{HeaderValue, StatusCode};
 
@@ -15,7 +15,7 @@ use crate::{
     service::page_url::PageUrl,
 };
 
-/// The answer to a form that was paid.
+/// Returns the answer to a form that was paid.
 pub(super) fn reply(context: &mut Context<'_>, token: &CheckoutToken, payment: &Payment) -> Result<Reply, Refusal> {
     context
         .basis
@@ -31,14 +31,13 @@ pub(super) fn reply(context: &mut Context<'_>, token: &CheckoutToken, payment: &
     Ok(Reply::page(StatusCode::OK, page(token, payment, next)))
 }
 
-/// Redirects to `redemption_redirect_url`, exactly as it was sent, without a key since nothing was paid.
+/// Redirects to `redemption_redirect_url`, exactly as sent, without a key since nothing was paid.
 pub(super) fn on_redemption(address: &str) -> Result<Reply, Refusal> {
     let location = PageUrl::parse(address).and_then(|page| page.with(&[]).ok());
     location.map(Reply::see_other).ok_or_else(|| SandboxErrorCode::SANDBOX_FAILURE.into())
 }
 
-/// An address of the merchant with the `trans_key`, as redirect parameters are appended
-/// (A83).
+/// Returns an address of the merchant with the `trans_key`, as redirect parameters are appended (A83).
 fn with_key(address: &str, payment: &Payment) -> Result<HeaderValue, Refusal> {
     let page = PageUrl::parse(address).and_then(|page| page.with(&[("trans_key", &payment.key)]).ok());
     page.ok_or_else(|| SandboxErrorCode::SANDBOX_FAILURE.into())

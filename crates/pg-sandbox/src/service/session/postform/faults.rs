@@ -1,4 +1,4 @@
-//! Everything that is wrong with the fields of a form, field by field (A81).
+//! All errors of a form, field by field (A81).
 
 use pg_model::{ApiRequest as _, ErrorCode, PostForm};
 
@@ -10,11 +10,11 @@ use crate::{assumed, cards, timestamp::Timestamp};
 pub(super) struct FieldMistake {
     /// Its wire name.
     pub(super) field: String,
-    /// The error that it gets.
+    /// Its error.
     pub(super) refusal: Refusal,
 }
 
-/// All of them: number, expiry, then the others in the order of the table.
+/// Returns all errors: number, expiry, then the others in the order of the table.
 pub(super) fn of(form: &PostForm, now: Timestamp) -> Vec<FieldMistake> {
     let mut faults = Vec::new();
     let mut note = |field: &str, refusal: Refusal| {
@@ -37,7 +37,7 @@ pub(super) fn of(form: &PostForm, now: Timestamp) -> Vec<FieldMistake> {
     }
     for violation in &form.check() {
         match violation.name.as_str() {
-            // Judged above.
+            // Checked above.
             "cardNumber" | "cardExpiryMonth" | "cardExpiryYear" | "cardExpiryDate" => {}
             "cardCV2" => note("cardCV2", ErrorCode::INVALID_CARD_CV2.into()),
             name => note(name, SandboxErrorCode::INVALID_PARAMETER.into()),

@@ -18,7 +18,7 @@ use crate::{
 /// The most bytes of text that a redirect carries (A135).
 const MOST_TEXT: usize = 64 << 10;
 
-/// How the redirects of one request are written.
+/// Writes the redirects of one request.
 pub(super) struct Redirect<'a> {
     merchant: &'a Merchant,
     encoding: Encoding,
@@ -26,8 +26,8 @@ pub(super) struct Redirect<'a> {
 }
 
 impl<'a> Redirect<'a> {
-    /// For an account, in the encoding of the request's path. The form's name is given back if it is
-    /// one; a card number in it is masked, for this part of the address is not encrypted.
+    /// For an account, in the encoding of the request's path. The form's name is returned if it is valid; a card number
+    /// in it is masked, since this part of the URL is not encrypted.
     pub(super) fn new(merchant: &'a Merchant, encoding: Encoding, form: Option<&Form>) -> Self {
         let given = |name| form.and_then(|form| form.given(name));
         let form_id = given("formId").filter(|id| is_form_id(id));
@@ -36,7 +36,7 @@ impl<'a> Redirect<'a> {
         Self { merchant, encoding, form_id: form_id.map(shown) }
     }
 
-    /// The address of a page with `formId`, `data` and `iv`.
+    /// Returns the address of a page with `formId`, `data` and `iv`.
     pub(super) fn to(
         &self,
         context: &mut Context<'_>,
@@ -76,7 +76,7 @@ fn encrypted(
     Ok((data, iv))
 }
 
-/// The account's key makes no AES key, or the address no header; both are checked before.
+/// The account's key gives no AES key, or the URL no header; both are checked before.
 fn failure() -> Refusal {
     SandboxErrorCode::SANDBOX_FAILURE.into()
 }
@@ -99,7 +99,7 @@ fn fresh_iv(dice: &mut dyn RandomSource) -> String {
     let mut pool = [0_u8; 32];
     while iv.len() < 16 {
         dice.fill(&mut pool);
-        // Six bits choose one of 64; the two that are left over are thrown away, so that it is fair.
+        // Six bits choose one of 64 values; 62 and 63 are discarded, so that all characters are equally likely.
         let chosen = pool.iter().filter_map(|byte| ALPHABET.get(usize::from(byte & 63)));
         iv.extend(chosen.take(16 - iv.len()).map(|&byte| char::from(byte)));
     }

@@ -1,4 +1,4 @@
-//! What a form cannot do without (A80).
+//! The required parts of a form (A80).
 
 use pg_model::{ApiRequest as _, ErrorCode, PostForm};
 
@@ -9,7 +9,7 @@ use crate::{
     form::Form,
 };
 
-/// The pages that the browser may go on to: `nextPageUrl` and `currentPageUrl`.
+/// Returns the pages to which the browser may be redirected: `nextPageUrl` and `currentPageUrl`.
 pub(super) fn pages(form: &Form) -> Result<(PageUrl, PageUrl), Refusal> {
     Ok((
         page(form, "nextPageUrl", ErrorCode::NEXT_PAGE_URL_NOT_SUPPLIED)?,
@@ -21,7 +21,7 @@ fn page(form: &Form, name: &str, code: ErrorCode) -> Result<PageUrl, Refusal> {
     let address = form
         .given(name)
         .ok_or_else(|| Refusal::from(code.clone()).assuming(assumed::CODE_OF_A_MISSING_FIELD_IN_POSTFORM))?;
-    // The browser would be sent on with the number in its address.
+    // The redirect would carry the number in its URL.
     let number = form.given("cardNumber").map(card_numbers::digits);
     if card_numbers::masked(address, number.as_deref(), Search::Entered) != address {
         return Err(Refusal::from(code)
@@ -31,7 +31,7 @@ fn page(form: &Form, name: &str, code: ErrorCode) -> Result<PageUrl, Refusal> {
     PageUrl::parse(address).ok_or_else(|| Refusal::from(code).assuming(assumed::CODE_OF_A_MISSING_FIELD_IN_POSTFORM))
 }
 
-/// A card number, and an expiry in one field or in two.
+/// Requires a card number, and an expiry in one field or in two.
 pub(super) fn card(form: &Form) -> Result<(), Refusal> {
     let given = |name| {
         let value = PostForm::INFO.field(name).and_then(|field| form.parameters().of(field));

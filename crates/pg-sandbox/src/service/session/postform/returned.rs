@@ -1,12 +1,12 @@
-//! What the merchant's page gets to see of a form (spec 2 §2.2; A82).
+//! The data of a form that the merchant's page receives (spec 2 §2.2; A82).
 
 use pg_model::{Dialect, FieldError, Keyed, PostForm, RedirectData};
 
 use super::{Context, entered, faults::FieldMistake};
 use crate::assumed;
 
-/// The data of a redirect to `nextPageUrl` or `currentPageUrl`: the number masked, no CV2, and an error for each fault.
-/// What else looks like a number was masked before.
+/// Returns the data of a redirect to `nextPageUrl` or `currentPageUrl`: the number masked, no CV2, and an error for
+/// each fault. Other texts that look like a number were masked before.
 pub(super) fn data(
     context: &mut Context<'_>,
     form: &PostForm,

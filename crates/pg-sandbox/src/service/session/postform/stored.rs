@@ -1,4 +1,4 @@
-//! What a valid form leaves in its session (spec 2 §1.1; A84).
+//! The data of a valid form that its session stores (spec 2 §1.1; A84).
 
 use pg_model::{ApiRequest as _, ParameterSink, PostForm, field::Field};
 
@@ -9,11 +9,10 @@ use crate::{
     records::{Details, HeldCard, Session},
 };
 
-/// Texts that belong to the card and are replaced with it.
+/// Texts of the card, which are replaced together with it.
 const OF_THE_CARD: [&str; 2] = ["cardholderName", "cardDescription"];
 
-/// The collected inputs of the session with those of a form: a name keeps its place and gets its
-/// newest value.
+/// Returns the collected inputs of the session with those of a form: a name keeps its place and gets its newest value.
 pub(super) fn collected(session: &Session, form: &PostForm) -> Vec<(String, String)> {
     let number = card_numbers::digits(form.card_number.expose());
     // An earlier post may contain the number in an input that was unknown then.
@@ -28,8 +27,8 @@ pub(super) fn collected(session: &Session, form: &PostForm) -> Vec<(String, Stri
     all
 }
 
-/// Stores a valid form: its card takes the place of an earlier one, other texts are added to the
-/// earlier ones. The CV2 is not among them.
+/// Stores a valid form: its card replaces an earlier one, and other texts are added to earlier ones. The CV2 is not
+/// stored.
 pub(super) fn store(
     context: &mut Context<'_>,
     session: &mut Session,
@@ -50,7 +49,7 @@ pub(super) fn store(
     Ok(context.records.put(session)?)
 }
 
-/// Takes the texts of card, customer and addresses out of a form; an empty one removes what was there.
+/// Stores the texts of card, customer and addresses from a form; an empty text removes the stored one.
 struct Texts<'a>(&'a mut Details);
 
 impl ParameterSink for Texts<'_> {

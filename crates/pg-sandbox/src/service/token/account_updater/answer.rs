@@ -1,10 +1,10 @@
-//! What the simulated card schemes answer for a card (spec 1 §2.4; A73).
+//! The answer of the simulated card schemes for a card (spec 1 §2.4; A73).
 
 use pg_model::CardRetrievalCode;
 
 use crate::cards::{self, Scenario, Scheme};
 
-/// A card as the schemes know it now.
+/// The card that the schemes have on record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct NewCard {
     pub(super) number: String,
@@ -14,7 +14,7 @@ pub(super) struct NewCard {
     pub(super) expiry_year: String,
 }
 
-/// What the schemes answer by themselves.
+/// Returns the answer of the schemes if none is configured.
 pub(super) fn usual(number: &str) -> CardRetrievalCode {
     match Scenario::of(number) {
         Scenario::Updater700A | Scenario::Updater700B => CardRetrievalCode::ACCOUNT_NUMBER_UPDATED,
@@ -23,7 +23,7 @@ pub(super) fn usual(number: &str) -> CardRetrievalCode {
     }
 }
 
-/// The new card that comes with an answer, if one does (A74).
+/// Returns the new card that comes with an answer, if one does (A74).
 pub(super) fn new_card(response: &str, number: &str, (month, year): (&str, &str)) -> Option<NewCard> {
     let (later_month, later_year) = one_month_later(month, year);
     let card = |number: String, month: &str, year: &str| NewCard {
@@ -49,7 +49,7 @@ fn one_month_later(month: &str, year: &str) -> (String, String) {
     }
 }
 
-/// The pair have each other's number; any other card gets the next valid number of its bank.
+/// Returns a new number: of the pair, each gets the other's; any other card gets the next valid number of its bank.
 fn other_number(number: &str) -> String {
     let wanted = match Scenario::of(number) {
         Scenario::Updater700A => Scenario::Updater700B,
@@ -60,7 +60,7 @@ fn other_number(number: &str) -> String {
     pair.map_or_else(|| next_number(number), |card| card.number.to_owned())
 }
 
-/// The number with the digits between the bank's six and the check digit counted up by one.
+/// Returns the number with the digits between the bank's six and the check digit counted up by one.
 fn next_number(number: &str) -> String {
     let mut digits: Vec<u8> = number.bytes().take(number.len().saturating_sub(1)).collect();
     for digit in digits.iter_mut().skip(6).rev() {
@@ -74,8 +74,8 @@ fn next_number(number: &str) -> String {
     with_check_digit(&digits)
 }
 
-/// A number of 16 digits in the range of another scheme that ends alike: Mastercard for a Visa card,
-/// Visa for any other.
+/// Returns a number of 16 digits with the same ending, in the range of another scheme: Mastercard for a Visa card, Visa
+/// for any other.
 fn of_other_scheme(number: &str) -> String {
     let bank = if Scheme::of(number) == Some(Scheme::Visa) { "520000" } else { "400000" };
     let account = number.len().saturating_sub(10);

@@ -1,4 +1,4 @@
-//! Works batches off when they are due (spec 1 §3.2; A73 and A74).
+//! Processes batches when they are due (spec 1 §3.2; A73 and A74).
 
 use std::collections::HashMap;
 
@@ -21,8 +21,7 @@ use crate::{
 /// Batches that are read at a time.
 const AT_ONCE: u32 = 16;
 
-/// Works off every batch that is due by now, as of its own time: it makes no difference when that is
-/// noticed.
+/// Processes every due batch, as of its due time: it makes no difference when this runs.
 pub(in crate::service) fn finish_batches(context: &mut Context<'_>) -> Result<(), StoreError> {
     loop {
         let due = context.find_due::<Batch>(AT_ONCE, Batch::DUE, context.now)?;
@@ -67,14 +66,14 @@ fn finish(context: &mut Context<'_>, mut batch: Batch) -> Result<(), StoreError>
     context.records.put(&batch)
 }
 
-/// The configured responses of the account updater, by card.
+/// Returns the configured responses of the account updater, by card.
 fn answers(context: &mut Context<'_>) -> Result<HashMap<String, String>, StoreError> {
     let told = context.records.find::<UpdaterAnswer>(&Query::oldest(u32::MAX).of(context.own_name()))?;
     Ok(told.into_iter().map(|answer| (answer.key().to_owned(), answer.response)).collect())
 }
 
-/// The answer for a token's card, and the new token that comes with it. A token that was deleted
-/// meanwhile has no card any more.
+/// Returns the answer for a token's card, and the new token that comes with it. A token that was deleted meanwhile has
+/// no card.
 fn ask(
     context: &mut Context<'_>,
     token: Option<CardToken>,
@@ -97,8 +96,7 @@ fn ask(
     Ok((response, new))
 }
 
-/// A new token with the new card and everything else of the old one, which stays as it is
-/// (A59 and A74).
+/// Creates a token with the new card and everything else from the old token, which does not change (A59 and A74).
 fn renewed(context: &mut Context<'_>, old: &CardToken, card: &NewCard, at: Timestamp) -> CardToken {
     let key = context.keys.card(at);
     let expiry = (card.expiry_month.as_str(), card.expiry_year.as_str());
@@ -106,7 +104,7 @@ fn renewed(context: &mut Context<'_>, old: &CardToken, card: &NewCard, at: Times
         merchant: old.merchant.clone(),
         unique_identifier: context.vault.card_identifier(&old.merchant, &card.number),
         customer_reference: old.customer_reference.clone(),
-        // A customer may have withdrawn the consent: what was disabled is not to be charged under another key.
+        // The customer may have withdrawn their consent: a disabled token must not be charged under another key.
         enabled: old.enabled,
         card: HeldCard::seal(context.vault, context.keys.dice(), &key, &card.number, expiry),
         details: old.details.clone(),

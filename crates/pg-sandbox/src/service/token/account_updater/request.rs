@@ -55,7 +55,7 @@ impl Serve for RequestAccountUpdater {
         }))
     }
 
-    /// A request with duplicated cards fails (spec 1 §4.8): the one failure that the documents name beside the word for it.
+    /// Refuses a request with duplicated cards (spec 1 §4.8), the only failure that the documents name for `ERROR`.
     fn told_in_reply(
         refusal: Refusal,
         context: &mut Context<'_>,
@@ -72,7 +72,7 @@ impl Serve for RequestAccountUpdater {
     }
 }
 
-/// One entry for each card key; every key has a token, and no two have the same card (A70).
+/// Returns one entry for each card key. Every key must have a token, and no two the same card (A70).
 fn entries(context: &mut Context<'_>, merchant: &Merchant, keys: &[CardKey]) -> Result<Vec<BatchEntry>, Refusal> {
     let keys: Vec<&str> = keys.iter().map(|key| key.as_str().trim()).collect();
     if keys.iter().any(|key| key.is_empty()) {

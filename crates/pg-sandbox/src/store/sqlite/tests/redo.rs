@@ -1,4 +1,4 @@
-//! What the redo log keeps, whenever the process or the machine ends.
+//! The redo log keeps its content whenever the process or the machine stops.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ fn group(store: &mut Sqlite, told: &[(u8, u8, u8)], before: &State) -> State {
     let mut after = before.clone();
     store.begin().unwrap();
     for &(key, what, value) in told {
-        // Some are as long as a region, and most are short.
+        // Some entries are as long as a region, and most are short.
         let reference = "r".repeat(if what == 7 { 20_000 } else { usize::from(value) * 8 });
         let note = note(&format!("k{}", key % 20), "main", &reference);
         let mut records = Transaction::new(store);
