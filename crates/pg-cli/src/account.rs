@@ -16,7 +16,7 @@ use values::Values;
 
 pub(crate) use setting::Setting;
 
-/// Where `--help` shows the flags.
+/// The heading of these flags in `--help`.
 const HEADING: &str = "Account (flag, else environment, else profile)";
 
 /// Flags that describe the account. Each has a variable of the environment and a member of a profile.
@@ -36,7 +36,7 @@ pub(crate) struct AccountFlags {
 /// The account settings.
 pub(crate) struct Details {
     values: [Option<Secret>; Setting::ALL.len()],
-    /// Where profiles are read from, for errors.
+    /// The file of the profiles, for error messages.
     file: Option<PathBuf>,
 }
 
@@ -89,12 +89,12 @@ impl Details {
         Ok(Self { values, file })
     }
 
-    /// The value of a setting.
+    /// Returns the value of a setting.
     pub(crate) fn get(&self, setting: Setting) -> Option<&str> {
         self.values[setting as usize].as_ref().map(Secret::expose)
     }
 
-    /// A required setting.
+    /// Returns a required setting.
     ///
     /// # Errors
     /// If it is missing; says where to set it.
@@ -111,7 +111,7 @@ impl Details {
         missing
     }
 
-    /// The account with the settings that requests of a kind need.
+    /// Returns the account with the settings that requests of a kind need.
     ///
     /// # Errors
     /// If settings are missing (lists all of them) or an address is invalid.
@@ -120,7 +120,7 @@ impl Details {
         if !missing.is_empty() {
             return Err(self.missing(&missing));
         }
-        // What requests of this kind do not carry may be empty.
+        // Settings that requests of this kind do not contain may be empty.
         let secret = |setting| self.get(setting).unwrap_or_default();
         let credentials =
             Credentials::new(secret(Setting::ApiKey), secret(Setting::ApiPassword), secret(Setting::ShaKey));
@@ -136,7 +136,7 @@ impl Details {
         Ok(account.enterprise(base, enterprise))
     }
 
-    /// The account with version 5, whose settings are complete.
+    /// Returns the account with version 5, whose settings are complete.
     ///
     /// # Errors
     /// If its address is invalid.
@@ -146,7 +146,7 @@ impl Details {
         Ok(account.enterprise(base, EnterpriseCredentials::new(key, password)))
     }
 
-    /// The dialect for replies from an address.
+    /// Returns the dialect for replies from an address.
     fn dialect(&self, base: &BaseUrl) -> Result<Arc<Dialect>, Failure> {
         self.get(Setting::Dialect).map_or_else(|| Ok(dialect::of_address(base)), dialect::named)
     }
@@ -218,14 +218,14 @@ fn choose(
     Ok(Some(value))
 }
 
-/// A line break at the end of a secret makes it wrong for the service.
+/// A line break at the end of a secret makes it invalid for the service.
 fn warn_of_blanks(setting: Setting, name: &str, value: &Secret) {
     if setting.is_secret() && value.expose().trim() != value.expose() {
         output::warn(&format!("{name} begins or ends with white space, which is part of the value"));
     }
 }
 
-/// An environment variable; an empty one counts as unset.
+/// Returns an environment variable; an empty one counts as unset.
 ///
 /// # Errors
 /// If it is not valid UTF-8.

@@ -8,11 +8,11 @@ use pg_sandbox::cards;
 
 use crate::{failure::Failure, output};
 
-/// How arguments are written, for `--help`.
+/// The syntax of arguments, for `--help`.
 pub(crate) const HELP: &str = "\
 Values: name=VALUE as given, name=@FILE from a file, name=- from standard input, name=@@x for a value that begins with @. One line break at the end of a file or of standard input is removed.";
 
-/// What was given.
+/// The given parameters.
 pub(crate) struct Given {
     /// Names and values in order.
     pub(crate) parameters: Parameters,
@@ -78,14 +78,14 @@ impl Given {
         numbers.map(|(_, number)| number).all(|number| number.is_empty() || is_published(number))
     }
 
-    /// Names and values for signing.
+    /// Returns names and values for signing.
     pub(crate) fn pairs(&self) -> Vec<(&str, &str)> {
         self.parameters.iter().collect()
     }
 }
 
-/// Warns of what looks like a card number anywhere on the command line, but for values of secret parameters, which
-/// [`Given::warn_of_secrets`] names, and for the numbers that every sandbox publishes.
+/// Warns of a likely card number anywhere on the command line, except in values of secret parameters, which
+/// [`Given::warn_of_secrets`] reports, and except the published test cards.
 pub(crate) fn warn_of_card_numbers(arguments: impl Iterator<Item = String>) {
     for (at, argument) in arguments.enumerate().skip(1) {
         if is_misplaced_number(&argument) {
@@ -134,7 +134,7 @@ pub(crate) fn read_text(from: &mut dyn Read) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|_| io::Error::other("not valid UTF-8"))
 }
 
-/// A value without the trailing line break that editors and `echo` add.
+/// Returns a value without the trailing line break that editors and `echo` add.
 fn read_value(from: &mut dyn Read) -> io::Result<String> {
     let mut value = read_text(from)?;
     if value.ends_with('\n') {

@@ -15,7 +15,7 @@ The help of every command, as `pg COMMAND --help` prints it, except that options
 [the sample file](../examples/profiles.toml).
 ";
 
-/// The number of commands with the same option from which on it is explained once.
+/// An option of at least this many commands is explained once.
 const MANY: usize = 8;
 
 /// A heading, an option with its explanation, or another paragraph of a help text.
@@ -43,13 +43,13 @@ fn is_option(line: &str) -> bool {
     line.starts_with("  ") && line.trim_start().starts_with('-')
 }
 
-/// The name of an option's block, such as `--json`.
+/// Returns the name of an option's block, such as `--json`.
 fn option(block: &str) -> Option<&str> {
     let first = block.lines().next().filter(|line| is_option(line))?;
     first.split([' ', ',']).find(|word| word.starts_with("--"))
 }
 
-/// The blocks that explain options of many commands, by option; of two explanations the more frequent one.
+/// Returns the blocks that explain options of many commands, by option; of two explanations the more frequent one.
 fn shared(helps: &[Vec<Block>]) -> BTreeMap<&str, &Block> {
     let mut counts: BTreeMap<&Block, usize> = BTreeMap::new();
     helps
@@ -62,7 +62,7 @@ fn shared(helps: &[Vec<Block>]) -> BTreeMap<&str, &Block> {
     many.into_iter().filter_map(|(block, _)| Some((option(block)?, block))).collect()
 }
 
-/// The help of one command without the shared options, which are named below it.
+/// Returns the help of one command without the shared options, which are named below it.
 fn section(names: &str, help: &[Block], shared: &BTreeMap<&str, &Block>) -> String {
     let is_shared = |block: &Block| option(block).is_some_and(|name| shared.get(name) == Some(&block));
     let mut text = String::new();

@@ -72,7 +72,7 @@ pub(crate) fn run(command: Command, json: bool) -> Result<Exit, Failure> {
     }
 }
 
-/// A runtime for one command, with network and timers.
+/// Returns a runtime for one command, with network and timers.
 fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -55,7 +55,7 @@ pub(crate) struct AccountFlags {
 #[derive(Clone)]
 pub(crate) struct Control {
     base: BaseUrl,
-    /// The account, made at run time, that calls are about.
+    /// The account created at run time that calls concern.
     account: Option<String>,
     token: Option<Secret>,
     http: Http,
@@ -71,7 +71,7 @@ enum Http {
 }
 
 impl Control {
-    /// A client for the sandbox that the flag, else the environment, names.
+    /// Creates a client for the sandbox that the flag, else the environment, names.
     ///
     /// # Errors
     /// If the address or the token is invalid.
@@ -101,7 +101,7 @@ impl Control {
         Ok(Self { base, account: None, token: variable(TOKEN).map(Secret::from), http })
     }
 
-    /// The same for calls about the account that the flags name.
+    /// Creates a client for calls about the account that the flags name.
     ///
     /// # Errors
     /// As [`Control::new`].
@@ -109,7 +109,8 @@ impl Control {
         Ok(Self { account: flags.account.clone(), ..Self::new(&flags.at)? })
     }
 
-    /// The same for calls about an account, if that was made at run time; otherwise for those about what all others share.
+    /// Creates a client for calls about an account if that was created at run time; otherwise about all other accounts
+    /// together.
     ///
     /// # Errors
     /// If there is no sandbox, or it refuses the call.
@@ -120,7 +121,7 @@ impl Control {
         Ok(Self { account: is_made.then(|| name.to_owned()), ..shared })
     }
 
-    /// A client for a sandbox at an address of this machine.
+    /// Creates a client for a sandbox at an address of this machine.
     ///
     /// # Errors
     /// If the address is invalid.
@@ -128,12 +129,12 @@ impl Control {
         Self::new(&SandboxFlags { sandbox: Some(address.to_owned()), plain_http: false })
     }
 
-    /// The sandbox's address, without a slash at its end.
+    /// Returns the sandbox's address, without a slash at its end.
     pub(crate) fn base(&self) -> &BaseUrl {
         &self.base
     }
 
-    /// The address of a page or call: `path` follows `/_sandbox/`.
+    /// Returns the address of a page or call: `path` follows `/_sandbox/`.
     pub(crate) fn url(&self, path: &str) -> String {
         format!("{}/_sandbox/{path}", self.base.as_str().trim_end_matches('/'))
     }
@@ -192,7 +193,7 @@ impl Control {
         self.read(path, &response)
     }
 
-    /// A path with the account that the call is about.
+    /// Returns a path with the account that the call is about.
     fn with_account(&self, path: &str) -> String {
         let Some(account) = &self.account else { return path.to_owned() };
         let mut query = form_urlencoded::Serializer::new(String::new());

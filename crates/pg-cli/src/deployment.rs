@@ -32,7 +32,7 @@ fn the_container_runs_a_command_that_exists() {
     let command = list("CMD ");
     assert_accepted(&command.iter().map(String::as_str).collect::<Vec<_>>());
     assert!(text.contains("--features postgres") && text.contains("crates/pg-cli"));
-    // What was built here is large, and belongs to another system.
+    // Local builds are large and made for another system.
     assert!(read("Containerfile.dockerignore").lines().any(|line| line == "target"));
 }
 
@@ -49,7 +49,7 @@ fn the_manifest_has_flags_variables_and_probes_that_exist() {
 
     let arguments: Vec<&str> = container["args"].as_array().unwrap().iter().map(|one| one.as_str().unwrap()).collect();
     assert_accepted(&arguments);
-    // With what the comment says of TLS.
+    // With the options that the comment recommends for TLS.
     assert!(text.contains("--tls-certificate and --tls-key"));
     let with_tls = ["--tls-certificate", "/tls/tls.crt", "--tls-key", "/tls/tls.key"];
     assert_accepted(&[&arguments[..], &with_tls].concat());

@@ -47,7 +47,7 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_millis(milliseconds.round() as u64))
 }
 
-/// A duration for people, in its two largest units.
+/// Returns a duration for people, in its two largest units.
 pub(crate) fn shown(seconds: u64) -> String {
     let parts = [(86_400, "d"), (3_600, "h"), (60, "m"), (1, "s")];
     let mut rest = seconds;

@@ -48,7 +48,7 @@ struct Report {
     /// The command that looks up the outcome.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
-    /// The log on standard error has it already.
+    /// Whether a log on standard error has it already.
     #[serde(skip)]
     is_logged: bool,
 }
@@ -57,7 +57,7 @@ struct Report {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Broken {
-    /// The whole in a line, for people.
+    /// The whole rule in one line, for messages.
     #[serde(skip)]
     line: String,
     name: String,
@@ -69,17 +69,17 @@ struct Broken {
 }
 
 impl Failure {
-    /// The arguments are invalid or contradict each other.
+    /// Creates the failure for invalid or contradictory arguments.
     pub(crate) fn misuse(message: impl Into<String>) -> Self {
         Self::new(Exit::Misuse, message)
     }
 
-    /// Any end, with its line.
+    /// Creates a failure with its exit and message.
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
         Self { exit, report: Box::new(Report { message: message.into(), ..Report::default() }) }
     }
 
-    /// The result could not be written.
+    /// Returns the result could not be written.
     pub(crate) fn output(error: &io::Error) -> Self {
         Self::new(Exit::Unknown, format!("cannot write the result to standard output: {error}"))
     }
@@ -115,7 +115,7 @@ impl Failure {
         self
     }
 
-    /// The same, which a log on standard error has already.
+    /// Marks it as already logged on standard error.
     pub(crate) fn logged(mut self) -> Self {
         self.report.is_logged = true;
         self
@@ -126,12 +126,12 @@ impl Failure {
         &self.report.message
     }
 
-    /// The exit code of the command.
+    /// Returns the exit code of the command.
     pub(crate) const fn exit(&self) -> Exit {
         self.exit
     }
 
-    /// The lines for people: the message, the violations, what to do next; none if a log has it.
+    /// Returns the lines for people: the message, the violations, what to do next; none if a log has it.
     pub(crate) fn lines(&self) -> Vec<String> {
         if self.report.is_logged {
             return Vec::new();

@@ -14,12 +14,12 @@ pub(crate) fn parse(text: &str) -> Result<SocketAddr, String> {
     })
 }
 
-/// The URL by which this machine reaches a server, given the address that the server listens on.
+/// Returns the URL by which this machine reaches a server, given the address that the server listens on.
 pub(crate) fn from_here(url: &str, listens: SocketAddr) -> String {
     url.replacen(&listens.to_string(), &reachable(listens).to_string(), 1)
 }
 
-/// The address by which this machine reaches a server that listens there; 0.0.0.0 becomes the loopback address.
+/// Returns the address by which this machine reaches a server that listens there; 0.0.0.0 becomes the loopback address.
 fn reachable(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),

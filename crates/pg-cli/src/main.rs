@@ -1,8 +1,8 @@
-//! The `pg` command: the reference, calls, signing and decoding, stored cards refreshed by the million, callbacks received,
-//! a sandbox and a tour of it.
+//! The `pg` command: reference, calls, signing and decoding, updates of millions of stored cards, reception of
+//! callbacks, a sandbox and a tour of it.
 //!
-//! What it is: the other crates at the command line, one command a file in `command/`. What it is not: a place for
-//! rules of the service, which are in the tables and the crates below.
+//! It is a command line for the other crates, with one file per command in `command/`. It contains no rules of the
+//! service: these are in the tables and in the crates below.
 //!
 //! Results go to stdout, diagnostics to stderr; with `--json` both are for programs. Exit codes: 0 done,
 //! 1 refused or declined, 2 misuse, 3 not reachable, 4 outcome unknown. No command shows a card number, a CV2, a key
@@ -98,14 +98,14 @@ fn main() -> ExitCode {
     }
 }
 
-/// What clap says: help and versions, and what is wrong with the arguments.
+/// Prints clap's output: help, version, or the error in the arguments.
 fn not_understood(error: &clap::Error) -> ExitCode {
     let text = error.to_string();
     // The argument may be a card number, if a name was left out.
     let masked = mask::text(&text);
     let masked = output::harmless_lines(&masked);
     let first = masked.lines().next().unwrap_or_default().trim_start_matches("error: ");
-    // A closed pipe has read enough.
+    // A closed pipe is not an error.
     if error.use_stderr() && command::sandbox::logs_as_json(std::env::args_os()) {
         command::sandbox::log_misuse(first);
     } else if error.use_stderr() && masked != text {

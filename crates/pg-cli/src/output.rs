@@ -38,7 +38,7 @@ pub(crate) fn news(text: &str) -> Result<(), Failure> {
     write(&for_stdout(text)).map_err(|error| Failure::output(&error))
 }
 
-/// A text of several lines for standard output, [`harmless`] if that is a terminal.
+/// Returns a text of several lines for standard output, [`harmless`] if that is a terminal.
 pub(crate) fn for_stdout(text: &str) -> Cow<'_, str> {
     if io::stdout().is_terminal() { harmless_lines(text) } else { text.into() }
 }
@@ -56,7 +56,7 @@ pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
     data(&to_json(value)?)
 }
 
-/// A value as JSON on one line.
+/// Returns a value as JSON on one line.
 ///
 /// # Errors
 /// If it cannot be serialized.
@@ -77,7 +77,7 @@ pub(crate) fn talk(text: &str) {
     drop(writeln!(io::stderr(), "{text}"));
 }
 
-/// A text on one line with escaped invisible characters, so that no reply can manipulate a terminal: control
+/// Returns a text on one line with escaped invisible characters, so that no reply can manipulate a terminal: control
 /// characters, direction marks and characters without width.
 pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     replaced(text, is_invisible, spell)
@@ -130,7 +130,7 @@ pub(crate) struct Paint {
 }
 
 impl Paint {
-    /// Colours if standard output is a terminal, unless `NO_COLOR` is set or the terminal is dumb.
+    /// Returns colours if standard output is a terminal, unless `NO_COLOR` is set or the terminal is dumb.
     pub(crate) fn of_stdout() -> Self {
         Self { on: io::stdout().is_terminal() && wanted() }
     }
@@ -155,12 +155,12 @@ impl Paint {
         self.with("35", text)
     }
 
-    /// A good result.
+    /// Returns a good result.
     pub(crate) fn good(self, text: &str) -> String {
         self.with("32", text)
     }
 
-    /// A bad result.
+    /// Returns a bad result.
     pub(crate) fn bad(self, text: &str) -> String {
         self.with("31", text)
     }

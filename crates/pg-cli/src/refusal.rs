@@ -38,7 +38,7 @@ impl From<&Refused> for Refusal {
 }
 
 impl Refusal {
-    /// The refusal behind an error, if any.
+    /// Returns the refusal behind an error, if any.
     pub(crate) fn in_error(error: &Error) -> Option<Self> {
         match error {
             Error::Refused(refused) => Some(refused.into()),
@@ -76,7 +76,7 @@ pub(crate) fn explained_in(error: Error) -> Error {
     }
 }
 
-/// A note in brackets about a status that only the dialect lists; otherwise empty.
+/// Returns a note in brackets about a status that only the dialect lists; otherwise empty.
 pub(crate) fn note_of_status(code: &str, dialect: &Dialect) -> String {
     let code = StatusCode::from(code);
     if code.message().is_some() {
@@ -88,7 +88,7 @@ pub(crate) fn note_of_status(code: &str, dialect: &Dialect) -> String {
     declined.or_else(authentication).map_or_else(String::new, |number| format!(" [{}]", of_the_dialect(number)))
 }
 
-/// The assumption that the dialect decides with a code that the documents do not list.
+/// Returns the assumption that the dialect decides with a code that the documents do not list.
 fn assumption(refused: &Refused) -> Option<u16> {
     refused.entry().filter(|_| refused.code().message().is_none()).map(|entry| entry.assumption)
 }

@@ -6,7 +6,7 @@ pub(crate) fn word(text: &str) -> String {
     if !text.is_empty() && text.bytes().all(plain) { text.to_owned() } else { quoted(text) }
 }
 
-/// A word in quotes.
+/// Returns a word in quotes.
 pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }

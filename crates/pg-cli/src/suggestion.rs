@@ -1,6 +1,6 @@
 //! "Did you mean": the known name that is nearest to one that is not known.
 
-/// The nearest name in `known`, if it is close enough.
+/// Returns the nearest name in `known`, if it is close enough.
 pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let typed = name.to_ascii_lowercase();
     let distances = known.into_iter().map(|known| (strsim::osa_distance(&typed, &known.to_ascii_lowercase()), known));

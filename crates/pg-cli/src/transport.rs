@@ -16,7 +16,8 @@ use crate::failure::Failure;
 /// The environment variable with a file of certificate authorities, as other programs know it.
 const AUTHORITIES: &str = "SSL_CERT_FILE";
 
-/// A transport that trusts the authorities in the file of `SSL_CERT_FILE`, or without it those that Mozilla trusts.
+/// Returns a transport that trusts the authorities in the file of `SSL_CERT_FILE`, or without it those that Mozilla
+/// trusts.
 ///
 /// # Errors
 /// If the file cannot be read, or contains no certificate authority.

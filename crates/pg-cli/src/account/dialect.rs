@@ -27,8 +27,8 @@ pub(crate) fn named(name: &str) -> Result<Arc<Dialect>, Failure> {
     }
 }
 
-/// The default dialect of an address: the sandbox's for plain HTTP on this machine, which a payment service never uses;
-/// the documented one for any other address.
+/// Returns the default dialect of an address: the sandbox's for plain HTTP on this machine, which a payment service
+/// never uses; the documented one for any other address.
 pub(super) fn of_address(base: &BaseUrl) -> Arc<Dialect> {
     let is_local = base.as_str().get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http://"));
     if is_local && base.is_private() { pg_sandbox::dialect() } else { Arc::new(Dialect::documented()) }

@@ -27,7 +27,7 @@ pub(crate) const DEFAULT: &str = "default";
 /// The members of one profile.
 pub(super) type Profile = Values;
 
-/// Where profiles are looked for when no file is named.
+/// Returns where profiles are looked for when no file is named.
 pub(crate) fn usual_file() -> Option<PathBuf> {
     let folder = |name| std::env::var_os(name).filter(|folder| !folder.is_empty()).map(PathBuf::from);
     let config = folder("XDG_CONFIG_HOME").or_else(|| folder("HOME").map(|home| home.join(".config")))?;
@@ -101,7 +101,7 @@ pub(crate) struct Mistake {
 }
 
 impl Mistake {
-    /// A mistake at a byte of a text.
+    /// Creates a mistake at a byte of a text.
     pub(crate) fn at(text: &str, at: usize, problem: impl Into<String>) -> Self {
         let before = text.get(..at).unwrap_or(text);
         let line = before.matches('\n').count() + 1;
@@ -152,12 +152,12 @@ pub(crate) fn parse(text: &str) -> Result<Profiles, Vec<Mistake>> {
 
 const OUTSIDE: &str = "expected a profile such as [staging] before the first setting";
 
-/// The message for an unknown setting of a command line.
+/// Returns the message for an unknown setting of a command line.
 pub(crate) fn unknown(member: &str) -> String {
     format!("unknown setting {}; {}", mask::text(member), meant(member))
 }
 
-/// The setting that was probably meant, or all of them.
+/// Returns the setting that was probably meant, or all of them.
 fn meant(member: &str) -> String {
     let known = || Setting::ALL.into_iter().map(Setting::member);
     suggestion::nearest(member, known()).map_or_else(
@@ -166,8 +166,8 @@ fn meant(member: &str) -> String {
     )
 }
 
-/// The parser's message about a value of the wrong type, without the value: a key without quotation marks is still a
-/// secret.
+/// Returns the parser's message about a value of the wrong type, without the value: a key without quotation marks is
+/// still a secret.
 fn without_value(problem: &str) -> String {
     match problem.split_once("expected ") {
         Some((before, expected)) if before.starts_with("invalid ") => format!("expected {expected}"),
@@ -186,7 +186,7 @@ pub(crate) fn guard(file: &File, path: &Path) -> Result<(), Failure> {
     let shown = mask::text(&path.display().to_string());
     let found =
         file.metadata().map_err(|error| Failure::misuse(format!("cannot read the profile file {shown}: {error}")))?;
-    // A pipe is one, as a shell makes it of the output of a command that keeps secrets.
+    // A pipe is allowed, such as a shell's process substitution of a password manager.
     if !found.is_file() && !found.file_type().is_fifo() {
         return Err(Failure::misuse(format!("the profile file {shown} is not a regular file")));
     }

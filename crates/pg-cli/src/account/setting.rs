@@ -39,7 +39,7 @@ impl Setting {
         Self::Dialect,
     ];
 
-    /// The environment variable.
+    /// Returns the environment variable.
     pub(crate) const fn variable(self) -> &'static str {
         match self {
             Self::BaseUrl => "PG_BASE_URL",
@@ -54,7 +54,7 @@ impl Setting {
         }
     }
 
-    /// The member of a profile, which is also its name in the list of a sandbox's merchants.
+    /// Returns the member of a profile, which is also its name in the list of a sandbox's merchants.
     pub(crate) const fn member(self) -> &'static str {
         match self {
             Self::BaseUrl => "baseUrl",
@@ -69,7 +69,7 @@ impl Setting {
         }
     }
 
-    /// The flag.
+    /// Returns the flag.
     pub(crate) const fn flag(self) -> &'static str {
         match self {
             Self::BaseUrl => "--base-url",
@@ -89,7 +89,7 @@ impl Setting {
         !matches!(self, Self::BaseUrl | Self::EnterpriseBaseUrl | Self::Dialect)
     }
 
-    /// A placeholder where nothing is sent; it cannot be mistaken for a real value.
+    /// Returns a placeholder where nothing is sent; it cannot be mistaken for a real value.
     pub(crate) const fn placeholder(self) -> &'static str {
         match self {
             // The domain `invalid` exists nowhere (RFC 2606).

@@ -39,7 +39,7 @@ pub(super) struct Values {
 }
 
 impl Values {
-    /// The value of a setting; an empty value counts as missing.
+    /// Returns the value of a setting; an empty value counts as missing.
     pub(super) fn take(&mut self, setting: Setting) -> Option<Secret> {
         self.place(setting).take().filter(|value| !value.is_empty()).map(Secret::from)
     }

@@ -109,7 +109,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         verbose: arguments.verbose,
         json,
     };
-    // Only what the reply has to be read with is held while it is awaited.
+    // While the reply is awaited, only the data needed to read it is held.
     let can_decrypt = details.get(Setting::ApiKey).is_some();
     drop(details);
     if info.credentials == AuthScheme::Session {
@@ -137,12 +137,12 @@ fn add_updater_key(info: &MethodInfo, given: &mut Given, details: &Details) {
     }
 }
 
-/// Names and values of a request's form.
+/// Returns names and values of a request's form.
 fn form(request: &http::Request<Bytes>) -> impl Iterator<Item = (String, String)> + '_ {
     form_urlencoded::parse(request.body()).map(|(name, value)| (name.into_owned(), value.into_owned()))
 }
 
-/// A masked value for display. An unknown name may be a mistyped one whose value is secret.
+/// Returns a masked value for display. An unknown name may be a mistyped one whose value is secret.
 fn shown(name: &str, value: &str) -> String {
     if argument::is_secret(name) && !pg_model::METHODS.iter().any(|info| info.field(name).is_some()) {
         return "***".to_owned();

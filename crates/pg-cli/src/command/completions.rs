@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
 }
 
 fn script(shell: Shell) -> String {
-    // Into memory first: the generator panics when its writer fails, as a closed pipe does.
+    // Writes into memory first, since the generator panics if its writer fails, as with a closed pipe.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut crate::Arguments::command(), "pg", &mut script);
     let script = String::from_utf8_lossy(&script).into_owned();

@@ -97,7 +97,7 @@ Examples:
     },
 }
 
-/// A file with one new profile, for the documents.
+/// Returns a file with one new profile, for the documentation.
 #[cfg(test)]
 pub(crate) fn sample() -> String {
     edit::with_section(edit::HEAD, "staging")
@@ -150,7 +150,7 @@ fn told(line: &str, file: &std::path::Path, profile: &str, json: bool) -> Result
     }
 }
 
-/// Settings to set or remove.
+/// Returns settings to set or remove.
 fn changes(settings: &[String]) -> Result<Vec<(Setting, Option<String>)>, Failure> {
     let mut inline = Vec::new();
     for argument in settings {

@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
     let mut folder = tempfile::Builder::new();
     let folder = folder.prefix("pg-demo-");
-    // An empty container has no folder for temporary files.
+    // A minimal container has no folder for temporary files.
     let folder = folder
         .tempdir()
         .or_else(|_| folder.tempdir_in("."))

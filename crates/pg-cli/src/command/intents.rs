@@ -134,7 +134,7 @@ struct Shown<'a> {
     history: Vec<&'a str>,
 }
 
-/// Between two looks of `--watch`.
+/// The interval of `--watch`.
 const PAUSE: Duration = Duration::from_secs(2);
 
 pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
@@ -178,7 +178,7 @@ fn print(migrations: &[&str]) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Over a store, or over what a key opens of it.
+/// Runs over a store, opened with a key if there is one.
 async fn over<S: RewritableStore>(store: S, arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
     let Some(sealing) = sealing::given(arguments)? else { return act(&store, arguments, json).await };
     let accepts_clear = !matches!(arguments.action, Some(Action::Reseal { clear: false }));
@@ -295,7 +295,7 @@ async fn direct<S: IntentStore>(
     Ok(Exit::Done)
 }
 
-/// Each stop once, with its account.
+/// Returns each stop once, with its account.
 async fn tell_stops<S: IntentStore>(store: &S, rows: &[IntentRow], told: &mut HashSet<String>) -> Result<(), Failure> {
     let accounts: BTreeSet<&str> = rows.iter().map(|row| &*row.key.account).collect();
     for account in accounts {

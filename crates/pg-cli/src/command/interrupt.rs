@@ -7,8 +7,8 @@ use crate::failure::Failure;
 pub(super) struct Interrupted {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
-    /// Not awaited. A file beyond its quota ends a process that does not handle this signal; a process that handles it
-    /// gets an error from the write, as from a full disk.
+    /// Never awaited. A file beyond its quota ends a process that does not handle this signal; a process that handles
+    /// it gets an error from the write, as from a full disk.
     _quota: Option<tokio::signal::unix::Signal>,
 }
 
@@ -49,7 +49,7 @@ impl Interrupted {
     }
 
     pub(super) async fn wait(self) {
-        // If the system gives no signals, only killing the process ends it.
+        // If signals are not available, only a kill ends the process.
         drop(tokio::signal::ctrl_c().await);
     }
 }

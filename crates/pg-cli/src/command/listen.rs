@@ -125,7 +125,7 @@ fn cannot_listen(address: SocketAddr, error: &io::Error) -> Failure {
     Failure::misuse(format!("cannot listen on {address}: {error}; choose another with --bind, --port"))
 }
 
-/// Where it listens, and what its addresses are made of.
+/// The listening address, and the base and token of its URLs.
 struct Place<'a> {
     address: SocketAddr,
     public: Option<&'a BaseUrl>,
@@ -166,7 +166,7 @@ async fn forward(place: &Place<'_>, target: Target, confirming: &Confirming, jso
         Some(base) => base.clone(),
         None => BaseUrl::parse(&format!("http://{local}")).map_err(|error| Failure::misuse(error.to_string()))?,
     };
-    // It listens nowhere: its addresses are taken, and the requests go to this program's own server.
+    // It opens no port: only its URLs are used, and requests go to this program's own server.
     let addresses = Addresses::open(&Receiver::nested(&base, ReceiverLimits::default()), place.token, true)?;
     place.tell(&addresses, json).await?;
     confirming.tell();
@@ -183,8 +183,8 @@ async fn forward(place: &Place<'_>, target: Target, confirming: &Confirming, jso
     }
 }
 
-/// Handles one notification after the other: what comes in faster than it can be confirmed waits, and beyond 256 is refused
-/// with 503. So is a callback that is not confirmed and shown within five seconds, though it is shown in the end.
+/// Handles one notification after the other. Up to 256 wait; further ones are refused with 503. A callback that is not
+/// confirmed and shown within five seconds is refused too, but still shown.
 async fn listen(
     receiver: &mut Receiver,
     addresses: &Addresses,
@@ -210,6 +210,6 @@ fn show(event: &Event, json: bool) -> Result<(), Failure> {
             .map_or_else(String::new, |record| format!("\n{}", indented(&pg_model::json::escape_invisible(record))));
         event.headline() + &record
     };
-    // It was taken, and does not come again.
+    // The callback was acknowledged, so it is not sent again.
     output::news(&text).inspect_err(|_| output::say(&format!("pg: not printed: {}", event.headline())))
 }

@@ -196,7 +196,7 @@ fn rehearse(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
     })
 }
 
-/// The first word of each line except comments.
+/// Returns the first word of each line except comments.
 fn baseline(path: &Path) -> Result<Vec<String>, Failure> {
     let text = fs::read_to_string(path).map_err(|error| {
         Failure::misuse(format!("{} cannot be read: {error}; --write-baseline writes one", path.display()))

@@ -128,7 +128,7 @@ pub(crate) struct Arguments {
     wasm_package: Option<PathBuf>,
 }
 
-/// A name as in a Host header, without the port.
+/// Returns a name as in a Host header, without the port.
 fn host_name(text: &str) -> Result<String, String> {
     let is_alone = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_'));
     if is_alone && !text.is_empty() {
@@ -149,7 +149,7 @@ fn public_url(text: &str) -> Result<String, String> {
 }
 
 impl Arguments {
-    /// The settings of the sandbox, except its address and store.
+    /// Returns the settings of the sandbox, except its address and store.
     fn settings(&self, merchants: Merchants) -> Result<Settings, Failure> {
         let authorities = self.certificate_authority.iter().map(|path| certificates::read(path));
         let authorities = authorities.collect::<Result<Vec<_>, _>>()?.concat();
@@ -172,7 +172,7 @@ impl Arguments {
 const SHORTEST_TOKEN: usize = 16;
 
 impl Arguments {
-    /// The token for other machines, if they are allowed.
+    /// Returns the token for other machines, if they are allowed.
     fn control_token(&self) -> Result<Option<Secret>, Failure> {
         if !self.control_from_anywhere {
             return Ok(None);
@@ -238,7 +238,7 @@ fn serve(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
 fn serve_telling(arguments: &Arguments, json: bool, talk: &log::Talk) -> Result<Exit, Failure> {
     let merchants = match &arguments.config {
         Some(path) => config_file::read_merchants(path).and_then(Merchants::with).map_err(|error| match error {
-            // It names the file itself.
+            // This error names the file itself.
             ConfigFileError::Io(..) => Failure::misuse(error.to_string()),
             _ => Failure::misuse(format!("{}: {error}", path.display())),
         })?,
@@ -291,7 +291,7 @@ pub(crate) fn log_misuse(message: &str) {
     }
 }
 
-/// The remedy for a sandbox that does not start.
+/// Returns the remedy for a sandbox that does not start.
 pub(super) fn failure(error: &StartError) -> Failure {
     let advice = match error {
         StartError::Address(..) => "; choose another with --listen, port 0 picks a free one",
@@ -327,7 +327,7 @@ struct Facts<'a> {
 }
 
 impl Up<'_> {
-    /// The URL by which this machine reaches it, also when bound to 0.0.0.0.
+    /// Returns the URL by which this machine reaches it, also when bound to 0.0.0.0.
     fn base_url(&self) -> String {
         listen_address::from_here(&self.server.base_url(), self.server.address())
     }
@@ -345,7 +345,7 @@ impl Up<'_> {
         }
     }
 
-    /// The output consists of comments and exports of the first account, so that it can be pasted into a shell.
+    /// Returns the output consists of comments and exports of the first account, so that it can be pasted into a shell.
     fn page(&self, paint: Paint) -> String {
         let base = self.base_url();
         let mut lines = vec![
@@ -365,7 +365,7 @@ impl Up<'_> {
                 let file = self.config.map_or_else(|| "the config file".into(), |file| file.display().to_string());
                 lines.push(format!("# Its credentials are in {}.", output::harmless(&file)));
             }
-            // One account at a time: the others are there to be uncommented.
+            // Exports one account; the others are commented out.
             let prefix = if at == 0 { "" } else { "# " };
             for setting in Setting::ALL {
                 if let Some(value) = merchant[setting.member()].as_str() {
@@ -380,7 +380,7 @@ impl Up<'_> {
     }
 }
 
-/// A short list of an account's permissions.
+/// Returns a short list of an account's permissions.
 pub(crate) fn abilities(merchant: &Value) -> String {
     let mut said: Vec<String> =
         vec![merchant["currencies"].as_array().into_iter().flatten().map(text).collect::<Vec<_>>().join(" ")];

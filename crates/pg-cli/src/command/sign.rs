@@ -41,7 +41,7 @@ pub(super) struct ToSign {
 }
 
 impl ToSign {
-    /// The parameters and the key.
+    /// Returns the parameters and the key.
     ///
     /// # Errors
     /// If a parameter is invalid, or a needed setting of the account is missing.

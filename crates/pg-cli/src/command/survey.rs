@@ -134,7 +134,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     }
 }
 
-/// The file with requests and failed logins: that of `--throttle`, or one beside the file of `--write`.
+/// Returns the file with requests and failed logins: that of `--throttle`, or one beside the file of `--write`.
 fn throttle_file(chosen: Option<PathBuf>, write: Option<&Path>) -> Option<(DurableFile, PathBuf)> {
     let beside = |path: &Path| {
         let mut name = path.as_os_str().to_owned();

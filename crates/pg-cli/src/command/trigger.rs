@@ -113,7 +113,7 @@ async fn play(scenario: Scenario, arguments: &Arguments, control: Control, json:
     story.end().await
 }
 
-/// A reference that no earlier scenario has used.
+/// Returns a reference that no earlier scenario has used.
 #[expect(clippy::disallowed_methods, reason = "the command is where randomness comes in")]
 fn made_up() -> String {
     use std::hash::BuildHasher as _;

@@ -128,11 +128,11 @@ pub(crate) struct Arguments {
     account: AccountFlags,
 }
 
-/// A run that is about to begin.
+/// A run before its start.
 struct Ready {
     input: Input,
     keeper: Keeper,
-    /// As it was when it was read.
+    /// Its content when it was read.
     state: State,
     results: Results,
     /// Hours for which a callback is waited for that settles a doubt.
@@ -164,7 +164,7 @@ pub(crate) fn run(mut arguments: Arguments, json: bool) -> Result<Exit, Failure>
 }
 
 impl Arguments {
-    /// The state that an earlier run has stored, or a new one; and whether it is an old one.
+    /// Returns the state that an earlier run has stored, or a new one; and whether it is an old one.
     fn state(&self, input: &Input, api_key: &str, json: bool) -> Result<(State, bool), Failure> {
         let output = self.output.clone().unwrap_or_else(|| self.usual_output(input, json));
         let format = self.format.unwrap_or_else(|| usual_format(&output, json));
@@ -183,7 +183,7 @@ impl Arguments {
         input.path().map_or_else(|| "-".into(), |path| durable::beside(path, &format!(".results.{ending}")))
     }
 
-    /// Stores the state before anything is written or sent. What can't be written to is noticed before that.
+    /// Stores the state before anything is written or sent. Files that cannot be written are reported before that.
     fn ready(&self, input: Input, state: State, is_old: bool) -> Result<Ready, Failure> {
         let may_overwrite = self.restart || is_old;
         if !may_overwrite {
@@ -211,7 +211,7 @@ impl Arguments {
 
     fn plan(&self, updater_key: &str, callbacks: &Callbacks) -> UpdatePlan {
         let policy = if self.submit_again { DoubtfulPolicy::SubmitAgain } else { DoubtfulPolicy::Report };
-        // Callbacks that go elsewhere settle nothing here.
+        // Callbacks to another URL settle no doubts here.
         let doubt = if callbacks.come_here() { HOUR * self.doubt } else { Duration::ZERO };
         let first = Duration::from_secs(self.poll);
         let plan = UpdatePlan::new(updater_key)
@@ -234,7 +234,7 @@ impl Arguments {
     }
 
     fn client(&self, account: Account, gate: Gate) -> Client<Gate> {
-        // Over a store, the limit that all processes share is the only one, so that a wait for it ends when sending is stopped.
+        // With a store, the shared limit is the only one, so that a wait for it ends when sending is stopped.
         let own = if self.store.is_some() { u32::MAX } else { self.per_minute };
         ClientBuilder::with_transport(account, gate).limits(ThrottleLimits::default().per_minute(own)).build()
     }

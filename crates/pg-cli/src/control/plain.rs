@@ -41,7 +41,7 @@ async fn exchange(request: Request<Bytes>) -> Result<Response<Bytes>, TransportE
     Ok(Response::from_parts(head, body.to_bytes()))
 }
 
-/// The request on the wire: path and query, and the host as a header.
+/// Returns the request on the wire: path and query, and the host as a header.
 fn in_origin_form(request: Request<Bytes>, uri: &Uri, authority: &str) -> Result<Request<Full<Bytes>>, http::Error> {
     let (mut head, body) = request.into_parts();
     head.headers.insert(header::HOST, HeaderValue::from_str(authority)?);

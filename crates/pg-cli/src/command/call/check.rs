@@ -33,7 +33,7 @@ fn meant(info: &MethodInfo, violation: &Violation) -> Option<String> {
     suggestion::nearest(&violation.name, info.fields.iter().map(|field| field.wire)).map(str::to_owned)
 }
 
-/// Names that occur more than once, and how often each does.
+/// Returns names that occur more than once, and how often each does.
 fn twice(parameters: &Parameters) -> impl Iterator<Item = (&str, usize)> {
     let mut times = BTreeMap::new();
     parameters.iter().for_each(|(name, _)| *times.entry(name).or_default() += 1);

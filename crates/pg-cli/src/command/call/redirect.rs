@@ -24,7 +24,7 @@ struct Whole<'a> {
     data: Option<Box<RawValue>>,
 }
 
-/// The redirect target of a reply, if any.
+/// Returns the redirect target of a reply, if any.
 pub(super) fn location(response: &http::Response<Bytes>) -> Option<String> {
     let location = response.headers().get(LOCATION)?;
     response.status().is_redirection().then(|| String::from_utf8_lossy(location.as_bytes()).into_owned())

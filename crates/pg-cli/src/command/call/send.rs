@@ -112,7 +112,7 @@ impl Call {
         if self.json { reply.into_owned() } else { indented(&reply) }
     }
 
-    /// A hint that a reply may not come from the service.
+    /// Returns a hint that a reply may not come from the service.
     fn whose(&self) -> String {
         let setting = match self.info.credentials {
             AuthScheme::Enterprise => Setting::EnterpriseBaseUrl,
@@ -133,7 +133,7 @@ impl Call {
                 Failure::misuse(format!("{address}: use an https address"))
             }
             Error::Transport(TransportError::NotSent(_)) => Failure::new(Exit::NotReachable, message),
-            // Not a payment, or it would be unknown.
+            // It is not a payment: then the outcome would be unknown.
             Error::Transport(_) => {
                 Failure::new(Exit::NotReachable, format!("no reply: {message}; it is safe to run this again"))
             }

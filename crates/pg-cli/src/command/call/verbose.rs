@@ -58,7 +58,7 @@ fn headers(sign: char, headers: &HeaderMap) -> impl Iterator<Item = String> + '_
     })
 }
 
-/// The basis of a reply: a section of the specification, or an assumption with its title.
+/// Returns the basis of a reply: a section of the specification, or an assumption with its title.
 fn explained(item: &str) -> String {
     let assumption = item.strip_prefix('A').and_then(|number| number.parse().ok()).and_then(Assumption::numbered);
     assumption.map_or_else(|| format!("spec {item}"), |assumption| format!("assumption {item}: {}", assumption.title))

@@ -7,7 +7,7 @@ use pg_model::{
 
 use crate::{failure::Exit, output, refusal};
 
-/// The exit code of a reply in JSON; anything except success is reported on standard error.
+/// Returns the exit code of a reply in JSON; anything except success is reported on standard error.
 pub(super) fn exit(info: &MethodInfo, reply: &str, dialect: &Dialect, lookup: impl FnOnce() -> Option<String>) -> Exit {
     match verdict(info, reply.as_bytes(), dialect) {
         StatusMeaning::Approved => Exit::Done,
@@ -46,7 +46,7 @@ fn verdict(info: &MethodInfo, reply: &[u8], dialect: &Dialect) -> StatusMeaning 
     }
 }
 
-/// The members of a reply with its status, unchanged.
+/// Returns the members of a reply with its status, unchanged.
 fn status(reply: &str, dialect: &Dialect) -> String {
     const MEMBERS: [&str; 4] = ["transactionStatusCode", "transactionStatus", "status", "result"];
     let value: serde_json::Value = serde_json::from_str(reply).unwrap_or_default();

@@ -29,7 +29,7 @@ const SECTION: &str = "\
 # dialect = \"documented\"
 ";
 
-/// The text with a new profile at its end.
+/// Returns the text with a new profile at its end.
 pub(super) fn with_section(text: &str, name: &str) -> String {
     let gap = if text.is_empty() || text.ends_with("\n\n") {
         ""
@@ -41,7 +41,7 @@ pub(super) fn with_section(text: &str, name: &str) -> String {
     format!("{text}{gap}[{name}]\n{SECTION}")
 }
 
-/// The text with settings of a profile changed or removed.
+/// Returns the text with settings of a profile changed or removed.
 ///
 /// # Errors
 /// If the text is not a profile file, or cannot be edited line by line.
@@ -116,7 +116,7 @@ fn is_header(line: &str, name: &str) -> bool {
     inside.is_some_and(|(inside, _)| inside.trim().trim_matches(['"', '\'']) == name)
 }
 
-/// A basic string of TOML, in one line: the library writes a text with line breaks over several.
+/// Returns a basic string of TOML, in one line: the library writes a text with line breaks over several.
 fn quoted(value: &str) -> String {
     let mut quoted = String::from("\"");
     for c in value.chars() {

@@ -14,7 +14,7 @@ use crate::{
     failure::Failure,
 };
 
-/// The file that the flag, else the environment, names, or the usual one.
+/// Returns the file that the flag, else the environment, names, or the usual one.
 ///
 /// # Errors
 /// If the settings folder is unknown.
@@ -41,7 +41,7 @@ pub(super) fn check_name(name: &str) -> Result<(), Failure> {
     }
 }
 
-/// The file's text; `None` if there is no file.
+/// Returns the file's text; `None` if there is no file.
 ///
 /// # Errors
 /// If it can't be read.
@@ -53,12 +53,12 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, Failure> {
     }
 }
 
-/// A failure about the file.
+/// Returns a failure about the file.
 pub(super) fn problem(path: &Path, problem: &str) -> Failure {
     Failure::misuse(format!("the profile file {}: {problem}", mask::text(&path.display().to_string())))
 }
 
-/// A failure that lists mistakes in the file.
+/// Returns a failure that lists mistakes in the file.
 pub(super) fn mistakes(path: &Path, mistakes: &[Mistake]) -> Failure {
     let list: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
     problem(path, &list.join("; "))
@@ -70,7 +70,7 @@ pub(super) fn mistakes(path: &Path, mistakes: &[Mistake]) -> Failure {
 /// If the folder cannot be created or written.
 pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let failed = |error: std::io::Error| problem(path, &format!("cannot be written: {error}"));
-    // A link is kept, and what it leads to is replaced.
+    // A symbolic link is kept, and its target is replaced.
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     make(folder).map_err(failed)?;

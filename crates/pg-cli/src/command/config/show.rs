@@ -87,7 +87,7 @@ pub(super) fn run(path: &Path, asked: Option<&str>, json: bool) -> Result<(), Fa
     Ok(())
 }
 
-/// A failure about a profile that does not exist.
+/// Returns a failure about a profile that does not exist.
 pub(super) fn unknown<'a>(path: &Path, name: &str, known: impl Iterator<Item = &'a str>) -> Failure {
     let meant = suggestion::nearest(name, known).map_or_else(
         || format!("add it with `pg config new {}`", mask::text(name)),

@@ -73,7 +73,7 @@ pub(super) async fn walk(server: &Server, merchant: &Merchant, report: &mut Repo
         let credentials = EnterpriseCredentials::new(held.api_key.expose(), held.api_password.expose());
         account = account.enterprise(address(&server.enterprise_base_url())?, credentials);
     }
-    // The tour is over before a minute is, and the sandbox's account has no limits.
+    // The tour takes less than a minute, and the sandbox's account has no limits.
     let client = ClientBuilder::with_transport(account, wire.clone()).limits(ThrottleLimits::unlimited()).build();
     let mut tour = Tour {
         merchant,
@@ -117,7 +117,7 @@ impl Tour<'_> {
         self.report.add(Step { title, story, exchanges, findings, seen });
     }
 
-    /// The next callback, which is added to the current step.
+    /// Returns the next callback, which is added to the current step.
     async fn callback(&mut self) -> Result<http::Request<Bytes>, String> {
         self.look();
         let callback = self.listener.next().await?;
@@ -131,13 +131,13 @@ impl Tour<'_> {
     }
 }
 
-/// The merchant's account. Asks for JSON; everything here works in XML too.
+/// Returns the merchant's account. Asks for JSON; everything here works in XML too.
 fn account(base: &BaseUrl, merchant: &Merchant, sha_key: &str) -> Account {
     let credentials = Credentials::new(merchant.api_key.expose(), merchant.api_password.expose(), sha_key);
     Account::new(base.clone(), credentials).encoding(Encoding::Json).with_dialect(pg_sandbox::dialect())
 }
 
-/// The result of an earlier step.
+/// Returns the result of an earlier step.
 fn left<T: Clone>(what: &Option<T>, name: &str) -> Result<T, String> {
     what.clone().ok_or_else(|| format!("skipped: an earlier step returned no {name}"))
 }
@@ -147,17 +147,17 @@ fn order(name: &str, price: u64) -> Order {
     Order::new(Currency::GBP).item(Item::new(name, price))
 }
 
-/// A test card of the sandbox with a late expiry.
+/// Returns a test card of the sandbox with a late expiry.
 fn card(scenario: Scenario) -> CardDetails {
     CardDetails::new(number(scenario), "12", "49").cv2("123").cardholder_name("Ada Lovelace")
 }
 
-/// The number of the first card with a scenario.
+/// Returns the number of the first card with a scenario.
 fn number(scenario: Scenario) -> &'static str {
     CARDS.iter().find(|card| card.scenario == scenario).map_or("", |card| card.number)
 }
 
-/// The transaction of a payment that must be approved.
+/// Returns the transaction of a payment that must be approved.
 fn approved(result: Result<Outcome<Transaction>, Error>) -> Result<Transaction, String> {
     match result.map_err(|error| error.to_string())? {
         Outcome::Approved(transaction) => Ok(transaction),
@@ -167,7 +167,7 @@ fn approved(result: Result<Outcome<Transaction>, Error>) -> Result<Transaction, 
     }
 }
 
-/// An amount for people.
+/// Returns an amount for people.
 fn pounds(pence: u64) -> String {
     Amount::new(pence, Currency::GBP).to_string()
 }

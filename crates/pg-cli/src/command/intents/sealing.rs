@@ -17,7 +17,7 @@ const OLDER: &str = "PG_INTENTS_KEY_OLDER";
 pub(super) const NO_KEY: &str =
     "to seal payments give their key: --store-key FILE, or PG_INTENTS_KEY with 64 hexadecimal digits";
 
-/// The given keys; `None` without any.
+/// Returns the given keys; `None` without any.
 pub(super) fn given(arguments: &Arguments) -> Result<Option<Sealing>, Failure> {
     let misuse = |error: SealKeyError| Failure::misuse(error.to_string());
     let from = |name: &'static str| move |error: SealKeyError| Failure::misuse(format!("{name}: {error}"));

@@ -52,17 +52,17 @@ impl Addresses {
         Ok(Self { endpoints, names, token })
     }
 
-    /// What each token is for.
+    /// Returns the name of each token's address.
     pub(super) fn names(&self) -> HashMap<String, &'static str> {
         self.names.clone()
     }
 
-    /// The name of the address with this token.
+    /// Returns the name of the address with this token.
     pub(super) fn name(&self, token: &str) -> &'static str {
         self.names.get(token).copied().unwrap_or("unknown")
     }
 
-    /// The address with this name.
+    /// Returns the address with this name.
     pub(super) fn url(&self, name: &str) -> Option<&str> {
         self.endpoints.iter().find(|(_, known, _)| *known == name).map(|(endpoint, ..)| endpoint.url())
     }

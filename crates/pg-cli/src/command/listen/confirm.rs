@@ -46,7 +46,7 @@ impl Confirming {
         }
     }
 
-    /// An event's claim and the service's confirmation.
+    /// Returns an event's claim and the service's confirmation.
     pub(super) async fn find_out(&self, what: &'static str, news: Notification) -> Event {
         match news {
             Notification::Updater(hint) => self.batch(what, &hint).await,
@@ -79,14 +79,14 @@ impl Confirming {
         event.forwarded(forwarded)
     }
 
-    /// A payment that a callback or a customer claims, and what a lookup finds.
+    /// Returns a payment that a callback or a customer claims, and what a lookup finds.
     async fn payment(&self, what: &'static str, hint: &CheckoutHint) -> Event {
-        // A stranger may have sent anything, such as a card number.
+        // Anyone may have sent anything, such as a card number.
         let event = Event::new(what, format!("payment {}", pg_model::mask::text(hint.trans_key())));
         event.found(ask(&self.enterprise, hint.confirm(), |found| json::write(found)).await)
     }
 
-    /// A batch that a callback claims, and what its retrieval finds.
+    /// Returns a batch that a callback claims, and what its retrieval finds.
     async fn batch(&self, what: &'static str, hint: &UpdaterHint) -> Event {
         let key = &hint.claimed().batch_key;
         if key.as_str().len() != 32 || !key.as_str().bytes().all(|byte| byte.is_ascii_alphanumeric()) {
@@ -131,7 +131,7 @@ fn client(account: Result<Account, Failure>, deadline: Duration) -> Result<Clien
     Ok(Client::with_transport(account, transport(deadline).map_err(told)?))
 }
 
-/// Asks the service, with retries.
+/// Sends the request, with retries.
 async fn ask<M>(
     client: &Result<Client, String>,
     method: M,

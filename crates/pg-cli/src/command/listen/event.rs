@@ -12,15 +12,15 @@ use crate::output;
 pub(super) struct Event {
     /// The name of the address.
     pub(super) what: &'static str,
-    /// Its claim in a few words.
+    /// Its claim as a short text.
     pub(super) claims: String,
     /// The service's confirmation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) confirmed: Option<Box<RawValue>>,
-    /// What was decrypted: unauthenticated.
+    /// The decrypted data: unauthenticated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) unauthenticated: Option<Box<RawValue>>,
-    /// Why there is neither.
+    /// Why it has neither.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) not_confirmed: Option<String>,
     /// Where it was forwarded, and the result.
@@ -69,7 +69,7 @@ impl Event {
         output::harmless(&format!("{}: {}{end}{forwarded}", self.what, self.claims)).into_owned()
     }
 
-    /// The event as JSON.
+    /// Returns the event as JSON.
     pub(super) fn record(&self) -> Option<&str> {
         self.confirmed.as_deref().or(self.unauthenticated.as_deref()).map(RawValue::get)
     }

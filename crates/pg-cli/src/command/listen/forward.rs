@@ -77,7 +77,7 @@ pub(super) struct Forwarded {
 }
 
 impl Forwarded {
-    /// A short text for people.
+    /// Returns a short text for people.
     pub(super) fn line(&self) -> String {
         let answer = match (self.status, &self.error) {
             (Some(status), _) => format!("HTTP {status}"),
@@ -109,7 +109,7 @@ pub(super) struct Forwarding {
 
 struct Shared {
     target: Target,
-    /// What each token is for.
+    /// The name of each token's address.
     names: HashMap<String, &'static str>,
     http: HyperTransport,
     limits: ReceiverLimits,
@@ -132,7 +132,7 @@ impl Forwarding {
         (Self { listener, shared: Arc::new(shared) }, arriving)
     }
 
-    /// Where it listens.
+    /// Returns the listening address.
     pub(super) fn address(listener: &TcpListener) -> std::io::Result<SocketAddr> {
         listener.local_addr()
     }

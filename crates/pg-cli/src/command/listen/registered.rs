@@ -53,7 +53,7 @@ impl Registered {
     }
 
     fn ids(&self) -> std::sync::MutexGuard<'_, Vec<String>> {
-        // A list of texts is never half-changed.
+        // A panic cannot leave a list of texts inconsistent.
         self.ids.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }

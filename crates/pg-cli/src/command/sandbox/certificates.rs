@@ -9,10 +9,10 @@ use crate::failure::Failure;
 /// What a certificate in DER begins with: an ASN.1 sequence.
 const SEQUENCE: u8 = 0x30;
 
-/// All certificates of a PEM file, or the one of a DER file, as DER.
+/// Returns all certificates of a PEM file, or the one of a DER file, as DER.
 ///
 /// # Errors
-/// When the file can't be read, or contains no certificate.
+/// If the file can't be read, or contains no certificate.
 pub(super) fn read(path: &Path) -> Result<Vec<Vec<u8>>, Failure> {
     let failure = |problem: &str| Failure::misuse(format!("--certificate-authority {}: {problem}", path.display()));
     let bytes = std::fs::read(path).map_err(|error| failure(&error.to_string()))?;

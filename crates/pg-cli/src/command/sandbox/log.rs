@@ -14,7 +14,7 @@ use crate::{failure::Failure, output};
 /// The number of lines that may wait for a slow reader of standard error. The sandbox does not wait for it.
 const MOST_WAITING: usize = 10_000;
 
-/// What is written to standard error.
+/// The format of standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Format {
     /// Warnings for people, and no events
@@ -39,12 +39,12 @@ impl Talk {
         Ok(Self { lines: Some((sender, thread)) })
     }
 
-    /// The log of the sandbox; none for people.
+    /// Returns the log of the sandbox; none for people.
     pub(super) fn log(&self) -> Option<Log> {
         let (sender, _) = self.lines.as_ref()?;
         let sender = sender.clone();
         Some(Log::new(move |line| match sender.try_send(Some(line.to_owned())) {
-            // A slow reader misses lines; the sandbox continues.
+            // The sandbox continues, and a slow reader misses lines.
             Ok(()) | Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {}
         }))
     }
@@ -83,7 +83,7 @@ impl Talk {
         }
     }
 
-    /// Writes what waits.
+    /// Writes waiting lines.
     pub(super) fn end(self) {
         let Some((sender, thread)) = self.lines else { return };
         // The thread has ended if standard error cannot be written.
@@ -95,7 +95,7 @@ impl Talk {
 
 fn write(lines: &Receiver<Option<String>>) {
     while let Ok(Some(line)) = lines.recv() {
-        // Each line whole, also beside those of other programs.
+        // Writes each line at once, so that lines of other programs do not interrupt it.
         if io::stderr().write_all(format!("{line}\n").as_bytes()).is_err() {
             return;
         }

@@ -77,7 +77,7 @@ fn entries(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// A member as text: strings unchanged, numbers and flags as JSON, empty for null.
+/// Returns a member as text: strings unchanged, numbers and flags as JSON, empty for null.
 fn text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -91,14 +91,14 @@ fn whole(value: &Value) -> String {
     output::harmless_lines(&indented(&pg_model::json::escape_invisible(&value.to_string()))).into_owned()
 }
 
-/// A key or number as one segment of a path.
+/// Returns a key or number as one segment of a path.
 fn segment(key: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~');
     key.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
 }
 
-/// The error for words that are not a subcommand of `pg sandbox NAME`: with the command that the first of them belongs to, else with
-/// the nearest subcommand.
+/// Returns the error for words that are not a subcommand of `pg sandbox NAME`: with the command that the first of them
+/// belongs to, else with the nearest subcommand.
 fn unknown_subcommand<S: Subcommand>(name: &str, words: &[String], meant: Option<String>) -> Failure {
     let word = words.first().map_or("", String::as_str);
     let meant = meant.or_else(|| {

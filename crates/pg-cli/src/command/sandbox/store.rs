@@ -1,11 +1,11 @@
-//! Where the records of a sandbox are.
+//! The store of a sandbox's records.
 
 use pg_sandbox::StoreChoice;
 
 use super::Arguments;
 use crate::{failure::Failure, output};
 
-/// The store that `--store` names, with a description of its place.
+/// Returns the store that `--store` names, with a description of its place.
 pub(super) fn chosen(arguments: &Arguments) -> Result<(StoreChoice, String), Failure> {
     let store = &arguments.store;
     let is_database = |text: &&str| text.starts_with("postgres://") || text.starts_with("postgresql://");
@@ -76,7 +76,7 @@ fn database(url: &str, arguments: &Arguments) -> Result<(StoreChoice, String), F
     Ok((StoreChoice::Postgres(shared), words))
 }
 
-/// The output of a shell command. Its errors go to this program's standard error.
+/// Returns the output of a shell command. Its errors go to this program's standard error.
 #[cfg(any(feature = "postgres", test))]
 fn printed_by(command: &str) -> Result<String, String> {
     use std::process::{Command, Stdio};

@@ -51,7 +51,7 @@ pub(super) fn drive(mut survey: Survey, deadline: Duration, throttle: Option<&Du
     Ok(survey)
 }
 
-/// A note for the user about an interrupted survey.
+/// Returns a note for the user about an interrupted survey.
 pub(super) fn interruption(pays: bool) -> Failure {
     if pays {
         return Failure::new(

@@ -196,7 +196,7 @@ fn others() -> Vec<u16> {
     ASSUMPTIONS.iter().map(|one| one.number).filter(|number| !known.contains(number)).collect()
 }
 
-/// The dialect file, with a head that states its origin and the open points.
+/// Returns the dialect file, with a head that states its origin and the open points.
 pub(super) fn file(dialect: &Dialect, report: &Report, account: &Account) -> String {
     let address = account.base_urls().next().map(ToString::to_string).unwrap_or_default();
     let open = |conclusion| report.with(conclusion).map(|finding| finding.point.name).collect::<Vec<_>>().join(", ");

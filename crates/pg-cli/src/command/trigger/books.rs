@@ -72,7 +72,7 @@ impl Sums {
     }
 }
 
-/// The amounts of approved transactions.
+/// Returns the amounts of approved transactions.
 fn money(transactions: &[Value]) -> BTreeMap<String, Sums> {
     let mut money: BTreeMap<String, Sums> = BTreeMap::new();
     for transaction in transactions.iter().filter(|transaction| transaction["approved"] == true) {

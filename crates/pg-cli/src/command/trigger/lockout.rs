@@ -55,7 +55,7 @@ impl Story {
     }
 }
 
-/// A call that changes nothing.
+/// Returns a call that changes nothing.
 async fn ask(client: &Client<Wire>) -> Result<(), Error> {
     client.call(&TokenLookup::new().merchant_customer_reference("trigger")).await.map(drop)
 }

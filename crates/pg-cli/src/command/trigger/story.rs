@@ -156,12 +156,12 @@ impl Story {
         Ok(())
     }
 
-    /// The URL for callbacks with this name.
+    /// Returns the URL for callbacks with this name.
     pub(super) fn callback_address(&self, name: &str) -> String {
         self.callback_url.clone().unwrap_or_else(|| self.listener.url(name))
     }
 
-    /// The next callback about a key, at any address: its body if it arrives here.
+    /// Returns the next callback about a key, at any address: its body if it arrives here.
     pub(super) async fn callback(
         &mut self,
         about: &str,
@@ -198,7 +198,7 @@ impl Story {
         Ok(None)
     }
 
-    /// The callback about something in the sandbox's journal; null if there is none.
+    /// Returns the callback about something in the sandbox's journal; null if there is none.
     pub(super) async fn journaled(&self, about: &str) -> Result<Value, String> {
         let all = self.control.get("callbacks?limit=100").await.map_err(|failure| failure.message().to_owned())?;
         Ok(all
@@ -225,14 +225,14 @@ impl Story {
         Client::with_transport(account_of(&self.base, &self.credentials, &self.dialect), self.wire.clone())
     }
 
-    /// The account with another password.
+    /// Returns the account with another password.
     pub(super) fn with_password(&self, password: &str) -> Client<Wire> {
         let [key, _, sha] = &self.credentials;
         let credentials = [key.clone(), password.to_owned(), sha.clone()];
         Client::with_transport(account_of(&self.base, &credentials, &self.dialect), self.wire.clone())
     }
 
-    /// The account over a wire with this time limit.
+    /// Returns the account over a wire with this time limit.
     pub(super) fn impatient(&self, deadline: Duration) -> Client<Wire> {
         let account = account_of(&self.base, &self.credentials, &self.dialect);
         Client::with_transport(account, self.wire.deadline(deadline))
@@ -249,17 +249,17 @@ fn account_of(base: &BaseUrl, [key, password, sha]: &[String; 3], dialect: &Arc<
     Account::new(base.clone(), credentials).encoding(Encoding::Json).with_dialect(Arc::clone(dialect))
 }
 
-/// The number of the first test card with a scenario.
+/// Returns the number of the first test card with a scenario.
 pub(super) fn number(scenario: cards::Scenario) -> &'static str {
     CARDS.iter().find(|card| card.scenario == scenario).map_or("", |card| card.number)
 }
 
-/// A test card with a late expiry.
+/// Returns a test card with a late expiry.
 pub(super) fn card(scenario: cards::Scenario) -> CardDetails {
     CardDetails::new(number(scenario), "12", "49").cv2("123").cardholder_name("Ada Lovelace")
 }
 
-/// The transaction of a payment that must be approved.
+/// Returns the transaction of a payment that must be approved.
 pub(super) fn approved(result: Result<Outcome<Transaction>, Error>) -> Result<Transaction, String> {
     match result.map_err(|error| error.to_string())? {
         Outcome::Approved(transaction) => Ok(transaction),
@@ -267,7 +267,7 @@ pub(super) fn approved(result: Result<Outcome<Transaction>, Error>) -> Result<Tr
     }
 }
 
-/// The status of a payment that must be declined.
+/// Returns the status of a payment that must be declined.
 pub(super) fn declined(result: Result<Outcome<Transaction>, Error>) -> Seen {
     match result.map_err(|error| error.to_string())? {
         Outcome::Declined(not) => Ok(format!("declined: {}", status(&not))),
@@ -276,7 +276,7 @@ pub(super) fn declined(result: Result<Outcome<Transaction>, Error>) -> Seen {
     }
 }
 
-/// The code of a call that must be refused.
+/// Returns the code of a call that must be refused.
 pub(super) fn refused<T>(result: Result<T, Error>) -> Seen {
     let result = match result {
         // A payment that is refused may have been executed before.

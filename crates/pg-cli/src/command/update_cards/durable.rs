@@ -39,7 +39,7 @@ pub(super) fn private() -> OpenOptions {
     options
 }
 
-/// The path with a suffix after its name.
+/// Returns the path with a suffix after its name.
 pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(ending);

@@ -95,7 +95,7 @@ pub(super) fn tell(
     Ok(exit(&summary.progress))
 }
 
-/// The user interrupted the run.
+/// Returns the user interrupted the run.
 pub(super) fn interruption(progress: &Progress, path: Option<&Path>) -> Failure {
     let done = progress.read.saturating_sub(progress.pending);
     let on_the_way = batches(progress.open_batches);
@@ -117,7 +117,7 @@ pub(super) fn no_room(results: &Results, error: &io::Error, can_go_on: bool) -> 
     Failure::new(Exit::Unknown, format!("{message} {advice}"))
 }
 
-/// The state could not be stored.
+/// Returns the state could not be stored.
 pub(super) fn not_stored(error: &io::Error) -> Failure {
     Failure::new(Exit::Unknown, format!("{error}; free disk space, then {GO_ON}"))
 }
@@ -129,7 +129,7 @@ fn go_on(path: Option<&Path>) -> &'static str {
     if path.is_some() { GO_ON } else { NO_GOING_ON }
 }
 
-/// An early end.
+/// Returns an early end.
 fn early(summary: &Summary, trouble: Option<&DriveError>, path: Option<&Path>) -> Failure {
     let go_on = go_on(path);
     let why = trouble.map_or_else(|| "no reply".to_owned(), ToString::to_string);

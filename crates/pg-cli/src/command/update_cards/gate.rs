@@ -36,7 +36,7 @@ impl Gate {
         self.shared.shut.store(true, Ordering::SeqCst);
     }
 
-    /// The number of requests that were sent, or may have been.
+    /// Returns the number of requests that were sent, or may have been.
     pub(super) fn left(&self) -> usize {
         self.shared.left.load(Ordering::SeqCst)
     }

@@ -208,7 +208,7 @@ impl Lines {
         Ok(Self { reader, layout: None, buffer: Vec::new(), number: 0, bytes: 0, hash: Sha512::new() })
     }
 
-    /// The next line that should contain a card key, and the key, or why the line has no key.
+    /// Returns the next line that should contain a card key, and the key, or why the line has no key.
     fn next_key(&mut self) -> io::Result<Option<(u64, Result<&str, &'static str>)>> {
         loop {
             if !self.read_line()? {

@@ -17,7 +17,7 @@ pub(super) enum Layout {
 }
 
 impl Layout {
-    /// The layout of a file with this first non-empty line; and whether that line is a header.
+    /// Returns the layout of a file with this first non-empty line; and whether that line is a header.
     pub(super) fn of(first: &str) -> (Self, bool) {
         for separator in [',', ';', '\t'] {
             let names: Vec<String> = fields(first, separator).map(plain).collect();
@@ -31,7 +31,7 @@ impl Layout {
         (Self::Keys, false)
     }
 
-    /// The card key of a non-empty line, or why it has none.
+    /// Returns the card key of a non-empty line, or why it has none.
     pub(super) fn read(self, line: &str) -> Result<&str, &'static str> {
         let key = match self {
             Self::Keys => Some(line.trim()),
@@ -52,7 +52,7 @@ pub(super) fn says_nothing(line: &str) -> bool {
     line.is_empty() || line.starts_with('#')
 }
 
-/// Why a text is not a card key.
+/// Returns why a text is not a card key.
 fn wrong(key: &str) -> Option<&'static str> {
     if key.is_empty() {
         Some("the card key is empty")
@@ -78,8 +78,8 @@ fn is_card_number(text: &str) -> bool {
     })
 }
 
-/// The fields of a row, without their quotes. A card key contains no quote, so a field with an inner quote is not
-/// unescaped.
+/// Returns the fields of a row, without their quotes. A card key contains no quote, so a field with an inner quote is
+/// not unescaped.
 fn fields(line: &str, separator: char) -> impl Iterator<Item = &str> {
     let mut rest = Some(line);
     std::iter::from_fn(move || {
@@ -98,7 +98,7 @@ fn fields(line: &str, separator: char) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The end of a quoted field: the first quote that is not doubled.
+/// Returns the end of a quoted field: the first quote that is not doubled.
 fn closing_quote(inner: &str) -> Option<usize> {
     let mut from = 0;
     loop {

@@ -23,7 +23,7 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    /// A bar if standard error is a terminal.
+    /// Creates a bar if standard error is a terminal.
     pub(super) fn new(total: u64) -> Self {
         let bar = stderr().is_terminal().then(|| {
             let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(8));
@@ -36,7 +36,7 @@ impl Shown {
         Self { bar, total, said: None }
     }
 
-    /// How often [`beat`](Self::beat) is worth calling.
+    /// Returns how often [`beat`](Self::beat) is worth calling.
     pub(super) const fn rhythm(&self) -> Duration {
         if self.bar.is_some() { FRAME } else { LINE }
     }
@@ -82,17 +82,17 @@ impl Shown {
     }
 }
 
-/// The number of finished cards.
+/// Returns the number of finished cards.
 fn over(progress: &Progress) -> u64 {
     progress.read.saturating_sub(progress.pending)
 }
 
-/// A number of batches as text.
+/// Returns a number of batches as text.
 pub(super) fn batches(count: usize) -> String {
     counted(count as u64, "batch", "batches")
 }
 
-/// A number with its noun.
+/// Returns a number with its noun.
 pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{} {}", HumanCount(count), if count == 1 { one } else { many })
 }

@@ -99,7 +99,7 @@ impl Results {
         self.target.cut(self.written)
     }
 
-    /// The results written so far.
+    /// Returns the results written so far.
     pub(super) const fn written(&self) -> Written {
         self.written
     }
@@ -116,7 +116,7 @@ impl Results {
         matches!(self.target, Target::StandardOutput)
     }
 
-    /// Why the output cannot be written.
+    /// Returns why the output cannot be written.
     pub(super) fn failure(&self, error: &io::Error) -> Failure {
         Failure::misuse(format!("cannot write {}: {error}", self.name()))
     }

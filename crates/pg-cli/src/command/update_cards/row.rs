@@ -30,7 +30,7 @@ impl Format {
         }
     }
 
-    /// The head before the first row.
+    /// Returns the head before the first row.
     pub(super) const fn head(self) -> &'static str {
         match self {
             Self::Csv => COLUMNS,
@@ -38,7 +38,7 @@ impl Format {
         }
     }
 
-    /// The end after the last row.
+    /// Returns the end after the last row.
     pub(super) const fn foot(self) -> &'static str {
         match self {
             Self::Csv => "",
@@ -46,7 +46,8 @@ impl Format {
         }
     }
 
-    /// The rows of a batch, one for each of its card keys, and their number; `before` rows were written earlier.
+    /// Returns the rows of a batch, one for each of its card keys, and their number; `before` rows were written
+    /// earlier.
     pub(super) fn rows(self, batch: &BatchResult, before: u64) -> (String, u64) {
         let mut text = String::new();
         let mut rows = before;
@@ -78,7 +79,7 @@ struct LeftOut {
 impl LeftOut {
     const ANSWERED: Self = Self { status: "answered", error: String::new() };
 
-    /// The columns of cards without a result in their batch.
+    /// Returns the columns of cards without a result in their batch.
     fn of(batch: &BatchResult) -> Self {
         let (status, error) = match &batch.how {
             BatchEnd::Finished => ("unanswered", String::new()),
@@ -92,7 +93,7 @@ impl LeftOut {
     }
 }
 
-/// A result for the output: card numbers are masked in every field.
+/// Returns a result for the output: card numbers are masked in every field.
 fn masked(entry: &UpdatedCard) -> UpdatedCard {
     let mut entry = entry.clone();
     let card = &mut entry.card;

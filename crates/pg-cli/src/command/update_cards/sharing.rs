@@ -123,7 +123,7 @@ impl Sharing {
     }
 }
 
-/// What to do about a stop.
+/// Returns what to do about a stop.
 fn stopped(account: &str, reason: &str) -> String {
     format!(
         "sending was stopped for all processes of the account: {reason}; correct the credentials, then let all send again with \

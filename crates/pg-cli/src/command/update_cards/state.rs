@@ -70,7 +70,7 @@ impl State {
         }
     }
 
-    /// The saved machine, if it had started.
+    /// Returns the saved machine, if it had started.
     pub(super) fn machine(&self) -> Option<SavedState> {
         self.machine.as_ref().map(|text| SavedState::from_text(text.get()))
     }
@@ -178,7 +178,7 @@ pub(super) fn print_of_account(api_key: &str) -> String {
     hash.iter().take(4).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The path of an input's state.
+/// Returns the path of an input's state.
 pub(super) fn path_beside(input: &Path) -> PathBuf {
     durable::beside(input, ".pg-state")
 }

@@ -7,7 +7,7 @@ use crate::argument;
 /// A name and a masked value.
 pub(in crate::command) type Pair = (String, String);
 
-/// The fields of a body in XML or JSON; nothing if it is neither.
+/// Returns the fields of a body in XML or JSON; nothing if it is neither.
 pub(in crate::command) fn of_body(body: &[u8]) -> Vec<Pair> {
     // It knows three names and keeps all others.
     let mut record = ServiceError::default();
@@ -17,7 +17,7 @@ pub(in crate::command) fn of_body(body: &[u8]) -> Vec<Pair> {
     of_record(&record)
 }
 
-/// The non-empty fields of a record.
+/// Returns the non-empty fields of a record.
 pub(in crate::command) fn of_record(record: &dyn Record) -> Vec<Pair> {
     let mut flat = Flat::default();
     record.write(&mut flat);

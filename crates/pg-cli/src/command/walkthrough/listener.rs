@@ -46,12 +46,12 @@ impl Listener {
         Ok(Self { port, callbacks, listening })
     }
 
-    /// The URL of one of its pages.
+    /// Returns the URL of one of its pages.
     pub(in crate::command) fn url(&self, page: &str) -> String {
         format!("http://127.0.0.1:{}/{page}", self.port)
     }
 
-    /// The next callback.
+    /// Returns the next callback.
     ///
     /// # Errors
     /// If none arrives within five seconds.

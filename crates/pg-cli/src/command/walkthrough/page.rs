@@ -43,7 +43,7 @@ impl Page {
         page
     }
 
-    /// The parts to show, as names and values.
+    /// Returns the parts to show, as names and values.
     pub(in crate::command) fn shown(&self) -> Vec<Pair> {
         let parts = [
             ("heading", self.heading.clone()),

@@ -83,7 +83,7 @@ struct Named {
 }
 
 impl Report {
-    /// A report of a sandbox at an address, under a title.
+    /// Creates a report of a sandbox at an address, under a title.
     pub(in crate::command) fn new(json: bool, title: &str, base: String) -> Self {
         let mut report = Self { json, paint: Paint::of_stdout(), base, chapter: "", steps: Vec::new(), failure: None };
         if !json {
@@ -231,7 +231,7 @@ impl ShownExchange {
     }
 }
 
-/// The fields of a reply, or the content of a page.
+/// Returns the fields of a reply, or the content of a page.
 fn received(reply: &Reply) -> Vec<Pair> {
     if is(&reply.headers, "text/html") {
         Page::read(&String::from_utf8_lossy(&reply.body)).shown()

@@ -30,7 +30,7 @@ pub(in crate::command) struct Reply {
 }
 
 impl Exchange {
-    /// A callback and its response.
+    /// Creates a callback and its response.
     pub(in crate::command) fn callback(request: Request<Bytes>, status: StatusCode) -> Self {
         let reply = Reply { status, headers: HeaderMap::new(), body: Bytes::new() };
         Self { request, callback: true, reply: Some(reply) }
@@ -38,7 +38,7 @@ impl Exchange {
 }
 
 impl Reply {
-    /// A header's text.
+    /// Returns a header's text.
     pub(in crate::command) fn header(&self, name: &str) -> Option<String> {
         self.headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
     }
@@ -50,7 +50,7 @@ impl Wire {
         Self { hyper: self.hyper.clone().deadline(deadline), exchanges: Arc::clone(&self.exchanges) }
     }
 
-    /// The messages since the last call.
+    /// Returns the messages since the last call.
     pub(in crate::command) fn take(&self) -> Vec<Exchange> {
         std::mem::take(&mut *self.exchanges.lock().unwrap_or_else(PoisonError::into_inner))
     }

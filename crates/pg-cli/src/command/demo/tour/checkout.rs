@@ -18,7 +18,7 @@ const CANCEL_PAGE: &str = "https://shop.example/basket";
 const TOTAL: &str = "10.98";
 const REFUNDED: &str = "4.99";
 
-// A deposit in a currency with three decimals, and what becomes of it.
+// A deposit in a currency with three decimals, and its later operations.
 const DEPOSIT: &str = "1.250";
 const CAPTURED: &str = "0.750";
 const RELEASED: &str = "0.500";
@@ -166,7 +166,7 @@ impl Tour<'_> {
         }
     }
 
-    /// The message of a page that can no longer be paid.
+    /// Returns the message of a page that can no longer be paid.
     async fn gone(&self, address: &Url) -> Seen {
         let (status, page) = browser::open(&self.wire, address.as_str()).await?;
         let seen = format!("HTTP {}: “{}”", status.as_u16(), page.heading);
@@ -174,12 +174,12 @@ impl Tour<'_> {
     }
 }
 
-/// A token that sends the customer on after the payment.
+/// Returns a token that sends the customer on after the payment.
 fn token() -> GetToken {
     GetToken::new().success_url(SUCCESS_PAGE).cancel_url(CANCEL_PAGE).auto_redirect(Flag::YES)
 }
 
-/// An operation that must succeed, with this amount.
+/// Returns an operation that must succeed, with this amount.
 fn settled(result: Result<Outcome<EnterpriseResult>, pg_hyper::Error>, action: &SystemAction, amount: &str) -> Seen {
     let outcome = result.map_err(|error| error.to_string())?;
     let approved = outcome.is_approved();

@@ -164,7 +164,7 @@ impl Tour<'_> {
     }
 }
 
-/// The code of a call that must be refused with it.
+/// Returns the code of a call that must be refused with it.
 fn refused<T>(result: Result<T, Error>, expected: &SandboxErrorCode) -> Seen {
     let refusal = match result {
         // A used authentication has paid before, so that the client calls the outcome unknown.
@@ -180,7 +180,7 @@ fn refused<T>(result: Result<T, Error>, expected: &SandboxErrorCode) -> Seen {
     }
 }
 
-/// The status of a payment that must be declined without an authentication.
+/// Returns the status of a payment that must be declined without an authentication.
 fn declined(result: Result<Outcome<pg_model::Transaction>, Error>) -> Seen {
     let expected = SandboxStatusCode::AUTHENTICATION_DECLINED;
     match result.map_err(|error| error.to_string())? {

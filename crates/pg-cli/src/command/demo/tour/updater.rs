@@ -119,7 +119,7 @@ impl Tour<'_> {
     }
 }
 
-/// The result of a card, for people.
+/// Returns the result of a card, for people.
 fn news(updated: &UpdatedCard) -> String {
     let (old, new, card) = (&updated.old_card_key, &updated.card_key, &updated.card);
     if new.is_empty() || new == old {

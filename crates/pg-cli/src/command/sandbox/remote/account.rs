@@ -62,7 +62,7 @@ Examples:
     },
 }
 
-/// A time to live in whole seconds.
+/// Returns a time to live in whole seconds.
 fn whole_seconds(typed: &str) -> Result<Duration, String> {
     let ttl = duration::parse(typed)?;
     if ttl.as_secs() >= 1 && ttl.subsec_nanos() == 0 {
@@ -91,7 +91,7 @@ pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure>
     }
 }
 
-/// The body of `POST /_sandbox/accounts`.
+/// Returns the body of `POST /_sandbox/accounts`.
 fn asked(name: Option<String>, ttl: Option<Duration>, like: String) -> Value {
     let members = [
         name.map(|name| ("name", json!(name))),
@@ -101,7 +101,7 @@ fn asked(name: Option<String>, ttl: Option<Duration>, like: String) -> Value {
     members.into_iter().flatten().map(|(name, value)| (name.to_owned(), value)).collect::<Map<_, _>>().into()
 }
 
-/// Lines for a shell, behind comments.
+/// Returns commented lines for a shell.
 fn new(account: &Value, base: &str) -> String {
     let until = match account["expires"].as_str() {
         Some(expires) => format!("until {expires}"),

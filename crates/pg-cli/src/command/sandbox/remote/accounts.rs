@@ -42,7 +42,7 @@ pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure>
     print(account, json, |account| exports(account, control.base().as_str()))
 }
 
-/// The account of a name.
+/// Returns the account of a name.
 ///
 /// # Errors
 /// If there is none; suggests the nearest.
@@ -55,7 +55,7 @@ pub(crate) fn find<'a>(accounts: &'a Value, name: &str) -> Result<&'a Value, Fai
     })
 }
 
-/// Lines that set the account's details in a shell.
+/// Returns lines that set the account's details in a shell.
 pub(super) fn exports(account: &Value, base: &str) -> String {
     let base = base.trim_end_matches('/');
     let mut lines = vec![

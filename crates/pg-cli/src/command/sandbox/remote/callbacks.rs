@@ -151,7 +151,7 @@ fn asked(kind: Misbehaviour, by: Option<Duration>, times: u32) -> Result<Value, 
     }
 }
 
-/// What the next callbacks will do.
+/// Returns the behaviour of the next callbacks as text.
 fn told(behaviours: &Value, json: bool) -> Result<(), Failure> {
     print(behaviours, json, |behaviours| match entries(behaviours) {
         [] => "the next callbacks come as usual".to_owned(),
@@ -203,7 +203,7 @@ async fn list(control: &Control, limit: u32, json: bool) -> Result<(), Failure> 
     Ok(())
 }
 
-/// How often it was sent, and how often it is still sent if it is not acknowledged.
+/// Returns how often it was sent, and the remaining retries.
 fn attempts(callback: &Value) -> String {
     let sent = text(&callback["attempts"]);
     match callback["retriesLeft"].as_u64() {
@@ -212,7 +212,7 @@ fn attempts(callback: &Value) -> String {
     }
 }
 
-/// The answer to the last attempt.
+/// Returns the answer to the last attempt.
 fn result(callback: &Value) -> String {
     let last = &callback["lastResult"];
     match last["status"].as_u64() {

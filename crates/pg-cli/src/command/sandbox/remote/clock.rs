@@ -67,7 +67,7 @@ enum What {
     Unknown(Vec<String>),
 }
 
-/// The command that a word without a subcommand belongs to.
+/// Returns the command that a word without a subcommand belongs to.
 fn meant_by(word: &str) -> Option<String> {
     let verb = match word {
         _ if duration::parse(word).is_ok() => "advance",
@@ -104,7 +104,7 @@ pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure>
     print(&clock, json, shown)
 }
 
-/// Whole seconds as such; the control interface takes thousandths too.
+/// Returns whole seconds as such; the control interface takes thousandths too.
 fn seconds(by: Duration) -> Value {
     if by.subsec_millis() == 0 { by.as_secs().into() } else { by.as_secs_f64().into() }
 }

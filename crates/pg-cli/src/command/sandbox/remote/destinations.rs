@@ -73,7 +73,7 @@ pub(super) async fn remove(control: &Control, id: Option<String>, json: bool) ->
     })
 }
 
-/// The path of one destination.
+/// Returns the path of one destination.
 pub(in crate::command) fn destination(id: &str) -> String {
     format!("callbacks/destinations/{}", segment(id))
 }

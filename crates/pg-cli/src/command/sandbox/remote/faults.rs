@@ -132,7 +132,7 @@ pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure>
     }
 }
 
-/// The body of `POST /_sandbox/faults`.
+/// Returns the body of `POST /_sandbox/faults`.
 fn asked(method: &str, kind: Kind, times: u32, delay: Option<Duration>, status: Option<u16>) -> Result<Value, Failure> {
     let mut asked = json!({ "method": known_method(method)?, "kind": kind.name(), "times": times });
     match (kind, delay) {
@@ -153,7 +153,7 @@ fn asked(method: &str, kind: Kind, times: u32, delay: Option<Duration>, status: 
     Ok(asked)
 }
 
-/// A method as the control interface spells it.
+/// Returns a method as the control interface spells it.
 fn known_method(typed: &str) -> Result<String, Failure> {
     const OTHERS: [&str; 2] = ["page/pay", "any"];
     match typed {
@@ -169,7 +169,7 @@ fn known_method(typed: &str) -> Result<String, Failure> {
     })
 }
 
-/// The kind with its number.
+/// Returns the kind with its number.
 fn described(fault: &Value) -> String {
     let kind = text(&fault["kind"]);
     match (fault["milliseconds"].as_u64(), fault["status"].as_u64()) {

@@ -116,7 +116,7 @@ fn requests(entries: &[Value]) -> String {
     table(["ID", "TIME", "ACCOUNT", "METHOD", "STATUS", "ERROR", "FAULT"], &rows)
 }
 
-/// The transactions: payments and later operations.
+/// Returns the transactions: payments and later operations.
 pub(crate) fn transactions(entries: &[Value]) -> String {
     let rows: Vec<_> = entries
         .iter()
