@@ -17,7 +17,7 @@ use super::{
     place::{Place, Problems, allowed},
     reading::{self, Row as Source},
     reference::markdown::{anchor, table, text},
-    tables::{Credentials, Tables},
+    tables::Tables,
 };
 
 /// Where the sections of the documents and their tables are listed.
@@ -43,7 +43,7 @@ struct Section {
     tables: Vec<DocumentTable>,
     /// The assumptions that close what the section leaves open.
     open: Vec<u16>,
-    /// What no test can show, and why.
+    /// Statements that no test can show, and why.
     not_testable: Vec<(String, String)>,
 }
 
@@ -55,7 +55,7 @@ struct DocumentTable {
     target: String,
     /// How many rows the document gives it, one for each name where several share a line.
     rows: usize,
-    /// Which rows of this project's tables hold it, such as `record Card`; facts on tests hold the others.
+    /// The rows of this project's tables that hold it, such as `record Card`; facts on tests hold the others.
     from: Vec<String>,
 }
 
@@ -63,16 +63,16 @@ struct DocumentTable {
 struct Entry {
     /// The rows that it belongs to, as in `parameters token/lookup` or `codes ErrorCode`.
     group: String,
-    /// What the page says of it beside its group.
+    /// Its name on the page, after its group.
     name: String,
     /// What a test cites to show it: `method token/lookup`, `parameters signed`, `fields` or `codes ErrorCode 101`.
     target: String,
     assumption: Option<u16>,
-    /// Where the documents have it, such as `1 §4.6`.
+    /// Its place in the documents, such as `1 §4.6`.
     source: String,
 }
 
-/// All that the page lists.
+/// Everything that the page lists.
 struct Coverage<'t> {
     sections: Vec<Section>,
     entries: Vec<Entry>,
@@ -83,7 +83,7 @@ struct Coverage<'t> {
 /// Returns the page.
 ///
 /// # Errors
-/// When a comment cites what does not exist, or when something is cited by no test: every mistake, with its place.
+/// If a comment cites something unknown, or no test cites something: every mistake, with its place.
 pub(super) fn generate(root: &Path, tables: &Tables) -> anyhow::Result<String> {
     let mut problems = Problems::default();
     let tests = citations::tests(root, &mut problems);
@@ -99,9 +99,6 @@ pub(super) fn generate(root: &Path, tables: &Tables) -> anyhow::Result<String> {
 }
 
 fn contents(root: &Path, problems: &mut Problems) -> Vec<Section> {
-    fn rows<T>(row: &Source<'_>, key: &'static str, read: impl Fn(&Source<'_>) -> T) -> Vec<T> {
-        if row.has(key) { row.rows(key, read) } else { Vec::new() }
-    }
     let table = |at: &str, row: &Source<'_>| DocumentTable {
         target: format!("{at} {}", row.text("name")),
         name: row.text("name"),
@@ -112,42 +109,35 @@ fn contents(root: &Path, problems: &mut Problems) -> Vec<Section> {
     let section = |row: &Source<'_>| Section {
         at: row.text("at"),
         title: row.text("title"),
-        tables: rows(row, "tables", |table_row| table(&row.text("at"), table_row)),
+        tables: row.maybe_rows("tables", |table_row| table(&row.text("at"), table_row)),
         open: row.texts("open").iter().flat_map(|open| mentioned_assumptions(open)).collect(),
-        not_testable: rows(row, "not_testable", |row| (row.text("what"), row.text("why"))),
+        not_testable: row.maybe_rows("not_testable", |row| (row.text("what"), row.text("why"))),
         place: row.places().row,
     };
     let text = fs::read_to_string(root.join(format!("{CONTENTS}.toml"))).unwrap_or_default();
     reading::file(CONTENTS, &text, problems, |row| row.rows("sections", section)).unwrap_or_default()
 }
 
-/// Returns every row of the tables that documents fill: methods, parameters, fields of replies, codes.
+/// Returns every row of the tables that the documents fill: methods, parameters, fields of replies, codes.
 fn entries(tables: &Tables) -> Vec<Entry> {
     let mut entries = Vec::new();
     let mut add = |group: &str, name: String, target: &str, assumption, source: &str| {
         entries.push(Entry { group: group.into(), name, target: target.into(), assumption, source: source.into() });
     };
-    let methods =
-        tables.services.iter().flat_map(|service| service.methods.iter().map(move |method| (service, method)));
+    let methods = tables.services.iter().flat_map(|service| service.methods.iter().map(move |one| (service, one)));
     for (service, method) in methods {
         let name = format!("{}/{}", service.info.name, method.name);
-        let rule = match method.credentials {
-            Credentials::Signed => "parameters signed",
-            Credentials::Session => "parameters session",
-            Credentials::Enterprise => "parameters enterprise",
-        };
         let group = format!("method {name}");
         add(&group, String::new(), &group, None, &method.source);
+        let rule = format!("parameters {:?}", method.credentials).to_lowercase();
         for field in tables.flatten(&method.fields) {
             // A shared group has its own source, but the parameter belongs to the method's section.
-            add(&format!("parameters {name}"), format!(" `{}`", field.name()), rule, None, &method.source);
+            add(&format!("parameters {name}"), format!(" `{}`", field.name()), &rule, None, &method.source);
         }
     }
     for record in &tables.records {
-        // The content of a field that is a record, or several, is in the rows of that record.
-        for part in
-            record.fields.iter().filter(|part| part.record.is_none() && part.list.is_none() && part.map.is_none())
-        {
+        // The fields of a nested record are rows of that record.
+        for part in record.fields.iter().filter(|one| one.record.is_none() && one.list.is_none() && one.map.is_none()) {
             let name = format!(" `{}`", part.name());
             add(&format!("record {}", record.name), name, "fields", part.assumption, &part.source);
         }
@@ -186,20 +176,18 @@ impl Coverage<'_> {
         // Texts of the tables are written for the pages of the reference.
         page += &body.replace("](assumptions.md#", "](../reference/assumptions.md#");
         page.push('\n');
-        for number in &self.assumptions {
-            if page.contains(&link(*number)) {
-                page += &format!("{}: ../reference/assumptions.md#a{number:02}\n", link(*number));
-            }
+        for number in self.assumptions.iter().filter(|number| body.contains(&links(&[**number]))) {
+            page += &format!("{}: ../reference/assumptions.md#a{number:02}\n", links(&[*number]));
         }
         page
     }
 
-    /// The rows of our tables that hold a table of a document.
+    /// Returns the rows of this project's tables that hold a table of a document.
     fn chosen<'c>(&'c self, table: &'c DocumentTable) -> impl Iterator<Item = &'c Entry> {
         table.from.iter().flat_map(|from| self.entries.iter().filter(move |entry| entry.is(from)))
     }
 
-    /// These rows for the page: those of one group that the same tests show share a line, if they are only names.
+    /// Returns these rows for the page. Rows of one group with the same tests share a line if they are only names.
     fn rows(&self, table: &DocumentTable) -> Vec<Vec<String>> {
         let shown = |entry: &Entry| shown(self.cited.iter().filter(|one| one.target == entry.target));
         let alike = |one: &&Entry, next: &&Entry| {
@@ -214,13 +202,13 @@ impl Coverage<'_> {
         self.chosen(table).collect::<Vec<_>>().chunk_by(alike).map(row).collect()
     }
 
-    /// The facts of a section or of one of its tables, each with the test that states it.
+    /// Returns the facts of a section or of one of its tables, each with the test that states it.
     fn facts<'c>(&'c self, target: &'c str) -> impl Iterator<Item = Vec<String>> + 'c {
         let facts = self.cited.iter().filter(move |one| one.target == target && !one.sentence.is_empty());
         facts.map(|one| vec![with(text(one.sentence), &one.assumptions), shown([one])])
     }
 
-    /// The facts of a section that are rows of none of its tables.
+    /// Returns the facts of a section outside its tables.
     fn statements(&self, section: &Section) -> Vec<Vec<String>> {
         let mut rows: Vec<Vec<String>> = self.facts(&section.at).collect();
         let why = |(what, why): &(String, String)| vec![text(what), format!("not testable: {}", text(why))];
@@ -233,13 +221,13 @@ impl Coverage<'_> {
         rows
     }
 
-    /// What tests cite of a section and its tables.
+    /// Returns the citations of a section and its tables.
     fn within(&self, section: &Section) -> impl Iterator<Item = &Citation<'_>> {
         let rest = |one: &Citation<'_>| one.target.strip_prefix(&section.at).map(|rest| rest.chars().next());
         self.cited.iter().filter(move |one| matches!(rest(one), Some(None | Some(' '))))
     }
 
-    /// Notes what is missing, and what does not exist.
+    /// Reports what is missing, and what does not exist.
     fn check(&self, problems: &mut Problems) {
         let mut targets: BTreeSet<&str> = self.entries.iter().map(|entry| entry.target.as_str()).collect();
         let groups = || self.entries.iter().map(|entry| entry.group.as_str());
@@ -287,7 +275,7 @@ impl Coverage<'_> {
         }
     }
 
-    /// The section that a source names, or the one before it where several share a heading (`1 §4.3` to `1 §4.5`).
+    /// Returns the place of a source's section, or of the one before if several share a heading (`1 §4.3` to `1 §4.5`).
     fn nearest(&self, source: &str) -> Place {
         let number =
             |at: &str| -> Vec<u32> { at.split([' ', '§', '.']).filter_map(|part| part.parse().ok()).collect() };
@@ -309,11 +297,7 @@ fn with(what: String, assumptions: &[u16]) -> String {
 }
 
 fn links(assumptions: &[u16]) -> String {
-    assumptions.iter().copied().map(link).collect::<Vec<_>>().join(", ")
-}
-
-fn link(number: u16) -> String {
-    format!("[A{number:02}]")
+    assumptions.iter().map(|number| format!("[A{number:02}]")).collect::<Vec<_>>().join(", ")
 }
 
 fn shown<'c>(cited: impl IntoIterator<Item = &'c Citation<'c>>) -> String {

@@ -186,6 +186,11 @@ impl<'r> Row<'r> {
         rows
     }
 
+    /// A list of rows; empty if it is missing.
+    pub(super) fn maybe_rows<T>(&self, key: &'static str, read: impl FnMut(&Row<'r>) -> T) -> Vec<T> {
+        if self.has(key) { self.rows(key, read) } else { Vec::new() }
+    }
+
     /// A required single row.
     pub(super) fn one<T>(&self, key: &'static str, read: impl FnOnce(&Row<'r>) -> T) -> Option<T> {
         let value = self.value(key);
