@@ -24,6 +24,8 @@ const LICENCES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
 /// What the compiled module may take on its way to a worker, in bytes of gzip: 24 KB, and one day 20.
 const BUDGET: usize = 24_000;
 const MOONSHOT: usize = 20_000;
+/// The page that states the budget and the sizes.
+const GUIDE: &str = "docs/guide/front-end.md";
 
 /// The compact implementations of the ciphers; the stack that the JavaScript wipes after each call, and its size: the
 /// deepest nesting that is read takes a third of it.
@@ -46,7 +48,7 @@ pub(crate) fn run(root: &Path) -> Result<PathBuf> {
     compile(root)?;
     let package = target_directory.join("pg-wasm");
     write(root, target_directory, &package, &version.version.to_string())?;
-    measure(&package)?;
+    measure(root, &package)?;
     Ok(package)
 }
 
@@ -80,7 +82,7 @@ fn write(root: &Path, target_directory: &Path, package: &Path, version: &str) ->
     Ok(())
 }
 
-fn measure(package: &Path) -> Result<()> {
+fn measure(root: &Path, package: &Path) -> Result<()> {
     let mut files: Vec<PathBuf> = fs::read_dir(package)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
     files.sort();
     steps::say(&format!("{} holds, in bytes raw and gzipped:", package.display()));
@@ -94,11 +96,41 @@ fn measure(package: &Path) -> Result<()> {
     if size > BUDGET {
         bail!("{COMPILED} is over its budget");
     }
+    let guide = fs::read_to_string(root.join(GUIDE))?;
+    let stated = stated(&guide).with_context(|| format!("{GUIDE} states no size"))?;
+    // Compilers differ a little.
+    if stated.abs_diff(size) > size / 50 {
+        bail!("{GUIDE} states {stated} bytes in its last row; add a row with {size}");
+    }
     Ok(())
+}
+
+/// Returns the last size in the guide's table of sizes, which is that of today.
+fn stated(guide: &str) -> Option<usize> {
+    let section = guide.split("\n## Sizes\n").nth(1)?.split("\n## ").next()?;
+    let row = section.lines().rfind(|line| line.starts_with('|'))?;
+    row.rsplit('|').nth(1)?.trim().replace(',', "").parse().ok()
 }
 
 fn gzipped(bytes: &[u8]) -> Result<usize> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(bytes)?;
     Ok(encoder.finish()?.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_guide_states_the_budget_and_a_size_within_it() {
+        let guide = fs::read_to_string(workspace::root().unwrap().join(GUIDE)).unwrap();
+        let budget = format!("larger than {},000 bytes gzipped", BUDGET / 1000);
+        assert!(guide.contains(&budget), "{budget}");
+        assert!((1..=BUDGET).contains(&stated(&guide).unwrap()));
+        assert_eq!(
+            stated("\n## Sizes\n\n| step | size |\n|---|---|\n| a | 2 |\n| b | 1,234 |\n\n## Next\n| c | 5 |\n"),
+            Some(1_234)
+        );
+    }
 }

@@ -16,8 +16,8 @@
 //! need one for the [`SystemClock`] only.
 //!
 //! The feature `tls`, on by default, provides https. Disable it (`default-features = false`) in a program that only calls
-//! this machine, such as a test against a sandbox, or that has its own transport. This saves twelve crates;
-//! `docs/internals/performance.md` has both build times.
+//! this machine, such as a test against a sandbox, or that has its own transport. Fewer crates are
+//! built then; `docs/internals/performance.md` has both build times.
 //!
 //! ```no_run
 //! use pg_hyper::{

@@ -1,18 +1,19 @@
-//! The figures of the README are those of the pages that commands write, so that none is of another day.
+//! Figures that repeat those of the tables, or of pages that commands write, so that none is outdated.
 
 use super::{Source, Violation};
 
 const README: &str = "README.md";
+const THREATS: &str = "docs/internals/threat-model.md";
 
-/// Compares the README with the tables, the measurements, and the report of the simulation.
+/// Compares the README and the threat model with the tables, the measurements, and the report of the simulation.
 pub(super) fn check(sources: &[Source]) -> Vec<Violation> {
     let text = |path: &str| sources.iter().find(|source| source.path == path).map(|source| source.text.as_str());
-    let (Some(readme), Some(reliability), Some(measured)) =
-        (text(README), text("docs/internals/reliability.md"), text("docs/internals/performance.md"))
+    let (Some(reliability), Some(measured)) =
+        (text("docs/internals/reliability.md"), text("docs/internals/performance.md"))
     else {
         return Vec::new();
     };
-    // A sentence may go on in the next line.
+    // A sentence may continue in the next line.
     let joined = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let simulated = joined(reliability);
     let number =
@@ -21,16 +22,17 @@ pub(super) fn check(sources: &[Source]) -> Vec<Violation> {
     let methods: usize = methods.map(|table| table.text.lines().filter(|line| *line == "[[method]]").count()).sum();
     let (least, most) = decoding(measured);
     let wanted = [
-        format!("all {methods} methods"),
-        format!("sent {} requests", number(" requests that reached the service").unwrap_or_default()),
-        format!("through {} crashes", number(" crashes, and no check").unwrap_or_default()),
-        format!("{} deliberate bugs", rows(reliability, "| planted bug | ")),
-        format!("takes {least:.2} to {most:.2} of the time"),
+        (README, format!("all {methods} methods")),
+        (README, format!("sent {} requests", number(" requests that reached the service").unwrap_or_default())),
+        (README, format!("through {} crashes", number(" crashes, and no check").unwrap_or_default())),
+        (README, format!("{} deliberate bugs", rows(reliability, "| planted bug | "))),
+        (README, format!("takes {least:.2} to {most:.2} of the time")),
+        (THREATS, format!("all {methods} typed requests")),
     ];
-    let said = joined(readme);
-    let missing = wanted.into_iter().filter(|figure| !said.contains(figure));
+    let said = |page: &str, figure: &str| text(page).is_none_or(|page| joined(page).contains(figure));
+    let missing = wanted.into_iter().filter(|(page, figure)| !said(page, figure));
     missing
-        .map(|figure| Violation::new(README, format!("does not say {figure:?}"), "state what the tables say now"))
+        .map(|(page, figure)| Violation::new(page, format!("does not say {figure:?}"), "state what the tables say now"))
         .collect()
 }
 
@@ -57,6 +59,10 @@ mod tests {
         let pages = |readme: &str| {
             [
                 source(README, readme),
+                source(
+                    THREATS,
+                    if readme.contains("3 methods") { "all 3 typed requests" } else { "all 2 typed\nrequests" },
+                ),
                 source("crates/pg-model/tables/token.toml", "[[method]]\nname = \"a\"\n[[method]]\n"),
                 source(
                     "docs/internals/reliability.md",
@@ -76,8 +82,8 @@ mod tests {
             [("2 methods", "3 methods"), ("2,848", "2,849"), ("46 ", "45 "), ("1 del", "3 del"), ("0.85", "0.90")]
         {
             let found = check(&pages(&right.replace(now, before)));
-            assert_eq!(found.len(), 1, "{before}");
-            assert_eq!(found[0].place, README);
+            let places: Vec<&str> = found.iter().map(|violation| violation.place.as_str()).collect();
+            assert_eq!(places, if before == "3 methods" { &[README, THREATS][..] } else { &[README] }, "{before}");
         }
     }
 }

@@ -107,6 +107,21 @@ fn the_attacks_of_the_threat_model_exist() {
     }
 }
 
+/// The table of measured attacks has a row for every kind of hostile connection, under its name.
+#[test]
+fn every_kind_of_hostile_connection_has_a_row_of_figures() {
+    let page = fs::read_to_string(root().join("docs/guide/security.md")).unwrap();
+    let kinds = fs::read_to_string(root().join("tests/src/bin/attack/hostile.rs")).unwrap();
+    let names: Vec<&str> = kinds
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("Self::")?.split_once(" => \"")?.1.strip_suffix("\","))
+        .collect();
+    assert!(names.len() >= 10, "{names:?}");
+    for name in names {
+        assert!(page.contains(&format!("| {name} | ")) || page.contains(&format!("| TLS: {name} | ")), "{name}");
+    }
+}
+
 /// Where assumptions are named in any case: the register, what lists it, and the generator, whose tests invent numbers.
 const REGISTERS: [&str; 6] = [
     "crates/pg-model/tables/assumptions.toml",
