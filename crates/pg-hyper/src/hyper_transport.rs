@@ -7,11 +7,10 @@ use http::{HeaderValue, Request, Response, Uri, header::HOST};
 use tokio::time::{Instant, timeout_at};
 
 use crate::{
-    Transport, TransportError, TransportErrorKind, alarm,
+    InsecureAddress, Transport, TransportError, TransportErrorKind, alarm,
     connection::{Connection, NoReply},
     connector::Connector,
     held_body::{HeldBody, Hold},
-    insecure,
     pool::{Pool, now},
 };
 
@@ -134,7 +133,7 @@ impl Default for HyperTransport {
 
 impl Transport for HyperTransport {
     async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
-        insecure::check(request.uri())
+        InsecureAddress::check(request.uri())
             .map_err(|address| TransportError::NotSent(TransportErrorKind::Insecure(address)))?;
         let (uri, request, hold) = prepare(request);
         self.exchange(uri, request).await.map_err(|fault| judge(fault, &hold))

@@ -130,7 +130,6 @@ mod durable_file;
 mod error;
 mod held_body;
 mod hyper_transport;
-mod insecure;
 mod observation;
 mod pool;
 mod random;
@@ -154,7 +153,6 @@ pub use drive_error::DriveError;
 pub use durable_file::DurableFile;
 pub use error::Error;
 pub use hyper_transport::HyperTransport;
-pub use insecure::InsecureAddress;
 pub use pg_connections::ConnectionLimits;
 pub use pg_proto as proto;
 pub use receiver::{
@@ -166,7 +164,7 @@ pub use rustls;
 pub use shared_limit::{LimitError, LimitFuture, RequestEnd, SharedLimit, SharedPermit};
 pub use store::StoreError;
 pub use transport::{TowerTransport, Transport};
-pub use transport_error::{TransportError, TransportErrorKind};
+pub use transport_error::{InsecureAddress, TransportError, TransportErrorKind};
 pub use virtual_clock::VirtualClock;
 
 #[cfg(doctest)]

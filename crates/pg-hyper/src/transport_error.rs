@@ -4,9 +4,9 @@
 use std::io;
 use std::{convert::Infallible, error::Error, fmt, time::Duration};
 
+use http::Uri;
 use pg_model::mask;
-
-use crate::InsecureAddress;
+use pg_proto::{Account, is_private};
 
 type Source = Box<dyn Error + Send + Sync>;
 
@@ -50,6 +50,27 @@ pub enum TransportErrorKind {
     Connection(Source),
     /// An error of another transport.
     Other(Source),
+}
+
+/// An address to which card data must not be sent: it is neither https nor on this machine.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0} is neither https nor on this machine: card data must not be sent to it")]
+pub struct InsecureAddress(String);
+
+impl InsecureAddress {
+    /// Checks every address of an account.
+    pub(crate) fn check_account(account: &Account) -> Result<(), Self> {
+        account.base_urls().find(|base| !base.is_private()).map_or(Ok(()), |base| Err(Self(base.to_string())))
+    }
+
+    /// Checks the destination of a request.
+    pub(crate) fn check(uri: &Uri) -> Result<(), Self> {
+        if is_private(uri) {
+            return Ok(());
+        }
+        // The path, and credentials before the host, are not shown.
+        Err(Self(format!("{}://{}", uri.scheme_str().unwrap_or_default(), uri.host().unwrap_or_default())))
+    }
 }
 
 impl TransportError {

@@ -11,7 +11,7 @@ use pg_proto::{
 };
 
 use crate::{
-    Client, Clock, HyperTransport, InsecureAddress, StoreError, SystemClock, Transport, insecure, random::Dice,
+    Client, Clock, HyperTransport, InsecureAddress, StoreError, SystemClock, Transport, random::Dice,
     scheduler::RequestScheduler, store::Store,
 };
 
@@ -57,7 +57,7 @@ impl ClientBuilder {
     ///
     /// [`InsecureAddress`] if an address of the account is neither https nor on this machine.
     pub(crate) fn new(account: Account) -> Result<Self, InsecureAddress> {
-        insecure::check_account(&account)?;
+        InsecureAddress::check_account(&account)?;
         Ok(Self::with_transport(account, HyperTransport::new()))
     }
 
