@@ -3,7 +3,8 @@
 
 use crate::hosted_checkout::{DECLINED, ORDER, PAN, Shop, with};
 
-const TOKEN: [&str; 15] = [
+/// The fields of a token, in the order of the document.
+pub(super) const TOKEN: [&str; 15] = [
     "tokenid",
     "merchant",
     "applet",

@@ -4,7 +4,7 @@ use http::{Method, Request};
 use pg_model::CheckoutToken;
 use pg_sandbox::Settings;
 
-use crate::hosted_checkout::{Answer, CANCEL, CARD, ORDER, SUCCESS, Shop, with};
+use crate::hosted_checkout::{Answer, CANCEL, CARD, ORDER, SUCCESS, Shop, fields::TOKEN, with};
 
 // spec: 3 §2.1, A115, A116: The reply is XML with token, user and items.
 // spec: 3 §2.1, A115: Times are ISO 8601 in UTC.
@@ -100,24 +100,7 @@ fn omitted_settings_have_their_default() {
     assert_eq!(token.cancel_url.as_str(), "http://127.0.0.1:8480/pay/cancelled");
     assert_eq!((token.currency.as_str(), token.applet.as_str()), ("GBP", "default"));
     assert_eq!((token.trans_type.as_str(), token.trans_cat.as_str()), ("auth", "purchase"));
-    let token = [
-        "tokenid",
-        "merchant",
-        "applet",
-        "redemption_url",
-        "token_start",
-        "token_expiry",
-        "creation",
-        "uses",
-        "redemptions",
-        "success_url",
-        "cancel_url",
-        "callback_url",
-        "trans_type",
-        "trans_cat",
-        "currency",
-    ];
-    assert_eq!(answer.names()[2..17], token);
+    assert_eq!(answer.names()[2..17], TOKEN);
     assert_eq!((answer.text("callback_url"), answer.text("surname")), (String::new(), String::new()));
     for name in ["success", "cancelled"] {
         assert_eq!(shop.visit(name).status, 200);
