@@ -6,7 +6,7 @@ use crate::dialect::Situation;
 
 /// Every situation that an entry of a [`Dialect`](crate::Dialect) can name.
 pub static SITUATIONS: &[Situation] = &[
-    Situation::decline("declined", 87, "The issuer said no without a reason."),
+    Situation::decline("declined", 87, "The issuer declined without a reason."),
     Situation::decline("insufficient-funds", 87, "The account does not cover the amount."),
     Situation::decline("card-expired", 87, "A stored card was past its expiry when it was charged."),
     Situation::decline(
@@ -17,7 +17,7 @@ pub static SITUATIONS: &[Situation] = &[
     Situation::error("malformed-body", 46, "Not a form, a broken percent-encoding, or bytes that are not UTF-8."),
     Situation::error("body-too-large", 47, "More bytes than the sandbox reads."),
     Situation::error("too-many-parameters", 47, "More pairs than the sandbox reads."),
-    Situation::error("unsupported-content-type", 46, "The body is declared to be something else than a form."),
+    Situation::error("unsupported-content-type", 46, "The content type of the body is not that of a form."),
     Situation::error("method-not-allowed", 49, "A known path was called with another HTTP method."),
     Situation::error("duplicate-parameter", 48, "The same name occurs more than once."),
     Situation::error("rate-limit-exceeded", 54, "The account has used up its requests for this minute."),
@@ -26,12 +26,12 @@ pub static SITUATIONS: &[Situation] = &[
     Situation::error("unsupported-version", 111, "The version parameter is absent or names another version."),
     Situation::error("unknown-card-key", 57, "The account has no token with this key."),
     Situation::error("customer-reference-mismatch", 58, "The token was stored for another customer or for none."),
-    Situation::error("card-key-disabled", 61, "A payment was tried with a disabled token."),
+    Situation::error("card-key-disabled", 61, "A payment with a disabled token."),
     Situation::error("unknown-transaction-key", 57, "The account has no transaction with this key."),
     Situation::error(
         "transaction-has-no-card",
         63,
-        "The transaction is of a type that tokens are not made from, or was not approved.",
+        "The transaction has a type that gives no tokens, or was not approved.",
     ),
     Situation::error("duplicate-card-keys", 70, "A card occurs twice in an updater request."),
     Situation::error("too-many-card-keys", 70, "An updater request is too long."),
@@ -49,18 +49,18 @@ pub static SITUATIONS: &[Situation] = &[
     Situation::error(
         "nothing-to-refund",
         97,
-        "All of the original has been paid back; an earlier request may have done it, so look it up.",
+        "The original is fully refunded; an earlier request may have done it, so look it up.",
     ),
     Situation::error(
         "field-already-set",
         98,
         "An update names a reference that the transaction has; an earlier request may have set it, so look it up.",
     ),
-    Situation::error("nothing-to-update", 98, "An update holds no reference, or blank ones only."),
+    Situation::error("nothing-to-update", 98, "An update contains no reference, or only blank ones."),
     Situation::error("session-has-no-card", 85, "The customer has not completed the card form."),
     Situation::error("unknown-terminal", 91, "The account has no terminal with this key."),
     Situation::error("unknown-authentication-key", 107, "The account has no authentication with this key."),
-    Situation::error("authentication-not-finished", 108, "The customer is still at it."),
+    Situation::error("authentication-not-finished", 108, "The customer has not finished."),
     Situation::error(
         "authentication-already-used",
         108,
@@ -83,10 +83,6 @@ pub static SITUATIONS: &[Situation] = &[
         "The request carries an Origin, a Sec-Fetch-Site or a Host that only a web page in a browser would send.",
     ),
     Situation::error("unknown-applet", 122, "The account has no applet of this name."),
-    Situation::error("injected-fault", 50, "A fault that was asked for through the control interface."),
-    Situation::error(
-        "sandbox-failure",
-        50,
-        "The sandbox could not do its work, for example because its store is full.",
-    ),
+    Situation::error("injected-fault", 50, "A fault that was requested through the control interface."),
+    Situation::error("sandbox-failure", 50, "The sandbox failed, for example because its store is full."),
 ];

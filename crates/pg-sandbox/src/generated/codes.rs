@@ -15,7 +15,7 @@ pub struct SandboxStatusCode(&'static Facts);
 facts!(SandboxStatusCode);
 
 impl SandboxStatusCode {
-    /// `901`: The issuer said no without a reason. (spec 2 §7, assumption A87)
+    /// `901`: The issuer declined without a reason. (spec 2 §7, assumption A87)
     pub const DECLINED: Self = Self(&Facts::status("901", "declined", 87, "Transaction declined"));
     /// `902`: The account does not cover the amount. (spec 2 §7, assumption A87)
     pub const INSUFFICIENT_FUNDS: Self = Self(&Facts::status("902", "insufficient-funds", 87, "Insufficient funds"));
@@ -47,7 +47,7 @@ impl SandboxAuthenticationCode {
     /// `922`: The customer never came back. (spec 2 §4.4, assumption A106)
     pub const AUTHENTICATION_TIMED_OUT: Self =
         Self(&Facts::status("922", "authentication-timed-out", 106, "Authentication timed out"));
-    /// `923`: The customer was sent straight back. (spec 2 §4.4, assumption A106)
+    /// `923`: The customer was redirected back at once. (spec 2 §4.4, assumption A106)
     pub const NOT_ENROLLED: Self = Self(&Facts::status("923", "not-enrolled", 106, "Card does not support 3-D Secure"));
     /// All codes of the table.
     pub const KNOWN: &'static [Self] = &[
@@ -58,7 +58,7 @@ impl SandboxAuthenticationCode {
     ];
 }
 
-/// Error codes that the sandbox invents where the documents show that a request fails and not with which code.
+/// Error codes that the sandbox invents where the documents show that a request fails, but not its code.
 ///
 /// Source: spec 1 §7.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -76,7 +76,7 @@ impl SandboxErrorCode {
     /// `932`: More pairs than the sandbox reads. (spec 1 §4.1, assumption A47)
     pub const TOO_MANY_PARAMETERS: Self =
         Self(&Facts::status("932", "too-many-parameters", 47, "Too many parameters").error(400, Remedy::FixRequest));
-    /// `933`: The body is declared to be something else than a form. (spec 1 §4.1, assumption A46)
+    /// `933`: The content type of the body is not that of a form. (spec 1 §4.1, assumption A46)
     pub const UNSUPPORTED_CONTENT_TYPE: Self = Self(
         &Facts::status("933", "unsupported-content-type", 46, "Content type must be application/x-www-form-urlencoded")
             .error(400, Remedy::FixRequest),
@@ -107,14 +107,14 @@ impl SandboxErrorCode {
         &Facts::status("941", "customer-reference-mismatch", 58, "Customer reference does not match the card key")
             .error(400, Remedy::FixRequest),
     );
-    /// `942`: A payment was tried with a disabled token. (spec 1 §3.1, assumption A61)
+    /// `942`: A payment with a disabled token. (spec 1 §3.1, assumption A61)
     pub const CARD_KEY_DISABLED: Self =
         Self(&Facts::status("942", "card-key-disabled", 61, "Card key is disabled").error(400, Remedy::FixRequest));
     /// `943`: The account has no transaction with this key. (spec 1 §7, assumption A57)
     pub const UNKNOWN_TRANSACTION_KEY: Self = Self(
         &Facts::status("943", "unknown-transaction-key", 57, "Unknown transaction key").error(400, Remedy::FixRequest),
     );
-    /// `944`: The transaction is of a type that tokens are not made from, or was not approved. (spec 1 §4.7, assumption A63)
+    /// `944`: The transaction has a type that gives no tokens, or was not approved. (spec 1 §4.7, assumption A63)
     pub const TRANSACTION_HAS_NO_CARD: Self = Self(
         &Facts::status("944", "transaction-has-no-card", 63, "Transaction cannot be tokenised")
             .error(400, Remedy::FixRequest),
@@ -140,14 +140,14 @@ impl SandboxErrorCode {
     /// `952`: The preauth is captured, cancelled or has expired; an earlier request may have done it, so look it up. (spec 2 §3.2, assumption A96)
     pub const PREAUTH_CLOSED: Self =
         Self(&Facts::status("952", "preauth-closed", 96, "Nothing is reserved any more").error(400, Remedy::LookUp));
-    /// `953`: All of the original has been paid back; an earlier request may have done it, so look it up. (spec 2 §3.2, assumption A97)
+    /// `953`: The original is fully refunded; an earlier request may have done it, so look it up. (spec 2 §3.2, assumption A97)
     pub const NOTHING_TO_REFUND: Self = Self(
         &Facts::status("953", "nothing-to-refund", 97, "Transaction is fully refunded").error(400, Remedy::LookUp),
     );
     /// `954`: An update names a reference that the transaction has; an earlier request may have set it, so look it up. (spec 2 §4.4, assumption A98)
     pub const FIELD_ALREADY_SET: Self =
         Self(&Facts::status("954", "field-already-set", 98, "Field already has a value").error(400, Remedy::LookUp));
-    /// `955`: An update holds no reference, or blank ones only. (spec 2 §4.4, assumption A98)
+    /// `955`: An update contains no reference, or only blank ones. (spec 2 §4.4, assumption A98)
     pub const NOTHING_TO_UPDATE: Self =
         Self(&Facts::status("955", "nothing-to-update", 98, "No field to update").error(400, Remedy::FixRequest));
     /// `956`: The customer has not completed the card form. (spec 2 §4.4, assumption A85)
@@ -163,7 +163,7 @@ impl SandboxErrorCode {
         &Facts::status("960", "unknown-authentication-key", 107, "Unknown authentication key")
             .error(400, Remedy::FixRequest),
     );
-    /// `961`: The customer is still at it. (spec 2 §3.3, assumption A108)
+    /// `961`: The customer has not finished. (spec 2 §3.3, assumption A108)
     pub const AUTHENTICATION_NOT_FINISHED: Self = Self(
         &Facts::status("961", "authentication-not-finished", 108, "Authentication is not finished")
             .error(400, Remedy::Retry),
@@ -193,10 +193,10 @@ impl SandboxErrorCode {
     /// `971`: The account has no applet of this name. (spec 3 §4.1, assumption A122)
     pub const UNKNOWN_APPLET: Self =
         Self(&Facts::status("971", "unknown-applet", 122, "Unknown applet").error(400, Remedy::FixRequest));
-    /// `998`: A fault that was asked for through the control interface. (spec 1 §7, assumption A50)
+    /// `998`: A fault that was requested through the control interface. (spec 1 §7, assumption A50)
     pub const INJECTED_FAULT: Self =
         Self(&Facts::status("998", "injected-fault", 50, "Fault injected").error(500, Remedy::Retry));
-    /// `999`: The sandbox could not do its work, for example because its store is full. (spec 1 §7, assumption A50)
+    /// `999`: The sandbox failed, for example because its store is full. (spec 1 §7, assumption A50)
     pub const SANDBOX_FAILURE: Self =
         Self(&Facts::status("999", "sandbox-failure", 50, "Sandbox failure").error(500, Remedy::Retry));
     /// All codes of the table.

@@ -21,7 +21,7 @@ impl EnterpriseTransactionType {
     pub const AUTH: Self = Self(Cow::Borrowed("auth"));
     /// `preauth`: Reply spelling of a reservation, taken from the pattern of the others. (spec 3 §2.2, assumption A124)
     pub const PRE_AUTH: Self = Self(Cow::Borrowed("preauth"));
-    /// `refund`: Reply spelling: paid back. (spec 3 §2.2)
+    /// `refund`: Reply spelling: refunded. (spec 3 §2.2)
     pub const REFUND: Self = Self(Cow::Borrowed("refund"));
     /// `capture`: Reply spelling: reserved funds debited. (spec 3 §2.2)
     pub const CAPTURE: Self = Self(Cow::Borrowed("capture"));

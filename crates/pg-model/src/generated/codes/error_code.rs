@@ -17,7 +17,7 @@ impl ErrorCode {
     pub const ENTERPRISE_NO_DATA_SENT: Self = Self(Cow::Borrowed("1"));
     /// `3`: The version 5 service did not accept the credentials. (spec 3 §7)
     pub const ENTERPRISE_NO_MERCHANT_KEY: Self = Self(Cow::Borrowed("3"));
-    /// `101`: The request holds nothing to work with. (spec 1 §7)
+    /// `101`: The request contains no data. (spec 1 §7)
     pub const NO_DATA_SENT: Self = Self(Cow::Borrowed("101"));
     /// `102`: The API key and password do not belong together. (spec 1 §7)
     pub const INVALID_API_CREDENTIALS: Self = Self(Cow::Borrowed("102"));
@@ -49,17 +49,17 @@ impl ErrorCode {
     pub const IP_BLOCKED_FIVE_MINUTES: Self = Self(Cow::Borrowed("122"));
     /// `123`: The signature is missing or does not fit the parameters. (spec 2 §7)
     pub const SIGNATURE_NOT_VERIFIED: Self = Self(Cow::Borrowed("123"));
-    /// `125`: A merchant reference breaks its rules; it may also be the word for one that was used before, so that the payment exists. (spec 2 §7)
+    /// `125`: A merchant reference breaks its rules. The code may also mean a reference that was used before, so the payment may exist. (spec 2 §7)
     pub const INVALID_MERCHANT_REFERENCE: Self = Self(Cow::Borrowed("125"));
     /// `129`: No session has this key. Before you pay with another session, look up a payment that was sent with this one. (spec 2 §7)
     pub const INVALID_SESSION_KEY: Self = Self(Cow::Borrowed("129"));
     /// `133`: A session cannot start without its error page. (spec 2 §7)
     pub const ERROR_PAGE_URL_NOT_SUPPLIED: Self = Self(Cow::Borrowed("133"));
-    /// `134`: The card form lacks the page to go on to. (spec 2 §7)
+    /// `134`: The card form does not name the next page. (spec 2 §7)
     pub const NEXT_PAGE_URL_NOT_SUPPLIED: Self = Self(Cow::Borrowed("134"));
-    /// `135`: The card form lacks the page to go back to. (spec 2 §7)
+    /// `135`: The card form does not name the page for errors. (spec 2 §7)
     pub const CURRENT_PAGE_URL_NOT_SUPPLIED: Self = Self(Cow::Borrowed("135"));
-    /// `136`: More than 30 minutes have passed; begin a new session, after you have looked up a payment that was sent with this one. (spec 2 §7)
+    /// `136`: The session has ended after 30 minutes. Look up a payment that was sent with it before you open a new session. (spec 2 §7)
     pub const SESSION_EXPIRED: Self = Self(Cow::Borrowed("136"));
     /// `180`: No updater configuration has this key. (spec 1 §7)
     pub const INVALID_ACCOUNT_UPDATER_KEY: Self = Self(Cow::Borrowed("180"));

@@ -13,9 +13,9 @@ pub struct PaymentSource(Cow<'static, str>);
 text_traits!(PaymentSource: listed);
 
 impl PaymentSource {
-    /// `ecomm`: By the word: electronic commerce. (spec 3 §4.1)
+    /// `ecomm`: Judging by its name: electronic commerce. (spec 3 §4.1)
     pub const ECOMM: Self = Self(Cow::Borrowed("ecomm"));
-    /// `moto`: By the word: mail order or telephone order. (spec 3 §4.1)
+    /// `moto`: Judging by its name: mail order or telephone order. (spec 3 §4.1)
     pub const MOTO: Self = Self(Cow::Borrowed("moto"));
     /// All codes of the table.
     pub const KNOWN: &'static [Self] = &[Self::ECOMM, Self::MOTO];

@@ -15,7 +15,7 @@ text_traits!(SystemAction: listed);
 impl SystemAction {
     /// `REPEAT`: A card was charged again. (spec 3 §2.2)
     pub const REPEAT: Self = Self(Cow::Borrowed("REPEAT"));
-    /// `REFUND`: Money was paid back. (spec 3 §2.2)
+    /// `REFUND`: Money was refunded. (spec 3 §2.2)
     pub const REFUND: Self = Self(Cow::Borrowed("REFUND"));
     /// `CAPTURE`: Reserved funds were debited. (spec 3 §2.2)
     pub const CAPTURE: Self = Self(Cow::Borrowed("CAPTURE"));

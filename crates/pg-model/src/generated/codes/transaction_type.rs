@@ -21,11 +21,11 @@ impl TransactionType {
     pub const CAPTURE: Self = Self(Cow::Borrowed("Capture"));
     /// `CancelPreAuth`: Release of reserved funds requested. (spec 2 §2.3)
     pub const CANCEL_PRE_AUTH: Self = Self(Cow::Borrowed("CancelPreAuth"));
-    /// `Refund`: Money paid back. (spec 2 §2.3)
+    /// `Refund`: Money refunded. (spec 2 §2.3)
     pub const REFUND: Self = Self(Cow::Borrowed("Refund"));
-    /// `3DSecureCheck`: A 3-D Secure authentication that has been begun. (spec 2 §2.3)
+    /// `3DSecureCheck`: A 3-D Secure authentication that was started. (spec 2 §2.3)
     pub const THREE_D_SECURE_CHECK: Self = Self(Cow::Borrowed("3DSecureCheck"));
-    /// `3DSAuthenticatedOnly`: A 3-D Secure authentication that ended well and has not been paid with. (spec 2 §2.3)
+    /// `3DSAuthenticatedOnly`: A successful 3-D Secure authentication that has not been used for a payment. (spec 2 §2.3)
     pub const THREE_D_SECURE_AUTHENTICATED_ONLY: Self = Self(Cow::Borrowed("3DSAuthenticatedOnly"));
     /// All codes of the table.
     pub const KNOWN: &'static [Self] = &[

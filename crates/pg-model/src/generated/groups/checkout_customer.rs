@@ -17,7 +17,7 @@ pub struct CheckoutCustomer {
     pub first_name: Option<String>,
     /// Family name. `surname`: Char(32) (spec 3 §4.1).
     pub surname: Option<String>,
-    /// Email address; no rule is stated. `email`: Char (spec 3 §4.1).
+    /// Email address; the documents state no rule. `email`: Char (spec 3 §4.1).
     pub email: Option<String>,
     /// Date of birth, day first. `date_of_birth`: Char(8), DDMMYYYY (spec 3 §4.1).
     pub date_of_birth: Option<Secret>,
@@ -48,7 +48,7 @@ impl CheckoutCustomer {
         Self { surname: Some(surname.into()), ..self }
     }
 
-    /// Email address; no rule is stated. `email`: Char (spec 3 §4.1).
+    /// Email address; the documents state no rule. `email`: Char (spec 3 §4.1).
     pub fn email(self, email: impl Into<String>) -> Self {
         Self { email: Some(email.into()), ..self }
     }
@@ -94,7 +94,7 @@ pub(crate) static SURNAME: Field = Field::optional("surname", "surname")
     .format(Format::Text, Length::Between(0, 32));
 
 pub(crate) static EMAIL: Field = Field::optional("email", "email")
-    .doc("3 §4.1", "Char", "Email address; no rule is stated.")
+    .doc("3 §4.1", "Char", "Email address; the documents state no rule.")
     .format(Format::Text, Length::Any);
 
 pub(crate) static DATE_OF_BIRTH: Field = Field::optional("date_of_birth", "date_of_birth")

@@ -17,7 +17,7 @@ pub struct Customer {
     pub first_name: Option<String>,
     /// Family name. `customerSurname`: up to 50 chars (spec 1 §4.6).
     pub surname: Option<String>,
-    /// Email address; only its length is ruled. `customerEmail`: up to 50 chars (spec 1 §4.6).
+    /// Email address; only its length is specified. `customerEmail`: up to 50 chars (spec 1 §4.6).
     pub email: Option<String>,
     /// Mobile telephone number. `customerMobile`: up to 14 chars (spec 1 §4.6).
     pub mobile: Option<String>,
@@ -44,7 +44,7 @@ impl Customer {
         Self { surname: Some(surname.into()), ..self }
     }
 
-    /// Email address; only its length is ruled. `customerEmail`: up to 50 chars (spec 1 §4.6).
+    /// Email address; only its length is specified. `customerEmail`: up to 50 chars (spec 1 §4.6).
     pub fn email(self, email: impl Into<String>) -> Self {
         Self { email: Some(email.into()), ..self }
     }
@@ -78,7 +78,7 @@ pub(crate) static SURNAME: Field = Field::optional("customerSurname", "surname")
     .format(Format::Text, Length::Between(0, 50));
 
 pub(crate) static EMAIL: Field = Field::optional("customerEmail", "email")
-    .doc("1 §4.6", "up to 50 chars", "Email address; only its length is ruled.")
+    .doc("1 §4.6", "up to 50 chars", "Email address; only its length is specified.")
     .format(Format::Text, Length::Between(0, 50));
 
 pub(crate) static MOBILE: Field = Field::optional("customerMobile", "mobile")

@@ -17,11 +17,11 @@ pub struct Order {
     pub items: Vec<Item>,
     /// Reference for reports; it may be used again. `merchantReference`: up to 32 chars (spec 2 §4.3).
     pub merchant_reference: Option<MerchantReference>,
-    /// Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92). `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
+    /// Unique reference, by which a transaction can be looked up: the first request with a value uses it up, even if it is refused (A92). `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
     pub unique_merchant_reference: Option<UniqueMerchantReference>,
     /// Reference of the customer; with a card key it must be the one stored with the token. `merchantCustomerReference`: up to 45 chars (spec 2 §4.3).
     pub merchant_customer_reference: Option<MerchantCustomerReference>,
-    /// Terminal to use, for merchants that have several. `terminalKey`: alphanumeric and symbols (spec 2 §4.3).
+    /// Terminal to use, for merchants with several. `terminalKey`: alphanumeric and symbols (spec 2 §4.3).
     pub terminal_key: Option<TerminalKey>,
     /// Details of the recipient that merchants of category code 6012 must send. (spec 2 §4.3)
     pub mcc: Mcc,
@@ -52,7 +52,7 @@ impl Order {
         Self { merchant_reference: Some(merchant_reference.into()), ..self }
     }
 
-    /// Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92). `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
+    /// Unique reference, by which a transaction can be looked up: the first request with a value uses it up, even if it is refused (A92). `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
     pub fn unique_merchant_reference(self, unique_merchant_reference: impl Into<UniqueMerchantReference>) -> Self {
         Self { unique_merchant_reference: Some(unique_merchant_reference.into()), ..self }
     }
@@ -65,7 +65,7 @@ impl Order {
         Self { merchant_customer_reference: Some(merchant_customer_reference.into()), ..self }
     }
 
-    /// Terminal to use, for merchants that have several. `terminalKey`: alphanumeric and symbols (spec 2 §4.3).
+    /// Terminal to use, for merchants with several. `terminalKey`: alphanumeric and symbols (spec 2 §4.3).
     pub fn terminal_key(self, terminal_key: impl Into<TerminalKey>) -> Self {
         Self { terminal_key: Some(terminal_key.into()), ..self }
     }
@@ -111,5 +111,5 @@ pub(crate) static CURRENCY: Field = Field::required("currency", "currency")
     .format(Format::Currency, Length::Between(3, 3));
 
 pub(crate) static TERMINAL_KEY: Field = Field::optional("terminalKey", "terminal_key")
-    .doc("2 §4.3", "alphanumeric and symbols", "Terminal to use, for merchants that have several.")
+    .doc("2 §4.3", "alphanumeric and symbols", "Terminal to use, for merchants with several.")
     .format(Format::Text, Length::Any);

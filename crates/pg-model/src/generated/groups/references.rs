@@ -9,7 +9,7 @@ pub(crate) static MERCHANT_REFERENCE: Field = Field::optional("merchantReference
     .format(Format::Text, Length::Between(0, 32));
 
 pub(crate) static UNIQUE_MERCHANT_REFERENCE: Field = Field::optional("uniqueMerchantReference", "unique_merchant_reference")
-    .doc("2 §4.3", "up to 128 chars", "Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92).")
+    .doc("2 §4.3", "up to 128 chars", "Unique reference, by which a transaction can be looked up: the first request with a value uses it up, even if it is refused (A92).")
     .format(Format::Text, Length::Between(0, 128));
 
 pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field =

@@ -4,7 +4,7 @@
 
 use crate::generated::prelude::*;
 
-/// Asks the issuer to release reserved funds, all of them or a part; the issuer may not comply, or take its time.
+/// Asks the issuer to release reserved funds, all or a part of them; the issuer may refuse, or release them later.
 ///
 /// `POST /v3/transaction/cancelpreauth` (spec 2 §4.4). Returns [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: never (two partial cancellations look alike: look it up by the uniqueMerchantReference, if it carried one).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,11 +13,11 @@ use crate::generated::prelude::*;
 pub struct CancelPreauth {
     /// The preauth to cancel. `transactionKey`: 32 alphanumeric (spec 2 §4.4).
     pub transaction_key: TransactionKey,
-    /// Amount to release in whole minor units; everything when left out. `transactionValue`: whole number (spec 2 §4.4).
+    /// Amount to release in whole minor units; default: all of it. `transactionValue`: whole number (spec 2 §4.4).
     pub transaction_value: Option<u64>,
     /// Reference for reports; it may be used again. `merchantReference`: up to 32 chars (spec 2 §4.3).
     pub merchant_reference: Option<MerchantReference>,
-    /// Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92). `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
+    /// Unique reference, by which a transaction can be looked up: the first request with a value uses it up, even if it is refused (A92). `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
     pub unique_merchant_reference: Option<UniqueMerchantReference>,
     /// Reference of the customer; with a card key it must be the one stored with the token. `merchantCustomerReference`: up to 45 chars (spec 2 §4.3).
     pub merchant_customer_reference: Option<MerchantCustomerReference>,
@@ -35,7 +35,7 @@ impl CancelPreauth {
         }
     }
 
-    /// Amount to release in whole minor units; everything when left out. `transactionValue`: whole number (spec 2 §4.4).
+    /// Amount to release in whole minor units; default: all of it. `transactionValue`: whole number (spec 2 §4.4).
     pub fn transaction_value(self, transaction_value: u64) -> Self {
         Self { transaction_value: Some(transaction_value), ..self }
     }
@@ -45,7 +45,7 @@ impl CancelPreauth {
         Self { merchant_reference: Some(merchant_reference.into()), ..self }
     }
 
-    /// Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92). `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
+    /// Unique reference, by which a transaction can be looked up: the first request with a value uses it up, even if it is refused (A92). `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
     pub fn unique_merchant_reference(self, unique_merchant_reference: impl Into<UniqueMerchantReference>) -> Self {
         Self { unique_merchant_reference: Some(unique_merchant_reference.into()), ..self }
     }
@@ -90,7 +90,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     name: "cancelpreauth",
     rust: "CancelPreauth",
     title: "Cancel",
-    doc: "Asks the issuer to release reserved funds, all of them or a part; the issuer may not comply, or take its time.",
+    doc: "Asks the issuer to release reserved funds, all or a part of them; the issuer may refuse, or release them later.",
     source: "2 §4.4",
     credentials: AuthScheme::Signed,
     retry: RetrySafety::Never,
@@ -112,5 +112,5 @@ pub(crate) static TRANSACTION_KEY: Field = Field::required("transactionKey", "tr
     .format(Format::Alphanumeric, Length::Between(32, 32));
 
 pub(crate) static TRANSACTION_VALUE: Field = Field::optional("transactionValue", "transaction_value")
-    .doc("2 §4.4", "whole number", "Amount to release in whole minor units; everything when left out.")
+    .doc("2 §4.4", "whole number", "Amount to release in whole minor units; default: all of it.")
     .format(Format::Minor, Length::Any);

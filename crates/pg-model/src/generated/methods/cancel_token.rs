@@ -11,7 +11,7 @@ use crate::generated::prelude::*;
 #[must_use]
 #[non_exhaustive]
 pub struct CancelToken {
-    /// The token to end, from the reply of gettoken. `tokenid`: string (spec 3 §4.9).
+    /// The token to cancel, from the reply of gettoken. `tokenid`: string (spec 3 §4.9).
     pub token_id: TokenId,
 }
 
@@ -55,5 +55,5 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
 };
 
 pub(crate) static TOKEN_ID: Field = Field::required("tokenid", "token_id")
-    .doc("3 §4.9", "string", "The token to end, from the reply of gettoken.")
+    .doc("3 §4.9", "string", "The token to cancel, from the reply of gettoken.")
     .format(Format::Text, Length::Any);

@@ -4,7 +4,7 @@
 
 use crate::generated::prelude::*;
 
-/// Debits funds that a preauth has reserved, all of them or a part; the currency is that of the preauth.
+/// Debits funds that a preauth has reserved, all or a part of them; the currency is that of the preauth.
 ///
 /// `POST /v3/transaction/capturepreauth` (spec 2 §4.4). Returns [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: never (moves money: look it up by the uniqueMerchantReference, if it carried one).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,11 +13,11 @@ use crate::generated::prelude::*;
 pub struct CapturePreauth {
     /// The preauth to capture. `transactionKey`: 32 alphanumeric (spec 2 §4.4).
     pub transaction_key: TransactionKey,
-    /// Amount to capture in whole minor units; everything when left out, never more than is reserved. `transactionValue`: whole number (spec 2 §4.4).
+    /// Amount to capture in whole minor units, at most the reserved amount; default: all of it. `transactionValue`: whole number (spec 2 §4.4).
     pub transaction_value: Option<u64>,
     /// Reference for reports; it may be used again. `merchantReference`: up to 32 chars (spec 2 §4.3).
     pub merchant_reference: Option<MerchantReference>,
-    /// Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92). `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
+    /// Unique reference, by which a transaction can be looked up: the first request with a value uses it up, even if it is refused (A92). `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
     pub unique_merchant_reference: Option<UniqueMerchantReference>,
     /// Reference of the customer; with a card key it must be the one stored with the token. `merchantCustomerReference`: up to 45 chars (spec 2 §4.3).
     pub merchant_customer_reference: Option<MerchantCustomerReference>,
@@ -35,7 +35,7 @@ impl CapturePreauth {
         }
     }
 
-    /// Amount to capture in whole minor units; everything when left out, never more than is reserved. `transactionValue`: whole number (spec 2 §4.4).
+    /// Amount to capture in whole minor units, at most the reserved amount; default: all of it. `transactionValue`: whole number (spec 2 §4.4).
     pub fn transaction_value(self, transaction_value: u64) -> Self {
         Self { transaction_value: Some(transaction_value), ..self }
     }
@@ -45,7 +45,7 @@ impl CapturePreauth {
         Self { merchant_reference: Some(merchant_reference.into()), ..self }
     }
 
-    /// Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92). `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
+    /// Unique reference, by which a transaction can be looked up: the first request with a value uses it up, even if it is refused (A92). `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
     pub fn unique_merchant_reference(self, unique_merchant_reference: impl Into<UniqueMerchantReference>) -> Self {
         Self { unique_merchant_reference: Some(unique_merchant_reference.into()), ..self }
     }
@@ -90,7 +90,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     name: "capturepreauth",
     rust: "CapturePreauth",
     title: "Capture",
-    doc: "Debits funds that a preauth has reserved, all of them or a part; the currency is that of the preauth.",
+    doc: "Debits funds that a preauth has reserved, all or a part of them; the currency is that of the preauth.",
     source: "2 §4.4",
     credentials: AuthScheme::Signed,
     retry: RetrySafety::Never,
@@ -115,6 +115,6 @@ pub(crate) static TRANSACTION_VALUE: Field = Field::optional("transactionValue",
     .doc(
         "2 §4.4",
         "whole number",
-        "Amount to capture in whole minor units; everything when left out, never more than is reserved.",
+        "Amount to capture in whole minor units, at most the reserved amount; default: all of it.",
     )
     .format(Format::Minor, Length::Any);

@@ -6,14 +6,14 @@ use crate::generated::prelude::*;
 
 /// Removes a token for good.
 ///
-/// `POST /v3/token/delete` (spec 1 §4.5). Returns [`Acknowledgement`](crate::Acknowledgement). Retry class: safe (a second delete is answered with an error and does no harm: either way the token is gone).
+/// `POST /v3/token/delete` (spec 1 §4.5). Returns [`Acknowledgement`](crate::Acknowledgement). Retry class: safe (a second delete gets an error and does no harm: in either case the token is removed).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]
 pub struct DeleteToken {
     /// The token to remove. `cardKey`: alphanumeric (spec 1 §4.5).
     pub card_key: CardKey,
-    /// Must be the customer reference of the token when given. `merchantCustomerReference`: up to 45 chars (spec 1 §4.5).
+    /// If given, must be the customer reference of the token. `merchantCustomerReference`: up to 45 chars (spec 1 §4.5).
     pub merchant_customer_reference: Option<MerchantCustomerReference>,
 }
 
@@ -23,7 +23,7 @@ impl DeleteToken {
         Self { card_key: card_key.into(), merchant_customer_reference: None }
     }
 
-    /// Must be the customer reference of the token when given. `merchantCustomerReference`: up to 45 chars (spec 1 §4.5).
+    /// If given, must be the customer reference of the token. `merchantCustomerReference`: up to 45 chars (spec 1 §4.5).
     pub fn merchant_customer_reference(
         self,
         merchant_customer_reference: impl Into<MerchantCustomerReference>,
@@ -61,7 +61,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     source: "1 §4.5",
     credentials: AuthScheme::Signed,
     retry: RetrySafety::Safe,
-    retry_why: "a second delete is answered with an error and does no harm: either way the token is gone",
+    retry_why: "a second delete gets an error and does no harm: in either case the token is removed",
     fields: &[&CARD_KEY, &MERCHANT_CUSTOMER_REFERENCE],
     reply: "Acknowledgement",
     new_reply: new_reply::<DeleteToken>,
@@ -74,5 +74,5 @@ pub(crate) static CARD_KEY: Field = Field::required("cardKey", "card_key")
 
 pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field =
     Field::optional("merchantCustomerReference", "merchant_customer_reference")
-        .doc("1 §4.5", "up to 45 chars", "Must be the customer reference of the token when given.")
+        .doc("1 §4.5", "up to 45 chars", "If given, must be the customer reference of the token.")
         .format(Format::Text, Length::Between(0, 45));

@@ -4,7 +4,7 @@
 
 use crate::generated::prelude::*;
 
-/// Takes an enabled token out of use without losing it.
+/// Disables a token without removing it.
 ///
 /// `POST /v3/token/disable` (spec 1 §4.4). Returns [`Acknowledgement`](crate::Acknowledgement). Retry class: safe (the token ends up disabled however often it is sent).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ use crate::generated::prelude::*;
 pub struct DisableToken {
     /// The token to disable. `cardKey`: alphanumeric (spec 1 §4.4).
     pub card_key: CardKey,
-    /// Must be the customer reference of the token when given. `merchantCustomerReference`: up to 45 chars (spec 1 §4.4).
+    /// If given, must be the customer reference of the token. `merchantCustomerReference`: up to 45 chars (spec 1 §4.4).
     pub merchant_customer_reference: Option<MerchantCustomerReference>,
 }
 
@@ -23,7 +23,7 @@ impl DisableToken {
         Self { card_key: card_key.into(), merchant_customer_reference: None }
     }
 
-    /// Must be the customer reference of the token when given. `merchantCustomerReference`: up to 45 chars (spec 1 §4.4).
+    /// If given, must be the customer reference of the token. `merchantCustomerReference`: up to 45 chars (spec 1 §4.4).
     pub fn merchant_customer_reference(
         self,
         merchant_customer_reference: impl Into<MerchantCustomerReference>,
@@ -57,7 +57,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     name: "disable",
     rust: "DisableToken",
     title: "Disable",
-    doc: "Takes an enabled token out of use without losing it.",
+    doc: "Disables a token without removing it.",
     source: "1 §4.4",
     credentials: AuthScheme::Signed,
     retry: RetrySafety::Safe,
@@ -74,5 +74,5 @@ pub(crate) static CARD_KEY: Field = Field::required("cardKey", "card_key")
 
 pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field =
     Field::optional("merchantCustomerReference", "merchant_customer_reference")
-        .doc("1 §4.4", "up to 45 chars", "Must be the customer reference of the token when given.")
+        .doc("1 §4.4", "up to 45 chars", "If given, must be the customer reference of the token.")
         .format(Format::Text, Length::Between(0, 45));

@@ -4,7 +4,7 @@
 
 use crate::generated::prelude::*;
 
-/// Makes a disabled token usable; on an enabled one it changes nothing and succeeds.
+/// Enables a disabled token; succeeds without a change on an enabled one.
 ///
 /// `POST /v3/token/enable` (spec 1 §4.3). Returns [`Acknowledgement`](crate::Acknowledgement). Retry class: safe (enabling twice is the same as enabling once).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ use crate::generated::prelude::*;
 pub struct EnableToken {
     /// The token to enable. `cardKey`: alphanumeric (spec 1 §4.3).
     pub card_key: CardKey,
-    /// Must be the customer reference of the token when given. `merchantCustomerReference`: up to 45 chars (spec 1 §4.3).
+    /// If given, must be the customer reference of the token. `merchantCustomerReference`: up to 45 chars (spec 1 §4.3).
     pub merchant_customer_reference: Option<MerchantCustomerReference>,
 }
 
@@ -23,7 +23,7 @@ impl EnableToken {
         Self { card_key: card_key.into(), merchant_customer_reference: None }
     }
 
-    /// Must be the customer reference of the token when given. `merchantCustomerReference`: up to 45 chars (spec 1 §4.3).
+    /// If given, must be the customer reference of the token. `merchantCustomerReference`: up to 45 chars (spec 1 §4.3).
     pub fn merchant_customer_reference(
         self,
         merchant_customer_reference: impl Into<MerchantCustomerReference>,
@@ -57,7 +57,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     name: "enable",
     rust: "EnableToken",
     title: "Enable",
-    doc: "Makes a disabled token usable; on an enabled one it changes nothing and succeeds.",
+    doc: "Enables a disabled token; succeeds without a change on an enabled one.",
     source: "1 §4.3",
     credentials: AuthScheme::Signed,
     retry: RetrySafety::Safe,
@@ -74,5 +74,5 @@ pub(crate) static CARD_KEY: Field = Field::required("cardKey", "card_key")
 
 pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field =
     Field::optional("merchantCustomerReference", "merchant_customer_reference")
-        .doc("1 §4.3", "up to 45 chars", "Must be the customer reference of the token when given.")
+        .doc("1 §4.3", "up to 45 chars", "If given, must be the customer reference of the token.")
         .format(Format::Text, Length::Between(0, 45));

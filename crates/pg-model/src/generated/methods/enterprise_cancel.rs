@@ -15,7 +15,7 @@ pub struct EnterpriseCancel {
     pub prev_trans_key: TransactionKey,
     /// Amount in currency units, at most the reserved amount. `trans_value`: decimal (spec 3 §4.5).
     pub trans_value: Decimal,
-    /// Free words for reports and exports. `trans_class`: Char(32) (spec 3 §4.5).
+    /// Free text for reports and exports. `trans_class`: Char(32) (spec 3 §4.5).
     pub trans_class: Option<String>,
 }
 
@@ -25,7 +25,7 @@ impl EnterpriseCancel {
         Self { prev_trans_key: prev_trans_key.into(), trans_value: trans_value.into(), trans_class: None }
     }
 
-    /// Free words for reports and exports. `trans_class`: Char(32) (spec 3 §4.5).
+    /// Free text for reports and exports. `trans_class`: Char(32) (spec 3 §4.5).
     pub fn trans_class(self, trans_class: impl Into<String>) -> Self {
         Self { trans_class: Some(trans_class.into()), ..self }
     }
@@ -78,5 +78,5 @@ pub(crate) static TRANS_VALUE: Field = Field::required("trans_value", "trans_val
     .format(Format::Decimal, Length::Any);
 
 pub(crate) static TRANS_CLASS: Field = Field::optional("trans_class", "trans_class")
-    .doc("3 §4.5", "Char(32)", "Free words for reports and exports.")
+    .doc("3 §4.5", "Char(32)", "Free text for reports and exports.")
     .format(Format::Text, Length::Between(0, 32));

@@ -4,20 +4,20 @@
 
 use crate::generated::prelude::*;
 
-/// Credits the card of an earlier transaction; banks may not support a part of the amount.
+/// Credits the card of an earlier transaction; banks may not support partial refunds.
 ///
 /// `POST /refund` (spec 3 §4.3). Returns [`EnterpriseResult`](crate::EnterpriseResult) as an [`Outcome`](crate::Outcome). Retry class: never (moves money and carries no reference).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]
 pub struct EnterpriseRefund {
-    /// The transaction to pay back. `prev_trans_key`: Integer as listed (spec 3 §4.3).
+    /// The transaction to refund. `prev_trans_key`: Integer as listed (spec 3 §4.3).
     pub prev_trans_key: TransactionKey,
     /// Amount in currency units, at most that of the original. `trans_value`: decimal (spec 3 §4.3).
     pub trans_value: Decimal,
     /// Currency of the amount; whether it is needed is not shown. `currency`: listed without description (spec 3 §4.3).
     pub currency: Option<Currency>,
-    /// Free words for reports and exports. `trans_class`: Char(32) (spec 3 §4.3).
+    /// Free text for reports and exports. `trans_class`: Char(32) (spec 3 §4.3).
     pub trans_class: Option<String>,
 }
 
@@ -37,7 +37,7 @@ impl EnterpriseRefund {
         Self { currency: Some(currency.into()), ..self }
     }
 
-    /// Free words for reports and exports. `trans_class`: Char(32) (spec 3 §4.3).
+    /// Free text for reports and exports. `trans_class`: Char(32) (spec 3 §4.3).
     pub fn trans_class(self, trans_class: impl Into<String>) -> Self {
         Self { trans_class: Some(trans_class.into()), ..self }
     }
@@ -72,7 +72,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     name: "refund",
     rust: "EnterpriseRefund",
     title: "Refund",
-    doc: "Credits the card of an earlier transaction; banks may not support a part of the amount.",
+    doc: "Credits the card of an earlier transaction; banks may not support partial refunds.",
     source: "3 §4.3",
     credentials: AuthScheme::Enterprise,
     retry: RetrySafety::Never,
@@ -84,7 +84,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
 };
 
 pub(crate) static PREV_TRANS_KEY: Field = Field::required("prev_trans_key", "prev_trans_key")
-    .doc("3 §4.3", "Integer as listed", "The transaction to pay back.")
+    .doc("3 §4.3", "Integer as listed", "The transaction to refund.")
     .format(Format::Text, Length::Any);
 
 pub(crate) static TRANS_VALUE: Field = Field::required("trans_value", "trans_value")
@@ -96,5 +96,5 @@ pub(crate) static CURRENCY: Field = Field::optional("currency", "currency")
     .format(Format::Currency, Length::Between(3, 3));
 
 pub(crate) static TRANS_CLASS: Field = Field::optional("trans_class", "trans_class")
-    .doc("3 §4.3", "Char(32)", "Free words for reports and exports.")
+    .doc("3 §4.3", "Char(32)", "Free text for reports and exports.")
     .format(Format::Text, Length::Between(0, 32));

@@ -4,14 +4,14 @@
 
 use crate::generated::prelude::*;
 
-/// Tells the status and the total of a transaction.
+/// Returns the status and the total of a transaction.
 ///
 /// `POST /transaction_lookup` (spec 3 §4.8). Returns [`EnterpriseTransaction`](crate::EnterpriseTransaction). Retry class: safe (reads only).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]
 pub struct EnterpriseTransactionLookup {
-    /// The transaction asked about. `trans_key`: Char 32 (spec 3 §4.8).
+    /// The transaction to look up. `trans_key`: Char 32 (spec 3 §4.8).
     pub trans_key: TransactionKey,
 }
 
@@ -43,7 +43,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     name: "transaction_lookup",
     rust: "EnterpriseTransactionLookup",
     title: "Transaction lookup",
-    doc: "Tells the status and the total of a transaction.",
+    doc: "Returns the status and the total of a transaction.",
     source: "3 §4.8",
     credentials: AuthScheme::Enterprise,
     retry: RetrySafety::Safe,
@@ -55,5 +55,5 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
 };
 
 pub(crate) static TRANS_KEY: Field = Field::required("trans_key", "trans_key")
-    .doc("3 §4.8", "Char 32", "The transaction asked about.")
+    .doc("3 §4.8", "Char 32", "The transaction to look up.")
     .format(Format::Text, Length::Between(0, 32));

@@ -4,7 +4,7 @@
 
 use crate::generated::prelude::*;
 
-/// Second step of a 3-D Secure payment: says how the authentication ended and who is liable.
+/// Second step of a 3-D Secure payment: returns how the authentication ended and who is liable.
 ///
 /// `POST /v3/transaction/getAuthenticationStatus` (spec 2 §4.4). Returns [`AuthenticationStatus`](crate::AuthenticationStatus). Retry class: safe (reads only).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     name: "getAuthenticationStatus",
     rust: "GetAuthenticationStatus",
     title: "3-D Secure status",
-    doc: "Second step of a 3-D Secure payment: says how the authentication ended and who is liable.",
+    doc: "Second step of a 3-D Secure payment: returns how the authentication ended and who is liable.",
     source: "2 §4.4",
     credentials: AuthScheme::Signed,
     retry: RetrySafety::Safe,

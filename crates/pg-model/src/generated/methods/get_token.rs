@@ -11,9 +11,9 @@ use crate::generated::prelude::*;
 #[must_use]
 #[non_exhaustive]
 pub struct GetToken {
-    /// When the token begins to work, in seconds since 1970. Default: time of the request. `token_start`: Unix timestamp (spec 3 §4.1).
+    /// Start of the token's validity, in seconds since 1970. Default: time of the request. `token_start`: Unix timestamp (spec 3 §4.1).
     pub token_start: Option<u64>,
-    /// When the token stops working, in seconds since 1970. Default: merchant default, usually start + 1 week. `token_expiry`: Unix timestamp (spec 3 §4.1).
+    /// End of the token's validity, in seconds since 1970. Default: merchant default, usually start + 1 week. `token_expiry`: Unix timestamp (spec 3 §4.1).
     pub token_expiry: Option<u64>,
     /// How many approved transactions the token allows; -1 for any number. Default: merchant default, usually -1. `token_uses`: integer, max 127 (spec 3 §4.1).
     pub token_uses: Option<i64>,
@@ -21,7 +21,7 @@ pub struct GetToken {
     pub token_redemptions: Option<i64>,
     /// The address for the customer after an approval. Default: merchant default. `success_url`: Char (spec 3 §4.1).
     pub success_url: Option<Url>,
-    /// Where a customer who gives up may go. Default: merchant default. `cancel_url`: Char (spec 3 §4.1).
+    /// The address for a customer who gives up. Default: merchant default. `cancel_url`: Char (spec 3 §4.1).
     pub cancel_url: Option<Url>,
     /// Currency of the prices; it must be configured on the account. Default: merchant default. `currency`: Char(3) (spec 3 §4.1).
     pub currency: Option<Currency>,
@@ -41,17 +41,17 @@ pub struct GetToken {
     pub redemption_redirect_url: Option<Url>,
     /// 1 sends the customer to success_url after approval, 0 shows the pages of the service. `auto_redirect`: Int(1) (spec 3 §4.1).
     pub auto_redirect: Option<Flag>,
-    /// Chooses among the configured applets. `applet`: Char (spec 3 §4.1).
+    /// Selects one of the configured applets. `applet`: Char (spec 3 §4.1).
     pub applet: Option<String>,
     /// PreAuth makes the payment a reservation. Default: Auth. `trans_type`: Char(10) (spec 3 §4.1).
     pub trans_type: Option<EnterpriseTransactionType>,
-    /// What kind of payment it is. Default: purchase. `trans_cat`: Char(10) (spec 3 §4.1).
+    /// Kind of the payment. Default: purchase. `trans_cat`: Char(10) (spec 3 §4.1).
     pub trans_cat: Option<TransactionCategory>,
-    /// Free words for reports and exports. `trans_class`: Char(32) (spec 3 §4.1).
+    /// Free text for reports and exports. `trans_class`: Char(32) (spec 3 §4.1).
     pub trans_class: Option<String>,
     /// 1 asks for 3-D Secure where the merchant is set up for it. Default: 0. `3D_secure`: Int(1) (spec 3 §4.1).
     pub three_d_secure: Option<Flag>,
-    /// Chooses the merchant account. Default: default account. `terminal_key`: Char (spec 3 §4.1).
+    /// Selects the merchant account. Default: default account. `terminal_key`: Char (spec 3 §4.1).
     pub terminal_key: Option<TerminalKey>,
 }
 
@@ -61,12 +61,12 @@ impl GetToken {
         Self::default()
     }
 
-    /// When the token begins to work, in seconds since 1970. Default: time of the request. `token_start`: Unix timestamp (spec 3 §4.1).
+    /// Start of the token's validity, in seconds since 1970. Default: time of the request. `token_start`: Unix timestamp (spec 3 §4.1).
     pub fn token_start(self, token_start: u64) -> Self {
         Self { token_start: Some(token_start), ..self }
     }
 
-    /// When the token stops working, in seconds since 1970. Default: merchant default, usually start + 1 week. `token_expiry`: Unix timestamp (spec 3 §4.1).
+    /// End of the token's validity, in seconds since 1970. Default: merchant default, usually start + 1 week. `token_expiry`: Unix timestamp (spec 3 §4.1).
     pub fn token_expiry(self, token_expiry: u64) -> Self {
         Self { token_expiry: Some(token_expiry), ..self }
     }
@@ -86,7 +86,7 @@ impl GetToken {
         Self { success_url: Some(success_url.into()), ..self }
     }
 
-    /// Where a customer who gives up may go. Default: merchant default. `cancel_url`: Char (spec 3 §4.1).
+    /// The address for a customer who gives up. Default: merchant default. `cancel_url`: Char (spec 3 §4.1).
     pub fn cancel_url(self, cancel_url: impl Into<Url>) -> Self {
         Self { cancel_url: Some(cancel_url.into()), ..self }
     }
@@ -137,7 +137,7 @@ impl GetToken {
         Self { auto_redirect: Some(auto_redirect.into()), ..self }
     }
 
-    /// Chooses among the configured applets. `applet`: Char (spec 3 §4.1).
+    /// Selects one of the configured applets. `applet`: Char (spec 3 §4.1).
     pub fn applet(self, applet: impl Into<String>) -> Self {
         Self { applet: Some(applet.into()), ..self }
     }
@@ -147,12 +147,12 @@ impl GetToken {
         Self { trans_type: Some(trans_type.into()), ..self }
     }
 
-    /// What kind of payment it is. Default: purchase. `trans_cat`: Char(10) (spec 3 §4.1).
+    /// Kind of the payment. Default: purchase. `trans_cat`: Char(10) (spec 3 §4.1).
     pub fn trans_cat(self, trans_cat: impl Into<TransactionCategory>) -> Self {
         Self { trans_cat: Some(trans_cat.into()), ..self }
     }
 
-    /// Free words for reports and exports. `trans_class`: Char(32) (spec 3 §4.1).
+    /// Free text for reports and exports. `trans_class`: Char(32) (spec 3 §4.1).
     pub fn trans_class(self, trans_class: impl Into<String>) -> Self {
         Self { trans_class: Some(trans_class.into()), ..self }
     }
@@ -162,7 +162,7 @@ impl GetToken {
         Self { three_d_secure: Some(three_d_secure.into()), ..self }
     }
 
-    /// Chooses the merchant account. Default: default account. `terminal_key`: Char (spec 3 §4.1).
+    /// Selects the merchant account. Default: default account. `terminal_key`: Char (spec 3 §4.1).
     pub fn terminal_key(self, terminal_key: impl Into<TerminalKey>) -> Self {
         Self { terminal_key: Some(terminal_key.into()), ..self }
     }
@@ -300,12 +300,12 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
 };
 
 pub(crate) static TOKEN_START: Field = Field::optional("token_start", "token_start")
-    .doc("3 §4.1", "Unix timestamp", "When the token begins to work, in seconds since 1970.")
+    .doc("3 §4.1", "Unix timestamp", "Start of the token's validity, in seconds since 1970.")
     .format(Format::UnixTime, Length::Any)
     .default("time of the request");
 
 pub(crate) static TOKEN_EXPIRY: Field = Field::optional("token_expiry", "token_expiry")
-    .doc("3 §4.1", "Unix timestamp", "When the token stops working, in seconds since 1970.")
+    .doc("3 §4.1", "Unix timestamp", "End of the token's validity, in seconds since 1970.")
     .format(Format::UnixTime, Length::Any)
     .default("merchant default, usually start + 1 week");
 
@@ -327,7 +327,7 @@ pub(crate) static SUCCESS_URL: Field = Field::optional("success_url", "success_u
     .default("merchant default");
 
 pub(crate) static CANCEL_URL: Field = Field::optional("cancel_url", "cancel_url")
-    .doc("3 §4.1", "Char", "Where a customer who gives up may go.")
+    .doc("3 §4.1", "Char", "The address for a customer who gives up.")
     .format(Format::Url, Length::Any)
     .default("merchant default");
 
@@ -363,7 +363,7 @@ pub(crate) static AUTO_REDIRECT: Field = Field::optional("auto_redirect", "auto_
     .format(Format::Flag, Length::Between(1, 1));
 
 pub(crate) static APPLET: Field = Field::optional("applet", "applet")
-    .doc("3 §4.1", "Char", "Chooses among the configured applets.")
+    .doc("3 §4.1", "Char", "Selects one of the configured applets.")
     .format(Format::Text, Length::Any);
 
 pub(crate) static TRANS_TYPE: Field = Field::optional("trans_type", "trans_type")
@@ -373,13 +373,13 @@ pub(crate) static TRANS_TYPE: Field = Field::optional("trans_type", "trans_type"
     .values(&["Auth", "PreAuth"]);
 
 pub(crate) static TRANS_CAT: Field = Field::optional("trans_cat", "trans_cat")
-    .doc("3 §4.1", "Char(10)", "What kind of payment it is.")
+    .doc("3 §4.1", "Char(10)", "Kind of the payment.")
     .format(Format::OneOf, Length::Between(0, 10))
     .default("purchase")
     .values(&["purchase", "donation", "debt", "booking"]);
 
 pub(crate) static TRANS_CLASS: Field = Field::optional("trans_class", "trans_class")
-    .doc("3 §4.1", "Char(32)", "Free words for reports and exports.")
+    .doc("3 §4.1", "Char(32)", "Free text for reports and exports.")
     .format(Format::Text, Length::Between(0, 32));
 
 pub(crate) static THREE_D_SECURE: Field = Field::optional("3D_secure", "three_d_secure")
@@ -388,6 +388,6 @@ pub(crate) static THREE_D_SECURE: Field = Field::optional("3D_secure", "three_d_
     .default("0");
 
 pub(crate) static TERMINAL_KEY: Field = Field::optional("terminal_key", "terminal_key")
-    .doc("3 §4.1", "Char", "Chooses the merchant account.")
+    .doc("3 §4.1", "Char", "Selects the merchant account.")
     .format(Format::Text, Length::Any)
     .default("default account");

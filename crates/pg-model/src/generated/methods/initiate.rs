@@ -6,7 +6,7 @@ use crate::generated::prelude::*;
 
 /// Opens a session of 30 minutes to which a browser may post card details.
 ///
-/// `POST /v3/session/initiate` (spec 2 §4.1). Returns [`Session`](crate::Session). Retry class: safe (a session too many does nothing and expires).
+/// `POST /v3/session/initiate` (spec 2 §4.1). Returns [`Session`](crate::Session). Retry class: safe (an unneeded session does nothing and expires).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]
@@ -61,7 +61,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     source: "2 §4.1",
     credentials: AuthScheme::Signed,
     retry: RetrySafety::Safe,
-    retry_why: "a session too many does nothing and expires",
+    retry_why: "an unneeded session does nothing and expires",
     fields: &[&ERROR_PAGE_URL, &MERCHANT_CUSTOMER_REFERENCE],
     reply: "Session",
     new_reply: new_reply::<Initiate>,

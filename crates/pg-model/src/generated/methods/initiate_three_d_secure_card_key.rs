@@ -6,7 +6,7 @@ use crate::generated::prelude::*;
 
 /// First step of a 3-D Secure payment with a stored card; the documents give an example but no complete list of its parameters.
 ///
-/// `POST /v3/transaction/initiate3DSecureCardKey` (spec 2 §4.4). Returns [`ThreeDSecureInitiation`](crate::ThreeDSecureInitiation). Retry class: never (a used reference is refused and the first authentication key cannot be fetched again: start anew, no money has moved).
+/// `POST /v3/transaction/initiate3DSecureCardKey` (spec 2 §4.4). Returns [`ThreeDSecureInitiation`](crate::ThreeDSecureInitiation). Retry class: never (a used reference is refused, and the first authentication key cannot be fetched again: start again, no money has moved).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]
@@ -17,7 +17,7 @@ pub struct InitiateThreeDSecureCardKey {
     pub order: Order,
     /// Security code, asked of the customer again because it is never stored. `cardCV2`: 3-4 digits (spec 2 §4.4).
     pub card_cv2: Option<Cv2>,
-    /// Where the customer comes back to; taken over from the session form of the method, since its own list is not shown. `returnUrl`: valid URL (spec 2 §3.3).
+    /// The address to which the customer returns; taken from the session form of the method, since its own list is not shown. `returnUrl`: valid URL (spec 2 §3.3).
     pub return_url: Option<Url>,
 }
 
@@ -32,7 +32,7 @@ impl InitiateThreeDSecureCardKey {
         Self { card_cv2: Some(card_cv2.into()), ..self }
     }
 
-    /// Where the customer comes back to; taken over from the session form of the method, since its own list is not shown. `returnUrl`: valid URL (spec 2 §3.3).
+    /// The address to which the customer returns; taken from the session form of the method, since its own list is not shown. `returnUrl`: valid URL (spec 2 §3.3).
     pub fn return_url(self, return_url: impl Into<Url>) -> Self {
         Self { return_url: Some(return_url.into()), ..self }
     }
@@ -83,7 +83,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     source: "2 §4.4",
     credentials: AuthScheme::Signed,
     retry: RetrySafety::Never,
-    retry_why: "a used reference is refused and the first authentication key cannot be fetched again: start anew, no money has moved",
+    retry_why: "a used reference is refused, and the first authentication key cannot be fetched again: start again, no money has moved",
     fields: &[
         &CARD_KEY,
         &order::CURRENCY,
@@ -117,5 +117,5 @@ pub(crate) static CARD_CV2: Field = Field::optional("cardCV2", "card_cv2")
     .sensitive();
 
 pub(crate) static RETURN_URL: Field = Field::optional("returnUrl", "return_url")
-    .doc("2 §3.3", "valid URL", "Where the customer comes back to; taken over from the session form of the method, since its own list is not shown.")
+    .doc("2 §3.3", "valid URL", "The address to which the customer returns; taken from the session form of the method, since its own list is not shown.")
     .format(Format::Url, Length::Any);

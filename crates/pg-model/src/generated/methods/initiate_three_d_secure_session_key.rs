@@ -6,7 +6,7 @@ use crate::generated::prelude::*;
 
 /// First step of a 3-D Secure payment with the card of a client session.
 ///
-/// `POST /v3/transaction/initiate3DSecureSessionKey` (spec 2 §4.4). Returns [`ThreeDSecureInitiation`](crate::ThreeDSecureInitiation). Retry class: never (a used reference is refused and the first authentication key cannot be fetched again: start anew, no money has moved).
+/// `POST /v3/transaction/initiate3DSecureSessionKey` (spec 2 §4.4). Returns [`ThreeDSecureInitiation`](crate::ThreeDSecureInitiation). Retry class: never (a used reference is refused, and the first authentication key cannot be fetched again: start again, no money has moved).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]
@@ -15,7 +15,7 @@ pub struct InitiateThreeDSecureSessionKey {
     pub session_key: SessionKey,
     /// The order: currency, items, references, and the settings that all transaction-creating methods share. (spec 2 §4.3)
     pub order: Order,
-    /// Where the customer comes back to after authentication. `returnUrl`: valid URL (spec 2 §4.4).
+    /// The address to which the customer returns after authentication. `returnUrl`: valid URL (spec 2 §4.4).
     pub return_url: Url,
 }
 
@@ -69,7 +69,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     source: "2 §4.4",
     credentials: AuthScheme::Signed,
     retry: RetrySafety::Never,
-    retry_why: "a used reference is refused and the first authentication key cannot be fetched again: start anew, no money has moved",
+    retry_why: "a used reference is refused, and the first authentication key cannot be fetched again: start again, no money has moved",
     fields: &[
         &SESSION_KEY,
         &order::CURRENCY,
@@ -97,5 +97,5 @@ pub(crate) static SESSION_KEY: Field = Field::required("sessionKey", "session_ke
     .format(Format::Text, Length::Any);
 
 pub(crate) static RETURN_URL: Field = Field::required("returnUrl", "return_url")
-    .doc("2 §4.4", "valid URL", "Where the customer comes back to after authentication.")
+    .doc("2 §4.4", "valid URL", "The address to which the customer returns after authentication.")
     .format(Format::Url, Length::Any);

@@ -4,7 +4,7 @@
 
 use crate::generated::prelude::*;
 
-/// What the customer's browser posts; the answer is a redirect to a page of the merchant with encrypted data.
+/// The card form that the customer's browser posts; the reply is a redirect to a page of the merchant with encrypted data.
 ///
 /// `POST /v3/session/postform` (spec 2 §4.2). Redirects the browser with [`RedirectData`](crate::RedirectData). Retry class: safe (posting again replaces the card of the session).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,13 +29,13 @@ pub struct PostForm {
     pub card_cv2: Option<Cv2>,
     /// Name printed on the card. `cardholderName`: alpha and symbols (spec 2 §4.2).
     pub cardholder_name: Option<String>,
-    /// A name for the card, kept if a token is made of it. `cardDescription`: alpha and symbols (spec 2 §4.2).
+    /// A name for the card, stored if a token is created from it. `cardDescription`: alpha and symbols (spec 2 §4.2).
     pub card_description: Option<String>,
     /// Address of the cardholder: a bank verifies it, and it is stored with a token. A type apart from CustomerAddress, so that an address that was not meant for verification is never sent for it. (spec 1 §4.6)
     pub cardholder_address: CardholderAddress,
-    /// Name of the form, given back in the redirect; a hidden field. `formId`: up to 32 alphanumeric (spec 2 §4.2).
+    /// Name of the form, returned in the redirect; a hidden field. `formId`: up to 32 alphanumeric (spec 2 §4.2).
     pub form_id: Option<FormId>,
-    /// Further inputs whose names begin with this word; they come back in the data. `collect*`: any parameter starting with collect (spec 2 §4.2).
+    /// Further inputs whose names begin with this word; the data returns them. `collect*`: any parameter starting with collect (spec 2 §4.2).
     pub collect: Named,
     /// The customer, recorded with the token or transaction. (spec 1 §4.6)
     pub customer: Customer,
@@ -98,7 +98,7 @@ impl PostForm {
         Self { cardholder_name: Some(cardholder_name.into()), ..self }
     }
 
-    /// A name for the card, kept if a token is made of it. `cardDescription`: alpha and symbols (spec 2 §4.2).
+    /// A name for the card, stored if a token is created from it. `cardDescription`: alpha and symbols (spec 2 §4.2).
     pub fn card_description(self, card_description: impl Into<String>) -> Self {
         Self { card_description: Some(card_description.into()), ..self }
     }
@@ -108,12 +108,12 @@ impl PostForm {
         Self { cardholder_address, ..self }
     }
 
-    /// Name of the form, given back in the redirect; a hidden field. `formId`: up to 32 alphanumeric (spec 2 §4.2).
+    /// Name of the form, returned in the redirect; a hidden field. `formId`: up to 32 alphanumeric (spec 2 §4.2).
     pub fn form_id(self, form_id: impl Into<FormId>) -> Self {
         Self { form_id: Some(form_id.into()), ..self }
     }
 
-    /// Further inputs whose names begin with this word; they come back in the data. `collect*`: any parameter starting with collect (spec 2 §4.2).
+    /// Further inputs whose names begin with this word; the data returns them. `collect*`: any parameter starting with collect (spec 2 §4.2).
     pub fn collect(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.collect.push(name, value);
         self
@@ -197,7 +197,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     name: "postform",
     rust: "PostForm",
     title: "Post card form",
-    doc: "What the customer's browser posts; the answer is a redirect to a page of the merchant with encrypted data.",
+    doc: "The card form that the customer's browser posts; the reply is a redirect to a page of the merchant with encrypted data.",
     source: "2 §4.2",
     credentials: AuthScheme::Session,
     retry: RetrySafety::Safe,
@@ -284,18 +284,18 @@ pub(crate) static CARDHOLDER_NAME: Field = Field::optional("cardholderName", "ca
     .aliases(&["cardHolderName"]);
 
 pub(crate) static CARD_DESCRIPTION: Field = Field::optional("cardDescription", "card_description")
-    .doc("2 §4.2", "alpha and symbols", "A name for the card, kept if a token is made of it.")
+    .doc("2 §4.2", "alpha and symbols", "A name for the card, stored if a token is created from it.")
     .format(Format::Text, Length::Any);
 
 pub(crate) static FORM_ID: Field = Field::optional("formId", "form_id")
-    .doc("2 §4.2", "up to 32 alphanumeric", "Name of the form, given back in the redirect; a hidden field.")
+    .doc("2 §4.2", "up to 32 alphanumeric", "Name of the form, returned in the redirect; a hidden field.")
     .format(Format::Text, Length::Between(0, 32));
 
 pub(crate) static COLLECT: Field = Field::optional("collect*", "collect")
     .doc(
         "2 §4.2",
         "any parameter starting with collect",
-        "Further inputs whose names begin with this word; they come back in the data.",
+        "Further inputs whose names begin with this word; the data returns them.",
     )
     .format(Format::Lines, Length::Any);
 

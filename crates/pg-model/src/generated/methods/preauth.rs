@@ -11,7 +11,7 @@ use crate::generated::prelude::*;
 #[must_use]
 #[non_exhaustive]
 pub struct Preauth {
-    /// Raw card details as the payment gateway takes them; accounts may send them only after the operator has allowed it. (spec 2 §4.3)
+    /// Raw card details for the payment gateway; an account may send them only after the operator has allowed it. (spec 2 §4.3)
     pub card: CardDetails,
     /// The order: currency, items, references, and the settings that all transaction-creating methods share. (spec 2 §4.3)
     pub order: Order,

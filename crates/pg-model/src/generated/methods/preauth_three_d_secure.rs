@@ -15,7 +15,7 @@ pub struct PreauthThreeDSecure {
     pub authentication_key: AuthenticationKey,
     /// Reference for reports; it may be used again. `merchantReference`: up to 32 chars (spec 2 §4.3).
     pub merchant_reference: Option<MerchantReference>,
-    /// Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92). `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
+    /// Unique reference, by which a transaction can be looked up: the first request with a value uses it up, even if it is refused (A92). `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
     pub unique_merchant_reference: Option<UniqueMerchantReference>,
     /// Reference of the customer; with a card key it must be the one stored with the token. `merchantCustomerReference`: up to 45 chars (spec 2 §4.3).
     pub merchant_customer_reference: Option<MerchantCustomerReference>,
@@ -37,7 +37,7 @@ impl PreauthThreeDSecure {
         Self { merchant_reference: Some(merchant_reference.into()), ..self }
     }
 
-    /// Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92). `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
+    /// Unique reference, by which a transaction can be looked up: the first request with a value uses it up, even if it is refused (A92). `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
     pub fn unique_merchant_reference(self, unique_merchant_reference: impl Into<UniqueMerchantReference>) -> Self {
         Self { unique_merchant_reference: Some(unique_merchant_reference.into()), ..self }
     }

@@ -4,20 +4,20 @@
 
 use crate::generated::prelude::*;
 
-/// Pays back an auth or a capture, all of it or a part; the currency is that of the original.
+/// Refunds an auth or a capture, in full or in part; the currency is that of the original.
 ///
 /// `POST /v3/transaction/refund` (spec 2 §4.4). Returns [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: never (moves money, and two partial refunds look alike: look it up by the uniqueMerchantReference, if it carried one).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]
 pub struct Refund {
-    /// The auth or capture to pay back. `transactionKey`: 32 alphanumeric (spec 2 §4.4).
+    /// The auth or capture to refund. `transactionKey`: 32 alphanumeric (spec 2 §4.4).
     pub transaction_key: TransactionKey,
-    /// Amount to pay back in whole minor units; everything when left out, never more than the original. `transactionValue`: whole number (spec 2 §4.4).
+    /// Amount to refund in whole minor units, at most that of the original; default: all of it. `transactionValue`: whole number (spec 2 §4.4).
     pub transaction_value: Option<u64>,
     /// Reference for reports; it may be used again. `merchantReference`: up to 32 chars (spec 2 §4.3).
     pub merchant_reference: Option<MerchantReference>,
-    /// Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92). `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
+    /// Unique reference, by which a transaction can be looked up: the first request with a value uses it up, even if it is refused (A92). `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
     pub unique_merchant_reference: Option<UniqueMerchantReference>,
     /// Reference of the customer; with a card key it must be the one stored with the token. `merchantCustomerReference`: up to 45 chars (spec 2 §4.3).
     pub merchant_customer_reference: Option<MerchantCustomerReference>,
@@ -35,7 +35,7 @@ impl Refund {
         }
     }
 
-    /// Amount to pay back in whole minor units; everything when left out, never more than the original. `transactionValue`: whole number (spec 2 §4.4).
+    /// Amount to refund in whole minor units, at most that of the original; default: all of it. `transactionValue`: whole number (spec 2 §4.4).
     pub fn transaction_value(self, transaction_value: u64) -> Self {
         Self { transaction_value: Some(transaction_value), ..self }
     }
@@ -45,7 +45,7 @@ impl Refund {
         Self { merchant_reference: Some(merchant_reference.into()), ..self }
     }
 
-    /// Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92). `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
+    /// Unique reference, by which a transaction can be looked up: the first request with a value uses it up, even if it is refused (A92). `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
     pub fn unique_merchant_reference(self, unique_merchant_reference: impl Into<UniqueMerchantReference>) -> Self {
         Self { unique_merchant_reference: Some(unique_merchant_reference.into()), ..self }
     }
@@ -90,7 +90,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     name: "refund",
     rust: "Refund",
     title: "Refund",
-    doc: "Pays back an auth or a capture, all of it or a part; the currency is that of the original.",
+    doc: "Refunds an auth or a capture, in full or in part; the currency is that of the original.",
     source: "2 §4.4",
     credentials: AuthScheme::Signed,
     retry: RetrySafety::Never,
@@ -108,13 +108,13 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
 };
 
 pub(crate) static TRANSACTION_KEY: Field = Field::required("transactionKey", "transaction_key")
-    .doc("2 §4.4", "32 alphanumeric", "The auth or capture to pay back.")
+    .doc("2 §4.4", "32 alphanumeric", "The auth or capture to refund.")
     .format(Format::Alphanumeric, Length::Between(32, 32));
 
 pub(crate) static TRANSACTION_VALUE: Field = Field::optional("transactionValue", "transaction_value")
     .doc(
         "2 §4.4",
         "whole number",
-        "Amount to pay back in whole minor units; everything when left out, never more than the original.",
+        "Amount to refund in whole minor units, at most that of the original; default: all of it.",
     )
     .format(Format::Minor, Length::Any);

@@ -4,7 +4,7 @@
 
 use crate::generated::prelude::*;
 
-/// Charges the card of an earlier successful transaction again, with an amount of its own.
+/// Charges the card of an earlier successful transaction again, with a new amount.
 ///
 /// `POST /repeat` (spec 3 §4.2). Returns [`EnterpriseResult`](crate::EnterpriseResult) as an [`Outcome`](crate::Outcome). Retry class: never (moves money and carries no reference).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct Repeat {
     pub trans_type: EnterpriseTransactionType,
     /// Amount in currency units. `trans_value`: decimal (spec 3 §4.2).
     pub trans_value: Decimal,
-    /// Free words for reports and exports. `trans_class`: Char(32) (spec 3 §4.2).
+    /// Free text for reports and exports. `trans_class`: Char(32) (spec 3 §4.2).
     pub trans_class: Option<String>,
 }
 
@@ -36,7 +36,7 @@ impl Repeat {
         }
     }
 
-    /// Free words for reports and exports. `trans_class`: Char(32) (spec 3 §4.2).
+    /// Free text for reports and exports. `trans_class`: Char(32) (spec 3 §4.2).
     pub fn trans_class(self, trans_class: impl Into<String>) -> Self {
         Self { trans_class: Some(trans_class.into()), ..self }
     }
@@ -71,7 +71,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     name: "repeat",
     rust: "Repeat",
     title: "Repeat charge",
-    doc: "Charges the card of an earlier successful transaction again, with an amount of its own.",
+    doc: "Charges the card of an earlier successful transaction again, with a new amount.",
     source: "3 §4.2",
     credentials: AuthScheme::Enterprise,
     retry: RetrySafety::Never,
@@ -100,5 +100,5 @@ pub(crate) static TRANS_VALUE: Field = Field::required("trans_value", "trans_val
     .format(Format::Decimal, Length::Any);
 
 pub(crate) static TRANS_CLASS: Field = Field::optional("trans_class", "trans_class")
-    .doc("3 §4.2", "Char(32)", "Free words for reports and exports.")
+    .doc("3 §4.2", "Char(32)", "Free text for reports and exports.")
     .format(Format::Text, Length::Between(0, 32));

@@ -4,7 +4,7 @@
 
 use crate::generated::prelude::*;
 
-/// Queues stored cards for a refresh by the card schemes; the result comes after about a day.
+/// Queues stored cards for a refresh by the card schemes; the result is available after about a day.
 ///
 /// `POST /v3/token/requestAccountUpdater` (spec 1 §4.8). Returns [`BatchRequested`](crate::BatchRequested). Retry class: never (each request queues another batch).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct RequestAccountUpdater {
     pub account_updater_key: Secret,
     /// The stored cards to refresh, each once. `cardKey`: comma-separated, unique, at most 5,000 (spec 1 §4.8).
     pub card_keys: Vec<CardKey>,
-    /// Where the result is posted when the batch has finished. `callbackUrl`: URL with a valid TLS certificate (spec 1 §4.8).
+    /// The address to which the result is posted when the batch has finished. `callbackUrl`: URL with a valid TLS certificate (spec 1 §4.8).
     pub callback_url: Option<Url>,
 }
 
@@ -32,7 +32,7 @@ impl RequestAccountUpdater {
         }
     }
 
-    /// Where the result is posted when the batch has finished. `callbackUrl`: URL with a valid TLS certificate (spec 1 §4.8).
+    /// The address to which the result is posted when the batch has finished. `callbackUrl`: URL with a valid TLS certificate (spec 1 §4.8).
     pub fn callback_url(self, callback_url: impl Into<Url>) -> Self {
         Self { callback_url: Some(callback_url.into()), ..self }
     }
@@ -71,7 +71,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     name: "requestAccountUpdater",
     rust: "RequestAccountUpdater",
     title: "Request account update",
-    doc: "Queues stored cards for a refresh by the card schemes; the result comes after about a day.",
+    doc: "Queues stored cards for a refresh by the card schemes; the result is available after about a day.",
     source: "1 §4.8",
     credentials: AuthScheme::Signed,
     retry: RetrySafety::Never,
@@ -92,5 +92,9 @@ pub(crate) static CARD_KEYS: Field = Field::required("cardKey", "card_keys")
     .format(Format::CardKeys, Length::Any);
 
 pub(crate) static CALLBACK_URL: Field = Field::optional("callbackUrl", "callback_url")
-    .doc("1 §4.8", "URL with a valid TLS certificate", "Where the result is posted when the batch has finished.")
+    .doc(
+        "1 §4.8",
+        "URL with a valid TLS certificate",
+        "The address to which the result is posted when the batch has finished.",
+    )
     .format(Format::Url, Length::Any);

@@ -13,7 +13,7 @@ use crate::generated::prelude::*;
 pub struct Sms {
     /// Number in international format: with 00, with +, or beginning with the country code. `msisdn`: Char 15 (spec 3 §4.6).
     pub msisdn: String,
-    /// What the message says. `message`: Char 160 (spec 3 §4.6).
+    /// Text of the message. `message`: Char 160 (spec 3 §4.6).
     pub message: String,
 }
 
@@ -65,5 +65,5 @@ pub(crate) static MSISDN: Field = Field::required("msisdn", "msisdn")
     .format(Format::Msisdn, Length::Between(0, 15));
 
 pub(crate) static MESSAGE: Field = Field::required("message", "message")
-    .doc("3 §4.6", "Char 160", "What the message says.")
+    .doc("3 §4.6", "Char 160", "Text of the message.")
     .format(Format::Lines, Length::Between(0, 160));

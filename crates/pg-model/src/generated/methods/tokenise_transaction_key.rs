@@ -6,7 +6,7 @@ use crate::generated::prelude::*;
 
 /// Stores the card of an earlier transaction, or gives an existing token a new parent transaction.
 ///
-/// `POST /v3/token/tokeniseTransactionKey` (spec 1 §4.7). Returns [`CardKeyDetails`](crate::CardKeyDetails). Retry class: never (whether a repeat makes a second token is not shown).
+/// `POST /v3/token/tokeniseTransactionKey` (spec 1 §4.7). Returns [`CardKeyDetails`](crate::CardKeyDetails). Retry class: never (the documents do not show whether a repeat creates a second token).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]
@@ -70,7 +70,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     source: "1 §4.7",
     credentials: AuthScheme::Signed,
     retry: RetrySafety::Never,
-    retry_why: "whether a repeat makes a second token is not shown",
+    retry_why: "the documents do not show whether a repeat creates a second token",
     fields: &[&TRANSACTION_KEY, &MERCHANT_CUSTOMER_REFERENCE, &CARD_KEY],
     reply: "CardKeyDetails",
     new_reply: new_reply::<TokeniseTransactionKey>,

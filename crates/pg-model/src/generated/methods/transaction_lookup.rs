@@ -4,7 +4,7 @@
 
 use crate::generated::prelude::*;
 
-/// Finds transactions by key or by reference; with a key and a merchant reference, both have to match.
+/// Finds transactions by key or by reference; with a key and a merchant reference, both must match.
 ///
 /// `POST /v3/transaction/lookup` (spec 2 §4.4). Returns [`Transactions`](crate::Transactions). Retry class: safe (reads only).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     name: "lookup",
     rust: "TransactionLookup",
     title: "Lookup",
-    doc: "Finds transactions by key or by reference; with a key and a merchant reference, both have to match.",
+    doc: "Finds transactions by key or by reference; with a key and a merchant reference, both must match.",
     source: "2 §4.4",
     credentials: AuthScheme::Signed,
     retry: RetrySafety::Safe,

@@ -13,7 +13,7 @@ use crate::generated::prelude::*;
 pub struct UpdateCardKeyDetails {
     /// The token to change. `cardKey`: alphanumeric (spec 1 §4.6).
     pub card_key: CardKey,
-    /// Must be the customer reference of the token when given; it is not changed. `merchantCustomerReference`: up to 45 chars (spec 1 §4.6).
+    /// If given, must be the customer reference of the token; it is not changed. `merchantCustomerReference`: up to 45 chars (spec 1 §4.6).
     pub merchant_customer_reference: Option<MerchantCustomerReference>,
     /// The customer, recorded with the token or transaction. (spec 1 §4.6)
     pub customer: Customer,
@@ -47,7 +47,7 @@ impl UpdateCardKeyDetails {
         }
     }
 
-    /// Must be the customer reference of the token when given; it is not changed. `merchantCustomerReference`: up to 45 chars (spec 1 §4.6).
+    /// If given, must be the customer reference of the token; it is not changed. `merchantCustomerReference`: up to 45 chars (spec 1 §4.6).
     pub fn merchant_customer_reference(
         self,
         merchant_customer_reference: impl Into<MerchantCustomerReference>,
@@ -172,7 +172,7 @@ pub(crate) static CARD_KEY: Field = Field::required("cardKey", "card_key")
 
 pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field =
     Field::optional("merchantCustomerReference", "merchant_customer_reference")
-        .doc("1 §4.6", "up to 45 chars", "Must be the customer reference of the token when given; it is not changed.")
+        .doc("1 §4.6", "up to 45 chars", "If given, must be the customer reference of the token; it is not changed.")
         .format(Format::Text, Length::Between(0, 45));
 
 pub(crate) static CUSTOMER_TELEPHONE: Field = Field::optional("customerTelephone", "customer_telephone")

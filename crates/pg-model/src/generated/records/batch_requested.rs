@@ -12,7 +12,7 @@ use crate::generated::prelude::*;
 pub struct BatchRequested {
     /// OK or ERROR. `result` (spec 1 §4.8).
     pub result: ResultCode,
-    /// Reference to fetch the result by. `batchKey` (spec 1 §4.8).
+    /// Key for fetching the result. `batchKey` (spec 1 §4.8).
     pub batch_key: BatchKey,
     /// What the service sent and the tables do not know.
     pub extra: Extra,

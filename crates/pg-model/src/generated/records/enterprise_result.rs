@@ -16,15 +16,15 @@ pub struct EnterpriseResult {
     pub trans_value: Decimal,
     /// Key of the original transaction. `prev_trans_key` (spec 3 §2.2).
     pub prev_trans_key: TransactionKey,
-    /// The free words of the request, when there were any. `trans_class` (spec 3 §2.2).
+    /// The free text of the request, if any. `trans_class` (spec 3 §2.2).
     pub trans_class: String,
-    /// Which operation it was. `system_action` (spec 3 §2.2).
+    /// The operation. `system_action` (spec 3 §2.2).
     pub system_action: SystemAction,
     /// 1 for success, 0 for failure. `status` (spec 3 §2.2).
     pub status: Flag,
     /// Key of this transaction, for operations on it. `trans_key` (spec 3 §2.2).
     pub trans_key: TransactionKey,
-    /// Identifier that the bank gave; empty where it gave none. `auth_code` (spec 3 §2.2).
+    /// Identifier given by the bank; empty if it gave none. `auth_code` (spec 3 §2.2).
     pub auth_code: String,
     /// What the service sent and the tables do not know.
     pub extra: Extra,

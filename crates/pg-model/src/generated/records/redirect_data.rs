@@ -18,7 +18,7 @@ pub struct RedirectData {
     pub card_expiry_month: String,
     /// Year as entered. `cardExpiryYear` (spec 2 §2.2).
     pub card_expiry_year: String,
-    /// Always without a value. `cardCV2` (spec 2 §2.2).
+    /// Always empty. `cardCV2` (spec 2 §2.2).
     pub card_cv2: Cv2,
     /// The collected inputs of the form, name and text in their order. `collect*` (spec 2 §2.2).
     pub collect: Named,

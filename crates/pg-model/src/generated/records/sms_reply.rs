@@ -10,7 +10,7 @@ use crate::generated::prelude::*;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SmsReply {
-    /// What became of the message. `sms` (spec 3 §2.3).
+    /// Result of the message. `sms` (spec 3 §2.3).
     pub sms: SmsResult,
     /// What the service sent and the tables do not know.
     pub extra: Extra,

@@ -12,7 +12,7 @@ use crate::generated::prelude::*;
 pub struct SmsResult {
     /// Number in international format. `msisdn` (spec 3 §2.3).
     pub msisdn: String,
-    /// What the message says. `message` (spec 3 §2.3).
+    /// Text of the message. `message` (spec 3 §2.3).
     pub message: String,
     /// 1 for success, 0 for failure. `status` (spec 3 §2.3).
     pub status: Flag,

@@ -18,11 +18,11 @@ pub struct Token {
     pub applet: String,
     /// Address to send the customer to, with the identifier at its end. `redemption_url` (spec 3 §2.1).
     pub redemption_url: Url,
-    /// When it begins to work, ISO 8601 in UTC. `token_start` (spec 3 §2.1).
+    /// Start of its validity, ISO 8601 in UTC. `token_start` (spec 3 §2.1).
     pub token_start: String,
-    /// When it stops working, ISO 8601 in UTC. `token_expiry` (spec 3 §2.1).
+    /// End of its validity, ISO 8601 in UTC. `token_expiry` (spec 3 §2.1).
     pub token_expiry: String,
-    /// When it was made, ISO 8601 in UTC. `creation` (spec 3 §2.1).
+    /// Time of its creation, ISO 8601 in UTC. `creation` (spec 3 §2.1).
     pub creation: String,
     /// Approved transactions that are left; -1 for any number. `uses` (spec 3 §2.1).
     pub uses: String,
@@ -34,9 +34,9 @@ pub struct Token {
     pub cancel_url: Url,
     /// URL that the service calls after a payment. `callback_url` (spec 3 §2.1).
     pub callback_url: Url,
-    /// Kind of the payment; auth when not chosen. `trans_type` (spec 3 §2.1).
+    /// Kind of the payment; default: auth. `trans_type` (spec 3 §2.1).
     pub trans_type: EnterpriseTransactionType,
-    /// Category of the payment; purchase when not chosen. `trans_cat` (spec 3 §2.1).
+    /// Category of the payment; default: purchase. `trans_cat` (spec 3 §2.1).
     pub trans_cat: TransactionCategory,
     /// Currency of the items. `currency` (spec 3 §2.1).
     pub currency: Currency,

@@ -14,9 +14,9 @@ pub struct Transaction {
     pub transaction_status_code: StatusCode,
     /// The status in words, at most 100 characters. `transactionStatus` (spec 2 §2.3).
     pub transaction_status: String,
-    /// What kind of transaction it is. `transactionType` (spec 2 §2.3).
+    /// Kind of the transaction. `transactionType` (spec 2 §2.3).
     pub transaction_type: TransactionType,
-    /// Key to capture, cancel, refund or update it by. `transactionKey` (spec 2 §2.3).
+    /// Key for capturing, cancelling, refunding or updating it. `transactionKey` (spec 2 §2.3).
     pub transaction_key: TransactionKey,
     /// Data of the acquirer, such as bankAuthCode: name and text in their order. `bank*` (spec 2 §2.3).
     pub bank: Named,
@@ -32,7 +32,7 @@ pub struct Transaction {
     pub transaction_value: String,
     /// The transaction that was captured, cancelled or refunded; in lookups of the sandbox (A21). `originalTransactionKey` (spec 2 §2.3).
     pub original_transaction_key: TransactionKey,
-    /// When it was made, ISO 8601 with offset; in lookups of the sandbox (A21). `createdOn` (spec 2 §2.3).
+    /// Time of its creation, ISO 8601 with offset; in lookups of the sandbox (A21). `createdOn` (spec 2 §2.3).
     pub created_on: String,
     /// What the service sent and the tables do not know.
     pub extra: Extra,

@@ -16,7 +16,7 @@ pub struct UpdatedCard {
     pub response: CardRetrievalCode,
     /// Key of the new record. `cardKey` (spec 1 §2.2).
     pub card_key: CardKey,
-    /// Tells whether two tokens hold the same card. `cardUniqueIdentifier` (spec 1 §2.1).
+    /// The same for all tokens of a card of one merchant. `cardUniqueIdentifier` (spec 1 §2.1).
     pub card_unique_identifier: CardUniqueIdentifier,
     /// The merchant's reference of the customer. `merchantCustomerReference` (spec 1 §2.1).
     pub merchant_customer_reference: MerchantCustomerReference,
