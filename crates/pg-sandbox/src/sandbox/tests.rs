@@ -240,10 +240,10 @@ fn an_array_of_a_form_is_signed_as_its_json() {
     for (sent, signed, wanted) in [
         (&[("tag[]", "a"), ("tag[]", "5")][..], &[("tag", r#"["a","5"]"#)][..], "940"),
         (&[("tag[1]", "5"), ("tag[0]", "a")], &[("tag", r#"["a","5"]"#)], "940"),
-        // Signed as they stand on the wire, they are texts.
+        // Signed in their wire form, they are texts.
         (&[("tag[]", "a"), ("tag[]", "5")], &[("tag[]", "a"), ("tag[]", "5")], "123"),
         (&[("tag[0]", "a")], &[("tag[0]", "a")], "123"),
-        // No array.
+        // Not an array.
         (&[("tag[x]", "a")], &[("tag[x]", "a")], "940"),
     ] {
         let signature = pg_crypto::sign(&[&own[..], signed].concat(), &key).hex();
@@ -268,7 +268,7 @@ fn replies_do_not_reveal_which_keys_exist() {
         (format!("apiKey={}&apiPassword=x", v5.api_key.expose()), "102"),
         (format!("apiPassword={password}"), "102"),
         ("cardKey=k".to_owned(), "102"),
-        // Those of version 5 are right, and have no settings here.
+        // Those of version 5 are valid, and have no settings here.
         (format!("apiKey={}&apiPassword={}", v5.api_key.expose(), v5.api_password.expose()), "105"),
     ] {
         let mut sandbox = empty();
@@ -366,7 +366,7 @@ fn web_pages_do_not_call_server_to_server_methods() {
         let response = sandbox.handle(now(), request);
         (response.status().as_u16(), text(&response).1)
     };
-    // More often than wrong credentials may be given: none of these counts.
+    // More often than wrong credentials are allowed: none of these counts.
     for _ in 0..11 {
         for path in ["/v3/transaction/auth/json", "/v3/token/such", "/enterprise/repeat"] {
             for (name, value) in

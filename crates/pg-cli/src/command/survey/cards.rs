@@ -13,7 +13,7 @@ use crate::{
     output,
 };
 
-/// Reads the file first, then the arguments, which win.
+/// Reads the file first, then the arguments, which take precedence.
 ///
 /// # Errors
 /// If a text is not a card. The message repeats no text of a card.

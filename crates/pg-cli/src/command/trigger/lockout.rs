@@ -1,4 +1,4 @@
-//! Wrong passwords, and the minute in which nothing works.
+//! Wrong passwords, and the minute of the lockout.
 
 use pg_hyper::{Client, Error};
 use pg_model::{ErrorCode, TokenLookup};
@@ -30,7 +30,7 @@ impl Story {
         })
         .await;
         self.step("Use the right password again", "The lockout is over.", async |story| {
-            // A client of its own: the other one keeps to the minute on the real clock, which has not passed.
+            // A separate client: the other one waits a minute on the real clock, which has not passed.
             ask(&story.another_client()).await.map_err(|error| error.to_string())?;
             Ok("answered".to_owned())
         })
@@ -40,7 +40,7 @@ impl Story {
     async fn wrong_passwords(&mut self) -> Seen {
         let mut codes = Vec::new();
         for _ in 0..MOST_ATTEMPTS {
-            // A client of its own each time: one client would not go on after the first failure.
+            // A new client each time: one client would stop after the first failure.
             match ask(&self.with_password("WrongPassword0000000000000000000")).await {
                 Err(Error::Refused(refused)) => codes.push(refused.code().clone()),
                 Err(other) => return Err(other.to_string()),

@@ -122,7 +122,7 @@ impl Story {
     /// Removes its remaining faults, and prints the ledger. True if every step went as expected.
     pub(super) async fn end(self) -> Result<bool, Failure> {
         for fault in &self.faults {
-            // A fault that was met is still listed.
+            // A used fault is still listed.
             drop(self.control.delete(&format!("faults/{fault}")).await);
         }
         let books = books::of(&self.control, &self.reference, &self.payments).await?;
@@ -220,7 +220,7 @@ impl Story {
         Order::new(Currency::GBP).item(Item::new(name, price)).unique_merchant_reference(self.reference.as_str())
     }
 
-    /// The same account over the same wire, with a throttle of its own.
+    /// Creates a client of the same account over the same wire, with a separate throttle.
     pub(super) fn another_client(&self) -> Client<Wire> {
         Client::with_transport(account_of(&self.base, &self.credentials, &self.dialect), self.wire.clone())
     }

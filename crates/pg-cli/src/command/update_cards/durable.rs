@@ -13,7 +13,7 @@ pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
     let new = beside(path, ".new");
     let replaced = write(&new, text).and_then(|()| fs::rename(&new, path));
     if replaced.is_err() {
-        // On a full disk it would be in the way.
+        // A partial file would use space on a full disk.
         drop(fs::remove_file(&new));
     }
     replaced?;

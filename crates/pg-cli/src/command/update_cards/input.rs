@@ -201,7 +201,7 @@ struct Lines {
 
 impl Lines {
     fn of(file: &File) -> io::Result<Self> {
-        // A second handle shares the place in the file, and only one is read from at a time.
+        // A second handle shares the position in the file, and only one is read at a time.
         let mut file = file.try_clone()?;
         file.seek(SeekFrom::Start(0))?;
         let reader = BufReader::with_capacity(64 << 10, file);
@@ -250,7 +250,7 @@ impl Lines {
         Ok(true)
     }
 
-    /// The file's fingerprint, after all of it was read.
+    /// Returns the file's fingerprint, once all of it was read.
     fn print(&self, keys: u64) -> Print {
         let hash = self.hash.clone().finalize();
         let sha512 = hash.iter().map(|byte| format!("{byte:02x}")).collect();

@@ -36,7 +36,7 @@ impl Shown {
         Self { bar, total, said: None }
     }
 
-    /// Returns how often [`beat`](Self::beat) is worth calling.
+    /// Returns how often to call [`beat`](Self::beat).
     pub(super) const fn rhythm(&self) -> Duration {
         if self.bar.is_some() { FRAME } else { LINE }
     }

@@ -40,7 +40,7 @@ impl Target {
     /// Truncates the output after the durable results.
     fn cut(&mut self, written: Written) -> io::Result<()> {
         match self {
-            // A pipe or a device keeps nothing, so there is nothing to cut off.
+            // A pipe or a device cannot be truncated.
             Self::File(file, _) if file.metadata()?.is_file() => {
                 file.set_len(written.bytes).and_then(|()| file.seek(SeekFrom::End(0))).map(|_| ())
             }
@@ -162,7 +162,7 @@ fn open_file(path: &Path, written: Written) -> Result<File, Failure> {
     let shown = path.display();
     let unusable =
         |error: io::Error| Failure::misuse(format!("cannot write {shown}: {error}; choose another with --output"));
-    // Names of card holders are in it. A run that has written something goes on with that file and makes no new one.
+    // It contains names of cardholders. A run that has written something continues that file and creates no new one.
     let file = durable::private().create(written.bytes == 0).truncate(false).open(path).map_err(|error| match error
         .kind()
     {
@@ -215,10 +215,10 @@ mod tests {
         let later = results.take(&batch(1)).unwrap();
         assert_eq!((known.rows, later.rows, later.last_batch), (1, 2, Some(1)));
         drop(results);
-        // It went on from the state between the two.
+        // It resumed from the state between the two.
         let mut results = open(&path, known);
         assert_eq!(results.take(&batch(1)).unwrap(), later);
-        // The same once more, as after a crash before the machine heard of it.
+        // The same result again, as after a crash before the machine was notified.
         drop(results);
         let mut results = open(&path, later);
         assert_eq!(results.take(&batch(1)).unwrap(), later);

@@ -44,7 +44,7 @@ struct Run {
     can_go_on: bool,
     /// Whether nothing was sent before this run.
     is_new: bool,
-    /// How long to wait for a callback that settles a doubt, and the number of batches last reported.
+    /// How long to wait for a callback that settles a doubt, and the last reported number of batches.
     doubt: (u32, usize),
 }
 
@@ -158,7 +158,7 @@ impl Run {
             }
             Some(UpdateEvent::Progress(progress)) => self.shown.set(&progress),
             Some(UpdateEvent::Ended(summary)) => return Ok(Some(summary)),
-            // It was asked once more after its end.
+            // It was polled again after its end.
             None => {}
         }
         Ok(None)

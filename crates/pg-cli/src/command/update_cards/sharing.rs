@@ -11,11 +11,11 @@ use crate::{
     output, shell,
 };
 
-/// What a run shares with the processes over a store of intents, or nothing.
+/// The limits that a run shares with the processes over a store of intents, if any.
 pub(super) struct Sharing {
     shared: Option<Box<dyn Shared>>,
     waits: mpsc::UnboundedReceiver<LimitWait>,
-    /// What was said already.
+    /// The messages that were already printed.
     said: Vec<LimitWait>,
 }
 
@@ -115,7 +115,7 @@ impl Sharing {
         }
     }
 
-    /// Gives back what is left of the limits.
+    /// Returns the unused share of the limits.
     pub(super) async fn close(&self) {
         if let Some(shared) = &self.shared {
             shared.close().await;

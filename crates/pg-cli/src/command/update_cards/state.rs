@@ -167,7 +167,7 @@ impl Keeper {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing that holds the lock can leave it in disorder.
+        // A panic under the lock cannot leave it inconsistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -9,7 +9,7 @@ pub(in crate::command) type Pair = (String, String);
 
 /// Returns the fields of a body in XML or JSON; nothing if it is neither.
 pub(in crate::command) fn of_body(body: &[u8]) -> Vec<Pair> {
-    // It knows three names and keeps all others.
+    // The record has three names and keeps all others.
     let mut record = ServiceError::default();
     if decode_into(body, &mut record).is_err() {
         return Vec::new();
@@ -50,7 +50,7 @@ impl Flat {
 impl RecordWriter for Flat {
     fn text(&mut self, name: &str, value: &str) {
         if !value.is_empty() {
-            // The service masks card numbers; this is for the day on which it does not.
+            // The service masks card numbers; this masks any that it does not.
             let shown = if argument::is_secret(name) { pg_proto::shown(name, value) } else { value.to_owned() };
             self.pairs.push((format!("{}{name}", self.path), shown));
         }

@@ -73,11 +73,11 @@ impl Drop for Listener {
 async fn serve(stream: TcpStream, port: u16, came: &UnboundedSender<Request<Bytes>>) {
     let service = service_fn(|request: Request<Incoming>| async move {
         let (mut parts, body) = request.into_parts();
-        // As it was called, for people to see.
+        // The full URL, for display.
         parts.uri = format!("http://127.0.0.1:{port}{}", parts.uri).parse().unwrap_or(parts.uri);
         let status = match Limited::new(body, LONGEST).collect().await {
             Ok(body) => {
-                // The receiver is gone when the walk is over.
+                // The receiver is dropped at the end of the walk.
                 drop(came.send(Request::from_parts(parts, body.to_bytes())));
                 ANSWER
             }

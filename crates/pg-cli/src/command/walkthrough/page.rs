@@ -7,7 +7,7 @@ use super::fields::Pair;
 pub(in crate::command) struct Page {
     /// The text of its first heading.
     pub(in crate::command) heading: String,
-    /// Where its form goes: a path, or an address.
+    /// The target of its form: a path or a URL.
     pub(in crate::command) action: String,
     /// Hidden inputs, which a browser also sends.
     pub(in crate::command) hidden: Vec<Pair>,

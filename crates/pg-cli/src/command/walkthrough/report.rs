@@ -48,7 +48,7 @@ pub(in crate::command) struct Report {
     failure: Option<Failure>,
 }
 
-/// A step, masked, as programs get it.
+/// A step, masked, in its form for programs.
 #[derive(Serialize)]
 struct ShownStep {
     step: usize,
@@ -94,7 +94,7 @@ impl Report {
         report
     }
 
-    /// Begins a chapter, which the next steps belong to.
+    /// Begins a chapter with the next steps.
     pub(in crate::command) fn chapter(&mut self, title: &'static str) {
         self.chapter = title;
         if !self.json {

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{HeaderMap, Request, Response, StatusCode};
 use pg_hyper::{HyperTransport, Transport, TransportError};
 
-/// Real HTTP over loopback, with a memory. Clones share both.
+/// Real HTTP over loopback that records its messages. Clones share the connections and the record.
 #[derive(Clone, Default)]
 pub(in crate::command) struct Wire {
     hyper: HyperTransport,
@@ -45,7 +45,7 @@ impl Reply {
 }
 
 impl Wire {
-    /// The same with another time for connecting, sending and receiving together.
+    /// Sets another time limit for connecting, sending and receiving together.
     pub(in crate::command) fn deadline(&self, deadline: std::time::Duration) -> Self {
         Self { hyper: self.hyper.clone().deadline(deadline), exchanges: Arc::clone(&self.exchanges) }
     }

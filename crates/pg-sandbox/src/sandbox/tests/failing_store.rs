@@ -60,7 +60,7 @@ impl Store for Failing {
     }
 }
 
-/// A sandbox that commits so often, the key check included, and a token of the account `main`.
+/// Creates a sandbox whose store commits this many times, including the key check, and a token of the account `main`.
 pub(super) fn failing(commits: usize) -> (Sandbox, String) {
     let mut sandbox =
         over(Failing { inner: Sqlite::in_memory().unwrap(), commits_left: commits + 2, syncer: None }).unwrap();
@@ -133,7 +133,7 @@ fn a_commit_that_the_disk_lost_is_not_acknowledged_or_used() {
     let healthy = std::mem::replace(&mut sandbox.store, store);
     let syncer = sandbox.syncer().unwrap();
 
-    // The server answers ahead of the disk, and asks before it lets the answers go.
+    // The server answers before the disk has the commit, and waits for the disk before it sends the answers.
     assert_eq!(
         sandbox.answer_group(now(), &mut vec![Inbound::new(&Settings::default(), disable(&key, "json"))], &mut |_| {})
             [0]
@@ -141,13 +141,13 @@ fn a_commit_that_the_disk_lost_is_not_acknowledged_or_used() {
         400
     );
     assert!(matches!(syncer.sync(), Err(StoreError::Unsynced(_))));
-    // Who has no thread for that waits.
+    // A caller without a thread for that waits.
     let refused = text(&sandbox.handle(now(), disable(&key, "json")));
     assert_eq!(refused.0, 500);
     assert!(refused.1.contains(r#""errorCode":"999""#) && refused.1.contains("restart the sandbox"), "{}", refused.1);
     assert_eq!(refused.1.matches("restart the sandbox").count(), 1);
 
-    // The disk seems to be well again, and what it has kept is not known.
+    // The disk seems to work again, and it is unknown what it has stored.
     sandbox.store = healthy;
     assert_eq!(sandbox.handle(now(), disable(&key, "json")).status(), 500);
     assert!(stored(&mut sandbox, &key).unwrap().enabled);

@@ -1,4 +1,4 @@
-//! The payment gateway over the whole road: signed forms in, documented bodies out.
+//! The payment gateway end to end: signed forms in, documented bodies out.
 
 use super::*;
 use crate::{
@@ -32,7 +32,7 @@ const CV2: &str = "987";
 /// A key of the right form that no transaction has.
 const NO_KEY: &str = "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz";
 
-/// A sandbox and the instant at which it is called.
+/// A sandbox, and the time of its calls.
 struct Shop {
     sandbox: Sandbox,
     at: Timestamp,
@@ -48,7 +48,7 @@ struct Answer {
 }
 
 impl Answer {
-    /// A member of the body; empty when it is not there.
+    /// Returns a member of the body; empty if it is missing.
     fn text(&self, name: &str) -> &str {
         self.body[name].as_str().unwrap_or_default()
     }
@@ -118,7 +118,7 @@ impl Shop {
         self.call(method, &pairs)
     }
 
-    /// The rows of a lookup, which has to succeed.
+    /// Returns the rows of a lookup, which must succeed.
     fn find(&mut self, pairs: &[(&str, &str)]) -> Vec<Value> {
         let answer = self.call("lookup", pairs);
         assert_eq!(answer.status, 200, "{answer:?}");

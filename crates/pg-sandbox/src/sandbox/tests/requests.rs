@@ -1,4 +1,4 @@
-//! Requests as merchants send them, and tokens put straight into the records.
+//! Requests as merchants send them, and tokens inserted directly into the records.
 
 use http::{Method, StatusCode};
 use serde_json::Value;
@@ -48,7 +48,7 @@ pub(super) fn text(response: &Response<Bytes>) -> (StatusCode, String) {
     (response.status(), String::from_utf8(response.body().to_vec()).unwrap())
 }
 
-/// Puts a token of an account straight into the records, and gives its key.
+/// Inserts a token of an account directly into the records, and returns its key.
 pub(super) fn token(sandbox: &mut Sandbox, merchant: &str) -> String {
     let key = sandbox.keys.card(now());
     let expiry = ("01", "2030");

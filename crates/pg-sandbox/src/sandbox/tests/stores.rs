@@ -50,7 +50,7 @@ pub(super) fn has_cv2(sandbox: &mut Sandbox, session: &str) -> bool {
     }
 }
 
-/// Puts a record straight into the store.
+/// Inserts a record directly into the store.
 pub(super) fn put<T: crate::store::StoredRecord>(sandbox: &mut Sandbox, record: &T) {
     sandbox.store.begin().unwrap();
     let mut records = Transaction::new(&mut *sandbox.store);
@@ -59,7 +59,8 @@ pub(super) fn put<T: crate::store::StoredRecord>(sandbox: &mut Sandbox, record: 
     sandbox.store.commit().unwrap();
 }
 
-/// Whether work becomes due only with a request. A sandbox over a shared store looks every 5 seconds for work of other processes.
+/// Whether tasks become due only by requests. A sandbox over a shared store checks every 5 seconds for tasks of other
+/// processes.
 pub(super) fn rests(sandbox: &Sandbox, now: Timestamp) -> bool {
     match sandbox.next_due() {
         None => true,

@@ -10,7 +10,7 @@ use crate::{
     store::Query,
 };
 
-/// Tokens of so many cards, each with another number.
+/// Creates tokens of this many cards, each with another number.
 fn tokens(sandbox: &mut Sandbox, count: u64) -> Vec<String> {
     sandbox.store.begin().unwrap();
     let mut keys = Vec::new();

@@ -140,7 +140,7 @@ fn a_card_number_has_13_to_19_digits() {
     }
 }
 
-/// Left out of the sum, such an item would make the customer pay less than was asked for.
+/// If such an item were skipped, the customer would pay less than the order's amount.
 // spec: 2 §2.4, A14
 #[test]
 fn an_item_with_an_unusual_number_counts_in_the_sum() {
@@ -159,7 +159,7 @@ fn an_item_with_an_unusual_number_counts_in_the_sum() {
         assert_eq!((answer.code(), answer.rests_on("A14")), ("937", true), "{name} {answer:?}");
         assert_eq!(answer.text("errorMessage"), format!("Invalid parameter: {name}"));
     }
-    // These are no items, and are meant as some (A151).
+    // These are not items, but intended as items (A151).
     for name in ["itemNames1", "itemDescription0", "item01"] {
         assert_eq!(shop.call("auth", &raw(PAN, &[(name, "1")])).code(), "964", "{name}");
     }
@@ -189,7 +189,7 @@ fn raw_cards_need_their_permission() {
         let answer = shop.call_as("strict", method, &raw(PAN, &[]));
         assert_eq!((answer.status, answer.code()), (403, "106"));
         assert!(answer.rests_on("A102"), "{answer:?}");
-        // Before anything is said about the parameters (A51).
+        // Checked before the parameters (A51).
         assert_eq!(shop.call_as("strict", method, &[("cardNumber", "1")]).code(), "106");
         assert_eq!(shop.call("auth", &[("cardNumber", "1")]).code(), "108");
     }

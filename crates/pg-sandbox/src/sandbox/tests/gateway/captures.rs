@@ -145,7 +145,7 @@ fn references_are_copied_but_the_unique_one() {
 
 #[test]
 fn a_capture_of_a_no_response_card_is_approved() {
-    // The card matters to new payments only, so a reservation made elsewhere is enough to see it.
+    // The card matters to new payments only, so a reservation with another card shows it.
     let mut shop = Shop::open();
     let preauth = reserve(&mut shop, 1000);
     let card = shop.seal(&preauth, SILENT, ("05", "2026"));

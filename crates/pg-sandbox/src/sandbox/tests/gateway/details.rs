@@ -20,7 +20,7 @@ fn every_text_of_the_card_form_is_recorded_with_its_payment() {
     assert_eq!(texts.len(), 2 + 8 + 6 + 8, "{texts:?}");
     let mut pairs = vec![("sessionKey", session.as_str()), ("cardNumber", PAN), ("cardExpiryDate", "0530")];
     pairs.extend([("nextPageUrl", PAGE), ("currentPageUrl", PAGE), ("formId", "form-1"), ("collectPlan", "gold")]);
-    // At most eight characters, of their own for each.
+    // At most eight characters, different for each.
     let values: Vec<String> = (0..texts.len()).map(|number| format!("text {number}")).collect();
     pairs.extend(texts.iter().copied().zip(values.iter().map(String::as_str)));
     let body = serde_urlencoded::to_string(&pairs).unwrap();

@@ -35,7 +35,7 @@ fn promised(value: Option<u64>, left: u64, none_left: &'static str) -> Result<u6
     }
 }
 
-/// A debit, what it was for, and what was paid back.
+/// A debit, its amount, and the refunded amount.
 struct Debit {
     key: String,
     amount: u64,
@@ -62,7 +62,7 @@ impl Model {
         Self { shop, preauth, reserved: amount, ended: false, ends, debits }
     }
 
-    /// Makes a step and compares its reply with the promise.
+    /// Performs a step and compares its reply with the model.
     fn step(&mut self, step: &Step) {
         let left = if self.shop.at < self.ends && !self.ended { self.reserved } else { 0 };
         match *step {
@@ -111,7 +111,7 @@ impl Model {
         }
     }
 
-    /// Adds up what was recorded, from the rows alone.
+    /// Adds up the recorded amounts, from the rows alone.
     fn check(&mut self, amount: u64) {
         let payments = self.shop.payments();
         let sum = |parent: &str, kinds: &[&str]| -> u64 {

@@ -1,4 +1,4 @@
-//! References of what follows a payment: its own where it has them, otherwise those of the original.
+//! References of operations on a payment: their own, otherwise those of the original.
 
 use super::{
     three_d_secure::{CHALLENGE, answered},

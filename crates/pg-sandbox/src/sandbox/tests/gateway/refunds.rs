@@ -49,7 +49,7 @@ fn each_capture_of_a_preauth_is_refunded_by_itself() {
     assert_eq!(shop.operate("refund", &first, Some(301)).code(), "107");
     assert_eq!(shop.operate("refund", &first, None).code(), "600");
     assert_eq!(shop.operate("refund", &second, None).code(), "600");
-    // What was paid back is not reserved again.
+    // A refunded amount is not reserved again.
     assert_eq!(shop.operate("capturepreauth", &preauth, Some(1)).code(), "952");
 }
 
@@ -90,7 +90,7 @@ fn a_refused_operation_changes_nothing() {
     assert_eq!(shop.payments(), before);
 }
 
-/// A value of nothing is the sandbox's to judge (A96 and A97): the reply says so.
+/// A value of 0 is the sandbox's decision (A96 and A97): the basis of the reply names it.
 // spec: 2 §3.2, A97
 #[test]
 fn a_value_of_zero_is_refused_with_its_assumption() {

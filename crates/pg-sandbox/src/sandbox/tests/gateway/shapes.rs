@@ -1,8 +1,8 @@
-//! The bodies as they stand on the wire.
+//! The bodies in their wire form.
 
 use super::*;
 
-/// The body with everything that is random replaced by its shape.
+/// Returns the body with random parts replaced by their form.
 fn shape(body: &str) -> String {
     let mut shape = String::new();
     let word = |c: char| c.is_ascii_alphanumeric();

@@ -63,7 +63,7 @@ fn a_fault_silences_every_method_that_asks_the_bank() {
             assert_eq!(shop.payments().len() - before, usize::from(charged), "{method} {kind}");
             assert_eq!(shop.find(&unique).len(), usize::from(charged), "{method} {kind}");
             assert_eq!(shop.call(method, &[&pairs[..], &unique].concat()).code(), "950", "{method} {kind}");
-            // What was not done can still be done.
+            // An operation that was not executed can still be executed.
             let code = if !charged {
                 "600"
             } else {
@@ -83,7 +83,7 @@ fn a_fault_silences_every_method_that_asks_the_bank() {
 fn a_silent_decline_is_found_as_what_it_is() {
     let mut shop = Shop::open();
     fault(&mut shop, "*", "no-response-charged");
-    // A call that does not ask the bank does not meet the fault.
+    // The fault does not affect a call that does not ask the bank.
     assert!(shop.find(&[UNIQUE]).is_empty());
     assert_eq!(shop.call("auth", &raw(DECLINED, &[UNIQUE])).code(), "119");
     assert_eq!(shop.find(&[UNIQUE])[0]["transactionStatusCode"], "901");

@@ -1,4 +1,4 @@
-//! `uniqueMerchantReference`: once, whatever comes of the request that reaches the bank.
+//! `uniqueMerchantReference`: accepted once, whatever the result of the first request.
 
 use super::*;
 

@@ -216,7 +216,7 @@ fn only_get_head_and_post_are_answered() {
         assert!(page(&response).contains("934"));
     }
     assert_eq!(end_of(&mut shop, &key), None);
-    // What only a form may do is not an address.
+    // An action that only a form may perform has no URL.
     let address = format!("/3ds/{key}?outcome=authenticate");
     let response = shop.sandbox.handle(shop.at, request(Method::GET, &address, ""));
     assert_eq!((response.status(), end_of(&mut shop, &key)), (StatusCode::OK, None));

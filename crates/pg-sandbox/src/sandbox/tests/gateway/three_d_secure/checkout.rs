@@ -49,7 +49,7 @@ fn challenged(response: &Response<Bytes>) -> String {
     location(response).strip_prefix("/3ds/").unwrap().to_owned()
 }
 
-/// What was recorded beside the checks.
+/// Returns the records other than checks.
 fn charges(shop: &mut Shop) -> Vec<(String, String)> {
     let checks = [PaymentKind::ThreeDSecureCheck, PaymentKind::ThreeDsAuthenticatedOnly];
     let payments = shop.payments().into_iter().filter(|payment| !checks.contains(&payment.kind));
@@ -77,7 +77,7 @@ fn the_customer_authenticates_and_pays() {
         assert_eq!(token.uses, 1);
         let callbacks: Vec<Callback> = Transaction::new(&mut *shop.sandbox.store).find(&Query::oldest(9)).unwrap();
         assert_eq!(callbacks.len(), 1);
-        // Coming back again shows the same and charges nothing.
+        // Returning again shows the same page and charges nothing.
         assert_eq!(location(&get(&mut shop, &back)), location(&paid));
         assert_eq!(charges(&mut shop).len(), 1);
     }

@@ -108,7 +108,7 @@ fn an_authentication_that_timed_out_stays_so() {
     shop.wait(900);
     assert_eq!(pay_with(&mut shop, "auth3DSecure", &key).code(), "907");
     assert_eq!(pay_with(&mut shop, "auth3DSecure", &key).code(), "962");
-    // A clock that is set back opens it no more.
+    // Setting the clock back does not reopen it.
     shop.at = now();
     assert_eq!(location(&press(&mut shop, &key, "authenticate")), RETURN);
     assert_eq!(status_of(&mut shop, &key).code(), "922");
