@@ -11,7 +11,7 @@ pub enum Failure {
     Engine,
     /// The disk is full, and the engine rolls the transaction back.
     Full,
-    /// The transaction is gone.
+    /// The transaction is lost.
     Lost,
     /// A commit that reports an error but succeeded: no engine may do that.
     Lie,

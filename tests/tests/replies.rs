@@ -85,7 +85,7 @@ fn directory() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("vectors/replies")
 }
 
-/// A document without the white space that means nothing, and with one spelling of an empty element.
+/// A document without insignificant white space, and with one spelling of empty elements.
 fn squeezed(body: &str, encoding: Encoding) -> String {
     match encoding {
         Encoding::Json => squeezed_json(body),

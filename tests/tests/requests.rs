@@ -1,4 +1,5 @@
-//! Every method's request: its parameters in signing order and back, its rules by hand and by table, and what its errors may show.
+//! Every method's request: its parameters in signing order and back, its rules by hand and by table, and the content of
+//! its errors.
 
 #![allow(clippy::panic, reason = "panicking is how a test fails, also in what tests share")]
 

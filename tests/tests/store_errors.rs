@@ -1,5 +1,6 @@
-//! A store that fails: at every operation of every request of a tour through the services. Each failure is answered by the
-//! documented error in the shape of its service, nothing is half done, and the same request succeeds when it is sent again.
+//! A store that fails at every operation of every request of a tour through the services. Each failure gives the
+//! documented error in the format of its service and leaves no partial change, and the same request succeeds when it is
+//! sent again.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -9,7 +10,7 @@ mod tour;
 use pg_tests::failing_store::Failure;
 use shop::{Request, Shop};
 
-/// The error of the engine, the disk that is full, a transaction that is gone; and the disk that stays full for a while.
+/// An error of the engine, a full disk, a lost transaction; and a disk that stays full for a while.
 const FAILURES: [(Failure, usize); 4] =
     [(Failure::Engine, 1), (Failure::Full, 1), (Failure::Lost, 1), (Failure::Full, usize::MAX)];
 
@@ -45,7 +46,7 @@ fn a_failure_at_any_operation_is_an_error_and_the_next_attempt_succeeds() {
     }
 }
 
-/// A check that could not fail would show nothing.
+/// Checks that the check can fail.
 #[test]
 fn a_write_that_was_reported_failed_but_persisted_is_detected() {
     let kept = (0..).find(|operation| {

@@ -22,8 +22,8 @@ use crate::walk::shapes::Shapes;
 const CARD: &str = "4000000000001000";
 const PAGE: &str = "https://shop.example/page";
 
-/// Fields that need no value: a CV2 is never shown (spec 2 §2.2), of the acquirer's data the two steps of 3-D Secure tell
-/// `bankECIValue` only, which is a field of its own, and the documents list no type for the status (spec 2 §4.4).
+/// Fields that need no value: a CV2 is never shown (spec 2 §2.2), of the acquirer's data the two steps of 3-D Secure
+/// return only `bankECIValue`, which is a separate field, and the documents list no type for the status (spec 2 §4.4).
 const NEED_NO_VALUE: &[(&str, &str)] = &[
     ("RedirectData", "cardCV2"),
     ("ThreeDSecureInitiation", "bank"),

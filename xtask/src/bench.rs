@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: runs the benchmarks and writes down what they found.
+//! `cargo xtask bench`: runs the benchmarks and writes their results.
 
 mod builds;
 mod costs;

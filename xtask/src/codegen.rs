@@ -164,7 +164,7 @@ fn files_below(root: &Path, folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Runs `rustfmt` over all Rust files at once, in a folder of their own.
+/// Runs `rustfmt` over all Rust files at once, in a temporary folder.
 fn format_rust(root: &Path, files: &mut Files) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let mut paths = Vec::new();

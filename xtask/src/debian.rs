@@ -8,7 +8,7 @@ use anyhow::Result;
 
 use crate::steps::{self, Outcome};
 
-/// Programs, each with the package that it comes in.
+/// Programs, each with its package.
 pub(crate) type Tools = &'static [(&'static str, &'static str)];
 
 /// The browser in which the pages are tested, and the driver that belongs to it.

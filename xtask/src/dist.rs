@@ -25,7 +25,7 @@ const COMPILER: debian::Tools = &[("musl-gcc", "musl-tools")];
 /// The features of the packed command: who has no compiler cannot add one.
 const FEATURES: &str = "postgres";
 
-/// The shells that get completions, and what their file is called.
+/// The shells that get completions, and the names of their files.
 const SHELLS: [(&str, &str); 5] =
     [("bash", "pg.bash"), ("elvish", "pg.elv"), ("fish", "pg.fish"), ("powershell", "_pg.ps1"), ("zsh", "_pg")];
 

@@ -41,7 +41,7 @@ enum Command {
                       mistake in the tables is told at once, and then nothing is written."
     )]
     Codegen {
-        /// Write nothing; fail if a generated file is missing, stale or left over
+        /// Write nothing; fail if a generated file is missing, outdated or no longer generated
         #[arg(long)]
         check: bool,
         /// Write again whenever a table changes, and show the change, until it is stopped
@@ -53,7 +53,7 @@ enum Command {
         /// Such as `transaction/authCardKey`, `authCardKey` or `AuthCardKey`; without it, all methods are listed
         name: Option<String>,
     },
-    /// Write what the library crates offer, item by item, to docs/reference/api
+    /// Write the public items of the library crates to docs/reference/api
     #[command(
         long_about = "Reads the sources of the library crates and writes what they offer to docs/reference/api/*.txt, so that a \
                       change of the public API is seen in review. Run it after such a change and commit both; a test \
@@ -101,7 +101,7 @@ enum Command {
                       module is over its budget. Installs the rustup target if it is missing; needs no other tool."
     )]
     Wasm,
-    /// Pack the command as a static archive in target/dist/, and try it where there is nothing else
+    /// Pack the command as a static archive in target/dist/, and try it in an empty root
     #[command(
         long_about = "Builds pg for Linux with musl, linked statically, and packs it with completions, manual pages, the licences of \
                       everything that is linked into it and a list of that (CycloneDX) as target/dist/pg-VERSION-TARGET.tar.gz, \
@@ -219,10 +219,10 @@ enum Command {
         /// Only this package's benchmarks, can be repeated; prints, but writes no file
         #[arg(short, long, value_name = "CRATE")]
         package: Vec<String>,
-        /// Go on with what an interrupted run has left
+        /// Continue an interrupted run
         #[arg(long, conflicts_with_all = ["quick", "package"])]
         resume: bool,
-        /// Instead: build crates from nothing, and write what that costs into docs/internals/performance.md
+        /// Instead: build crates from an empty target folder, and write the costs into docs/internals/performance.md
         #[arg(long, conflicts_with_all = ["quick", "package", "resume"])]
         build: bool,
         /// Instead: measure what hostile input costs, and write that section of docs/internals/performance.md

@@ -1,4 +1,5 @@
-//! `cargo xtask package`: the published crates, packed as for a registry, and whether each has what its users need.
+//! `cargo xtask package`: packs the published crates as for a registry, and checks that each contains what its users
+//! need.
 
 use std::fs;
 use std::path::Path;
@@ -27,7 +28,7 @@ pub(crate) fn published(metadata: &Metadata) -> Vec<&Package> {
     found
 }
 
-/// Packs the crates, builds them from their packages if that is asked for, and lists them.
+/// Packs the crates, builds them from their packages on request, and lists them.
 pub(crate) fn run(root: &Path, verify: bool) -> Result<Outcome> {
     let metadata = workspace::metadata(root)?;
     let packages = published(&metadata);

@@ -93,7 +93,7 @@ impl Run {
         self.summary.extend(lines.iter().map(|line| locked(line).clone()));
     }
 
-    /// Counts what became of a step, and words it for the summary.
+    /// Counts the result of a step, and returns its text for the summary.
     fn took_note(&mut self, title: &str, ended: Result<Outcome>, begun: Instant) -> String {
         let seconds = now().duration_since(begun).as_secs();
         match ended {
@@ -116,7 +116,7 @@ impl Run {
         }
     }
 
-    /// Prints what became of each step; an error if one has failed.
+    /// Prints the result of each step; an error if one has failed.
     pub(crate) fn end(self) -> Result<()> {
         let Self { summary, failed, left_out, .. } = self;
         println!("\n==> summary");
@@ -141,7 +141,7 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Does it with what it prints kept. A step that panics has failed like any other.
+/// Runs a step and keeps its output. A step that panics has failed.
 fn logged(action: Box<dyn FnOnce() -> Result<Outcome> + Send + '_>) -> (Result<Outcome>, Option<File>) {
     match tempfile::tempfile() {
         Ok(file) => LOG.set(Some(file)),

@@ -10,7 +10,7 @@ use flate2::{Compression, write::GzEncoder};
 
 use crate::{steps, targets, workspace};
 
-/// What it is compiled for.
+/// The target that it is compiled for.
 pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
 const COMPILED: &str = "pg_wasm.wasm";
 
@@ -21,7 +21,7 @@ const INLINED: &str = "PG_WASM_BASE64";
 /// What the package takes along from the root.
 const LICENCES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
 
-/// What the compiled module may take on its way to a worker, in bytes of gzip: 24 KB, and one day 20.
+/// The maximum size of the compiled module, in bytes of gzip: 24 KB, and one day 20.
 const BUDGET: usize = 24_000;
 const MOONSHOT: usize = 20_000;
 /// The page that states the budget and the sizes.

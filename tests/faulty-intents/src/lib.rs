@@ -41,7 +41,7 @@ pub enum StoreBug {
     ProbeByProcess,
     /// Every process has the account's places for requests in flight to itself.
     PlacesByProcess,
-    /// A place whose request failed is free again at once.
+    /// A place is free again at once after its request failed.
     FailureForgotten,
     /// Every process has the whole limit.
     ThrottleByProcess,

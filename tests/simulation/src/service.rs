@@ -145,8 +145,8 @@ impl Service {
         !crashed
     }
 
-    /// Returns when callbacks may be due. Several processes look every few seconds for work of others; a look before anything in
-    /// the store is due would find nothing, and is left out.
+    /// Returns when callbacks may be due. Several processes check every few seconds for tasks of others; checks before
+    /// anything in the store is due are skipped.
     pub(crate) fn next_due(&self) -> Option<Millis> {
         let next = self.processes.iter().flatten().filter_map(Sandbox::next_due).min()?;
         let work = if self.processes.len() > 1 { self.store.next_work()? } else { next };

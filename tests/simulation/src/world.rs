@@ -205,7 +205,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Lets the next event happen; false if there is none.
+    /// Executes the next event; false if there is none.
     pub(crate) fn step(&mut self) -> bool {
         let Some((at, happening)) = self.agenda.next() else { return false };
         self.now = at;

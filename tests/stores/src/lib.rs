@@ -110,8 +110,8 @@ pub fn is_shared() -> bool {
     Choice::from_environment() == Choice::Postgres
 }
 
-/// Whether work becomes due only with a request. A sandbox over a shared store reads the store every 5 seconds, for
-/// work of other processes.
+/// Whether tasks become due only by requests. A sandbox over a shared store reads the store every 5 seconds, for tasks
+/// of other processes.
 #[must_use]
 pub fn rests(sandbox: &Sandbox, now: Timestamp) -> bool {
     match sandbox.next_due() {

@@ -46,7 +46,7 @@ async fn killed_between_any_two_steps_it_has_charged_once_in_the_end() {
             let file = folder.path().join(format!("{reference}.json"));
             let first = tokio::task::block_in_place(|| charging(&base_url, &file, &reference, place));
             let ended = first.is_some();
-            // Kills it at the same place again, if it gets that far; then lets it finish.
+            // Kills it at the same place again, if it gets there; then lets it finish.
             let said = first.or_else(|| tokio::task::block_in_place(|| charging(&base_url, &file, &reference, place)));
             let said = said.or_else(|| tokio::task::block_in_place(|| charging(&base_url, &file, &reference, 0)));
             let held = ledger::under(&shop.client, &reference).await;

@@ -77,7 +77,7 @@ impl EachMethod for ThereAndBack {
                 comes_back(&request)
             })
             .unwrap_or_else(|error| panic!("{:?}: {error}", M::INFO));
-        // Requests that break rules come back too, as long as they can be read at all.
+        // Requests that break rules are read back too, if they can be read.
         runner()
             .run(&any_values(M::INFO), |parameters| {
                 M::from_parameters(&parameters).map_or(Ok(()), |request| comes_back(&request))

@@ -163,7 +163,7 @@ fn a_gap_in_the_numbers_of_items_is_an_error() {
     assert!(pg_model::GetToken::from_parameters(&misnumbered.into_iter().collect()).is_err());
     let gap = Parameters::from_iter([("item_name[2]", "Tea"), ("item_price[2]", "1")]);
     assert_eq!(wrong_names(&checkout.check_parameters(&gap)), ["item_name[2]"]);
-    // Version 5 gives no base: 1 is as good as 0, and errors keep the numbers that were sent.
+    // Version 5 defines no base: numbers from 1 are as valid as from 0, and errors show the sent numbers.
     let from_one = |price: &'static str| Parameters::from_iter([("item_name[1]", "Tea"), ("item_price[1]", price)]);
     assert!(checkout.check_parameters(&from_one("1")).is_empty());
     assert_eq!(pg_model::GetToken::from_parameters(&from_one("1")).expect("a request").items.len(), 1);

@@ -16,7 +16,7 @@ pub(crate) const CV2: &str = "9173";
 
 const LISTS: [&str; 8] =
     ["transactions", "tokens", "sessions", "authentications", "checkouts", "batches", "callbacks", "sms"];
-/// What the cards are sealed with.
+/// The key that seals the cards.
 const KEY: [u8; 32] = [3; 32];
 
 pub(crate) struct Shop {
@@ -44,7 +44,7 @@ impl Shop {
         Self { sandbox, store, merchant, now: Timestamp::parse("2026-05-04T10:00:00Z").unwrap() }
     }
 
-    /// Another sandbox over what the last one has left.
+    /// Opens another sandbox over the store of the last one.
     pub(crate) fn start_again(&mut self) {
         self.sandbox = Sandbox::over(Box::new(self.store.clone()), Settings::default(), &KEY, [2; 32]).unwrap();
     }
@@ -60,7 +60,7 @@ impl Shop {
         for secret in &request.secrets {
             assert!(!shown.contains(secret.as_str()), "{}: {secret} in {shown}", request.path);
         }
-        // Four digits stand within some trace code or other.
+        // Four digits may be part of a trace code.
         let mut numbers = shown.split(|letter: char| !letter.is_ascii_digit());
         assert!(numbers.all(|number| number != CV2), "{}: {shown}", request.path);
         response
@@ -137,7 +137,7 @@ impl Request {
     pub(crate) fn assert_failed(&self, response: &Response<Bytes>, at: &str) {
         let body = String::from_utf8_lossy(response.body());
         if response.status() == 303 {
-            // A browser is led to the page that its merchant has for errors (spec 2 §4.2).
+            // A browser is redirected to the merchant's error page (spec 2 §4.2).
             let location = response.headers()["location"].to_str().unwrap();
             let (_, query) = location.split_once("https://shop.example/error?").unwrap();
             let pairs: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();

@@ -1,4 +1,4 @@
-//! What has changed between two listings of a crate, and whether programs that use the crate still compile.
+//! The changes between two listings of a crate, and whether programs that use the crate still compile.
 //!
 //! The rules are those of Cargo's page on semantic versioning, as far as a listing shows them: signatures are compared as they are
 //! written, without the names of their parameters, so that a bound that was relaxed counts as breaking too.
@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What changed in a crate.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Changes {
-    /// Programs that compiled may not any more.
+    /// Programs that compiled may no longer compile.
     pub(super) breaking: Vec<String>,
     /// What is new, and what promises more.
     pub(super) additive: Vec<String>,

@@ -90,7 +90,7 @@ pub(super) fn kept(page: &str) -> &str {
     }
 }
 
-/// How many crates are compiled, build scripts and macros apart from what they belong to.
+/// The number of compiled crates; build scripts and macros count separately.
 fn crates(root: &Path, build: &Build) -> Result<usize> {
     let mut cargo = workspace::cargo(root);
     cargo.args(["tree", "--locked", "-p", build.package, "-e", "normal,build", "--prefix", "none"]);

@@ -33,9 +33,9 @@ pub(super) struct Point {
 const TOLERANCE: f64 = 0.15;
 
 impl Chart {
-    /// The power of the size that the cost follows among the larger sizes: the slope of the line that fits the upper half of
-    /// the points best, both axes logarithmic. Among the small ones, what a call costs by itself hides it. Nothing without
-    /// three points.
+    /// The power of the size that the cost follows among the larger sizes: the slope of the line that fits the upper
+    /// half of the points best, both axes logarithmic. Among the small sizes, the fixed cost of a call hides it. `None`
+    /// with fewer than three points.
     pub(super) fn exponent(&self) -> Option<f64> {
         if self.points.len() < 3 {
             return None;

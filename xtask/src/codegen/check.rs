@@ -61,7 +61,7 @@ impl<'t> Checker<'t> {
         self.problems.push(place, what);
     }
 
-    /// A text that must not be empty. Where the key itself is missing, reading has said so.
+    /// Checks a text that must not be empty. A missing key was already reported.
     fn filled(&mut self, places: &Places, texts: &[(&'static str, &str)]) {
         for (key, text) in texts {
             let there = places.keys.iter().any(|(name, _)| name == key);

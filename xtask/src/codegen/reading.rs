@@ -18,7 +18,7 @@ struct Reading<'r> {
     problems: RefCell<Problems>,
 }
 
-/// A row: a table of the file, and the keys that were asked for.
+/// A row: a table of the file, and its known keys.
 pub(super) struct Row<'r> {
     reading: &'r Reading<'r>,
     table: &'r DeTable<'r>,

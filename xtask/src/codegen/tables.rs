@@ -1,4 +1,4 @@
-//! The tables as they are in the files.
+//! The content of the table files.
 
 mod rows;
 

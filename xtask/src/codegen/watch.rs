@@ -89,7 +89,7 @@ fn texts(root: &Path) -> BTreeMap<PathBuf, String> {
     tables.filter_map(|path| Some((path.clone(), fs::read_to_string(root.join(path)).ok()?))).collect()
 }
 
-/// The lines that are gone and the lines that are new: rows are lines, so that shows what was done.
+/// The removed and the added lines. Each row is a line, so this shows the change.
 fn changes<'t>(before: &'t str, after: &'t str) -> Vec<(char, &'t str)> {
     let count = |text: &'t str| {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();

@@ -33,7 +33,7 @@ pub(super) fn page(contents: &Contents) -> Result<String> {
     Ok(page)
 }
 
-/// The texts in the folder of a crate; some have none, and then the name of the licence has to do.
+/// The licence texts in the folder of a crate; if there are none, only the licence's name is listed.
 fn texts_of(package: &Package) -> Result<Vec<String>> {
     let folder = package.manifest_path.parent().context("a manifest lies in a folder")?;
     let mut files: Vec<_> = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;

@@ -1,4 +1,4 @@
-//! The decoder for JavaScript front-end tiers, where it will run and as its users write it.
+//! Tests the decoder for JavaScript front-end tiers, on its hosts and in its users' code.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ fn run(root: &Path, target_directory: &Path, folder: &str) -> Result<Outcome> {
     }
     let mut node = Command::new("node");
     node.args(["--test", "--test-reporter", "spec"]).current_dir(root);
-    // By name, since versions of Node disagree about what a folder means.
+    // By name, since versions of Node treat a folder differently.
     let folder = root.join(folder);
     let mut files: Vec<PathBuf> = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
     files.retain(|file| file.to_string_lossy().ends_with(".test.js"));

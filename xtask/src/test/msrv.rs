@@ -13,7 +13,7 @@ use crate::workspace;
 /// These build SQLite, which takes longer than all the others together, so they are checked on CI only.
 const SLOW: [&str; 2] = ["pg-sandbox", "pg-cli"];
 
-/// All published crates at once, so that what they share is compiled once.
+/// All published crates at once, so that shared dependencies are compiled once.
 pub(super) fn step<'a>(root: &'a Path, metadata: &'a Metadata) -> Step<'a> {
     Step::new("the published crates with the oldest Rust that they promise", move || {
         let published = package::published(metadata);

@@ -34,7 +34,7 @@ pub(super) fn typed(root: &Path, target_directory: &Path) -> Result<Outcome> {
                 let mut cargo = super::cargo(&folder);
                 // The crates of the workspace's lock file suffice, and a registry may be unreachable.
                 cargo.args(arguments).env("CARGO_NET_OFFLINE", "true");
-                // As the workspace builds, so that what it has built counts.
+                // With the workspace's settings, so that its built artifacts are used.
                 cargo.env("CARGO_TARGET_DIR", target_directory).env("CARGO_PROFILE_DEV_DEBUG", "false");
                 cargo.env("CARGO_PROFILE_DEV_LTO", "off").env("CARGO_PROFILE_DEV_BUILD_OVERRIDE_CODEGEN_UNITS", "256");
                 steps::execute(&mut cargo)?;

@@ -13,12 +13,11 @@ use super::suite::{self, Program};
 use crate::steps::{Run, Step};
 use crate::workspace;
 
-/// Tests that go through many crates in little time, run when a crate below them was changed: package, program, and what
-/// their names contain.
+/// Fast tests of many crates, run if one of these crates was changed: package, program, and a part of their names.
 const CHOSEN: [(&str, &str, &[&str]); 2] =
     [("pg-tests", "all", &["journey::", "in_process::", "vectors::"]), ("pg-sandbox", "all_of_sandbox", &["rules::"])];
 
-/// Tests that take far longer than all the others: package, program, and what their names contain, or nothing for the
+/// Tests that take far longer than all others: package, program, and a part of their names, which is empty for the
 /// whole program.
 const LONG: [(&str, &str, &str, Skipped); 4] = [
     ("pg-tests", "browser", "", Skipped::UnlessAlone),
@@ -40,7 +39,7 @@ enum Skipped {
 const NEVER: &str = "tests that wrong models of the sandbox are noticed; examples, also those in the documentation; ten thousand worlds of the simulation; the builds for bare metal \
                      and wasm; everything in Node; docs/reference/openapi.yaml in validators and mock servers";
 
-/// Whose change reaches tests that no dependency tells of.
+/// Packages whose changes affect tests without a dependency on them.
 const READERS: [(&str, &str); 4] = [
     ("crates/pg-model/tables/", "xtask"),
     ("docs/", "xtask"),

@@ -25,7 +25,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("pg-intents", &["pg-connections", "pg-hyper", "pg-sandbox"]),
     ("pg-cli", &["pg-hyper", "pg-intents", "pg-rehearse", "pg-sandbox", "pg-survey"]),
     ("pg-wasm", &["pg-crypto", "pg-model"]),
-    // Examples to copy: what each depends on is what it shows.
+    // Examples to copy: each depends only on what it demonstrates.
     ("axum-shop", &["pg-hyper", "pg-intents", "pg-sandbox"]),
     ("decode-text", &["pg-crypto"]),
     ("decode-record", &["pg-crypto", "pg-model"]),
@@ -58,7 +58,7 @@ const FAULTY: &str = "pg-faulty-intents";
 /// The member with what tests share; any other may have it as a dev-dependency.
 const SUPPORT: &str = "pg-support";
 
-/// The member that may depend on every other, and on which none may depend.
+/// The member that may depend on all others, and on which no other may depend.
 const JOURNEYS: &str = "pg-tests";
 
 /// A workspace member and the members that its manifest names, as dependency of any kind; but the

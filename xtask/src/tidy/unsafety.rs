@@ -9,7 +9,7 @@ use super::{Source, Violation};
 /// The crates that export names to JavaScript. `forbid` knows no exception, so they spell the workspace's lints out.
 const EXPORTERS: [&str; 2] = ["crates/pg-wasm", "tests/wasm-charge"];
 
-/// Their one file that may, and what alone it may.
+/// The only file that has the exception, and the only allowed attribute.
 const EXPORTS: &str = "src/exports.rs";
 const NAME: &str = concat!("#[un", "safe(no_mangle)]");
 

@@ -72,7 +72,7 @@ fn switched_off(table: &Table) -> Vec<&Value> {
     ["lib", "bin"].into_iter().flat_map(|kind| targets(table, kind).filter(off)).collect()
 }
 
-/// Which file belongs to which target is not asked: with one of them off, the folder holds no test.
+/// Files are not assigned to targets: if one target is off, its folder must contain no test.
 fn without_tests<'a>(sources: &'a [Source], folder: &'a str) -> impl Iterator<Item = Violation> + 'a {
     let of_the_target = move |source: &&Source| source.path.starts_with(&format!("{folder}src/"));
     let tests = move |source: &&Source| MARKS.iter().any(|mark| source.text.contains(mark));

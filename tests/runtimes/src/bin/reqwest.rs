@@ -31,8 +31,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// An error while the connection was being made (`is_connect`), or while the request was still being put together
-/// (`is_builder`), came before anything left. All others may have come after.
+/// After an error of the connection (`is_connect`) or of building the request (`is_builder`) nothing was sent. After
+/// any other error the request may have been sent.
 async fn send(client: &Client, request: Request<Bytes>) -> Result<Response<Bytes>, Failure> {
     let request = request.try_into().map_err(not_sent)?;
     let judged = |error: reqwest::Error| {

@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let reference = env::args().nth(1).ok_or("which order?")?;
     let (machine_file, outcome_file) = (format!("{reference}.json"), format!("{reference}.txt"));
 
-    // Ended before? Then the outcome stands, and the machine is not resumed; an unknown outcome is only looked up.
+    // If it has ended, its outcome is final and the machine is not resumed; an unknown outcome is only looked up.
     let noted = read(&outcome_file)?;
     if let Some(outcome) = noted.as_ref().filter(|outcome| !outcome.starts_with(UNKNOWN)) {
         println!("{outcome}");

@@ -29,7 +29,7 @@ struct Network {
     /// Chances in a thousand.
     lost: u64,
     slow: u64,
-    /// Whether notifications arrive at all, as behind a pool in transaction mode.
+    /// Whether notifications arrive; behind a pooler in transaction mode they do not.
     pub(super) notifies: bool,
 }
 
@@ -168,7 +168,7 @@ impl Connection {
             let result = change.await;
             time.sleep(way.back).await;
             if database.acknowledges(&way) {
-                // The process may be gone.
+                // The process may have ended.
                 let _ = tell.send(result);
             }
         });

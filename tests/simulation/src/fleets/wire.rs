@@ -164,7 +164,7 @@ impl Wire {
         shared.note(format_args!("the service answers {} with {}: {back:?}", self.seat.name, reply.status()));
         if let Some(back) = back {
             shared.time.sleep(back).await;
-            // The caller may be gone.
+            // The caller may have ended.
             let _ = tell.send(reply);
         }
     }

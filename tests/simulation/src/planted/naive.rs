@@ -149,11 +149,11 @@ fn resend_anew(naive: &mut Naive) -> Step {
     naive.pay()
 }
 
-/// A lookup that finds nothing is taken for proof that nothing was charged.
+/// An empty lookup counts as proof that nothing was charged.
 pub(super) const BELIEVES_AN_EMPTY_LOOKUP: Planted =
     Planted::new("an empty lookup counts as not charged", "claims stay true", 200, &Naively(Naive::look));
 
-/// A status that neither the documents nor the dialect list is taken for a decline.
+/// An unlisted status counts as a decline.
 pub(super) const UNKNOWN_STATUS_IS_A_DECLINE: Planted =
     Planted::new("an unlisted status counts as a decline", "claims are true", 600, &Naively(give_up))
         .in_other_dialects();

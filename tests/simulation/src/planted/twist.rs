@@ -22,7 +22,7 @@ use crate::{
 pub(super) struct Twist {
     /// The machines that have it.
     pub(super) of: fn(Kind) -> bool,
-    /// How they misread an event, or what they do at once instead.
+    /// The misread event, or the wrong step.
     pub(super) hears: fn(Event) -> ControlFlow<Step, Event>,
     /// What they do at once when they get an input.
     pub(super) told: fn(&Job, &OwnerEvent) -> Option<Step>,

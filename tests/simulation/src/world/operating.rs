@@ -12,7 +12,7 @@ use crate::{
     spoken::value,
 };
 
-/// The status of a call that meets the fault of an operator, and of no other.
+/// The HTTP status of the operator's fault, which no other reply has.
 const INJECTED: StatusCode = StatusCode::SERVICE_UNAVAILABLE;
 
 impl World<'_> {
@@ -59,12 +59,12 @@ impl World<'_> {
         self.faults_left = self.faults_left.filter(|_| reply.status().is_success()).map(|_| 0);
     }
 
-    /// A process crashed: a fault that a call has met may be undone.
+    /// A process crashed: the use of a fault may be rolled back.
     pub(super) fn operated_over_a_crash(&mut self) {
         self.faults_left = None;
     }
 
-    /// Checks an answer of the service against what holds for all of its processes.
+    /// Checks that an answer of the service follows the rules of all its processes.
     pub(super) fn hold_to_orders(&mut self, call: usize, response: &Response<Bytes>) {
         let path = self.calls[call].request.uri().path().to_owned();
         if !["/v3/", "/enterprise/"].iter().any(|prefix| path.starts_with(prefix)) {

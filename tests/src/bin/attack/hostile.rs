@@ -1,4 +1,4 @@
-//! Hostile connections, in a process of their own: it is as nice as can be, since real attackers have processors of their own.
+//! Hostile connections, in a separate process at the lowest priority, since real attackers have their own processors.
 
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},
@@ -75,7 +75,7 @@ impl Kind {
 pub(crate) struct Crowd {
     pub(crate) kind: Kind,
     pub(crate) to: SocketAddr,
-    /// Each from an address of its own.
+    /// Whether each connection has its own address.
     pub(crate) many: bool,
     /// What they ask for, in turns.
     pub(crate) paths: Vec<String>,

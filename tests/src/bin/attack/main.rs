@@ -33,7 +33,7 @@ use target::Program;
 /// What every part of the program may fail with.
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
-/// What was asked for.
+/// The arguments.
 struct Wanted {
     program: Program,
     only: Option<String>,

@@ -24,7 +24,7 @@ impl<'a> Table<'a> {
         Self { only, rows: Vec::new() }
     }
 
-    /// Whether an attack was asked for.
+    /// Whether an attack is selected.
     pub(crate) fn wants(&self, attack: &str) -> bool {
         self.only.is_none_or(|only| attack.to_lowercase().contains(only))
     }

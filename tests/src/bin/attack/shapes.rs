@@ -62,7 +62,7 @@ async fn is_up(target: &Target) -> Result<bool> {
     Ok(wire::send(target.address, &pay).await?.status == 200)
 }
 
-/// Heads whose length of body can be read in two ways. Nothing that follows may be taken for a request of its own.
+/// Heads whose body length can be read in two ways. The following bytes must not count as another request.
 const LENGTHS: &[&str] = &[
     "Content-Length: 0\r\nContent-Length: 5",
     "Content-Length: 5\r\nContent-Length: 0",

@@ -42,7 +42,7 @@ impl Program {
         Self(PathBuf::from(path))
     }
 
-    /// The command with nothing of this process's environment.
+    /// The command with an empty environment.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.0);
         command.env_clear().args(arguments).stdin(Stdio::null());
@@ -118,7 +118,7 @@ impl Drop for Target {
     }
 }
 
-/// A program that may open as many files as the system allows: nothing here measures that limit.
+/// A program that may open as many files as the system allows, so that this limit is not measured.
 fn with_many_files(program: &std::ffi::OsStr) -> Command {
     let mut command = Command::new("/bin/sh");
     command.args(["-c", "ulimit -n $(ulimit -Hn) && exec \"$0\" \"$@\""]).arg(program);

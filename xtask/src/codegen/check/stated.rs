@@ -13,7 +13,7 @@ use super::{
 const UNITS: &[&str] = &["digits", "alphanumeric", "alpha", "letters", "chars", "characters"];
 
 impl Checker<'_> {
-    /// Notes a length or a range that the row gives otherwise than its own `spec`.
+    /// Reports a length or a range that contradicts the `spec` of its row.
     pub(super) fn stated(&mut self, field: &Field) {
         let Some(spec) = field.spec.as_deref() else { return };
         if let Some((length, (_, most))) = field.length.as_deref().and_then(|text| Some((text, bounds(text)?)))

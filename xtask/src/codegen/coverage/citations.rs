@@ -29,7 +29,7 @@ pub(super) struct Citation<'t> {
     pub(super) test: &'t str,
 }
 
-/// Returns the tests below the root, in the order of their files. Notes comments that stand above no test.
+/// Returns the tests below the root, in the order of their files. Reports comments that are above no test.
 pub(super) fn tests(root: &Path, problems: &mut Problems) -> Vec<Test> {
     let mut tests = Vec::new();
     for folder in ["crates", "docs/examples", "tests", "xtask"] {
@@ -108,8 +108,8 @@ fn strays(comments: &mut Vec<(Place, String)>, problems: &mut Problems) {
     }
 }
 
-/// Returns what a test cites: `2 §1.1, A101: a sentence`, or several of `2 §1.1`, `codes ErrorCode 101 102` and so on,
-/// with `; ` between them.
+/// Returns the citations of a test: `2 §1.1, A101: a sentence`, or several of `2 §1.1`, `codes ErrorCode 101 102` and
+/// so on, with `; ` between them.
 pub(super) fn of(test: &Test) -> Vec<Citation<'_>> {
     let mut cited = Vec::new();
     for (place, text) in &test.comments {

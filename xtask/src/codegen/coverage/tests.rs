@@ -70,7 +70,7 @@ fn the_tests_of_the_threat_model_exist() {
     let words = |text: &str| -> Vec<String> { text.split('`').skip(1).step_by(2).map(str::to_owned).collect() };
     for word in words(&page).iter().filter(|word| word.contains("::") && !word.contains("PACKAGE")) {
         let template = *word == "package::target::module::function";
-        // Looking for what was meant takes long, so only where something is wrong.
+        // Searching for a similar name takes long, so it is done for mistakes only.
         let hint = || allowed(word, existing.iter().map(String::as_str));
         assert!(
             template || existing.contains(word),

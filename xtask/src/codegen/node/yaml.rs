@@ -101,7 +101,7 @@ fn quoted(out: &mut String, text: &str) {
     }
 }
 
-/// Whether a text of several lines can stand as it is.
+/// Whether a text of several lines needs no escapes.
 fn is_literal(text: &str) -> bool {
     text.contains('\n')
         && !text.starts_with([' ', '\n'])
@@ -170,7 +170,7 @@ odd: "a\u0085b\u0007"
         assert_eq!(document.yaml(), expected);
     }
 
-    /// Another reader gets back what was written.
+    /// Another reader reads the same values.
     #[test]
     fn a_yaml_reader_agrees() {
         let texts = [
