@@ -139,7 +139,7 @@ fn codec_seconds(account: &Account) -> f64 {
     median((0..ROUNDS).map(|_| each()).collect())
 }
 
-/// A server on a thread of its own that reads every request and gives one fixed answer.
+/// A server on its own thread that reads every request and gives one fixed answer.
 fn serve() -> SocketAddr {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");

@@ -86,7 +86,7 @@ impl PostgresStore {
         Self::connect(url).await
     }
 
-    /// Wakes workers by `LISTEN`, over a connection of its own to this address: the database itself, not PgBouncer in transaction
+    /// Wakes workers by `LISTEN`, over its own connection to this address: the database itself, not PgBouncer in transaction
     /// mode. When that connection breaks, workers poll until it is back. A database without
     /// notifications, such as CockroachDB, is polled.
     ///

@@ -152,7 +152,7 @@ impl Figures<'_> {
     }
 }
 
-/// Statements that the server has executed: each is a transaction of its own.
+/// Statements that the server has executed: each is its own transaction.
 fn statements(server: &Postgres) -> f64 {
     server
         .psql("postgres", "SELECT xact_commit FROM pg_stat_database WHERE datname = 'postgres'")

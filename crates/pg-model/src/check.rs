@@ -68,7 +68,7 @@ fn every_violation(fields: &'static [&'static Field], visit: impl FnOnce(&mut dy
     collector.broken.into_iter().map(|(_, violation)| violation).collect()
 }
 
-/// Returns the rule that a parameter breaks by its name: of parameters that share a prefix, each has a name of its own.
+/// Returns the rule that a parameter breaks by its name: of parameters that share a prefix, each has its own name.
 fn broken_name(field: &'static Field, name: &str) -> Option<Rule> {
     (field.wire.ends_with('*') && !field.is_named(name)).then_some(Rule::Unknown)
 }

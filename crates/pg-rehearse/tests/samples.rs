@@ -27,7 +27,7 @@ pub(crate) fn each<T: Sync>(rows: &[T], at_a_time: usize, work: impl Fn(usize, &
     });
 }
 
-/// Runs a plan on a runtime of its own.
+/// Runs a plan on its own runtime.
 pub(crate) fn rehearse(plan: &str, folder: &Path, options: &Options) -> Result<Report, RunError> {
     let plan = Plan::parse(plan, folder).expect("it works");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("it works");

@@ -106,7 +106,7 @@ impl Job {
         reply
     }
 
-    /// Charges an approved card under a reference of its own, and gives the key of the transaction.
+    /// Charges an approved card under its own reference, and gives the key of the transaction.
     pub(crate) fn pay(&self, at: &mut Shared, reference: &str) -> String {
         let paid = self.done(at, "transaction/auth", &pg_support::payment(reference));
         paid["transactionKey"].as_str().unwrap().to_owned()

@@ -17,7 +17,7 @@ pub(crate) fn measure() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let folder = tempfile::tempdir().expect("a folder");
     let config = Config::default().store(pg_sandbox::StoreChoice::File(folder.path().join("store.sqlite")));
-    // The server has a thread of its own.
+    // The server has its own thread.
     let (told, address) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");

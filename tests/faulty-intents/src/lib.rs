@@ -1,6 +1,6 @@
 //! A store of intents with one planted bug, or none. It counts the questions that it is asked.
 //!
-//! The bugs lie between a worker and its database. The tests of `pg-intents` plant each of them in a scenario of its own, and the
+//! The bugs lie between a worker and its database. The tests of `pg-intents` plant each of them in its own scenario, and the
 //! simulation plants them in random worlds.
 
 use std::{

@@ -8,7 +8,7 @@ use crate::Postgres;
 pub struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 impl Authority {
-    /// Makes an authority with a key of its own.
+    /// Makes an authority with its own key.
     ///
     /// # Panics
     /// If no key can be made.

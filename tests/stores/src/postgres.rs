@@ -179,7 +179,7 @@ impl Postgres {
         self.output("pg_dump", &[&self.url(database)])
     }
 
-    /// Commits a second of the server's own benchmark, with so many clients: a simple update, in a database of its own.
+    /// Commits a second of the server's own benchmark, with so many clients: a simple update, in its own database.
     ///
     /// # Errors
     /// If `pgbench` fails.

@@ -12,7 +12,7 @@ use crate::{
     listen_address, output, shell,
 };
 
-/// Tours the whole service over HTTP, with a sandbox of its own
+/// Tours the whole service over HTTP, with its own sandbox
 ///
 /// Payments, failures, the account updater with its callback, 3-D Secure, the hosted checkout. Each step shows the
 /// request, masked, and the reply. Exit code 0 only if every step went as expected.

@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 /// The size limit of a reply, as in `pg-hyper`.
 const REPLY_LIMIT: usize = 16 << 20;
 
-/// Sends a request over a connection of its own, within the deadline.
+/// Sends a request over its own connection, within the deadline.
 pub(super) async fn send(request: Request<Bytes>, deadline: Duration) -> Result<Response<Bytes>, TransportError> {
     tokio::time::timeout(deadline, exchange(request))
         .await

@@ -14,7 +14,7 @@ use pg_hyper::proto::{
 use super::{Bounds, StoredMachine};
 use crate::{FleetError, FleetEvent, FleetQuestion, IntentStatus, Payment, PaymentOutcome, StoreError};
 
-/// A [`Retry`] under a kind of its own.
+/// A [`Retry`] under its own kind.
 pub(crate) struct Operation<P: Payment>(Retry<P>);
 
 impl<P: Payment> Machine for Operation<P> {

@@ -19,7 +19,7 @@ const FINGERPRINT: usize = 8;
 /// It is wiped from memory when it is dropped, and no output contains it. Its [`fingerprint`](Self::fingerprint) is stored with
 /// each intent and identifies the key that opens it.
 pub struct SealKey {
-    /// On the heap, where a move copies nothing. Each use has a key of its own, derived from the given one.
+    /// On the heap, where a move copies nothing. Each use has its own key, derived from the given one.
     cipher: Box<Zeroizing<[u8; KEY]>>,
     nonces: Box<Zeroizing<[u8; KEY]>>,
     fingerprint: String,

@@ -33,7 +33,7 @@ impl Guard {
         };
 
         let mut command = Command::new("/bin/sh");
-        // In a group of its own: Ctrl-C at a terminal ends this process first.
+        // In its own group: Ctrl-C at a terminal ends this process first.
         command.args(["-c", SCRIPT]).process_group(0).current_dir("/");
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(|error| format!("cannot start /bin/sh: {error}"))?;

@@ -15,7 +15,7 @@ use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpListener;
 
-/// Serves this response on a thread of its own until the process ends.
+/// Serves this response on its own thread until the process ends.
 pub(crate) fn serve(response: Response<Bytes>) -> SocketAddr {
     let (told, address) = mpsc::channel();
     thread::spawn(move || {

@@ -5,7 +5,7 @@ use http::{Request, header};
 use pg_crypto::ShaKey;
 use pg_sandbox::{Settings, merchants::Merchant};
 
-/// Makes payments of the account `main`, each with a reference of its own.
+/// Makes payments of the account `main`, each with its own reference.
 pub(crate) struct Payments {
     settings: Settings,
     made: u64,

@@ -18,7 +18,7 @@ use crate::load::{Load, now};
 /// The argument before the store's file.
 const SERVE: &str = "--serve-a-sandbox";
 
-/// A sandbox in a process of its own, over a store file.
+/// A sandbox in its own process, over a store file.
 pub(crate) struct Sandbox {
     child: Child,
     pub(crate) address: SocketAddr,

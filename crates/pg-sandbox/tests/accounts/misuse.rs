@@ -79,7 +79,7 @@ fn a_key_with_a_known_prefix_gets_the_reply_of_an_unknown_key() {
     let half = &made["apiKey"].as_str().unwrap()[..16];
     let (guessed, unknown) = (with_key(&format!("{half}{}", "0".repeat(16))), with_key(&"0".repeat(32)));
     let [mut of_guessed, mut of_unknown] = [guessed, unknown].map(|job| job.session(&mut shared));
-    // Each reply has a trace code of its own.
+    // Each reply has its own trace code.
     for (_, reply) in [&mut of_guessed, &mut of_unknown] {
         reply["traceCode"] = Value::Null;
     }

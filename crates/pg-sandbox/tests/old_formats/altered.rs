@@ -120,7 +120,7 @@ fn an_empty_or_missing_store_beside_its_key_is_refused() {
         }
         let error = place.refusal();
         assert!(matches!(&error, OpenError::StoreMissing(_)), "{error}");
-        // Who wants to begin anew says so.
+        // To start with a new store, the key must be deleted as well.
         fs::remove_file(place.store.with_extension("sqlite.key")).unwrap();
         drop(open(&place.store));
         drop(open(&place.store));

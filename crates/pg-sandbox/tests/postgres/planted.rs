@@ -33,7 +33,7 @@ const QUIET_GENERATION: (&str, &str) =
 /// What a group writes first.
 const WRITES: &[u8] = b"INSERT INTO payment_sandbox.";
 
-/// What the journal writes, over a connection of its own, whenever it likes.
+/// What the journal writes, over its own connection, whenever it likes.
 const JOURNALS: &[u8] = b"INSERT INTO payment_sandbox.journal ";
 
 /// Whether the next writes of a group are passed on.

@@ -13,7 +13,7 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Opens a sandbox; each needs a number of its own.
+    /// Opens a sandbox; each needs its own number.
     pub(super) fn open(url: &str, number: u8) -> Self {
         let key = StoreKey::from_bytes(KEY);
         let sandbox = Sandbox::open_postgres(url, &key, Settings::default(), [number; 32]).unwrap();

@@ -108,7 +108,7 @@ impl<'a> Fleet<'a> {
     }
 }
 
-/// Sends one request over a connection of its own; `None` if no whole answer came.
+/// Sends one request over its own connection; `None` if no whole answer came.
 pub(super) fn ask(address: SocketAddr, target: &str, body: &str) -> Option<(u16, Value)> {
     let mut stream = TcpStream::connect(address).ok()?;
     let kind = if body.starts_with('{') { "application/json" } else { "application/x-www-form-urlencoded" };

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Order {
     pub(crate) id: String,
     pub(crate) pence: u64,
-    /// Each attempt to pay has a reference of its own, and begins only when the one before has certainly failed.
+    /// Each attempt to pay has its own reference, and begins only when the one before has certainly failed.
     pub(crate) attempt: u32,
     pub(crate) status: Status,
 }

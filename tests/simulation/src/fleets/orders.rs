@@ -79,7 +79,7 @@ fn order(number: usize, dice: &mut Dice, spread: Millis, accounts: usize) -> Ord
         Kind::CardKey => dice.pick(&STORED),
         _ => dice.pick(&CARDS),
     };
-    // A hosted page with a reference of its own, one payment for each token, and no challenge.
+    // A hosted page with its own reference, one payment for each token, and no challenge.
     let pence = dice.pick(&[50, 170, 499, 1_002, 1_003, 12_510]);
     let follow_up = match kind {
         Kind::Preauth => Some(dice.pick(&[Kind::Capture, Kind::Cancel])),

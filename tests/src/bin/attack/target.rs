@@ -141,7 +141,7 @@ pub(crate) async fn receive() -> Result<()> {
     Ok(())
 }
 
-/// Every order has an address of its own, which its customer knows: attackers have theirs, and not those of others.
+/// Every order has its own address, which its customer knows: attackers have theirs, and not those of others.
 fn tell_addresses(receiver: &Receiver) -> Result<()> {
     let endpoints = (0..=HOSTILE_ORDERS).map(|_| receiver.open(EndpointPurpose::Challenge));
     let urls = endpoints.map(|endpoint| Ok(endpoint?.url().to_owned())).collect::<Result<Vec<String>>>()?;

@@ -324,7 +324,7 @@ impl Shop {
     }
 }
 
-/// Sends a request on a connection of its own; the whole reply.
+/// Sends a request on its own connection; the whole reply.
 pub(super) fn ask(host: &str, method: &str, path: &str, body: &str) -> String {
     let mut stream = TcpStream::connect(host).unwrap();
     let length = body.len();

@@ -99,7 +99,7 @@ impl<S: IntentStore> Allowance<S> {
             *self.lock() = None;
         }
         let until = self.clock.now().after(USE);
-        // Each block has a name of its own: a block whose lease was not acknowledged is never used.
+        // Each block has its own name: a block whose lease was not acknowledged is never used.
         let name = format!("{} block {}", self.owner, self.taken.fetch_add(1, Ordering::SeqCst));
         if self.shares(&name, blocks.count, 1, USE + LONGEST_WAY + MINUTE).await? == 0 {
             return Ok(false);

@@ -56,7 +56,7 @@ pub(super) struct Attempt<'a> {
 }
 
 impl<'a> Attempt<'a> {
-    /// Creates an attempt with a key of its own.
+    /// Creates an attempt with its own key.
     pub(super) fn new(
         context: &mut Context<'_>,
         merchant: &'a Merchant,

@@ -126,7 +126,7 @@ impl<const WRONG: u8> Beside<WRONG> {
         }
     }
 
-    /// A new token has a key of its own, and keeps it.
+    /// A new token has its own key, and keeps it.
     fn hold_key(&mut self, at: usize, key: &str) {
         if self.tokens.len() <= at {
             self.tokens.resize(at + 1, String::new());

@@ -1,4 +1,4 @@
-//! Two servers of the shop, each a process of its own, with one database and a balancer before them.
+//! Two servers of the shop, each its own process, with one database and a balancer before them.
 
 use std::{
     io::{BufRead as _, BufReader},

@@ -30,7 +30,7 @@ pub(crate) struct Place {
     shop: Option<Running>,
 }
 
-/// A shop on a runtime of its own, so that it can be killed.
+/// A shop on its own runtime, so that it can be killed.
 struct Running {
     runtime: Runtime,
     stop: oneshot::Sender<()>,
