@@ -1,13 +1,12 @@
 //! `cargo xtask test`: everything that can be run, in steps of which as many run at once as keep the processor busy.
 
-mod decoder;
 mod msrv;
 mod npm;
 mod openapi;
 mod page;
 mod quick;
 mod suite;
-mod wasm_charge;
+mod wasm;
 
 use std::path::Path;
 use std::process::Command;
@@ -104,7 +103,7 @@ fn tools<'a>() -> Vec<Step<'a>> {
 /// Files that some tests need besides their programs.
 fn installed<'a>(root: &'a Path, target_directory: &'a Path) -> Vec<Step<'a>> {
     vec![
-        Step::new("the decoder for JavaScript, within its budget", move || decoder::build(root)),
+        Step::new("the decoder for JavaScript, within its budget", move || wasm::build(root)),
         Step::new("a mock server for the tests of docs/reference/openapi.yaml", move || {
             npm::install(root, target_directory, &npm::MOCK_SERVER)
         }),
@@ -121,12 +120,12 @@ fn beside_the_programs<'a>(root: &'a Path, target_directory: &'a Path) -> Vec<St
         Step::new("examples in the documentation of the crates", move || {
             steps::execute(cargo(root).args(["test", "--workspace", "--doc", "--no-fail-fast"]))
         }),
-        Step::new("the decoder for JavaScript in Node", move || decoder::in_node(root, target_directory)),
+        Step::new("the decoder for JavaScript in Node", move || wasm::in_node(root, target_directory)),
         Step::new(
             "the decoder for JavaScript in every bundler and host of its documentation, and by TypeScript",
-            move || decoder::bundled(root, target_directory),
+            move || wasm::bundled(root, target_directory),
         ),
-        Step::new("a charge on bare wasm32, driven by Node", move || wasm_charge::run(root, target_directory)),
+        Step::new("a charge on bare wasm32, driven by Node", move || wasm::charge(root, target_directory)),
         Step::new("what docs/guide/front-end.md tells users of Rust to type", move || {
             page::typed(root, target_directory)
         }),
