@@ -89,7 +89,7 @@ impl PaymentOutcome {
                 NotSentReason::Unreachable => "the service could not be reached",
                 NotSentReason::HeldBack => "the request was held back",
                 NotSentReason::InitiationUnclear => {
-                    "the reply to the initiation was lost: begin anew under another reference"
+                    "the reply to the initiation was lost: start again with another reference"
                 }
                 _ => "it had ended without a payment",
             }),
@@ -106,7 +106,7 @@ impl PaymentOutcome {
                     NotOpenedReason::Unreachable => "the service could not be reached",
                     NotOpenedReason::HeldBack => "the request was held back",
                     NotOpenedReason::Withdrawn => "it was withdrawn",
-                    _ => "its process died before there was a page: begin anew under another name",
+                    _ => "its process died before there was a page: start again with another name",
                 }
                 .to_owned(),
             },

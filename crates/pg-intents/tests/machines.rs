@@ -192,7 +192,7 @@ async fn a_checkout_whose_page_was_never_shown_ends_without_a_payment() {
     world.store.begin(new).await.unwrap();
     assert_eq!(fleet.work_once().await.unwrap(), 1);
     let settled = fleet.outcome("dead").await.unwrap().unwrap();
-    assert!(matches!(&settled, PaymentOutcome::NotPaid { why } if why.contains("begin anew")), "{settled:?}");
+    assert!(matches!(&settled, PaymentOutcome::NotPaid { why } if why.contains("start again")), "{settled:?}");
 }
 
 /// A rolling deploy: rows of a version, or of a kind, that this program does not know.
