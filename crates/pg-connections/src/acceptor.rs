@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use socket2::SockRef;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
 use crate::{
@@ -63,9 +64,11 @@ pub struct Accepted {
 }
 
 impl Acceptor {
-    /// Creates an acceptor for this listener.
+    /// Creates an acceptor for this listener, and gives it a long queue.
     #[must_use]
     pub fn new(listener: TcpListener, limits: ConnectionLimits) -> Self {
+        // The listeners of tokio and of the standard library have room for 128 connections. A system that refuses leaves it so.
+        let _ = SockRef::from(&listener).listen(BACKLOG.cast_signed());
         Self { listener, places: ConnectionSlots::new(limits), limits, waiting: None, row: 0 }
     }
 
@@ -113,4 +116,27 @@ impl Acceptor {
 #[expect(clippy::disallowed_methods, reason = "the server waits for the system to have a file descriptor again")]
 async fn pause() {
     tokio::time::sleep(PAUSE).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpStream as Client;
+
+    use super::*;
+
+    /// More than the 128 connections that wait at a listener of tokio or of the standard library.
+    const MANY: usize = 300;
+
+    #[test]
+    fn a_burst_of_connections_fits_into_the_queue_of_any_listener() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
+        runtime.block_on(async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address = listener.local_addr().unwrap();
+            let _accepts_nothing_yet = Acceptor::new(listener, ConnectionLimits::default());
+            // Without room, the system would give up a connection after minutes.
+            let clients: Vec<_> = (0..MANY).map_while(|_| Client::connect(address).ok()).collect();
+            assert_eq!(clients.len(), MANY);
+        });
+    }
 }
