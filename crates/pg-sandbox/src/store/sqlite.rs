@@ -31,6 +31,7 @@ mod check;
 mod file;
 mod known_keys;
 mod later;
+mod memory;
 mod redo;
 mod table;
 mod upgrade;
@@ -44,8 +45,6 @@ const CACHED_STATEMENTS: usize = 256;
 const CACHE_KIB: i64 = 20 * 1024;
 /// Pages of 4 KiB in the log before it is folded into the file. The fewer, the more often is the same page written.
 const CHECKPOINT_PAGES: i64 = 16_000;
-/// The key of stores in memory, which are never written to disk.
-const KEY_IN_MEMORY: [u8; 32] = [0; 32];
 
 /// A SQLite store that this process alone has open.
 pub struct Sqlite {
@@ -166,17 +165,13 @@ impl Sqlite {
     /// # Errors
     /// When the engine fails.
     pub fn in_memory() -> Result<Self, StoreError> {
-        let mut connection = Connection::open_in_memory()?;
-        let mut sealer = Sealer::new(&KEY_IN_MEMORY);
-        let whole = upgrade::upgrade(&mut connection, &mut sealer)?;
-        let tables = Table::all(&connection)?;
-        let keys = keys(&connection, &tables)?;
-        Self::ready(connection, tables, sealer, whole, keys)
+        let memory::EmptyStore { connection, tables, sealer, whole } = memory::empty()?;
+        Self::ready(connection, tables, sealer, whole, KnownKeys::default())
     }
 
     fn ready(
         connection: Connection,
-        tables: Vec<Table>,
+        tables: impl Into<Arc<[Table]>>,
         sealer: Sealer,
         whole: Whole,
         keys: KnownKeys,
