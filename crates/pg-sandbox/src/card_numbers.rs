@@ -63,27 +63,31 @@ pub(crate) fn masked<'a>(text: &'a str, entered: Option<&str>, search: Search) -
 /// The parameters of a card form, with card numbers and CV2s in other fields masked. Session key, page
 /// URLs, the card number's own field and that of the CV2 stay unchanged.
 pub(crate) fn masked_form<N: AsRef<str>, V: AsRef<str>>(form: &[(N, V)]) -> Vec<(String, String)> {
-    masked_start(form, form.len())
+    let pairs = form.iter().map(|(name, value)| (name.as_ref(), value.as_ref()));
+    let masked = masked_start(pairs, form.len());
+    masked.into_iter().map(|(name, value)| (name.into_owned(), value.into_owned())).collect()
 }
 
 /// The same of the first parameters of a card form. A card number that continues in those right behind them is masked too.
-pub(crate) fn masked_start<N: AsRef<str>, V: AsRef<str>>(form: &[(N, V)], most: usize) -> Vec<(String, String)> {
-    // Each of them has at least one digit of such a number.
-    let searched = form.len().min(most.saturating_add(*LENGTHS.end()));
-    let value = |wanted: &str| form.iter().find(|(name, _)| name.as_ref() == wanted).map(|(_, value)| value.as_ref());
+pub(crate) fn masked_start<'a>(
+    form: impl Iterator<Item = (&'a str, &'a str)> + Clone,
+    most: usize,
+) -> Vec<(Cow<'a, str>, Cow<'a, str>)> {
+    let value = |wanted: &str| form.clone().find(|(name, _)| *name == wanted).map(|(_, value)| value);
     let number = value("cardNumber").map(digits).filter(|number| LENGTHS.contains(&number.len()));
     let cv2 = value("cardCV2").filter(|cv2| Format::Cv2.admits(cv2));
-    let mut shown: Vec<(String, String)> = form[..searched]
-        .iter()
+    // Each of the parameters behind has at least one digit of such a number.
+    let mut shown: Vec<(Cow<'a, str>, Cow<'a, str>)> = form
+        .clone()
+        .take(most.saturating_add(*LENGTHS.end()))
         .map(|(name, value)| {
-            let (name, value) = (name.as_ref(), value.as_ref());
-            (masked(name, number.as_deref(), Search::Likely).into_owned(), one(name, value, number.as_deref(), cv2))
+            (masked(name, number.as_deref(), Search::Likely), one(name, value, number.as_deref(), cv2))
         })
         .collect();
     // Four digits may be a date: then the two fields were swapped.
     hide_expiry(&mut shown, cv2.is_some_and(|cv2| !Format::Expiry.admits(cv2)));
     for at in split(&shown, number.as_deref()) {
-        shown[at].1 = without_digits(&shown[at].1);
+        shown[at].1 = without_digits(&shown[at].1).into();
     }
     shown.truncate(most);
     shown
@@ -94,20 +98,20 @@ fn is_open(name: &str) -> bool {
     !matches!(name, "sessionKey" | "cardNumber" | "cardCV2" | "nextPageUrl" | "currentPageUrl")
 }
 
-fn one(name: &str, value: &str, number: Option<&str>, cv2: Option<&str>) -> String {
+fn one<'a>(name: &str, value: &'a str, number: Option<&str>, cv2: Option<&str>) -> Cow<'a, str> {
     if !is_open(name) {
-        return value.to_owned();
+        return value.into();
     }
-    let text = masked(value, number, search_in(name)).into_owned();
+    let text = masked(value, number, search_in(name));
     let is_short = |text: &str| (3..=4).contains(&text.chars().filter_map(digit).take(5).count());
     match name {
         // A name has no digits, so they are part of the entered CV2, or of the number.
         "cardholderName" | "cardHolderName" | "cardDescription" => {
             let alone = cv2.is_none() && text.trim().len() <= 4 && Format::Cv2.admits(digits(text.trim()).as_str());
             let typed = cv2.is_some() && is_short(&text) && cv2 == Some(&*digits(&text));
-            if alone || typed { without_digits(&text) } else { text }
+            if alone || typed { without_digits(&text).into() } else { text }
         }
-        _ if is_named_as_cv2(name) && is_short(&text) => without_digits(&text),
+        _ if is_named_as_cv2(name) && is_short(&text) => without_digits(&text).into(),
         _ => text,
     }
 }
@@ -128,8 +132,10 @@ fn is_named_as_cv2(name: &str) -> bool {
 }
 
 /// Masks the digits of an invalid expiry that could be the start of a number, or a CV2.
-fn hide_expiry(form: &mut [(String, String)], has_cv2: bool) {
-    let place = |form: &[(String, String)], names: &[&str]| form.iter().position(|(name, _)| names.contains(&&**name));
+fn hide_expiry(form: &mut [(Cow<'_, str>, Cow<'_, str>)], has_cv2: bool) {
+    let place = |form: &[(Cow<'_, str>, Cow<'_, str>)], names: &[&str]| {
+        form.iter().position(|(name, _)| names.contains(&&**name))
+    };
     let (month, year) = (place(form, &["cardExpiryMonth"]), place(form, &["cardExpiryYear", "cardExipryYear"]));
     let count = |at: Option<usize>| at.map_or(0, |at| digits(&form[at].1).len());
     let many = count(month) + count(year) > 6;
@@ -139,20 +145,20 @@ fn hide_expiry(form: &mut [(String, String)], has_cv2: bool) {
     });
     let (hide_month, hide_year) = (many || count(month) > 2, many || year_is_odd || count(year) > 4);
     for at in month.filter(|_| hide_month).into_iter().chain(year.filter(|_| hide_year)) {
-        form[at].1 = without_digits(&form[at].1);
+        form[at].1 = without_digits(&form[at].1).into();
     }
     if let Some(at) = place(form, &["cardExpiryDate"]) {
         let text = digits(&form[at].1);
         let cv2 = text.len() == 3 || (text.len() == 4 && !has_cv2 && !Format::Month.admits(&text[..2]));
         if cv2 || text.len() > 6 {
-            form[at].1 = without_digits(&form[at].1);
+            form[at].1 = without_digits(&form[at].1).into();
         }
     }
 }
 
 /// The fields over which a number is split: the entered number, or else a number that makes up all
 /// digits of adjacent fields.
-fn split(form: &[(String, String)], number: Option<&str>) -> BTreeSet<usize> {
+fn split(form: &[(Cow<'_, str>, Cow<'_, str>)], number: Option<&str>) -> BTreeSet<usize> {
     let mut all = String::new();
     // Each field with digits, and the end of its digits.
     let mut fields: Vec<(usize, usize)> = Vec::new();
@@ -288,7 +294,12 @@ mod tests {
             let whole = masked_form(&form);
             assert_eq!(whole[0].1, shown);
             for most in [0, 1, 3, 16, 50, 117, 200] {
-                assert_eq!(masked_start(&form, most), whole[..most.min(whole.len())], "{most}");
+                let pairs = form.iter().map(|(name, value)| (&**name, &**value));
+                let start: Vec<(String, String)> = masked_start(pairs, most)
+                    .into_iter()
+                    .map(|(name, value)| (name.into_owned(), value.into_owned()))
+                    .collect();
+                assert_eq!(start, whole[..most.min(whole.len())], "{most}");
             }
         }
     }

@@ -7,6 +7,7 @@
 use std::{
     borrow::Cow,
     collections::{HashMap, HashSet},
+    ops::Range,
 };
 
 use http::{HeaderMap, header::CONTENT_TYPE};
@@ -258,18 +259,28 @@ fn check_encoding(body: &[u8]) -> Result<(), FormError> {
 
 /// The readable names and values of form data, whatever is wrong with the rest.
 pub(crate) fn read_as_can_be(body: &[u8]) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
-    body.split(|&byte| byte == b'&').filter(|component| !component.is_empty()).map(|component| {
-        let sign = component.iter().position(|&byte| byte == b'=');
-        let (name, value) = sign.map_or((component, &b""[..]), |at| (&component[..at], &component[at + 1..]));
-        (decoded(name), decoded(value))
+    // Where all of it is UTF-8, each part is.
+    let text = std::str::from_utf8(body).ok();
+    let mut next = 0;
+    let parts = body.split(|&byte| byte == b'&').map(move |component| {
+        let start = next;
+        next += component.len() + 1;
+        (start, component)
+    });
+    parts.filter(|(_, component)| !component.is_empty()).map(move |(start, component)| {
+        let end = start + component.len();
+        let sign = component.iter().position(|&byte| byte == b'=').map_or(end, |at| start + at);
+        (decoded(body, text, start..sign), decoded(body, text, (sign + 1).min(end)..end))
     })
 }
 
-/// Most names and values need no decoding; those are found, and checked, many bytes at once.
-fn decoded(written: &[u8]) -> Cow<'_, str> {
+/// Most names and values need no decoding; those are found many bytes at once.
+fn decoded<'a>(body: &'a [u8], text: Option<&'a str>, part: Range<usize>) -> Cow<'a, str> {
+    let written = &body[part.clone()];
     let is_encoded = written.iter().fold(false, |found, &byte| found | (byte == b'%') | (byte == b'+'));
-    match std::str::from_utf8(written) {
-        Ok(text) if !is_encoded => Cow::Borrowed(text),
+    let known = text.and_then(|text| text.get(part));
+    match known.or_else(|| std::str::from_utf8(written).ok()) {
+        Some(text) if !is_encoded => Cow::Borrowed(text),
         _ => {
             let bytes = escapes::decoded(written).bytes;
             Cow::Owned(

@@ -81,32 +81,29 @@ impl JournaledRequest {
         let is_entered = matches!(route, Route::Pay(_)) || credentials == Some(AuthScheme::Session);
         if let Some(Ok(form)) = call.map(Call::form)
             && !form.is_empty()
-            && !is_entered
         {
-            let parameters = Parameters::of_pairs(form.iter());
-            return Self { path, parameters, caller: Caller::of(settings, credentials, |name| form.get(name)) };
+            let caller = Caller::of(settings, credentials, |name| form.get(name));
+            return Self { path, parameters: journaled(form.iter(), is_entered), caller };
         }
         // The readable part of an invalid form is journaled, and so is a query without a body.
-        let form: Vec<(Cow<'_, str>, Cow<'_, str>)> = match call.map(Call::form) {
-            Some(Ok(form)) if !form.is_empty() => {
-                form.iter().map(|(name, value)| (name.into(), value.into())).collect()
-            }
-            _ => {
-                let query = request.uri().query().unwrap_or_default().as_bytes();
-                let form = if request.body().is_empty() { query } else { &request.body()[..] };
-                form::read_as_can_be(form).take(settings.limits.parameters).collect()
-            }
-        };
+        let query = request.uri().query().unwrap_or_default().as_bytes();
+        let form = if request.body().is_empty() { query } else { &request.body()[..] };
+        let form: Vec<(Cow<'_, str>, Cow<'_, str>)> =
+            form::read_as_can_be(form).take(settings.limits.parameters).collect();
         let given = |name: &str| form.iter().find(|pair| pair.0 == name).map(|pair| &*pair.1);
         let caller = Caller::of(settings, credentials, given);
-        let parameters = if is_entered {
-            let start = card_numbers::masked_start(&form, MOST_PARAMETERS);
-            Parameters::of(&start).and_left_out(form.len() - start.len())
-        } else {
-            Parameters::of(&form)
-        };
-        Self { path, parameters, caller }
+        Self { path, parameters: journaled(form.iter().map(|(name, value)| (&**name, &**value)), is_entered), caller }
     }
+}
+
+/// Parameters in the journal's form. Those of a page that cards are entered in may hold a card number anywhere.
+fn journaled<'a>(form: impl ExactSizeIterator<Item = (&'a str, &'a str)> + Clone, is_entered: bool) -> Parameters {
+    if !is_entered {
+        return Parameters::of_pairs(form);
+    }
+    let count = form.len();
+    let start = card_numbers::masked_start(form, MOST_PARAMETERS);
+    Parameters::of(&start).and_left_out(count - start.len())
 }
 
 impl Caller {
