@@ -17,9 +17,10 @@ const RUNS: [(&str, &[&str]); 3] =
 const FLAGS: &str = "--cfg aes_backend=\"soft\" --cfg sha2_backend=\"soft\"";
 
 /// Tests that take from minutes to hours here, since they only repeat what shorter tests execute: a diagnosis hashes hundreds of texts, the
-/// others loop over thousands of values.
-const LONG: [&str; 4] = [
+/// others loop over thousands of values or blocks.
+const LONG: [&str; 5] = [
     "explain::tests::",
+    "encrypting_needs_a_good_iv_and_a_bounded_text",
     "item_numbers_come_in_the_order_of_their_texts",
     "any_text_is_as_long_as_before_and_shows_no_number",
     "many_unknown_fields_are_read_in_time",
