@@ -16,7 +16,7 @@ const BYTES_FOR_A_BYTE: u64 = 600;
 /// Compares the reader and the writer of JSON with serde_json.
 pub fn json(input: &[u8]) {
     let Some((record, body)) = chosen(input) else { return };
-    let read = check(record, body, pg_model::json::read);
+    let read = check(record, body, Encoding::Json, pg_model::json::read);
     let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
     let theirs = serde_json::from_slice::<serde::de::IgnoredAny>(body).is_ok();
     if read {
@@ -48,7 +48,7 @@ fn known(name: &str) -> bool {
 /// Compares the reader and the writer of XML with quick-xml.
 pub fn xml(input: &[u8]) {
     let Some((record, body)) = chosen(input) else { return };
-    if check(record, body, pg_model::xml::read) {
+    if check(record, body, Encoding::Xml, pg_model::xml::read) {
         well_formed(body);
     }
 }
@@ -71,14 +71,15 @@ fn chosen(input: &[u8]) -> Option<(New, &[u8])> {
 
 type Read = fn(&[u8], &mut dyn Record) -> Result<(), pg_model::DecodeError>;
 
-/// Whether the body was read.
-fn check(new: New, body: &[u8], read: Read) -> bool {
+/// Whether the body was read, by the reader of this encoding.
+fn check(new: New, body: &[u8], of: Encoding, read: Read) -> bool {
     let mut record = new();
     let first = bounded(body.len(), BYTES_FOR_A_BYTE, || read(body, &mut *record));
     let mut again = new();
     assert_eq!(first, read(body, &mut *again));
     let mut by_encoding = new();
-    if Encoding::of(body).is_some() {
+    // A body that looks like the other encoding has another reader.
+    if Encoding::of(body) == Some(of) {
         assert_eq!(first.is_ok(), decode_into(body, &mut *by_encoding).is_ok());
     }
     if let Err(error) = &first {
