@@ -135,7 +135,7 @@ export default { test() { if (answer() !== ${JSON.stringify(EXPECTED)}) throw ne
 
 row("workerd, bundled with esbuild", () => inWorkerd(worker('import { decodeRedirect } from "pg-wasm";')), noWorkerd);
 
-row("workerd, with a module of its own", () => {
+row("workerd, with its own module", () => {
   const imports = 'import { decoder } from "pg-wasm/decoder";\nimport module from "./pg_wasm.wasm";\nconst { decodeRedirect } = decoder(module);';
   return inWorkerd(worker(imports));
 }, noWorkerd);
