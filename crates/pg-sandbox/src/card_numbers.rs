@@ -64,8 +64,11 @@ pub(crate) fn masked<'a>(text: &'a str, entered: Option<&str>, search: Search) -
 /// URLs, the card number's own field and that of the CV2 stay unchanged.
 pub(crate) fn masked_form<N: AsRef<str>, V: AsRef<str>>(form: &[(N, V)]) -> Vec<(String, String)> {
     let pairs = form.iter().map(|(name, value)| (name.as_ref(), value.as_ref()));
-    let masked = masked_start(pairs, form.len());
-    masked.into_iter().map(|(name, value)| (name.into_owned(), value.into_owned())).collect()
+    owned(masked_start(pairs, form.len()))
+}
+
+fn owned(form: Vec<(Cow<'_, str>, Cow<'_, str>)>) -> Vec<(String, String)> {
+    form.into_iter().map(|(name, value)| (name.into_owned(), value.into_owned())).collect()
 }
 
 /// The same of the first parameters of a card form. A card number that continues in those right behind them is masked too.
@@ -295,11 +298,7 @@ mod tests {
             assert_eq!(whole[0].1, shown);
             for most in [0, 1, 3, 16, 50, 117, 200] {
                 let pairs = form.iter().map(|(name, value)| (&**name, &**value));
-                let start: Vec<(String, String)> = masked_start(pairs, most)
-                    .into_iter()
-                    .map(|(name, value)| (name.into_owned(), value.into_owned()))
-                    .collect();
-                assert_eq!(start, whole[..most.min(whole.len())], "{most}");
+                assert_eq!(owned(masked_start(pairs, most)), whole[..most.min(whole.len())], "{most}");
             }
         }
     }

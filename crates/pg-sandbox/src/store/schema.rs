@@ -74,8 +74,7 @@ pub(super) fn add(connection: &Connection, format: i64) -> Result<(), StoreError
 
 /// The scripts that have made the tables of a format.
 fn scripts(format: i64) -> Result<&'static [&'static str], StoreError> {
-    let all: &[&str] = if is_sealed(format) { &SEALED } else { &IN_CLEAR };
-    let first = if is_sealed(format) { FIRST_SEALED } else { 1 };
+    let (all, first): (&[&str], i64) = if is_sealed(format) { (&SEALED, FIRST_SEALED) } else { (&IN_CLEAR, 1) };
     let known = usize::try_from(format - first + 1).ok().filter(|known| *known > 0);
     let scripts = known.and_then(|known| all.get(..known));
     scripts.ok_or_else(|| StoreError::Damaged(format!("there is no format {format}")))

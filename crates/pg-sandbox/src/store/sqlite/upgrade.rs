@@ -29,8 +29,7 @@ pub(super) fn upgrade(connection: &mut Connection, sealer: &mut Sealer) -> Resul
     schema::add(&transaction, schema::FIRST_SEALED)?;
     transaction.commit()?;
     connection.pragma_update(None, "secure_delete", false)?;
-    // Otherwise the file stays empty until the log is first copied into it.
-    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    copy_log(connection)?;
     Ok(whole)
 }
 
@@ -39,8 +38,12 @@ pub(super) fn add(connection: &mut Connection, format: i64) -> Result<(), StoreE
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     schema::add(&transaction, format)?;
     transaction.commit()?;
-    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-    Ok(())
+    copy_log(connection)
+}
+
+/// Copies the log into the file, which otherwise stays as it was, or empty, until the log is long.
+fn copy_log(connection: &Connection) -> Result<(), StoreError> {
+    Ok(connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?)
 }
 
 fn aside(table: &str) -> String {
