@@ -1,7 +1,6 @@
 //! `docs/reference/`: a page for each service, one for the codes, one for dialects, one for the records, and one that explains them all.
 
 mod codes;
-mod dialect;
 mod introduction;
 pub(super) mod markdown;
 mod methods;
@@ -17,7 +16,7 @@ pub(super) fn generate(tables: &Tables) -> Vec<(String, String)> {
     let mut pages = vec![
         ("README.md".to_owned(), introduction::page(tables)),
         ("codes.md".to_owned(), codes::page(tables)),
-        ("dialect.md".to_owned(), dialect::page(tables)),
+        ("dialect.md".to_owned(), codes::situations(tables)),
         ("records.md".to_owned(), records::page(tables)),
     ];
     for service in &tables.services {

@@ -1,9 +1,11 @@
 //! The content of the table files.
 
+#[macro_use]
 mod rows;
 
 use std::{fs, path::Path};
 
+use self::rows::Cell;
 use super::{
     names::snake,
     place::{Place, Places, Problems},
@@ -29,32 +31,6 @@ pub(super) struct Service {
     pub(super) methods: Vec<Method>,
 }
 
-pub(super) struct ServiceInfo {
-    pub(super) places: Places,
-    pub(super) name: String,
-    pub(super) title: String,
-    pub(super) prefix: String,
-    pub(super) version: u8,
-    pub(super) source: String,
-    pub(super) doc: String,
-}
-
-pub(super) struct Method {
-    pub(super) places: Places,
-    pub(super) name: String,
-    pub(super) rust: String,
-    pub(super) title: String,
-    pub(super) source: String,
-    pub(super) doc: String,
-    pub(super) credentials: Credentials,
-    pub(super) reply: String,
-    pub(super) output: Option<String>,
-    pub(super) retry: Retry,
-    pub(super) retry_why: String,
-    pub(super) cross: bool,
-    pub(super) fields: Vec<Row>,
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Credentials {
     Signed,
@@ -75,53 +51,6 @@ pub(super) enum Row {
     Field(Box<Field>),
 }
 
-pub(super) struct GroupRow {
-    pub(super) places: Places,
-    pub(super) group: String,
-    pub(super) rust: Option<String>,
-    pub(super) required: bool,
-    pub(super) repeat: bool,
-    pub(super) inline: bool,
-}
-
-pub(super) struct Field {
-    pub(super) places: Places,
-    pub(super) wire: String,
-    pub(super) prefix: Option<String>,
-    pub(super) rust: Option<String>,
-    pub(super) kind: String,
-    pub(super) format: String,
-    pub(super) length: Option<String>,
-    pub(super) range: Option<String>,
-    pub(super) required: bool,
-    pub(super) sensitive: bool,
-    pub(super) default: Option<String>,
-    pub(super) values: Vec<String>,
-    pub(super) spec: Option<String>,
-    pub(super) aliases: Vec<String>,
-    pub(super) source: String,
-    pub(super) doc: String,
-}
-
-pub(super) struct Group {
-    pub(super) places: Places,
-    pub(super) name: String,
-    pub(super) rust: String,
-    pub(super) source: String,
-    pub(super) doc: String,
-    pub(super) fields: Vec<Row>,
-}
-
-pub(super) struct Record {
-    pub(super) places: Places,
-    pub(super) name: String,
-    pub(super) source: String,
-    pub(super) doc: String,
-    pub(super) empty: Empty,
-    pub(super) essential: Vec<String>,
-    pub(super) fields: Vec<Part>,
-}
-
 /// What a writer does with a field that is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Empty {
@@ -129,77 +58,140 @@ pub(super) enum Empty {
     Omit,
 }
 
-/// A field of a reply: exactly one of `type`, `record`, `list`, `map` and `prefix` says which kind.
-pub(super) struct Part {
-    pub(super) places: Places,
-    pub(super) wire: String,
-    pub(super) rust: Option<String>,
-    pub(super) kind: Option<String>,
-    pub(super) record: Option<String>,
-    pub(super) list: Option<String>,
-    pub(super) item: Option<String>,
-    pub(super) map: Option<String>,
-    pub(super) prefix: Option<String>,
-    pub(super) json: Option<String>,
-    /// Where the field differs from its record.
-    pub(super) empty: Option<Empty>,
-    /// The field beside which this one is written, also without a value.
-    pub(super) beside: Option<String>,
-    pub(super) assumption: Option<u16>,
-    pub(super) aliases: Vec<String>,
-    pub(super) source: String,
-    pub(super) doc: String,
-}
+rows! {
+    ServiceInfo {
+        name: String,
+        title: String,
+        prefix: String,
+        version: u8,
+        source: String,
+        doc: String,
+    }
 
-pub(super) struct CodeTable {
-    pub(super) places: Places,
-    pub(super) name: String,
-    pub(super) source: String,
-    pub(super) doc: String,
-    pub(super) codes: Vec<Code>,
-}
+    Method {
+        name: String,
+        rust: String,
+        title: String,
+        source: String,
+        doc: String,
+        credentials: Credentials,
+        reply: String,
+        output: Option<String>,
+        retry: Retry,
+        retry_why: String,
+        cross: bool,
+        fields: Vec<Row>,
+    }
 
-pub(super) struct Code {
-    pub(super) places: Places,
-    pub(super) code: String,
-    pub(super) name: String,
-    pub(super) message: String,
-    pub(super) remedy: Option<String>,
-    pub(super) http: Option<u16>,
-    pub(super) assumption: Option<u16>,
-    /// The scope of the code, for the sandbox's dialect.
-    pub(super) scope: Option<String>,
-    pub(super) source: String,
-    pub(super) doc: String,
-}
+    GroupRow {
+        group: String,
+        rust: Option<String>,
+        required: bool,
+        repeat: bool,
+        inline: bool,
+    }
 
-pub(super) struct Newtype {
-    pub(super) places: Places,
-    pub(super) name: String,
-    pub(super) source: String,
-    pub(super) doc: String,
-}
+    Field {
+        wire: String = |row: &Source<'_>| row.maybe_text("wire").unwrap_or_default(),
+        prefix: Option<String>,
+        rust: Option<String>,
+        kind as "type": String,
+        format: String,
+        length: Option<String>,
+        range: Option<String>,
+        required: bool,
+        sensitive: bool,
+        default: Option<String>,
+        values: Vec<String>,
+        spec: Option<String>,
+        aliases: Vec<String>,
+        source: String,
+        doc: String,
+    }
 
-pub(super) struct Currency {
-    pub(super) places: Places,
-    pub(super) code: String,
-    pub(super) exponent: u8,
-    pub(super) name: String,
-}
+    Group {
+        name: String,
+        rust: String,
+        source: String,
+        doc: String,
+        fields: Vec<Row>,
+    }
 
-pub(super) struct Assumption {
-    pub(super) places: Places,
-    pub(super) number: u16,
-    pub(super) area: String,
-    pub(super) title: String,
-    pub(super) open: String,
-    pub(super) chosen: String,
-    pub(super) why: String,
-    pub(super) change: String,
-    /// What to ask the operator, where no request can tell, or only a payment.
-    pub(super) question: Option<String>,
-    /// What depends on the answer.
-    pub(super) depends: Option<String>,
+    Record {
+        name: String,
+        source: String,
+        doc: String,
+        empty: Empty,
+        essential: Vec<String>,
+        fields: Vec<Part>,
+    }
+
+    /// A field of a reply: exactly one of `type`, `record`, `list`, `map` and `prefix` says which kind.
+    Part {
+        wire: String = |row: &Source<'_>| row.maybe_text("wire").unwrap_or_default(),
+        rust: Option<String>,
+        kind as "type": Option<String>,
+        record: Option<String>,
+        list: Option<String>,
+        item: Option<String>,
+        map: Option<String>,
+        prefix: Option<String>,
+        json: Option<String>,
+        /// Where the field differs from its record.
+        empty: Option<Empty>,
+        /// The field beside which this one is written, also without a value.
+        beside: Option<String>,
+        assumption: Option<u16>,
+        aliases: Vec<String>,
+        source: String,
+        doc: String,
+    }
+
+    CodeTable {
+        name: String,
+        source: String,
+        doc: String,
+        codes: Vec<Code>,
+    }
+
+    Code {
+        code: String,
+        name: String,
+        message: String,
+        remedy: Option<String>,
+        http: Option<u16>,
+        assumption: Option<u16>,
+        /// The scope of the code, for the sandbox's dialect.
+        scope: Option<String>,
+        source: String,
+        doc: String,
+    }
+
+    Newtype {
+        name: String,
+        source: String,
+        doc: String,
+    }
+
+    Currency {
+        code: String,
+        exponent: u8,
+        name: String,
+    }
+
+    Assumption {
+        number: u16,
+        area: String,
+        title: String,
+        open: String,
+        chosen: String,
+        why: String,
+        change: String,
+        /// What to ask the operator, where no request can tell, or only a payment.
+        question: Option<String>,
+        /// What depends on the answer.
+        depends: Option<String>,
+    }
 }
 
 /// Files of methods, in the order of the documents.
@@ -248,12 +240,12 @@ fn strangers(folder: &Path, problems: &mut Problems) {
 impl Tables {
     fn take_in(&mut self, file: &str, root: &Source<'_>) {
         match file {
-            "groups" => self.groups = root.rows("group", Group::read),
-            "records" => self.records = root.rows("record", Record::read),
-            "codes" => self.codes = root.rows("table", CodeTable::read),
-            "types" => self.types = root.rows("type", Newtype::read),
-            "currencies" => self.currencies = root.rows("currencies", Currency::read),
-            "assumptions" => self.assumptions = root.rows("assumption", Assumption::read),
+            "groups" => self.groups = Cell::read(root, "group"),
+            "records" => self.records = Cell::read(root, "record"),
+            "codes" => self.codes = Cell::read(root, "table"),
+            "types" => self.types = Cell::read(root, "type"),
+            "currencies" => self.currencies = Cell::read(root, "currencies"),
+            "assumptions" => self.assumptions = Cell::read(root, "assumption"),
             _ => self.services.extend(Service::read(root)),
         }
     }

@@ -6,9 +6,7 @@ use pg_model::Remedy;
 
 use crate::invented::{Facts, facts};
 
-/// Status codes that the sandbox invents because the documents show none for a decline; HTTP 200, as every outcome.
-///
-/// Source: spec 2 §7.
+/// Status codes that the sandbox invents because the documents show none for a decline; HTTP 200, as every outcome. (spec 2 §7)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SandboxStatusCode(&'static Facts);
 
@@ -29,9 +27,7 @@ impl SandboxStatusCode {
         &[Self::DECLINED, Self::INSUFFICIENT_FUNDS, Self::CARD_EXPIRED, Self::AUTHENTICATION_DECLINED];
 }
 
-/// Status codes that the sandbox invents for getAuthenticationStatus, where 607 and 608 do not fit; HTTP 200.
-///
-/// Source: spec 2 §7.
+/// Status codes that the sandbox invents for getAuthenticationStatus, where 607 and 608 do not fit; HTTP 200. (spec 2 §7)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SandboxAuthenticationCode(&'static Facts);
 
@@ -58,9 +54,7 @@ impl SandboxAuthenticationCode {
     ];
 }
 
-/// Error codes that the sandbox invents where the documents show that a request fails, but not its code.
-///
-/// Source: spec 1 §7.
+/// Error codes that the sandbox invents where the documents show that a request fails, but not its code. (spec 1 §7)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SandboxErrorCode(&'static Facts);
 

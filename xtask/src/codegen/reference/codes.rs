@@ -1,4 +1,4 @@
-//! The page of codes: open tables, and the currencies.
+//! The page of codes: open tables, and the currencies. The page of dialects: every situation that an entry can name.
 
 use super::{
     super::tables::{Code, CodeTable, Tables},
@@ -66,4 +66,28 @@ fn currencies(tables: &Tables) -> String {
         "## Currency\n\nCurrencies of ISO 4217 and the decimals of each; which of them may be used depends on the account.\n\n{}",
         table(&["Code", "Name", "Decimals"], rows)
     )
+}
+
+const SITUATIONS: &str = "# Situations of dialects\n\n\
+    What can happen for which the documents name no code. An entry of a [dialect](../guide/dialects.md) names them in `situations`,\n\
+    and says by that which code its service gives them. A client needs `unknown-transaction-key`; a sandbox that speaks the dialect\n\
+    uses all of them, and its own code where the dialect has none.\n\n";
+
+/// The page of dialects.
+pub(super) fn situations(tables: &Tables) -> String {
+    let mut page = SITUATIONS.to_owned();
+    for (name, title) in [("SandboxStatusCode", "Declines"), ("SandboxErrorCode", "Errors")] {
+        if let Some(codes) = tables.code_table(name) {
+            page += &situation_rows(title, codes);
+        }
+    }
+    page
+}
+
+fn situation_rows(title: &str, codes: &CodeTable) -> String {
+    let rows = codes.codes.iter().map(|row| {
+        let basis = row.assumption.map_or_else(String::new, assumption);
+        vec![code(&row.situation()), text(&row.doc), code(&row.code), basis]
+    });
+    format!("## {title}\n\n{}\n", table(&["Situation", "Meaning", "The sandbox's code", "Assumption"], rows))
 }

@@ -59,7 +59,7 @@ fn unit(table: &CodeTable, more: &str) -> Unit {
     let search =
         if table.codes.len() > 100 && table.codes.is_sorted_by_key(|code| &code.code) { "sorted" } else { "listed" };
     let code = format!(
-        "{PRELUDE}/// {doc}\n///\n/// Source: spec {source}. An unknown code is kept unchanged.\n\
+        "{PRELUDE}/// {doc} (spec {source}) An unknown code is kept unchanged.\n\
          #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]\npub struct {name}(Cow<'static, str>);\n\n\
          text_traits!({name}: {search});\n\n\
          impl {name} {{\n{constants}/// All codes of the table.\npub const KNOWN: &'static [Self] = &[{known}];\n\n{message}{facts}{more}}}\n",
@@ -69,7 +69,7 @@ fn unit(table: &CodeTable, more: &str) -> Unit {
         message = message(table),
         facts = facts(table),
     );
-    Unit { name: name.clone(), about: format!("{} (spec {})", table.doc, table.source), code, tail: String::new() }
+    Unit { name: name.clone(), code }
 }
 
 fn constant(code: &Code) -> String {

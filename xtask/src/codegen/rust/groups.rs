@@ -21,9 +21,7 @@ pub(super) fn generate(tables: &Tables) -> Vec<Unit> {
             Unit {
                 // The module is named after the group, the struct after its type.
                 name: if whole { group.rust.clone() } else { group.name.clone() },
-                about: format!("{} (spec {})", group.doc, group.source),
                 code,
-                tail: String::new(),
             }
         })
         .collect()
@@ -41,7 +39,8 @@ fn rows(tables: &Tables) -> impl Iterator<Item = &super::super::tables::GroupRow
 
 fn code(tables: &Tables, group: &Group, whole: bool, repeated: bool) -> String {
     let members = members(tables, &group.fields);
-    let mut body = String::from(PRELUDE);
+    let about = if whole { String::new() } else { format!("//! {} (spec {})\n\n", group.doc, group.source) };
+    let mut body = about + PRELUDE;
     if whole {
         let argument = if repeated { ", number: usize" } else { "" };
         let reads: String = members.iter().map(|member| member.read(repeated)).collect();
@@ -59,7 +58,7 @@ fn code(tables: &Tables, group: &Group, whole: bool, repeated: bool) -> String {
         let more = format!(
             "{visit}pub(crate) fn read(reader: &mut Reader<'_>{argument}) -> Self {{\n Self {{ {reads} }} }}\n"
         );
-        let doc = format!("{}\n///\n/// Source: spec {}.", group.doc, group.source);
+        let doc = format!("{} (spec {})", group.doc, group.source);
         body += &structure(&group.rust, &doc, &members, [&fields, &more]);
     }
     body += &statics(&group.fields);

@@ -12,21 +12,8 @@ use super::{
 };
 
 pub(super) fn generate(tables: &Tables) -> Vec<Unit> {
-    let mut units = Vec::new();
-    for service in &tables.services {
-        for method in &service.methods {
-            units.push(Unit {
-                name: method.rust.clone(),
-                about: format!("{}: `{}{}` (spec {}).", method.title, service.info.prefix, method.name, method.source),
-                code: code(tables, service, method),
-                tail: String::new(),
-            });
-        }
-    }
-    if let Some(last) = units.last_mut() {
-        last.tail = index(tables);
-    }
-    units
+    let methods = tables.services.iter().flat_map(|service| service.methods.iter().map(move |one| (service, one)));
+    methods.map(|(service, one)| Unit { name: one.rust.clone(), code: code(tables, service, one) }).collect()
 }
 
 fn code(tables: &Tables, service: &Service, method: &Method) -> String {
@@ -133,7 +120,7 @@ fn field_paths(tables: &Tables, rows: &[Row], module: &str) -> Vec<String> {
 }
 
 /// The services and the list of all methods.
-fn index(tables: &Tables) -> String {
+pub(super) fn index(tables: &Tables) -> String {
     let mut text = String::from("\nuse crate::method::{MethodInfo, ServiceInfo};\n\n");
     let mut all = Vec::new();
     for service in &tables.services {

@@ -9,16 +9,7 @@ use super::{
 };
 
 pub(super) fn generate(tables: &Tables) -> Vec<Unit> {
-    tables
-        .records
-        .iter()
-        .map(|record| Unit {
-            name: record.name.clone(),
-            about: format!("{} (spec {})", record.doc, record.source),
-            code: code(record),
-            tail: String::new(),
-        })
-        .collect()
+    tables.records.iter().map(|record| Unit { name: record.name.clone(), code: code(record) }).collect()
 }
 
 fn code(record: &Record) -> String {
@@ -27,7 +18,7 @@ fn code(record: &Record) -> String {
     let writes: String = record.fields.iter().map(|part| write(record, part)).collect();
     let missing = missing(record);
     format!(
-        "{PRELUDE}/// {doc}\n///\n/// Source: spec {source}.\n#[derive(Clone, Debug, Default, PartialEq, Eq)]\n#[non_exhaustive]\npub struct {name} {{\n{fields}\
+        "{PRELUDE}/// {doc} (spec {source})\n#[derive(Clone, Debug, Default, PartialEq, Eq)]\n#[non_exhaustive]\npub struct {name} {{\n{fields}\
          /// What the service sent and the tables do not know.\npub extra: Extra,\n}}\n\n\
          record_traits!({name});\n\n\
          impl Record for {name} {{\n\

@@ -35,7 +35,7 @@ fn invented(tables: &Tables) -> String {
 fn table(table: &CodeTable) -> String {
     let known: Vec<String> = table.codes.iter().map(|code| format!("Self::{}", code.name)).collect();
     format!(
-        "/// {doc}\n///\n/// Source: spec {source}.\n#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]\npub struct {name}(&'static Facts);\n\n\
+        "/// {doc} (spec {source})\n#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]\npub struct {name}(&'static Facts);\n\n\
          facts!({name});\n\n\
          impl {name} {{\n{constants}/// All codes of the table.\npub const KNOWN: &'static [Self] = &[{known}];\n}}\n\n",
         name = table.name,
