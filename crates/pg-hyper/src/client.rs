@@ -7,7 +7,8 @@ use std::{borrow::Cow, pin::pin, sync::Arc};
 use bytes::Bytes;
 use http::{Request, Response};
 use pg_model::{
-    ApiRequest, Parameters, Record,
+    ApiRequest, ParameterSink, Parameters, Record,
+    field::Field,
     method::{MethodInfo, RetrySafety, ServiceInfo},
 };
 use pg_proto::{
@@ -22,12 +23,14 @@ use tracing::Instrument;
 use crate::{
     DriveError, Error, HyperTransport, InsecureAddress, SharedLimit, Transport, TransportError,
     observation::Observation,
-    reference,
     scheduler::{Admission, CredentialSet, RequestScheduler},
     shared_limit::{RequestEnd, SharedPass},
 };
 
 pub use self::builder::ClientBuilder;
+
+/// The parameter under which a payment can be looked up, the same in every method that has it (spec 2 §4.3).
+const REFERENCE: &str = "uniqueMerchantReference";
 
 /// Calls the service for one account. Clones share the account and, with [`HyperTransport`], the pool.
 ///
@@ -172,7 +175,7 @@ impl<T: Transport> Client<T> {
                 self.account.reply::<M>(response)
             })
             .await
-            .map_err(|error| error.settled(M::INFO.retry == RetrySafety::Safe, || reference::of(method)));
+            .map_err(|error| error.settled(M::INFO.retry == RetrySafety::Safe, || reference_of(method)));
         observation.end(&result);
         result
     }
@@ -208,7 +211,7 @@ impl<T: Transport> Client<T> {
     ) -> Result<R, Error> {
         let (service, request) = (raw.service(), self.account.request_raw(&raw));
         let may_repeat = raw.info().is_some_and(|info| info.retry == RetrySafety::Safe);
-        let reference = raw.parameters().get(reference::NAME).filter(|text| !text.is_empty()).map(str::to_owned);
+        let reference = raw.parameters().get(REFERENCE).filter(|text| !text.is_empty()).map(str::to_owned);
         let observation = Observation::begin(service.name, raw.method());
         // It may contain a card number, which is not needed during the wait for the reply.
         drop(raw);
@@ -270,4 +273,25 @@ impl<T: std::fmt::Debug> std::fmt::Debug for Client<T> {
             .field("scheduler", &self.scheduler)
             .finish_non_exhaustive()
     }
+}
+
+/// Returns the `uniqueMerchantReference` of a request. Nothing else is copied.
+fn reference_of<M: ApiRequest>(method: &M) -> Option<String> {
+    let mut found = Found(None);
+    method.visit(&mut found);
+    found.0
+}
+
+struct Found(Option<String>);
+
+impl ParameterSink for Found {
+    fn credentials(&mut self) {}
+
+    fn parameter(&mut self, _: &'static Field, name: &str, value: &str) {
+        if name == REFERENCE && !value.is_empty() {
+            self.0 = Some(value.to_owned());
+        }
+    }
+
+    fn list(&mut self, _: &'static Field, _: &str, _: &mut dyn Iterator<Item = &str>) {}
 }

@@ -134,7 +134,6 @@ mod observation;
 mod pool;
 mod random;
 mod receiver;
-mod reference;
 mod scheduler;
 mod shared_limit;
 mod store;

@@ -19,7 +19,6 @@ use self::delivery::Courier;
 use crate::SharedStore;
 use crate::{OpenError, Sandbox, Settings, certificate::ServerCertificate};
 
-mod body;
 mod connection;
 mod delivery;
 mod hello;

@@ -2,14 +2,12 @@
 
 use crate::world::World;
 
-mod acknowledged;
-mod amounts;
 mod checkouts;
 mod claims;
 mod ends;
 mod follow_ups;
+mod ledger;
 mod limits;
-mod one_payment;
 mod reconciled;
 mod secrets;
 mod updates;
@@ -19,9 +17,9 @@ mod valid;
 type Check = (&'static str, fn(&mut World<'_>) -> Result<(), String>);
 
 const AFTER_EACH: [Check; 11] = [
-    ("one payment an intent", one_payment::after_each),
+    ("one payment an intent", ledger::one_payment),
     ("only what is valid pays", valid::after_each),
-    ("amounts fit", amounts::after_each),
+    ("amounts fit", ledger::amounts_fit),
     ("claims are true", claims::after_each),
     ("a token is paid as often as it may be", checkouts::paid_once),
     ("checkouts are what they claim", checkouts::after_each),
@@ -35,7 +33,7 @@ const AFTER_EACH: [Check; 11] = [
 const AT_THE_END: [Check; 8] = [
     ("claims stay true", claims::at_the_end),
     ("checkouts stay what they claim", checkouts::at_the_end),
-    ("what is acknowledged stays", acknowledged::at_the_end),
+    ("what is acknowledged stays", ledger::acknowledged),
     ("every machine ends", ends::at_the_end),
     ("unknowns can be reconciled", reconciled::at_the_end),
     ("follow-ups are what they claim", follow_ups::at_the_end),

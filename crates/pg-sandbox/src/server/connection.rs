@@ -11,17 +11,19 @@ use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::Full;
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use pg_connections::{Accepted, ConnectionSlot, HandshakeQueue, RequestQueue, ResponsePermit, ShortReads};
+use pg_connections::{
+    Accepted, BodyError, ConnectionSlot, HandshakeQueue, HeldBody, RequestQueue, ResponsePermit, ShortReads,
+};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     sync::watch,
 };
 use tokio_rustls::TlsAcceptor;
 
-use super::{body, hello::Greeted, writer::Queue};
+use super::{hello::Greeted, writer::Queue};
 use crate::{
     Peer, ResponseDelivery,
-    form::FormLimits,
+    form::{FormError, FormLimits},
     service::{LIVE, READY},
 };
 
@@ -29,6 +31,12 @@ use crate::{
 const HEAD_TIME: Duration = Duration::from_secs(30);
 /// The maximum size of a head. The URL of a card form's redirect is its longest part.
 const HEAD_BYTES: usize = 64 << 10;
+
+/// The time limit of a body.
+const BODY_TIME: Duration = Duration::from_secs(30);
+/// How much of an oversized body is read and discarded, so that its sender, which is still sending, can read the
+/// response.
+const DRAINED: usize = 64 << 20;
 
 /// The number of method calls and customers' page requests in progress: twice as many as share one write.
 const AT_ONCE: usize = 128;
@@ -52,7 +60,7 @@ impl Counter {
             limits,
             calls: RequestQueue::new(AT_ONCE),
             looking_on: RequestQueue::new(LOOKING_ON),
-            // One, so that other connections never wait for more than one.
+            // One at a time, so that other connections never wait for more than one handshake.
             handshakes: HandshakeQueue::new(1),
         }
     }
@@ -67,13 +75,14 @@ pub(super) async fn serve(
     let Accepted { stream, address, place, .. } = accepted;
     let peer = Peer(address);
     match tls {
-        // In memory of its own, which a connection without TLS does not need.
+        // Boxed, so that a connection without TLS does not reserve this memory.
         Some(tls) => Box::pin(talk_securely(stream, &tls, peer, &place, &counter, stopped)).await,
         None => talk(stream, peer, &place, &counter, stopped).await,
     }
 }
 
-/// Until the handshake is complete, the connection is one that has sent nothing: it makes room for others.
+/// Serves a TLS connection. Until its handshake is complete, it counts as silent and may be closed for another
+/// connection.
 pub(super) async fn talk_securely(
     stream: impl AsyncRead + AsyncWrite + Unpin,
     tls: &TlsAcceptor,
@@ -95,7 +104,7 @@ pub(super) async fn talk_securely(
         () = place.closed() => return,
         _ = stopped.changed() => return,
     };
-    // Otherwise the peer speaks no TLS, is too slow, or does not trust the certificate: its own side tells it.
+    // Otherwise the peer speaks no TLS, is too slow, or does not trust the certificate, which the peer knows.
     if let Ok(Ok(stream)) = begun {
         talk(stream, peer, place, counter, stopped).await;
     }
@@ -147,11 +156,11 @@ async fn answer(
     let (mut parts, incoming) = request.into_parts();
     parts.extensions.insert(peer);
     if ready {
-        // Not behind other requests, whose turns may be held by a store that is away.
+        // A probe does not wait behind other requests, which may be waiting for an unreachable store.
         let response = counter.queue.probed(Request::from_parts(parts, Bytes::new())).await;
         return Ok(response.unwrap_or_else(not_ready).map(Full::new));
     }
-    let (body, held) = match body::read(incoming, counter.limits.body_bytes, place).await {
+    let (body, held) = match read(incoming, counter.limits.body_bytes, place).await {
         Ok(body) => (body.bytes, body.held),
         Err(error) => {
             parts.extensions.insert(error);
@@ -172,8 +181,16 @@ async fn answer(
     sent
 }
 
-/// Whether a container platform asks if the process runs, which is answered at once whatever the queue and the store do, or if it is
-/// ready.
+/// Reads a body of at most `limit` bytes.
+async fn read(body: Incoming, limit: usize, place: &ConnectionSlot) -> Result<HeldBody, FormError> {
+    match tokio::time::timeout(BODY_TIME, pg_connections::read_body(place, body, limit, DRAINED)).await {
+        Ok(Ok(body)) => Ok(body),
+        Ok(Err(BodyError::TooLarge)) => Err(FormError::TooLarge { limit }),
+        Ok(Err(BodyError::Incomplete)) | Err(_) => Err(FormError::Incomplete),
+    }
+}
+
+/// Whether the request is this probe of a container platform: whether the process runs, or whether it is ready.
 fn is_probe<B>(request: &Request<B>, probe: &str) -> bool {
     let path = request.uri().path().strip_prefix("/_sandbox/");
     path == Some(probe) && matches!(*request.method(), Method::GET | Method::HEAD)
@@ -219,7 +236,7 @@ async fn hold(delay: Duration) {
     tokio::time::sleep(delay).await;
 }
 
-/// The store is away, or slow.
+/// The store is unreachable or slow.
 fn not_ready() -> Response<Bytes> {
     let mut response = Response::new(Bytes::from_static(b"{\"status\": \"not ready\"}\n"));
     *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
