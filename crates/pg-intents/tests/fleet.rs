@@ -14,7 +14,7 @@ use pg_sandbox::InProcess;
 
 use crate::{
     machines::token,
-    world::{Fault, LEASE, Wire, World, by_card, by_key, order},
+    world::{Fault, LEASE, Wire, World, by_card, by_key, charge_at_once, order},
 };
 
 async fn row(world: &World, fleet: &Fleet<SqliteStore, Wire>, reference: &str) -> IntentRow {
@@ -253,17 +253,12 @@ async fn another_account_has_intents_of_its_own() {
 async fn after_wrong_credentials_no_worker_sends_until_resumed() {
     let world = World::new();
     let (wire, key) = (world.wire(None), world.card_key().await);
-    let merchant = world.sandbox.merchant("main").unwrap();
-    let with = |password: &str| {
-        let base = BaseUrl::parse(InProcess::BASE_URL).unwrap();
-        let credentials = Credentials::new(merchant.api_key.expose(), password, merchant.sha_key.expose());
-        Account::new(base, credentials).with_dialect(pg_sandbox::dialect())
-    };
-    let one = world.worker_for("one", &wire, with("wrong")).await;
+    let wrong = world.account_of("main", Some("wrong"));
+    let one = world.worker_for("one", &wire, wrong.clone()).await;
     assert_eq!(one.charge(by_key(&key, "stopped-1")).await.unwrap().name(), "refused");
     assert_eq!(wire.paid.load(Ordering::SeqCst), 1);
     // Another process, started later with the same credentials.
-    let other = world.worker_for("other", &wire, with("wrong")).await;
+    let other = world.worker_for("other", &wire, wrong).await;
     for number in 2..8 {
         let error = other.charge(by_key(&key, &format!("stopped-{number}"))).await.unwrap_err();
         assert!(matches!(&error, FleetError::Stopped(why) if why.contains("credentials")), "{error}");
@@ -272,37 +267,35 @@ async fn after_wrong_credentials_no_worker_sends_until_resumed() {
     other.submit(by_key(&key, "stopped-8")).await.unwrap();
     assert_eq!(other.work_once().await.unwrap(), 0, "nothing is claimed");
     assert_eq!(wire.paid.load(Ordering::SeqCst), 1, "one request with wrong credentials, by all processes together");
-    let mended = world.worker_for("mended", &wire, with(merchant.api_password.expose())).await;
+    let mended = world.worker_for("mended", &wire, world.account_of("main", None)).await;
     mended.resume_sending().await.unwrap();
     assert_eq!(mended.work_once().await.unwrap(), 1);
     assert_eq!(mended.outcome("stopped-8").await.unwrap().unwrap().name(), "approved");
+}
+
+/// Counts payments that the service refused, and payments that were not sent. Fails for any other result.
+#[track_caller]
+fn refused_and_stopped(results: Vec<Result<PaymentOutcome, FleetError>>) -> (usize, usize) {
+    let is_refused = |result: &Result<_, _>| match result {
+        Ok(PaymentOutcome::Refused(_)) => true,
+        Err(FleetError::Stopped(_)) => false,
+        other => panic!("{other:?}"),
+    };
+    let (refused, stopped): (Vec<_>, Vec<_>) = results.into_iter().partition(is_refused);
+    (refused.len(), stopped.len())
 }
 
 #[tokio::test]
 async fn wrong_credentials_fail_once_for_any_number_of_processes() {
     let world = World::new();
     let (wire, key) = (world.wire(None), world.card_key().await);
-    let merchant = world.sandbox.merchant("main").unwrap();
-    let base = BaseUrl::parse(InProcess::BASE_URL).unwrap();
     wire.yields.store(50, Ordering::SeqCst);
-    let wrong = Account::new(base, Credentials::new(merchant.api_key.expose(), "wrong", merchant.sha_key.expose()));
-    let mut calls = tokio::task::JoinSet::new();
+    let mut fleets = Vec::new();
     for process in 0..5 {
-        let fleet =
-            world.worker_for(&format!("p{process}"), &wire, wrong.clone().with_dialect(pg_sandbox::dialect())).await;
-        for number in 0..4 {
-            let (fleet, payment) = (fleet.clone(), by_key(&key, &format!("wrong-{process}-{number}")));
-            calls.spawn(async move { fleet.charge(payment).await });
-        }
+        let account = world.account_of("main", Some("wrong"));
+        fleets.push(world.worker_for(&format!("p{process}"), &wire, account).await);
     }
-    let (mut refused, mut stopped) = (0, 0);
-    while let Some(settled) = calls.join_next().await {
-        match settled.unwrap() {
-            Ok(PaymentOutcome::Refused(_)) => refused += 1,
-            Err(FleetError::Stopped(_)) => stopped += 1,
-            other => panic!("{other:?}"),
-        }
-    }
+    let (refused, stopped) = refused_and_stopped(charge_at_once(&fleets, &key, 4, "wrong").await);
     assert_eq!((refused, stopped, wire.paid.load(Ordering::SeqCst)), (1, 19, 1));
 }
 
@@ -312,14 +305,9 @@ async fn wrong_credentials_fail_once_for_any_number_of_processes() {
 async fn credentials_that_become_invalid_never_lock_the_address_out() {
     let world = World::new();
     let (wire, key) = (world.wire(None), pg_hyper::proto::model::CardKey::from("a-card-that-is-not-there"));
-    let merchant = world.sandbox.merchant("strict").unwrap();
-    let base = BaseUrl::parse(InProcess::BASE_URL).unwrap();
-    let [api_key, password, sha] =
-        [&merchant.api_key, &merchant.api_password, &merchant.sha_key].map(|secret| secret.expose());
-    let strict = Account::new(base, Credentials::new(api_key, password, sha)).with_dialect(pg_sandbox::dialect());
     let mut fleets = Vec::new();
     for process in 0..8 {
-        let client = pg_hyper::ClientBuilder::with_transport(strict.clone(), wire.clone())
+        let client = pg_hyper::ClientBuilder::with_transport(world.account_of("strict", None), wire.clone())
             .clock(world.clock())
             .limits(pg_hyper::proto::machine::throttle::ThrottleLimits::unlimited())
             .build();
@@ -330,21 +318,7 @@ async fn credentials_that_become_invalid_never_lock_the_address_out() {
     }
     wire.yields.store(50, Ordering::SeqCst);
     wire.invalid.store(true, Ordering::SeqCst);
-    let mut calls = tokio::task::JoinSet::new();
-    for (process, fleet) in fleets.iter().enumerate() {
-        for number in 0..4 {
-            let (fleet, payment) = (fleet.clone(), by_key(&key, &format!("turned-{process}-{number}")));
-            calls.spawn(async move { fleet.charge(payment).await });
-        }
-    }
-    let (mut refused, mut stopped) = (0, 0);
-    while let Some(settled) = calls.join_next().await {
-        match settled.unwrap() {
-            Ok(PaymentOutcome::Refused(_)) => refused += 1,
-            Err(FleetError::Stopped(_)) => stopped += 1,
-            other => panic!("{other:?}"),
-        }
-    }
+    let (refused, stopped) = refused_and_stopped(charge_at_once(&fleets, &key, 4, "turned").await);
     assert_eq!(wire.failed.load(Ordering::SeqCst), refused);
     assert!((2..=5).contains(&refused) && refused + stopped == 32, "{refused}, {stopped}");
     // With the right credentials the service answers at once.

@@ -15,7 +15,7 @@ use pg_hyper::{
 use pg_intents::{Fleet, IntentKey, IntentStatus, IntentStore as _, NewIntent, SqliteStore};
 use pg_sandbox::InProcess;
 
-use crate::world::{Fault, LEASE, Wire, World, by_key};
+use crate::world::{Fault, LEASE, Wire, World, by_key, charge_at_once};
 
 type Faulty = FaultyStore<SqliteStore>;
 
@@ -100,13 +100,6 @@ async fn doubt(bug: Option<Bug>) -> Found {
     found(RECORDED, row.is_none())
 }
 
-fn account(world: &World, password: &str) -> Account {
-    let merchant = world.sandbox.merchant("main").unwrap();
-    let base = BaseUrl::parse(InProcess::BASE_URL).unwrap();
-    let credentials = Credentials::new(merchant.api_key.expose(), password, merchant.sha_key.expose());
-    Account::new(base, credentials).with_dialect(pg_sandbox::dialect())
-}
-
 async fn over(store: &Arc<Faulty>, wire: &Wire, account: Account, name: &str) -> Fleet<Faulty, Wire> {
     let client = Client::with_transport(account, wire.clone());
     Fleet::new(client, Arc::clone(store), World::plan(name)).await.unwrap()
@@ -146,22 +139,23 @@ async fn later_version(bug: Option<Bug>) -> Found {
     found(VERSION, fleet.work_once().await.unwrap() > 0)
 }
 
+async fn none_is_approved(fleets: &[Fleet<Faulty, Wire>], key: &CardKey, each: usize, round: &str) {
+    for ended in charge_at_once(fleets, key, each, round).await {
+        assert!(!ended.as_ref().is_ok_and(|settled| settled.name() == "approved"), "{ended:?}");
+    }
+}
+
 /// Six processes start with invalid credentials at once.
 async fn lockout(bug: Option<Bug>) -> Found {
     let world = World::new();
     let (wire, key) = (world.wire(None), world.card_key().await);
     wire.yields.store(50, Ordering::SeqCst);
     let store = Arc::new(world.faulty(bug));
-    let mut calls = tokio::task::JoinSet::new();
+    let mut fleets = Vec::new();
     for process in 0..6 {
-        let fleet = over(&store, &wire, account(&world, "wrong"), &format!("p{process}")).await;
-        let payment = by_key(&key, &format!("order-{process}"));
-        calls.spawn(async move { fleet.charge(payment).await.map(|settled| settled.name()) });
+        fleets.push(over(&store, &wire, world.account_of("main", Some("wrong")), &format!("p{process}")).await);
     }
-    while let Some(ended) = calls.join_next().await {
-        let ended = ended.unwrap();
-        assert!(!matches!(ended, Ok("approved")), "{ended:?}");
-    }
+    none_is_approved(&fleets, &key, 1, "order").await;
     found(LOCKOUT, sent(&wire) > 5)
 }
 
@@ -186,17 +180,7 @@ async fn accepted(
 async fn fail(wire: &Wire, key: &CardKey, fleets: &[Fleet<Faulty, Wire>], round: &str) {
     wire.yields.store(50, Ordering::SeqCst);
     wire.invalid.store(true, Ordering::SeqCst);
-    let mut calls = tokio::task::JoinSet::new();
-    for (process, fleet) in fleets.iter().enumerate() {
-        for number in 0..4 {
-            let (fleet, payment) = (fleet.clone(), by_key(key, &format!("{round}-{process}-{number}")));
-            calls.spawn(async move { fleet.charge(payment).await.map(|settled| settled.name()) });
-        }
-    }
-    while let Some(ended) = calls.join_next().await {
-        let ended = ended.unwrap();
-        assert!(!matches!(ended, Ok("approved")), "{ended:?}");
-    }
+    none_is_approved(fleets, key, 4, round).await;
     wire.invalid.store(false, Ordering::SeqCst);
 }
 

@@ -22,7 +22,7 @@ use pg_hyper::{
         },
     },
 };
-use pg_intents::{Fleet, FleetPlan, IntentStore, SqliteStore};
+use pg_intents::{Fleet, FleetError, FleetPlan, IntentStore, PaymentOutcome, SqliteStore};
 use pg_sandbox::{InProcess, Sandbox, Timestamp};
 use tokio::sync::Notify;
 
@@ -132,12 +132,16 @@ impl World {
         VirtualClock::shared(self.sandbox.clone(), InProcess::unix_time, InProcess::advance)
     }
 
+    /// The version 3 account of a merchant, with this password or its own.
+    pub(crate) fn account_of(&self, merchant: &str, password: Option<&str>) -> Account {
+        let merchant = self.sandbox.merchant(merchant).unwrap();
+        let password = password.unwrap_or(merchant.api_password.expose());
+        let credentials = Credentials::new(merchant.api_key.expose(), password, merchant.sha_key.expose());
+        Account::new(BaseUrl::parse(InProcess::BASE_URL).unwrap(), credentials).with_dialect(pg_sandbox::dialect())
+    }
+
     pub(crate) fn account(&self) -> Account {
-        let merchant = self.sandbox.merchant("main").unwrap();
-        let [key, password, sha] =
-            [&merchant.api_key, &merchant.api_password, &merchant.sha_key].map(|key| key.expose());
-        let account = Account::new(BaseUrl::parse(InProcess::BASE_URL).unwrap(), Credentials::new(key, password, sha))
-            .with_dialect(pg_sandbox::dialect());
+        let (account, merchant) = (self.account_of("main", None), self.sandbox.merchant("main").unwrap());
         let own = merchant.enterprise.as_ref().unwrap();
         let own = EnterpriseCredentials::new(own.api_key.expose(), own.api_password.expose());
         account.enterprise(BaseUrl::parse(InProcess::ENTERPRISE_BASE_URL).unwrap(), own)
@@ -205,6 +209,23 @@ impl World {
         let lookup = TransactionLookup::new().unique_merchant_reference(reference);
         client.call(&lookup).await.map(|found| found.transactions).unwrap_or_default()
     }
+}
+
+/// Charges several payments by each of these workers at once, and returns the results.
+pub(crate) async fn charge_at_once<S: IntentStore>(
+    fleets: &[Fleet<S, Wire>],
+    key: &CardKey,
+    each: usize,
+    round: &str,
+) -> Vec<Result<PaymentOutcome, FleetError>> {
+    let mut calls = tokio::task::JoinSet::new();
+    for (process, fleet) in fleets.iter().enumerate() {
+        for number in 0..each {
+            let (fleet, payment) = (fleet.clone(), by_key(key, &format!("{round}-{process}-{number}")));
+            calls.spawn(async move { fleet.charge(payment).await });
+        }
+    }
+    calls.join_all().await
 }
 
 pub(crate) fn order(reference: &str, pence: u64) -> Order {
