@@ -25,7 +25,7 @@ pub(crate) struct Pool {
 #[derive(Default)]
 struct Places {
     all: Vec<Place>,
-    /// Closes expired connections, as long as there are any.
+    /// Closes expired connections until none is left.
     sweeper: Option<JoinHandle<()>>,
 }
 

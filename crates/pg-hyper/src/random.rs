@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The source of random numbers. Every sequence keeps the promises of a machine.
+/// The source of random numbers. A machine keeps its promises with any sequence.
 pub(crate) enum Dice {
     /// The system's randomness; a system without any is not an error.
     System,

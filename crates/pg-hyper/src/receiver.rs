@@ -63,7 +63,7 @@ use queue::NotificationQueue;
 pub struct Receiver {
     notifications: Arc<NotificationQueue>,
     service: ReceiverService,
-    /// Its own port; `None` if it is nested in another server.
+    /// The port of its own server; `None` if it is nested in another server.
     listening: Option<(SocketAddr, JoinHandle<()>)>,
 }
 

@@ -129,8 +129,9 @@ impl RequestScheduler {
         }
     }
 
-    /// The same with a limit that other processes share. The client's own throttle comes first, and then again without a wait: an
-    /// admission that waited for the shared limit would count as a lost request after a while.
+    /// The same with a limit that other processes share. The client's own throttle is asked first, and again without
+    /// waiting once the shared limit permits the request: an admission that is held during that wait could time out and
+    /// count as a lost request.
     pub(crate) async fn admit_shared(
         self: &Arc<Self>,
         limit: &dyn SharedLimit,

@@ -79,7 +79,7 @@ impl Clock for VirtualClock {
 
     fn sleep_until(&self, moment: Moment) -> Pending<()> {
         let clock = self.clone();
-        // Only once it is polled: a wait that is dropped earlier moves no clock.
+        // Only when polled: a wait that is dropped before its first poll does not advance the clock.
         Box::pin(async move { clock.leap(moment) })
     }
 }

@@ -230,7 +230,7 @@ impl<S: IntentStore> IntentStore for SealedStore<S> {
         self.store.find(key).await?.map(|row| self.opened(&row)).transpose()
     }
 
-    /// Returns a row that cannot be opened is listed in its stored form, so that operators see it.
+    /// A row that cannot be opened is listed in its stored form, so that operators see it.
     async fn list(&self, filter: IntentFilter) -> Result<Vec<IntentRow>, StoreError> {
         let rows = self.store.list(filter).await?;
         Ok(rows.into_iter().map(|row| self.sealing.opened(&row).unwrap_or(row)).collect())
@@ -240,7 +240,7 @@ impl<S: IntentStore> IntentStore for SealedStore<S> {
         self.store.direct(key, directive).await
     }
 
-    /// Returns an outcome that cannot be opened is skipped, and returned again later.
+    /// An outcome that cannot be opened is skipped, and returned again later.
     async fn untold(&self, account: &str, most: u32, visibility: Duration) -> Result<Vec<IntentRow>, StoreError> {
         let mut opened = Vec::new();
         for row in self.store.untold(account, most, visibility).await? {

@@ -94,8 +94,8 @@ pub trait IntentStore: Send + Sync + 'static {
     /// intent. Returns `false` if the intent has ended or does not exist.
     fn direct(&self, key: &IntentKey, directive: Directive) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
-    /// Returns the outbox: returns intents with an outcome that the application has not acknowledged, up to a maximum.
-    /// It returns the same ones again only after `visibility`.
+    /// Returns the outbox: intents with an outcome that the application has not acknowledged, up to a maximum. It
+    /// returns the same ones again only after `visibility`.
     fn untold(
         &self,
         account: &str,

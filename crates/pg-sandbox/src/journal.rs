@@ -27,7 +27,7 @@ mod view;
 pub(crate) use packed::Packed;
 pub(crate) use parameters::{MOST as MOST_PARAMETERS, Parameters};
 
-/// The most entries.
+/// The maximum number of entries.
 const MOST: usize = 10_000;
 /// The approximate limit of bytes of all entries together.
 const MOST_BYTES: usize = 32 << 20;
@@ -68,9 +68,9 @@ pub(crate) struct Noted<'a> {
     pub(crate) merchant: Option<&'a str>,
     /// Its parameters, masked.
     pub(crate) parameters: &'a Parameters,
-    /// Its fault.
+    /// The fault that affected it.
     pub(crate) fault: Option<FaultKind>,
-    /// The reply, also if a fault kept it from arriving; `None` if the call was not executed.
+    /// The reply, even if a fault prevented its delivery; `None` if the call was not executed.
     pub(crate) reply: Option<NotedReply<'a>>,
 }
 
@@ -111,9 +111,9 @@ pub(crate) struct Entry {
     pub(crate) merchant: Option<String>,
     /// Its parameters, masked.
     pub(crate) parameters: Parameters,
-    /// Its fault.
+    /// The fault that affected it.
     pub(crate) fault: Option<FaultKind>,
-    /// The reply, also if a fault kept it from arriving; `None` if the call was not executed.
+    /// The reply, even if a fault prevented its delivery; `None` if the call was not executed.
     pub(crate) reply: Option<Answered>,
 }
 
@@ -197,17 +197,18 @@ impl Journal {
         self.bytes = self.entries.iter().map(Packed::bytes).sum();
     }
 
-    /// The open transaction removes an account, and with its commit the account's entries go.
+    /// Records that the open transaction removes an account: its commit removes the account's entries.
     pub(crate) fn leave(&mut self, merchant: &str) {
         self.leaving.push(merchant.to_owned());
     }
 
-    /// The open transaction is committed.
+    /// Handles the commit of the open transaction.
     pub(crate) fn committed(&mut self) {
         self.gone.append(&mut self.leaving);
     }
 
-    /// Adds an entry and assigns its number. Its texts take the memory of the oldest entry if that has to go and had as many.
+    /// Adds an entry and assigns its number. Reuses the memory of the last entry that was removed to make room, if the
+    /// sizes are similar.
     pub(crate) fn add(&mut self, noted: &Noted<'_>) {
         self.last += 1;
         packed::write(noted, &mut self.scratch);
@@ -233,7 +234,8 @@ impl Journal {
         self.entries.iter().skip(self.entries.len() - count)
     }
 
-    /// The open transaction is undone: removes every entry after that number, and keeps those of the accounts that it was to remove.
+    /// Handles the rollback of the open transaction: removes every entry after that number, and keeps the entries of
+    /// accounts that the transaction would have removed.
     pub(crate) fn forget_after(&mut self, id: u64) {
         self.leaving.clear();
         while self.entries.back().is_some_and(|entry| entry.id > id) {
@@ -327,7 +329,7 @@ mod tests {
         assert_eq!(ids(&journal, None), [4, 3, 2], "the transaction was undone");
         journal.leave("ci-1");
         journal.committed();
-        // Another transaction of the same group is undone.
+        // Another transaction of the same group is rolled back.
         journal.leave("ci-2");
         journal.forget_after(last);
         journal.publish();

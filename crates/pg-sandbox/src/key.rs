@@ -117,7 +117,8 @@ impl Keys {
         &mut *self.dice
     }
 
-    /// Returns the time part never decreases, even if the sandbox's clock is set back.
+    /// Returns the time and the count of the next key. The time never decreases, even if the sandbox's clock is set
+    /// back.
     fn next(&mut self, now: Timestamp) -> (u64, u64) {
         let now = u64::try_from(now.millis()).unwrap_or(0);
         if now > self.last {

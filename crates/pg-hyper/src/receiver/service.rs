@@ -134,8 +134,8 @@ impl ReceiverService {
         if !self.notifications.add(token, content, receipt) {
             return Answer::Busy;
         }
-        // An address with more than its share of waiting callbacks does not keep others out: the slots of those beyond may go to
-        // other requests.
+        // An address with more waiting callbacks than its share does not block other addresses: the slots of the excess
+        // callbacks may go to other requests.
         if share.is_none() {
             place.idle();
         }

@@ -5,8 +5,8 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// A number of units that the holders of tokens share. A token may use as much as it leaves free: alone it gets half, among `n` greedy
-/// ones it gets a part of `n + 1`, and an unused token always finds a part of that size.
+/// A number of units that the holders of tokens share. A token may hold at most as many as it leaves free: alone it
+/// gets half, each of `n` greedy tokens gets one part of `n + 1`, and one such part is always left for another token.
 #[derive(Clone)]
 pub(super) struct Shares(Arc<Mutex<Used>>);
 

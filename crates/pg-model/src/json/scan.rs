@@ -1,4 +1,4 @@
-//! Cuts JSON into scalars, names, and the beginnings of lists and objects.
+//! Splits JSON into scalars, names, and the starts of lists and objects.
 //!
 //! A number is treated as a text and never converted to binary floating point, so that no amount is rounded.
 
@@ -16,8 +16,8 @@ const ZEROS: &str = "0000000000000000000000000000000000000000";
 /// A syntax error, without any of the text.
 pub(super) type Problem = &'static str;
 
-/// The limit of values of a text: this many, and one more per this many bytes. Real values take some thirty bytes each, and a text
-/// of nothing but `[],` would take thirty times its length of memory.
+/// The maximum number of values in a text: `VALUES`, plus one for every `BYTES_A_VALUE` bytes. Values of real replies
+/// take about thirty bytes each. Without the limit, a text of `[],` alone would use thirty times its length of memory.
 const VALUES: usize = 16_384;
 const BYTES_A_VALUE: usize = 8;
 

@@ -10,12 +10,12 @@ use super::{
     row::{Between, Digit, Piece, Row, Sums, hide_middle, is_same},
 };
 
-/// The fewest digits of a group, but for the last one of a number.
+/// The minimum number of digits in a group, except the last group of a number.
 const GROUP_DIGITS: usize = 4;
 /// The first digits of card numbers.
 pub(super) const FIRST_DIGITS: RangeInclusive<u8> = 2..=6;
 
-/// Masks the numbers in a row of digits. `groups` is memory for the groups of one row after the other.
+/// Masks the numbers in a row of digits. `groups` is a buffer that is reused for each row.
 pub(super) fn hide(text: &str, row: &mut Row, groups: &mut Vec<Piece>) {
     if !row.has_invisible && !row.has_adjacent {
         return in_groups(&mut row.digits, &row.pieces);
@@ -43,7 +43,8 @@ fn in_groups(digits: &mut [Digit], groups: &[Piece]) {
     whole(digits, groups);
 }
 
-/// Joins adjacent pieces to groups, and others without a visible character between them unless these `separate`.
+/// Joins adjacent pieces into groups. Pieces with only invisible characters between them are joined too, unless
+/// `separate` is true.
 fn fill(text: &str, row: &Row, groups: &mut Vec<Piece>, separate: bool) {
     groups.clear();
     let mut before: &[u8] = &[];

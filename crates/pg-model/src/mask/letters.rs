@@ -77,12 +77,12 @@ const fn mark(blocks: &mut [u64; 64], first: u32, last: u32) {
     }
 }
 
-/// Whether a character beyond ASCII is no digit, and neither invisible nor a blank or a hyphen: a quick answer for most letters, which
-/// misses some of them.
+/// Whether a character beyond ASCII is certainly neither a digit, nor invisible, nor a blank or a hyphen. A quick check
+/// that is true for most letters and false for some.
 #[inline]
 pub(super) fn is_plain(letter: char) -> bool {
     let block = u32::from(letter) >> 4;
-    // It stands for every byte that is not UTF-8.
+    // It replaces every byte that is not UTF-8, so it must be quick.
     letter == char::REPLACEMENT_CHARACTER
         || BLOCKS.get((block >> 6) as usize).is_some_and(|blocks| blocks >> (block & 63) & 1 == 0)
 }

@@ -87,7 +87,8 @@ impl Sums {
 pub(super) struct Row {
     pub(super) digits: Vec<Digit>,
     pub(super) pieces: Vec<Piece>,
-    /// Digits with at most single blanks and hyphens between them, where these are as many as those of a card number, or more.
+    /// Runs of digits that are at least as long as a card number, with at most a single blank or hyphen between two
+    /// digits.
     pub(super) runs: Vec<Range<usize>>,
     /// Where the last run begins.
     run: usize,
@@ -103,7 +104,7 @@ pub(super) struct Row {
     sums: Sums,
 }
 
-/// What stands between two digits.
+/// What is between two digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Between {
     /// No character.
@@ -118,11 +119,11 @@ pub(super) enum Between {
     Strange,
 }
 
-/// The most bytes between two digits of one number.
+/// The maximum number of bytes between two digits of one number.
 const LONGEST_BETWEEN: usize = 8;
 
 impl Piece {
-    /// The byte behind it.
+    /// The position of the first byte after it.
     const fn end(&self) -> usize {
         self.at as usize + self.len() * self.width as usize
     }
@@ -297,7 +298,7 @@ pub(super) fn each(text: &str, kinds: Kinds, mut handle: impl FnMut(&mut Row)) -
 }
 
 impl Row {
-    /// Hands the row over if it is long enough, and empties it.
+    /// Passes the row on if it is long enough, and clears it.
     #[inline]
     fn finish(&mut self, handle: &mut impl FnMut(&mut Self)) {
         if self.digits.len() >= *CARD_NUMBER_DIGITS.start() {
@@ -311,7 +312,7 @@ impl Row {
         (self.has_adjacent, self.has_invisible) = (false, false);
     }
 
-    /// Begins a piece, or goes on with the last one.
+    /// Starts a piece, or extends the last one.
     #[inline]
     fn begin(&mut self, text: &[u8], at: usize, width: usize, mut before: Between) {
         let (last_width, start, end) = self.last;
@@ -401,7 +402,7 @@ pub(super) fn hide_middle(number: &mut [Digit]) {
 pub(super) struct Shown<'a> {
     text: &'a str,
     out: String,
-    /// The end of what was copied, in the text.
+    /// The end of the copied part of the text.
     kept: usize,
 }
 

@@ -136,7 +136,7 @@ fn command(words: &[String], environment: &Environment) -> Option<Command> {
     Some(command)
 }
 
-/// Returns a program with a folder in its name is relative to the plan.
+/// Returns the path of a program. If its name contains a folder, it is relative to the plan.
 fn found(program: &str, folder: &Path) -> PathBuf {
     if program.contains('/') { folder.join(program) } else { PathBuf::from(program) }
 }

@@ -196,7 +196,7 @@ fn money(stage: &Stage, expect: Expect, story: &Charge) -> Result<Vec<Finding>, 
     Ok(judge::charge(expect, &evidence))
 }
 
-/// Returns a server with a wrong certificate must receive no request.
+/// Checks that a server with a wrong certificate received no request.
 fn nothing_sent(stage: &Stage, story: &Charge) -> Result<Vec<Finding>, SetupError> {
     let mut findings = Vec::new();
     let exchanges = stage.exchanges();

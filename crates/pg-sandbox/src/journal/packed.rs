@@ -1,5 +1,6 @@
-//! An entry in one piece of memory. There are thousands of entries, and each one is written once and seldom read: as many pieces as an
-//! entry has texts would be scattered over the memory, and finding each again to free it costs more than writing all of them.
+//! An entry in one piece of memory. There are thousands of entries; each is written once and rarely read. If each text
+//! had its own allocation, freeing an entry would cost more than writing it, because its texts would be scattered over
+//! memory.
 
 use std::net::IpAddr;
 
@@ -52,7 +53,7 @@ pub(super) fn write(noted: &Noted<'_>, bytes: &mut Vec<u8>) {
 }
 
 impl Packed {
-    /// Creates an entry whose texts [`write`] wrote, in the memory of another one if that had about as many.
+    /// Creates an entry from the output of [`write`]. Reuses the memory of the freed entry if the sizes are similar.
     pub(super) fn new(id: u64, noted: &Noted<'_>, written: &[u8], freed: Option<Self>) -> Self {
         let fits = |bytes: &Vec<u8>| (written.len()..=written.len() + written.len() / 4).contains(&bytes.capacity());
         let mut bytes = freed.map(|freed| freed.bytes).filter(fits).unwrap_or_default();
@@ -71,7 +72,7 @@ impl Packed {
         }
     }
 
-    /// Returns the memory of an entry whose texts are these.
+    /// Returns the size in memory of an entry with this output of [`write`].
     pub(super) const fn size_of(written: &[u8]) -> usize {
         size_of::<Self>() + written.len()
     }

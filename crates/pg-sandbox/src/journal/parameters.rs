@@ -11,13 +11,13 @@ use crate::{
     name_hash::NameMap,
 };
 
-/// The most characters of a value.
+/// The maximum number of characters of a value.
 const MOST_CHARACTERS: usize = 300;
-/// The most bytes of all names and values of a request, after which one more value is kept.
+/// The maximum total size of names and values of a request in bytes; the value that exceeds it is still kept.
 const MOST_BYTES: usize = 8 << 10;
-/// The most parameters of a request.
+/// The maximum number of parameters of a request.
 pub(crate) const MOST: usize = 500;
-/// The fewest digits of a card number (spec 2 §8).
+/// The minimum number of digits of a card number (spec 2 §8).
 const CARD_NUMBER_DIGITS: usize = 12;
 
 const HIDDEN: &str = "(hidden)";

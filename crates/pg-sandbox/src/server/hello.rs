@@ -9,12 +9,12 @@ use std::{
 use rustls::server::StoresServerSessions;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
 
-/// The part of a first message that is searched. Those of clients that resume a session are shorter.
+/// The number of bytes of a first message that are searched. Messages that resume a session are shorter.
 const MOST: usize = 2_048;
 
-/// A stream whose first bytes are known, and are read again.
+/// A stream whose first bytes were inspected, and are read again.
 pub(super) struct Greeted<S> {
-    /// What was read and not read again.
+    /// Inspected bytes that were not read again yet.
     first: Vec<u8>,
     stream: S,
 }
@@ -113,7 +113,7 @@ impl<'a> Reader<'a> {
         Some(taken)
     }
 
-    /// Bytes behind their number, which has this many bytes itself.
+    /// Takes bytes with their length in front, which has `of_length` bytes.
     fn vector(&mut self, of_length: usize) -> Option<&'a [u8]> {
         let length = self.take(of_length)?.iter().fold(0, |length, byte| length << 8 | usize::from(*byte));
         self.take(length)

@@ -212,7 +212,7 @@ async fn a_probe_is_answered() {
     server.shutdown().await;
 }
 
-/// Behind a proxy that sees another end of a request, the bytes behind it are those of another caller.
+/// If a proxy sees another end of the request, the bytes after it belong to another caller.
 #[tokio::test]
 async fn no_request_is_hidden_in_one_that_two_servers_read_differently() {
     let server = server().await;
@@ -230,8 +230,8 @@ async fn no_request_is_hidden_in_one_that_two_servers_read_differently() {
     server.shutdown().await;
 }
 
-/// What forwarding headers say is the caller's own word, unless a proxy replaces them: they neither choose the address that is locked out nor
-/// the addresses in replies.
+/// A caller can write anything into forwarding headers, unless a proxy replaces them. So they determine neither the
+/// address that is locked out nor the addresses in replies.
 #[tokio::test]
 async fn forwarding_headers_change_neither_lockouts_nor_addresses() {
     let server = server().await;

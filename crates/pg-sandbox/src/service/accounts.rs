@@ -12,9 +12,9 @@ use crate::{
     timestamp::Timestamp,
 };
 
-/// The most accounts at a time.
+/// The maximum number of accounts.
 pub(crate) const MOST: usize = 1_000;
-/// The most expired accounts that are removed at a time.
+/// The maximum number of expired accounts that are removed at a time.
 const AT_ONCE: usize = 8;
 /// Records that are removed at a time.
 const CHUNK: u32 = 500;

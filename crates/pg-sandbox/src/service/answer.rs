@@ -14,7 +14,7 @@ use crate::{
 /// A complete answer.
 #[derive(Debug)]
 pub(crate) struct Answer {
-    /// The status, body and headers of its own.
+    /// The status, the body and most headers; basis and warnings become headers too.
     pub(crate) reply: Reply,
     /// Its basis: the clause and the assumptions.
     pub(crate) basis: Basis,

@@ -78,7 +78,7 @@ pub(crate) struct Context<'a> {
     pub(crate) unique_reference: Option<UniqueReference>,
     /// The `currency` of a request whose method has no such parameter.
     pub(crate) stray_currency: Option<String>,
-    /// A fault keeps the bank from answering this request.
+    /// A fault prevents the bank from answering this request.
     pub(crate) silence: Option<Silence>,
     /// The bank's decision is recorded, but its answer is lost: error 119.
     pub(crate) unheard: bool,

@@ -120,7 +120,7 @@ impl Call {
             given.map(|form| spelling::judge(info, form)).unwrap_or_default();
         let mut judged = given.zip(find(info)).map(|(form, entry)| {
             let signed = gate::is_signed(&settings.merchants, form);
-            // Before its credentials are checked, a request gets no work that takes longer than reading it.
+            // Before the credentials are checked, no work on a request may take longer than reading it.
             let admitted = gate::is_admitted(&settings.merchants, info.credentials, form, entry.signature, signed);
             let typed = admitted.then(|| entry.typed(form));
             if admitted && stray_number::warn(info, form, &mut warnings) {

@@ -18,7 +18,7 @@ const LONGEST: usize = 64;
 /// The names of one method.
 pub(super) struct Names {
     info: &'static MethodInfo,
-    /// Fields with one name each, by that and its other spellings, and their places in the method's table.
+    /// Fields with a fixed name, by that name and its other spellings, and their places in the method's table.
     plain: NameMap<usize>,
     /// Fields of items: the text before and after the number, and their places.
     numbered: Vec<(&'static str, &'static str, usize)>,
@@ -110,7 +110,7 @@ impl Names {
         self.info.fields[known.place]
     }
 
-    /// Whether a field is written so in the tables.
+    /// Whether the tables have a field with exactly this name.
     pub(super) fn has(&self, wire: &str) -> bool {
         self.wires.contains(wire)
     }

@@ -71,7 +71,7 @@ impl Refusal {
         self
     }
 
-    /// Returns the error as the body of a service that speaks a dialect has it, with a fresh trace code.
+    /// Returns the error as the body that a service with this dialect sends.
     pub(crate) fn record(&self, trace_code: String, dialect: &Dialect) -> ServiceError {
         self.clone().spoken(dialect).body(trace_code)
     }

@@ -7,7 +7,8 @@ use crate::form::{Form, shown};
 use crate::warning::Warnings;
 use crate::{assumed, codes::SandboxErrorCode};
 
-/// The most unknown names of one request that are compared with the known ones, since a request may hold thousands.
+/// The maximum number of unknown names of one request that are compared with the known ones: a request may contain
+/// thousands.
 pub(super) const MOST_COMPARED: usize = 32;
 
 /// The findings about the names of a request.

@@ -14,7 +14,8 @@ const NAME: &str = "uniqueMerchantReference";
 
 /// Uses up the unique reference of a request whose credentials are right. Error 950 if an earlier request has.
 ///
-/// A method that only reads asks about a reference, and a value that breaks the parameter's own rule is not a reference.
+/// A method that only reads does not use a reference up. A value that breaks the rule of the parameter is not a
+/// reference.
 pub(super) fn take(
     context: &mut Context<'_>,
     merchant: &Merchant,

@@ -67,7 +67,8 @@ impl Checkout {
         }
     }
 
-    /// Returns the dialect lists the words for a decline (assumption A125); only `Success` is documented.
+    /// Judges the status of a transaction. Only `Success` is documented; the dialect lists the words for a decline and
+    /// for a pending payment (assumption A125).
     fn judge(&self, transaction: &EnterpriseTransaction) -> Finding {
         let (state, statuses) = (&self.state, &self.account.dialect().checkout);
         if transaction.token != state.token.as_str() || statuses.failed.contains(&transaction.status) {

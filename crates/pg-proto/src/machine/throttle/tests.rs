@@ -39,7 +39,7 @@ fn a_slot_is_free_a_minute_after_the_reply() {
     throttle.answered(e, &reply(""), at(82));
     assert_eq!(throttle.ask(at(83)), Permit::WaitUntil(at(143)));
     drop(go(&mut throttle, at(143)));
-    // 71 + 120 + 61, and the ticket that was dropped counts as lost after the longest way.
+    // 71 + 120 + 61: the dropped ticket counts as lost after the longest transit time.
     assert_eq!(throttle.ask(at(200)), Permit::WaitUntil(at(252)));
 }
 

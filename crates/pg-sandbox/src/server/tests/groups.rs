@@ -71,7 +71,7 @@ async fn requests_that_come_together_share_a_few_writes() {
         connections.push(stream);
     }
     let before = commits.load(Ordering::Relaxed);
-    // The server runs on this thread: it gets to none of them before all are there.
+    // The server runs on this thread, so it handles none of them before all have arrived.
     for stream in &mut connections {
         stream.write_all(head("GET", "/_sandbox/clock", "").as_bytes()).unwrap();
     }
@@ -79,7 +79,8 @@ async fn requests_that_come_together_share_a_few_writes() {
         connections.into_iter().map(last_answer).filter(|answer| answer.contains("HTTP/1.1 200 ")).count()
     });
     assert_eq!(answered.await.unwrap(), CONNECTIONS);
-    // Those that are handed over together are never parted; how many of these groups share a write depends on how fast the writer is.
+    // Requests that are handed over together are never split; how many of these groups share a write depends on the
+    // speed of the writer.
     let commits = commits.load(Ordering::Relaxed) - before;
     assert!((1..=CONNECTIONS / HAND_OVER).contains(&commits), "{commits}");
     server.shutdown().await;

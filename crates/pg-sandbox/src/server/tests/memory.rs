@@ -18,7 +18,7 @@ use crate::{
     server::connection::{Counter, talk, talk_securely},
 };
 
-/// A peer that sends a text, then a letter without end or up to a length, and then nothing. It reads nothing. It has no memory of its own.
+/// A peer that sends a text, then one letter repeatedly, up to a total length. It reads nothing and allocates nothing.
 struct Hostile {
     head: Arc<[u8]>,
     sent: usize,
@@ -56,8 +56,8 @@ impl AsyncWrite for Hostile {
     }
 }
 
-/// What a server on one thread allocates while so many peers connect to it, each of which sends a head and then more, up to this length
-/// in all: the most bytes at a time, and all bytes together.
+/// Returns what a server on one thread allocates while `peers` connect, each of which sends `head` and then letters up
+/// to `length`: the peak and the total in bytes.
 fn allocated(peers: usize, head: &[u8], length: usize, tls: Option<&TlsAcceptor>) -> [usize; 2] {
     let head: Arc<[u8]> = head.into();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();

@@ -28,14 +28,14 @@ use crate::{
     server::connection::{Counter, talk_securely},
 };
 
-/// A certificate for localhost, and what a client trusts it by.
+/// A certificate for localhost, and the roots of a client that trusts it.
 pub(super) fn certificate() -> (ServerCertificate, CertificateDer<'static>) {
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let (chain, key) = (made.cert.pem(), made.signing_key.serialize_pem());
     (ServerCertificate::from_pem(chain.as_bytes(), key.as_bytes()).unwrap(), made.cert.der().clone())
 }
 
-/// The begin of a handshake: a record of 16 KiB that holds a first message, of which 300 bytes are here.
+/// The start of a handshake: a record of 16 KiB that holds a first message, of which 300 bytes are here.
 pub(super) fn half_a_hello() -> Vec<u8> {
     let mut hello = vec![0x16, 3, 1, 0x3f, 0xff, 1, 0, 0x3f, 0xfb, 3, 3];
     hello.resize(300, 0);

@@ -11,9 +11,9 @@ use crate::{
     records::{Callback, CallbackBehaviour, CallbackBody, Misbehaviour},
 };
 
-/// The most callbacks that one call affects.
+/// The maximum number of callbacks that one call affects.
 const MOST: u32 = 1_000;
-/// The most settings at a time.
+/// The maximum number of settings.
 const LONGEST_LIST: usize = 100;
 
 /// Returns the callback with its body; `None` if it does not exist.

@@ -11,7 +11,7 @@ use crate::{
     records::{Callback, CallbackDestination, CallbackKind},
 };
 
-/// The most destinations at a time.
+/// The maximum number of destinations.
 const MOST: usize = 100;
 
 pub(super) fn list(context: &mut Context<'_>) -> Result<Answer, Refusal> {

@@ -11,7 +11,7 @@ use crate::{
     records::{Fault, FaultKind, asks_bank},
 };
 
-/// The most calls of one fault.
+/// The maximum number of calls that one fault affects.
 const MOST_TIMES: u32 = 1_000_000;
 /// The longest delay: an hour.
 const MOST_MILLISECONDS: u64 = 3_600_000;

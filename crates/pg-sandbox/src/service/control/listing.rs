@@ -13,7 +13,7 @@ use crate::{
 /// The default and the maximum number of entries on a page.
 const USUAL: u32 = 50;
 const MOST: u32 = 1_000;
-/// The most records that one request searches for those of a merchant, and how many at a time:
+/// The maximum number of records that one request searches for those of a merchant, and how many it reads at a time:
 /// there is no index for it, and other requests wait.
 const LOOKED_THROUGH: u32 = 10_000;
 const AT_A_TIME: u32 = 500;

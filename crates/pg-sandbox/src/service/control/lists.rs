@@ -22,7 +22,7 @@ mod authentications;
 mod checkouts;
 mod transactions;
 
-/// The most operations shown of one transaction.
+/// The maximum number of operations shown for one transaction.
 const OPERATIONS: u32 = 100;
 
 /// A list of the control interface.

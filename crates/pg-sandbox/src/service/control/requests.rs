@@ -9,7 +9,7 @@ use crate::{
     timestamp::Timestamp,
 };
 
-/// The most entries of a shared journal that one request searches, and how many at a time.
+/// The maximum number of entries of a shared journal that one request searches, and how many it reads at a time.
 const LOOKED_THROUGH: u32 = 10_000;
 const AT_A_TIME: u32 = 500;
 

@@ -119,7 +119,7 @@ fn has_other_case(request: &GetToken) -> bool {
     kind || words.into_iter().flatten().any(|word| word != word.to_ascii_lowercase())
 }
 
-/// Readers of ISO 3166-1 refuse a code of no country (A143).
+/// Parsers of ISO 3166-1 refuse a code that belongs to no country (A143).
 fn check_country(request: &GetToken) -> Result<(), Refusal> {
     match given(request.billing_address.country.as_ref()) {
         Some(code) if !country::is_assigned(&code) => Err(Refusal::from(SandboxErrorCode::INVALID_PARAMETER)

@@ -26,7 +26,7 @@ const BY_PACKAGE: &str = "Where scripts run, the package for JavaScript decodes 
 const BY_SANDBOX: &str = "The sandbox decodes it itself: the package for JavaScript is not built. After \
                           <code>cargo xtask wasm</code> and a restart this page uses it.";
 
-/// A file that the page loads to decode by itself.
+/// A file that the page loads to decode redirects in the browser.
 pub(super) fn file(context: &Context<'_>, name: &str) -> Option<Reply> {
     let package = context.settings.decoder.as_ref()?;
     if name == "page.js" {
@@ -58,7 +58,7 @@ fn decoded(context: &Context<'_>, form: &Form) -> Result<RedirectData, &'static 
     open(merchant, &dialect, &data, &iv).or_else(|| open(merchant, &dialect, data.trim(), &iv)).ok_or(OPAQUE)
 }
 
-/// `data` and `iv`: of the address, or given by themselves.
+/// Returns `data` and `iv`, from an address or from their own inputs.
 fn parameters(form: &Form) -> Option<(String, String)> {
     let address = form.get("address").unwrap_or_default().trim_matches(['\r', '\n']);
     if address.trim().is_empty() {

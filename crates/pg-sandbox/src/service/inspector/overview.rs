@@ -8,7 +8,7 @@ use super::{
     view::{self, Facts, Shown, Table},
 };
 
-/// The most entries of a list that are counted; counting all of a large store would delay other requests.
+/// The maximum number of entries of a list that are counted; counting all of a large store would delay other requests.
 const COUNTED: u32 = 100;
 /// How many requests are shown.
 const NEWEST: u32 = 8;

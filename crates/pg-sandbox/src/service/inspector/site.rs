@@ -125,13 +125,13 @@ pub(super) fn action(context: &Context<'_>, list: List, entry: Shown<'_>, key: &
     owned(context, entry, format!("{}/{name}", Place::List(list).below(key)))
 }
 
-/// Returns a link around something to a list's entry with this key, which is this one or belongs to the same account.
+/// Returns the content as a link to a list's entry with this key: `entry` itself, or another entry of its account.
 pub(super) fn opening(context: &Context<'_>, list: List, entry: Shown<'_>, key: &str, content: Html) -> Html {
     let path = owned(context, entry, Place::List(list).below(key));
     Html::new().raw("<a").attribute("href", &path).raw(">").put(content).raw("</a>")
 }
 
-/// The same, which shows the key; nothing without one.
+/// The same with the key as its content; empty if there is no key.
 pub(super) fn by_key(context: &Context<'_>, list: List, entry: Shown<'_>, key: &str) -> Html {
     if key.is_empty() { Html::new() } else { opening(context, list, entry, key, view::code(key)) }
 }

@@ -4,7 +4,7 @@ use pg_model::{Card, CardAddress, CardCustomer, CardKeyDetail, CardKeyDetails, F
 
 use crate::records::{CardToken, Details};
 
-/// The most characters of a masked number in a token record (spec 1 §2.1).
+/// The maximum number of characters of a masked number in a token record (spec 1 §2.1).
 const MASKED_LENGTH: usize = 16;
 
 /// Returns the reply that lists these tokens.

@@ -15,7 +15,7 @@ use crate::{
     vault::{NotOurs, Sealed},
 };
 
-/// The most that one payment may be for, in minor units (A90).
+/// The maximum amount of one payment, in minor units (A90).
 pub(in crate::service) const MOST: u64 = 999_999_999_999;
 
 /// An order whose amount, currency and terminal are right.

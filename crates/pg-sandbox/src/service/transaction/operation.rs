@@ -147,9 +147,9 @@ pub(in crate::service) struct Step {
     pub(in crate::service) service: Service,
     /// Minor units of the original's currency.
     pub(in crate::service) amount: u64,
-    /// Texts of its own, by wire name.
+    /// Texts of the operation itself, by wire name.
     pub(in crate::service) details: Details,
-    /// References of its own.
+    /// References of the operation itself.
     pub(in crate::service) references: References,
 }
 

@@ -1,4 +1,4 @@
-//! A client that knows only the documents, at a service with decisions of its own. It reports what it saw and what
+//! A client that knows only the documents, and a service that makes its own decisions. It reports what it saw and what
 //! would settle the outcome. It never reports that nothing was charged if something may have been.
 
 use pg_model::{Dialect, dialect::StatusEntry};

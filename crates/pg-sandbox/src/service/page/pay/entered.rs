@@ -7,7 +7,7 @@ use crate::{
     cards, form::Form, records::Details, secret::Secret, service::transaction::PayingCard, timestamp::Timestamp,
 };
 
-/// The most characters of a name.
+/// The maximum number of characters of a name.
 const LONGEST_NAME: usize = 128;
 
 /// The inputs of the form. Number and CV2 never leave this type for a page.

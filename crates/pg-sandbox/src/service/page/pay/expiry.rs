@@ -9,7 +9,7 @@ pub(super) const TOGETHER: &str = "cardExpiry";
 /// The inputs that programs may fill in instead.
 pub(super) const APART: [&str; 2] = ["cardExpiryMonth", "cardExpiryYear"];
 
-/// The most characters of an expiry that are shown again: more could be a card number.
+/// The maximum number of characters of an expiry that are shown again: a longer text could be a card number.
 const LONGEST_SHOWN: usize = 9;
 
 /// Month and year, as far as they can be read.

@@ -15,7 +15,7 @@ use crate::{
     secret::Secret,
 };
 
-/// The most bytes of text that a redirect carries (A135).
+/// The maximum number of bytes of text in a redirect (A135).
 const MOST_TEXT: usize = 64 << 10;
 
 /// Writes the redirects of one request.
