@@ -1,14 +1,13 @@
 //! The content of the table files.
 
-#[macro_use]
 mod rows;
 
 use std::{fs, path::Path};
 
-use self::rows::Cell;
+pub(super) use self::rows::{Cell, FromRow, rows};
 use super::{
     names::snake,
-    place::{Place, Places, Problems},
+    place::{Place, Problems},
     reading::{self, Row as Source},
 };
 

@@ -1,5 +1,5 @@
-//! Numbers in the words of the documents, held against those of the row: `spec = "up to 20 chars"` beside
-//! `length = "..30"`.
+//! Numbers in the words of the documents, compared with those of the row: `spec = "up to 20 chars"` beside `length =
+//! "..30"`.
 
 use super::{
     super::{

@@ -108,7 +108,7 @@ fn one_static(field: &Field) -> String {
     )
 }
 
-/// A member of a request struct: a field of its own, or a group.
+/// A member of a request struct: a field or a group.
 pub(super) enum Member<'t> {
     Field(&'t Field, /* the module of its static */ String),
     Group { name: String, rust: &'t str, row: &'t GroupRow, group: &'t Group },

@@ -10,28 +10,29 @@ macro_rules! rows {
     })*) => {$(
         $(#[$about])*
         pub(super) struct $name {
-            pub(super) places: Places,
+            pub(super) places: $crate::codegen::place::Places,
             $($(#[$note])* pub(super) $field: $type,)*
         }
 
-        impl rows::FromRow for $name {
-            fn from_row(row: &Source<'_>) -> Self {
+        impl $crate::codegen::tables::FromRow for $name {
+            fn from_row(row: &$crate::codegen::reading::Row<'_>) -> Self {
                 Self { $($field: rows!(@row $field $(as $key)? $(= $read)?),)* places: row.places() }
             }
         }
     )*};
-    (@$row:ident $field:ident) => { rows::Cell::read($row, stringify!($field)) };
-    (@$row:ident $field:ident as $key:literal) => { rows::Cell::read($row, $key) };
+    (@$row:ident $field:ident) => { $crate::codegen::tables::Cell::read($row, stringify!($field)) };
+    (@$row:ident $field:ident as $key:literal) => { $crate::codegen::tables::Cell::read($row, $key) };
     (@$row:ident $field:ident = $read:expr) => { $read($row) };
 }
+pub(in super::super) use rows;
 
 /// A kind of row.
-pub(super) trait FromRow {
+pub(in super::super) trait FromRow {
     fn from_row(row: &Source<'_>) -> Self;
 }
 
 /// What a key may hold.
-pub(super) trait Cell {
+pub(in super::super) trait Cell {
     fn read(row: &Source<'_>, key: &'static str) -> Self;
 }
 
@@ -53,6 +54,7 @@ cells! {
     bool = flag,
     u8 = number,
     u16 = number,
+    usize = number,
     Option<u16> = maybe_number,
 }
 
