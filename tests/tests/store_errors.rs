@@ -83,7 +83,7 @@ fn uncertain_writes_are_resolved_at_the_next_start() {
     }
 }
 
-/// What the sandbox does by itself fails as well, and is done a little later, once.
+/// Tasks that no request triggers fail as well, and are executed once, a little later.
 #[test]
 fn an_unstarted_callback_is_sent_later_once() {
     for failure in [Failure::Engine, Failure::Full, Failure::Lost] {

@@ -22,7 +22,7 @@ pub(crate) fn cargo(root: &Path) -> Command {
     command
 }
 
-/// Installs the nightly toolchain and the components, where they are missing, and says so.
+/// Installs the nightly toolchain and the components if they are missing, and reports it.
 pub(crate) fn install(components: &[&str]) -> Result<()> {
     if !steps::succeeds(Command::new("rustup").args(["run", "nightly", "rustc", "--version"])) {
         println!("there is no nightly compiler here: installing it");
@@ -38,7 +38,7 @@ pub(crate) fn install(components: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Installs `cargo fuzz` where it is missing, and says so.
+/// Installs `cargo fuzz` if it is missing, and reports it.
 pub(crate) fn install_fuzz() -> Result<()> {
     if steps::succeeds(Command::new("cargo").args(["fuzz", "--version"])) {
         return Ok(());

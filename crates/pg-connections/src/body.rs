@@ -32,7 +32,7 @@ const READ_AHEAD_OF_CHUNKS: usize = 8 << 10;
 
 /// Reads a body of at most `limit` bytes. Each part is read once there is room for it; until then the peer keeps it. Of
 /// a longer body, up to `drained` bytes in total are read and dropped, so that a peer that is still sending can read
-/// the response. Set a timeout for the future: a slow body may take for ever.
+/// the response. Set a timeout for the future: a slow body may never end.
 ///
 /// An incomplete body takes no more memory than it has reserved. The buffers of the HTTP server come on top:
 /// [`ShortReads`](crate::ShortReads) keeps those of hyper small.

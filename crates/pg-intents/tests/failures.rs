@@ -89,7 +89,7 @@ async fn a_worker_that_shuts_down_hands_its_intents_over() {
     leaving.shut_down();
     let error = call.await.unwrap().unwrap_err();
     assert!(matches!(error, FleetError::ShuttingDown { .. }), "{error}");
-    // No time has passed by the store's clock: the lease has not ended by itself.
+    // No time has passed by the store's clock: the lease has not expired.
     let other = world.worker("other", &wire).await;
     assert_eq!(other.work_once().await.unwrap(), 1);
     assert_eq!(other.outcome("order-1").await.unwrap().unwrap().name(), "approved");

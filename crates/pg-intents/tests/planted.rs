@@ -176,7 +176,7 @@ async fn accepted(
     fleets
 }
 
-/// All of these send several payments at once, with credentials that the service takes no longer.
+/// All of these send several payments at once, with credentials that have become invalid.
 async fn fail(wire: &Wire, key: &CardKey, fleets: &[Fleet<Faulty, Wire>], round: &str) {
     wire.yields.store(50, Ordering::SeqCst);
     wire.invalid.store(true, Ordering::SeqCst);

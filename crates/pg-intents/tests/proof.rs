@@ -278,7 +278,7 @@ async fn ledger_and_fleet_agree_after_any_crash() {
     let main = settings.merchants.by_name("main").unwrap();
     assert!(!dump.contains("approved") && !dump.contains(&environment[2].1), "outcomes and card keys are sealed");
     for canary in [CARD, "987", main.api_key.expose(), main.api_password.expose(), main.sha_key.expose()] {
-        // Three digits of a CV2 stand in other numbers too: only as a value of its own.
+        // The three digits of a CV2 also occur in other numbers, so only whole values are searched for.
         let found = if canary.len() == 3 { dump.contains(&format!("\"{canary}\"")) } else { dump.contains(canary) };
         assert!(!found, "{canary} is in the database");
     }

@@ -44,7 +44,7 @@ pub enum Length {
 }
 
 impl Length {
-    /// Whether a text of so many characters fits.
+    /// Whether a text of this many characters fits.
     #[must_use]
     pub fn admits(self, characters: usize) -> bool {
         match self {
@@ -144,7 +144,8 @@ impl Field {
         matches!(self.format, Format::Minor | Format::Decimal | Format::Currency) && !self.is_numbered()
     }
 
-    /// Whether a name is this field's but for letter case and underscores, such as `transactionvalue` (assumption A170).
+    /// Whether a name differs from this field's only in letter case and underscores, such as `transactionvalue`
+    /// (assumption A170).
     pub(crate) fn is_misspelt(&self, name: &str) -> bool {
         after_spelling(self.wire, name).is_some_and(str::is_empty) && !self.is_named(name)
     }

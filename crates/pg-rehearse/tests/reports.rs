@@ -38,7 +38,7 @@ fn reports_are_valid_whole_and_masked() {
         assert!(!html.contains(outside), "{outside}");
     }
     assert!(report.scorecard(false).contains("2 passed, 0 failed"));
-    // What the integration was given: an account of its own for each drill.
+    // What the integration was given: a separate account for each drill.
     let given = std::fs::read_to_string(&given).expect("it works");
     let names = ["PG_API_PASSWORD=", "PG_SHA_KEY=", "PG_ENTERPRISE_API_PASSWORD="];
     let mut secrets: Vec<&str> =

@@ -26,7 +26,7 @@ pub struct FormLimits {
 }
 
 impl FormLimits {
-    /// Sets the most bytes of a body.
+    /// Sets the maximum size of a body in bytes.
     #[must_use]
     pub const fn body_bytes(mut self, body_bytes: usize) -> Self {
         self.body_bytes = body_bytes;

@@ -152,8 +152,8 @@ impl InProcess {
     /// Passes every due callback to a receiver, and journals the status that it returns.
     /// Returns the number of callbacks.
     ///
-    /// The receiver may send requests of its own. It gets a request with an absolute URL, for which
-    /// no host was resolved and no connection opened.
+    /// The receiver may send requests too. It gets a request with an absolute URL, for which no host was resolved and
+    /// no connection opened.
     pub fn deliver(&self, mut receiver: impl FnMut(Request<Bytes>) -> StatusCode) -> usize {
         let mut delivered = 0;
         loop {

@@ -198,8 +198,8 @@ impl Sandbox {
 
     /// Answers a group of requests, in order, with one durable write for all of them.
     ///
-    /// Each request succeeds or fails by itself. If the write fails, every response is error 999 in the format of its
-    /// service, and nothing was changed.
+    /// Each request succeeds or fails independently. If the write fails, every response is error 999 in the format of
+    /// its service, and nothing was changed.
     pub fn handle_group(&mut self, real_now: Timestamp, requests: Vec<Request<Bytes>>) -> Vec<Response<Bytes>> {
         let settings = &self.settings;
         let mut requests: Vec<_> = requests.into_iter().map(|request| Inbound::new(settings, request)).collect();

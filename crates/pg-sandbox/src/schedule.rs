@@ -1,4 +1,4 @@
-//! Tasks that the sandbox executes by itself, and their times: in memory, so that checking costs nothing.
+//! Tasks that no request triggers, and their times: in memory, so that checking costs nothing.
 
 use std::collections::BTreeSet;
 

@@ -18,7 +18,7 @@ impl Timestamp {
     /// The last instant of the range: 2999-12-31T23:59:59.999Z.
     pub const MAX: Self = Self(32_503_679_999_999);
 
-    /// Returns the instant so many milliseconds after the Unix epoch, moved into the range that is held.
+    /// Returns the instant this many milliseconds after the Unix epoch, clamped to the valid range.
     #[must_use]
     pub const fn from_millis(millis: i64) -> Self {
         if millis < Self::MIN.0 {

@@ -70,7 +70,7 @@ impl Shop {
         self.ask(Method::POST, &format!("/v3/{method}/json"), body)
     }
 
-    /// A payment of so many minor units with this reference.
+    /// A payment of this amount in minor units, with this reference.
     pub(crate) fn pay(&mut self, price: u32, reference: &str) -> Answer {
         let price = price.to_string();
         self.call("transaction/auth", &order(&price, reference))

@@ -93,7 +93,7 @@ async fn only_the_beginning_of_a_long_answer_is_read() {
     service.finish_batch(&receiver.url("/")).await;
     receiver.next().await;
     assert_eq!(service.settled().await["status"], "delivered");
-    // The sandbox has closed the connection, so the receiver could not continue for ever.
+    // The sandbox has closed the connection, so the receiver could not continue forever.
     assert!(receiver.was_cut_off().await);
     service.stop().await;
 }

@@ -157,7 +157,7 @@ impl Shop {
         self.handle(form(method, path, body_of(pairs)))
     }
 
-    /// A payment of so many pence; gives the transaction's key.
+    /// Pays this amount in pence, and returns the transaction's key.
     pub(crate) fn pay(&mut self, method: &str, price: &str, reference: &str) -> String {
         let paid = self.call(method, &order(price, reference));
         paid["transactionKey"].as_str().unwrap_or_else(|| panic!("{paid}")).to_owned()

@@ -1,8 +1,9 @@
-//! The sandbox beside small models of what the documents promise: random calls of two merchants, each answer held against
-//! the model's, and everything that is recorded against it after each step. A sequence that shows a difference is shrunk.
+//! The sandbox beside small models of what the documents promise: random calls of two merchants. Each answer is
+//! compared with the model's, and all records with the model after each step. A sequence that shows a difference is
+//! shrunk.
 //!
-//! The models are written from the documents and the register of assumptions, not from the sandbox. Where one call breaks
-//! several rules, any of their codes will do, because the documents do not say which comes first.
+//! The models are written from the documents and the register of assumptions, not from the sandbox. If one call breaks
+//! several rules, any of their codes is accepted, because the documents do not say which comes first.
 //!
 //! `PROPTEST_CASES=20000 cargo test -p pg-sandbox --test all_of_sandbox models::` tries more, `PROPTEST_RNG_SEED` others.
 

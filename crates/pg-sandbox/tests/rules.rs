@@ -1,5 +1,5 @@
-//! Every parameter rule of every method, one by one: a request that is right but for one parameter is refused with the
-//! code of assumption A45, and names the parameter where the code does not.
+//! Every parameter rule of every method, one by one: a request that is valid except for one parameter is refused with
+//! the code of assumption A45, and names the parameter where the code does not.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 

@@ -36,7 +36,7 @@ pub(crate) const CV2: &str = "9173";
 pub(crate) const NEXT: &str = "https://shop.example/next";
 pub(crate) const CURRENT: &str = "https://shop.example/card";
 pub(crate) const ERROR_PAGE: &str = "https://shop.example/error";
-/// A form that is right, but for the session key that [`Shop::post`] adds.
+/// A valid form without its session key, which [`Shop::post`] adds.
 pub(crate) const GOOD: &[(&str, &str)] = &[
     ("cardNumber", PAN),
     ("cardExpiryMonth", "12"),

@@ -26,7 +26,7 @@ pub(crate) struct Probe {
 pub enum Cost {
     /// Nothing is created or changed.
     Nothing,
-    /// A session is opened, which expires by itself.
+    /// A session is opened, which later expires.
     Session,
     /// A request with a wrong password, which counts towards a lockout.
     FailedLogin,

@@ -75,7 +75,7 @@ pub const ALL: &[&Planted] = &[
 #[must_use]
 pub fn table() -> String {
     let rows = ALL.iter().map(|bug| format!("| {} | {} | {} |\n", bug.name, bug.check, bug.within));
-    format!("| planted bug | found by the check | within so many seeds |\n|---|---|---|\n{}", rows.collect::<String>())
+    format!("| planted bug | found by the check | within seeds |\n|---|---|---|\n{}", rows.collect::<String>())
 }
 
 impl Planted {

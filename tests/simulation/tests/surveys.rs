@@ -106,7 +106,7 @@ fn truth(point: &Point, dialect: &Dialect) -> Option<Seen> {
     }
 }
 
-/// Every point of which a dialect says something is found as the sandbox does it, but for those that no request can decide.
+/// A survey finds every point of a dialect as the sandbox does it, except those that no request can decide.
 fn check_everything(dialect: &Dialect, report: &Report, name: &str) {
     for finding in &report.findings {
         let point = finding.point;

@@ -52,7 +52,7 @@ fn most_payments_end_known() {
     knows_most(&many(1_000, 120, &|_| {}).tally, 35, 30);
 }
 
-/// Of a hundred payments and checkouts fewer than so many end as unknown.
+/// Checks that of a hundred payments or checkouts fewer than these numbers end as unknown.
 fn knows_most(tally: &Tally, unknown_payments: u64, unknown_checkouts: u64) {
     let (payments, unknown) = ended(tally, &["Auth ", "Preauth ", "CardKey ", "Session "]);
     assert!(payments > 300, "{payments}");

@@ -24,7 +24,7 @@ pub enum Choice {
     Map,
     /// SQLite in memory.
     Sqlite,
-    /// A database of its own on the server that the tests of a process share.
+    /// A new database on the server that the tests of a process share.
     Postgres,
 }
 

@@ -179,7 +179,7 @@ impl Postgres {
         self.output("pg_dump", &[&self.url(database)])
     }
 
-    /// Commits a second of the server's own benchmark, with so many clients: a simple update, in its own database.
+    /// Returns the commits a second of pgbench with this many clients: a simple update, in a separate database.
     ///
     /// # Errors
     /// If `pgbench` fails.

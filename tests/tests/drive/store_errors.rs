@@ -67,7 +67,7 @@ async fn a_charge_is_one_payment_wherever_the_store_fails() {
     }
 }
 
-/// A refund has no reference of its own, so no machine sends it again: a failed refund was not executed.
+/// A refund has no reference, so no machine sends it again: a failed refund was not executed.
 #[tokio::test]
 async fn a_refund_that_failed_has_not_happened() {
     let (store, server, client) = open().await;

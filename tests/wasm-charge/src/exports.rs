@@ -23,7 +23,7 @@ fn desk() -> MutexGuard<'static, Desk> {
     DESK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Makes room for so many bytes of input, and says where.
+/// Allocates this many bytes for input, and returns their address.
 #[unsafe(no_mangle)]
 extern "C" fn input(bytes: usize) -> *mut u8 {
     let mut desk = desk();

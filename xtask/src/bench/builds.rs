@@ -82,7 +82,7 @@ fn with(page: &str, section: &str) -> String {
     format!("{before}{section}{after}")
 }
 
-/// The section as a page has it, for a page that is written anew.
+/// Returns the section of a page, which its next version keeps.
 pub(super) fn kept(page: &str) -> &str {
     match (page.find(BEGIN), page.find(END)) {
         (Some(begin), Some(end)) => &page[begin..end + END.len()],

@@ -42,7 +42,7 @@ pub(super) struct Cost {
     pub(super) moonshot: Option<Bound>,
 }
 
-/// A limit that a value is held against, inclusive.
+/// A limit that a value is compared with, inclusive.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Bound {
     AtMost(f64),

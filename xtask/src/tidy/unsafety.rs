@@ -24,7 +24,7 @@ pub(super) fn spells_its_own_lints(manifest: &str) -> bool {
     EXPORTERS.iter().any(|folder| is_in(manifest, folder, "Cargo.toml"))
 }
 
-/// Holds the crates' lints to the workspace's but for one, and the exception to its file and its attribute.
+/// Checks that the crates' lints are the workspace's, with one exception that is limited to its file and its attribute.
 pub(super) fn check(sources: &[Source]) -> Result<Vec<Violation>> {
     let mut violations = Vec::new();
     for source in sources {

@@ -307,7 +307,7 @@ pub(super) fn failure(error: &StartError) -> Failure {
 struct Up<'a> {
     server: &'a Server,
     merchants: &'a Merchants,
-    /// The file that has accounts of its own.
+    /// The file with additional accounts.
     config: Option<&'a Path>,
     /// A description of the store.
     records: &'a str,

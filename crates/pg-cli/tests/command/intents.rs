@@ -115,7 +115,8 @@ async fn sealed_payments_in_postgres_are_shown_and_sealed_anew() {
     sealed_payments(&url, || stores.pop().unwrap()).await;
 }
 
-/// Two payments that are sealed with one key, read with it, without it and with another one, and sealed anew with that.
+/// Two payments that are sealed with one key, read with it, without it and with another key, and sealed again with that
+/// key.
 async fn sealed_payments<S: RewritableStore>(file: &str, mut open: impl FnMut() -> S) {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();

@@ -35,7 +35,7 @@ impl Shop {
         Self { client: blocking::Client::over(client).unwrap(), base }
     }
 
-    /// Card keys of so many cards: the first gets a new number, the second a new expiry, all others stay.
+    /// Card keys of this many cards: the first gets a new number, the second a new expiry, all others stay.
     pub(crate) fn cards(&self, count: usize) -> Vec<String> {
         let numbers = ["4000000000008005".to_owned(), "4000000000010001".to_owned()];
         let numbers = numbers.into_iter().chain((0..).map(ordinary));

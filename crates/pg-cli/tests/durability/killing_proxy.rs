@@ -1,4 +1,5 @@
-//! A proxy before a sandbox, which it kills with SIGKILL after so many bytes of a connection and starts again.
+//! A proxy in front of a sandbox. It kills the sandbox with SIGKILL after a number of bytes of a connection, and starts
+//! it again.
 
 use std::{
     collections::VecDeque,
@@ -15,7 +16,7 @@ use crate::durability::{
     load::spin,
 };
 
-/// When the sandbox dies: after so many bytes of a connection's request and a little while, or of its reply.
+/// When the sandbox is killed: shortly after a number of bytes of a connection's request, or of its reply.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Kill {
     Request(usize, u64),

@@ -55,7 +55,7 @@ pub(crate) fn checked(sandbox: &Sandbox, writers: &mut [Writer]) -> Vec<String> 
     })
 }
 
-/// Burns down after so many requests or replies, and a little while.
+/// A fuse that ends shortly after a number of requests or replies.
 pub(crate) struct Fuse {
     step: Step,
     left: AtomicU64,
@@ -78,7 +78,7 @@ impl Fuse {
         }
     }
 
-    /// The moment after so many replies.
+    /// The moment after this many replies.
     pub(crate) fn after_replies(count: u64) -> Self {
         Self { step: Step::Replied, left: AtomicU64::new(count), spins: 0 }
     }

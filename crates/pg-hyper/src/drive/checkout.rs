@@ -37,7 +37,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
     ///     match checkout.next().await {
     ///         DriveStep::Ask(CheckoutDemand::Redirect { url, until }) => tokio::select! {
     ///             key = the_customer_came_back_with_a_trans_key(url) => checkout.handle_input(CheckoutInput::Reported(key)),
-    ///             // It sees by itself that the time is over.
+    ///             // It notices the end of the time itself.
     ///             () = client.sleep_until(until) => {}
     ///         },
     ///         DriveStep::Done(outcome) => break outcome,

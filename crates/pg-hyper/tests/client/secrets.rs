@@ -95,7 +95,7 @@ async fn no_secret_is_shown() {
         let client = client(&format!("http://{}", server.address));
         told += &format!("{client:?}");
         match client.call(&payment("123")).await {
-            // What a record shows of itself is for the tests of its own crate.
+            // The tests of pg-model check what the `Debug` output of a record shows.
             Ok(_) => {}
             Err(error) => told += &words(&error),
         }
@@ -167,7 +167,7 @@ async fn a_charge_shows_and_stores_no_secret() {
                 stored.lock().expect("not poisoned").push_str(saved.text());
                 async { Ok::<_, std::io::Error>(()) }
             });
-        // What a record shows of itself, and so how it ended, is for the tests of its own crate.
+        // The tests of pg-model check what the `Debug` output of a record shows, and so that of an outcome.
         let before = format!("{charging:?}");
         let _ = charging.run().await;
         let mut told = told.lock().expect("not poisoned");

@@ -469,7 +469,7 @@ impl<S> Drop for Waiter<'_, S> {
 }
 
 impl<S> FleetLimits<S> {
-    /// Leaves a place to expire by itself.
+    /// Keeps a place until its lease expires.
     fn abandon(&self, place: Place) {
         let inner = &self.0;
         let now = inner.clock.now();

@@ -6,7 +6,7 @@ use crate::{IntentRow, IntentStatus, RewritableStore, StoreError};
 /// The number of intents that are read at once.
 const PAGE: u32 = 500;
 
-/// The result of sealing a store anew.
+/// The result of sealing a store again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Resealed {
     /// Sealed with the newest key now.

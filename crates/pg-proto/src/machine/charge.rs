@@ -67,7 +67,7 @@
 //! # Limits
 //!
 //! - It cannot distinguish two payments with the same reference, type, amount and currency. A reference belongs to one
-//!   intent to pay, for ever.
+//!   intent to pay, forever.
 //! - A payment that is still being executed during the lookup, for instance while the bank decides, counts as not
 //!   executed: the documents do not say when lookups start to show it. Only [`RefusalScope::FromNowOn`] and
 //!   [`RefusalScope::WhileItLasts`] depend on this.

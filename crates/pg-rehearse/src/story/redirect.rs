@@ -336,7 +336,7 @@ async fn error_pages(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, S
     Ok(findings)
 }
 
-/// For the oracle, which reports by itself.
+/// For the oracle, which has its own report.
 pub(crate) fn judged(stage: &Stage, findings: Vec<Finding>) -> Outcome {
     stage.judged(findings)
 }

@@ -37,7 +37,7 @@ pub(crate) enum Answer {
     Abandons,
     /// None; the page stays open.
     Nothing,
-    /// None, for so many seconds.
+    /// None, for this many seconds.
     Late(u64),
 }
 

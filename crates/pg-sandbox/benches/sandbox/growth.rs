@@ -60,7 +60,7 @@ pub(crate) fn measure() {
     ));
 }
 
-/// Writes so many payments, all like one that the sandbox made itself.
+/// Writes this many payments, all like one that the sandbox made itself.
 fn fill(path: &Path, count: u64) {
     let now = Timestamp::parse("2026-05-04T10:00:00Z").expect("a date");
     let mut sandbox = pg_sandbox::Sandbox::open(path, Settings::default(), [7; 32]).expect("a new store");

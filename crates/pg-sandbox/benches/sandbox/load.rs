@@ -27,7 +27,7 @@ pub(crate) struct Round {
 }
 
 impl Load {
-    /// Opens so many connections.
+    /// Opens this many connections.
     pub(crate) fn connect(address: SocketAddr, connections: usize) -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let senders = runtime.block_on(async {

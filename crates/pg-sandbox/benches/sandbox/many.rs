@@ -4,9 +4,9 @@ use pg_measure::{Bounds, median, note, quick, ratio};
 
 use crate::{durable::CONNECTIONS, load::Load, payment::Payments, process::Sandbox};
 
-/// As many as the server has places for in its default settings, but for a few.
+/// A few less than the server accepts with its default settings.
 const MANY: usize = 1_000;
-/// The newest so many requests are remembered: memory may grow until there are as many.
+/// The number of newest requests that the journal keeps: memory may grow until it is reached.
 const REMEMBERED: usize = 10_000;
 /// Payments after which nothing more may be kept of a payment.
 const PAYMENTS: usize = 150_000;

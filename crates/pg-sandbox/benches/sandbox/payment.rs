@@ -17,7 +17,7 @@ impl Payments {
         Self { settings: Settings::default(), made: series << 32 }
     }
 
-    /// So many requests, each for one of so many connections.
+    /// Prepares requests, each for one of the connections.
     pub(crate) fn requests(&mut self, connections: usize, each: usize) -> Vec<Vec<Request<Bytes>>> {
         let mut lists = vec![Vec::with_capacity(each); connections];
         for _ in 0..each {

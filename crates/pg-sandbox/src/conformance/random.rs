@@ -1,4 +1,4 @@
-//! Random writes and queries, held against a list of rows.
+//! Random writes and queries, compared with a list of rows.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Tasks that the sandbox executes by itself: due callbacks, and their results.
+//! Tasks that no request triggers: due callbacks, and their results.
 
 use std::{
     net::{IpAddr, Ipv4Addr},

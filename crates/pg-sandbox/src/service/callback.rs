@@ -122,8 +122,8 @@ pub(crate) fn hand_out(context: &mut Context<'_>) -> Result<Vec<Outgoing>, Store
     Ok(outgoing)
 }
 
-/// Pending callbacks that are due by then and not in flight, earliest first; at least one more
-/// than there is room for, if there are so many.
+/// Pending callbacks that are due by then and not in flight, earliest first; if there are enough, at least one more
+/// than there is room for.
 fn waiting(context: &mut Context<'_>, by: Timestamp) -> Result<Vec<Callback>, StoreError> {
     let limit = u32::try_from(crate::schedule::IN_FLIGHT + 1).unwrap_or(u32::MAX);
     let mut found = context.find_due::<Callback>(limit, Callback::DUE, by)?;

@@ -256,7 +256,7 @@ impl Reply {
     }
 }
 
-/// Pages load nothing and run nothing, but for the one that decodes by script. Their icon is a part of them.
+/// Pages load nothing and run nothing, except the one that decodes by script. Their icon is a part of them.
 fn policy(site: Site, scripts: Scripts, form_target: FormTarget, frames: Frames) -> String {
     let form_action = match form_target {
         FormTarget::Here => "'self'",

@@ -1,4 +1,4 @@
-//! What the simulator finds by itself (spec 1 §2.4), and by the settings of a test (A73 to A75).
+//! The answers of the simulator by default (spec 1 §2.4), and with the settings of a test (A73 to A75).
 
 use http::Method;
 use serde_json::{Value, json};

@@ -14,7 +14,7 @@ use tokio::{
 };
 use tokio_rustls::TlsAcceptor;
 
-/// A request as it came.
+/// A request as it was received.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Got {
     pub(crate) head: String,

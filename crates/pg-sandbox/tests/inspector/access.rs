@@ -1,4 +1,4 @@
-//! Who may see the inspector, who may press its buttons, and what browsers are told about its pages.
+//! Who may see the inspector, who may press its buttons, and the headers of its pages.
 
 use bytes::Bytes;
 use http::Request;
@@ -121,7 +121,7 @@ fn the_inspector_only_reads() {
     assert!(shop.shown("pages/requests").says("No requests yet."));
 }
 
-/// Each call of the control interface and each form of the inspector, by itself.
+/// Every call of the control interface and every form of the inspector.
 #[test]
 fn no_page_of_another_site_makes_any_call() {
     let mut shop = Shop::new();

@@ -89,7 +89,7 @@ fn markup_stays_text_on_every_page() {
     );
 }
 
-/// Every parameter that a merchant can send, refused or not, and what is told to the control interface.
+/// Every parameter that a merchant can send, refused or not, and every call of the control interface.
 #[test]
 fn markup_in_any_parameter_of_any_method_stays_text_on_every_page() {
     let mut shop = Shop::new();

@@ -48,7 +48,7 @@ const WEEK: u64 = 7 * 24 * 60 * MINUTE;
 pub(crate) enum Step {
     GetToken(Order),
     Visit(usize),
-    /// A form is sent so many times at once.
+    /// A form is sent this many times at once.
     Send {
         form: usize,
         card: Card,

@@ -20,7 +20,7 @@ pub(crate) const IN_CLEAR: [(&str, &str); 5] = [
     (include_str!("../../src/store/schema/4.sql"), include_str!("rows/4.sql")),
     (include_str!("../../src/store/schema/5.sql"), include_str!("rows/5.sql")),
 ];
-/// The scripts of the formats whose rows are sealed: the first has all tables anew, and each further one adds to it.
+/// The scripts of the formats whose rows are sealed: the first creates all tables again, and each later one adds to it.
 pub(crate) const SEALED: [&str; 2] =
     [include_str!("../../src/store/schema/6.sql"), include_str!("../../src/store/schema/7.sql")];
 /// The newest format.

@@ -64,7 +64,7 @@ fn a_card_is_deleted_at_its_time_without_a_call() {
         assert_eq!(shop.sandbox.next_due(), Some(end));
     }
     assert!(shop.sandbox.due(end).is_empty());
-    // Asked at an earlier time, which erases nothing by itself.
+    // A request at an earlier time, which erases nothing.
     assert!(shop.control("sessions")[0]["card"].is_null());
     assert!(pg_stores::rests(&shop.sandbox, end), "the store holds no card any more");
 }

@@ -1,5 +1,5 @@
-//! Every rule of every parameter of the card form, one by one: a form that is right but for one parameter leads where
-//! A80 and A81 say, and names it.
+//! Every rule of every parameter of the card form, one by one: a form that is valid except for one parameter leads
+//! where A80 and A81 say, and names it.
 
 use pg_model::{
     METHODS,

@@ -18,7 +18,7 @@ fn told(shop: &mut Shop, session: &str) -> String {
         .collect()
 }
 
-/// The digits in what a browser and the journal are told; the sandbox's own hold neither number nor CV2.
+/// The digits in the response and in the journal. The sandbox's own digits contain neither number nor CV2.
 fn assert_hidden(shop: &mut Shop, session: &str, landing: &Landing, pairs: &[(&str, &str)]) {
     for text in [landing.text.clone(), landing.location.clone(), told(shop, session)] {
         let digits: String = text.chars().filter(char::is_ascii_digit).collect();

@@ -190,7 +190,7 @@ fn address_of(question: &FleetQuestion) -> Option<&str> {
     }
 }
 
-/// To where the payment goes on.
+/// Redirects to the page where the payment continues.
 fn onward(id: &str, step: Result<FleetStep, FleetError>) -> Result<Response, Failure> {
     let to = match &step {
         Ok(FleetStep::Ask(question)) => address_of(question).map(Redirect::to),

@@ -195,7 +195,7 @@ fn to_order(id: &str) -> Redirect {
     Redirect::to(&format!("/orders/{id}"))
 }
 
-/// To where the payment goes on.
+/// Redirects to the page where the payment continues.
 async fn onward(shop: &Payments, id: &str) -> Redirect {
     match shop.next_lead(id).await {
         Some(lead) => Redirect::to(&lead),

@@ -74,7 +74,7 @@ pub(crate) enum Told {
 }
 
 impl Payments {
-    /// Opens the shop's payments, and goes on with those that were under way.
+    /// Opens the shop's payments, and continues those in progress.
     pub(crate) fn open(config: Config, callbacks: ReceiverService) -> Result<Arc<Self>, Box<dyn Error>> {
         let payments = Arc::new(Self {
             client: Client::new(config.account.clone())?,
@@ -272,7 +272,7 @@ impl Payments {
         timeout(PATIENCE, lead.wait_for(Option::is_some)).await.ok()?.ok()?.clone()
     }
 
-    /// Stops every machine where it is. Each was saved before its request was sent, and goes on at the next start.
+    /// Stops every machine where it is. Each was saved before its request was sent, and continues at the next start.
     pub(crate) fn stop(&self) {
         lock(&self.tasks).abort_all();
     }

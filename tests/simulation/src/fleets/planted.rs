@@ -44,7 +44,7 @@ pub const ALL: &[PlantedStore] = &[
 #[must_use]
 pub fn table() -> String {
     let rows = ALL.iter().map(|bug| format!("| {} | {} | {} |\n", bug.name, bug.check, bug.within));
-    let head = "| planted bug of the store | found by the check | within so many seeds |\n|---|---|---|\n";
+    let head = "| planted bug of the store | found by the check | within seeds |\n|---|---|---|\n";
     format!("{head}{}", rows.collect::<String>())
 }
 

@@ -211,7 +211,7 @@ fn any_approved_payment(event: Event) -> ControlFlow<Step, Event> {
     }
 }
 
-/// A machine with an unknown outcome waits for ever.
+/// A machine with an unknown outcome waits forever.
 pub(super) const NEVER_GIVES_UP: Planted = Planted::new(
     "a machine waits forever for an unknown outcome",
     "every world ends",

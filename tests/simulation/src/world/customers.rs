@@ -69,7 +69,7 @@ impl World<'_> {
         self.send(Call::new(caller, request, from, self.now));
     }
 
-    /// The browser gets an answer. In any case, the merchant goes on when the customer returns or gives up.
+    /// The browser gets an answer. In any case, the merchant continues when the customer returns or gives up.
     pub(super) fn posted(&mut self, task: usize, response: &Response<Bytes>) {
         let to = response.headers().get(header::LOCATION).and_then(|to| to.to_str().ok()).unwrap_or_default();
         if self.tasks[task].challenge.is_some() {

@@ -78,8 +78,8 @@ impl Program {
 }
 
 impl Target {
-    /// A receiver of `pg-hyper`, with or without a port of its own, with a URL for an honest customer's return, and those of
-    /// attackers.
+    /// A receiver of `pg-hyper`, with its own port or within another server, with a URL for an honest customer's
+    /// return, and those of attackers.
     pub(crate) fn receiver(which: &str) -> Result<Self> {
         let mut command = with_many_files(std::env::current_exe()?.as_os_str());
         command.arg(which);

@@ -155,7 +155,7 @@ fn parameters(fields: &[&'static Field], before: &[&str], current: &str) -> Vec<
 
 /// Returns the field's name, with the first number that is not given yet where items are numbered.
 fn next_name(field: &Field, given: &[&str]) -> Option<String> {
-    // A list that is given by prefix has no names of its own.
+    // A list that is given by prefix has no fixed names.
     if field.wire.ends_with('*') {
         return None;
     }

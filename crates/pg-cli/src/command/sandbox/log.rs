@@ -56,7 +56,7 @@ impl Talk {
         }
     }
 
-    /// An event of the command itself; `text` is what people are told.
+    /// An event of the command itself; `text` is the message for people.
     pub(super) fn tell(&self, event: &'static str, members: Value, text: Option<&str>) {
         match (self.log(), text) {
             (Some(_), _) => self.event("info", event, members),

@@ -14,7 +14,7 @@ pub(crate) enum Step {
         what: Kind,
         which: usize,
         value: Value,
-        /// References of its own, which version 5 has not.
+        /// The references of the operation itself; version 5 has none.
         unique: Option<u8>,
         reference: Option<u8>,
     },
@@ -101,7 +101,7 @@ pub(crate) enum Value {
     Of(u64),
 }
 
-/// Any step where there are so many transactions.
+/// Any step, if there are this many transactions.
 pub(super) fn steps(entries: usize) -> BoxedStrategy<Step> {
     // Before the first there is a key that nothing has.
     let which = || 0..=entries;

@@ -82,7 +82,7 @@ fn killed_while_the_reply_is_on_its_way_it_finds_the_payment_and_makes_no_other(
     let mut place = Place::new();
     let order = place.buy();
     let challenge = place.enter_card(&order, CHALLENGED);
-    // The service has paid, and says so in an hour.
+    // The service has paid, and answers in an hour.
     place.fault_with(r#"{"method": "transaction/auth3DSecure", "kind": "delay", "delaySeconds": 3600}"#);
     place.answer_challenge(&challenge, "authenticate");
     while place.payments(&order) == 0 {}

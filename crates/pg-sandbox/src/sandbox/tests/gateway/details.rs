@@ -69,7 +69,7 @@ fn there_may_be_as_many_items_as_parameters() {
     assert_eq!(shop.payments()[0].amount, 990);
 }
 
-/// Spec 3 §4.1: what gettoken is told beside what the page shows is for reports and exports.
+/// Spec 3 §4.1: parameters of gettoken that the page does not show are for reports and exports.
 // spec: 3 §4.1, A100, A121: trans_reference is stored with the transaction and sent in the callback.
 // spec: 3 §4.1, A122: payment_source, applet, trans_cat and trans_class are stored.
 // spec: 3 §4.1, A91, A122
