@@ -1,6 +1,7 @@
 //! Masking: the visible part of a card number, and how to find card numbers in unknown text.
 
 use alloc::{borrow::Cow, string::String, vec::Vec};
+use core::ops::Range;
 
 mod base64;
 mod groups;
@@ -9,7 +10,7 @@ mod row;
 
 pub use letters::{digit, is_invisible};
 
-use row::{Digit, Kinds, Shown, Sums};
+use row::{Kinds, Row, Shown};
 
 /// Number of digits that a masked card number shows at its start (spec 2 §2.2).
 const SHOWN_FIRST: usize = 6;
@@ -113,16 +114,16 @@ pub fn has_card_number(text: &str) -> bool {
         if !found {
             groups::hide(text, row, &mut groups);
             found = row.digits.iter().any(|digit| digit.is_hidden())
-                || row.runs.iter().any(|run| is_card_number(&row.digits[run.clone()]));
+                || row.runs.iter().any(|run| is_card_number(row, run.clone()));
         }
     });
     found
 }
 
-fn is_card_number(digits: &[Digit]) -> bool {
-    CARD_NUMBER_DIGITS.contains(&digits.len())
-        && groups::FIRST_DIGITS.contains(&digits[0].value())
-        && Sums::of(digits).is_right()
+fn is_card_number(row: &Row, run: Range<usize>) -> bool {
+    CARD_NUMBER_DIGITS.contains(&run.len())
+        && groups::FIRST_DIGITS.contains(&row.digits[run.start].value())
+        && row::is_right(&row.sums, run)
 }
 
 /// The text with masked numbers, and whether every digit is one byte.

@@ -29,7 +29,29 @@ fn masker<T>(name: &str, mask: impl Fn(&String) -> T) -> Worst {
             |bytes| format!("٤.{}", groups(".")(bytes)),
             &mask,
         )
+        .input("raised digits between others", MIB, repeated("4²"), &mask)
+        .input("raised digits and full stops between others", MIB, repeated("4².1."), &mask)
+        .input("a group in another script again and again", MIB, before_every_fourth("٤."), &mask)
+        .input("a digit in another script before every fourth group", MIB, before_every_fourth("٤"), &mask)
+        .input("an escape before every fourth group", MIB, before_every_fourth("%34."), &mask)
+        .input("invisible characters in every fourth group", MIB, before_every_fourth("٤\u{200b}"), &mask)
         .input("groups of one in another way each", MIB, numbered("", |n| format!("{}.", n % 7919), ""), &mask)
         .input("card numbers", MIB, cards, &mask)
         .input("card numbers in groups", MIB, repeated("4111.1111.1111.1111,"), &mask)
+}
+
+/// Groups of four with something before every fourth one.
+fn before_every_fourth(before: &'static str) -> impl Fn(usize) -> String {
+    move |bytes| {
+        let groups = groups(".")(bytes);
+        let mut text = String::new();
+        for four in groups.as_bytes().chunks(20) {
+            text.push_str(before);
+            text.push_str(&String::from_utf8_lossy(four));
+            if text.len() >= bytes {
+                break;
+            }
+        }
+        text
+    }
 }

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::{
     CARD_NUMBER_DIGITS,
-    row::{Between, Digit, Piece, Row, Sums, hide_middle, is_same},
+    row::{Between, Digit, Piece, Row, Sums, hide_middle, is_right, is_same},
 };
 
 /// The minimum number of digits in a group, except the last group of a number.
@@ -18,29 +18,29 @@ pub(super) const FIRST_DIGITS: RangeInclusive<u8> = 2..=6;
 /// Masks the numbers in a row of digits. `groups` is a buffer that is reused for each row.
 pub(super) fn hide(text: &str, row: &mut Row, groups: &mut Vec<Piece>) {
     if !row.has_invisible && !row.has_adjacent {
-        return in_groups(&mut row.digits, &row.pieces);
+        return in_groups(&mut row.digits, &row.sums, &row.pieces);
     }
     fill(text, row, groups, false);
-    in_groups(&mut row.digits, groups);
+    in_groups(&mut row.digits, &row.sums, groups);
     // Invisible characters may join a number to other digits as well as its own.
     if row.has_invisible {
         fill(text, row, groups, true);
-        in_groups(&mut row.digits, groups);
+        in_groups(&mut row.digits, &row.sums, groups);
     }
 }
 
-fn in_groups(digits: &mut [Digit], groups: &[Piece]) {
+fn in_groups(digits: &mut [Digit], sums: &[Sums], groups: &[Piece]) {
     if groups.len() < 2 {
         return;
     }
     // Numbers may overlap in a row of groups, and masked digits keep their value.
     for (first, group) in groups.iter().enumerate() {
         if group.len() >= GROUP_DIGITS {
-            let searched = with_one_sign(digits, &groups[first..]);
-            as_printed(digits, &groups[first..], searched);
+            let searched = with_one_sign(digits, sums, &groups[first..]);
+            as_printed(digits, sums, &groups[first..], searched);
         }
     }
-    whole(digits, groups);
+    whole(digits, sums, groups);
 }
 
 /// Joins adjacent pieces into groups. Pieces with only invisible characters between them are joined too, unless
@@ -63,17 +63,15 @@ fn fill(text: &str, row: &Row, groups: &mut Vec<Piece>, separate: bool) {
 }
 
 /// Numbers of groups with the same separator. Returns the end of the last digits that were searched.
-fn with_one_sign(digits: &mut [Digit], groups: &[Piece]) -> usize {
+fn with_one_sign(digits: &mut [Digit], sums: &[Sums], groups: &[Piece]) -> usize {
     let start = groups[0].digits().start;
-    let mut sums = Sums::default().with(&groups[0]);
     let mut searched = start;
     for (index, group) in groups.iter().enumerate().skip(1) {
         let end = group.digits().end;
         if (index > 1 && !group.same_sign) || end - start > *CARD_NUMBER_DIGITS.end() {
             break;
         }
-        sums = sums.with(group);
-        if end - start >= *CARD_NUMBER_DIGITS.start() && sums.is_right() {
+        if end - start >= *CARD_NUMBER_DIGITS.start() && is_right(sums, start..end) {
             hide_middle(&mut digits[start..end]);
         }
         searched = end;
@@ -85,17 +83,17 @@ fn with_one_sign(digits: &mut [Digit], groups: &[Piece]) -> usize {
 }
 
 /// Numbers in the group sizes of cards, which are all that may have different separators: 4-4-4-4, 4-6-5, 4-4-4-4-3 and 4-6-4.
-fn as_printed(digits: &mut [Digit], groups: &[Piece], searched: usize) {
+fn as_printed(digits: &mut [Digit], sums: &[Sums], groups: &[Piece], searched: usize) {
     let [_, second, third, ..] = groups else { return };
     match (second.len(), third.len()) {
-        (6, length) => (4..=length.min(5)).for_each(|last| between(digits, &groups[..3], last, searched)),
+        (6, length) => (4..=length.min(5)).for_each(|last| between(digits, sums, &groups[..3], last, searched)),
         (4, 4) => {
             let fourth = groups.get(3).map_or(0, Piece::len);
             if fourth >= 4 {
-                between(digits, &groups[..4], 4, searched);
+                between(digits, sums, &groups[..4], 4, searched);
             }
             if fourth == 4 && groups.get(4).is_some_and(|fifth| fifth.len() >= 3) {
-                between(digits, &groups[..5], 3, searched);
+                between(digits, sums, &groups[..5], 3, searched);
             }
         }
         _ => {}
@@ -104,22 +102,21 @@ fn as_printed(digits: &mut [Digit], groups: &[Piece], searched: usize) {
 
 /// A number from the last four digits of the first group to the first ones of the last group. Other digits may be before and behind
 /// it if it has a card's first digits.
-fn between(digits: &mut [Digit], groups: &[Piece], last: usize, searched: usize) {
-    let [first, within @ .., behind] = groups else { return };
+#[inline]
+fn between(digits: &mut [Digit], sums: &[Sums], groups: &[Piece], last: usize, searched: usize) {
+    let [first, .., behind] = groups else { return };
     let number = first.digits().end - GROUP_DIGITS..behind.digits().start + last;
     let alone = number == (first.digits().start..behind.digits().end);
-    if if alone { number.end <= searched } else { !FIRST_DIGITS.contains(&digits[number.start].value()) } {
+    if alone && number.end <= searched {
         return;
     }
-    let start = Sums::of(&digits[number.start..first.digits().end]);
-    let sums = within.iter().fold(start, |sums, group| sums.with(group));
-    if sums.with_digits(&digits[behind.digits().start..number.end]).is_right() {
+    if is_right(sums, number.clone()) && (alone || FIRST_DIGITS.contains(&digits[number.start].value())) {
         hide_middle(&mut digits[number]);
     }
 }
 
 /// A row that is one number in smaller groups of equal length, as in `41.11.11.…`.
-fn whole(digits: &mut [Digit], groups: &[Piece]) {
+fn whole(digits: &mut [Digit], sums: &[Sums], groups: &[Piece]) {
     // Lists of small numbers are common, so the length and the first digit must be those of nearly all cards.
     if !matches!(digits.len(), 15 | 16) || !(3..=6).contains(&digits[0].value()) {
         return;
@@ -130,7 +127,7 @@ fn whole(digits: &mut [Digit], groups: &[Piece]) {
         _ => return,
     };
     let even = others.iter().all(|group| group.len() == length) && last.len() <= length;
-    if even && groups[2..].iter().all(|group| group.same_sign) && Sums::of(digits).is_right() {
+    if even && groups[2..].iter().all(|group| group.same_sign) && is_right(sums, 0..digits.len()) {
         hide_middle(digits);
     }
 }

@@ -39,11 +39,9 @@ pub(super) struct Piece {
     pub(super) before: Between,
     /// Whether the separator before it is the one before the previous piece, too.
     pub(super) same_sign: bool,
-    /// Its [`Sums`], four bits each, if it is not longer than a card number.
-    sums: u8,
 }
 
-/// The sums of a number for its check digit (Luhn).
+/// The sums of all digits of a row up to one, for check digits (Luhn), without carries: those of a number are the differences.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Sums {
     /// The last digit counts once, the one before it doubled, and so on.
@@ -53,39 +51,27 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    pub(super) fn of(digits: &[Digit]) -> Self {
-        Self::default().with_digits(digits)
-    }
-
-    pub(super) fn with_digits(self, digits: &[Digit]) -> Self {
-        digits.iter().fold(self, |sums, digit| sums.with_digit(digit.value()))
-    }
-
     /// The sums with one more digit.
     #[inline]
     const fn with_digit(self, value: u8) -> Self {
         Self { once: self.twice.wrapping_add(value), twice: self.once.wrapping_add(doubled(value)) }
     }
+}
 
-    /// The sums with the digits of one more piece.
-    #[inline]
-    pub(super) const fn with(self, piece: &Piece) -> Self {
-        let (once, twice) =
-            if piece.len().is_multiple_of(2) { (self.once, self.twice) } else { (self.twice, self.once) };
-        Self { once: once + (piece.sums & 0xf), twice: twice + (piece.sums >> 4) }
-    }
-
-    /// Whether the last digit is the valid check digit.
-    #[inline]
-    pub(super) const fn is_right(self) -> bool {
-        self.once.is_multiple_of(10)
-    }
+/// Whether the last digit of a number is its valid check digit. `sums` are those before each digit of the row, and behind the last one.
+#[inline]
+pub(super) fn is_right(sums: &[Sums], number: Range<usize>) -> bool {
+    let before = sums[number.start];
+    let before = if number.len().is_multiple_of(2) { before.once } else { before.twice };
+    sums[number.end].once.wrapping_sub(before).is_multiple_of(10)
 }
 
 /// The digits of a text between two unrelated characters.
 #[derive(Default)]
 pub(super) struct Row {
     pub(super) digits: Vec<Digit>,
+    /// The sums before each digit, and behind the last one.
+    pub(super) sums: Vec<Sums>,
     pub(super) pieces: Vec<Piece>,
     /// Runs of digits that are at least as long as a card number, with at most a single blank or hyphen between two
     /// digits.
@@ -100,8 +86,6 @@ pub(super) struct Row {
     last: (usize, usize, usize),
     /// Where the last piece ends.
     end: usize,
-    /// The sums of the last piece.
-    sums: Sums,
 }
 
 /// What is between two digits.
@@ -145,14 +129,8 @@ impl Piece {
 
     /// The same piece with the next one, which is not separated.
     pub(super) const fn extend(&mut self, next: &Self) {
-        let sums = Sums { once: 0, twice: 0 }.with(self).with(next);
-        self.sums = packed(sums);
         self.end = next.end;
     }
-}
-
-const fn packed(sums: Sums) -> u8 {
-    (sums.once % 10) | ((sums.twice % 10) << 4)
 }
 
 /// The characters since the last digit.
@@ -246,8 +224,8 @@ const CLASSES: [Class; 256] = {
 pub(super) fn each(text: &str, kinds: Kinds, mut handle: impl FnMut(&mut Row)) -> bool {
     let bytes = text.as_bytes();
     let mut row = Row::default();
-    let mut plain = true;
     let mut gap = Gap { strange: true, seen: 2, ..Gap::NONE };
+    let mut plain = true;
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
         let class = CLASSES[usize::from(*byte)];
@@ -308,6 +286,7 @@ impl Row {
         }
         self.run = 0;
         self.digits.clear();
+        self.sums.clear();
         self.pieces.clear();
         (self.has_adjacent, self.has_invisible) = (false, false);
     }
@@ -331,26 +310,27 @@ impl Row {
         if before == Between::Other {
             self.end_run();
         }
-        self.sums = Sums::default();
         let start = short(self.digits.len());
         let width = u8::try_from(width).unwrap_or_default();
-        self.pieces.push(Piece { at: short(at), start, end: start, width, before, same_sign, sums: 0 });
+        self.pieces.push(Piece { at: short(at), start, end: start, width, before, same_sign });
     }
 
     /// Adds digits to the last piece, which ends behind them.
     #[inline]
-    fn push(&mut self, values: impl Iterator<Item = u8>, behind: usize) {
+    fn push(&mut self, values: impl Iterator<Item = u8> + Clone, behind: usize) {
         self.end = behind;
-        let mut sums = self.sums;
-        self.digits.extend(values.map(|value| {
+        let mut sums = self.sums.last().copied().unwrap_or_default();
+        if self.sums.is_empty() {
+            self.sums.push(sums);
+        }
+        self.sums.extend(values.clone().map(|value| {
             sums = sums.with_digit(value);
-            Digit(value)
+            sums
         }));
-        self.sums = sums;
+        self.digits.extend(values.map(Digit));
         let end = short(self.digits.len());
         if let Some(last) = self.pieces.last_mut() {
             last.end = end;
-            last.sums = packed(sums);
         }
     }
 
@@ -383,6 +363,7 @@ impl Row {
 pub(super) fn is_same(one: &[u8], other: &[u8]) -> bool {
     match (one, other) {
         ([one], [other]) => one == other,
+        ([], other) | (other, []) => other.is_empty(),
         _ => one == other,
     }
 }
@@ -401,53 +382,70 @@ pub(super) fn hide_middle(number: &mut [Digit]) {
 /// A text with asterisks in place of the hidden digits of its rows.
 pub(super) struct Shown<'a> {
     text: &'a str,
-    out: String,
+    out: Vec<u8>,
     /// The end of the copied part of the text.
     kept: usize,
 }
 
 impl<'a> Shown<'a> {
     pub(super) const fn new(text: &'a str) -> Self {
-        Self { text, out: String::new(), kept: 0 }
+        Self { text, out: Vec::new(), kept: 0 }
     }
 
     /// Replaces every character of the hidden digits of a row.
     pub(super) fn hide(&mut self, row: &Row) {
-        let mut pieces = row.pieces.iter();
-        let mut piece = pieces.next();
-        let mut first = 0;
-        while let Some(next) = row.digits[first..].iter().position(|digit| digit.is_hidden()) {
-            first += next;
-            while piece.is_some_and(|piece| piece.digits().end <= first) {
-                piece = pieces.next();
+        if row.digits.iter().fold(0, |any, digit| any | digit.0) & HIDDEN == 0 {
+            return;
+        }
+        for pieces in row.pieces.chunk_by(|one, next| one.width == 1 && next.width == 1) {
+            match pieces {
+                [.., last] if last.width == 1 => self.hide_bytes(row, pieces, last.end()),
+                _ => pieces.iter().for_each(|piece| self.hide_piece(row, piece)),
             }
-            let Some(piece) = piece else { break };
-            let here = &row.digits[first..piece.digits().end];
-            let count = here.iter().take_while(|digit| digit.is_hidden()).count();
-            let width = usize::from(piece.width);
-            let start = piece.at as usize + (first - piece.digits().start) * width;
-            self.replace(start..start + count * width);
-            first += count;
         }
     }
 
-    /// Replaces every character of a part of the text.
-    fn replace(&mut self, part: Range<usize>) {
-        if self.kept == 0 {
+    /// Replaces the hidden digits of pieces with digits of one byte, up to `end`.
+    fn hide_bytes(&mut self, row: &Row, pieces: &[Piece], end: usize) {
+        self.copy(end);
+        let before = self.out.len();
+        for piece in pieces {
+            let start = before - (end - piece.at as usize);
+            let bytes = &mut self.out[start..start + piece.len()];
+            for (byte, digit) in bytes.iter_mut().zip(&row.digits[piece.digits()]) {
+                *byte = if digit.is_hidden() { b'*' } else { *byte };
+            }
+        }
+    }
+
+    fn hide_piece(&mut self, row: &Row, piece: &Piece) {
+        let width = usize::from(piece.width);
+        for (at, _) in row.digits[piece.digits()].iter().enumerate().filter(|(_, digit)| digit.is_hidden()) {
+            let start = piece.at as usize + at * width;
+            self.copy(start);
+            self.kept = start + width;
+            // Counts characters by their first bytes.
+            let replaced = self.text.as_bytes()[start..self.kept].iter().filter(|byte| **byte & 0xc0 != 0x80);
+            self.out.extend(replaced.map(|_| b'*'));
+        }
+    }
+
+    /// Copies the text up to this byte.
+    fn copy(&mut self, end: usize) {
+        if self.out.capacity() == 0 {
             self.out.reserve(self.text.len());
         }
-        self.out.push_str(&self.text[self.kept..part.start]);
-        // Counts characters by their first bytes.
-        let characters = self.text.as_bytes()[part.clone()].iter().filter(|byte| **byte & 0xc0 != 0x80).count();
-        self.out.extend(core::iter::repeat_n('*', characters));
-        self.kept = part.end;
+        self.out.extend_from_slice(&self.text.as_bytes()[self.kept..end]);
+        self.kept = end;
     }
 
     pub(super) fn end(mut self) -> Cow<'a, str> {
         if self.kept == 0 {
             return Cow::Borrowed(self.text);
         }
-        self.out.push_str(&self.text[self.kept..]);
-        Cow::Owned(self.out)
+        self.copy(self.text.len());
+        // Only whole characters are replaced.
+        let text = String::from_utf8(self.out);
+        Cow::Owned(text.unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
     }
 }
