@@ -12,7 +12,7 @@
 //!
 //! JSON has the same structure: `{"merchant": [{"name": "shop", …}]}`.
 
-use std::{collections::HashSet, fs, path::Path};
+use std::{collections::HashSet, fs, io::Read as _, path::Path};
 
 use serde::Deserialize;
 
@@ -22,12 +22,18 @@ use crate::{
     secret::Secret,
 };
 
+/// The largest config file, in bytes: enough for 800 accounts with every key. Reading a larger one takes longer than in proportion.
+pub const MAX_CONFIG_BYTES: usize = 256 << 10;
+
 /// Reads the merchant accounts of a config file; a file name that ends in `.json` is read as JSON.
 ///
 /// # Errors
 /// [`ConfigFileError`] has the position and the error.
 pub fn read_merchants(path: &Path) -> Result<Vec<Merchant>, ConfigFileError> {
-    let text = fs::read_to_string(path).map_err(|error| ConfigFileError::Io(path.display().to_string(), error))?;
+    let unreadable = |error| ConfigFileError::Io(path.display().to_string(), error);
+    let file = fs::File::open(path).map_err(unreadable)?;
+    let mut text = String::new();
+    file.take(MAX_CONFIG_BYTES as u64 + 1).read_to_string(&mut text).map_err(unreadable)?;
     if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json")) {
         merchants_from_json(&text)
     } else {
@@ -40,6 +46,7 @@ pub fn read_merchants(path: &Path) -> Result<Vec<Merchant>, ConfigFileError> {
 /// # Errors
 /// Like [`read_merchants`].
 pub fn merchants_from_toml(text: &str) -> Result<Vec<Merchant>, ConfigFileError> {
+    check_size(text)?;
     let file: File = toml::from_str(text).map_err(|error| {
         // The parser's message quotes the line, which may contain a credential.
         let before = &text[..error.span().map_or(0, |span| span.start).min(text.len())];
@@ -55,12 +62,21 @@ pub fn merchants_from_toml(text: &str) -> Result<Vec<Merchant>, ConfigFileError>
 /// # Errors
 /// Like [`read_merchants`].
 pub fn merchants_from_json(text: &str) -> Result<Vec<Merchant>, ConfigFileError> {
+    check_size(text)?;
     let file: File = serde_json::from_str(text).map_err(|error| {
         let full = error.to_string();
         let message = full.split(" at line ").next().unwrap_or_default();
         syntax(error.line(), error.column(), message)
     })?;
     file.check()
+}
+
+fn check_size(text: &str) -> Result<(), ConfigFileError> {
+    if text.len() <= MAX_CONFIG_BYTES {
+        return Ok(());
+    }
+    let problem = format!("the file is larger than {MAX_CONFIG_BYTES} bytes; remove accounts that are not used");
+    Err(ConfigFileError::Invalid { place: "the end of the file".to_owned(), problem })
 }
 
 fn syntax(line: usize, column: usize, problem: &str) -> ConfigFileError {
@@ -257,6 +273,21 @@ rawCards = true
         assert_eq!(read_merchants(&path).unwrap().len(), 1);
         let missing = read_merchants(&folder.path().join("none.json")).unwrap_err();
         assert!(matches!(missing, ConfigFileError::Io(..)));
+    }
+
+    #[test]
+    fn a_file_that_is_too_large_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["merchants.toml", "merchants.json"] {
+            let path = folder.path().join(name);
+            let mut text = if name.ends_with("toml") { GOOD.to_owned() } else { r#"{"merchant": []}"#.to_owned() };
+            text += &" ".repeat(MAX_CONFIG_BYTES - text.len());
+            fs::write(&path, &text).unwrap();
+            assert!(read_merchants(&path).is_ok());
+            fs::write(&path, text + "\n\n").unwrap();
+            let error = read_merchants(&path).unwrap_err().to_string();
+            assert!(error.contains("the file is larger than 262144 bytes"), "{error}");
+        }
     }
 
     #[test]
