@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn item_numbers_come_in_the_order_of_their_texts() {
         for (after, shorter_first) in [("", true), ("]", false)] {
-            for count in [0, 1, 2, 9, 10, 11, 20, 99, 100, 101, 1234] {
+            for count in [0, 1, 2, 9, 10, 11, 20, 99, 100, 101, if cfg!(miri) { 123 } else { 1234 }] {
                 let mut expected: Vec<String> = (0..count).map(|n: usize| n.to_string() + after).collect();
                 expected.sort();
                 let mut found = Vec::new();

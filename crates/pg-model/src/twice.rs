@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn only_what_occurs_twice_is_found_wherever_it_stands() {
-        for count in [1, 2, 3, 100, 5_000] {
+        for count in [1, 2, 3, 100, if cfg!(miri) { 200 } else { 5_000 }] {
             let mut texts = keys(count);
             assert_eq!(find(&texts), None);
             for again in [0, count / 2, count - 1] {
@@ -101,8 +101,8 @@ mod tests {
         let word = |text: &str| u64::from_le_bytes(*text.as_bytes().first_chunk().unwrap());
         let start = |text: &str| mix(16, word(text));
         let first = format!("{}{}", "aaaaaaaa", "bbbbbbbb");
-        // Another first half, and the second half that leads to the same hash.
-        let other = (0..)
+        // Another first half, and the second half that leads to the same hash. Miri begins with the first one that is found.
+        let other = (if cfg!(miri) { 16_773 } else { 0 }..)
             .find_map(|number: u64| {
                 let half = format!("{number:08x}");
                 let rest = start(&first) ^ word("bbbbbbbb") ^ start(&half);

@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn a_long_value_is_masked_as_far_as_it_is_shown() {
         let whole = |value: &str| mask::text(value).chars().take(FOUND_LIMIT).collect::<String>();
-        for before in 0..=FOUND_LIMIT {
+        for before in (0..=FOUND_LIMIT).step_by(if cfg!(miri) { 23 } else { 1 }) {
             for between in ["", " ", ".", "        ", "–"] {
                 let number = ["4111", "1111", "1111", "1111"].join(between);
                 let value = "x".repeat(before) + &number + &"y".repeat(200);

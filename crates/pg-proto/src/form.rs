@@ -214,13 +214,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_written_form_equals_that_of_serde_urlencoded(pairs: Vec<(String, String)>) {
+        fn a_written_form_equals_that_of_serde_urlencoded(
+            pairs in prop::collection::vec(any::<(String, String)>(), 0..if cfg!(miri) { 3 } else { 100 })
+        ) {
             prop_assert_eq!(body(&pairs), serde_urlencoded::to_string(&pairs).expect("a form"));
         }
 
         #[test]
         fn mostly_plain_texts_of_every_length_are_no_exception(
-            pairs in prop::collection::vec(("[a-zA-Z0-9]{1,40}", "[a-zA-Z0-9._*-]{0,80}[ ,&é]?[a-z]{0,40}"), 0..20)
+            pairs in prop::collection::vec(("[a-zA-Z0-9]{1,40}", "[a-zA-Z0-9._*-]{0,80}[ ,&é]?[a-z]{0,40}"), 0..if cfg!(miri) { 3 } else { 20 })
         ) {
             prop_assert_eq!(body(&pairs), serde_urlencoded::to_string(&pairs).expect("a form"));
         }
@@ -234,7 +236,7 @@ mod tests {
 
     #[test]
     fn every_byte_is_judged_alike_wherever_it_stands() {
-        for byte in 0..128_u8 {
+        for byte in (0..128_u8).step_by(if cfg!(miri) { 11 } else { 1 }) {
             let expected = matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'*' | b'-' | b'.' | b'_');
             for length in [1, 5, 8, 11, 16, 19, 33] {
                 for at in 0..length {

@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn control_characters_are_escaped() {
         assert_eq!(format!("{}", Printable("a\u{1b}[2J\né")), "a\\u{1b}[2J\\né");
-        for code in 0..0x200 {
+        for code in (0..0x200).step_by(if cfg!(miri) { 9 } else { 1 }) {
             let letter = char::from_u32(code).unwrap();
             let spelt = if letter.is_control() { letter.escape_default().collect() } else { String::from(letter) };
             assert_eq!(format!("{}", Printable(&format!("x{letter}y\n"))), format!("x{spelt}y\\n"), "{code:x}");

@@ -157,7 +157,8 @@ fn malformed_signatures_and_unknown_mistakes() {
     let key = ShaKey::new(KEY);
     assert_eq!(diagnose(PARAMETERS, &key, "abc"), Diagnosis::NotASignature(SignatureFormatError::Length { found: 3 }));
     assert_eq!(diagnose(PARAMETERS, &key, &"0".repeat(128)), Diagnosis::Unexplained);
-    let long = "x".repeat(2 << 20);
+    // Miri would hash this for hours.
+    let long = "x".repeat(if cfg!(miri) { 2 << 8 } else { 2 << 20 });
     assert_eq!(diagnose(&[("a", &long)], &key, &"0".repeat(128)), Diagnosis::Unexplained);
 }
 
@@ -172,7 +173,7 @@ fn nothing_secret_is_shown() {
 proptest! {
     #[test]
     fn any_parameters_are_explained_and_any_signature_is_diagnosed(
-        parameters in proptest::collection::vec((any::<String>(), any::<String>()), 0..6),
+        parameters in proptest::collection::vec((any::<String>(), any::<String>()), 0..if cfg!(miri) { 2 } else { 6 }),
         key in any::<String>(),
         other in "\\PC{0,130}|[0-9a-fA-F]{128}",
     ) {

@@ -37,12 +37,12 @@ fn agrees_with_openssl() {
 #[test]
 fn encrypting_needs_a_good_iv_and_a_bounded_text() {
     assert_eq!(cipher().encrypt("a", "short"), Err(EncryptError::Iv));
-    let most = "a".repeat(MAX_PLAINTEXT_BYTES);
+    let most = "a".repeat(if cfg!(miri) { 256 } else { MAX_PLAINTEXT_BYTES });
     let hex = cipher().encode_as(TextEncoding::Hex);
     let data = hex.encrypt(&most, IV).unwrap();
     assert!(data.len() <= MAX_DATA_BYTES);
     assert_eq!(cipher().decrypt(&data, IV).unwrap().as_str(), most);
-    assert_eq!(cipher().encrypt(&(most + "a"), IV), Err(EncryptError::TooLong));
+    assert_eq!(cipher().encrypt(&"a".repeat(MAX_PLAINTEXT_BYTES + 1), IV), Err(EncryptError::TooLong));
     assert_eq!(cipher().padding(Padding::None).encrypt("a", IV), Err(EncryptError::NotWholeBlocks));
 }
 
@@ -148,7 +148,7 @@ fn choice() -> impl Strategy<Value = SessionCipher> {
 proptest! {
     #[test]
     fn encrypted_data_is_decrypted_again(
-        cipher in choice(), text in "[^\0]{0,200}", iv in "[a-zA-Z0-9]{16}|[a-f0-9]{32}"
+        cipher in choice(), text in if cfg!(miri) { "[^\0]{0,40}" } else { "[^\0]{0,200}" }, iv in "[a-zA-Z0-9]{16}|[a-f0-9]{32}"
     ) {
         let data = cipher.encrypt(&text, &iv).unwrap();
         let plain = cipher.decrypt(&data, &iv).unwrap();

@@ -166,7 +166,8 @@ mod tests {
     /// The merchant can read the reply, whatever the browser sends.
     #[test]
     fn every_name_and_value_makes_a_document_that_can_be_read() {
-        for character in ('\0'..='\u{2ff}').chain(['\u{fffd}', '\u{fffe}', '\u{ffff}', '😀']) {
+        let few = ('\0'..='\u{2ff}').step_by(if cfg!(miri) { 31 } else { 1 });
+        for character in few.chain(['&', '<', '\r', '\u{fffd}', '\u{fffe}', '\u{ffff}', '😀']) {
             let mut data = RedirectData::default();
             data.collect.push(format!("collect{character}"), format!("x{character}y"));
             let mut read = RedirectData::default();
