@@ -12,7 +12,12 @@
 //!
 //! JSON has the same structure: `{"merchant": [{"name": "shop", …}]}`.
 
-use std::{collections::HashSet, fs, io::Read as _, path::Path};
+use std::{
+    collections::HashSet,
+    fs,
+    io::{self, Read as _},
+    path::Path,
+};
 
 use serde::Deserialize;
 
@@ -32,8 +37,13 @@ pub const MAX_CONFIG_BYTES: usize = 256 << 10;
 pub fn read_merchants(path: &Path) -> Result<Vec<Merchant>, ConfigFileError> {
     let unreadable = |error| ConfigFileError::Io(path.display().to_string(), error);
     let file = fs::File::open(path).map_err(unreadable)?;
-    let mut text = String::new();
-    file.take(MAX_CONFIG_BYTES as u64 + 1).read_to_string(&mut text).map_err(unreadable)?;
+    let mut bytes = Vec::new();
+    file.take(MAX_CONFIG_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    // Before the encoding, since the last character may be cut.
+    check_size(&bytes)?;
+    // The error about the encoding is stored without the bytes, which contain credentials.
+    let text = String::from_utf8(bytes)
+        .map_err(|error| unreadable(io::Error::new(io::ErrorKind::InvalidData, error.utf8_error())))?;
     if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json")) {
         merchants_from_json(&text)
     } else {
@@ -46,7 +56,7 @@ pub fn read_merchants(path: &Path) -> Result<Vec<Merchant>, ConfigFileError> {
 /// # Errors
 /// Like [`read_merchants`].
 pub fn merchants_from_toml(text: &str) -> Result<Vec<Merchant>, ConfigFileError> {
-    check_size(text)?;
+    check_size(text.as_bytes())?;
     let file: File = toml::from_str(text).map_err(|error| {
         // The parser's message quotes the line, which may contain a credential.
         let before = &text[..error.span().map_or(0, |span| span.start).min(text.len())];
@@ -62,7 +72,7 @@ pub fn merchants_from_toml(text: &str) -> Result<Vec<Merchant>, ConfigFileError>
 /// # Errors
 /// Like [`read_merchants`].
 pub fn merchants_from_json(text: &str) -> Result<Vec<Merchant>, ConfigFileError> {
-    check_size(text)?;
+    check_size(text.as_bytes())?;
     let file: File = serde_json::from_str(text).map_err(|error| {
         let full = error.to_string();
         let message = full.split(" at line ").next().unwrap_or_default();
@@ -71,7 +81,7 @@ pub fn merchants_from_json(text: &str) -> Result<Vec<Merchant>, ConfigFileError>
     file.check()
 }
 
-fn check_size(text: &str) -> Result<(), ConfigFileError> {
+fn check_size(text: &[u8]) -> Result<(), ConfigFileError> {
     if text.len() <= MAX_CONFIG_BYTES {
         return Ok(());
     }
@@ -284,7 +294,8 @@ rawCards = true
             text += &" ".repeat(MAX_CONFIG_BYTES - text.len());
             fs::write(&path, &text).unwrap();
             assert!(read_merchants(&path).is_ok());
-            fs::write(&path, text + "\n\n").unwrap();
+            // The first byte too many begins a longer character.
+            fs::write(&path, text + "é").unwrap();
             let error = read_merchants(&path).unwrap_err().to_string();
             assert!(error.contains("the file is larger than 262144 bytes"), "{error}");
         }
