@@ -22,13 +22,13 @@ pub(super) fn run(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A page with its section in place of the one that it had, if it had one.
+/// A page with its section in place of the one that it had, if it had one, and with its budgets counted again.
 fn with(page: &str, section: &str) -> String {
     let (before, after) = match (page.find(COSTS_BEGIN), page.find(COSTS_END)) {
         (Some(begin), Some(end)) => (&page[..begin], &page[end + COSTS_END.len()..]),
         _ => page.split_at(page.find("\n## How to measure again\n").unwrap_or(page.len())),
     };
-    format!("{before}{section}{after}")
+    report::recounted(&format!("{before}{section}{after}"))
 }
 
 #[cfg(test)]
@@ -37,7 +37,7 @@ mod tests {
 
     #[test]
     fn the_section_takes_the_place_of_the_last_one_and_leaves_the_rest_of_the_page() {
-        let page = "# Performance\n\n| a |\n\n## How to measure again\n\nrun it\n";
+        let page = "# Performance\n\n| a | **missed** |\n\n1 of 9 budgets kept, so far.\n\n## How to measure again\n\nrun it\n";
         let machine = report::Machine {
             processor: "Abacus 9".to_owned(),
             cores: 2,
@@ -51,7 +51,9 @@ mod tests {
             report::costs(&measurements, &machine)
         };
         let once = with(page, &measured("12.5"));
-        assert!(once.starts_with("# Performance\n\n| a |\n\n## Cost of hostile input\n"), "{once}");
+        let verdict = "1 of 2 budgets kept, 0 of them as far as the moonshot; 1 missed.";
+        let start = format!("# Performance\n\n| a | **missed** |\n\n{verdict}\n\n## Cost of hostile input\n");
+        assert!(once.starts_with(&start), "{once}");
         assert!(once.contains("Measured on Abacus 9, 2 cores") && once.contains("| 12.5 "), "{once}");
         assert!(once.ends_with("\n## How to measure again\n\nrun it\n"), "{once}");
         let twice = with(&once, &measured("13.5"));

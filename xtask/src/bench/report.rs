@@ -18,6 +18,9 @@ pub(super) const CHARTS: &str = "growth";
 pub(super) const COSTS_BEGIN: &str = "\n## Cost of hostile input\n";
 pub(super) const COSTS_END: &str = "<!-- end of the cost of hostile input -->\n";
 
+/// Words of the line that counts the kept budgets.
+const VERDICT: &str = "budgets kept";
+
 /// The machine that a run was made on.
 pub(super) struct Machine {
     pub(super) processor: String,
@@ -202,10 +205,29 @@ fn padded<const N: usize>(header: [&str; N], rows: impl Iterator<Item = [String;
 
 /// One line: how many measurements keep their budgets.
 pub(super) fn verdict(measurements: &Measurements) -> String {
-    let count = |mark: Mark| measurements.marks().filter(|found| *found == mark).count();
+    counted(|mark| measurements.marks().filter(|found| *found == mark).count())
+}
+
+/// The page with its verdict over the marks that its tables show, after one section was replaced.
+pub(super) fn recounted(page: &str) -> String {
+    let lines = page.lines().map(|line| {
+        if line.contains(VERDICT) {
+            counted(|mark| page.lines().filter(|row| last_cell(row) == Some(word(mark))).count())
+        } else {
+            line.to_owned()
+        }
+    });
+    lines.map(|line| line + "\n").collect()
+}
+
+fn last_cell(row: &str) -> Option<&str> {
+    Some(row.strip_suffix('|')?.rsplit_once('|')?.1.trim())
+}
+
+fn counted(count: impl Fn(Mark) -> usize) -> String {
     let kept = count(Mark::Pass) + count(Mark::Moonshot);
     format!(
-        "{kept} of {} budgets kept, {} of them as far as the moonshot; {} missed.",
+        "{kept} of {} {VERDICT}, {} of them as far as the moonshot; {} missed.",
         kept + count(Mark::Miss),
         count(Mark::Moonshot),
         count(Mark::Miss)
