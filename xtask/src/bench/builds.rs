@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use super::REPORT;
+use super::{REPORT, report};
 use crate::steps;
 use crate::workspace;
 
@@ -75,11 +75,7 @@ fn section(rows: &str) -> String {
 
 /// A page with its section in place of the one that it had, if it had one.
 fn with(page: &str, section: &str) -> String {
-    let (before, after) = match (page.find(BEGIN), page.find(END)) {
-        (Some(begin), Some(end)) => (&page[..begin], &page[end + END.len()..]),
-        _ => page.split_at(page.find("\n## How to measure again\n").unwrap_or(page.len())),
-    };
-    format!("{before}{section}{after}")
+    report::with_section(page, [BEGIN, END], section)
 }
 
 /// Returns the section of a page, which its next version keeps.

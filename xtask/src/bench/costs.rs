@@ -24,11 +24,7 @@ pub(super) fn run(root: &Path) -> Result<()> {
 
 /// A page with its section in place of the one that it had, if it had one, and with its budgets counted again.
 fn with(page: &str, section: &str) -> String {
-    let (before, after) = match (page.find(COSTS_BEGIN), page.find(COSTS_END)) {
-        (Some(begin), Some(end)) => (&page[..begin], &page[end + COSTS_END.len()..]),
-        _ => page.split_at(page.find("\n## How to measure again\n").unwrap_or(page.len())),
-    };
-    report::recounted(&format!("{before}{section}{after}"))
+    report::recounted(&report::with_section(page, [COSTS_BEGIN, COSTS_END], section))
 }
 
 #[cfg(test)]

@@ -208,6 +208,15 @@ pub(super) fn verdict(measurements: &Measurements) -> String {
     counted(|mark| measurements.marks().filter(|found| *found == mark).count())
 }
 
+/// The page with this section in place of the one between two lines, or before its last section if it had none.
+pub(super) fn with_section(page: &str, [begin, end]: [&str; 2], section: &str) -> String {
+    let (before, after) = match (page.find(begin), page.find(end)) {
+        (Some(at), Some(last)) => (&page[..at], &page[last + end.len()..]),
+        _ => page.split_at(page.find("\n## How to measure again\n").unwrap_or(page.len())),
+    };
+    format!("{before}{section}{after}")
+}
+
 /// The page with its verdict over the marks that its tables show, after one section was replaced.
 pub(super) fn recounted(page: &str) -> String {
     let lines = page.lines().map(|line| {
