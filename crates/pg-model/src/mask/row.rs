@@ -224,8 +224,8 @@ const CLASSES: [Class; 256] = {
 pub(super) fn each(text: &str, kinds: Kinds, mut handle: impl FnMut(&mut Row)) -> bool {
     let bytes = text.as_bytes();
     let mut row = Row::default();
-    let mut gap = Gap { strange: true, seen: 2, ..Gap::NONE };
     let mut plain = true;
+    let mut gap = Gap { strange: true, seen: 2, ..Gap::NONE };
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
         let class = CLASSES[usize::from(*byte)];
@@ -363,7 +363,6 @@ impl Row {
 pub(super) fn is_same(one: &[u8], other: &[u8]) -> bool {
     match (one, other) {
         ([one], [other]) => one == other,
-        ([], other) | (other, []) => other.is_empty(),
         _ => one == other,
     }
 }
