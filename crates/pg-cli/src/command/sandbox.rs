@@ -84,7 +84,8 @@ pub(crate) struct Arguments {
     /// Seals every record of a PostgreSQL store with its newest key before it serves; afterwards the older keys are not needed
     #[arg(long)]
     reseal: bool,
-    /// A file of accounts; they are added to the built-in ones or replace those of the same name
+    /// A file of accounts; they are added to the built-in ones or replace those of the same name; at most
+    /// 256 KiB
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Allows other machines and proxies to use the control interface, which shows credentials and changes the clock. They send the
