@@ -14,8 +14,10 @@ use crate::steps::{Run, Step};
 use crate::workspace;
 
 /// Fast tests of many crates, run if one of these crates was changed: package, program, and a part of their names.
-const CHOSEN: [(&str, &str, &[&str]); 2] =
-    [("pg-tests", "all", &["journey::", "in_process::", "vectors::"]), ("pg-sandbox", "all_of_sandbox", &["rules::"])];
+const CHOSEN: [(&str, &str, &[&str]); 2] = [
+    ("pg-tests", "all", &["journey::", "in_process::", "vectors::"]),
+    ("pg-sandbox-tests", "all_of_sandbox", &["rules::"]),
+];
 
 /// Tests that take far longer than all others: package, program, and a part of their names, which is empty for the
 /// whole program.
@@ -24,7 +26,7 @@ const LONG: [(&str, &str, &str, Skipped); 4] = [
     ("pg-simulation", "all_of_simulation", "planted::", Skipped::UnlessAlone),
     ("pg-cli", "all_of_cli", "independent::", Skipped::UnlessAlone),
     // Tests of tests: wrong models that are shrunk until they are short take as long as all other tests of the sandbox.
-    ("pg-sandbox", "all_of_sandbox", "::a_wrong_", Skipped::Always),
+    ("pg-sandbox-tests", "all_of_sandbox", "::a_wrong_", Skipped::Always),
 ];
 
 /// When only the whole run runs the long tests.
@@ -39,8 +41,9 @@ enum Skipped {
 const NEVER: &str = "tests that wrong models of the sandbox are noticed; examples, also those in the documentation; ten thousand worlds of the simulation; the builds for bare metal \
                      and wasm; everything in Node; docs/reference/openapi.yaml in validators and mock servers";
 
-/// Packages whose changes affect tests without a dependency on them.
-const READERS: [(&str, &str); 4] = [
+/// Folders whose files are tested in another package too: its tests run as if it was changed.
+const READERS: [(&str, &str); 5] = [
+    ("crates/pg-sandbox/", "pg-sandbox-tests"),
     ("crates/pg-model/tables/", "xtask"),
     ("docs/", "xtask"),
     ("tests/coverage/", "xtask"),
@@ -233,7 +236,8 @@ mod tests {
 
     #[test]
     fn a_file_belongs_to_the_package_in_whose_folder_it_is() {
-        assert_eq!(changed("crates/pg-sandbox/src/lib.rs"), ["pg-sandbox"]);
+        assert_eq!(changed("crates/pg-survey/src/lib.rs"), ["pg-survey"]);
+        assert_eq!(changed("crates/pg-sandbox/src/lib.rs"), ["pg-sandbox", "pg-sandbox-tests"]);
         assert_eq!(changed("tests/tests/journey.rs"), ["pg-tests"]);
         assert_eq!(changed("tests/simulation/src/lib.rs"), ["pg-simulation"]);
         assert_eq!(changed("crates/pg-model/tables/token.toml"), ["pg-model", "xtask"]);
@@ -245,7 +249,7 @@ mod tests {
     fn crates_that_depend_on_a_changed_one_are_affected() {
         let metadata = workspace::metadata(&workspace::root().unwrap()).unwrap();
         let affected = with_dependents(&metadata, &["pg-sandbox".to_owned()].into());
-        for name in ["pg-sandbox", "pg-cli", "pg-tests", "pg-simulation"] {
+        for name in ["pg-sandbox", "pg-sandbox-tests", "pg-cli", "pg-tests", "pg-simulation"] {
             assert!(affected.contains(name), "{name}");
         }
         for name in ["pg-model", "pg-crypto", "xtask"] {

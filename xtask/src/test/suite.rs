@@ -17,7 +17,7 @@ const LONGEST: [(&str, &str); 6] = [
     ("pg-cli", "all_of_cli"),
     ("pg-tests", "all"),
     ("pg-simulation", "all_of_simulation"),
-    ("pg-sandbox", "all_of_sandbox"),
+    ("pg-sandbox-tests", "all_of_sandbox"),
     ("xtask", "xtask"),
 ];
 
@@ -75,7 +75,7 @@ pub(super) fn steps<'a>(programs: &'a [Program], metadata: &'a Metadata) -> Resu
         found.push((place.unwrap_or(LONGEST.len()), title, program, package));
     }
     found.sort_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)));
-    let sandbox = found.iter().filter(|(.., package)| *package.name == *SANDBOX);
+    let sandbox = found.iter().filter(|(.., package)| SANDBOX.contains(&&**package.name));
     let mut over = Vec::new();
     for &(_, _, program, package) in sandbox {
         let journeys = JOURNEYS.iter().filter(|(is_library, _)| *is_library == program.is_library);
@@ -93,8 +93,8 @@ pub(super) fn steps<'a>(programs: &'a [Program], metadata: &'a Metadata) -> Resu
     Ok(found.into_iter().map(step).chain(over).collect())
 }
 
-/// The crate whose journeys run over other stores too, and the stores besides SQLite.
-const SANDBOX: &str = "pg-sandbox";
+/// The packages whose journeys run over other stores too, and the stores besides SQLite.
+const SANDBOX: [&str; 2] = ["pg-sandbox", "pg-sandbox-tests"];
 const STORES: [&str; 2] = ["map", "postgres"];
 /// Those that are worth their time, in the library's own tests or outside; docs/contributing.md says how to run all.
 const JOURNEYS: [(bool, &[&str]); 2] = [

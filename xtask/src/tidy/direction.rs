@@ -42,6 +42,8 @@ const EDGES: &[(&str, &[&str])] = &[
     ("pg-simulation", &[FAULTY, "pg-hyper", "pg-intents", "pg-proto", "pg-sandbox", "pg-survey"]),
     // Between workers and the store that they share.
     (FAULTY, &["pg-intents"]),
+    // The sandbox from outside.
+    ("pg-sandbox-tests", &["pg-sandbox"]),
     // Properties of every reader.
     ("pg-fuzz", &["pg-hyper", "pg-sandbox"]),
 ];

@@ -1,6 +1,6 @@
 //! Flipped bytes and cut files: a store is refused, or it answers as before; it never answers otherwise.
 //!
-//! `PG_STORE_FLIPS=10000 PG_STORE_CUTS=1000 cargo test -p pg-sandbox --test all_of_sandbox damaged -- --nocapture` prints the
+//! `PG_STORE_FLIPS=10000 PG_STORE_CUTS=1000 cargo test -p pg-sandbox-tests damaged -- --nocapture` prints the
 //! table with as many.
 
 use std::{fs, path::Path};

@@ -1,7 +1,7 @@
 //! What a sandbox achieves over each store, and over PostgreSQL as a ratio to the same server's own `pgbench` in the same run. Only by
 //! hand, and optimised:
 //!
-//! `PG_SANDBOX_FIGURES=20000 cargo test --release -p pg-sandbox --features postgres --test all_of_sandbox postgres::figures --
+//! `PG_SANDBOX_FIGURES=20000 cargo test --release -p pg-sandbox-tests postgres::figures --
 //! --nocapture`, where the number is that of the payments of each row. It prints the table of `docs/internals/shared-store.md`.
 
 #![expect(clippy::disallowed_methods, reason = "it measures")]

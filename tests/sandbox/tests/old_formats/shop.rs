@@ -14,15 +14,17 @@ use serde_json::Value;
 
 /// The script of each format whose rows are in clear, and the rows of its tables.
 pub(crate) const IN_CLEAR: [(&str, &str); 5] = [
-    (include_str!("../../src/store/schema/1.sql"), include_str!("rows/1.sql")),
-    (include_str!("../../src/store/schema/2.sql"), include_str!("rows/2.sql")),
-    (include_str!("../../src/store/schema/3.sql"), include_str!("rows/3.sql")),
-    (include_str!("../../src/store/schema/4.sql"), include_str!("rows/4.sql")),
-    (include_str!("../../src/store/schema/5.sql"), include_str!("rows/5.sql")),
+    (include_str!("../../../../crates/pg-sandbox/src/store/schema/1.sql"), include_str!("rows/1.sql")),
+    (include_str!("../../../../crates/pg-sandbox/src/store/schema/2.sql"), include_str!("rows/2.sql")),
+    (include_str!("../../../../crates/pg-sandbox/src/store/schema/3.sql"), include_str!("rows/3.sql")),
+    (include_str!("../../../../crates/pg-sandbox/src/store/schema/4.sql"), include_str!("rows/4.sql")),
+    (include_str!("../../../../crates/pg-sandbox/src/store/schema/5.sql"), include_str!("rows/5.sql")),
 ];
 /// The scripts of the formats whose rows are sealed: the first creates all tables again, and each later one adds to it.
-pub(crate) const SEALED: [&str; 2] =
-    [include_str!("../../src/store/schema/6.sql"), include_str!("../../src/store/schema/7.sql")];
+pub(crate) const SEALED: [&str; 2] = [
+    include_str!("../../../../crates/pg-sandbox/src/store/schema/6.sql"),
+    include_str!("../../../../crates/pg-sandbox/src/store/schema/7.sql"),
+];
 /// The newest format.
 pub(crate) const NEWEST: usize = IN_CLEAR.len() + SEALED.len();
 

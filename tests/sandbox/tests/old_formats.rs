@@ -26,7 +26,8 @@ use shop::{IN_CLEAR, NEWEST, SEALED, call, make, open, pay, sealed_rows, sealed_
 
 #[test]
 fn every_format_has_its_rows() {
-    let scripts = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/store/schema")).unwrap();
+    let scripts =
+        fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates/pg-sandbox/src/store/schema")).unwrap();
     assert_eq!(scripts.count(), NEWEST, "add the rows of the newest format");
     let sealed: Vec<String> = (IN_CLEAR.len() + 1..=NEWEST).map(sealed_rows).collect();
     let sealed = SEALED.into_iter().zip(sealed.iter().map(|rows| &**rows));

@@ -1,6 +1,6 @@
 //! The store in PostgreSQL: the conformance suite, wrong databases, and several sandboxes over one database.
 //!
-//! `PG_TEST_STORE=postgres cargo test -p pg-sandbox --test all_of_sandbox` runs all other tests over it as well.
+//! `PG_TEST_STORE=postgres cargo test -p pg-sandbox-tests` runs all other tests over it as well.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 

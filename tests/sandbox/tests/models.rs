@@ -5,7 +5,7 @@
 //! The models are written from the documents and the register of assumptions, not from the sandbox. If one call breaks
 //! several rules, any of their codes is accepted, because the documents do not say which comes first.
 //!
-//! `PROPTEST_CASES=20000 cargo test -p pg-sandbox --test all_of_sandbox models::` tries more, `PROPTEST_RNG_SEED` others.
+//! `PROPTEST_CASES=20000 cargo test -p pg-sandbox-tests models::` tries more, `PROPTEST_RNG_SEED` others.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
