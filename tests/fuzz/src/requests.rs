@@ -13,6 +13,7 @@ use pg_model::{
     field::Field,
     format::Format,
     method::{AuthScheme, MethodInfo},
+    order_of_names,
 };
 use pg_proto::{Preview, parameters_of};
 use pg_sandbox::form::{Form, FormLimits};
@@ -110,6 +111,13 @@ fn usual(field: &Field) -> String {
     .to_owned()
 }
 
+/// The same parameters in the order in which they are handed out; that of free names, such as `collect…`, is part of a request.
+fn in_signing_order(parameters: &Parameters) -> Parameters {
+    let mut ordered: Vec<(&str, &str)> = parameters.iter().collect();
+    ordered.sort_by(|(a, _), (b, _)| order_of_names(a, b));
+    ordered.into_iter().collect()
+}
+
 fn there_and_back<M: ApiRequest + PartialEq + Debug>(parameters: &Parameters) {
     let listed = (M::INFO.check)(parameters);
     masked::<M>(parameters, &format!("{listed} {listed:?}"));
@@ -122,6 +130,7 @@ fn there_and_back<M: ApiRequest + PartialEq + Debug>(parameters: &Parameters) {
     };
     masked::<M>(parameters, &format!("{method:?}"));
     let back = M::from_parameters(&parameters_of(&method)).unwrap();
+    let method = M::from_parameters(&in_signing_order(parameters)).unwrap();
     assert_eq!(back, method, "what was handed out reads as another request");
     let account = account();
     let built = account.request(&method);
