@@ -19,26 +19,10 @@ pub struct AccountUpdaterBatch {
 record_traits!(AccountUpdaterBatch);
 
 impl Record for AccountUpdaterBatch {
-    fn slot(&mut self, name: &str) -> Slot<'_> {
-        match name {
-            "batchKey" => Slot::Text(&mut self.batch_key),
-            "createdOn" => Slot::Text(&mut self.created_on),
-            "cardKeyDetails" => Slot::List(&mut self.card_key_details),
-            _ => Slot::Extra,
-        }
-    }
-
-    fn extra(&mut self) -> &mut Extra {
-        &mut self.extra
-    }
-
-    fn write(&self, out: &mut dyn RecordWriter) {
-        write::filled(out, "batchKey", &self.batch_key);
-        write::filled(out, "createdOn", &self.created_on);
-        if !self.card_key_details.is_empty() {
-            write::list(out, "cardKeyDetails", "cardKeyDetail", ListShape::Array, &self.card_key_details);
-        }
-        write::extra(out, &self.extra);
+    record_fields! {
+        "batchKey" => filled batch_key,
+        "createdOn" => filled created_on,
+        "cardKeyDetails" => filled_list card_key_details ("cardKeyDetail" Array),
     }
 
     fn missing(&self) -> Option<&'static str> {

@@ -15,20 +15,8 @@ pub struct Acknowledgement {
 record_traits!(Acknowledgement);
 
 impl Record for Acknowledgement {
-    fn slot(&mut self, name: &str) -> Slot<'_> {
-        match name {
-            "result" => Slot::Text(&mut self.result),
-            _ => Slot::Extra,
-        }
-    }
-
-    fn extra(&mut self) -> &mut Extra {
-        &mut self.extra
-    }
-
-    fn write(&self, out: &mut dyn RecordWriter) {
-        write::filled(out, "result", &self.result);
-        write::extra(out, &self.extra);
+    record_fields! {
+        "result" => filled result,
     }
 
     fn missing(&self) -> Option<&'static str> {

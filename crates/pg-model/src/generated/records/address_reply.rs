@@ -15,20 +15,8 @@ pub struct AddressReply {
 record_traits!(AddressReply);
 
 impl Record for AddressReply {
-    fn slot(&mut self, name: &str) -> Slot<'_> {
-        match name {
-            "address" => Slot::Record(&mut self.address),
-            _ => Slot::Extra,
-        }
-    }
-
-    fn extra(&mut self) -> &mut Extra {
-        &mut self.extra
-    }
-
-    fn write(&self, out: &mut dyn RecordWriter) {
-        out.record("address", &self.address);
-        write::extra(out, &self.extra);
+    record_fields! {
+        "address" => record address,
     }
 
     fn missing(&self) -> Option<&'static str> {

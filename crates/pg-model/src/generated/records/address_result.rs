@@ -25,30 +25,13 @@ pub struct AddressResult {
 record_traits!(AddressResult);
 
 impl Record for AddressResult {
-    fn slot(&mut self, name: &str) -> Slot<'_> {
-        match name {
-            "status" => Slot::Text(&mut self.status),
-            "address_1" => Slot::Text(&mut self.address_1),
-            "address_2" => Slot::Text(&mut self.address_2),
-            "town" => Slot::Text(&mut self.town),
-            "county" => Slot::Text(&mut self.county),
-            "postcode" => Slot::Text(&mut self.postcode),
-            _ => Slot::Extra,
-        }
-    }
-
-    fn extra(&mut self) -> &mut Extra {
-        &mut self.extra
-    }
-
-    fn write(&self, out: &mut dyn RecordWriter) {
-        out.text("status", self.status.text());
-        out.text("address_1", self.address_1.text());
-        out.text("address_2", self.address_2.text());
-        out.text("town", self.town.text());
-        out.text("county", self.county.text());
-        out.text("postcode", self.postcode.text());
-        write::extra(out, &self.extra);
+    record_fields! {
+        "status" => text status,
+        "address_1" => text address_1,
+        "address_2" => text address_2,
+        "town" => text town,
+        "county" => text county,
+        "postcode" => text postcode,
     }
 
     fn missing(&self) -> Option<&'static str> {

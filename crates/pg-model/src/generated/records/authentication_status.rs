@@ -27,32 +27,14 @@ pub struct AuthenticationStatus {
 record_traits!(AuthenticationStatus);
 
 impl Record for AuthenticationStatus {
-    fn slot(&mut self, name: &str) -> Slot<'_> {
-        match name {
-            "transactionStatusCode" => Slot::Text(&mut self.transaction_status_code),
-            "transactionStatus" => Slot::Text(&mut self.transaction_status),
-            "transactionType" => Slot::Text(&mut self.transaction_type),
-            "transactionKey" => Slot::Text(&mut self.transaction_key),
-            "bankECIValue" => Slot::Text(&mut self.bank_eci_value),
-            "liabilityShift" => Slot::Text(&mut self.liability_shift),
-            name if name.starts_with("bank") => Slot::Named(&mut self.bank),
-            _ => Slot::Extra,
-        }
-    }
-
-    fn extra(&mut self) -> &mut Extra {
-        &mut self.extra
-    }
-
-    fn write(&self, out: &mut dyn RecordWriter) {
-        write::filled(out, "transactionStatusCode", &self.transaction_status_code);
-        write::filled(out, "transactionStatus", &self.transaction_status);
-        write::filled(out, "transactionType", &self.transaction_type);
-        write::filled(out, "transactionKey", &self.transaction_key);
-        write::filled(out, "bankECIValue", &self.bank_eci_value);
-        write::filled(out, "liabilityShift", &self.liability_shift);
-        write::named(out, &self.bank);
-        write::extra(out, &self.extra);
+    record_fields! {
+        "transactionStatusCode" => filled transaction_status_code,
+        "transactionStatus" => filled transaction_status,
+        "transactionType" => filled transaction_type,
+        "transactionKey" => filled transaction_key,
+        "bankECIValue" => filled bank_eci_value,
+        "liabilityShift" => filled liability_shift,
+        name if name.starts_with("bank") => named bank,
     }
 
     fn missing(&self) -> Option<&'static str> {

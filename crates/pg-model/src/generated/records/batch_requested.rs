@@ -17,22 +17,9 @@ pub struct BatchRequested {
 record_traits!(BatchRequested);
 
 impl Record for BatchRequested {
-    fn slot(&mut self, name: &str) -> Slot<'_> {
-        match name {
-            "result" => Slot::Text(&mut self.result),
-            "batchKey" => Slot::Text(&mut self.batch_key),
-            _ => Slot::Extra,
-        }
-    }
-
-    fn extra(&mut self) -> &mut Extra {
-        &mut self.extra
-    }
-
-    fn write(&self, out: &mut dyn RecordWriter) {
-        write::filled(out, "result", &self.result);
-        write::filled(out, "batchKey", &self.batch_key);
-        write::extra(out, &self.extra);
+    record_fields! {
+        "result" => filled result,
+        "batchKey" => filled batch_key,
     }
 
     fn missing(&self) -> Option<&'static str> {

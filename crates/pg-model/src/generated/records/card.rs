@@ -29,33 +29,14 @@ pub struct Card {
 record_traits!(Card);
 
 impl Record for Card {
-    fn slot(&mut self, name: &str) -> Slot<'_> {
-        match name {
-            "cardDescription" => Slot::Text(&mut self.card_description),
-            "cardholderName" | "cardHolderName" => Slot::Text(&mut self.cardholder_name),
-            "cardNumber" => Slot::Text(&mut self.card_number),
-            "cardExpiryMonth" => Slot::Text(&mut self.card_expiry_month),
-            "cardExpiryYear" | "cardExipryYear" => Slot::Text(&mut self.card_expiry_year),
-            "cardType" => Slot::Text(&mut self.card_type),
-            "cardScheme" => Slot::Text(&mut self.card_scheme),
-            "cardBank" => Slot::Text(&mut self.card_bank),
-            _ => Slot::Extra,
-        }
-    }
-
-    fn extra(&mut self) -> &mut Extra {
-        &mut self.extra
-    }
-
-    fn write(&self, out: &mut dyn RecordWriter) {
-        out.text("cardDescription", self.card_description.text());
-        out.text("cardholderName", self.cardholder_name.text());
-        out.text("cardNumber", self.card_number.text());
-        out.text("cardExpiryMonth", self.card_expiry_month.text());
-        out.text("cardExpiryYear", self.card_expiry_year.text());
-        out.text("cardType", self.card_type.text());
-        out.text("cardScheme", self.card_scheme.text());
-        out.text("cardBank", self.card_bank.text());
-        write::extra(out, &self.extra);
+    record_fields! {
+        "cardDescription" => text card_description,
+        "cardholderName" | "cardHolderName" => text cardholder_name,
+        "cardNumber" => text card_number,
+        "cardExpiryMonth" => text card_expiry_month,
+        "cardExpiryYear" | "cardExipryYear" => text card_expiry_year,
+        "cardType" => text card_type,
+        "cardScheme" => text card_scheme,
+        "cardBank" => text card_bank,
     }
 }

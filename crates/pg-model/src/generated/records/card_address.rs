@@ -29,33 +29,14 @@ pub struct CardAddress {
 record_traits!(CardAddress);
 
 impl Record for CardAddress {
-    fn slot(&mut self, name: &str) -> Slot<'_> {
-        match name {
-            "cardholderAddressPropertyName" => Slot::Text(&mut self.property_name),
-            "cardholderAddressLine1" => Slot::Text(&mut self.line1),
-            "cardholderAddressLine2" => Slot::Text(&mut self.line2),
-            "cardholderAddressLine3" => Slot::Text(&mut self.line3),
-            "cardholderAddressTown" | "cardholderAdressTown" => Slot::Text(&mut self.town),
-            "cardholderAddressCounty" | "cardHolderAddressCounty" => Slot::Text(&mut self.county),
-            "cardholderAddressPostcode" => Slot::Text(&mut self.postcode),
-            "cardholderAddressCountry" => Slot::Text(&mut self.country),
-            _ => Slot::Extra,
-        }
-    }
-
-    fn extra(&mut self) -> &mut Extra {
-        &mut self.extra
-    }
-
-    fn write(&self, out: &mut dyn RecordWriter) {
-        out.text("cardholderAddressPropertyName", self.property_name.text());
-        out.text("cardholderAddressLine1", self.line1.text());
-        out.text("cardholderAddressLine2", self.line2.text());
-        out.text("cardholderAddressLine3", self.line3.text());
-        out.text("cardholderAddressTown", self.town.text());
-        out.text("cardholderAddressCounty", self.county.text());
-        out.text("cardholderAddressPostcode", self.postcode.text());
-        out.text("cardholderAddressCountry", self.country.text());
-        write::extra(out, &self.extra);
+    record_fields! {
+        "cardholderAddressPropertyName" => text property_name,
+        "cardholderAddressLine1" => text line1,
+        "cardholderAddressLine2" => text line2,
+        "cardholderAddressLine3" => text line3,
+        "cardholderAddressTown" | "cardholderAdressTown" => text town,
+        "cardholderAddressCounty" | "cardHolderAddressCounty" => text county,
+        "cardholderAddressPostcode" => text postcode,
+        "cardholderAddressCountry" => text country,
     }
 }

@@ -25,29 +25,12 @@ pub struct CardCustomer {
 record_traits!(CardCustomer);
 
 impl Record for CardCustomer {
-    fn slot(&mut self, name: &str) -> Slot<'_> {
-        match name {
-            "customerTitle" => Slot::Text(&mut self.customer_title),
-            "customerFirstName" => Slot::Text(&mut self.customer_first_name),
-            "customerSurname" => Slot::Text(&mut self.customer_surname),
-            "customerEmail" => Slot::Text(&mut self.customer_email),
-            "customerMobile" => Slot::Text(&mut self.customer_mobile),
-            "customerTelephone" => Slot::Text(&mut self.customer_telephone),
-            _ => Slot::Extra,
-        }
-    }
-
-    fn extra(&mut self) -> &mut Extra {
-        &mut self.extra
-    }
-
-    fn write(&self, out: &mut dyn RecordWriter) {
-        out.text("customerTitle", self.customer_title.text());
-        out.text("customerFirstName", self.customer_first_name.text());
-        out.text("customerSurname", self.customer_surname.text());
-        out.text("customerEmail", self.customer_email.text());
-        out.text("customerMobile", self.customer_mobile.text());
-        out.text("customerTelephone", self.customer_telephone.text());
-        write::extra(out, &self.extra);
+    record_fields! {
+        "customerTitle" => text customer_title,
+        "customerFirstName" => text customer_first_name,
+        "customerSurname" => text customer_surname,
+        "customerEmail" => text customer_email,
+        "customerMobile" => text customer_mobile,
+        "customerTelephone" => text customer_telephone,
     }
 }

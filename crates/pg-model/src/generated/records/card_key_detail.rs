@@ -27,32 +27,14 @@ pub struct CardKeyDetail {
 record_traits!(CardKeyDetail);
 
 impl Record for CardKeyDetail {
-    fn slot(&mut self, name: &str) -> Slot<'_> {
-        match name {
-            "cardKey" => Slot::Text(&mut self.card_key),
-            "cardUniqueIdentifier" => Slot::Text(&mut self.card_unique_identifier),
-            "merchantCustomerReference" => Slot::Text(&mut self.merchant_customer_reference),
-            "enabled" => Slot::Text(&mut self.enabled),
-            "card" => Slot::Record(&mut self.card),
-            "customer" => Slot::Record(&mut self.customer),
-            "cardholderAddress" => Slot::Record(&mut self.cardholder_address),
-            _ => Slot::Extra,
-        }
-    }
-
-    fn extra(&mut self) -> &mut Extra {
-        &mut self.extra
-    }
-
-    fn write(&self, out: &mut dyn RecordWriter) {
-        out.text("cardKey", self.card_key.text());
-        out.number("cardUniqueIdentifier", self.card_unique_identifier.text());
-        out.text("merchantCustomerReference", self.merchant_customer_reference.text());
-        out.text("enabled", self.enabled.text());
-        out.record("card", &self.card);
-        out.record("customer", &self.customer);
-        out.record("cardholderAddress", &self.cardholder_address);
-        write::extra(out, &self.extra);
+    record_fields! {
+        "cardKey" => text card_key,
+        "cardUniqueIdentifier" => number card_unique_identifier,
+        "merchantCustomerReference" => text merchant_customer_reference,
+        "enabled" => text enabled,
+        "card" => record card,
+        "customer" => record customer,
+        "cardholderAddress" => record cardholder_address,
     }
 
     fn missing(&self) -> Option<&'static str> {

@@ -15,20 +15,8 @@ pub struct CardKeyDetails {
 record_traits!(CardKeyDetails);
 
 impl Record for CardKeyDetails {
-    fn slot(&mut self, name: &str) -> Slot<'_> {
-        match name {
-            "cardKeyDetails" => Slot::List(&mut self.card_key_details),
-            _ => Slot::Extra,
-        }
-    }
-
-    fn extra(&mut self) -> &mut Extra {
-        &mut self.extra
-    }
-
-    fn write(&self, out: &mut dyn RecordWriter) {
-        write::list(out, "cardKeyDetails", "cardKeyDetail", ListShape::Indexed, &self.card_key_details);
-        write::extra(out, &self.extra);
+    record_fields! {
+        "cardKeyDetails" => list card_key_details ("cardKeyDetail" Indexed),
     }
 
     fn missing(&self) -> Option<&'static str> {

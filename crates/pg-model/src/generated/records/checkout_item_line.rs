@@ -21,25 +21,10 @@ pub struct CheckoutItemLine {
 record_traits!(CheckoutItemLine);
 
 impl Record for CheckoutItemLine {
-    fn slot(&mut self, name: &str) -> Slot<'_> {
-        match name {
-            "name" => Slot::Text(&mut self.name),
-            "price" => Slot::Text(&mut self.price),
-            "quantity" => Slot::Text(&mut self.quantity),
-            "reference" => Slot::Text(&mut self.reference),
-            _ => Slot::Extra,
-        }
-    }
-
-    fn extra(&mut self) -> &mut Extra {
-        &mut self.extra
-    }
-
-    fn write(&self, out: &mut dyn RecordWriter) {
-        out.text("name", self.name.text());
-        out.text("price", self.price.text());
-        write::filled(out, "quantity", &self.quantity);
-        write::filled(out, "reference", &self.reference);
-        write::extra(out, &self.extra);
+    record_fields! {
+        "name" => text name,
+        "price" => text price,
+        "quantity" => filled quantity,
+        "reference" => filled reference,
     }
 }

@@ -19,24 +19,10 @@ pub struct CheckoutToken {
 record_traits!(CheckoutToken);
 
 impl Record for CheckoutToken {
-    fn slot(&mut self, name: &str) -> Slot<'_> {
-        match name {
-            "token" => Slot::Record(&mut self.token),
-            "user" => Slot::Record(&mut self.user),
-            "items" => Slot::List(&mut self.items),
-            _ => Slot::Extra,
-        }
-    }
-
-    fn extra(&mut self) -> &mut Extra {
-        &mut self.extra
-    }
-
-    fn write(&self, out: &mut dyn RecordWriter) {
-        out.record("token", &self.token);
-        out.record("user", &self.user);
-        write::list(out, "items", "item", ListShape::Array, &self.items);
-        write::extra(out, &self.extra);
+    record_fields! {
+        "token" => record token,
+        "user" => record user,
+        "items" => list items ("item" Array),
     }
 
     fn missing(&self) -> Option<&'static str> {

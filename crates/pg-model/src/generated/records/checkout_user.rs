@@ -39,43 +39,19 @@ pub struct CheckoutUser {
 record_traits!(CheckoutUser);
 
 impl Record for CheckoutUser {
-    fn slot(&mut self, name: &str) -> Slot<'_> {
-        match name {
-            "salutation" => Slot::Text(&mut self.salutation),
-            "first_name" => Slot::Text(&mut self.first_name),
-            "surname" => Slot::Text(&mut self.surname),
-            "date_of_birth" => Slot::Text(&mut self.date_of_birth),
-            "mobile_phone" => Slot::Text(&mut self.mobile_phone),
-            "home_phone" => Slot::Text(&mut self.home_phone),
-            "property_name" => Slot::Text(&mut self.property_name),
-            "address_1" => Slot::Text(&mut self.address_1),
-            "address_2" => Slot::Text(&mut self.address_2),
-            "town" => Slot::Text(&mut self.town),
-            "county" => Slot::Text(&mut self.county),
-            "postcode" => Slot::Text(&mut self.postcode),
-            "country" => Slot::Text(&mut self.country),
-            _ => Slot::Extra,
-        }
-    }
-
-    fn extra(&mut self) -> &mut Extra {
-        &mut self.extra
-    }
-
-    fn write(&self, out: &mut dyn RecordWriter) {
-        out.text("salutation", self.salutation.text());
-        out.text("first_name", self.first_name.text());
-        out.text("surname", self.surname.text());
-        out.text("date_of_birth", self.date_of_birth.text());
-        out.text("mobile_phone", self.mobile_phone.text());
-        out.text("home_phone", self.home_phone.text());
-        out.text("property_name", self.property_name.text());
-        out.text("address_1", self.address_1.text());
-        out.text("address_2", self.address_2.text());
-        out.text("town", self.town.text());
-        out.text("county", self.county.text());
-        out.text("postcode", self.postcode.text());
-        out.text("country", self.country.text());
-        write::extra(out, &self.extra);
+    record_fields! {
+        "salutation" => text salutation,
+        "first_name" => text first_name,
+        "surname" => text surname,
+        "date_of_birth" => text date_of_birth,
+        "mobile_phone" => text mobile_phone,
+        "home_phone" => text home_phone,
+        "property_name" => text property_name,
+        "address_1" => text address_1,
+        "address_2" => text address_2,
+        "town" => text town,
+        "county" => text county,
+        "postcode" => text postcode,
+        "country" => text country,
     }
 }

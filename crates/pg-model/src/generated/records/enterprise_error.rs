@@ -15,20 +15,8 @@ pub struct EnterpriseError {
 record_traits!(EnterpriseError);
 
 impl Record for EnterpriseError {
-    fn slot(&mut self, name: &str) -> Slot<'_> {
-        match name {
-            "errorcode" => Slot::Text(&mut self.error_code),
-            _ => Slot::Extra,
-        }
-    }
-
-    fn extra(&mut self) -> &mut Extra {
-        &mut self.extra
-    }
-
-    fn write(&self, out: &mut dyn RecordWriter) {
-        write::filled(out, "errorcode", &self.error_code);
-        write::extra(out, &self.extra);
+    record_fields! {
+        "errorcode" => filled error_code,
     }
 
     fn missing(&self) -> Option<&'static str> {

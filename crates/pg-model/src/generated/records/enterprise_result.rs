@@ -29,34 +29,15 @@ pub struct EnterpriseResult {
 record_traits!(EnterpriseResult);
 
 impl Record for EnterpriseResult {
-    fn slot(&mut self, name: &str) -> Slot<'_> {
-        match name {
-            "trans_type" => Slot::Text(&mut self.trans_type),
-            "trans_value" => Slot::Text(&mut self.trans_value),
-            "prev_trans_key" => Slot::Text(&mut self.prev_trans_key),
-            "trans_class" => Slot::Text(&mut self.trans_class),
-            "system_action" => Slot::Text(&mut self.system_action),
-            "status" => Slot::Text(&mut self.status),
-            "trans_key" => Slot::Text(&mut self.trans_key),
-            "auth_code" => Slot::Text(&mut self.auth_code),
-            _ => Slot::Extra,
-        }
-    }
-
-    fn extra(&mut self) -> &mut Extra {
-        &mut self.extra
-    }
-
-    fn write(&self, out: &mut dyn RecordWriter) {
-        out.text("trans_type", self.trans_type.text());
-        out.text("trans_value", self.trans_value.text());
-        out.text("prev_trans_key", self.prev_trans_key.text());
-        write::filled(out, "trans_class", &self.trans_class);
-        out.text("system_action", self.system_action.text());
-        out.text("status", self.status.text());
-        out.text("trans_key", self.trans_key.text());
-        out.text("auth_code", self.auth_code.text());
-        write::extra(out, &self.extra);
+    record_fields! {
+        "trans_type" => text trans_type,
+        "trans_value" => text trans_value,
+        "prev_trans_key" => text prev_trans_key,
+        "trans_class" => filled trans_class,
+        "system_action" => text system_action,
+        "status" => text status,
+        "trans_key" => text trans_key,
+        "auth_code" => text auth_code,
     }
 
     fn missing(&self) -> Option<&'static str> {

@@ -21,26 +21,11 @@ pub struct EnterpriseTransaction {
 record_traits!(EnterpriseTransaction);
 
 impl Record for EnterpriseTransaction {
-    fn slot(&mut self, name: &str) -> Slot<'_> {
-        match name {
-            "status" => Slot::Text(&mut self.status),
-            "token" => Slot::Text(&mut self.token),
-            "value" => Slot::Text(&mut self.value),
-            "currency" => Slot::Text(&mut self.currency),
-            _ => Slot::Extra,
-        }
-    }
-
-    fn extra(&mut self) -> &mut Extra {
-        &mut self.extra
-    }
-
-    fn write(&self, out: &mut dyn RecordWriter) {
-        out.text("status", self.status.text());
-        out.text("token", self.token.text());
-        out.text("value", self.value.text());
-        out.text("currency", self.currency.text());
-        write::extra(out, &self.extra);
+    record_fields! {
+        "status" => text status,
+        "token" => text token,
+        "value" => text value,
+        "currency" => text currency,
     }
 
     fn missing(&self) -> Option<&'static str> {

@@ -19,23 +19,9 @@ pub struct FieldError {
 record_traits!(FieldError);
 
 impl Record for FieldError {
-    fn slot(&mut self, name: &str) -> Slot<'_> {
-        match name {
-            "errorCode" => Slot::Text(&mut self.error_code),
-            "traceCode" => Slot::Text(&mut self.trace_code),
-            "errorMessage" => Slot::Text(&mut self.error_message),
-            _ => Slot::Extra,
-        }
-    }
-
-    fn extra(&mut self) -> &mut Extra {
-        &mut self.extra
-    }
-
-    fn write(&self, out: &mut dyn RecordWriter) {
-        write::filled(out, "errorCode", &self.error_code);
-        write::filled(out, "traceCode", &self.trace_code);
-        write::filled(out, "errorMessage", &self.error_message);
-        write::extra(out, &self.extra);
+    record_fields! {
+        "errorCode" => filled error_code,
+        "traceCode" => filled trace_code,
+        "errorMessage" => filled error_message,
     }
 }

@@ -33,39 +33,16 @@ pub struct RedirectData {
 record_traits!(RedirectData);
 
 impl Record for RedirectData {
-    fn slot(&mut self, name: &str) -> Slot<'_> {
-        match name {
-            "cardholderName" | "cardHolderName" => Slot::Text(&mut self.cardholder_name),
-            "cardNumber" => Slot::Text(&mut self.card_number),
-            "cardExpiryMonth" => Slot::Text(&mut self.card_expiry_month),
-            "cardExpiryYear" | "cardExipryYear" => Slot::Text(&mut self.card_expiry_year),
-            "cardCV2" => Slot::Text(&mut self.card_cv2),
-            name if name.starts_with("collect") => Slot::Named(&mut self.collect),
-            "errors" => Slot::Map(&mut self.errors),
-            "errorCode" => Slot::Text(&mut self.error_code),
-            "traceCode" => Slot::Text(&mut self.trace_code),
-            "errorMessage" => Slot::Text(&mut self.error_message),
-            _ => Slot::Extra,
-        }
-    }
-
-    fn extra(&mut self) -> &mut Extra {
-        &mut self.extra
-    }
-
-    fn write(&self, out: &mut dyn RecordWriter) {
-        out.text("cardholderName", self.cardholder_name.text());
-        out.text("cardNumber", self.card_number.text());
-        out.text("cardExpiryMonth", self.card_expiry_month.text());
-        out.text("cardExpiryYear", self.card_expiry_year.text());
-        out.text("cardCV2", self.card_cv2.text());
-        write::named(out, &self.collect);
-        if !self.errors.is_empty() {
-            write::map(out, "errors", &self.errors);
-        }
-        write::filled(out, "errorCode", &self.error_code);
-        write::filled(out, "traceCode", &self.trace_code);
-        write::filled(out, "errorMessage", &self.error_message);
-        write::extra(out, &self.extra);
+    record_fields! {
+        "cardholderName" | "cardHolderName" => text cardholder_name,
+        "cardNumber" => text card_number,
+        "cardExpiryMonth" => text card_expiry_month,
+        "cardExpiryYear" | "cardExipryYear" => text card_expiry_year,
+        "cardCV2" => text card_cv2,
+        name if name.starts_with("collect") => named collect,
+        "errors" => map errors,
+        "errorCode" => filled error_code,
+        "traceCode" => filled trace_code,
+        "errorMessage" => filled error_message,
     }
 }

@@ -19,24 +19,10 @@ pub struct ServiceError {
 record_traits!(ServiceError);
 
 impl Record for ServiceError {
-    fn slot(&mut self, name: &str) -> Slot<'_> {
-        match name {
-            "errorCode" | "errorcode" => Slot::Text(&mut self.error_code),
-            "traceCode" => Slot::Text(&mut self.trace_code),
-            "errorMessage" => Slot::Text(&mut self.error_message),
-            _ => Slot::Extra,
-        }
-    }
-
-    fn extra(&mut self) -> &mut Extra {
-        &mut self.extra
-    }
-
-    fn write(&self, out: &mut dyn RecordWriter) {
-        write::filled(out, "errorCode", &self.error_code);
-        write::filled(out, "traceCode", &self.trace_code);
-        write::filled(out, "errorMessage", &self.error_message);
-        write::extra(out, &self.extra);
+    record_fields! {
+        "errorCode" | "errorcode" => filled error_code,
+        "traceCode" => filled trace_code,
+        "errorMessage" => filled error_message,
     }
 
     fn missing(&self) -> Option<&'static str> {

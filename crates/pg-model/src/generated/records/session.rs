@@ -15,20 +15,8 @@ pub struct Session {
 record_traits!(Session);
 
 impl Record for Session {
-    fn slot(&mut self, name: &str) -> Slot<'_> {
-        match name {
-            "sessionKey" => Slot::Text(&mut self.session_key),
-            _ => Slot::Extra,
-        }
-    }
-
-    fn extra(&mut self) -> &mut Extra {
-        &mut self.extra
-    }
-
-    fn write(&self, out: &mut dyn RecordWriter) {
-        write::filled(out, "sessionKey", &self.session_key);
-        write::extra(out, &self.extra);
+    record_fields! {
+        "sessionKey" => filled session_key,
     }
 
     fn missing(&self) -> Option<&'static str> {

@@ -15,20 +15,8 @@ pub struct SmsReply {
 record_traits!(SmsReply);
 
 impl Record for SmsReply {
-    fn slot(&mut self, name: &str) -> Slot<'_> {
-        match name {
-            "sms" => Slot::Record(&mut self.sms),
-            _ => Slot::Extra,
-        }
-    }
-
-    fn extra(&mut self) -> &mut Extra {
-        &mut self.extra
-    }
-
-    fn write(&self, out: &mut dyn RecordWriter) {
-        out.record("sms", &self.sms);
-        write::extra(out, &self.extra);
+    record_fields! {
+        "sms" => record sms,
     }
 
     fn missing(&self) -> Option<&'static str> {

@@ -21,26 +21,11 @@ pub struct SmsResult {
 record_traits!(SmsResult);
 
 impl Record for SmsResult {
-    fn slot(&mut self, name: &str) -> Slot<'_> {
-        match name {
-            "msisdn" => Slot::Text(&mut self.msisdn),
-            "message" => Slot::Text(&mut self.message),
-            "status" => Slot::Text(&mut self.status),
-            "messid" => Slot::Text(&mut self.message_id),
-            _ => Slot::Extra,
-        }
-    }
-
-    fn extra(&mut self) -> &mut Extra {
-        &mut self.extra
-    }
-
-    fn write(&self, out: &mut dyn RecordWriter) {
-        out.text("msisdn", self.msisdn.text());
-        out.text("message", self.message.text());
-        out.text("status", self.status.text());
-        out.text("messid", self.message_id.text());
-        write::extra(out, &self.extra);
+    record_fields! {
+        "msisdn" => text msisdn,
+        "message" => text message,
+        "status" => text status,
+        "messid" => text message_id,
     }
 
     fn missing(&self) -> Option<&'static str> {

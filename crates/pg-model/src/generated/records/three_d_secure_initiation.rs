@@ -29,34 +29,15 @@ pub struct ThreeDSecureInitiation {
 record_traits!(ThreeDSecureInitiation);
 
 impl Record for ThreeDSecureInitiation {
-    fn slot(&mut self, name: &str) -> Slot<'_> {
-        match name {
-            "transactionStatusCode" => Slot::Text(&mut self.transaction_status_code),
-            "transactionStatus" => Slot::Text(&mut self.transaction_status),
-            "transactionType" => Slot::Text(&mut self.transaction_type),
-            "transactionKey" => Slot::Text(&mut self.transaction_key),
-            "bankECIValue" => Slot::Text(&mut self.bank_eci_value),
-            "authenticationKey" => Slot::Text(&mut self.authentication_key),
-            "authenticationUrl" => Slot::Text(&mut self.authentication_url),
-            name if name.starts_with("bank") => Slot::Named(&mut self.bank),
-            _ => Slot::Extra,
-        }
-    }
-
-    fn extra(&mut self) -> &mut Extra {
-        &mut self.extra
-    }
-
-    fn write(&self, out: &mut dyn RecordWriter) {
-        write::filled(out, "transactionStatusCode", &self.transaction_status_code);
-        write::filled(out, "transactionStatus", &self.transaction_status);
-        write::filled(out, "transactionType", &self.transaction_type);
-        write::filled(out, "transactionKey", &self.transaction_key);
-        write::filled(out, "bankECIValue", &self.bank_eci_value);
-        write::filled(out, "authenticationKey", &self.authentication_key);
-        write::filled(out, "authenticationUrl", &self.authentication_url);
-        write::named(out, &self.bank);
-        write::extra(out, &self.extra);
+    record_fields! {
+        "transactionStatusCode" => filled transaction_status_code,
+        "transactionStatus" => filled transaction_status,
+        "transactionType" => filled transaction_type,
+        "transactionKey" => filled transaction_key,
+        "bankECIValue" => filled bank_eci_value,
+        "authenticationKey" => filled authentication_key,
+        "authenticationUrl" => filled authentication_url,
+        name if name.starts_with("bank") => named bank,
     }
 
     fn missing(&self) -> Option<&'static str> {

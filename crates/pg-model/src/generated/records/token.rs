@@ -43,48 +43,22 @@ pub struct Token {
 record_traits!(Token);
 
 impl Record for Token {
-    fn slot(&mut self, name: &str) -> Slot<'_> {
-        match name {
-            "tokenid" => Slot::Text(&mut self.token_id),
-            "merchant" => Slot::Text(&mut self.merchant),
-            "applet" => Slot::Text(&mut self.applet),
-            "redemption_url" => Slot::Text(&mut self.redemption_url),
-            "token_start" => Slot::Text(&mut self.token_start),
-            "token_expiry" => Slot::Text(&mut self.token_expiry),
-            "creation" => Slot::Text(&mut self.creation),
-            "uses" => Slot::Text(&mut self.uses),
-            "redemptions" => Slot::Text(&mut self.redemptions),
-            "success_url" => Slot::Text(&mut self.success_url),
-            "cancel_url" => Slot::Text(&mut self.cancel_url),
-            "callback_url" => Slot::Text(&mut self.callback_url),
-            "trans_type" => Slot::Text(&mut self.trans_type),
-            "trans_cat" => Slot::Text(&mut self.trans_cat),
-            "currency" => Slot::Text(&mut self.currency),
-            _ => Slot::Extra,
-        }
-    }
-
-    fn extra(&mut self) -> &mut Extra {
-        &mut self.extra
-    }
-
-    fn write(&self, out: &mut dyn RecordWriter) {
-        out.text("tokenid", self.token_id.text());
-        out.text("merchant", self.merchant.text());
-        out.text("applet", self.applet.text());
-        out.text("redemption_url", self.redemption_url.text());
-        out.text("token_start", self.token_start.text());
-        out.text("token_expiry", self.token_expiry.text());
-        out.text("creation", self.creation.text());
-        out.text("uses", self.uses.text());
-        out.text("redemptions", self.redemptions.text());
-        out.text("success_url", self.success_url.text());
-        out.text("cancel_url", self.cancel_url.text());
-        out.text("callback_url", self.callback_url.text());
-        out.text("trans_type", self.trans_type.text());
-        out.text("trans_cat", self.trans_cat.text());
-        out.text("currency", self.currency.text());
-        write::extra(out, &self.extra);
+    record_fields! {
+        "tokenid" => text token_id,
+        "merchant" => text merchant,
+        "applet" => text applet,
+        "redemption_url" => text redemption_url,
+        "token_start" => text token_start,
+        "token_expiry" => text token_expiry,
+        "creation" => text creation,
+        "uses" => text uses,
+        "redemptions" => text redemptions,
+        "success_url" => text success_url,
+        "cancel_url" => text cancel_url,
+        "callback_url" => text callback_url,
+        "trans_type" => text trans_type,
+        "trans_cat" => text trans_cat,
+        "currency" => text currency,
     }
 
     fn missing(&self) -> Option<&'static str> {

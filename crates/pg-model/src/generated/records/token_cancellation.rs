@@ -15,20 +15,8 @@ pub struct TokenCancellation {
 record_traits!(TokenCancellation);
 
 impl Record for TokenCancellation {
-    fn slot(&mut self, name: &str) -> Slot<'_> {
-        match name {
-            "status" => Slot::Text(&mut self.status),
-            _ => Slot::Extra,
-        }
-    }
-
-    fn extra(&mut self) -> &mut Extra {
-        &mut self.extra
-    }
-
-    fn write(&self, out: &mut dyn RecordWriter) {
-        write::filled(out, "status", &self.status);
-        write::extra(out, &self.extra);
+    record_fields! {
+        "status" => filled status,
     }
 
     fn missing(&self) -> Option<&'static str> {

@@ -37,42 +37,19 @@ pub struct Transaction {
 record_traits!(Transaction);
 
 impl Record for Transaction {
-    fn slot(&mut self, name: &str) -> Slot<'_> {
-        match name {
-            "transactionStatusCode" => Slot::Text(&mut self.transaction_status_code),
-            "transactionStatus" => Slot::Text(&mut self.transaction_status),
-            "transactionType" => Slot::Text(&mut self.transaction_type),
-            "transactionKey" => Slot::Text(&mut self.transaction_key),
-            name if name.starts_with("bank") => Slot::Named(&mut self.bank),
-            "merchantReference" => Slot::Text(&mut self.merchant_reference),
-            "uniqueMerchantReference" => Slot::Text(&mut self.unique_merchant_reference),
-            "merchantCustomerReference" => Slot::Text(&mut self.merchant_customer_reference),
-            "currency" => Slot::Text(&mut self.currency),
-            "transactionValue" => Slot::Text(&mut self.transaction_value),
-            "originalTransactionKey" => Slot::Text(&mut self.original_transaction_key),
-            "createdOn" => Slot::Text(&mut self.created_on),
-            _ => Slot::Extra,
-        }
-    }
-
-    fn extra(&mut self) -> &mut Extra {
-        &mut self.extra
-    }
-
-    fn write(&self, out: &mut dyn RecordWriter) {
-        write::filled(out, "transactionStatusCode", &self.transaction_status_code);
-        write::filled(out, "transactionStatus", &self.transaction_status);
-        write::filled(out, "transactionType", &self.transaction_type);
-        write::filled(out, "transactionKey", &self.transaction_key);
-        write::named(out, &self.bank);
-        write::filled(out, "merchantReference", &self.merchant_reference);
-        write::filled(out, "uniqueMerchantReference", &self.unique_merchant_reference);
-        write::filled(out, "merchantCustomerReference", &self.merchant_customer_reference);
-        write::filled(out, "currency", &self.currency);
-        write::filled(out, "transactionValue", &self.transaction_value);
-        write::filled(out, "originalTransactionKey", &self.original_transaction_key);
-        write::filled(out, "createdOn", &self.created_on);
-        write::extra(out, &self.extra);
+    record_fields! {
+        "transactionStatusCode" => filled transaction_status_code,
+        "transactionStatus" => filled transaction_status,
+        "transactionType" => filled transaction_type,
+        "transactionKey" => filled transaction_key,
+        name if name.starts_with("bank") => named bank,
+        "merchantReference" => filled merchant_reference,
+        "uniqueMerchantReference" => filled unique_merchant_reference,
+        "merchantCustomerReference" => filled merchant_customer_reference,
+        "currency" => filled currency,
+        "transactionValue" => filled transaction_value,
+        "originalTransactionKey" => filled original_transaction_key,
+        "createdOn" => filled created_on,
     }
 
     fn missing(&self) -> Option<&'static str> {

@@ -15,20 +15,8 @@ pub struct Transactions {
 record_traits!(Transactions);
 
 impl Record for Transactions {
-    fn slot(&mut self, name: &str) -> Slot<'_> {
-        match name {
-            "transactions" => Slot::List(&mut self.transactions),
-            _ => Slot::Extra,
-        }
-    }
-
-    fn extra(&mut self) -> &mut Extra {
-        &mut self.extra
-    }
-
-    fn write(&self, out: &mut dyn RecordWriter) {
-        write::list(out, "transactions", "transaction", ListShape::Indexed, &self.transactions);
-        write::extra(out, &self.extra);
+    record_fields! {
+        "transactions" => list transactions ("transaction" Indexed),
     }
 
     fn missing(&self) -> Option<&'static str> {

@@ -27,34 +27,14 @@ pub struct UpdatedCard {
 record_traits!(UpdatedCard);
 
 impl Record for UpdatedCard {
-    fn slot(&mut self, name: &str) -> Slot<'_> {
-        match name {
-            "oldCardKey" => Slot::Text(&mut self.old_card_key),
-            "response" => Slot::Text(&mut self.response),
-            "cardKey" => Slot::Text(&mut self.card_key),
-            "cardUniqueIdentifier" => Slot::Text(&mut self.card_unique_identifier),
-            "merchantCustomerReference" => Slot::Text(&mut self.merchant_customer_reference),
-            "enabled" => Slot::Text(&mut self.enabled),
-            "card" => Slot::Record(&mut self.card),
-            _ => Slot::Extra,
-        }
-    }
-
-    fn extra(&mut self) -> &mut Extra {
-        &mut self.extra
-    }
-
-    fn write(&self, out: &mut dyn RecordWriter) {
-        write::filled(out, "oldCardKey", &self.old_card_key);
-        write::filled(out, "response", &self.response);
-        write::filled(out, "cardKey", &self.card_key);
-        write::filled(out, "cardUniqueIdentifier", &self.card_unique_identifier);
-        write::beside(out, "merchantCustomerReference", &self.merchant_customer_reference, &self.card_key);
-        write::filled(out, "enabled", &self.enabled);
-        if self.card != Default::default() {
-            out.record("card", &self.card);
-        }
-        write::extra(out, &self.extra);
+    record_fields! {
+        "oldCardKey" => filled old_card_key,
+        "response" => filled response,
+        "cardKey" => filled card_key,
+        "cardUniqueIdentifier" => filled card_unique_identifier,
+        "merchantCustomerReference" => beside merchant_customer_reference (card_key),
+        "enabled" => filled enabled,
+        "card" => filled_record card,
     }
 
     fn missing(&self) -> Option<&'static str> {
