@@ -45,8 +45,8 @@ pub(crate) struct SandboxFlags {
 pub(crate) struct AccountFlags {
     #[command(flatten)]
     at: SandboxFlags,
-    /// An account that `pg sandbox account new` has made: its own clock, faults and entries; without it, those that all other
-    /// accounts share
+    /// An account created by `pg sandbox account new`, with its own clock, faults and entries; default: those that all
+    /// other accounts share
     #[arg(long, value_name = "NAME", global = true)]
     account: Option<String>,
 }

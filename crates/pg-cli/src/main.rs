@@ -53,7 +53,7 @@ use crate::failure::{Exit, Failure};
 #[derive(Parser)]
 #[command(name = "pg", version, max_term_width = 100, after_help = AFTER_HELP)]
 struct Arguments {
-    /// Prints JSON for programs, also for errors
+    /// Prints JSON for programs, errors included
     #[arg(long, global = true)]
     json: bool,
     #[command(subcommand)]

@@ -56,7 +56,7 @@ pub(crate) struct Arguments {
     /// Prints a curl command with the real credentials, and sends nothing; masked with --dry-run
     #[arg(long)]
     curl: bool,
-    /// Skips the check of the parameters, for rules that the service has changed
+    /// Skips the checks of parameters, for rules that the service has changed
     #[arg(long)]
     unchecked: bool,
     /// Prints status, headers and basis of each request and reply on stderr, masked

@@ -13,7 +13,7 @@ use crate::{
     output,
 };
 
-/// Prints the completions of a shell
+/// Prints the completion script of a shell
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -23,7 +23,7 @@ Examples:
   pg demo --json | jq '.steps[] | {chapter, title, ok}'
   pg demo --keep                       keeps the sandbox's records; pg sandbox --store shows them")]
 pub(crate) struct Arguments {
-    /// Where the sandbox listens; port 0 picks a free one
+    /// The address to listen on; port 0 picks a free port
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0", value_parser = listen_address::parse)]
     listen: SocketAddr,
     /// Keeps the temporary folder with the sandbox's records

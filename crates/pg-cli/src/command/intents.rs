@@ -46,24 +46,24 @@ pub(crate) struct Arguments {
     /// Shows payments of this account only, as the store names it
     #[arg(long, value_name = "ACCOUNT", global = true)]
     account: Option<String>,
-    /// The key file of a sealed store, 64 hexadecimal digits; without it, PG_INTENTS_KEY holds the key. Without a key, outcomes of
-    /// sealed payments are not shown
+    /// The key file of a sealed store, 64 hexadecimal digits; without it, PG_INTENTS_KEY holds the key. Without a key,
+    /// outcomes of sealed payments are not shown
     #[arg(long, value_name = "FILE", global = true)]
     store_key: Option<PathBuf>,
-    /// The file of an older key that payments are still sealed with; repeatable. PG_INTENTS_KEY_OLDER holds such keys, separated by
-    /// white space
+    /// The file of an older key that payments are still sealed with; repeatable. PG_INTENTS_KEY_OLDER holds such keys,
+    /// separated by white space
     #[arg(long, value_name = "FILE", global = true)]
     store_key_older: Vec<PathBuf>,
     /// Shows payments with this status; may be given several times [default: all but ended]
     #[arg(long, value_enum)]
     status: Vec<Status>,
-    /// Shows open payments that three workers or more have begun and none has ended
+    /// Shows open payments that three or more workers have started and none has finished
     #[arg(long, conflicts_with = "status")]
     stuck: bool,
-    /// Shows so many
+    /// Maximum number of payments to show
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: u32,
-    /// Keeps looking, and prints a payment again when it changes
+    /// Keeps running, and prints a payment again whenever it changes
     #[arg(long)]
     watch: bool,
     #[command(subcommand)]
@@ -74,20 +74,20 @@ pub(crate) struct Arguments {
 enum Action {
     /// Shows one payment with its history
     Show(One),
-    /// Sends a payment to the next free worker, which looks it up; also one that was parked
+    /// Hands a payment, parked or not, to the next free worker, which looks it up
     Reconcile(One),
-    /// Takes a payment from the workers until it is reconciled
+    /// Keeps workers from touching a payment until it is reconciled
     Park(One),
-    /// Seals every payment with the key of --store-key, also those that have ended, while the fleet works; afterwards older keys are
-    /// not needed
+    /// Seals every payment, ended ones included, with the key of --store-key while the fleet keeps running; older keys
+    /// are then no longer needed
     Reseal {
-        /// Also seals payments that were stored in clear
+        /// Also seals payments that were stored unencrypted
         #[arg(long)]
         clear: bool,
     },
     /// Lets all processes of --account send again, after its wrong credentials were corrected
     Resume,
-    /// Makes or updates the tables of the store
+    /// Creates or upgrades the tables of the store
     Migrate {
         /// Prints the statements and changes nothing
         #[arg(long)]

@@ -36,7 +36,7 @@ use crate::{
 /// Callbacks are unsigned, so each is confirmed: a batch by retrieving its result, a payment by looking it up. Data of
 /// the card form is decrypted and marked as unauthenticated. Each address ends in a token that cannot be guessed; pass
 /// it as the callback URL of a request, or use --register: a running sandbox then sends its callbacks here whatever URL
-/// a request names, and resends those that are not acknowledged. With --forward-to each callback is sent on with its
+/// a request names, and resends those that are not acknowledged. With --forward-to each callback is forwarded with its
 /// headers and body, and the service gets the status that your shop returned: a failed forward is not acknowledged.
 /// Runs until it is interrupted. It accepts plain HTTP only; put a proxy with a certificate in front of it if the
 /// service is on another machine.
@@ -52,30 +52,30 @@ Examples:
 
 Ctrl-C ends it with exit code 0.")]
 pub(crate) struct Arguments {
-    /// The port; 0 picks a free one
+    /// The port; 0 picks a free port
     #[arg(long, value_name = "PORT", default_value_t = 8490)]
     port: u16,
     /// The address of this machine to listen on
     #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     bind: IpAddr,
-    /// The beginning of its URLs for the service and for browsers
+    /// The public address that its URLs begin with, for the service and for browsers
     #[arg(long, value_name = "URL", value_parser = |text: &str| BaseUrl::parse(text).map_err(|error| error.to_string()))]
     public_url: Option<BaseUrl>,
     /// 32 hexadecimal digits from which all URLs are derived; an earlier run printed them
     #[arg(long, value_name = "TOKEN")]
     token: Option<String>,
-    /// Sends each callback on to this address; the service gets the status that it returns
+    /// Forwards each callback to this address; the service gets the status that it returns
     #[arg(long, value_name = "URL", value_parser = Target::parse)]
     forward_to: Option<Target>,
     /// Registers its callback URLs for an account of a running sandbox (default: main) until it ends
     #[arg(long, value_name = "ACCOUNT", num_args = 0..=1, default_missing_value = "main")]
     register: Option<String>,
-    /// How often the sandbox sends a callback again that is not acknowledged; with --register only
+    /// How many times the sandbox resends a callback that is not acknowledged; with --register only
     #[arg(long, value_name = "NUMBER", default_value_t = 5, value_parser = clap::value_parser!(u32).range(0..=9), requires = "register")]
     retries: u32,
     #[command(flatten)]
     at: SandboxFlags,
-    /// Time limit of a confirming request
+    /// Time limit of each confirming request
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: u64,
     #[command(flatten)]

@@ -82,7 +82,7 @@ enum What {
         /// python, node, php, java, bash or rust
         #[arg(long, value_name = "LANGUAGE", default_value = "python")]
         language: Language,
-        /// The folder for both
+        /// The folder to write to
         #[arg(value_name = "FOLDER", default_value = ".")]
         folder: PathBuf,
     },

@@ -67,29 +67,30 @@ Merchants of a config file, TOML or JSON:
 pub(crate) struct Arguments {
     #[command(subcommand)]
     remote: Option<remote::Remote>,
-    /// The address to listen on; port 0 takes a free port
+    /// The address to listen on; port 0 picks a free port
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8480", value_parser = listen_address::parse)]
     listen: SocketAddr,
     /// The store: a SQLite file with a key file beside it, memory, or a PostgreSQL database that several sandboxes may share
     #[arg(long, value_name = "FILE|memory|URL", default_value = "memory")]
     store: PathBuf,
-    /// The key file of a PostgreSQL store, the same for every sandbox; without it, PG_STORE_KEY holds the key as 64 hexadecimal
-    /// digits, or PG_STORE_KEY_COMMAND holds a command that prints them
+    /// The key file of a PostgreSQL store, the same for every sandbox; without it, PG_STORE_KEY holds the key as 64
+    /// hexadecimal digits, or PG_STORE_KEY_COMMAND holds a command that prints them
     #[arg(long, value_name = "FILE")]
     store_key: Option<PathBuf>,
     /// The file of an older key that records of a PostgreSQL store are still sealed with; repeatable. PG_STORE_KEY_OLDER and
     /// PG_STORE_KEY_OLDER_COMMAND hold or print such keys, separated by white space
     #[arg(long, value_name = "FILE")]
     store_key_older: Vec<PathBuf>,
-    /// Seals every record of a PostgreSQL store with its newest key before it serves; afterwards the older keys are not needed
+    /// Seals every record of a PostgreSQL store with its newest key before it serves; the older keys are then no longer
+    /// needed
     #[arg(long)]
     reseal: bool,
     /// A file of accounts; they are added to the built-in ones or replace those of the same name; at most
     /// 256 KiB
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Allows other machines and proxies to use the control interface, which shows credentials and changes the clock. They send the
-    /// token in PG_CONTROL_TOKEN, at least 16 characters, as a bearer token or as a password
+    /// Allows other machines and proxies to use the control interface, which shows credentials and changes the clock.
+    /// They send the token in PG_CONTROL_TOKEN, at least 16 characters, as a bearer token or as a password
     #[arg(long)]
     control_from_anywhere: bool,
     /// An allowed host name of the sandbox, besides localhost and IP addresses; repeatable
@@ -101,29 +102,31 @@ pub(crate) struct Arguments {
     /// Allows callbacks to private networks, also without TLS; link-local addresses stay forbidden
     #[arg(long)]
     private_networks: bool,
-    /// A file of certificate authorities that callbacks trust besides the usual ones, PEM or DER; repeatable
+    /// A file of additional certificate authorities that callbacks trust, PEM or DER; repeatable
     #[arg(long, value_name = "FILE")]
     certificate_authority: Vec<PathBuf>,
-    /// The certificate chain for TLS, PEM, the sandbox's own certificate first: the sandbox speaks https, and no plain HTTP
+    /// The certificate chain for TLS, PEM, the sandbox's own certificate first: the sandbox then serves HTTPS only
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_certificate: Option<PathBuf>,
     /// The private key of the certificate, PEM
     #[arg(long, value_name = "FILE", requires = "tls_certificate")]
     tls_key: Option<PathBuf>,
-    /// How often a callback that is not acknowledged is sent again: after 10 seconds, then after twice the pause each time
+    /// How many times a callback that is not acknowledged is resent: first after 10 seconds, then with the delay
+    /// doubled each time
     #[arg(long, value_name = "NUMBER", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=9))]
     callback_retries: u32,
-    /// Maximum of connections from one address, including this machine; without it 256, and no limit for this machine
+    /// Maximum number of connections from one address, this machine included; default: 256, and no limit for this machine
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     connections_per_address: Option<u32>,
-    /// What standard error gets: warnings for people, or one JSON object a line for each request, call, callback, and loss of the store
+    /// What is written to standard error: warnings for people, or one JSON object a line for each request, call,
+    /// callback, and loss of the store
     #[arg(long, value_name = "FORMAT", value_enum, default_value = "text")]
     log_format: log::Format,
-    /// The dialect, which decides what the documents leave open: sandbox, six-hundreds, not-found, terse, or a dialect file; clients
-    /// need the same one
+    /// The dialect, which decides what the documents leave open: sandbox, six-hundreds, not-found, terse, or a dialect
+    /// file; clients need the same one
     #[arg(long, value_name = "NAME|FILE")]
     dialect: Option<String>,
-    /// The decoder for JavaScript that the inspector uses; without it, target/pg-wasm of the build that this program comes from, if
+    /// The JavaScript decoder for the inspector; default: target/pg-wasm of the build that this program comes from, if
     /// `cargo xtask wasm` has built it
     #[arg(long, value_name = "FOLDER")]
     wasm_package: Option<PathBuf>,

@@ -24,8 +24,8 @@ use crate::{
 
 /// Finds out with harmless requests how a service behaves where its documents leave something open
 ///
-/// Reports each open point with the evidence, and writes a dialect file for clients, for `pg sandbox --dialect` and for all other
-/// commands with --dialect. Nothing is charged without --with-payments.
+/// Reports each open point with the evidence, and writes a dialect file for clients, for `pg sandbox --dialect` and for
+/// all other commands with --dialect. Nothing is charged without --with-payments.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -63,7 +63,7 @@ pub(crate) struct Arguments {
     /// Currency of payments
     #[arg(long, value_name = "CODE", default_value = "GBP")]
     currency: String,
-    /// Maximum of requests a minute; choose fewer if other programs use the account
+    /// Maximum number of requests per minute; choose fewer if other programs use the account
     #[arg(long, value_name = "NUMBER", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100))]
     per_minute: u32,
     /// Compares with this dialect instead of the sandbox's; exit code 1 if the service differs

@@ -24,7 +24,7 @@ use crate::{
 
 pub(in crate::command) use scenario::ALL;
 
-/// Plays a complete scenario at a sandbox: a decline, a lost reply, a 3-D Secure challenge, an updater batch
+/// Plays a complete scenario against a sandbox: a decline, a lost reply, a 3-D Secure challenge, an updater batch
 ///
 /// Prints each step with its requests, their status and basis, and ends with the ledger. It uses the running sandbox,
 /// where you can inspect the result; some scenarios add a fault or advance the clock, and say so. With --standalone it

@@ -74,7 +74,7 @@ pub(crate) struct Arguments {
     /// How results are written [default: by the name of the output, else csv; json with --json]
     #[arg(long, value_enum)]
     format: Option<Format>,
-    /// Receives callbacks here, so that batches are retrieved sooner and doubts are settled
+    /// Listens for callbacks on this address: batches are retrieved sooner, and doubtful ones are settled
     #[arg(long, value_name = "ADDRESS", conflicts_with = "callback_url", value_parser = listen_address::parse)]
     listen: Option<SocketAddr>,
     /// The URL by which the service reaches --listen, usually of a proxy with a certificate
@@ -86,11 +86,11 @@ pub(crate) struct Arguments {
     /// Requests per minute that the service allows
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     per_minute: u32,
-    /// Shares the limit per minute and the stop after wrong credentials with all processes over this store of intents: a SQLite
-    /// file, or postgres://user@host:port/database
+    /// Shares the limit per minute and the stop after wrong credentials with all processes over this store of intents:
+    /// a SQLite file, or postgres://user@host:port/database
     #[arg(long, value_name = "FILE|URL")]
     store: Option<String>,
-    /// The name that the fleet over --store gives the account (`Account::identity`)
+    /// The account's name in the fleet that uses --store (`Account::identity`)
     #[arg(long, value_name = "NAME", requires = "store")]
     identity: Option<String>,
     /// Resubmits batches that the service may have accepted already; it may then have them twice
@@ -99,7 +99,7 @@ pub(crate) struct Arguments {
     /// Discards the stored state and starts again, overwriting earlier results
     #[arg(long)]
     restart: bool,
-    /// States that the earlier run was for this account, although the service's address has changed since; a run cannot
+    /// Confirms that the earlier run was for this account, although the service's address has changed since; a run cannot
     /// be resumed under another account, which would not find its batches
     #[arg(long)]
     same_account: bool,

@@ -14,7 +14,7 @@ use crate::{
     table::table,
 };
 
-/// Makes, lists and removes accounts of a running sandbox, each with its own clock and faults
+/// Creates, lists and removes accounts of a running sandbox, each with its own clock and faults
 ///
 /// For many users of one sandbox, such as the jobs of a CI system. Other accounts do not see what such an account does. The
 /// commands faults, clock, cards, callbacks, batches and list take its name with --account.
@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
 
 #[derive(clap::Subcommand)]
 enum What {
-    /// Makes an account and prints its credentials, which are not shown again
+    /// Creates an account and prints its credentials, which are not shown again
     #[command(after_help = "\
 Examples:
   pg sandbox account new                        a name that is free, until it is removed
@@ -45,14 +45,14 @@ Examples:
         /// Its name: 1 to 32 lower-case letters, digits and hyphens; without it, the sandbox chooses one
         #[arg(value_name = "NAME")]
         name: Option<String>,
-        /// Its time to live, on the real clock: 90s, 1h, 7d; up to a year. Without it, until it is removed
+        /// Its lifetime on the real clock: 90s, 1h, 7d; at most a year. Default: until it is removed
         #[arg(long, value_name = "DURATION", value_parser = whole_seconds)]
         ttl: Option<Duration>,
         /// The configured account whose currencies, permissions and limits it gets
         #[arg(long, value_name = "ACCOUNT", default_value = "main")]
         like: String,
     },
-    /// Lists the accounts that were made at run time, the oldest first
+    /// Lists the accounts created at run time, oldest first
     List,
     /// Removes an account with everything that belongs to it
     Remove {

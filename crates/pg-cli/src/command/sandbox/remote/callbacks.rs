@@ -33,7 +33,7 @@ Examples:
 pub(crate) struct Arguments {
     #[command(flatten)]
     at: AccountFlags,
-    /// How many are listed
+    /// Maximum number of entries to list
     #[arg(long, value_name = "NUMBER", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1000))]
     limit: u32,
     #[command(subcommand)]
@@ -65,7 +65,7 @@ Examples:
   pg sandbox callbacks misbehave late --by 10m
   pg sandbox callbacks misbehave twice --times 3")]
     Misbehave {
-        /// The behaviour of the next callbacks
+        /// What the next callbacks do
         #[arg(value_name = "KIND", value_enum)]
         kind: Misbehaviour,
         /// The delay, on the sandbox's clock; for late only
@@ -75,7 +75,7 @@ Examples:
         #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
         times: u32,
     },
-    /// Delivers all callbacks normally again
+    /// Restores normal delivery of callbacks
     Reset,
     /// Registers an address that receives an account's callbacks in place of those that requests name
     #[command(after_help = "\
@@ -94,7 +94,8 @@ A checkout whose request names no callback_url uses it too. `pg listen --registe
         /// Only callbacks of this kind; without it, of both
         #[arg(long, value_name = "KIND", value_enum)]
         kind: Option<Kind>,
-        /// How often a callback that is not acknowledged is sent again: after 10 seconds, then after twice the pause each time
+        /// How many times a callback that is not acknowledged is resent: first after 10 seconds, then with the delay
+        /// doubled each time
         #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(0..=9))]
         retries: Option<u32>,
     },

@@ -48,7 +48,7 @@ enum What {
     /// Sets the clock, forward or back
     #[command(after_help = "Examples:\n  pg sandbox clock set 2031-01-01T00:00:00Z")]
     Set {
-        /// A time such as 2031-01-01T00:00:00Z
+        /// The time, such as 2031-01-01T00:00:00Z
         #[arg(value_name = "TIME")]
         time: String,
     },

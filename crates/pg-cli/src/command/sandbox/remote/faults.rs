@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
 
 #[derive(clap::Subcommand)]
 enum What {
-    /// Lists faults, the oldest first
+    /// Lists faults, oldest first
     List,
     /// Adds a fault for the next calls of a method
     #[command(after_help = "\

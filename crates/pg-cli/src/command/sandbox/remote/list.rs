@@ -19,16 +19,16 @@ Examples:
   pg sandbox list transactions --find order-7       by key, reference, or a card's last four digits
   pg sandbox list transactions KEY                  one, with all its fields")]
 pub(crate) struct Arguments {
-    /// What is listed
+    /// The kind of entries to list
     #[arg(value_name = "LIST", value_enum)]
     list: List,
     /// Shows the entry with this key, with all its fields
     #[arg(value_name = "KEY")]
     key: Option<String>,
-    /// How many are listed
+    /// Maximum number of entries to list
     #[arg(long, value_name = "NUMBER", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1000))]
     limit: u32,
-    /// Only entries after this key: the last one of the previous page
+    /// Lists the entries after this key: the last key of the previous page
     #[arg(long, value_name = "KEY")]
     before: Option<String>,
     /// Only entries of this account
