@@ -4,5 +4,6 @@ pub(super) mod browser;
 pub(super) mod fields;
 pub(super) mod listener;
 pub(super) mod page;
+pub(super) mod payment;
 pub(super) mod report;
 pub(super) mod wire;

@@ -9,21 +9,16 @@ mod trouble;
 mod updater;
 
 use bytes::Bytes;
-use pg_hyper::{Client, ClientBuilder, Error};
-use pg_model::{
-    Amount, CardDetails, CardKey, Currency, Encoding, Item, Order, Outcome, SessionKey, Transaction, TransactionKey,
-};
+use pg_hyper::{Client, ClientBuilder};
+use pg_model::{Amount, CardKey, Currency, Encoding, Item, Order, SessionKey, TransactionKey};
 use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials, machine::throttle::ThrottleLimits};
-use pg_sandbox::{
-    Server,
-    cards::{CARDS, Scenario},
-    merchants::Merchant,
-};
+use pg_sandbox::{Server, merchants::Merchant};
 
 use crate::{
     command::walkthrough::{
         fields::Pair,
         listener::{self, Listener},
+        payment::{approved, card, number},
         report::{Report, Step},
         wire::{Exchange, Wire},
     },
@@ -145,26 +140,6 @@ fn left<T: Clone>(what: &Option<T>, name: &str) -> Result<T, String> {
 /// One item in pounds.
 fn order(name: &str, price: u64) -> Order {
     Order::new(Currency::GBP).item(Item::new(name, price))
-}
-
-/// Returns a test card of the sandbox with a late expiry.
-fn card(scenario: Scenario) -> CardDetails {
-    CardDetails::new(number(scenario), "12", "49").cv2("123").cardholder_name("Ada Lovelace")
-}
-
-/// Returns the number of the first card with a scenario.
-fn number(scenario: Scenario) -> &'static str {
-    CARDS.iter().find(|card| card.scenario == scenario).map_or("", |card| card.number)
-}
-
-/// Returns the transaction of a payment that must be approved.
-fn approved(result: Result<Outcome<Transaction>, Error>) -> Result<Transaction, String> {
-    match result.map_err(|error| error.to_string())? {
-        Outcome::Approved(transaction) => Ok(transaction),
-        Outcome::Declined(not) | Outcome::Other(not) => {
-            Err(format!("not approved: {} {}", not.transaction_status_code, not.transaction_status))
-        }
-    }
 }
 
 /// Returns an amount for people.

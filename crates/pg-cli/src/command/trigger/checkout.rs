@@ -1,14 +1,13 @@
 //! The hosted checkout: paid, called back or not, looked up.
 
 use pg_model::{CheckoutItem, EnterpriseTransactionLookup, Flag, GetToken, Url};
-use pg_sandbox::cards::Scenario;
 use serde_json::json;
 
-use super::story::{Seen, Story, number};
-use crate::command::walkthrough::browser;
-
-const SUCCESS_PAGE: &str = "https://shop.example/paid?order=9";
-const CANCEL_PAGE: &str = "https://shop.example/basket";
+use super::story::{Seen, Story};
+use crate::command::walkthrough::{
+    browser,
+    payment::{self, CANCEL_PAGE, SUCCESS_PAGE},
+};
 
 impl Story {
     /// A checkout whose callback arrives normally, is lost (`fail`), or arrives twice.
@@ -127,13 +126,5 @@ async fn pay(story: &Story, address: &Url) -> Seen {
     if page.inputs.is_empty() {
         return Err(format!("HTTP {}: {}", status.as_u16(), page.heading));
     }
-    let typed = [
-        ("cardNumber", number(Scenario::Approved)),
-        ("cardExpiry", "12 / 49"),
-        ("cardCV2", "123"),
-        ("cardholderName", "Ada Lovelace"),
-    ];
-    let location = browser::submit(&story.wire, address.as_str(), &page, &typed).await?;
-    let key = location.strip_prefix(SUCCESS_PAGE).and_then(|rest| rest.strip_prefix("&trans_key="));
-    key.map(ToOwned::to_owned).ok_or_else(|| format!("sent to {location}"))
+    Ok(payment::pay_on_page(&story.wire, address, &page).await?.as_str().to_owned())
 }

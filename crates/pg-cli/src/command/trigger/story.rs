@@ -4,17 +4,18 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use pg_hyper::{Client, Error};
-use pg_model::{CardDetails, Currency, Dialect, Encoding, Item, Order, Outcome, Transaction};
+use pg_model::{Currency, Dialect, Encoding, Item, Order, Outcome, Transaction};
 use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials};
-use pg_sandbox::cards::{self, CARDS};
 use serde_json::{Value, json};
 
 use super::books;
+pub(super) use crate::command::walkthrough::payment::{approved, card, number};
 use crate::{
     account::Setting,
     command::walkthrough::{
         fields::Pair,
         listener::{self, Listener},
+        payment::status,
         report::{Report, Step},
         wire::{Exchange, Wire},
     },
@@ -249,24 +250,6 @@ fn account_of(base: &BaseUrl, [key, password, sha]: &[String; 3], dialect: &Arc<
     Account::new(base.clone(), credentials).encoding(Encoding::Json).with_dialect(Arc::clone(dialect))
 }
 
-/// Returns the number of the first test card with a scenario.
-pub(super) fn number(scenario: cards::Scenario) -> &'static str {
-    CARDS.iter().find(|card| card.scenario == scenario).map_or("", |card| card.number)
-}
-
-/// Returns a test card with a late expiry.
-pub(super) fn card(scenario: cards::Scenario) -> CardDetails {
-    CardDetails::new(number(scenario), "12", "49").cv2("123").cardholder_name("Ada Lovelace")
-}
-
-/// Returns the transaction of a payment that must be approved.
-pub(super) fn approved(result: Result<Outcome<Transaction>, Error>) -> Result<Transaction, String> {
-    match result.map_err(|error| error.to_string())? {
-        Outcome::Approved(transaction) => Ok(transaction),
-        Outcome::Declined(not) | Outcome::Other(not) => Err(status(&not)),
-    }
-}
-
 /// Returns the status of a payment that must be declined.
 pub(super) fn declined(result: Result<Outcome<Transaction>, Error>) -> Seen {
     match result.map_err(|error| error.to_string())? {
@@ -291,8 +274,4 @@ pub(super) fn refused<T>(result: Result<T, Error>) -> Seen {
         Err(other) => Err(other.to_string()),
         Ok(_) => Err("accepted, though it should be refused".to_owned()),
     }
-}
-
-fn status(transaction: &Transaction) -> String {
-    format!("{} {}", transaction.transaction_status_code, transaction.transaction_status)
 }

@@ -6,13 +6,13 @@ use pg_model::{
     EnterpriseTransactionLookup, EnterpriseTransactionType, Flag, GetToken, Outcome, Repeat, SystemAction,
     TransactionKey, Url,
 };
-use pg_sandbox::cards::Scenario;
 
-use super::{Seen, Tour, left, number};
-use crate::command::walkthrough::{browser, page::Page};
-
-const SUCCESS_PAGE: &str = "https://shop.example/paid?order=9";
-const CANCEL_PAGE: &str = "https://shop.example/basket";
+use super::{Seen, Tour, left};
+use crate::command::walkthrough::{
+    browser,
+    page::Page,
+    payment::{self, CANCEL_PAGE, SUCCESS_PAGE},
+};
 
 /// The total of the first token: two teas and a spoon.
 const TOTAL: &str = "10.98";
@@ -153,17 +153,8 @@ impl Tour<'_> {
         if status != StatusCode::OK || page.inputs != INPUTS {
             return Err(format!("HTTP {} and the inputs {:?}", status.as_u16(), page.inputs));
         }
-        let typed = [
-            ("cardNumber", number(Scenario::Approved)),
-            ("cardExpiry", "12 / 49"),
-            ("cardCV2", "123"),
-            ("cardholderName", "Ada Lovelace"),
-        ];
-        let location = browser::submit(&self.wire, address.as_str(), &page, &typed).await?;
-        match location.strip_prefix(SUCCESS_PAGE).and_then(|rest| rest.strip_prefix("&trans_key=")) {
-            Some(key) => Ok((TransactionKey::from(key), page)),
-            None => Err(format!("sent to {location}")),
-        }
+        let key = payment::pay_on_page(&self.wire, address, &page).await?;
+        Ok((key, page))
     }
 
     /// Returns the message of a page that can no longer be paid.
