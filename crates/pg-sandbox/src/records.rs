@@ -1,5 +1,18 @@
 //! The records of the sandbox: one kind per file.
 
+/// The key and the merchant of a record that has fields of these names.
+macro_rules! key_and_merchant {
+    () => {
+        fn key(&self) -> &str {
+            &self.key
+        }
+
+        fn merchant(&self) -> &str {
+            &self.merchant
+        }
+    };
+}
+
 mod account;
 mod authentication;
 mod batch;

@@ -73,13 +73,7 @@ impl Authentication {
 impl StoredRecord for Authentication {
     const KIND: &'static Kind = &Kind { table: "authentications", columns: &[] };
 
-    fn key(&self) -> &str {
-        &self.key
-    }
-
-    fn merchant(&self) -> &str {
-        &self.merchant
-    }
+    key_and_merchant!();
 }
 
 #[cfg(test)]

@@ -77,13 +77,7 @@ impl Batch {
 impl StoredRecord for Batch {
     const KIND: &'static Kind = &Kind { table: "batches", columns: &[Self::DUE] };
 
-    fn key(&self) -> &str {
-        &self.key
-    }
-
-    fn merchant(&self) -> &str {
-        &self.merchant
-    }
+    key_and_merchant!();
 
     fn index(&self) -> Index<'_> {
         [(!self.finished).then(|| due_column(&self.merchant, self.own_clock, self.due).into()), None, None]
@@ -104,13 +98,7 @@ pub struct BatchCards {
 impl StoredRecord for BatchCards {
     const KIND: &'static Kind = &Kind { table: "batch_cards", columns: &[] };
 
-    fn key(&self) -> &str {
-        &self.key
-    }
-
-    fn merchant(&self) -> &str {
-        &self.merchant
-    }
+    key_and_merchant!();
 }
 
 /// A submitted card, and its result.

@@ -175,13 +175,7 @@ const fn is_zero(number: &u32) -> bool {
 impl StoredRecord for Callback {
     const KIND: &'static Kind = &Kind { table: "callbacks", columns: &[Self::DUE] };
 
-    fn key(&self) -> &str {
-        &self.key
-    }
-
-    fn merchant(&self) -> &str {
-        &self.merchant
-    }
+    key_and_merchant!();
 
     fn index(&self) -> Index<'_> {
         [
@@ -207,11 +201,5 @@ pub struct CallbackBody {
 impl StoredRecord for CallbackBody {
     const KIND: &'static Kind = &Kind { table: "callback_bodies", columns: &[] };
 
-    fn key(&self) -> &str {
-        &self.key
-    }
-
-    fn merchant(&self) -> &str {
-        &self.merchant
-    }
+    key_and_merchant!();
 }

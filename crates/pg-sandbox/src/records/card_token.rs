@@ -44,13 +44,7 @@ impl CardToken {
 impl StoredRecord for CardToken {
     const KIND: &'static Kind = &Kind { table: "card_tokens", columns: &[Self::CUSTOMER_REFERENCE, Self::PARENT] };
 
-    fn key(&self) -> &str {
-        &self.key
-    }
-
-    fn merchant(&self) -> &str {
-        &self.merchant
-    }
+    key_and_merchant!();
 
     fn index(&self) -> Index<'_> {
         [self.customer_reference.as_deref().map(Into::into), self.parent.as_deref().map(Into::into), None]

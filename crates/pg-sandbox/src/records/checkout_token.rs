@@ -152,13 +152,7 @@ fn count_down(left: &mut i64) -> bool {
 impl StoredRecord for CheckoutToken {
     const KIND: &'static Kind = &Kind { table: "checkout_tokens", columns: &[] };
 
-    fn key(&self) -> &str {
-        &self.key
-    }
-
-    fn merchant(&self) -> &str {
-        &self.merchant
-    }
+    key_and_merchant!();
 }
 
 #[cfg(test)]

@@ -62,13 +62,7 @@ impl CheckoutVisit {
 impl StoredRecord for CheckoutVisit {
     const KIND: &'static Kind = &Kind { table: "checkout_visits", columns: &[Self::TOKEN] };
 
-    fn key(&self) -> &str {
-        &self.key
-    }
-
-    fn merchant(&self) -> &str {
-        &self.merchant
-    }
+    key_and_merchant!();
 
     fn index(&self) -> Index<'_> {
         [Some(self.token.as_str().into()), None, None]

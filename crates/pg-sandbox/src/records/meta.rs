@@ -145,11 +145,5 @@ impl Meta {
 impl StoredRecord for Meta {
     const KIND: &'static Kind = &Kind { table: "meta", columns: &[] };
 
-    fn key(&self) -> &str {
-        &self.key
-    }
-
-    fn merchant(&self) -> &str {
-        &self.merchant
-    }
+    key_and_merchant!();
 }

@@ -215,13 +215,7 @@ impl Payment {
 impl StoredRecord for Payment {
     const KIND: &'static Kind = &Kind { table: "transactions", columns: &[Self::MERCHANT_REFERENCE, Self::PARENT] };
 
-    fn key(&self) -> &str {
-        &self.key
-    }
-
-    fn merchant(&self) -> &str {
-        &self.merchant
-    }
+    key_and_merchant!();
 
     fn index(&self) -> Index<'_> {
         [self.found_by().map(Into::into), self.parent.as_deref().map(Into::into), None]

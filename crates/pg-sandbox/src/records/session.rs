@@ -64,13 +64,7 @@ impl Session {
 impl StoredRecord for Session {
     const KIND: &'static Kind = &Kind { table: "sessions", columns: &[Self::CARD_UNTIL] };
 
-    fn key(&self) -> &str {
-        &self.key
-    }
-
-    fn merchant(&self) -> &str {
-        &self.merchant
-    }
+    key_and_merchant!();
 
     fn index(&self) -> Index<'_> {
         [self.card.as_ref().map(|_| due_column(&self.merchant, self.own_clock, self.expires).into()), None, None]

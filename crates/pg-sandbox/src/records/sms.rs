@@ -45,11 +45,5 @@ impl TextMessage {
 impl StoredRecord for TextMessage {
     const KIND: &'static Kind = &Kind { table: "text_messages", columns: &[] };
 
-    fn key(&self) -> &str {
-        &self.key
-    }
-
-    fn merchant(&self) -> &str {
-        &self.merchant
-    }
+    key_and_merchant!();
 }

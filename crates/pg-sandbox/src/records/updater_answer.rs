@@ -51,11 +51,5 @@ impl UpdaterAnswer {
 impl StoredRecord for UpdaterAnswer {
     const KIND: &'static Kind = &Kind { table: "updater_answers", columns: &[] };
 
-    fn key(&self) -> &str {
-        &self.key
-    }
-
-    fn merchant(&self) -> &str {
-        &self.merchant
-    }
+    key_and_merchant!();
 }
