@@ -11,7 +11,7 @@
 //! # }
 //! ```
 //!
-//! It needs no clock: leases that must have expired last no time, and leases that must hold last an hour.
+//! It needs no clock: leases that must be expired have a duration of zero, and leases that must hold last an hour.
 
 #![expect(clippy::panic, reason = "a test fails by panicking")]
 
@@ -431,7 +431,7 @@ trait ReadAt {
 }
 
 impl ReadAt for IntentRow {
-    /// The same row, read at another time.
+    /// Returns the same row, as if read at another time.
     fn at(self, read_at: i64) -> Self {
         Self { read_at, ..self }
     }

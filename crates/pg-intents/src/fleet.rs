@@ -60,7 +60,7 @@ struct Inner<S, T> {
     account: String,
     /// This worker's name in rows.
     owner: String,
-    /// The references that this process works on.
+    /// The references that this process is working on.
     busy: Mutex<HashSet<String>>,
     /// An intent of this process has ended.
     ended: Notify,
@@ -226,7 +226,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         &self.0.account
     }
 
-    /// This worker as rows name it.
+    /// Returns this worker's name in rows.
     #[must_use]
     pub fn owner(&self) -> &str {
         &self.0.owner
@@ -281,7 +281,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         free.then(|| Busy { fleet: self.clone(), reference: reference.to_owned() })
     }
 
-    /// Hands a lease over. If the store cannot be reached, the lease expires.
+    /// Releases a lease for other workers. If the store cannot be reached, the lease expires.
     async fn give_up(&self, hold: Option<IntentLease>, wake: Duration) {
         if let Some(hold) = hold
             && let Err(error) = self.0.store.release(&hold, wake).await
@@ -324,7 +324,7 @@ fn done(step: FleetStep) -> Result<PaymentOutcome, FleetError> {
     }
 }
 
-/// Returns the account as rows name it.
+/// Returns the account's name in rows.
 fn account_of(account: &Account) -> String {
     account.bound_identity()
 }

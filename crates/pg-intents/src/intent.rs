@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Stands between the kind of a sealed row and the fingerprint of the key that it was begun with.
+/// Separates the kind of a sealed row from the fingerprint of the key that it was begun with.
 pub(crate) const SEALED: &str = " sealed:";
 
 /// The key of an intent: the account, as saved machines name it, and the reference under which the service accepts one payment.
@@ -45,7 +45,7 @@ pub struct NewIntent {
     pub key: IntentKey,
     /// The machine, and for a charge the method: `charge authCardKey`.
     pub kind: String,
-    /// Tells whether a second call under the same reference is the same payment.
+    /// A digest that shows whether a second call under the same reference is the same payment.
     pub digest: String,
     /// The payment, if it holds nothing that may not be stored: then any worker can send it again.
     pub request: Option<String>,
@@ -66,7 +66,7 @@ pub struct IntentRow {
     pub key: IntentKey,
     /// The machine, and for a charge the method.
     pub kind: String,
-    /// Distinguishes payments.
+    /// A digest that distinguishes payments.
     pub digest: String,
     /// The payment, if it may be stored.
     pub request: Option<String>,
@@ -147,10 +147,10 @@ impl IntentKey {
 }
 
 impl IntentStatus {
-    /// All of them.
+    /// All statuses.
     pub const ALL: [Self; 4] = [Self::Open, Self::Unknown, Self::Parked, Self::Ended];
 
-    /// As it is stored.
+    /// Returns the stored form.
     #[must_use]
     pub const fn code(self) -> i16 {
         match self {

@@ -26,7 +26,7 @@ pub(crate) use three_d_secure::{Secured, SecuredPayment};
 /// The version of the states that this program writes, and the newest that it reads.
 pub(crate) const VERSION: i32 = 1;
 
-/// The parts from which every worker of a fleet creates machines.
+/// The shared parts from which the workers of a fleet create machines.
 #[derive(Clone, Copy)]
 pub(crate) struct Bounds {
     pub(crate) charge: ChargeBounds,

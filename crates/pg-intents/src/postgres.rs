@@ -159,7 +159,7 @@ fn newest() -> i32 {
     i32::try_from(POSTGRES_MIGRATIONS.len()).unwrap_or(i32::MAX)
 }
 
-/// Returns the URL, with what every connection of a store has.
+/// Returns the URL with the settings that all connections of a store have.
 fn parsed(url: &str) -> Result<PostgresUrl, StoreError> {
     let invalid = |why| StoreError::Unavailable(format!("the address of the database is invalid: {why}"));
     let mut database = PostgresUrl::parse(url).map_err(invalid)?;

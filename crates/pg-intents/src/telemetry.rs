@@ -19,7 +19,7 @@ pub(crate) struct DatabaseOperation {
 }
 
 impl DatabaseOperation {
-    /// `system`: its name in the conventions.
+    /// `system`: the name of the database in the conventions.
     pub(crate) fn begin(system: &'static str, name: Option<&'static str>) -> Self {
         let is_measured = tracing::enabled!(target: "pg.metrics", tracing::Level::TRACE);
         Self { system, name, start: is_measured.then(now) }

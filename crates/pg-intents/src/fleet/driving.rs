@@ -67,8 +67,8 @@ impl<S: IntentStore, T: Transport + Clone + 'static> SharedLimit for RunLimit<S,
 }
 
 impl<S: IntentStore, T: Transport + Clone + 'static> RunLimit<S, T> {
-    /// Ends once another process has made the row of the payment that this call is about to begin. The call then joins that payment
-    /// instead of waiting for a limit.
+    /// Ends once another process has created the row of the payment that this call is about to begin. The call then joins that
+    /// payment instead of waiting for a limit.
     async fn until_begun_elsewhere(&self) {
         loop {
             let Some(key) = self.keeper.unbegun() else { return std::future::pending().await };
@@ -110,8 +110,8 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                         if let Some(trouble) = keeper.trouble() {
                             return Ran::Trouble(trouble);
                         }
-                        // The service refused the client's credentials, or they are not known to be accepted yet: the request was
-                        // held back.
+                        // The request was held back: the service has refused the client's credentials, or has not accepted them
+                        // yet.
                         if let Some(DriveError::Stopped(stop)) = drive.error() {
                             if matches!(stop, StopReason::Unanswered) {
                                 self.0.limits.stop(&stop.to_string()).await;

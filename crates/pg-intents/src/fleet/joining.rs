@@ -20,7 +20,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         // The end of a payment notifies no other process, since that would slow down every payment and few are joined.
         let mut pauses = Pauses::up_to(self.0.plan.poll);
         loop {
-            // From here on, every end is noticed.
+            // No end is missed from here on.
             let mut ended = std::pin::pin!(self.0.ended.notified());
             ended.as_mut().enable();
             let failed = match self.0.store.find(&terms.key).await {
@@ -98,7 +98,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         }
     }
 
-    /// Continues a payment whose worker is gone.
+    /// Continues a payment whose worker has died.
     async fn take_over<M: StoredMachine>(
         &self,
         found: &IntentRow,

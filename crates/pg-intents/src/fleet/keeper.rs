@@ -1,4 +1,4 @@
-//! Saves a machine before it sends, and knows when it may no longer send.
+//! Saves a machine before it sends, and prevents it from sending after its lease.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::{Begun, IntentKey, IntentLease, IntentStore, NewIntent, StoreError};
 pub(super) enum Trouble {
     /// An intent under its reference exists already.
     Exists,
-    /// Another worker has it.
+    /// Another worker has claimed it.
     Lost,
     /// The store failed, and the effect of the last statement is unknown.
     Store(StoreError),
@@ -40,7 +40,7 @@ struct Kept {
 
 #[derive(Clone)]
 enum Position {
-    /// The row is created with the first saved state, which saves a commit.
+    /// The row is created together with the first saved state, so that one commit is enough.
     Unbegun(Box<NewIntent>),
     Held(IntentLease),
 }
@@ -110,7 +110,7 @@ impl<S: IntentStore> Keeper<S> {
         }
     }
 
-    /// Returns the right to end the intent, and begins the intent first if necessary.
+    /// Returns the lease for ending the intent, and begins the intent first if necessary.
     pub(super) async fn hold(&self, saved: &SavedState) -> Result<IntentLease, Trouble> {
         let position = self.lock().position.clone();
         if let Position::Unbegun(new) = position {
@@ -130,7 +130,7 @@ impl<S: IntentStore> Keeper<S> {
         }
     }
 
-    /// Returns the right to the intent if it was begun.
+    /// Returns the lease of the intent if it was begun.
     pub(super) fn begun(&self) -> Option<IntentLease> {
         match &self.lock().position {
             Position::Held(hold) => Some(hold.clone()),

@@ -66,7 +66,7 @@ struct Inner<S> {
     places: Places<S>,
     /// The requests of this process that have no place yet, and the places that are handed over to them.
     waiting: Waiting,
-    /// Held by the request of this process that asks the store. Waiting requests are served in the order of arrival.
+    /// The lock of the request of this process that asks the store. Waiting requests get it in the order of arrival.
     turn: tokio::sync::Mutex<()>,
     /// A request of this process has ended, or sending was resumed.
     landed: Notify,
@@ -280,7 +280,7 @@ impl<S: IntentStore> FleetLimits<S> {
         let began = self.0.clock.now();
         let mut pauses = Pauses::up_to(PLACE_PAUSE);
         loop {
-            // From here on, the end of every request is noticed.
+            // The end of no request is missed from here on.
             let mut landed = pin!(self.0.landed.notified());
             landed.as_mut().enable();
             self.check().await?;
@@ -316,7 +316,7 @@ impl<S: IntentStore> FleetLimits<S> {
                     }
                     return Ok(Box::new(Permit { limits: self.clone(), slot, place, credentials }));
                 }
-                // The block was used up or too old when the place became free.
+                // When the place became free, the block was used up or too old.
                 None => self.release(place.as_ref()).await,
             }
         }
@@ -428,7 +428,7 @@ impl<S: IntentStore> SharedPermit for Permit<S> {
             if let Some(slot) = slot {
                 inner.minute.landed(slot, &end).await;
             }
-            // If it were woken at once, a request of this process would always ask for the place first.
+            // Otherwise a request of this process would always ask for the place before other processes.
             if !is_for_others {
                 inner.landed.notify_waiters();
             }

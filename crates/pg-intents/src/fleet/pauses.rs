@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Other processes finish most of their work soon.
+/// The first pause. It is short, since most work ends soon.
 const SHORTEST: Duration = Duration::from_millis(20);
 
 /// Short pauses at first, each twice as long as the one before, up to a maximum.

@@ -19,7 +19,7 @@ use crate::{
 /// The result of working on an intent.
 pub(super) enum Worked {
     Ended(PaymentOutcome),
-    /// It waits in its row for its customer.
+    /// It is stored, and waits for the customer.
     Asks(FleetQuestion),
     /// Another worker has it.
     Lost,
@@ -170,7 +170,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         }
     }
 
-    /// `lookup`: how often it was looked up before, if a further lookup is useful.
+    /// `lookup`: the number of earlier lookups, if another one is useful.
     async fn end(
         &self,
         keeper: &Keeper<S>,

@@ -37,7 +37,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     pub async fn run(&self) {
         let mut working = JoinSet::new();
         loop {
-            // From here on, the end of this worker and every notification are noticed.
+            // The end of this worker and notifications are not missed from here on.
             let mut stop = pin!(self.0.stop.notified());
             stop.as_mut().enable();
             let mut changed = pin!(self.0.store.changed());
@@ -102,7 +102,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         telemetry::claimed(claimed.len());
         let mut taken = Vec::with_capacity(claimed.len());
         for intent in claimed {
-            // A call of this process worked on it, and has lost it by this claim: it joins again.
+            // A call of this process worked on it and lost it by this claim. The call joins again.
             match self.occupy(&intent.key.reference) {
                 Some(busy) => taken.push((intent, busy)),
                 None => self.give_up(intent.hold(), plan.poll).await,
@@ -141,7 +141,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         self.resume::<M>(intent, request).await
     }
 
-    /// Workers failed on it too often.
+    /// Parks an intent on which workers failed too often.
     async fn park(&self, intent: &IntentRow) {
         let Some(hold) = intent.hold() else { return };
         let state = SavedState::from_text(&*intent.state);

@@ -1,4 +1,4 @@
-//! Learns of changes by `LISTEN`.
+//! Receives notifications of changes by `LISTEN`.
 
 use std::{future::poll_fn, sync::Arc, time::Duration};
 
@@ -43,7 +43,7 @@ impl Drop for Listener {
 }
 
 async fn listen(database: &PostgresUrl, heard: &Notify) -> Result<(), tokio_postgres::Error> {
-    // A server that says nothing is tried again.
+    // A server that does not respond is tried again.
     let Ok(connected) = timeout(PATIENCE, database.connect()).await else { return Ok(()) };
     let (client, mut connection) = connected?;
     let mut listening = std::pin::pin!(client.batch_execute("LISTEN payment_intents"));
@@ -53,7 +53,7 @@ async fn listen(database: &PostgresUrl, heard: &Notify) -> Result<(), tokio_post
             said = &mut listening, if !listens => {
                 said?;
                 listens = true;
-                // A change may have happened before.
+                // A change may have happened before the connection.
                 heard.notify_waiters();
             }
             message = poll_fn(|context| connection.poll_message(context)) => match message {

@@ -92,7 +92,7 @@ impl Pool {
     }
 
     async fn connect(&self) -> Result<Client, String> {
-        // The driver limits the time of the connection, and not that of the server's first words.
+        // The driver's time limit covers connecting, but not the server's first response.
         let connected = timeout(PATIENCE, self.database.connect()).await.map_err(|_| NO_ANSWER.to_owned())?;
         let (client, connection) = connected.map_err(|error| {
             let why = explain(&error);

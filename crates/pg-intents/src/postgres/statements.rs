@@ -94,7 +94,7 @@ pub(super) const END: &str = concat!(
 pub(super) const DRAIN: &str = "DELETE FROM payment_events WHERE account = $1 AND reference = $2 AND EXISTS \
      (SELECT 1 FROM payment_intents WHERE account = $1 AND reference = $2 AND status = 3)";
 
-/// The state first, then the events that are in it: both or neither.
+/// Stores the state, and deletes the events that it includes: both or neither.
 pub(super) const REST: &str = concat!(
     "WITH rested AS (UPDATE payment_intents SET state = $5, asks = $6, owner = NULL, \
      claims = CASE WHEN status = 0 THEN 0 ELSE claims END, changed = ",
@@ -109,7 +109,7 @@ pub(super) const REST: &str = concat!(
      SELECT * FROM rested"
 );
 
-/// The number is given under the lock of the intent's row.
+/// The event gets its number under the lock of the intent's row.
 pub(super) const DELIVER: &str = concat!(
     "WITH counted AS (UPDATE payment_intents SET inbox = inbox + 1, changed = ",
     now!(),
@@ -141,7 +141,7 @@ macro_rules! claim {
     };
 }
 
-/// Its kind and version are known to the claimer.
+/// The condition that the claimer knows the kind and version.
 macro_rules! known {
     () => {
         " AND EXISTS (SELECT 1 FROM unnest($3, $4) AS k(name, version) WHERE k.name = i.kind AND i.version <= k.version)"

@@ -89,7 +89,7 @@ impl Sealing {
         sealed.chain(clear).collect()
     }
 
-    /// Returns the row as its worker wrote it.
+    /// Returns the row with its texts opened.
     pub(super) fn opened(&self, row: &IntentRow) -> Result<IntentRow, Unopened> {
         let sealed_with = row.sealed_with();
         if sealed_with.is_none() && !self.accepts_clear {
@@ -119,7 +119,7 @@ impl Sealing {
         open(self, place(of, "", OUTCOME), text)
     }
 
-    /// Returns an event as it was delivered.
+    /// Returns an opened event.
     pub(super) fn opened_event(&self, of: &IntentKey, text: &str) -> Result<String, Unopened> {
         match open(self, place(of, "", EVENT), text) {
             Err(Unopened::Clear) if self.accepts_clear => Ok(text.to_owned()),

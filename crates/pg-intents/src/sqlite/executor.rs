@@ -88,12 +88,13 @@ impl Executor {
     }
 }
 
-/// All or nothing.
+/// Runs changes in one transaction: all or none.
 fn commit(connection: &Connection, clock: &StoreClock, group: Vec<(Job, oneshot::Sender<StoreError>)>) {
     let (mut told, mut failed) = (Vec::new(), Vec::new());
     let mut begun = connection.execute_batch("BEGIN IMMEDIATE");
     for (job, on_failure) in group {
-        // The clock is read once the write lock is held: a change that waited for it is no earlier than those before.
+        // The clock is read while the write lock is held, so that a change that waited for the lock is not earlier than its
+        // predecessors.
         let outcome = begun.as_ref().map_err(operations::unavailable).and_then(|()| {
             let now = clock.as_ref().map_or_else(|| operations::now(connection), |clock| Ok(clock()));
             now.and_then(|now| job(connection, now)).map_err(|error| operations::unavailable(&error))

@@ -14,7 +14,7 @@ const COLUMNS: &str = "account, reference, kind, digest, request, state, status,
                        created, changed, history, version, asks, inbox";
 /// Maximum length of a history in characters.
 const HISTORY: i64 = 4096;
-/// Never.
+/// A time that never comes.
 pub(super) const NEVER: i64 = i64::MAX;
 
 pub(super) fn now(connection: &Connection) -> Result<i64> {
@@ -189,7 +189,7 @@ impl Claimer {
 
 const CLAIM: &str = "fence = fence + 1, owner = ?1, due = ?2, claims = claims + 1, changed = ?3, asks = NULL, \
                      version = (SELECT k.value FROM json_each(?6) AS k WHERE k.key = kind)";
-/// Of a kind and version that the claimer knows.
+/// The condition that the claimer knows the kind and version.
 const KNOWN: &str = "EXISTS (SELECT 1 FROM json_each(?6) AS k WHERE k.key = kind AND version <= k.value)";
 
 fn claiming(condition: &str) -> String {

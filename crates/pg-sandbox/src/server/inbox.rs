@@ -15,10 +15,11 @@ use tokio::sync::{Notify, oneshot};
 
 use crate::inbound::Inbound;
 
-/// So many requests are enough for one write. Those that are handed over last may make it a few more.
+/// The number of requests after which a write takes no more. The last batch handed over may exceed it slightly.
 pub(super) const GROUP: usize = 64;
-/// So many jobs are handed over while connections still read others. If each round of the runtime were handed over as a whole, the thread
-/// would be idle until the last request of the round is read and checked. Fewer would wake it more often.
+/// The number of jobs in a batch that is handed over while connections still read others. If a whole round of the
+/// runtime were one batch, the thread would be idle until the last request of the round is read and checked. Smaller
+/// batches would wake it more often.
 pub(super) const HAND_OVER: usize = 4;
 
 #[expect(clippy::large_enum_variant, reason = "nearly every job is a request, and a box for each would cost more")]
@@ -33,11 +34,11 @@ pub(super) enum Job {
 pub(super) enum Message {
     /// Jobs that arrived together.
     Jobs(Vec<Job>),
-    /// There are no more jobs.
+    /// No more jobs will follow.
     End,
 }
 
-/// Jobs that connections have added and the thread does not have yet.
+/// Jobs that connections have added and not yet handed over to the thread.
 pub(super) struct Gathered {
     jobs: Mutex<Vec<Job>>,
     /// Notified when there is something to hand over.
@@ -50,7 +51,7 @@ impl Gathered {
         Self { jobs: Mutex::new(Vec::new()), some, messages }
     }
 
-    /// Adds a job. The notification is for a task that hands over what is fewer than [`HAND_OVER`].
+    /// Adds a job. Fewer than [`HAND_OVER`] jobs are handed over by a task that this notifies.
     pub(super) fn add(&self, job: Job) {
         let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
         jobs.push(job);
@@ -61,7 +62,7 @@ impl Gathered {
         }
     }
 
-    /// Hands over what there is.
+    /// Hands over all jobs that were added.
     pub(super) fn hand_over(&self) {
         let jobs = mem::take(&mut *self.jobs.lock().unwrap_or_else(PoisonError::into_inner));
         if !jobs.is_empty() {
@@ -78,7 +79,7 @@ impl Gathered {
 impl Drop for Gathered {
     fn drop(&mut self) {
         self.hand_over();
-        // If the thread has ended, the message is not needed.
+        // If the thread has ended, it needs no message.
         let _ = self.messages.send(Message::End);
         self.some.notify_one();
     }
@@ -87,7 +88,7 @@ impl Drop for Gathered {
 /// Received requests without a response.
 pub(super) struct Inbox {
     messages: Receiver<Message>,
-    /// A message that was received and not taken yet.
+    /// A received message whose jobs were not taken yet.
     early: Option<Message>,
     /// The channels for the responses, in order.
     pub(super) waiting: Vec<oneshot::Sender<Response<Bytes>>>,
@@ -164,7 +165,7 @@ mod tests {
         Message::Jobs(vec![job()])
     }
 
-    /// How many jobs each message has that has arrived.
+    /// The number of jobs in each message that has arrived.
     fn arrived(messages: &Receiver<Message>) -> Vec<usize> {
         let jobs = |message| match message {
             Message::Jobs(jobs) => jobs.len(),

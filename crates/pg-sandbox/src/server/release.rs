@@ -22,8 +22,8 @@ use crate::store::{StoreError, Syncer};
 /// A response and its channel.
 type Answer = (oneshot::Sender<Response<Bytes>>, Response<Bytes>);
 
-/// The channel for groups of responses to the runtime of the connections: waking the runtime once per group costs one system call,
-/// waking it for each response would cost one each.
+/// The channel for groups of responses to the runtime of the connections: waking the runtime once per group costs one
+/// system call, waking it for each response would cost one each.
 type GroupSender = UnboundedSender<Vec<Answer>>;
 
 /// Sends responses, in their order.
@@ -34,12 +34,12 @@ pub(super) enum Release {
     Synced(Synced),
 }
 
-/// The thread that syncs, as the writer sees it.
+/// The writer's handle to the thread that syncs.
 pub(super) struct Synced {
     groups: Sender<Vec<Answer>>,
     failure: Arc<OnceLock<StoreError>>,
     thread: thread::JoinHandle<()>,
-    /// Responses that were handed over to the thread, and those that it has sent.
+    /// The number of responses handed over to the thread, and of those that it has sent.
     handed_over: usize,
     sent: Arc<AtomicUsize>,
 }
@@ -58,7 +58,7 @@ impl Release {
         let thread = thread::Builder::new().name("sandbox-syncer".to_owned()).spawn(move || {
             let release = |answers: Vec<Answer>| {
                 count.fetch_add(answers.len(), Relaxed);
-                // The runtime only ends after the last answer was sent.
+                // The runtime ends only after the last response is sent.
                 let _ = door.send(answers);
             };
             run(&waiting, || syncer.sync(), release, &failed);
@@ -70,7 +70,7 @@ impl Release {
     pub(super) fn after_sync(&mut self, answers: Vec<Answer>) {
         match self {
             Self::AtOnce(door) => {
-                // The runtime only ends after the last answer was sent.
+                // The runtime ends only after the last response is sent.
                 let _ = door.send(answers);
             }
             Self::Synced(synced) => {
@@ -89,7 +89,7 @@ impl Release {
         }
     }
 
-    /// Why the disk no longer stores anything.
+    /// Returns the error after which the disk stores nothing any more.
     pub(super) fn failure(&self) -> Option<&StoreError> {
         match self {
             Self::AtOnce(_) => None,
@@ -97,7 +97,7 @@ impl Release {
         }
     }
 
-    /// Returns when the last response is on its way.
+    /// Waits until the last response is sent.
     pub(super) fn finish(self) {
         if let Self::Synced(Synced { groups, thread, .. }) = self {
             drop(groups);
@@ -109,9 +109,9 @@ impl Release {
 
 /// Groups of responses from the writer, each after its commit.
 trait Groups<A> {
-    /// Waits for the next one; `None` when the writer has ended.
+    /// Waits for the next group; `None` when the writer has ended.
     fn wait(&self) -> Option<Vec<A>>;
-    /// The next one, if it has arrived.
+    /// Returns the next group if it has arrived.
     fn more(&self) -> Option<Vec<A>>;
 }
 
@@ -139,7 +139,7 @@ fn run<A>(
         match sync() {
             Ok(()) => release(answers),
             Err(error) => {
-                // It is not acknowledged, since it is unknown whether the disk has it.
+                // The group is not acknowledged, since it is unknown whether it is on disk.
                 let _ = failure.set(error);
                 return;
             }

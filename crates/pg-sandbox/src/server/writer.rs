@@ -1,9 +1,10 @@
 //! One thread owns the sandbox: it takes the queued requests and handles them with one write. A second thread sends the
 //! responses once that write is on disk; meanwhile the first continues with newly queued requests. Between
-//! requests it hands out due callbacks, and lets the store do what can wait.
+//! requests it sends due callbacks and runs the store's deferred work.
 //!
-//! Threads wake each other once for a few requests, not for each: requests are handed over by a few ([`Gathered`]), those that are left at
-//! the end of a round of the runtime by [`forward`], and all responses of a group together ([`Release`]).
+//! Waking a thread is expensive, so it happens once for several messages. Connections hand requests over in batches
+//! ([`Gathered`]), [`forward`] hands over the rest at the end of a round of the runtime, and the responses of a group
+//! are sent together ([`Release`]).
 
 use std::{
     io,
@@ -24,7 +25,7 @@ use super::{
 };
 use crate::{Log, Outgoing, Sandbox, Settings, inbound::Inbound, store::Reach};
 
-/// The longest sleep while a task is due later, so that a change of the real clock is noticed.
+/// The longest sleep before a task that is due later. It is short, so that the thread notices a change of the real clock.
 const NAP: Duration = Duration::from_secs(60);
 
 /// Passes requests and reports to the thread that owns the sandbox. The queue has at most one entry per
@@ -36,19 +37,20 @@ pub(super) struct Queue {
     reach: Option<Reach>,
 }
 
-/// So many requests are committed without waiting for more if nothing is being synced. If a group took requests for as long as some
-/// arrive, every caller would soon wait for the same group: connections and writer would take turns instead of working side by side.
+/// The number of requests after which a group is committed although more may arrive, if no sync is in progress. Without
+/// this limit every caller would soon wait for the same group: connections and writer would take turns instead of
+/// working in parallel.
 const ENOUGH: usize = 8;
 
-/// The longest wait of a probe that asks whether requests can be answered.
+/// The time limit of a readiness probe.
 const PROBE: Duration = Duration::from_secs(3);
 
 impl Queue {
-    /// The response to a probe, or `None` if the store is away or does not answer within [`PROBE`].
+    /// Returns the response to a probe, or `None` if the store is unreachable or does not answer within [`PROBE`].
     pub(super) async fn probed(&self, request: Request<Bytes>) -> Option<Response<Bytes>> {
         let asked = async {
             let Some(mut reach) = self.reach.clone() else { return self.answer(request).await };
-            // The queue reaches the store again by itself: a probe that waited in it would only make it longer.
+            // The queue reconnects to the store by itself, so a probe does not wait in it.
             if !reach.is(true).await {
                 return None;
             }
@@ -60,7 +62,7 @@ impl Queue {
         tokio::time::timeout(PROBE, asked).await.ok().flatten()
     }
 
-    /// The response to a request, once it is durable; `None` if the thread has ended.
+    /// Returns the response to a request once it is durable, or `None` if the thread has ended.
     pub(super) async fn answer(&self, request: Request<Bytes>) -> Option<Response<Bytes>> {
         let (answer, answered) = oneshot::channel();
         let inbound = Inbound::new(&self.settings, request);
@@ -75,8 +77,8 @@ impl Queue {
     }
 }
 
-/// Starts the thread, which sends due callbacks to `due`; it ends when every [`Queue`] is dropped. Must be called on the runtime of
-/// the connections.
+/// Starts the thread, which sends due callbacks to `due`; it ends when every [`Queue`] is dropped. Must be called on
+/// the runtime of the connections.
 pub(super) fn start(sandbox: Sandbox, due: UnboundedSender<Outgoing>) -> io::Result<(Queue, thread::JoinHandle<()>)> {
     if let (Some(reach), Some(log)) = (sandbox.reach(), sandbox.settings().log.clone()) {
         tokio::spawn(tell(reach, log));
@@ -92,7 +94,7 @@ pub(super) fn start(sandbox: Sandbox, due: UnboundedSender<Outgoing>) -> io::Res
     Ok((Queue { jobs, settings, reach }, handle))
 }
 
-/// Logs when the store is lost, and when it is reached again.
+/// Logs when the connection to the store is lost, and when it is restored.
 async fn tell(mut reach: Reach, log: Log) {
     while reach.is(false).await {
         log.event(system::now(), "error", "store-lost", json!({}));
@@ -103,11 +105,11 @@ async fn tell(mut reach: Reach, log: Log) {
     }
 }
 
-/// Hands over what is left of each round of the runtime.
+/// Hands over the remaining requests at the end of each round of the runtime.
 async fn forward(some: Arc<Notify>, gathered: Weak<Gathered>) {
     loop {
         some.notified().await;
-        // The last queue hands over the rest itself when it is dropped.
+        // When the last queue is dropped, it hands over the rest itself.
         let Some(gathered) = gathered.upgrade() else { return };
         gathered.hand_over();
     }
@@ -117,7 +119,7 @@ fn run(mut sandbox: Sandbox, mut inbox: Inbox, due: &UnboundedSender<Outgoing>, 
     let mut requests = Vec::with_capacity(GROUP);
     while !inbox.ended {
         for outgoing in sandbox.due(system::now()) {
-            // If the server is stopping, it is sent after the next start.
+            // If the server is stopping, the callback is sent after the next start.
             let _ = due.send(outgoing);
         }
         inbox.wait(&mut requests, sandbox.next_due().map(|due| due.since(system::now()).min(NAP)));
@@ -136,7 +138,7 @@ fn run(mut sandbox: Sandbox, mut inbox: Inbox, due: &UnboundedSender<Outgoing>, 
         for (id, result) in std::mem::take(&mut inbox.reports) {
             sandbox.delivered(system::now(), &id, result);
         }
-        // Meanwhile the group is synced.
+        // Another thread syncs the group meanwhile.
         sandbox.settle(&mut || inbox.has_more());
     }
     release.finish();

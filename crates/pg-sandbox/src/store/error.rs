@@ -9,10 +9,10 @@ pub enum StoreError {
     /// Another process, or another sandbox of this process, has the file open.
     #[error("the store is in use by another process")]
     InUse,
-    /// The file was not made by this program.
+    /// This program did not create the file.
     #[error("this is not a sandbox store; it was not changed")]
     Foreign,
-    /// The file was made by a later version of this program.
+    /// A later version of this program created the file.
     #[error("the store has format {found}, this program supports formats up to {known}; it was not changed")]
     Newer {
         /// The format of the file.
@@ -70,7 +70,7 @@ pub enum StoreError {
         /// The error; the record itself is not shown.
         problem: String,
     },
-    /// Anything else that the engine reports.
+    /// Any other error of the engine.
     #[error("the store failed: {0}")]
     Engine(String),
 }

@@ -40,7 +40,7 @@ mod written;
 pub use keys::KeyRing;
 pub use schema::Step;
 
-/// Rows that are sealed anew in one transaction.
+/// The number of rows that one transaction reseals.
 const RESEALED_AT_ONCE: i64 = 500;
 
 /// A store that several processes may have open.
@@ -53,13 +53,13 @@ pub struct Postgres {
     /// The newest format that this program knows.
     known: i64,
     sealer: Sealer,
-    /// The same for the thread that writes the journal.
+    /// The sealer of the thread that writes the journal.
     journal_sealer: Arc<Mutex<Sealer>>,
     tables: Vec<Table>,
     /// This process in the table of processes, and how many groups it has committed.
     process: String,
     number: i64,
-    /// How many of the groups that this process has seen wrote records of which processes keep copies.
+    /// How many of the groups that this process has seen wrote records that processes keep copies of.
     generation: i64,
     /// Whether the open transaction has written no such record.
     is_quiet: bool,
@@ -76,7 +76,7 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    /// Opens the store in a database, or makes it, with the key that its rows are sealed with. The name distinguishes
+    /// Opens or creates the store in a database, with the key that its rows are sealed with. The name distinguishes
     /// this process from all others, past and present.
     ///
     /// Beyond this machine the connection is encrypted and the certificate is checked, against the authorities in the file
@@ -90,7 +90,7 @@ impl Postgres {
         Self::open_with(url, KeyRing::new(key, []), process)
     }
 
-    /// The same with several keys. A newest key that is new to the store seals what is written from now on, in every process.
+    /// Opens the store with several keys. If the newest one is new to the store, every process seals with it from now on.
     ///
     /// # Errors
     /// As [`Postgres::open`], [`StoreError::MissingKey`], and [`StoreError::RetiredKey`].
@@ -140,7 +140,7 @@ impl Postgres {
         schema::STEPS
     }
 
-    /// Whether a database has a store.
+    /// Whether a database contains a store.
     ///
     /// # Errors
     /// [`StoreError::Unreachable`], and others when the database fails.
@@ -154,8 +154,8 @@ impl Postgres {
         &self.root
     }
 
-    /// Seals every row with the newest key, a few hundred at a time while other processes work, and retires all older keys. Returns
-    /// how many rows it has sealed.
+    /// Seals every row with the newest key, a few hundred at a time while other processes work, and retires all older
+    /// keys. Returns how many rows it has sealed.
     ///
     /// # Errors
     /// If the database fails. The older keys are still needed then; call it again.
@@ -288,7 +288,7 @@ impl Postgres {
         done
     }
 
-    /// Whether a commit was done whose answer was lost. The lock waits for a commit that is still in progress.
+    /// Whether a commit whose answer was lost took effect. The lock waits for a commit that is still in progress.
     fn was_committed(&mut self, number: i64) -> Result<(), StoreError> {
         let process = self.process.replace('\'', "''");
         let select = format!("SELECT number FROM payment_sandbox.processes WHERE id = '{process}'; COMMIT");

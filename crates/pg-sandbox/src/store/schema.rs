@@ -4,10 +4,10 @@ use rusqlite::Connection;
 
 use super::StoreError;
 
-/// Marks a file as ours in SQLite's header: the letters `pgSB`.
+/// The application id in SQLite's header that marks our files: the letters `pgSB`.
 const APPLICATION_ID: i64 = 0x7067_5342;
 
-/// The formats whose rows are in clear; each script adds to those before. A script that was published is never changed.
+/// The formats with unencrypted rows; each script adds to the earlier ones. A published script is never changed.
 const IN_CLEAR: [&str; 5] = [
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
@@ -15,7 +15,7 @@ const IN_CLEAR: [&str; 5] = [
     include_str!("schema/4.sql"),
     include_str!("schema/5.sql"),
 ];
-/// The formats whose rows are sealed. The first has all tables anew, and each further script adds to those before.
+/// The formats with sealed rows. The first script creates all tables again, and each further one adds to the earlier ones.
 const SEALED: [&str; 2] = [include_str!("schema/6.sql"), include_str!("schema/7.sql")];
 /// The first of these formats.
 pub(super) const FIRST_SEALED: i64 = 6;
@@ -27,11 +27,11 @@ pub(super) const fn is_sealed(format: i64) -> bool {
     format >= FIRST_SEALED
 }
 
-/// The format of a file, 0 when nothing is in it.
+/// Returns the format of a file, 0 if it is empty.
 ///
 /// # Errors
-/// When the file is not ours or newer than this program, or its tables are others than this format has: a trigger, a view or
-/// an index that was added to the file would be run with our statements.
+/// If the file is not ours, is newer than this program, or has other tables than its format: SQLite would run an added
+/// trigger, view or index with our statements.
 pub(super) fn format(connection: &Connection) -> Result<i64, StoreError> {
     let application: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let objects: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
@@ -59,20 +59,20 @@ pub(super) fn format(connection: &Connection) -> Result<i64, StoreError> {
     }
 }
 
-/// Makes the tables of the first format whose rows are sealed.
+/// Creates the tables of the first format with sealed rows.
 pub(super) fn create(connection: &Connection) -> Result<(), StoreError> {
     connection.execute_batch(SEALED[0])?;
     Ok(connection.pragma_update(None, "application_id", APPLICATION_ID)?)
 }
 
-/// Brings a file with sealed rows from its format to the newest one.
+/// Upgrades a file with sealed rows to the newest format.
 pub(super) fn add(connection: &Connection, format: i64) -> Result<(), StoreError> {
     let known = scripts(format)?.len();
     SEALED[known..].iter().try_for_each(|script| connection.execute_batch(script))?;
     Ok(connection.pragma_update(None, "user_version", NEWEST)?)
 }
 
-/// The scripts that have made the tables of a format.
+/// Returns the scripts that create the tables of a format.
 fn scripts(format: i64) -> Result<&'static [&'static str], StoreError> {
     let (all, first): (&[&str], i64) = if is_sealed(format) { (&SEALED, FIRST_SEALED) } else { (&IN_CLEAR, 1) };
     let known = usize::try_from(format - first + 1).ok().filter(|known| *known > 0);

@@ -25,7 +25,7 @@ const TAG: usize = 24;
 /// The length of a digest.
 pub(super) const DIGEST: usize = 16;
 
-/// A value in its stored form.
+/// The stored form of a value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Cell<'a> {
     /// Not sealed.
@@ -100,7 +100,7 @@ pub(super) struct Whole {
 }
 
 impl Whole {
-    /// Its length in bytes when written.
+    /// The length in bytes of its written form.
     pub(super) const BYTES: usize = 16;
 
     pub(super) fn to_bytes(self) -> [u8; Self::BYTES] {

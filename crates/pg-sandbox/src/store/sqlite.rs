@@ -1,11 +1,11 @@
 //! The store in SQLite: a file with a write-ahead log, or memory.
 //!
-//! A commit is an append to a [redo log](redo); SQLite's own come seldom ([`ahead`]). SQLite's tables have a change [later](later),
-//! when a query needs them or nothing else is to be done.
+//! A commit appends to a [redo log](redo); SQLite itself commits rarely ([`ahead`]). SQLite's tables get a change
+//! [later](later), when a query needs it or the thread is idle.
 //!
-//! Bodies are sealed, and so is the sum of all rows, which the same transaction writes ([`super::seal`]). A store that is
-//! opened is read whole and refused unless it is exactly as it was left. What cannot be told is another state of the whole
-//! store, with all of its files, that was a right one earlier.
+//! Bodies are sealed, and so is the sum of all rows, which the same transaction writes ([`super::seal`]). Opening a
+//! store reads all of it, and fails if anything has changed since it was closed. It cannot detect that the whole store,
+//! with all of its files, was replaced by an earlier valid state.
 
 use std::{
     path::{Path, PathBuf},
@@ -36,14 +36,14 @@ mod redo;
 mod table;
 mod upgrade;
 
-/// Kinds times operations, with room for the shapes of queries.
+/// The number of cached statements: kinds times operations, and the shapes of queries.
 const CACHED_STATEMENTS: usize = 256;
-/// The page cache, in KiB; it grows to this as the store does, and stays. Other pages are nearly always in the
-/// operating system's cache; this one needs only the pages that one group of requests changes, and the upper levels of
-/// the trees. Pages that do not fit are written before their commit, and again after the next change: five thousand payments change
-/// about 18 MiB.
+/// The page cache, in KiB; it grows with the store up to this size. Other pages are nearly always in the operating
+/// system's cache; this one needs only the pages that one group of requests changes, and the upper levels of the trees.
+/// Pages that do not fit are written before their commit, and again after the next change: five thousand payments
+/// change about 18 MiB.
 const CACHE_KIB: i64 = 20 * 1024;
-/// Pages of 4 KiB in the log before it is folded into the file. The fewer, the more often is the same page written.
+/// The number of 4 KiB pages in the log before it is copied into the file. With fewer, the same page is written more often.
 const CHECKPOINT_PAGES: i64 = 16_000;
 
 /// A SQLite store that this process alone has open.
@@ -51,22 +51,22 @@ pub struct Sqlite {
     connection: Connection,
     tables: Arc<[Table]>,
     sealer: Sealer,
-    /// The keys that may be in the tables or among the changes that SQLite does not have yet.
+    /// The keys that may be in the tables or in pending changes.
     keys: KnownKeys,
     later: Later,
-    /// The body that was sealed last: no row allocates one.
+    /// The last sealed body, reused so that no row allocates one.
     sealed: Vec<u8>,
-    /// All rows, as the open transaction leaves them, and as the last commit has left them.
+    /// The sum of all rows in the open transaction, and after the last commit.
     whole: Whole,
     committed: Whole,
-    /// Whether there is a transaction of [`Store`], and whether SQLite has a change of it.
+    /// Whether a transaction of [`Store`] is open, and whether SQLite has a change of it.
     open: bool,
     touched: bool,
-    /// Nothing for a store in memory.
+    /// `None` for a store in memory.
     ahead: Option<Ahead>,
 }
 
-/// A store file, or the place for one, that was looked at and not yet opened.
+/// A store file, or the path for a new one, that was checked and not yet opened.
 pub struct Unopened {
     path: PathBuf,
     /// `None` if there is no file or it is empty.
@@ -75,7 +75,7 @@ pub struct Unopened {
 }
 
 impl Unopened {
-    /// Looks at a store file and takes it for this process alone. Nothing is changed or made.
+    /// Checks a store file and locks it for this process. It changes and creates nothing.
     ///
     /// # Errors
     /// [`StoreError::InUse`], [`StoreError::Foreign`], [`StoreError::Newer`], [`StoreError::Link`], [`StoreError::NoFile`],
@@ -96,7 +96,7 @@ impl Unopened {
         self.format == 0
     }
 
-    /// Whether its rows are sealed, as in every format but the earliest.
+    /// Whether its rows are sealed, as in all but the earliest formats.
     #[must_use]
     pub const fn is_sealed(&self) -> bool {
         schema::is_sealed(self.format)
@@ -113,10 +113,10 @@ impl Unopened {
         }
     }
 
-    /// Opens it, or makes it, with the key that its rows are sealed with, and brings it to the newest format.
+    /// Opens or creates the store with the key that seals its rows, and upgrades it to the newest format.
     ///
     /// # Errors
-    /// [`StoreError::WrongKey`] and [`StoreError::Damaged`] leave the file as it is; others when the engine fails.
+    /// [`StoreError::WrongKey`] and [`StoreError::Damaged`] leave the file unchanged; others if the engine fails.
     pub fn open(self, key: &[u8; 32]) -> Result<Sqlite, StoreError> {
         let Self { path, connection, format } = self;
         let mut connection = match connection {
@@ -160,7 +160,7 @@ impl Sqlite {
         Unopened::at(path)?.open(key)
     }
 
-    /// A store in memory, with the same tables.
+    /// Creates a store in memory, with the same tables.
     ///
     /// # Errors
     /// When the engine fails.
@@ -206,13 +206,13 @@ impl Sqlite {
     }
 }
 
-/// The table of this name.
+/// Returns the table with this name.
 fn table<'a>(tables: &'a [Table], name: &str) -> Result<&'a Table, StoreError> {
     let found = tables.iter().find(|table| table.name == name);
     found.ok_or_else(|| StoreError::Engine(format!("there is no table {name}")))
 }
 
-/// The keys of all rows, and their digests.
+/// Returns the keys of all rows, and their digests.
 fn keys(connection: &Connection, tables: &[Table]) -> Result<KnownKeys, StoreError> {
     let mut keys = KnownKeys::default();
     for table in tables {
@@ -268,9 +268,9 @@ impl Store for Sqlite {
         self.open = false;
         if let Some(ahead) = &mut self.ahead {
             ahead.redo.forget();
-            // SQLite may have given its transaction up by itself.
+            // SQLite may have rolled its transaction back by itself.
             if self.touched || self.connection.is_autocommit() {
-                // If that fails, it is tried again before anything else is done.
+                // If that fails, it is retried before anything else.
                 let _ = self.catch_up();
             } else {
                 self.later.undo();
@@ -278,7 +278,7 @@ impl Store for Sqlite {
         } else {
             self.later.clear();
             if !self.connection.is_autocommit() {
-                // It fails only if there is no transaction any more, which is the goal.
+                // It fails only if no transaction is open, which is the goal.
                 let _ = self.run("ROLLBACK");
             }
         }
@@ -288,7 +288,7 @@ impl Store for Sqlite {
         if self.open || self.ahead.as_ref().is_none_or(|ahead| ahead.behind) {
             return;
         }
-        // While the group is synced, rather than before the next one.
+        // This runs while the group is synced, rather than before the next group.
         let must_end = self.later.size() > MAY_WAIT;
         let settled = self.catch_up_between_groups(&mut || !must_end && interrupted()).and_then(|()| {
             let is_nearly_full = self.ahead.as_ref().is_some_and(|ahead| ahead.redo.is_nearly_full());
@@ -299,7 +299,7 @@ impl Store for Sqlite {
             }
         });
         if settled.is_err() {
-            // It is tried again before the next group, which is told if it fails then.
+            // It is retried before the next group, which gets the error if it fails again.
             self.rollback();
         }
     }
@@ -377,9 +377,9 @@ impl Store for Sqlite {
     }
 }
 
-/// Connects to an existing file, for this process alone, and trusts nothing in it.
+/// Connects to an existing file, locks it for this process, and trusts nothing in it.
 fn connect(path: &Path) -> Result<Connection, StoreError> {
-    // Without URI handling a name cannot carry options.
+    // Without URI handling, a file name cannot contain options.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(Duration::ZERO)?;
@@ -388,14 +388,14 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
         (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
         (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
         (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
-        // A store that is refused is left as it is, log and all.
+        // A refused store is left unchanged, with its log.
         (DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true),
     ] {
         connection.set_db_config(setting, on)?;
     }
     connection.pragma_update(None, "cell_size_check", true)?;
-    // Must come before the first read: the log then needs no shared memory, and a second
-    // process is refused for as long as this one lives.
+    // Must come before the first read: the log then needs no shared memory, and no second process can open the file
+    // while this one runs.
     connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
     Ok(connection)
 }

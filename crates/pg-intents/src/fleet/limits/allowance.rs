@@ -21,7 +21,7 @@ use crate::{IntentStore, ShareWish, StoreError};
 const USE: Duration = Duration::from_secs(10);
 /// A minute of the service, plus a second because two clocks count it.
 const MINUTE: Duration = Duration::from_secs(61);
-/// How long a request without a reply may be on its way (assumption A142).
+/// How long a request without a reply may be in transit (assumption A142).
 const LONGEST_WAY: Duration = Duration::from_secs(120);
 /// The number of blocks that the limit is divided into, if it is that large.
 const MOST_BLOCKS: u32 = 20;
@@ -64,9 +64,9 @@ struct Block {
     until: Moment,
     /// Requests whose end is not known yet.
     open: AtomicU32,
-    /// No further request is sent from it.
+    /// Whether it is closed: no further request uses it.
     closed: AtomicBool,
-    /// One of its requests may still be on its way: it rests for as long as its lease says.
+    /// Whether one of its requests may still be in transit. Then it rests until its lease ends.
     doubtful: AtomicBool,
 }
 

@@ -40,7 +40,7 @@ pub(super) struct Place {
     name: String,
     /// When the store was asked for it. Its lease began later.
     since: Moment,
-    /// Another request held it before.
+    /// Whether another request held it before.
     handed_over: bool,
 }
 

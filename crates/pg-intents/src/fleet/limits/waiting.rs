@@ -19,7 +19,7 @@ impl Waiting {
         self.lock().requests += 1;
     }
 
-    /// Counts one waiting request less, and returns places that no request needs any more.
+    /// Removes one waiting request from the count, and returns places that no request needs any more.
     #[must_use]
     pub(super) fn end(&self) -> Vec<Place> {
         let mut state = self.lock();

@@ -2,8 +2,8 @@
 //!
 //! The table `keys` names the key that seals new rows; every process follows it. The first key of the store is its
 //! root: digests of columns, identifiers of cards and ids of accounts always depend on it, so it is kept, sealed with
-//! each later key. Rows are sealed with the newest key alone once [`super::Postgres::reseal`] has been run, and older
-//! keys are not needed any more.
+//! each later key. After [`super::Postgres::reseal`] all rows are sealed with the newest key, and older keys are no longer
+//! needed.
 
 use zeroize::Zeroizing;
 
@@ -17,7 +17,7 @@ use crate::{
     vault::{Sealed, Vault, derived, parse_key},
 };
 
-/// The format from which on programs know several keys.
+/// The first format whose programs support several keys.
 pub(super) const SEVERAL: i64 = 3;
 /// The place that the sealed root is bound to.
 const ROOT: &str = "root key";
@@ -44,12 +44,12 @@ impl KeyRing {
         self.all().find(|key| hex(&fingerprint(key)) == name)
     }
 
-    /// Returns the newest key alone, as a program of an earlier format uses it.
+    /// Returns only the newest key, as a program of an earlier format uses it.
     pub(super) fn newest(&self) -> &[u8; 32] {
         &self.newest
     }
 
-    /// Whether the store was created with one of these.
+    /// Whether the store was created with one of these keys.
     pub(super) fn holds(&self, name: &str) -> bool {
         self.named(name).is_some()
     }

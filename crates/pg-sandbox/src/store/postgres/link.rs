@@ -25,7 +25,7 @@ use super::{super::StoreError, direct::greeted_by};
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long it may take to accept a connection.
 const CONNECT: Duration = Duration::from_secs(5);
-/// How often a connection is tried, and the pause between two of them: a restart of the database takes seconds.
+/// The number of attempts to connect, and the pause between them: a restart of the database takes seconds.
 const TRIES: u32 = 60;
 const PAUSE: Duration = Duration::from_millis(250);
 
@@ -48,7 +48,7 @@ enum Answer {
 /// Why a transaction is rolled back, or may be.
 #[derive(Debug, Clone)]
 pub(super) enum Trouble {
-    /// It conflicted with another one; it may succeed when it is repeated.
+    /// It conflicted with another transaction, and may succeed if it is repeated.
     Conflict,
     /// The connection broke.
     Broken(String),
@@ -79,7 +79,7 @@ impl Trouble {
             "26000" | "42P05" => Self::Elsewhere,
             "25006" => Self::Failed(StoreError::ReadOnly),
             "53100" => Self::Failed(StoreError::Full),
-            // Connection exceptions, shutdown and start of the server, a transaction that idled, too many connections.
+            // Connection exceptions, shutdown and start of the server, an idle transaction, too many connections.
             known if known.starts_with("08") || known.starts_with("57P") || matches!(known, "25P03" | "53300") => {
                 Self::Broken(text)
             }
@@ -302,7 +302,7 @@ impl Link {
     }
 
     pub(super) fn pause(&self) {
-        // Only time passes here; there is no answer to wait for.
+        // This only waits for time to pass, not for an answer.
         let _ = self.run(async { timeout(PAUSE, pending::<Result<(), Error>>()).await.unwrap_or(Ok(())) });
     }
 

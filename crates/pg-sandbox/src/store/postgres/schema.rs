@@ -1,4 +1,4 @@
-//! The tables in a database: found, or made.
+//! Finds, creates and upgrades the tables in a database.
 
 use tokio_postgres::Row;
 use zeroize::Zeroizing;
@@ -16,10 +16,10 @@ use crate::store::{
 /// A step of the format. Steps only go forward, and one that was published is never changed.
 #[derive(Debug, Clone, Copy)]
 pub struct Step {
-    /// What it does to the tables. It runs in a transaction of its own, which waits for its turn as a group of requests does.
+    /// The statements. They run in a separate transaction, which waits for its turn like a group of requests.
     pub sql: &'static str,
-    /// The oldest format whose programs may write afterwards. A step that only adds tables leaves it as it is, so that old and new
-    /// processes work side by side.
+    /// The oldest format whose programs may still write after this step. A step that only adds tables does not change
+    /// it, so that old and new processes can run at the same time.
     pub least: i64,
 }
 
@@ -42,18 +42,18 @@ pub(super) fn newest(steps: &[Step]) -> i64 {
 }
 
 /// Begins a transaction and waits for this process's turn. LOCK takes no snapshot, so the transaction sees what was
-/// committed before its turn. A process that stops in the middle gives its turn up.
+/// committed before its turn. A process that stops in the middle loses its turn.
 const BEGIN: &str = "BEGIN TRANSACTION ISOLATION LEVEL SERIALIZABLE; \
     SET LOCAL lock_timeout = '20s'; SET LOCAL idle_in_transaction_session_timeout = '20s'; \
     SET LOCAL synchronous_commit = on; LOCK TABLE payment_sandbox.turn IN EXCLUSIVE MODE;";
 
-/// The same without a turn, for a database that speaks the protocol and has no such lock or no such settings. Groups that meet
-/// conflict, and are tried again.
+/// Begins a transaction without a turn, for a compatible database that lacks the lock or the settings. Concurrent
+/// groups conflict, and are retried.
 const BEGIN_WITHOUT_TURN: &str = "BEGIN TRANSACTION ISOLATION LEVEL SERIALIZABLE;";
-/// What such a database answers: a syntax error, a missing feature, an unknown setting.
+/// The errors of such a database: a syntax error, a missing feature, an unknown setting.
 const REFUSALS: [&str; 3] = ["(42601)", "(0A000)", "(42704)"];
 
-/// The same over a connection that keeps the settings.
+/// Begins a transaction with a turn over a connection that keeps the settings.
 const BEGIN_DIRECT: &str =
     "BEGIN TRANSACTION ISOLATION LEVEL SERIALIZABLE; LOCK TABLE payment_sandbox.turn IN EXCLUSIVE MODE;";
 
@@ -72,29 +72,29 @@ pub(super) const NOTE: &str = concat!(
     "INSERT INTO payment_sandbox.processes (id, number, seen) VALUES ($1, $2, now()) ",
     "ON CONFLICT (id) DO UPDATE SET number = EXCLUDED.number, seen = EXCLUDED.seen"
 );
-/// The same of a group that has written nothing that processes keep a copy of.
+/// Notes a group that has written nothing that processes keep a copy of.
 pub(super) const QUIET_NOTE: &str = concat!(
     "WITH noted AS (UPDATE payment_sandbox.store SET quiet = quiet + 1, generation = generation + 1) ",
     "INSERT INTO payment_sandbox.processes (id, number, seen) VALUES ($1, $2, now()) ",
     "ON CONFLICT (id) DO UPDATE SET number = EXCLUDED.number, seen = EXCLUDED.seen"
 );
 
-/// Where the store is, as a transaction finds it.
+/// The state of the store at the beginning of a transaction.
 pub(super) struct State {
     /// The oldest format whose programs may write.
     pub(super) format: i64,
-    /// How many groups have written something that processes may keep a copy of.
+    /// The number of groups that have written something that processes may keep a copy of.
     pub(super) generation: i64,
-    /// How often the keys have changed; 0 if the format has one key.
+    /// The number of changes of the keys; 0 if the format has one key.
     pub(super) key_changes: i64,
 }
 
-/// Begins a transaction, and asks for what tables of this format have.
+/// Begins a transaction, and reads the state of the store.
 pub(super) fn begin(link: &mut Link, known: i64) -> Result<State, Trouble> {
     begin_with(link, known, &[]).map(|(state, _)| state)
 }
 
-/// The same with queries of the transaction, in one round trip.
+/// Begins a transaction and runs its first queries, in one round trip.
 pub(super) fn begin_with(
     link: &mut Link,
     known: i64,
@@ -126,7 +126,7 @@ pub(super) fn begin_with(
     Ok((State { format, generation, key_changes }, found))
 }
 
-/// What is found when a store is opened.
+/// The state of a store when it is opened.
 pub(super) struct Found {
     pub(super) tables: Vec<Table>,
     pub(super) key_changes: i64,
@@ -134,7 +134,7 @@ pub(super) struct Found {
     pub(super) root: Zeroizing<[u8; 32]>,
 }
 
-/// Reads the schema, creates the tables if they are missing, brings those of an earlier format to the newest, and settles the keys.
+/// Reads the schema, creates missing tables, upgrades those of an earlier format, and determines the keys.
 pub(super) fn open(link: &mut Link, ring: &KeyRing, process: &str, steps: &[Step]) -> Result<Found, StoreError> {
     let mut left = OPENINGS;
     loop {
@@ -142,7 +142,7 @@ pub(super) fn open(link: &mut Link, ring: &KeyRing, process: &str, steps: &[Step
             Ok(found) => return Ok(found),
             Err(trouble) => trouble,
         };
-        // Whatever was begun is undone.
+        // Undoes whatever was begun.
         link.drop_connection();
         if left == 0 || link.takes_turns() || !may_be_another(&trouble) {
             return Err(match trouble {
@@ -155,7 +155,8 @@ pub(super) fn open(link: &mut Link, ring: &KeyRing, process: &str, steps: &[Step
     }
 }
 
-/// How often a store is opened again that another process makes, or upgrades, at the same moment without taking turns.
+/// How many times opening is retried if another process creates or upgrades the store at the same moment without taking
+/// turns.
 const OPENINGS: u32 = 20;
 
 /// Whether another process may have done the same at the same moment: a conflict, or an object that exists already.
@@ -169,9 +170,9 @@ fn may_be_another(trouble: &Trouble) -> bool {
     }
 }
 
-/// Whether there is anything.
+/// Whether the database contains the store's schema.
 pub(super) fn is_there(link: &mut Link) -> Result<bool, Trouble> {
-    // Not information_schema: it hides what the role may not use.
+    // Does not use information_schema, which hides objects that the role may not use.
     let look = "SELECT count(*)::text FROM pg_namespace WHERE nspname = 'payment_sandbox'";
     Ok(!rows(&link.simple(look)?).any(|row| row.get(0) == Some("0")))
 }
@@ -191,13 +192,13 @@ fn attempt(link: &mut Link, ring: &KeyRing, process: &str, steps: &[Step]) -> Re
     if format > newest(steps) {
         return Err(Trouble::Failed(StoreError::Newer { found: format, known: newest(steps) }));
     }
-    // Before anything is changed; the table of keys tells more.
+    // Checks this before anything is changed; the table of keys gives the details.
     if level(link)? < keys::SEVERAL && !ring.holds(&first) {
         return Err(Trouble::Failed(StoreError::WrongKey));
     }
-    // Whether it can be written shows now rather than at the first request.
+    // A read-only database fails here rather than at the first request.
     begin(link, 1)?;
-    // Processes that ended long ago; what they have left is settled.
+    // Removes processes that ended long ago; their commits are settled.
     link.simple("DELETE FROM payment_sandbox.processes WHERE seen < now() - interval '7 days'; COMMIT")?;
     if level(link)? < newest(steps) {
         upgrade(link, steps)?;
@@ -223,7 +224,8 @@ fn attempt(link: &mut Link, ring: &KeyRing, process: &str, steps: &[Step]) -> Re
     Ok(Found { tables: Table::all(named), key_changes, sealer, root })
 }
 
-/// The columns of the tables. Not information_schema, whose views take longer than all else at the start.
+/// Returns the columns of the tables. Does not use information_schema, whose views are slower than everything else at
+/// the start.
 const COLUMNS: &str = "FROM pg_attribute AS each JOIN pg_class AS held ON held.oid = each.attrelid \
     JOIN pg_namespace AS here ON here.oid = held.relnamespace \
     WHERE here.nspname = 'payment_sandbox' AND held.relkind IN ('r', 'p') AND each.attnum > 0 AND NOT each.attisdropped";
@@ -248,12 +250,12 @@ fn level(link: &mut Link) -> Result<i64, Trouble> {
     level.ok_or(Trouble::Failed(StoreError::Foreign))
 }
 
-/// Brings the tables to the newest format, one step at a time, while other processes work: each step waits for its turn like
-/// a group of requests.
+/// Upgrades the tables to the newest format, one step at a time, while other processes work: each step waits for its
+/// turn like a group of requests.
 fn upgrade(link: &mut Link, steps: &[Step]) -> Result<(), Trouble> {
     for (number, step) in (1..).zip(steps) {
         let state = begin(link, 1)?;
-        // Another process may have come first.
+        // Another process may have been faster.
         if level(link)? >= number {
             link.simple("COMMIT")?;
             continue;
@@ -274,8 +276,8 @@ fn upgrade(link: &mut Link, steps: &[Step]) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// Makes the tables of the first format; the steps after it follow. When another process does the same at this moment, one of the
-/// two waits and finds them made.
+/// Creates the tables of the first format; the further steps follow. If another process does the same at the same
+/// moment, one of the two waits and finds the tables.
 fn create(link: &mut Link, ring: &KeyRing) -> Result<(), Trouble> {
     let text = format!(
         "BEGIN; {} INSERT INTO payment_sandbox.store (id, format, fingerprint, generation) \

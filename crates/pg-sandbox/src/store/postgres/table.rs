@@ -1,4 +1,4 @@
-//! What a table looks like, and the statements that use it.
+//! The columns of a table, and its statements.
 
 use std::borrow::Cow;
 
@@ -20,16 +20,16 @@ use super::{
 /// A table of records.
 pub(super) struct Table {
     pub(super) name: String,
-    /// Whether keys are held as digests.
+    /// Whether keys are stored as digests.
     digested_key: bool,
-    /// The index columns, and whether they hold digests.
+    /// The index columns, and whether they contain digests.
     columns: Vec<(String, bool)>,
     listed: String,
     pub(super) get: String,
     pub(super) holds: String,
 }
 
-/// The character that no text in PostgreSQL has.
+/// The character that no text in PostgreSQL can contain.
 const NUL: char = '\0';
 /// The name of the journal's table.
 const JOURNAL: &str = "journal";
@@ -40,7 +40,7 @@ pub(super) struct Batch {
     values: Vec<Value>,
 }
 
-/// A value that a statement holds.
+/// A value of a statement.
 enum Value {
     Cell(Cell<'static>),
     Count(i64),
@@ -90,7 +90,7 @@ impl ToSql for Cell<'_> {
 }
 
 impl Table {
-    /// The tables with these columns, which come table by table.
+    /// Returns the tables with these columns, which are sorted by table.
     pub(super) fn all<'a>(columns: impl Iterator<Item = (&'a str, &'a str, bool)>) -> Vec<Self> {
         let mut tables: Vec<(String, Vec<(String, bool)>)> = Vec::new();
         for (table, column, digested) in columns {
@@ -104,7 +104,7 @@ impl Table {
         tables.into_iter().map(|(name, columns)| Self::new(name, columns)).collect()
     }
 
-    /// The table of this name.
+    /// Returns the table with this name.
     pub(super) fn named<'a>(tables: &'a [Self], name: &str) -> Result<&'a Self, StoreError> {
         let found = tables.iter().find(|table| table.name == name);
         found.ok_or_else(|| StoreError::Engine(format!("there is no table {name}")))
@@ -126,7 +126,7 @@ impl Table {
         }
     }
 
-    /// A key as the table holds it.
+    /// Returns the stored form of a key.
     pub(super) fn key(&self, sealer: &Sealer, key: &str) -> Cell<'static> {
         self.cell(sealer, "key", self.digested_key, key)
     }
@@ -148,7 +148,7 @@ impl Table {
         self.digested_key || !key.contains(NUL)
     }
 
-    /// Writes rows whether or not their keys are there; empty if there are none.
+    /// Returns the statement that inserts or replaces rows; empty without rows.
     pub(super) fn put<'a>(&self, sealer: &mut Sealer, rows: impl Iterator<Item = Row<'a>>) -> Option<Batch> {
         let (mut keys, mut merchants, mut bodies) = (Vec::new(), Vec::new(), Vec::new());
         let mut index: Vec<Vec<Option<Cell<'static>>>> = vec![Vec::new(); self.columns.len()];
@@ -185,7 +185,7 @@ impl Table {
         Some(Batch { text, values })
     }
 
-    /// Removes rows; empty if there are none.
+    /// Returns the statement that removes rows; empty without rows.
     pub(super) fn remove<'a>(&self, sealer: &Sealer, keys: impl Iterator<Item = &'a str>) -> Option<Batch> {
         let keys: Vec<_> = keys.filter(|key| self.can_hold(key)).map(|key| Some(self.key(sealer, key))).collect();
         if keys.is_empty() {
@@ -195,14 +195,14 @@ impl Table {
         Some(Batch { text, values: vec![Value::Cells(keys, self.digested_key)] })
     }
 
-    /// Reads the rows with these keys.
+    /// Returns the statement that reads the rows with these keys.
     pub(super) fn with_keys<'a>(&self, sealer: &Sealer, keys: impl Iterator<Item = &'a str>) -> Batch {
         let keys = keys.map(|key| Some(self.key(sealer, key))).collect();
         let text = format!("SELECT {} FROM payment_sandbox.{} WHERE key = ANY($1)", self.listed, self.name);
         Batch { text, values: vec![Value::Cells(keys, self.digested_key)] }
     }
 
-    /// The row of a key among those that were found.
+    /// Returns the row with a key among the found ones.
     pub(super) fn row_of<'a>(&self, sealer: &Sealer, key: &str, rows: &'a [Found]) -> Option<&'a Found> {
         match self.key(sealer, key) {
             Cell::Text(text) => rows.iter().find(|row| row.try_get::<_, &str>(0).is_ok_and(|found| found == text)),
@@ -212,14 +212,14 @@ impl Table {
         }
     }
 
-    /// The body of a row with all columns in the order of the statements here.
+    /// Returns the body of a row that has all columns in the order of these statements.
     pub(super) fn open(&self, sealer: &mut Sealer, row: &Found) -> Result<String, StoreError> {
         let opened = self.opened(sealer, row)?.1?;
         String::from_utf8(opened.body)
             .map_err(|_| StoreError::Damaged(format!("a record of {} was altered", self.name)))
     }
 
-    /// Rows after a key, in the order of their keys.
+    /// Returns the statement that reads rows after a key, in the order of their keys.
     pub(super) fn after(&self, key: Option<Cell<'static>>, limit: i64) -> Batch {
         let (mut text, mut values) = (format!("SELECT {} FROM payment_sandbox.{}", self.listed, self.name), Vec::new());
         if let Some(key) = key {
@@ -231,8 +231,8 @@ impl Table {
         Batch { text, values }
     }
 
-    /// Seals those of these rows anew that are sealed with an older key; nothing if there are none. With the last key, and how many
-    /// they are.
+    /// Reseals those of these rows that are sealed with an older key. Returns the statement if there are any, the last
+    /// key, and their number.
     pub(super) fn resealed(
         &self,
         sealer: &mut Sealer,
@@ -270,7 +270,7 @@ impl Table {
         Ok(((count > 0).then_some(Batch { text, values }), last, count))
     }
 
-    /// The columns of a row, and its body if it can be opened.
+    /// Returns the columns of a row, and its body if it can be opened.
     fn opened<'a>(
         &'a self,
         sealer: &mut Sealer,
@@ -296,7 +296,7 @@ impl Table {
         Ok((place, opened))
     }
 
-    /// The statement of a query; none if no row can match.
+    /// Returns the statement of a query; `None` if no row can match.
     pub(super) fn selection(&self, sealer: &Sealer, query: &Query<'_>) -> Result<Option<Batch>, StoreError> {
         let mut text = format!("SELECT {} FROM payment_sandbox.{}", self.listed, self.name);
         let (mut values, mut order) = (Vec::new(), String::new());
@@ -330,7 +330,7 @@ impl Table {
             }
         }
         match query.before {
-            // Of all texts without NUL, those up to it are smaller.
+            // A text without NUL that sorts before it is at most its part before the NUL.
             Some(before) if !self.can_hold(before) => {
                 let before = before.split(NUL).next().unwrap_or_default();
                 condition("key <=", Value::Cell(self.key(sealer, before)));

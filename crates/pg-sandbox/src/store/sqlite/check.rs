@@ -15,17 +15,17 @@ use super::{
 pub(super) struct Checked {
     /// The sum of all rows.
     pub(super) whole: Whole,
-    /// The first generation of the redo log that is not included.
+    /// The first generation of the redo log that the tables do not contain.
     pub(super) since: u64,
-    /// Their keys.
+    /// The keys of all rows.
     pub(super) keys: KnownKeys,
 }
 
 /// Reads everything: the structure of the file, every row, and whether these are all rows, each in its latest version.
 ///
 /// # Errors
-/// [`StoreError::WrongKey`] when the store was sealed with another key, [`StoreError::Damaged`] when anything is not as it
-/// was written.
+/// [`StoreError::WrongKey`] if the store was sealed with another key, [`StoreError::Damaged`] if anything differs from
+/// what was written.
 pub(super) fn check(connection: &Connection, sealer: &mut Sealer, tables: &[Table]) -> Result<Checked, StoreError> {
     let row: Option<Vec<u8>> =
         connection.query_row("SELECT body FROM whole WHERE id = 0", [], |row| row.get(0)).optional()?;
@@ -50,7 +50,7 @@ pub(super) fn check(connection: &Connection, sealer: &mut Sealer, tables: &[Tabl
     }
 }
 
-/// Returns the pages, the order of the keys, and the indexes against their tables.
+/// Checks the pages, the order of the keys, and the indexes against their tables.
 pub(super) fn structure(connection: &Connection) -> Result<(), StoreError> {
     let problem: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
     if problem == "ok" { Ok(()) } else { Err(StoreError::Damaged(problem.replace('\n', " "))) }

@@ -1,4 +1,4 @@
-//! The store's files: plain ones, and made for their owner alone.
+//! The store's files: regular ones, which only their owner may read.
 
 use std::{
     ffi::OsString,
@@ -13,7 +13,7 @@ use crate::private_file;
 const BESIDE: [&str; 4] = ["-wal", "-shm", "-journal", REDO];
 const REDO: &str = "-redo";
 
-/// Whether there is a non-empty file.
+/// Whether a non-empty file exists.
 ///
 /// # Errors
 /// If it, or a file beside it, is a link or not a regular file: SQLite would write to the target of a link.
@@ -24,7 +24,7 @@ pub(super) fn look(path: &Path) -> Result<bool, StoreError> {
     Ok(plain(path)?.is_some_and(|length| length > 0))
 }
 
-/// The length of a plain file; empty if there is none.
+/// Returns the length of a regular file; `None` if it does not exist.
 fn plain(path: &Path) -> Result<Option<u64>, StoreError> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => Err(StoreError::Link(path.to_owned())),
@@ -35,7 +35,7 @@ fn plain(path: &Path) -> Result<Option<u64>, StoreError> {
     }
 }
 
-/// Makes the file if there is none. SQLite gives its permissions to the files beside it.
+/// Creates the file if it does not exist. SQLite copies its permissions to the files beside it.
 pub(super) fn create(path: &Path) -> Result<(), StoreError> {
     match private_file::create(path) {
         Ok(_) => Ok(()),
@@ -44,7 +44,7 @@ pub(super) fn create(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Takes everybody else's permissions from a file of an earlier version, which made it as the umask said.
+/// Removes the permissions of other users from a file of an earlier version, which created it with those of the umask.
 pub(super) fn make_private(path: &Path) -> Result<(), StoreError> {
     #[cfg(unix)]
     {
@@ -61,12 +61,12 @@ pub(super) fn make_private(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The log's name.
+/// Returns the path of the log.
 pub(super) fn log(path: &Path) -> PathBuf {
     beside(path, "-wal")
 }
 
-/// The redo log's name.
+/// Returns the path of the redo log.
 pub(super) fn redo(path: &Path) -> PathBuf {
     beside(path, REDO)
 }

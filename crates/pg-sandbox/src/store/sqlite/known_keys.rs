@@ -1,5 +1,5 @@
-//! Which keys a store may hold, and which digests each era of it: Bloom filters. Nearly every key that is looked for is new, and to
-//! find that out in a tree costs more than to ask here.
+//! Bloom filters of the keys that a store may contain, and of the digests of each era. Nearly every requested key is
+//! new, and a filter shows that faster than a search in a tree.
 
 use std::{
     collections::BTreeMap,
@@ -10,28 +10,28 @@ use super::super::seal::Cell;
 
 /// Bits in a block, which is one line of a processor's cache.
 const BLOCK: usize = 512;
-/// Room for each key, and how many bits it sets: fewer than one key in two hundred that are missing seems to be there.
+/// The bits reserved for each key, and those it sets: a missing key seems to be present in fewer than one of 200 cases.
 const BITS_A_KEY: usize = 16;
 const SET: u32 = 5;
 
-/// Rows that were written one after the other.
+/// A run of rows that were written one after the other.
 pub(super) type Era = u32;
 
-/// The keys of all rows; and the digests of those tables that are kept in eras.
+/// The keys of all rows, and the digests of the tables that are kept in eras.
 #[derive(Default)]
 pub(super) struct KnownKeys {
     keys: Filter<4_096, 4, { usize::MAX }>,
     eras: BTreeMap<Era, Digests>,
 }
 
-/// The digests of an era. It starts small: a file in which every row has another era takes not much more memory than any.
+/// The digests of an era. It starts small, so that a file in which each row has a different era needs little more memory.
 type Digests = Filter<SMALL, { ERA / SMALL }, ERA>;
 const SMALL: usize = if cfg!(test) { 32 } else { 256 };
-/// An era ends when it has some more digests than this. The fewer, the fewer pages of the store change in it; but a digest that the
-/// store holds is looked for in the filter of every era.
+/// An era ends when it has slightly more digests than this. Smaller eras change fewer pages of the store, but a search
+/// for a stored digest asks the filter of every era.
 const ERA: usize = if cfg!(test) { 64 } else { 16_384 };
 
-/// The hash of a value of a column, the same in every run.
+/// Returns the hash of a value of a column, the same in every run.
 pub(super) fn hash(table: &str, value: &Cell<'_>) -> u64 {
     let mut hasher = DefaultHasher::new();
     table.hash(&mut hasher);
@@ -53,7 +53,7 @@ impl KnownKeys {
         self.keys.may_hold(hash)
     }
 
-    /// The era of rows that are written now.
+    /// Returns the era of new rows.
     pub(super) fn era(&self) -> Era {
         let Some((era, digests)) = self.eras.last_key_value() else { return 0 };
         if digests.is_full() { era.saturating_add(1) } else { *era }
@@ -64,13 +64,14 @@ impl KnownKeys {
         self.eras.entry(era).or_default().add(hash);
     }
 
-    /// The eras to which the digest with this hash may have been added, the latest first.
+    /// Returns the eras to which the digest with this hash may have been added, latest first.
     pub(super) fn eras(&self, hash: u64) -> impl Iterator<Item = Era> {
         self.eras.iter().rev().filter(move |(_, digests)| digests.may_hold(hash)).map(|(era, _)| *era)
     }
 }
 
-/// A Bloom filter in layers. The first has room for `FIRST` hashes, each further one for `GROWTH` times as many, but at most for `MOST`.
+/// A Bloom filter in layers. The first has room for `FIRST` hashes, each further one for `GROWTH` times as many, but at
+/// most for `MOST`.
 #[derive(Default)]
 struct Filter<const FIRST: usize, const GROWTH: usize, const MOST: usize>(Vec<Layer>);
 
@@ -103,7 +104,7 @@ impl<const FIRST: usize, const GROWTH: usize, const MOST: usize> Filter<FIRST, G
         })
     }
 
-    /// Whether a layer of the greatest size has no more room.
+    /// Whether a layer of the greatest size is full.
     fn is_full(&self) -> bool {
         self.0.last().is_some_and(|last| last.room == 0 && last.blocks.len() * BLOCK / BITS_A_KEY == MOST)
     }

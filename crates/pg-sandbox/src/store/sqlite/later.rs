@@ -1,7 +1,7 @@
-//! Changes that SQLite does not have yet, so that no response waits for its tables and indexes.
+//! Pending changes, which SQLite does not have yet, so that no response waits for its tables and indexes.
 //!
-//! A change is kept as the redo log has it, sealed. Reads look here first. [`Sqlite::settle`](super::Sqlite) gives the changes to
-//! SQLite while the group that made them is synced.
+//! A change is kept sealed, as in the redo log. Reads look here first. [`Sqlite::settle`](super::Sqlite) passes the
+//! changes to SQLite while their group is synced.
 
 use std::{collections::BTreeMap, ops::Range};
 
@@ -18,20 +18,20 @@ use super::{
     table::{Eras, Table},
 };
 
-/// The bytes of changes that may wait for SQLite from one group to the next, and those within a group: a group whose changes SQLite
-/// has in part costs more to undo.
+/// The limits of pending changes, in bytes: from one group to the next, and within a group. Undoing a group costs more
+/// if SQLite has a part of its changes.
 pub(super) const MAY_WAIT: usize = if cfg!(test) { 1 << 10 } else { 16 << 10 };
 const MAY_WAIT_WITHIN: usize = if cfg!(test) { 4 << 10 } else { 256 << 10 };
 
-/// The changes since SQLite had all of them.
+/// The changes since SQLite last had all of them.
 #[derive(Default)]
 pub(super) struct Later {
-    /// The changes one after the other, as [`Change::write`] writes them.
+    /// The changes in their order, as [`Change::write`] writes them.
     bytes: Vec<u8>,
     changes: Vec<Noted>,
     /// The number of the latest change of a key, by the hash of the key.
     latest: BTreeMap<u64, usize>,
-    /// So many changes belong to committed groups, and SQLite has so many.
+    /// The number of changes that belong to committed groups, and of those that SQLite has.
     committed: usize,
     done: usize,
 }
@@ -40,15 +40,15 @@ pub(super) struct Later {
 struct Noted {
     hash: u64,
     range: Range<usize>,
-    /// What the row adds to the sum of all rows; nothing if the change removes it.
+    /// The row's share in the sum of all rows; `None` if the change removes it.
     share: Option<u64>,
     /// The era in which the row is, or was.
     era: Era,
-    /// The change before it whose key has the same hash.
+    /// The previous change whose key has the same hash.
     before: Option<usize>,
 }
 
-/// What the latest change has made of a row.
+/// A row after its latest change.
 pub(super) enum Known<'a> {
     /// The row as it is now.
     Row(Place<'a>, &'a [u8], Stored),
@@ -59,14 +59,14 @@ pub(super) enum Known<'a> {
 /// A row that exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stored {
-    /// What it adds to the sum of all rows.
+    /// Its share in the sum of all rows.
     share: u64,
-    /// The era in which it is.
+    /// Its era.
     era: Era,
 }
 
 impl Known<'_> {
-    /// The row, if it exists.
+    /// Returns the row if it exists.
     pub(super) const fn stored(&self) -> Option<Stored> {
         match self {
             Self::Row(_, _, stored) => Some(*stored),
@@ -76,7 +76,7 @@ impl Known<'_> {
 }
 
 impl Later {
-    /// The bytes of the changes.
+    /// Returns the size of the changes in bytes.
     pub(super) const fn size(&self) -> usize {
         self.bytes.len()
     }
@@ -86,7 +86,7 @@ impl Later {
         self.changes.is_empty()
     }
 
-    /// Takes a change of a key with this hash, of a row in this era.
+    /// Adds a change of a key with this hash, of a row in this era.
     pub(super) fn take(&mut self, change: &Change<'_>, hash: u64, share: Option<u64>, era: Era) {
         let start = self.bytes.len();
         change.write(&mut self.bytes);
@@ -94,12 +94,12 @@ impl Later {
         self.changes.push(Noted { hash, range: start..self.bytes.len(), share, era, before });
     }
 
-    /// The bytes of the latest change.
+    /// Returns the bytes of the latest change.
     pub(super) fn last(&self) -> &[u8] {
         self.changes.last().and_then(|noted| self.bytes.get(noted.range.clone())).unwrap_or_default()
     }
 
-    /// The latest change of a row, unless SQLite has it.
+    /// Returns the latest change of a row, unless SQLite has it.
     pub(super) fn find(&self, table: &str, key: &Cell<'_>, hash: u64) -> Option<Known<'_>> {
         let mut next = self.latest.get(&hash).copied();
         while let Some(at) = next.filter(|at| *at >= self.done) {
@@ -115,23 +115,23 @@ impl Later {
         None
     }
 
-    /// The first change that SQLite lacks, and the era of its row.
+    /// Returns the first change that SQLite does not have, and the era of its row.
     pub(super) fn first(&self) -> Option<(Change<'_>, Era)> {
         self.changes.get(self.done).and_then(|noted| Some((self.read(noted)?, noted.era)))
     }
 
-    /// SQLite has the first change now. Returns whether the change belongs to a group that is not committed.
+    /// Records that SQLite has the first change now. Returns whether the change belongs to an uncommitted group.
     pub(super) const fn advance(&mut self) -> bool {
         self.done += 1;
         self.done > self.committed
     }
 
-    /// The group is committed.
+    /// Records that the group is committed.
     pub(super) const fn commit(&mut self) {
         self.committed = self.changes.len();
     }
 
-    /// Forgets the changes of the group that is not committed, of which SQLite has none.
+    /// Drops the changes of the uncommitted group; SQLite has none of them.
     pub(super) fn undo(&mut self) {
         while self.changes.len() > self.committed
             && let Some(noted) = self.changes.pop()
@@ -144,7 +144,7 @@ impl Later {
         }
     }
 
-    /// Forgets every change.
+    /// Drops all changes.
     pub(super) fn clear(&mut self) {
         let Self { bytes, changes, latest, committed, done } = self;
         bytes.clear();
@@ -159,7 +159,7 @@ impl Later {
 }
 
 impl Sqlite {
-    /// The row with this key and its hash, if it exists.
+    /// Returns the row with this key and hash, if it exists.
     fn stored(&mut self, table: &Table, key: &Cell<'_>, hash: u64) -> Result<Option<Stored>, StoreError> {
         if let Some(known) = self.later.find(&table.name, key, hash) {
             return Ok(known.stored());
@@ -170,7 +170,8 @@ impl Sqlite {
         })
     }
 
-    /// Takes a change of a row, with the row's new share in the sum. Returns false if the row was to be removed and did not exist.
+    /// Adds a change of a row, with the row's new share in the sum. Returns false if the change removes a row that does
+    /// not exist.
     pub(super) fn change(&mut self, table: &Table, change: &Change<'_>, new: Option<u64>) -> Result<bool, StoreError> {
         let (key, index) = match change {
             Change::Put(place, _) => (&place.key, &place.index),
@@ -192,7 +193,7 @@ impl Sqlite {
         Ok(true)
     }
 
-    /// Takes a change of the open group.
+    /// Adds a change of the open group.
     pub(super) fn change_in_group(
         &mut self,
         table: &Table,
@@ -207,16 +208,16 @@ impl Sqlite {
                 ahead.redo.note(self.later.last());
                 if self.later.size() <= MAY_WAIT_WITHIN { Ok(()) } else { self.catch_up_with_later(&mut || false) }
             }
-            // A store in memory commits what SQLite has.
+            // A store in memory commits SQLite's own transaction.
             None => self.catch_up_with_later(&mut || false),
         }
     }
 
-    /// Gives SQLite the changes that it does not have yet, until all are there or the work is interrupted.
+    /// Passes pending changes to SQLite, until it has all of them or the work is interrupted.
     pub(super) fn catch_up_with_later(&mut self, interrupted: &mut dyn FnMut() -> bool) -> Result<(), StoreError> {
         let Self { connection, tables, later, touched, ahead, .. } = self;
         while let Some((change, era)) = later.first() {
-            // SQLite has given its transaction up, with earlier changes.
+            // SQLite has rolled back its transaction, with earlier changes.
             if ahead.is_some() && connection.is_autocommit() {
                 return Err(StoreError::Lost);
             }
@@ -238,7 +239,7 @@ impl Sqlite {
         Ok(())
     }
 
-    /// The same between groups. If it fails, the changes are taken from the redo log before the next group.
+    /// Passes pending changes to SQLite between groups. If it fails, they are read from the redo log before the next group.
     pub(super) fn catch_up_between_groups(&mut self, interrupted: &mut dyn FnMut() -> bool) -> Result<(), StoreError> {
         let result = self.catch_up_with_later(interrupted);
         if result.is_err()
@@ -257,7 +258,7 @@ fn write(connection: &Connection, table: &Table, place: &Place<'_>, sealed: &[u8
     let mut values: [&dyn ToSql; 4 + INDEX_COLUMNS] = [&place.key, &place.merchant, &sealed, one, two, three, &era];
     values[3 + table.width()] = &era;
     let count = if table.eras == Eras::None { 3 } else { 4 } + table.width();
-    // Nearly every row is new, and one that is not says so without being looked for.
+    // Nearly every row is new. An insert of an existing one changes nothing, which shows without a search.
     for statement in [&table.insert, &table.update] {
         if connection.prepare_cached(statement)?.execute(&values[..count])? > 0 {
             return Ok(());

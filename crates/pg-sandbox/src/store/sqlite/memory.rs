@@ -1,4 +1,4 @@
-//! Stores in memory: copies of an empty one, since a copy of its pages costs less than its tables and their description.
+//! Stores in memory: copies of an empty one, since copying its pages is faster than creating and describing its tables.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,10 +12,10 @@ use super::{super::StoreError, Sealer, Table, Whole, upgrade};
 /// The key of stores in memory, which are never written to disk.
 const KEY: [u8; 32] = [0; 32];
 
-/// The empty store that others are copies of, once one was opened.
+/// The empty store that others are copied from, once the first is opened.
 static EMPTY: Mutex<Option<EmptyStore>> = Mutex::new(None);
 
-/// A store in memory in the newest format, without rows.
+/// An empty store in memory in the newest format.
 pub(super) struct EmptyStore {
     pub(super) connection: Connection,
     pub(super) tables: Arc<[Table]>,

@@ -33,7 +33,7 @@ use crate::{
     vault::{derived, keyed},
 };
 
-/// The bytes of a region: about five thousand payments. Tests go through many.
+/// The size of a region in bytes: about five thousand payments. Tests use smaller regions, to fill many.
 const REGION: u64 = if cfg!(test) { 16 << 10 } else { 8 << 20 };
 /// The most memory that is kept for the next group.
 const LARGE: usize = 1 << 20;
@@ -45,12 +45,12 @@ const HEADER: usize = 8 + 8 + Whole::BYTES + TAG;
 /// The length of the data between it and the tag.
 const LENGTH: usize = 4;
 
-/// A redo log that is written.
+/// A redo log that is open for writing.
 pub(super) struct Redo {
     file: File,
     tags: Hmac<Sha256>,
     generation: u64,
-    /// The written length of the region: zero before the first entry.
+    /// The length of the written part of the region: zero before the first entry.
     used: u64,
     last: Tag,
     /// The entry of the current group, after space for a header.
@@ -262,7 +262,7 @@ impl Redo {
     }
 }
 
-/// Returns the region of a generation; the first generation uses the first region, so that a small store has a small
+/// Returns the region of a generation. The first generation uses the first region, so that a small store has a small
 /// file.
 const fn turn_of(generation: u64) -> u64 {
     (generation + 1) % 2

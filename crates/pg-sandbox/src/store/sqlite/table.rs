@@ -1,4 +1,4 @@
-//! What a table looks like, and the statements that use it.
+//! The columns of a table, and its statements.
 
 use std::borrow::Cow;
 
@@ -16,13 +16,13 @@ use super::{
     known_keys::{Era, KnownKeys, hash},
 };
 
-/// The names of columns, and whether they hold digests.
+/// The names of columns, and whether they contain digests.
 type Columns = Vec<(String, bool)>;
 
 /// A table of records.
 pub(super) struct Table {
     pub(super) name: String,
-    /// Whether keys are held as digests.
+    /// Whether keys are stored as digests.
     digested_key: bool,
     /// The index columns.
     columns: Columns,
@@ -34,19 +34,19 @@ pub(super) struct Table {
     pub(super) all: String,
 }
 
-/// Whether the rows of a table are kept in eras, as those with digests are.
+/// Whether the rows of a table are kept in eras. Those of tables with digests are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Eras {
     /// The table has no digests.
     None,
-    /// Index columns hold digests, and their indexes begin with the era.
+    /// Index columns contain digests, and their indexes begin with the era.
     OfIndexes,
     /// Keys are digests, and the primary key begins with the era.
     OfKeys,
 }
 
 impl Table {
-    /// Every table of records of a checked file in the newest format.
+    /// Returns all tables of records of a checked file in the newest format.
     pub(super) fn all(connection: &Connection) -> Result<Vec<Self>, StoreError> {
         let mut statement = connection.prepare(
             "SELECT schema.name, column.name, column.type, column.pk
@@ -82,7 +82,7 @@ impl Table {
             values.push_str(&format!(", ?{}", at + 4));
             changes.push_str(&format!(", {column} = ?{}", at + 4));
         }
-        // The era comes last, and has a parameter of its own where it tells which row is meant.
+        // The era comes last. Where it identifies the row, it has a separate parameter.
         let era = columns.len() + 4;
         let (mut of_old, mut of_key, mut order) = (String::new(), "", "key");
         if eras != Eras::None {
@@ -110,17 +110,17 @@ impl Table {
         self.columns.iter().map(|(column, _)| &**column)
     }
 
-    /// How many index columns there are.
+    /// Returns the number of index columns.
     pub(super) const fn width(&self) -> usize {
         self.columns.len()
     }
 
-    /// A key as the table holds it.
+    /// Returns the stored form of a key.
     pub(super) fn key<'a>(&self, sealer: &Sealer, key: &'a str) -> Cell<'a> {
         self.cell(sealer, "key", self.digested_key, key.into())
     }
 
-    /// A row as the table holds it, but for its body.
+    /// Returns the stored form of a row, without its body.
     pub(super) fn place<'a>(&'a self, sealer: &Sealer, row: &'a Row<'_>) -> Place<'a> {
         let mut index = [const { None }; INDEX_COLUMNS];
         for ((place, value), (column, digested)) in index.iter_mut().zip(&row.index).zip(&self.columns) {
@@ -133,7 +133,7 @@ impl Table {
         if digested { Cell::Digest(sealer.digest(&self.name, column, &text)) } else { Cell::Text(text) }
     }
 
-    /// The body of a row with all columns in the order of the statements here, and its share of the whole.
+    /// Returns the body of a row that has all columns in the order of these statements, and its share of the sum.
     pub(super) fn open(&self, sealer: &mut Sealer, row: &Found<'_>) -> Result<(String, u64), StoreError> {
         let text = |at: usize| row.get_ref(at)?.as_str().map_err(|_| self.damaged("a column"));
         let place = Place { table: &self.name, key: self.key_of(row)?, merchant: text(1)?, index: self.index(row)? };
@@ -149,7 +149,7 @@ impl Table {
         Ok(())
     }
 
-    /// The hashes of what a row with this hash of its key is looked for by within its era.
+    /// Returns the hashes by which a row with this hash of its key is found within its era.
     pub(super) fn digests(&self, key: u64, index: &[Option<Cell<'_>>; INDEX_COLUMNS]) -> impl Iterator<Item = u64> {
         let key = (self.eras == Eras::OfKeys).then_some(key);
         let indexes = if self.eras == Eras::OfIndexes { &index[..] } else { &[] };
@@ -157,7 +157,7 @@ impl Table {
         key.into_iter().chain(digests.map(|digest| hash(&self.name, digest)))
     }
 
-    /// What is read from the row with this key and its hash; nothing if there is none.
+    /// Reads from the row with this key and hash; `None` if it does not exist.
     pub(super) fn find<T>(
         &self,
         connection: &Connection,
@@ -180,7 +180,7 @@ impl Table {
         Ok(None)
     }
 
-    /// The era of a row with all columns in the order of the statements here; any if the table has none.
+    /// Returns the era of a row that has all columns in the order of these statements; any era if the table has none.
     pub(super) fn era_of(&self, row: &Found<'_>) -> Result<Era, StoreError> {
         match self.eras {
             Eras::None => Ok(0),
@@ -188,12 +188,12 @@ impl Table {
         }
     }
 
-    /// The key of a row whose first column it is.
+    /// Returns the key of a row, its first column.
     pub(super) fn key_of<'a>(&self, row: &'a Found<'_>) -> Result<Cell<'a>, StoreError> {
         cell(row.get_ref(0)?).ok_or_else(|| self.damaged("a key"))
     }
 
-    /// The body of a row that was sealed for this place, and its share of the whole.
+    /// Returns the body of a row that was sealed for this place, and its share of the sum.
     pub(super) fn unseal(
         &self,
         sealer: &mut Sealer,
@@ -217,8 +217,8 @@ impl Table {
         Ok(index)
     }
 
-    /// The statement of a query, and the values of its parameters. The text depends on the query's
-    /// shape only, so that SQLite's cache of statements serves every value.
+    /// Returns the statement of a query, and the values of its parameters. The text depends only on the shape of the
+    /// query, so that one cached statement serves all values.
     pub(super) fn selection<'a>(&self, sealer: &Sealer, query: &'a Query<'_>) -> Result<Selection<'a>, StoreError> {
         let mut text = String::from("SELECT key, merchant, body");
         self.columns().for_each(|column| text.push_str(&format!(", {column}")));
@@ -271,12 +271,12 @@ impl Table {
 pub(super) struct Selection<'a> {
     pub(super) text: String,
     values: Vec<Value<'a>>,
-    /// The hash of the digest that rows are looked for by.
+    /// The hash of the digest by which rows are found.
     digest: Option<u64>,
 }
 
 impl<'a> Selection<'a> {
-    /// The values of the statement's parameters: once, or once for each era that the rows may be of.
+    /// The values of the statement's parameters: once, or once for each possible era of the rows.
     pub(super) fn values(self, keys: &KnownKeys) -> Vec<Vec<Value<'a>>> {
         let Some(digest) = self.digest else { return vec![self.values] };
         let of_era = |era| {
@@ -313,7 +313,7 @@ impl ToSql for Cell<'_> {
     }
 }
 
-/// A column's value; nothing when there is none, or one that no table has.
+/// Returns the value of a column; `None` if it is null, or of a type that no table has.
 fn cell(value: ValueRef<'_>) -> Option<Cell<'_>> {
     match value {
         ValueRef::Text(text) => std::str::from_utf8(text).ok().map(|text| Cell::Text(text.into())),

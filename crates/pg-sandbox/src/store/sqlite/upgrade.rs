@@ -33,7 +33,7 @@ pub(super) fn upgrade(connection: &mut Connection, sealer: &mut Sealer) -> Resul
     Ok(whole)
 }
 
-/// Brings a file with sealed rows from its format to the newest one, atomically.
+/// Upgrades a file with sealed rows to the newest format, atomically.
 pub(super) fn add(connection: &mut Connection, format: i64) -> Result<(), StoreError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     schema::add(&transaction, format)?;
@@ -41,7 +41,7 @@ pub(super) fn add(connection: &mut Connection, format: i64) -> Result<(), StoreE
     copy_log(connection)
 }
 
-/// Copies the log into the file, which otherwise stays as it was, or empty, until the log is long.
+/// Copies the log into the file, which would otherwise stay empty or outdated until the log is long.
 fn copy_log(connection: &Connection) -> Result<(), StoreError> {
     Ok(connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?)
 }
