@@ -16,7 +16,8 @@ pub const VISA: [(&str, &str); 5] = [
 
 /// Posts a form with its hidden fields and the customer's input.
 ///
-/// # Panics When there is no reply.
+/// # Panics
+/// When there is no reply.
 pub async fn post(form: &CardForm, filled_in: &[(&str, &str)]) -> Response<Bytes> {
     let body = form_urlencoded::Serializer::new(String::new())
         .extend_pairs(form.hidden_fields())

@@ -109,8 +109,10 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     /// is dropped, another worker continues: it looks the payment up, and sends it again only if the payment holds no card data (it
     /// pays by card key or session key, without CV2) and the lookup found nothing.
     ///
-    /// # Errors [`FleetError::OtherPayment`] and [`FleetError::Misuse`] for payments that were not sent; [`FleetError::Store`] and
-    /// [`FleetError::Pending`] if there is no outcome within the plan's patience: then charge again under the same reference.
+    /// # Errors
+    /// [`FleetError::OtherPayment`] and [`FleetError::Misuse`] for payments that were not sent; [`FleetError::Store`]
+    /// and [`FleetError::Pending`] if there is no outcome within the plan's patience: then charge again under the same
+    /// reference.
     pub async fn charge<P: Payment>(&self, payment: P) -> Result<PaymentOutcome, FleetError> {
         let machine = self.machine::<Charge<P>>(payment.clone())?;
         let terms = self.terms::<Charge<P>>(machine.reference(), &payment);
@@ -140,7 +142,8 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     /// Opens a checkout under a name of yours once, over all processes. Then redirect the customer to the page, and call
     /// [`event`](Self::event) on any server for each callback and return.
     ///
-    /// # Errors As [`charge`](Self::charge); [`FleetError::Checkout`] if the request states no amount.
+    /// # Errors
+    /// As [`charge`](Self::charge); [`FleetError::Checkout`] if the request states no amount.
     pub async fn checkout(&self, name: &str, request: GetToken) -> Result<FleetStep, FleetError> {
         self.machine::<Checkout>(request.clone())?;
         let terms = Terms { request: None, ..self.terms::<Checkout>(name, &request) };

@@ -53,9 +53,10 @@ pub struct SealedStore<S> {
 impl<S: IntentStore> SealedStore<S> {
     /// Seals what is written to this store, and opens what is read from it.
     ///
-    /// # Errors [`StoreError::Sealed`] if none of the last changed intents can be opened, because a key is missing, or because they
-    /// are in clear and clear ones are not accepted. So a process with a wrong key does not start. Otherwise the errors of the
-    /// store.
+    /// # Errors
+    /// [`StoreError::Sealed`] if none of the last changed intents can be opened, because a key is missing, or because
+    /// they are in clear and clear ones are not accepted. So a process with a wrong key does not start. Otherwise the
+    /// errors of the store.
     pub async fn open(store: Arc<S>, sealing: Sealing) -> Result<Self, StoreError> {
         let mut refused = None;
         for row in store.list(IntentFilter { most: LOOKED_AT, ..IntentFilter::default() }).await? {

@@ -75,13 +75,15 @@ pub struct Row<'a> {
 pub trait Store: Send {
     /// Opens a transaction.
     ///
-    /// # Errors If the engine refuses; then no transaction is open.
+    /// # Errors
+    /// If the engine refuses; then no transaction is open.
     fn begin(&mut self) -> Result<(), StoreError>;
 
     /// Ends the transaction. From now on its rows survive this process. They survive a power cut once the [`Syncer`], if there is
     /// one, has returned.
     ///
-    /// # Errors If the engine fails; then everything since [`Store::begin`] is undone.
+    /// # Errors
+    /// If the engine fails; then everything since [`Store::begin`] is undone.
     fn commit(&mut self) -> Result<(), StoreError>;
 
     /// Makes commits durable, in a thread that waits for the disk while the writer continues. Without it, a commit is
@@ -90,8 +92,8 @@ pub trait Store: Send {
         None
     }
 
-    /// Does work that the last commit has put off, until it is done or `interrupted` says that a request waits. It must not matter
-    /// whether and when this is called.
+    /// Does work that the last commit has deferred, until it is done or `interrupted` returns true because a request waits. The
+    /// store's content must not depend on whether and when this is called.
     #[doc(hidden)]
     fn settle(&mut self, interrupted: &mut dyn FnMut() -> bool) {
         let _ = interrupted;

@@ -1,4 +1,5 @@
-//! English: a sentence names its subject. The words of `REFUSED` hide it, so they are refused.
+//! English: a sentence names its subject. The words of `REFUSED` hide it, so they are refused. A heading that the
+//! documentation of a function has stands alone on its line: text behind it would be a part of it.
 
 use super::{Source, Violation};
 
@@ -26,16 +27,26 @@ pub(super) fn check(sources: &[Source]) -> Vec<Violation> {
 fn of_file(source: &Source) -> Vec<Violation> {
     let mut violations = Vec::new();
     for (index, line) in source.text.lines().enumerate() {
+        let place = || format!("{}:{}", source.path, index + 1);
+        if source.path.ends_with(".rs") && is_heading_with_text(line) {
+            violations.push(Violation::new(place(), "has text behind a heading", "begin a line below the heading"));
+        }
         let lower = line.to_ascii_lowercase();
         for word in REFUSED.iter().filter(|word| has(&lower, word)) {
             violations.push(Violation::new(
-                format!("{}:{}", source.path, index + 1),
+                place(),
                 format!("says `{word}`"),
                 "name the subject: the client, the customer, the caller, or use the passive voice",
             ));
         }
     }
     violations
+}
+
+fn is_heading_with_text(line: &str) -> bool {
+    let heading = line.trim_start().strip_prefix("/// # ");
+    let rest = heading.and_then(|text| ["Errors", "Panics"].iter().find_map(|name| text.strip_prefix(name)));
+    rest.is_some_and(|rest| !rest.trim().is_empty())
 }
 
 /// Whether a line has the word in a sentence. Directly after a quote or `=` it is a value of a test.
@@ -69,6 +80,16 @@ mod tests {
         );
         assert_eq!(complaints("docs/a.md", &format!("{} knows.", REFUSED[4])).len(), 1);
         assert_eq!(complaints("a.toml", &format!("why = \"{} asks\"", REFUSED[2])).len(), 1);
+    }
+
+    #[test]
+    fn headings_with_text_behind_them_are_refused() {
+        for (line, refused) in
+            [("    /// # Errors If it fails.", true), ("    /// # Errors", false), ("/// # Panics None.", true)]
+        {
+            assert_eq!(!complaints("crates/a/src/a.rs", line).is_empty(), refused, "{line}");
+        }
+        assert!(complaints("docs/a.md", "/// # Errors If it fails.").is_empty());
     }
 
     #[test]

@@ -9,8 +9,9 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     /// Stores an event for the payment under this reference. The worker that has the payment, or claims it next, passes it to the
     /// machine. Acknowledge a callback only after this. The same event may arrive twice.
     ///
-    /// # Errors [`FleetError::NotWaiting`] if no open or ended payment under this reference takes events; [`FleetError::Store`] if
-    /// the event was not stored.
+    /// # Errors
+    /// [`FleetError::NotWaiting`] if no open or ended payment under this reference takes events; [`FleetError::Store`]
+    /// if the event was not stored.
     pub async fn event(&self, reference: &str, event: &FleetEvent) -> Result<(), FleetError> {
         let key = IntentKey::new(&*self.0.account, reference);
         let text = serde_json::to_string(event).map_err(|error| StoreError::Unreadable(error.to_string()))?;
@@ -28,7 +29,8 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     /// Returns the question of the payment under this reference, or its outcome, once its events were processed. If no other
     /// process works on the payment, this one continues it.
     ///
-    /// # Errors [`FleetError::NotWaiting`] if there is no such payment; otherwise as [`charge`](Self::charge).
+    /// # Errors
+    /// [`FleetError::NotWaiting`] if there is no such payment; otherwise as [`charge`](Self::charge).
     pub async fn step(&self, reference: &str) -> Result<FleetStep, FleetError> {
         let key = IntentKey::new(&*self.0.account, reference);
         let until = self.0.plan.clock.now().after(self.0.plan.patience);

@@ -23,7 +23,8 @@ impl<S: RewritableStore> SealedStore<S> {
     /// Seals every intent with the newest key, including ended ones, while workers continue. Once every process seals with that
     /// key, and every intent can be opened, the older keys are no longer needed.
     ///
-    /// # Errors If the store does not respond. The intents that were sealed until then stay sealed.
+    /// # Errors
+    /// If the store does not respond. The intents that were sealed until then stay sealed.
     pub async fn reseal(&self) -> Result<Resealed, StoreError> {
         let mut resealed = Resealed::default();
         let mut last = None;

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 
-/// A table that may be away.
+/// A table that can become unreachable.
 #[derive(Default, Clone)]
 struct Fake(Arc<Mutex<Held>>);
 

@@ -35,7 +35,7 @@ pub(super) struct Ahead {
     syncing: Option<thread::JoinHandle<Result<(), StoreError>>>,
     /// Why a commit of SQLite may be lost: until the next start, the redo log must not overwrite its changes.
     failure: Option<StoreError>,
-    /// SQLite lacks some changes of the redo log.
+    /// Whether SQLite lacks some changes of the redo log.
     pub(super) behind: bool,
 }
 
@@ -59,9 +59,9 @@ impl Ahead {
 }
 
 impl Sqlite {
-    /// The same with the redo log of its file, after what was done there since a generation was done again.
+    /// Adds the redo log of the file, and replays its entries since a generation.
     pub(super) fn ahead(mut self, path: &Path, key: &[u8; 32], since: u64) -> Result<Self, StoreError> {
-        // From here on it may be written to.
+        // The file may be written from here on.
         self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
         // The log is created when the file is first read.
         self.connection.pragma_query_value(None, "user_version", |_| Ok(()))?;
@@ -73,7 +73,7 @@ impl Sqlite {
             left.iter().try_for_each(|left| self.redo(left))?;
             self.seal_whole(redo.generation())?;
             self.run("COMMIT")?;
-            // Called before the redo log is overwritten.
+            // This runs before the redo log is overwritten.
             log.sync()?;
         }
         let syncer = Syncer::new(redo.file()?);
