@@ -2,6 +2,7 @@
 
 mod ends;
 mod kills;
+mod many;
 mod refusals;
 mod relay;
 mod sharing;
