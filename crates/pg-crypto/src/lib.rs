@@ -85,6 +85,8 @@ mod explain;
 mod session;
 mod sign;
 mod stack;
+#[cfg(test)]
+mod texts;
 
 pub use explain::{Diagnosis, DropReason, DroppedParameter, Explanation, Mistake, SignedParameter, diagnose, explain};
 pub use session::{
