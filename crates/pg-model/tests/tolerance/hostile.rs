@@ -119,7 +119,7 @@ fn a_reply_cut_short_at_any_byte_is_an_error() {
         let method = METHODS
             .iter()
             .find(|info| path.ends_with(format!("{}/{}", info.service.name, file_name(&path, info.name))));
-        for end in (0..body.len()).step_by(if cfg!(miri) { 97 } else { 1 }) {
+        for end in (0..body.len()).step_by(if cfg!(miri) { 197 } else { 1 }) {
             let mut record: Box<dyn pg_model::Record> = method.map_or_else(
                 || Box::new(RedirectData::default()) as Box<dyn pg_model::Record>,
                 |info| (info.new_reply)(),
@@ -136,7 +136,7 @@ fn file_name(path: &std::path::Path, method: &str) -> String {
 
 /// Every reader that a service's bytes can reach.
 fn read_as_everything(body: &[u8]) {
-    for info in METHODS {
+    for info in METHODS.iter().step_by(if cfg!(miri) { 7 } else { 1 }) {
         drop(decode_into(body, &mut *(info.new_reply)()));
     }
     drop(pg_model::decode::<CheckoutToken>(body));
