@@ -159,10 +159,4 @@ macro_rules! text_traits {
     };
 }
 
-/// The `KNOWN` of a large table whose constants are named after their codes.
-macro_rules! known {
-    ($($code:literal),*) => {
-        &[$(Self(Cow::Borrowed($code))),*]
-    };
-}
-pub(crate) use {known, text_traits};
+pub(crate) use text_traits;

@@ -39,7 +39,7 @@ const ROOT: &str = "pub(crate) mod codes;\npub(crate) mod groups;\npub(crate) mo
     method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply}, outcome::Outcome, \
     parameters::{Named, ParameterSink, Parameters}, read::Reader, \
     record::{Keyed, ListShape, Record, RecordWriter, Slot}, record_traits::{record_fields, record_traits}, remedy::Remedy, \
-    secret::{CardNumber, Cv2, Secret}, text::{Text, known, text_traits}, value::Extra, violation::Violations, write};\n}\n";
+    secret::{CardNumber, Cv2, Secret}, text::{Text, text_traits}, value::Extra, violation::Violations, write};\n}\n";
 
 /// The line with which a file begins that uses them.
 const PRELUDE: &str = "use crate::generated::prelude::*;\n\n";

@@ -75,10 +75,9 @@ pub(super) fn steps<'a>(programs: &'a [Program], metadata: &'a Metadata) -> Resu
         found.push((place.unwrap_or(LONGEST.len()), title, program, package));
     }
     found.sort_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)));
-    let sandbox = found.iter().filter(|(.., package)| SANDBOX.contains(&&**package.name));
     let mut over = Vec::new();
-    for &(_, _, program, package) in sandbox {
-        let journeys = JOURNEYS.iter().filter(|(is_library, _)| *is_library == program.is_library);
+    for &(_, _, program, package) in &found {
+        let journeys = JOURNEYS.iter().filter(|(name, _)| *name == *package.name);
         for (store, (_, names)) in STORES.into_iter().flat_map(|store| journeys.clone().map(move |one| (store, one))) {
             let title = format!("tests: journeys of {} over {store}", program.name);
             over.push(Step::new(title, move || {
@@ -93,14 +92,13 @@ pub(super) fn steps<'a>(programs: &'a [Program], metadata: &'a Metadata) -> Resu
     Ok(found.into_iter().map(step).chain(over).collect())
 }
 
-/// The packages whose journeys run over other stores too, and the stores besides SQLite.
-const SANDBOX: [&str; 2] = ["pg-sandbox", "pg-sandbox-tests"];
+/// The stores besides SQLite that journeys of the sandbox run over too.
 const STORES: [&str; 2] = ["map", "postgres"];
-/// Those that are worth their time, in the library's own tests or outside; docs/contributing.md says how to run all.
-const JOURNEYS: [(bool, &[&str]); 2] = [
-    (true, &["sandbox::tests::"]),
+/// The packages of these journeys, and those that are worth their time; docs/contributing.md says how to run all.
+const JOURNEYS: [(&str, &[&str]); 2] = [
+    ("pg-sandbox", &["sandbox::tests::"]),
     (
-        false,
+        "pg-sandbox-tests",
         &["session_and_tokens::", "hosted_checkout::operations", "control::lists", "control::requests", "accounts::"],
     ),
 ];

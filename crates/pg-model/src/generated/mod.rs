@@ -27,7 +27,7 @@ mod prelude {
         record_traits::{record_fields, record_traits},
         remedy::Remedy,
         secret::{CardNumber, Cv2, Secret},
-        text::{Text, known, text_traits},
+        text::{Text, text_traits},
         value::Extra,
         violation::Violations,
         write,

@@ -54,30 +54,22 @@ pub(super) fn generate(tables: &Tables) -> Vec<Unit> {
 fn unit(table: &CodeTable, more: &str) -> Unit {
     let name = &table.name;
     let constants: String = table.codes.iter().map(constant).collect();
+    let known: Vec<String> = table.codes.iter().map(|code| format!("Self::{}", code.name)).collect();
     // A table of many codes is sorted, and searched in half a dozen steps.
     let search =
         if table.codes.len() > 100 && table.codes.is_sorted_by_key(|code| &code.code) { "sorted" } else { "listed" };
-    // The names of a large table are its codes, of which rustfmt puts many on a line.
-    let known = if table.codes.iter().all(|code| code.name == code.code) {
-        format!("known![{}]", joined(table, |code| literal(&code.code)))
-    } else {
-        format!("&[{}]", joined(table, |code| format!("Self::{}", code.name)))
-    };
     let code = format!(
         "{PRELUDE}/// {doc} (spec {source}) An unknown code is kept unchanged.\n\
          #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]\npub struct {name}(Cow<'static, str>);\n\n\
          text_traits!({name}: {search});\n\n\
-         impl {name} {{\n{constants}/// All codes of the table.\npub const KNOWN: &'static [Self] = {known};\n\n{message}{facts}{more}}}\n",
+         impl {name} {{\n{constants}/// All codes of the table.\npub const KNOWN: &'static [Self] = &[{known}];\n\n{message}{facts}{more}}}\n",
         doc = table.doc,
         source = table.source,
+        known = known.join(", "),
         message = message(table),
         facts = facts(table),
     );
     Unit { name: name.clone(), code }
-}
-
-fn joined(table: &CodeTable, text: impl Fn(&Code) -> String) -> String {
-    table.codes.iter().map(text).collect::<Vec<_>>().join(", ")
 }
 
 fn constant(code: &Code) -> String {
