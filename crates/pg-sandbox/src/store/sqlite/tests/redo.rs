@@ -207,3 +207,37 @@ fn a_generation_is_on_the_disk_before_the_next_one_begins() {
     assert_eq!(generation(&store), first);
     assert_eq!(state(&mut store), held);
 }
+
+#[test]
+fn while_sqlite_lacks_changes_nothing_is_read_and_when_it_can_have_them_nothing_is_lost() {
+    let (_folder, path) = file();
+    let mut store = Sqlite::open(&path, &KEY).unwrap();
+    let limit = |store: &Sqlite, pages: i64| store.connection.pragma_update(None, "max_page_count", pages).unwrap();
+    limit(&store, 1);
+    let mut held = State::new();
+    let mut refused = None;
+    for number in 0..200 {
+        if let Err(error) = store.begin() {
+            refused = Some(error);
+            break;
+        }
+        store.rollback();
+        let after = group(&mut store, &[(number, 1, 250), (number / 2, 1, 9)], &held);
+        store.commit().unwrap();
+        held = after;
+        store.settle(&mut || false);
+    }
+    assert!(matches!(refused, Some(StoreError::Full)), "{refused:?}");
+    assert!(store.begin().is_err());
+    assert!(store.get(Note::KIND, "k0").is_err() && store.holds(Note::KIND, "k0").is_err());
+    assert!(store.select(Note::KIND, &Query::newest(9)).is_err());
+    limit(&store, 1_000_000);
+    store.begin().unwrap();
+    assert_eq!(state_by_key(&mut store), held);
+    store.rollback();
+    let after = group(&mut store, &[(1, 1, 1)], &held);
+    store.commit().unwrap();
+    assert_eq!(state(&mut store), after);
+    drop(store);
+    assert_eq!(state(&mut Sqlite::open(&path, &KEY).unwrap()), after);
+}
