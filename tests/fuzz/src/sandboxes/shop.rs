@@ -3,7 +3,7 @@
 use std::{collections::HashMap, net::IpAddr, time::Duration};
 
 use bytes::Bytes;
-use http::{Request, Response, StatusCode, header::CONTENT_TYPE};
+use http::{Method, Request, Response, StatusCode, header::CONTENT_TYPE};
 use pg_model::method::MethodInfo;
 use pg_sandbox::{Peer, ResponseDelivery, Sandbox, Timestamp, merchants::Merchant};
 use serde_json::Value;
@@ -51,9 +51,9 @@ impl Shop {
         if self.peer > 1 {
             request.extensions_mut().insert(Peer(IpAddr::from([10, 0, 0, self.peer])));
         }
-        let path = request.uri().path().to_owned();
+        let (path, is_head) = (request.uri().path().to_owned(), request.method() == Method::HEAD);
         let response = self.sandbox.handle(self.now, request);
-        self.check(&path, &response);
+        self.check(&path, is_head, &response);
         for (key, names) in KEYS {
             if let Some(found) = usual::found_in(&response, key) {
                 self.known.extend(names.iter().map(|name| (*name, found.clone())));
@@ -63,7 +63,7 @@ impl Shop {
         response
     }
 
-    fn check(&self, path: &str, response: &Response<Bytes>) {
+    fn check(&self, path: &str, is_head: bool, response: &Response<Bytes>) {
         let (status, body) = (response.status(), response.body());
         let odd = ResponseDelivery::of(response) != ResponseDelivery::Send || self.faulty;
         assert!(odd || status.as_u16() < 500, "{path}: {response:?}");
@@ -77,7 +77,9 @@ impl Shop {
             return;
         }
         let shape = response.headers().get(CONTENT_TYPE).map(|value| value.as_bytes().to_vec()).unwrap_or_default();
-        if shape.starts_with(b"application/json") {
+        if is_head {
+            assert!(text.is_empty(), "{path}: {text}");
+        } else if shape.starts_with(b"application/json") {
             assert!(serde_json::from_str::<Value>(&text).is_ok(), "{path}: {text}");
         } else if shape.starts_with(b"text/xml") || shape.starts_with(b"application/xml") {
             let mut reader = quick_xml::Reader::from_str(&text);
