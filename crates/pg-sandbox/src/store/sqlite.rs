@@ -199,7 +199,7 @@ impl Sqlite {
     }
 
     /// Returns an error while SQLite lacks changes that were committed: what it has may be out of date.
-    fn is_complete(&self) -> Result<(), StoreError> {
+    fn check_complete(&self) -> Result<(), StoreError> {
         if self.ahead.as_ref().is_some_and(|ahead| ahead.behind) { Err(StoreError::Lost) } else { Ok(()) }
     }
 
@@ -314,7 +314,7 @@ impl Store for Sqlite {
     }
 
     fn get(&mut self, kind: &'static Kind, key: &str) -> Result<Option<String>, StoreError> {
-        self.is_complete()?;
+        self.check_complete()?;
         let Self { connection, tables, sealer, keys, later, .. } = self;
         let table = table(tables, kind.table)?;
         let key = table.key(sealer, key);
@@ -327,7 +327,7 @@ impl Store for Sqlite {
     }
 
     fn holds(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
-        self.is_complete()?;
+        self.check_complete()?;
         let Self { connection, tables, sealer, keys, later, .. } = self;
         let table = table(tables, kind.table)?;
         let key = table.key(sealer, key);
@@ -357,7 +357,7 @@ impl Store for Sqlite {
     }
 
     fn select(&mut self, kind: &'static Kind, query: &Query<'_>) -> Result<Vec<String>, StoreError> {
-        self.is_complete()?;
+        self.check_complete()?;
         self.catch_up_with_later(&mut || false)?;
         let Self { connection, tables, sealer, keys, .. } = self;
         let table = table(tables, kind.table)?;

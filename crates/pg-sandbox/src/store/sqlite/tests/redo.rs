@@ -185,6 +185,20 @@ fn a_redo_log_of_another_key_or_store_is_ignored() {
     assert_eq!(opened_with(&path, &foreign).unwrap(), states[0]);
 }
 
+/// Commits groups until the store refuses to begin one. Returns its content, and why.
+fn fill(store: &mut Sqlite) -> (State, StoreError) {
+    let mut held = State::new();
+    for number in 0..90 {
+        if let Err(error) = store.begin() {
+            return (held, error);
+        }
+        store.rollback();
+        held = group(store, &[(number, 1, 20)], &held);
+        store.commit().unwrap();
+    }
+    panic!("no group was refused");
+}
+
 /// A power cut may lose what was not synced, in any order: an entry of the next generation may be on the disk while the end of the one
 /// before is not.
 #[test]
@@ -194,16 +208,10 @@ fn a_generation_is_on_the_disk_before_the_next_one_begins() {
     // A device that cannot be synced.
     store.ahead.as_mut().unwrap().syncer = Syncer::new(fs::File::open("/dev/null").unwrap());
     let generation = |store: &Sqlite| store.ahead.as_ref().unwrap().redo.generation();
-    let (first, mut held) = (generation(&store), State::new());
-    for number in 0..90 {
-        if store.begin().is_err() {
-            break;
-        }
-        store.rollback();
-        held = group(&mut store, &[(number, 1, 20)], &held);
-        store.commit().unwrap();
-    }
-    assert!(matches!(store.begin(), Err(StoreError::Unsynced(_))), "the log is full");
+    let first = generation(&store);
+    let (held, refused) = fill(&mut store);
+    assert!(matches!(refused, StoreError::Unsynced(_)), "the log is full: {refused:?}");
+    assert!(matches!(store.begin(), Err(StoreError::Unsynced(_))));
     assert_eq!(generation(&store), first);
     assert_eq!(state(&mut store), held);
 }
@@ -214,20 +222,8 @@ fn while_sqlite_lacks_changes_nothing_is_read_and_when_it_can_have_them_nothing_
     let mut store = Sqlite::open(&path, &KEY).unwrap();
     let limit = |store: &Sqlite, pages: i64| store.connection.pragma_update(None, "max_page_count", pages).unwrap();
     limit(&store, 1);
-    let mut held = State::new();
-    let mut refused = None;
-    for number in 0..200 {
-        if let Err(error) = store.begin() {
-            refused = Some(error);
-            break;
-        }
-        store.rollback();
-        let after = group(&mut store, &[(number, 1, 250), (number / 2, 1, 9)], &held);
-        store.commit().unwrap();
-        held = after;
-        store.settle(&mut || false);
-    }
-    assert!(matches!(refused, Some(StoreError::Full)), "{refused:?}");
+    let (held, refused) = fill(&mut store);
+    assert!(matches!(refused, StoreError::Full), "{refused:?}");
     assert!(store.begin().is_err());
     assert!(store.get(Note::KIND, "k0").is_err() && store.holds(Note::KIND, "k0").is_err());
     assert!(store.select(Note::KIND, &Query::newest(9)).is_err());
