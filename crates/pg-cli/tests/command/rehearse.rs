@@ -172,7 +172,10 @@ fn until_it_hangs(folder: &Path, more: &[&str]) -> (Started, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let plan = hanging(folder, listener.local_addr().unwrap().port());
     let options: Vec<&str> = ["--only", "M01,M02", "--jobs", "1"].iter().chain(more).copied().collect();
-    let running = rehearse(&plan, &options).start();
+    let temporary = folder.join("tmp");
+    fs::create_dir(&temporary).unwrap();
+    // What a killed rehearsal leaves is removed with the folder.
+    let running = rehearse(&plan, &options).env("TMPDIR", &temporary.display().to_string()).start();
     let (mut line, _) = listener.accept().unwrap();
     line.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     line.read_exact(&mut [0]).unwrap();
@@ -199,6 +202,7 @@ fn ctrl_c_leaves_no_process_and_still_writes_the_reports() {
     assert!(Command::new("kill").args(["-INT", &running.id().to_string()]).status().unwrap().success());
     assert!(running.wait().unwrap().code().is_some(), "it ends by itself");
     assert!(has_ended(line), "the adapter still runs");
+    assert_eq!(fs::read_dir(at("tmp")).unwrap().count(), 0, "temporary files are left");
     assert!(fs::read_to_string(at("r.html")).unwrap().contains("Rehearsal, interrupted"));
     assert!(fs::read_to_string(at("r.xml")).unwrap().contains("M01"));
     let json: serde_json::Value = serde_json::from_str(&fs::read_to_string(at("r.json")).unwrap()).unwrap();
