@@ -20,7 +20,7 @@ pub enum Scenario {
     Challenge,
     /// 3-D Secure asks the customer and always fails; payments are approved.
     ChallengeFailed,
-    /// 3-D Secure asks the customer, who can pass; a payment after a failed challenge is declined.
+    /// 3-D Secure asks the customer, who can pass; a payment after a challenge that was not passed is declined.
     ChallengeRequired,
     /// The card does not support 3-D Secure; payments are approved.
     NotEnrolled,

@@ -34,10 +34,10 @@ impl Target {
         };
         let port = match authority.as_str().get(authority.host().len()..).unwrap_or_default() {
             "" => default_port(tls),
-            given => port(given).ok_or(BadTarget::NotAnAddress)?,
+            given => port(given).ok_or(BadTarget::NoPort)?,
         };
         let rules = Rules::new(kind, tls, access);
-        let host = Host::of(authority.host()).ok_or(BadTarget::NotAnAddress)?;
+        let host = Host::of(authority.host()).ok_or(BadTarget::NoHost)?;
         match host {
             Host::Address(address) => rules.admit(address)?,
             Host::ThisMachine => rules.admit_localhost()?,
@@ -57,10 +57,16 @@ pub(crate) const fn default_port(tls: bool) -> u16 {
 
 /// Returns the URL in ASCII, with a path, which a request line needs, and without its fragment, which is never sent.
 fn uri(text: &str) -> Result<Uri, BadTarget> {
-    if text.len() > LONGEST || !Format::Url.admits(text) {
+    if text.len() > LONGEST {
+        return Err(BadTarget::TooLong);
+    }
+    if !Format::Url.admits(text) {
         return Err(BadTarget::NotAnAddress);
     }
     let address = text.split('#').next().unwrap_or_default();
+    if address.split('/').nth(2).and_then(|rest| rest.split('?').next()).is_some_and(|host| !host.is_ascii()) {
+        return Err(BadTarget::NoHost);
+    }
     let ascii = utf8_percent_encode(address, CONTROLS).to_string();
     let uri: Uri = ascii.parse().map_err(|_| BadTarget::NotAnAddress)?;
     // The written form of a URL without a path has `/`.
@@ -113,6 +119,15 @@ pub(crate) enum BadTarget {
     /// Not an absolute http or https URL with a host.
     #[error("it is not an absolute http or https URL")]
     NotAnAddress,
+    /// Longer than [`LONGEST`].
+    #[error("it is longer than 8,192 bytes")]
+    TooLong,
+    /// Its host is none that is connected to.
+    #[error("its host is neither an IP address nor a name in ASCII (xn--…)")]
+    NoHost,
+    /// Its port is not a number from 1 to 65535.
+    #[error("its port is not a number from 1 to 65535")]
+    NoPort,
     /// Contains a user name or a password.
     #[error("it contains credentials")]
     Credentials,
@@ -162,13 +177,14 @@ mod tests {
             ("ftp://shop.example/", BadTarget::NotAnAddress),
             ("file:///etc/passwd", BadTarget::NotAnAddress),
             ("https://", BadTarget::NotAnAddress),
-            ("https://shop.example:0/", BadTarget::NotAnAddress),
-            ("https://shop.example:/", BadTarget::NotAnAddress),
-            ("https://shop.example:70000/", BadTarget::NotAnAddress),
-            ("https://shop.example:+80/", BadTarget::NotAnAddress),
-            ("https://sh\u{f6}p.example/", BadTarget::NotAnAddress),
+            ("https://shop.example:0/", BadTarget::NoPort),
+            ("https://shop.example:/", BadTarget::NoPort),
+            ("https://shop.example:70000/", BadTarget::NoPort),
+            ("https://shop.example:+80/", BadTarget::NoPort),
+            ("https://sh\u{f6}p.example/", BadTarget::NoHost),
+            ("https://sh\u{f6}p.example?a=1", BadTarget::NoHost),
             ("https://shop.example\\@10.0.0.1/", BadTarget::NotAnAddress),
-            ("https://[fe80::1%25eth0]/", BadTarget::NotAnAddress),
+            ("https://[fe80::1%25eth0]/", BadTarget::NoHost),
             ("https://shop.example/a b", BadTarget::NotAnAddress),
             ("https://user:pass@shop.example/", BadTarget::Credentials),
             ("https://user@localhost/", BadTarget::Credentials),
@@ -194,7 +210,7 @@ mod tests {
             Target::parse("https://shop.example?a=1", CallbackKind::Checkout, &OutgoingAccess::default()).unwrap();
         assert_eq!(whole.uri.path_and_query().unwrap(), "/?a=1");
         let long = format!("https://shop.example/{}", "a".repeat(LONGEST));
-        assert_eq!(judge(&long, CallbackKind::AccountUpdater), Err(BadTarget::NotAnAddress));
+        assert_eq!(judge(&long, CallbackKind::AccountUpdater), Err(BadTarget::TooLong));
     }
 
     // spec: 3 §4.1, A18, A77: callback_url uses port 80 or 443.

@@ -79,8 +79,13 @@ pub(crate) const fn entry<M: Serve>() -> Entry {
 impl Entry {
     /// Reads the typed request of a form, or returns why it cannot be read.
     fn typed(&self, form: &Form) -> Result<Box<dyn Served>, Refusal> {
-        let request = (self.read)(form)?;
-        misplaced::refusal(self.info, form).map_or(Ok(request), Err)
+        let misplaced = || misplaced::refusal(self.info, form);
+        match (self.read)(form) {
+            Ok(request) => misplaced().map_or(Ok(request), Err),
+            // The misspelt name of the only field helps more than that there is none.
+            Err(refusal) if refusal.is(SandboxErrorCode::NOTHING_TO_UPDATE) => Err(misplaced().unwrap_or(refusal)),
+            Err(refusal) => Err(refusal),
+        }
     }
 }
 

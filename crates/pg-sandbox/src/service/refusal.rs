@@ -47,6 +47,11 @@ impl Refusal {
         &self.basis
     }
 
+    /// Whether it has this code of the sandbox, whatever the dialect calls it.
+    pub(crate) fn is(&self, code: SandboxErrorCode) -> bool {
+        self.own == Some(code)
+    }
+
     /// Returns the three digits of the code.
     pub(crate) fn code(&self) -> &str {
         &self.code

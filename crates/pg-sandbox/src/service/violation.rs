@@ -59,7 +59,10 @@ fn of(violation: &Violation) -> Refusal {
         "cardKey" if violation.rule == Rule::DUPLICATE_CARD_KEY => {
             return SandboxErrorCode::DUPLICATE_CARD_KEYS.into();
         }
-        "callbackUrl" | "callback_url" => ErrorCode::INVALID_CALLBACK_URL,
+        "callbackUrl" | "callback_url" => {
+            let refusal = Refusal::from(ErrorCode::INVALID_CALLBACK_URL);
+            return refusal.about("it is not an absolute http or https URL");
+        }
         name if violation.rule == Rule::MISSPELT_AMOUNT => {
             return Refusal::from(SandboxErrorCode::MISPLACED_AMOUNT)
                 .about(name)

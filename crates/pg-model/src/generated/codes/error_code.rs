@@ -21,7 +21,7 @@ impl ErrorCode {
     pub const INVALID_FUNCTION_CALL: Self = Self(Cow::Borrowed("103"));
     /// `104`: The encoding is neither xml nor json. (spec 1 §7)
     pub const INVALID_RETURN_TYPE: Self = Self(Cow::Borrowed("104"));
-    /// `105`: No account has this API key in this environment. (spec 1 §7)
+    /// `105`: The account has no settings for this version of the API in this environment. (spec 1 §7)
     pub const MERCHANT_SETTINGS_NOT_FOUND: Self = Self(Cow::Borrowed("105"));
     /// `106`: The operator has not enabled this function for the account. (spec 1 §7)
     pub const PERMISSION_DENIED: Self = Self(Cow::Borrowed("106"));

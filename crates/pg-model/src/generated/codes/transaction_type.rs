@@ -21,7 +21,7 @@ impl TransactionType {
     pub const REFUND: Self = Self(Cow::Borrowed("Refund"));
     /// `3DSecureCheck`: A 3-D Secure authentication that was started. (spec 2 §2.3)
     pub const THREE_D_SECURE_CHECK: Self = Self(Cow::Borrowed("3DSecureCheck"));
-    /// `3DSAuthenticatedOnly`: A successful 3-D Secure authentication that has not been used for a payment. (spec 2 §2.3)
+    /// `3DSAuthenticatedOnly`: A 3-D Secure check that ended authenticated; a payment that follows is a transaction of its own. (spec 2 §2.3)
     pub const THREE_D_SECURE_AUTHENTICATED_ONLY: Self = Self(Cow::Borrowed("3DSAuthenticatedOnly"));
     /// All codes of the table.
     pub const KNOWN: &'static [Self] = &[

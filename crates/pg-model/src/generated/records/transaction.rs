@@ -26,7 +26,7 @@ pub struct Transaction {
     pub currency: Currency,
     /// Amount in whole minor units; in lookups of the sandbox (A21). `transactionValue` (spec 2 §2.3).
     pub transaction_value: String,
-    /// The transaction that was captured, cancelled or refunded; in lookups of the sandbox (A21). `originalTransactionKey` (spec 2 §2.3).
+    /// The transaction that was captured, cancelled, refunded or repeated; in lookups of the sandbox (A21). `originalTransactionKey` (spec 2 §2.3).
     pub original_transaction_key: TransactionKey,
     /// Time of its creation, ISO 8601 with offset; in lookups of the sandbox (A21). `createdOn` (spec 2 §2.3).
     pub created_on: String,

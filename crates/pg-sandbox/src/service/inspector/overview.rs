@@ -21,7 +21,7 @@ const SCENARIOS: [(&str, &str); 12] = [
     ("no-response-charged", "The bank charges and does not answer: error 119, and a lookup finds the payment"),
     ("challenge", "3-D Secure asks the customer, who may pass or fail"),
     ("challenge-failed", "3-D Secure asks the customer, who fails in any case"),
-    ("challenge-required", "3-D Secure asks the customer; after a challenge that was not passed payments are declined"),
+    ("challenge-required", "3-D Secure asks the customer; payments after a challenge that was not passed are declined"),
     ("not-enrolled", "The card does not take part in 3-D Secure"),
     ("updater-700-a", "The account updater returns a new number: that of updater-700-b"),
     ("updater-700-b", "The account updater returns a new number: that of updater-700-a"),

@@ -74,7 +74,10 @@ const SCENARIOS: [(&str, &str); 12] = [
     ("no-response-charged", "the bank's answer is lost: error 119, and a lookup finds the charge"),
     ("challenge", "3-D Secure challenges the customer; payments are approved"),
     ("challenge-failed", "3-D Secure challenges the customer and always fails; payments are approved"),
-    ("challenge-required", "3-D Secure challenges the customer; without a passed challenge payments are declined"),
+    (
+        "challenge-required",
+        "3-D Secure challenges the customer; payments after a challenge that was not passed are declined",
+    ),
     ("not-enrolled", "the card does not support 3-D Secure; payments are approved"),
     ("updater-700-a", "the account updater answers 700 with the number of updater-700-b"),
     ("updater-700-b", "the account updater answers 700 with the number of updater-700-a"),

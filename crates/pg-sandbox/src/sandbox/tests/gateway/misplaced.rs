@@ -28,11 +28,13 @@ fn a_reference_is_refused_by_methods_without_one() {
         assert_eq!(shop.call("auth", &raw(PAN, &[(name, "")])).code(), "600", "{name}");
     }
     let key = pay(&mut shop, 100);
-    assert_eq!(
-        shop.call("update", &[("transactionKey", &key), ("merchantReference", "a"), ("uniqueMerchantReference", "u")])
-            .code(),
-        "963"
-    );
+    for name in ["merchantreference", "merchant_reference", "MerchantReference", "uniqueMerchantReference"] {
+        // Without another field too, which alone would be 955.
+        for more in [&[][..], &[("merchantReference", "a")]] {
+            let answer = shop.call("update", &[&[("transactionKey", key.as_str()), (name, "u")], more].concat());
+            assert_eq!((answer.code(), answer.rests_on("A150")), ("963", true), "{name}: {answer:?}");
+        }
+    }
     assert_eq!(shop.call("lookup", &[("transactionKey", &key), ("unique_merchant_reference", "u")]).code(), "963");
     let item = [("item_name[0]", "Tea"), ("item_price[0]", "1")];
     for name in ["uniqueMerchantReference", "merchantReference", "merchantCustomerReference", "trans_reference"] {

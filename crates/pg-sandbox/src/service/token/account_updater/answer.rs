@@ -2,7 +2,10 @@
 
 use pg_model::CardRetrievalCode;
 
-use crate::cards::{self, Scenario, Scheme};
+use crate::{
+    cards::{self, Scenario, Scheme},
+    timestamp::Timestamp,
+};
 
 /// The card that the schemes have on record.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,8 +27,8 @@ pub(super) fn usual(number: &str) -> CardRetrievalCode {
 }
 
 /// Returns the new card that comes with an answer, if one does (A74).
-pub(super) fn new_card(response: &str, number: &str, (month, year): (&str, &str)) -> Option<NewCard> {
-    let (later_month, later_year) = one_month_later(month, year);
+pub(super) fn new_card(response: &str, number: &str, (month, year): (&str, &str), now: Timestamp) -> Option<NewCard> {
+    let (later_month, later_year) = one_month_later(month, year, now);
     let card = |number: String, month: &str, year: &str| NewCard {
         number,
         expiry_month: month.to_owned(),
@@ -40,13 +43,15 @@ pub(super) fn new_card(response: &str, number: &str, (month, year): (&str, &str)
     })
 }
 
-/// December becomes January of the next year; an invalid date and the last four-digit month do not change.
-fn one_month_later(month: &str, year: &str) -> (String, String) {
-    match (month.parse::<u8>(), year.parse::<u16>()) {
-        (Ok(12), Ok(number @ ..9999)) => ("01".to_owned(), format!("{:04}", number + 1)),
-        (Ok(number @ 1..=11), Ok(_)) => (format!("{:02}", number + 1), year.to_owned()),
-        _ => (month.to_owned(), year.to_owned()),
-    }
+/// December becomes January of the next year. An incomplete expiry, and the last one with a year of four digits, become
+/// the month after the current one (A73).
+fn one_month_later(month: &str, year: &str, now: Timestamp) -> (String, String) {
+    let (year, month) = match (year.parse::<u16>(), month.parse::<u8>()) {
+        (Ok(year @ ..=9999), Ok(month @ 1..=12)) if (year, month) != (9999, 12) => (year, month),
+        _ => now.year_and_month(),
+    };
+    let (year, month) = if month < 12 { (year, month + 1) } else { (year + 1, 1) };
+    (format!("{month:02}"), format!("{year:04}"))
 }
 
 /// Returns a new number: of the pair, each gets the other's; any other card gets the next valid number of its bank.
@@ -100,8 +105,12 @@ mod tests {
     const MONTH: &str = "4000000000010001";
     const ANY: &str = "4111111111111111";
 
+    fn now() -> Timestamp {
+        Timestamp::parse("2026-12-31T23:00:00Z").unwrap()
+    }
+
     fn told(response: &str, number: &str, expiry: (&str, &str)) -> String {
-        new_card(response, number, expiry)
+        new_card(response, number, expiry, now())
             .map(|card| format!("{} {}/{}", card.number, card.expiry_month, card.expiry_year))
             .unwrap_or_default()
     }
@@ -116,9 +125,17 @@ mod tests {
         assert_eq!(told("700", B, ("05", "2030")), format!("{A} 05/2030"));
         assert_eq!(told("702", MONTH, ("05", "2030")), format!("{MONTH} 06/2030"));
         assert_eq!(told("702", MONTH, ("12", "2029")), format!("{MONTH} 01/2030"));
-        // A year has four digits (spec 1 §2.1), so the last of them has no later month.
-        assert_eq!(told("702", MONTH, ("12", "9999")), format!("{MONTH} 12/9999"));
-        assert_eq!(told("702", MONTH, ("??", "2029")), format!("{MONTH} ??/2029"));
+    }
+
+    // spec: 1 §2.3, 1 §2.4, A73: 702 says that the expiry has changed. A year has four digits (spec 1 §2.1), and an update
+    // may clear a month or a year (spec 1 §4.6).
+    #[test]
+    fn an_expiry_without_a_later_month_becomes_the_next_month() {
+        for expiry in [("12", "9999"), ("", ""), ("", "2040"), ("05", ""), ("13", "2040"), ("05", "12345")] {
+            assert_eq!(told("702", MONTH, expiry), format!("{MONTH} 01/2027"), "{expiry:?}");
+            assert_eq!(told("707", ANY, expiry), "4111111111111129 01/2027", "{expiry:?}");
+        }
+        assert_eq!(told("702", MONTH, ("11", "9999")), format!("{MONTH} 12/9999"));
     }
 
     // spec: 1 §2.3, A74
@@ -129,7 +146,7 @@ mod tests {
         for (number, scheme) in
             [(ANY, Scheme::Mastercard), ("340000000001007", Scheme::Visa), ("6799990000000001001", Scheme::Visa)]
         {
-            let flipped = new_card("712", number, ("05", "2030")).unwrap().number;
+            let flipped = new_card("712", number, ("05", "2030"), now()).unwrap().number;
             assert_eq!(Scheme::of(&flipped), Some(scheme), "{flipped}");
             assert!(cards::luhn_valid(&flipped) && flipped.len() == 16, "{flipped}");
         }

@@ -92,7 +92,7 @@ fn ask(
     };
     let response = response.cloned().unwrap_or_else(|| answer::usual(number).as_str().to_owned());
     let expiry = (old.card.expiry_month.as_str(), old.card.expiry_year.as_str());
-    let new = answer::new_card(&response, number, expiry).map(|card| renewed(context, &old, &card, at));
+    let new = answer::new_card(&response, number, expiry, at).map(|card| renewed(context, &old, &card, at));
     Ok((response, new))
 }
 
