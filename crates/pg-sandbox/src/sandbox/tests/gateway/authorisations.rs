@@ -209,6 +209,10 @@ fn a_terminal_must_belong_to_the_account() {
     }
     let key = shop.call("auth", &raw(PAN, &[("terminalKey", "main-web")])).key();
     assert_eq!(shop.payment(&key).details["terminalKey"], "main-web");
+    // A refund belongs to the terminal of its payment.
+    let refund = shop.call("refund", &[("transactionKey", &key), ("terminalKey", "nowhere")]);
+    assert_eq!((refund.code(), refund.warning.contains("terminalKey")), ("600", true), "{refund:?}");
+    assert_eq!(shop.payment(&refund.key()).details["terminalKey"], "main-web");
 }
 
 // spec: 2 §4.3: The price is a whole number of minor units.

@@ -66,6 +66,7 @@ fn the_card_decides_after_any_end_of_the_challenge() {
         }
         let key = open(&mut shop, NOT_ENROLLED, &[]);
         assert_eq!(pay_with(&mut shop, method, &key).code(), "600");
+        assert_eq!(shop.call("auth", &raw(INSISTS, &[])).code(), "600", "no challenge was asked for");
     }
 }
 
