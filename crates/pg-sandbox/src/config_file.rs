@@ -187,7 +187,7 @@ impl Row {
             (
                 "currencies",
                 !self.currencies.is_empty() && self.currencies.iter().all(|code| is_currency(code)),
-                "must be one or more ISO 4217 codes of three upper-case letters",
+                "must be one or more codes of three upper-case letters, such as GBP",
             ),
             ("requestsPerMinute", self.requests_per_minute != Some(0), "must be at least 1"),
         ];
@@ -307,7 +307,7 @@ rawCards = true
             ("\"shop\"", "\"Shop\"", "merchant 1 (\"Shop\"), name", "must be 1 to 32"),
             ("ABCDEF\"", "ABCDE\"", "merchant 1 (\"shop\"), apiKey", "exactly 32"),
             ("\"secret\"", "\"\"", "merchant 1 (\"shop\"), shaKey", "1 to 128"),
-            ("[\"GBP\", \"EUR\"]", "[]", "merchant 1 (\"shop\"), currencies", "ISO 4217"),
+            ("[\"GBP\", \"EUR\"]", "[]", "merchant 1 (\"shop\"), currencies", "such as GBP"),
             ("rawCards = true", "accountUpdater = true", "accountUpdaterKey", "needed"),
             ("rawCards = true", "enterpriseApiKey = \"k\"", "enterpriseApiKey", "exactly 32"),
             ("rawCards = true", "requestsPerMinute = 0", "requestsPerMinute", "at least 1"),
