@@ -233,18 +233,6 @@ impl Row {
     }
 }
 
-impl Tables {
-    /// Every row that names a group.
-    fn group_rows(&self) -> impl Iterator<Item = &GroupRow> {
-        let of_methods = self.services.iter().flat_map(|service| &service.methods).flat_map(|method| &method.fields);
-        let of_groups = self.groups.iter().flat_map(|group| &group.fields);
-        of_methods.chain(of_groups).filter_map(|row| match row {
-            Row::Group(row) => Some(row),
-            Row::Field(_) => None,
-        })
-    }
-}
-
 /// Whether a text is a document's number and a section, such as `2 §4.3`.
 fn is_source(source: &str) -> bool {
     source.split_once(" §").is_some_and(|(document, section)| {

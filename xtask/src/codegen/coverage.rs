@@ -108,8 +108,7 @@ fn entries(tables: &Tables) -> Vec<Entry> {
     let mut add = |group: &str, name: String, target: &str, assumption, source: &str| {
         entries.push(Entry { group: group.into(), name, target: target.into(), assumption, source: source.into() });
     };
-    let methods = tables.services.iter().flat_map(|service| service.methods.iter().map(move |one| (service, one)));
-    for (service, method) in methods {
+    for (service, method) in tables.methods() {
         let name = format!("{}/{}", service.info.name, method.name);
         let group = format!("method {name}");
         add(&group, String::new(), &group, None, &method.source);

@@ -44,13 +44,11 @@ pub(crate) fn generate(root: &Path) -> anyhow::Result<(String, String)> {
 
 fn requests(tables: &Tables) -> BTreeSet<String> {
     let mut words = owned(&REQUESTS);
-    for service in &tables.services {
-        for method in &service.methods {
-            words.insert(format!("{}{}", service.info.prefix, method.name));
-            for field in tables.flatten(&method.fields) {
-                words.insert(field.wire.replace("{n}", "0"));
-                words.extend(field.aliases.iter().chain(&field.values).cloned());
-            }
+    for (service, method) in tables.methods() {
+        words.insert(format!("{}{}", service.info.prefix, method.name));
+        for field in tables.flatten(&method.fields) {
+            words.insert(field.wire.replace("{n}", "0"));
+            words.extend(field.aliases.iter().chain(&field.values).cloned());
         }
     }
     words.extend(tables.currencies.iter().map(|currency| currency.code.clone()));

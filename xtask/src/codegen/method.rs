@@ -24,7 +24,7 @@ pub(crate) fn run(root: &Path, name: Option<&str>) -> anyhow::Result<()> {
             let (service, method) = find(&tables, name)?;
             print!("{}", page(root, &tables, service, method));
         }
-        None => methods(&tables).for_each(|(service, method)| {
+        None => tables.methods().for_each(|(service, method)| {
             println!("{:40} {}", path(service, method), method.title);
         }),
     }
@@ -36,10 +36,6 @@ fn path(service: &Service, method: &Method) -> String {
     format!("{}/{}", service.info.name, method.name)
 }
 
-fn methods(tables: &Tables) -> impl Iterator<Item = (&Service, &Method)> {
-    tables.services.iter().flat_map(|service| service.methods.iter().map(move |method| (service, method)))
-}
-
 /// The method with that name, its service's name before it or not, or with that Rust type. Capitals do not count.
 fn find<'t>(tables: &'t Tables, name: &str) -> anyhow::Result<(&'t Service, &'t Method)> {
     let same = |known: &str| known.eq_ignore_ascii_case(name.trim_start_matches('/'));
@@ -47,11 +43,11 @@ fn find<'t>(tables: &'t Tables, name: &str) -> anyhow::Result<(&'t Service, &'t 
         let on_the_wire = format!("{}{}", service.info.prefix.trim_start_matches('/'), method.name);
         [&path(service, method), &method.name, &method.rust, &on_the_wire].into_iter().any(|known| same(known))
     };
-    let found: Vec<_> = methods(tables).filter(|(service, method)| is_it(service, method)).collect();
+    let found: Vec<_> = tables.methods().filter(|(service, method)| is_it(service, method)).collect();
     match found[..] {
         [one] => Ok(one),
         [] => {
-            let known: Vec<String> = methods(tables).map(|(service, method)| path(service, method)).collect();
+            let known: Vec<String> = tables.methods().map(|(service, method)| path(service, method)).collect();
             let short = known.iter().filter_map(|known| known.split('/').nth(1));
             let near = nearest(name, known.iter().map(String::as_str).chain(short));
             let hint = near.map_or_else(String::new, |near| format!("; did you mean {near:?}?"));
@@ -185,7 +181,7 @@ mod tests {
     #[test]
     fn everything_that_follows_from_a_method_is_where_it_says() {
         let tables = tables();
-        for (service, method) in methods(&tables) {
+        for (service, method) in tables.methods() {
             let all = whereabouts::of(&root(), service, method);
             assert!(all.iter().all(|one| one.at.is_some()), "{}: {all:?}", path(service, method));
             for one in all {

@@ -264,6 +264,21 @@ impl Tables {
         self.codes.iter().find(|table| table.name == name)
     }
 
+    /// The methods of all services, in the order of the documents.
+    pub(super) fn methods(&self) -> impl Iterator<Item = (&Service, &Method)> {
+        self.services.iter().flat_map(|service| service.methods.iter().map(move |method| (service, method)))
+    }
+
+    /// Every row that names a group.
+    pub(super) fn group_rows(&self) -> impl Iterator<Item = &GroupRow> {
+        let of_methods = self.methods().flat_map(|(_, method)| &method.fields);
+        let of_groups = self.groups.iter().flat_map(|group| &group.fields);
+        of_methods.chain(of_groups).filter_map(|row| match row {
+            Row::Group(row) => Some(row),
+            Row::Field(_) => None,
+        })
+    }
+
     /// All fields of these rows and of their groups.
     pub(super) fn flatten<'t>(&'t self, rows: &'t [Row]) -> Vec<&'t Field> {
         let mut fields = Vec::new();

@@ -20,11 +20,9 @@ impl Checker<'_> {
         let tables = self.tables;
         let mut types = vec![("Currency", Place { file: "currencies", line: 1, column: 1 })];
         let mut methods = Vec::new();
-        for service in &tables.services {
-            for method in &service.methods {
-                types.push((&method.rust, method.places.of("rust")));
-                methods.push((format!("{}{}", service.info.prefix, method.name), method.places.of("name")));
-            }
+        for (service, method) in tables.methods() {
+            types.push((&method.rust, method.places.of("rust")));
+            methods.push((format!("{}{}", service.info.prefix, method.name), method.places.of("name")));
         }
         types.extend(tables.groups.iter().map(|group| (group.rust.as_str(), group.places.of("rust"))));
         types.extend(tables.records.iter().map(|record| (record.name.as_str(), record.places.of("name"))));

@@ -113,7 +113,7 @@ fn names(tables: &Tables) -> Vec<Given<'_>> {
             Row::Group(_) => None,
         })
     }
-    let methods = || tables.services.iter().flat_map(|service| &service.methods);
+    let methods = || tables.methods().map(|(_, method)| method);
     let paths = methods().map(|method| Given {
         name: &method.name,
         place: method.places.of("name"),

@@ -43,12 +43,10 @@ pub(super) fn of_method(method: &Method) -> Node {
 /// Every response that a method may refer to.
 pub(super) fn responses(tables: &Tables) -> Vec<(String, Node)> {
     let mut responses = Vec::new();
-    for service in &tables.services {
-        for method in &service.methods {
-            let known = responses.iter().any(|(name, _)| *name == method.reply);
-            if let Some(record) = tables.record(&method.reply).filter(|_| !known) {
-                responses.push((record.name.clone(), success(tables, record, method.credentials)));
-            }
+    for (_, method) in tables.methods() {
+        let known = responses.iter().any(|(name, _)| *name == method.reply);
+        if let Some(record) = tables.record(&method.reply).filter(|_| !known) {
+            responses.push((record.name.clone(), success(tables, record, method.credentials)));
         }
     }
     responses.push((REDIRECT.to_owned(), redirect()));

@@ -32,10 +32,8 @@ pub(super) fn schemas(tables: &Tables) -> Vec<(String, Node)> {
     for group in &tables.groups {
         schemas.push((group.rust.clone(), group_schema(tables, group)));
     }
-    for service in &tables.services {
-        for method in &service.methods {
-            schemas.push((method.rust.clone(), method_schema(tables, service, method)));
-        }
+    for (service, method) in tables.methods() {
+        schemas.push((method.rust.clone(), method_schema(tables, service, method)));
     }
     schemas
 }

@@ -58,8 +58,8 @@ fn section(tables: &Tables, record: &Record) -> String {
 
 /// The methods that answer with a record.
 fn methods(tables: &Tables, record: &Record) -> Vec<String> {
-    let all = tables.services.iter().flat_map(|service| service.methods.iter().map(move |method| (service, method)));
-    all.filter(|(_, method)| method.reply == record.name)
+    let answering = tables.methods().filter(|(_, method)| method.reply == record.name);
+    answering
         .map(|(service, method)| {
             format!("[{}/{}]({}.md#{})", service.info.name, text(&method.name), service.info.name, anchor(&method.name))
         })

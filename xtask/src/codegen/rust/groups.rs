@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 
 use super::{
-    super::tables::{Group, Row, Tables},
+    super::tables::{Group, Tables},
     PRELUDE, Unit,
     fields::{Member, members, statics},
     visit,
 };
 
 pub(super) fn generate(tables: &Tables) -> Vec<Unit> {
-    let inlined = rows(tables).filter(|row| row.inline).map(|row| row.group.as_str()).collect::<BTreeSet<_>>();
-    let repeated = rows(tables).filter(|row| row.repeat).map(|row| row.group.as_str()).collect::<BTreeSet<_>>();
+    let inlined = tables.group_rows().filter(|row| row.inline).map(|row| row.group.as_str()).collect::<BTreeSet<_>>();
+    let repeated = tables.group_rows().filter(|row| row.repeat).map(|row| row.group.as_str()).collect::<BTreeSet<_>>();
     tables
         .groups
         .iter()
@@ -25,16 +25,6 @@ pub(super) fn generate(tables: &Tables) -> Vec<Unit> {
             }
         })
         .collect()
-}
-
-/// Every row that names a group.
-fn rows(tables: &Tables) -> impl Iterator<Item = &super::super::tables::GroupRow> {
-    let of_methods = tables.services.iter().flat_map(|service| &service.methods).flat_map(|method| &method.fields);
-    let of_groups = tables.groups.iter().flat_map(|group| &group.fields);
-    of_methods.chain(of_groups).filter_map(|row| match row {
-        Row::Group(row) => Some(row),
-        Row::Field(_) => None,
-    })
 }
 
 fn code(tables: &Tables, group: &Group, whole: bool, repeated: bool) -> String {

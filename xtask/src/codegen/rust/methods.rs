@@ -12,8 +12,7 @@ use super::{
 };
 
 pub(super) fn generate(tables: &Tables) -> Vec<Unit> {
-    let methods = tables.services.iter().flat_map(|service| service.methods.iter().map(move |one| (service, one)));
-    methods.map(|(service, one)| Unit { name: one.rust.clone(), code: code(tables, service, one) }).collect()
+    tables.methods().map(|(service, one)| Unit { name: one.rust.clone(), code: code(tables, service, one) }).collect()
 }
 
 fn code(tables: &Tables, service: &Service, method: &Method) -> String {

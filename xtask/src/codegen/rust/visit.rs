@@ -40,8 +40,7 @@ pub(super) fn body(tables: &Tables, method: &Method) -> String {
 /// The body of a group's own `visit`, if a method or another group has any use for it.
 pub(super) fn body_of_group(tables: &Tables, group: &Group) -> Option<String> {
     let calls = |steps: Vec<Step>| steps.into_iter().filter_map(|step| step.member).map(|member| member.group);
-    let methods = tables.services.iter().flat_map(|service| &service.methods);
-    let mut open: Vec<String> = methods.flat_map(|method| calls(of_method(tables, method))).collect();
+    let mut open: Vec<String> = tables.methods().flat_map(|(_, method)| calls(of_method(tables, method))).collect();
     let mut called = BTreeSet::new();
     while let Some(next) = open.pop() {
         if let Some(inner) = tables.group(&next)
