@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    path::{Path, PathBuf},
+    path::Path,
 };
 
 use super::{
@@ -13,21 +13,18 @@ use super::{
         names,
         place::{Problems, allowed},
         tables,
+        tests::root,
     },
     *,
 };
 use crate::workspace;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
 
 fn real_tables() -> Tables {
     tables::load(&root().join(TABLES), &mut Problems::default()).unwrap()
 }
 
 fn names(root: &Path) -> BTreeSet<String> {
-    citations::tests(root, &mut Problems::default()).into_iter().map(|test| test.name).collect()
+    Tests::read(root, &mut Problems::default()).names.into_iter().collect()
 }
 
 fn write(folder: &Path, path: &str, text: &str) {
@@ -55,9 +52,9 @@ fn has(told: &str, messages: &[&str]) {
 /// A scan that finds too little would leave facts out of the page.
 #[test]
 fn every_test_of_the_workspace_is_found() {
-    let tests = citations::tests(&root(), &mut Problems::default());
-    let facts = tests.iter().flat_map(citations::of).filter(|one| !one.sentence.is_empty()).count();
-    assert!(tests.len() > 1900, "only {} tests were found", tests.len());
+    let Tests { names, cited } = Tests::read(&root(), &mut Problems::default());
+    let facts = cited.iter().filter(|one| !one.sentence.is_empty()).count();
+    assert!(names.len() > 1900, "only {} tests were found", names.len());
     assert!(facts > 350, "only {facts} facts were found");
     generate(&root(), &real_tables()).unwrap();
 }
@@ -161,23 +158,21 @@ fn every_assumption_is_named_by_code_and_shown_by_a_test() {
         }
     }
     let rows = entries(&tables).into_iter().filter_map(|entry| entry.assumption);
-    let tests = citations::tests(&root(), &mut Problems::default());
-    let shown = tests.iter().flat_map(citations::of).flat_map(|one| one.assumptions).chain(rows).collect();
+    let cited = Tests::read(&root(), &mut Problems::default()).cited;
+    let shown = cited.into_iter().flat_map(|one| one.assumptions).chain(rows).collect();
     assert_eq!(registered.difference(&named).collect::<Vec<_>>(), [&0; 0], "no code names these");
     assert_eq!(registered.difference(&shown).collect::<Vec<_>>(), [&0; 0], "no row of the coverage names these");
 }
 
 #[test]
 fn a_comment_says_a_clause_a_sentence_or_rows() {
-    let place = Place::default();
     let comments = [
         "1 §1 rows, A07, A12: What it says: all; of it.",
         "1 §1; 2 §4.2, A30; codes ErrorCode 101 102; method token/lookup; parameters signed session; fields",
     ];
-    let comments = comments.map(|text| (place, text.to_owned())).to_vec();
-    let test = citations::Test { name: "a::b".to_owned(), comments };
-    let cited = citations::of(&test);
-    let cited: Vec<_> = cited.iter().map(|one| (one.target.as_str(), &one.assumptions[..], one.sentence)).collect();
+    let cited = comments.map(|comment| citations::cited(Place::default(), comment, "a::b"));
+    let cited: Vec<_> =
+        cited.iter().flatten().map(|one| (&*one.target, &one.assumptions[..], &*one.sentence)).collect();
     let none = &[][..];
     let expected = [
         ("1 §1 rows", &[7, 12][..], "What it says: all; of it."),
