@@ -2,13 +2,9 @@
 
 use super::*;
 
-fn root() -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
 #[test]
 fn the_committed_listings_are_fresh() {
-    run(&root(), true).unwrap();
+    run(&crate::workspace::root().unwrap(), true).unwrap();
 }
 
 /// A crate of these files.

@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn every_name_is_a_word_of_plain_letters() {
-        let (requests, replies) = generate(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).unwrap();
+        let (requests, replies) = generate(&crate::workspace::root().unwrap()).unwrap();
         for word in ["\"cardNumber\"\n", "\"itemName0\"\n", "\"/v3/token/lookup\"\n"] {
             assert!(requests.contains(word), "{word}");
         }

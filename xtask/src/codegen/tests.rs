@@ -3,57 +3,39 @@
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
 use super::*;
+use crate::workspace;
 
 /// A folder with all inputs, and without generated files.
 pub(super) fn copy_of_the_project() -> tempfile::TempDir {
     let copy = tempfile::tempdir().unwrap();
-    for folder in [TABLES, coverage::FOLDER] {
-        copy_files(folder, &copy.path().join(folder));
+    for path in workspace::files(&root()).unwrap() {
+        let is_generated = [RUST, SANDBOX].iter().any(|folder| path.starts_with(folder));
+        let is_input = path.extension().is_some_and(|ending| ["toml", "rs", "py"].iter().any(|kind| ending == *kind));
+        if is_input && !is_generated {
+            let target = copy.path().join(&path);
+            fs::create_dir_all(target.parent().unwrap()).unwrap();
+            fs::copy(root().join(path), target).unwrap();
+        }
     }
-    for folder in ["crates", "docs/examples", "tests", "xtask"] {
-        copy_sources(Path::new(folder), copy.path());
-    }
-    fs::copy(root().join("rustfmt.toml"), copy.path().join("rustfmt.toml")).unwrap();
     copy
 }
 
-/// Copies the sources whose comments are read.
-fn copy_sources(folder: &Path, copy: &Path) {
-    for entry in fs::read_dir(root().join(folder)).unwrap() {
-        let entry = entry.unwrap();
-        let path = folder.join(entry.file_name());
-        let name = entry.file_name().into_string().unwrap();
-        if entry.file_type().unwrap().is_dir() {
-            if !["generated", "node_modules", "target"].contains(&name.as_str()) {
-                copy_sources(&path, copy);
-            }
-        } else if name == "Cargo.toml" || name.ends_with(".rs") || name.starts_with("walk_") {
-            fs::create_dir_all(copy.join(folder)).unwrap();
-            fs::copy(root().join(&path), copy.join(&path)).unwrap();
-        }
+/// A folder with the files of the tables alone.
+pub(super) fn copy_of_the_tables() -> tempfile::TempDir {
+    let (copy, tables) = (tempfile::tempdir().unwrap(), root().join(TABLES));
+    for path in files_below(&tables, Path::new("")).unwrap() {
+        fs::copy(tables.join(&path), copy.path().join(path)).unwrap();
     }
+    copy
 }
 
 pub(super) fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+    workspace::root().unwrap()
 }
 
 pub(super) fn read(path: impl AsRef<Path>) -> String {
     fs::read_to_string(root().join(path.as_ref()))
         .unwrap_or_else(|error| panic!("{}: {error}", path.as_ref().display()))
-}
-
-fn copy_tables(folder: &Path) {
-    copy_files(TABLES, folder);
-}
-
-/// Copies the files of a folder of the project.
-fn copy_files(from: &str, folder: &Path) {
-    fs::create_dir_all(folder).unwrap();
-    for entry in fs::read_dir(root().join(from)).unwrap() {
-        let path = entry.unwrap().path();
-        fs::copy(&path, folder.join(path.file_name().unwrap())).unwrap();
-    }
 }
 
 #[test]
@@ -89,8 +71,7 @@ fn a_file_that_is_stale_missing_or_left_over_fails_the_check() {
 /// The page's general statements about the row, which also apply to a field of any group.
 #[test]
 fn a_field_of_a_group_reaches_every_method_that_has_the_group() {
-    let copy = tempfile::tempdir().unwrap();
-    copy_tables(copy.path());
+    let copy = copy_of_the_tables();
     let path = copy.path().join("groups.toml");
     let text = fs::read_to_string(&path).unwrap();
     let mark = "  { wire = \"terminalKey\"";

@@ -1,11 +1,11 @@
 //! Each mistake is made in a copy of the tables, and must be told with its place.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::PathBuf};
 
-use super::super::{TABLES, checked};
+use super::super::{
+    TABLES, checked,
+    tests::{copy_of_the_tables, root},
+};
 
 mod garbage;
 
@@ -40,17 +40,7 @@ fn page(name: &str) -> Vec<Mistake> {
 }
 
 fn path(page: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/codegen/check/mistakes").join(format!("{page}.txt"))
-}
-
-fn copy_of_the_tables() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    let tables = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(TABLES);
-    for entry in fs::read_dir(tables).unwrap() {
-        let path = entry.unwrap().path();
-        fs::copy(&path, folder.path().join(path.file_name().unwrap())).unwrap();
-    }
-    folder
+    root().join("xtask/src/codegen/check/mistakes").join(format!("{page}.txt"))
 }
 
 /// A copy of the tables with some mistakes, and the messages about them.
@@ -134,8 +124,7 @@ fn misspelt_names_of_the_documents_are_reported() {
 #[test]
 fn a_message_shows_the_line_and_its_number_is_that_of_the_mistake() {
     let mistake = &page("shape").into_iter().find(|one| one.to == "retry = \"save\"").unwrap();
-    let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(TABLES).join(&mistake.file);
-    let text = fs::read_to_string(table).unwrap();
+    let text = fs::read_to_string(root().join(TABLES).join(&mistake.file)).unwrap();
     let number = text.lines().position(|line| line == mistake.from).unwrap() + 1;
     let said = complaints([mistake]);
     assert!(said.contains(&format!("/{}:{number}:9: retry \"save\" is not known", mistake.file)), "{said}");
