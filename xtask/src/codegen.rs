@@ -36,6 +36,7 @@ use anyhow::{Context, bail};
 
 pub(crate) use self::reference::anchor;
 use self::{place::Problems, tables::Tables};
+use crate::workspace;
 
 /// Where the tables are.
 const TABLES: &str = "crates/pg-model/tables";
@@ -76,13 +77,11 @@ fn write(root: &Path) -> anyhow::Result<(usize, Vec<PathBuf>)> {
     let files = generate(&root.join(TABLES), root)?;
     let stale = stale(root, &files)?;
     for path in &stale {
-        let target = root.join(path);
         match files.get(path) {
-            Some(text) => {
-                fs::create_dir_all(target.parent().unwrap_or(root))?;
-                fs::write(&target, text).with_context(|| format!("cannot write {}", path.display()))?;
+            Some(text) => workspace::write(root, path, text)?,
+            None => {
+                fs::remove_file(root.join(path)).with_context(|| format!("cannot remove {}", path.display()))?;
             }
-            None => fs::remove_file(&target).with_context(|| format!("cannot remove {}", path.display()))?,
         }
     }
     Ok((files.len(), stale))
@@ -167,12 +166,8 @@ fn files_below(root: &Path, folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
 /// Runs `rustfmt` over all Rust files at once, in a temporary folder.
 fn format_rust(root: &Path, files: &mut Files) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
-    let mut paths = Vec::new();
     for (path, text) in files.iter() {
-        let target = folder.path().join(path);
-        fs::create_dir_all(target.parent().unwrap_or(folder.path()))?;
-        fs::write(&target, text)?;
-        paths.push((path.clone(), target));
+        workspace::write(folder.path(), path, text)?;
     }
     let output = Command::new("rustfmt")
         .args(["--edition", "2024", "--config-path"])
@@ -185,8 +180,8 @@ fn format_rust(root: &Path, files: &mut Files) -> anyhow::Result<()> {
     if !output.status.success() {
         bail!("rustfmt refuses the generated code:\n{}", String::from_utf8_lossy(&output.stderr));
     }
-    for (path, target) in paths {
-        files.insert(path, fs::read_to_string(target)?);
+    for (path, text) in files {
+        *text = fs::read_to_string(folder.path().join(path))?;
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! The workspace: its folder, its members, its files.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -78,6 +79,14 @@ pub(crate) fn files(root: &Path) -> Result<Vec<PathBuf>> {
     files.sort();
     files.dedup();
     Ok(files)
+}
+
+/// Writes a file below a folder, and makes the folders that lead to it.
+pub(crate) fn write(folder: &Path, file: impl AsRef<Path>, text: &str) -> Result<()> {
+    let target = folder.join(&file);
+    fs::create_dir_all(target.parent().unwrap_or(folder))
+        .and_then(|()| fs::write(&target, text))
+        .with_context(|| format!("cannot write {}", file.as_ref().display()))
 }
 
 /// True on a continuous-integration machine, where no check may be skipped.

@@ -1,19 +1,18 @@
 //! The listings are fresh, and what they show is what others can name.
 
 use super::*;
+use crate::workspace;
 
 #[test]
 fn the_committed_listings_are_fresh() {
-    run(&crate::workspace::root().unwrap(), true).unwrap();
+    run(&workspace::root().unwrap(), true).unwrap();
 }
 
 /// A crate of these files.
 fn listed(files: &[(&str, &str)]) -> String {
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in files {
-        let path = folder.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        workspace::write(folder.path(), path, text).unwrap();
     }
     listing::of_crate(&Sources::read(&folder.path().join("lib.rs")).unwrap(), "a").concat()
 }

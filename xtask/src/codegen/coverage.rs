@@ -243,12 +243,12 @@ impl Coverage {
         }
         let listed = self.sections.iter().flat_map(|section| &section.tables).flat_map(|table| &table.from);
         for entry @ Entry { group, name, target, source, .. } in &self.entries {
+            let mut problem = |what| problems.push(self.nearest(source), what);
             if !listed.clone().any(|from| entry.is(from)) {
-                let what = format!("{group}{name} is in no table of a section; its source is {source}");
-                problems.push(self.nearest(source), what);
+                problem(format!("{group}{name} is in no table of a section; its source is {source}"));
             }
             if !self.cited.iter().any(|one| one.target == *target) {
-                problems.push(self.nearest(source), format!("no test says `// spec: {target}`"));
+                problem(format!("no test says `// spec: {target}`"));
             }
         }
     }

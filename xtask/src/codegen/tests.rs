@@ -3,7 +3,6 @@
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
 use super::*;
-use crate::workspace;
 
 /// A folder with all inputs, and without generated files.
 pub(super) fn copy_of_the_project() -> tempfile::TempDir {

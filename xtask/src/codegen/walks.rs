@@ -61,13 +61,11 @@ fn each_walk_leads_where_the_page_says() {
 
 /// Makes a change in a copy of the project.
 fn make(edit: &Edit<'_>, copy: &Path) {
-    let path = copy.join(edit.path);
-    let after = edit.apply(&fs::read_to_string(&path).unwrap_or_default());
+    let after = edit.apply(&fs::read_to_string(copy.join(edit.path)).unwrap_or_default());
     if edit.path.ends_with(".rs") {
         is_formatted(edit.path, &after);
     }
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(&path, after).unwrap();
+    workspace::write(copy, edit.path, &after).unwrap();
 }
 
 /// Checks that Rust code of a page is formatted like the project.

@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use super::{TABLES, coverage::FOLDER as COVERAGE, write};
+use super::{TABLES, coverage::FOLDER as COVERAGE, files_below, write};
 
 /// How long a change may go unnoticed.
 const INTERVAL: Duration = Duration::from_millis(300);
@@ -81,10 +81,7 @@ impl<'r> Watch<'r> {
 
 /// The text of every file that something is generated from.
 fn texts(root: &Path) -> BTreeMap<PathBuf, String> {
-    let files = [TABLES, COVERAGE].into_iter().flat_map(|folder| {
-        let entries = fs::read_dir(root.join(folder)).into_iter().flatten().flatten();
-        entries.map(move |entry| Path::new(folder).join(entry.file_name()))
-    });
+    let files = [TABLES, COVERAGE].into_iter().flat_map(|folder| files_below(root, Path::new(folder))).flatten();
     let tables = files.filter(|path| path.extension().is_some_and(|ending| ending == "toml"));
     tables.filter_map(|path| Some((path.clone(), fs::read_to_string(root.join(path)).ok()?))).collect()
 }

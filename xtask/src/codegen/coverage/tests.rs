@@ -27,19 +27,14 @@ fn names(root: &Path) -> BTreeSet<String> {
     Tests::read(root, &mut Problems::default()).names.into_iter().collect()
 }
 
-fn write(folder: &Path, path: &str, text: &str) {
-    let path = folder.join(path);
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
-}
-
 /// The messages about a project whose documents have these sections, a line each from the second on, and whose source
 /// is this.
 fn told(sections: &[&str], source: &[&str]) -> String {
     let copy = tempfile::tempdir().unwrap();
-    write(copy.path(), "tests/coverage/contents.toml", &format!("sections = [\n{}\n]\n", sections.join(",\n")));
-    write(copy.path(), "crates/a/Cargo.toml", "[package]\nname = \"pg-a\"\n");
-    write(copy.path(), "crates/a/src/lib.rs", &source.join("\n"));
+    let write = |path: &str, text: &str| workspace::write(copy.path(), path, text).unwrap();
+    write("tests/coverage/contents.toml", &format!("sections = [\n{}\n]\n", sections.join(",\n")));
+    write("crates/a/Cargo.toml", "[package]\nname = \"pg-a\"\n");
+    write("crates/a/src/lib.rs", &source.join("\n"));
     generate(copy.path(), &real_tables()).unwrap_err().to_string()
 }
 
@@ -283,7 +278,7 @@ fn unknown_citations_are_reported() {
 #[test]
 fn tests_are_found_where_cargo_finds_them() {
     let copy = tempfile::tempdir().unwrap();
-    let write = |path: &str, text: &str| write(copy.path(), path, text);
+    let write = |path: &str, text: &str| workspace::write(copy.path(), path, text).unwrap();
     write("crates/a/Cargo.toml", "[package]\nname = \"pg-a\"\n");
     write(
         "crates/a/src/lib.rs",
