@@ -185,7 +185,7 @@ impl Coverage {
         blocks
     }
 
-    /// Returns rows of this project's tables. Rows of one group with the same tests share a line if they are only names.
+    /// Returns these rows for the page. Rows of one group with the same tests share a line if they are only names.
     fn rows(&self, entries: &[&Entry]) -> Vec<Vec<String>> {
         let shown = |entry: &Entry| shown(self.cited.iter().filter(|one| one.target == entry.target));
         let alike = |one: &&Entry, next: &&Entry| {

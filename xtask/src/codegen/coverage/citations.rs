@@ -3,7 +3,7 @@
 //! Sources are read line by line, which is safe because they are all formatted. The path of a file gives the names of
 //! its tests: `cargo xtask tidy` checks that each file is the module that its path says.
 
-use std::{fs, mem, path::Path};
+use std::{fs, path::Path};
 
 use super::super::{
     check::mentioned_assumptions,
@@ -63,14 +63,16 @@ impl Tests {
                 is_test = true;
             } else if text.starts_with("#[ignore") {
                 ignored = true;
-            } else if let Some(function) = function.filter(|_| mem::take(&mut is_test) && !mem::take(&mut ignored)) {
-                let test = format!("{module}{inner}::{function}");
-                self.cited.extend(comments.drain(..).flat_map(|(place, text)| cited(place, &text, &test)));
-                self.names.push(test);
             } else if function.is_some() || text.is_empty() {
+                if let Some(function) = function.filter(|_| is_test && !ignored) {
+                    let test = format!("{module}{inner}::{function}");
+                    self.cited.extend(comments.drain(..).flat_map(|(place, text)| cited(place, &text, &test)));
+                    self.names.push(test);
+                }
                 for (place, text) in comments.drain(..) {
                     problems.push(place, format!("no test is below this comment: {text}"));
                 }
+                (is_test, ignored) = (false, false);
             } else if whole == "}" {
                 inner.clear();
             } else if let Some(name) = declared(whole, "mod ").filter(|_| whole.ends_with('{')) {
