@@ -1,7 +1,7 @@
 //! A refusal of the service, with the meaning of its code by the documents and the account's dialect.
 
 use pg_hyper::Error;
-use pg_model::{Dialect, StatusCode};
+use pg_model::{Dialect, StatusCode, mask};
 use pg_proto::Refused;
 use serde::Serialize;
 
@@ -26,9 +26,10 @@ impl From<&Refused> for Refusal {
     fn from(refused: &Refused) -> Self {
         let code = refused.code();
         Self {
-            code: code.to_string(),
-            error_message: refused.error.error_message.clone(),
-            trace_code: refused.error.trace_code.to_string(),
+            // The service may repeat what it received.
+            code: mask::text(code.as_str()),
+            error_message: mask::text(&refused.error.error_message),
+            trace_code: mask::text(refused.error.trace_code.as_str()),
             http_status: refused.http_status.as_u16(),
             remedy: refused.remedy().to_string(),
             meaning: refused.meaning().map(str::to_owned),

@@ -354,4 +354,19 @@ mod tests {
         let whole = answered("4000000000001000".to_owned()).body();
         assert_eq!(whole, "400000******1000");
     }
+
+    #[test]
+    fn the_journal_holds_no_card_number_of_a_reply() {
+        let before = "x".repeat(MOST_BODY - 8);
+        for number in ["4000000000001000", "4000 0000 0000 1000", "\u{664}\u{660}00-0000-0000-1000"] {
+            for text in [format!("<merchantReference>{number}</merchantReference>"), format!("{before}{number}")] {
+                let kept = answered(text).body;
+                let kept = String::from_utf8_lossy(&kept).into_owned();
+                let start: String = number.chars().take(8).collect();
+                assert!(!kept.contains(&start), "{number}: {}", &kept[kept.len() - 60..]);
+            }
+        }
+        let plain = r#"{"transactionKey":"12345678901a23456789012","createdOn":"2026-01-01T00:00:00+00:00"}"#;
+        assert_eq!(answered(plain.to_owned()).body, plain);
+    }
 }

@@ -203,12 +203,17 @@ impl Sandbox {
     pub fn handle_group(&mut self, real_now: Timestamp, requests: Vec<Request<Bytes>>) -> Vec<Response<Bytes>> {
         let settings = &self.settings;
         let mut requests: Vec<_> = requests.into_iter().map(|request| Inbound::new(settings, request)).collect();
-        let responses = self.answer_group(real_now, &mut requests, &mut |_| {});
+        let (mut responses, mut answered) = (Vec::with_capacity(requests.len()), Vec::with_capacity(requests.len()));
+        while !requests.is_empty() {
+            let first = self.answer_group(real_now, &mut requests, &mut |_| {});
+            answered.extend(requests.drain(..first.len()));
+            responses.extend(first);
+        }
         let synced = self.sync();
         self.settle(&mut || false);
         match synced {
             Ok(()) => responses,
-            Err(error) => requests.iter().map(|request| self.failure(real_now, request, &error)).collect(),
+            Err(error) => answered.iter().map(|request| self.failure(real_now, request, &error)).collect(),
         }
     }
 

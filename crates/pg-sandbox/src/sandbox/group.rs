@@ -13,6 +13,8 @@ use crate::{
 
 /// Sandbox time between two sweeps for CV2s whose session has ended.
 const SWEEP_MILLIS: i64 = 60_000;
+/// The size of responses after which a group ends: only sent responses count towards the limit of unread ones.
+const LARGE: usize = 1 << 20;
 /// How often a request is tried whose transaction was rolled back by a conflict or a lost connection.
 pub(super) const ATTEMPTS: u32 = 8;
 
@@ -26,7 +28,8 @@ impl Sandbox {
     /// As [`handle_group`](Self::handle_group), but does not wait for the disk: **no response may be sent** before the
     /// [`Syncer`](crate::store::Syncer) has returned after it.
     ///
-    /// Before the write, `more` may add requests that have arrived meanwhile; it is called until it adds none.
+    /// Before the write, `more` may add requests that have arrived meanwhile; it is called until it adds none. If responses
+    /// are large, the group ends early: then there are fewer responses than requests, and the last requests have none.
     pub(crate) fn answer_group(
         &mut self,
         real_now: Timestamp,
@@ -122,9 +125,11 @@ impl Sandbox {
     ) -> Result<Vec<Response<Bytes>>, StoreError> {
         self.expect(requests);
         self.begin()?;
-        let mut responses = Vec::with_capacity(requests.len());
-        while let Some(next) = requests.get_mut(responses.len()) {
-            responses.push(self.answer_one(real_now, next)?);
+        let (mut responses, mut bytes) = (Vec::with_capacity(requests.len()), 0);
+        while let Some(next) = requests.get_mut(responses.len()).filter(|_| bytes < LARGE) {
+            let response = self.answer_one(real_now, next)?;
+            bytes += response.body().len();
+            responses.push(response);
             if responses.len() == requests.len() {
                 more(requests);
                 self.expect(&requests[responses.len()..]);

@@ -7,6 +7,7 @@ use self::{requests::*, stores::*};
 use super::*;
 use crate::{
     Peer,
+    inbound::Inbound,
     merchants::Merchant,
     records::{CardToken, Details, HeldCard},
 };
@@ -345,13 +346,59 @@ fn the_control_interface_answers_this_machine_only() {
     assert_eq!(call(open(), "10.0.0.1", None), 401);
     assert_eq!(call(open(), "10.0.0.1", Some(("authorization", "Bearer opaque"))), 200);
     assert_eq!(call(open(), "127.0.0.1", None), 200);
-    for proxy in ["x-forwarded-for", "forwarded", "x-real-ip", "via"] {
+    for proxy in [
+        "x-forwarded-for",
+        "x_forwarded_for",
+        "forwarded",
+        "forwarded-for",
+        "x-real-ip",
+        "x-originating-ip",
+        "ali-cdn-real-ip",
+        "incap-client-ip",
+        "x-sucuri-clientip",
+        "via",
+        "x-bluecoat-via",
+        "x-nginx-proxy",
+        "x-haproxy-server-state",
+        "x-kong-request-id",
+        "render-proxy-ttl",
+        "x-request-start",
+        "x-url-scheme",
+        "front-end-https",
+        "x-original-host",
+        "cf-ray",
+    ] {
         assert_eq!(call(Settings::default(), "127.0.0.1", Some((proxy, "10.0.0.1"))), 403, "{proxy}");
         assert_eq!(call(open(), "127.0.0.1", Some((proxy, "10.0.0.1"))), 401, "{proxy}");
+    }
+    for own in ["user-agent", "accept-language", "x-request-id", "x-zip", "sec-fetch-site", "dnt"] {
+        assert_eq!(call(Settings::default(), "127.0.0.1", Some((own, "none"))), 200, "{own}");
     }
     assert_eq!(call(Settings::default(), "127.0.0.1", Some(("host", "evil.example"))), 403);
     assert_eq!(call(Settings::default(), "127.0.0.1", Some(("origin", "http://evil.example"))), 403);
     assert_eq!(call(Settings::default(), "127.0.0.1", Some(("origin", "http://127.0.0.1:8480"))), 200);
+}
+
+/// Until they are sent, responses do not count towards the limit of unread ones.
+#[test]
+fn a_group_with_large_responses_ends_early() {
+    let mut sandbox = empty();
+    let many: String = (0..2_000).map(|number| format!("name{number}={}&", "x".repeat(200))).collect();
+    for _ in 0..300 {
+        sandbox.handle(now(), request(Method::POST, "/pay/none", many.clone()));
+    }
+    let list = || {
+        let mut request = request(Method::GET, "/_sandbox/requests?limit=1000", "");
+        request.headers_mut().insert("host", "127.0.0.1:8480".parse().unwrap());
+        request
+    };
+    let page = sandbox.handle(now(), list());
+    assert!((1 << 20..8 << 20).contains(&page.body().len()), "{}", page.body().len());
+    let entries: Vec<Value> = serde_json::from_slice(page.body()).unwrap();
+    assert!(entries.len() < 300 && page.headers().contains_key("link"), "{}", entries.len());
+    let mut group: Vec<_> = (0..4).map(|_| Inbound::new(&Settings::default(), list())).collect();
+    assert_eq!(sandbox.answer_group(now(), &mut group, &mut |_| {}).len(), 1);
+    assert_eq!(sandbox.handle_group(now(), vec![list(), list(), list()]).len(), 3);
 }
 
 // spec: 2 §1.2, A195; codes SandboxErrorCode 975

@@ -117,12 +117,14 @@ async fn forward(some: Arc<Notify>, gathered: Weak<Gathered>) {
 
 fn run(mut sandbox: Sandbox, mut inbox: Inbox, due: &UnboundedSender<Outgoing>, mut release: Release) {
     let mut requests = Vec::with_capacity(GROUP);
-    while !inbox.ended {
+    while !inbox.ended || !requests.is_empty() {
         for outgoing in sandbox.due(system::now()) {
             // If the server is stopping, the callback is sent after the next start.
             let _ = due.send(outgoing);
         }
-        inbox.wait(&mut requests, sandbox.next_due().map(|due| due.since(system::now()).min(NAP)));
+        if requests.is_empty() {
+            inbox.wait(&mut requests, sandbox.next_due().map(|due| due.since(system::now()).min(NAP)));
+        }
         if !requests.is_empty() {
             if let Some(error) = release.failure() {
                 sandbox.give_up(error);
@@ -132,8 +134,8 @@ fn run(mut sandbox: Sandbox, mut inbox: Inbox, due: &UnboundedSender<Outgoing>, 
                     inbox.add(more);
                 }
             });
-            requests.clear();
-            release.after_sync(inbox.waiting.drain(..).zip(responses).collect());
+            requests.drain(..responses.len());
+            release.after_sync(inbox.waiting.drain(..responses.len()).zip(responses).collect());
         }
         for (id, result) in std::mem::take(&mut inbox.reports) {
             sandbox.delivered(system::now(), &id, result);

@@ -59,53 +59,60 @@ pub(super) fn is_ours(host: &Authority, settings: &Settings) -> bool {
         || public.is_some_and(|(_, authority)| authority.trim_end_matches('/').eq_ignore_ascii_case(host.as_str()))
 }
 
-/// Headers that proxies, tunnels and content delivery networks add to a request.
-const FORWARDING: [&str; 29] = [
+/// Words in the names of headers that proxies, tunnels and content delivery networks add to a request, such as
+/// `X-Forwarded-For`, `True-Client-IP` and `Via`. Programs that call the sandbox themselves send no such name.
+const FORWARDING_WORDS: [&str; 16] = [
+    "akamai",
+    "bluecoat",
+    "cdn",
+    "clientip",
+    "envoy",
+    "fastly",
     "forwarded",
+    "haproxy",
+    "ip",
+    "kong",
+    "nginx",
+    "proxy",
+    "proxyuser",
+    "sucuri",
+    "varnish",
     "via",
+];
+
+/// Such headers without such a word.
+const FORWARDING: [&str; 17] = [
+    "front-end-https",
     "max-forwards",
-    "client-ip",
-    "true-client-ip",
-    "proxy-client-ip",
-    "wl-proxy-client-ip",
-    "x-real-ip",
-    "x-real-port",
-    "x-client-ip",
-    "x-cluster-client-ip",
-    "x-remote-ip",
-    "x-remote-addr",
-    "x-remote-user",
-    "x-proxyuser-ip",
-    "x-host",
-    "x-scheme",
-    "x-rewrite-url",
-    "cdn-loop",
-    "do-connecting-ip",
-    "x-cloud-trace-context",
+    "x-accel-internal",
     "x-amzn-trace-id",
-    "x-varnish",
     "x-arr-log-id",
     "x-arr-ssl",
+    "x-cloud-trace-context",
+    "x-host",
+    "x-queue-start",
+    "x-real-port",
+    "x-remote-addr",
+    "x-remote-user",
+    "x-request-start",
+    "x-rewrite-url",
+    "x-scheme",
     "x-sendfile-type",
-    "x-accel-internal",
-    "x-proxy-user",
-    "x-proxy-id",
+    "x-url-scheme",
 ];
 
 /// The prefixes of such headers.
-const FORWARDING_PREFIXES: [&str; 14] = [
-    "x-forwarded",
-    "x-original-",
+const FORWARDING_PREFIXES: [&str; 12] = [
     "cf-",
-    "fastly-",
     "fly-",
+    "incap-",
+    "render-",
     "tailscale-",
-    "x-akamai-",
     "x-amz-cf-",
     "x-appengine-",
     "x-azure-",
-    "x-envoy-",
     "x-nf-",
+    "x-original-",
     "x-tunnel-",
     "x-vercel-",
 ];
@@ -113,8 +120,12 @@ const FORWARDING_PREFIXES: [&str; 14] = [
 /// Whether the request passed through a proxy, so that the peer's address does not identify the caller. A proxy may add
 /// no header, but then it often uses HTTP/1.0, which current programs do not.
 pub(super) fn is_forwarded<B>(request: &Request<B>) -> bool {
-    let added =
-        |name: &str| FORWARDING.contains(&name) || FORWARDING_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+    let added = |name: &str| {
+        let mut words = name.split(['-', '_']);
+        words.any(|word| FORWARDING_WORDS.contains(&word))
+            || FORWARDING.contains(&name)
+            || FORWARDING_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    };
     request.version() < Version::HTTP_11 || request.headers().keys().any(|name| added(name.as_str()))
 }
 

@@ -50,7 +50,11 @@ pub fn key_path(store: &Path) -> PathBuf {
 ///
 /// [`KeyFileError`] says what is wrong with the file and what to do.
 pub fn load_key(path: &Path) -> Result<Option<KeyFile>, KeyFileError> {
-    match fs::read_to_string(path) {
+    // Reading a pipe would wait for its other end.
+    let text = fs::metadata(path).and_then(|metadata| {
+        if metadata.is_file() { fs::read_to_string(path) } else { Err(io::Error::other("it is not a regular file")) }
+    });
+    match text {
         Ok(text) => {
             let text = Zeroizing::new(text);
             refuse_shared(path)?;
@@ -179,6 +183,19 @@ mod tests {
         mark_sealed(&path, &[0xa5; 32]).unwrap();
         assert_eq!(read(), ([0xa5; 32], Stage::Sealed));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_key_file_that_is_no_file_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = load_key(folder.path()).err().unwrap().to_string();
+        assert!(error.ends_with("it is not a regular file"), "{error}");
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        if made.is_ok_and(|made| made.success()) {
+            assert!(matches!(load_key(&pipe), Err(KeyFileError::Io(..))));
+        }
     }
 
     #[cfg(unix)]

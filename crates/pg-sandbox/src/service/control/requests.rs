@@ -12,6 +12,8 @@ use crate::{
 /// The maximum number of entries of a shared journal that one request searches, and how many it reads at a time.
 const LOOKED_THROUGH: u32 = 10_000;
 const AT_A_TIME: u32 = 500;
+/// The size of entries after which a page ends early: about a thousand usual ones.
+const MOST_BYTES: usize = 2 << 20;
 
 /// Returns a page of requests, none of which was before an instant of the real clock.
 pub(super) fn page(journal: &Journal, listing: &Listing, since: Timestamp) -> Result<Page<Value>, StoreError> {
@@ -38,9 +40,15 @@ fn page_in_memory(journal: &Journal, listing: &Listing, since: Timestamp) -> Pag
             && method.is_none_or(|method| entry.info.is_some_and(|info| std::ptr::eq(info, method)))
             && listing.wants(|| view(&entry.entry()))
     };
-    let mut found = journal.newest(before).filter(wanted);
-    let shown: Vec<&Packed> = found.by_ref().take(listing.limit()).collect();
-    let next = found.next().and(shown.last()).map(|last| id(last.id));
+    let (mut shown, mut bytes, mut next) = (Vec::<&Packed>::new(), 0, None);
+    for packed in journal.newest(before).filter(wanted) {
+        if shown.len() == listing.limit() || bytes > MOST_BYTES {
+            next = shown.last().map(|last| id(last.id));
+            break;
+        }
+        bytes += packed.bytes();
+        shown.push(packed);
+    }
     Page { entries: shown.into_iter().map(|packed| view(&packed.entry())).collect(), next }
 }
 
@@ -52,7 +60,7 @@ fn shared_page(shared: &SharedJournal, listing: &Listing, since: Timestamp) -> R
     }
     let first = first_key(since.millis());
     let mut before = listing.before().map(str::to_owned);
-    let (mut entries, mut last) = (Vec::new(), None);
+    let (mut entries, mut last, mut bytes) = (Vec::new(), None, 0);
     for _ in 0..LOOKED_THROUGH / AT_A_TIME {
         let rows = shared.newest(listing.merchant(), before.as_deref(), AT_A_TIME)?;
         let is_end = rows.len() < usize::try_from(AT_A_TIME).unwrap_or(usize::MAX);
@@ -60,11 +68,12 @@ fn shared_page(shared: &SharedJournal, listing: &Listing, since: Timestamp) -> R
             if key < first {
                 return Ok(Page { entries, next: None });
             }
-            let entry = read(&body)?;
+            let (entry, size) = (read(&body)?, body.len());
             if listing.method().is_none_or(|method| entry["method"] == method) && listing.wants(|| entry.clone()) {
-                if entries.len() == listing.limit() {
+                if entries.len() == listing.limit() || bytes > MOST_BYTES {
                     return Ok(Page { entries, next: last });
                 }
+                bytes += size;
                 entries.push(entry);
                 last = Some(key.clone());
             }
