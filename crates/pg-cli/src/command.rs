@@ -12,6 +12,7 @@ mod listen;
 mod man;
 mod methods;
 pub(crate) mod rehearse;
+mod result_file;
 pub(crate) mod sandbox;
 mod sign;
 mod survey;

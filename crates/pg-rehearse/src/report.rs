@@ -93,8 +93,10 @@ pub struct Report {
     pub threshold: Severity,
     /// In the order of the drills' numbers.
     pub outcomes: Vec<Outcome>,
-    /// Whether it was interrupted: drills are missing.
+    /// Whether it was interrupted before all drills had run.
     pub interrupted: bool,
+    /// The drills that did not run, or not to their end, because it was interrupted.
+    pub not_run: Vec<&'static Drill>,
     /// How long it took.
     pub milliseconds: u64,
     /// The form of a charge that was used.
@@ -135,9 +137,12 @@ impl Report {
         summary
     }
 
-    /// 0: no failure at or above the threshold; 1: failures; 3: no failure, but an adapter did not work.
+    /// 0: no failure at or above the threshold; 1: failures; 3: no failure, but an adapter did not work; 4: interrupted.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
+        if self.interrupted {
+            return 4;
+        }
         let counts = |outcome: &&Outcome| outcome.drill.severity >= self.threshold && !outcome.known;
         if self.outcomes.iter().filter(counts).any(|outcome| outcome.verdict == Verdict::Failed) {
             1
@@ -155,6 +160,7 @@ impl Report {
             "seed": self.seed,
             "threshold": self.threshold.name(),
             "interrupted": self.interrupted,
+            "notRun": self.not_run.iter().map(|drill| drill.id).collect::<Vec<_>>(),
             "milliseconds": self.milliseconds,
             "chargedBy": self.charged_by,
             "exitCode": self.exit_code(),
@@ -187,7 +193,8 @@ impl Report {
         terminal::line(outcome, colours)
     }
 
-    /// Returns a baseline file: the numbers of the drills that fail today.
+    /// Returns a baseline file: the numbers of the drills that fail today. It is complete only if the run was not
+    /// [`interrupted`](Self::interrupted).
     #[must_use]
     pub fn baseline(&self) -> String {
         let mut text = "# Failures known today: pg rehearse --baseline FILE does not count them.\n".to_owned();
@@ -195,6 +202,15 @@ impl Report {
             text.push_str(&format!("{} # {}\n", outcome.drill.id, outcome.drill.title));
         }
         text
+    }
+
+    /// Returns how many drills an interruption kept from running, as text.
+    #[must_use]
+    pub fn missing(&self) -> String {
+        match self.not_run.len() {
+            1 => "1 drill did not run".to_owned(),
+            number => format!("{number} drills did not run"),
+        }
     }
 
     fn by_family(&self) -> BTreeMap<Family, Vec<&Outcome>> {

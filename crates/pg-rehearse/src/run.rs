@@ -63,6 +63,9 @@ pub enum RunError {
     /// An option names a drill or a family that does not exist.
     #[error("{0}")]
     UnknownDrill(String),
+    /// The options leave no drill to run.
+    #[error("no drill is left after --only and --skip; `pg rehearse drills` lists all drills")]
+    NoDrill,
     /// The integration could not be started, or made no claim.
     #[error("the integration could not be run: {0}")]
     NotRunnable(String),
@@ -77,7 +80,7 @@ pub trait Cancelled: Future<Output = ()> + Send {}
 impl<F: Future<Output = ()> + Send> Cancelled for F {}
 
 /// Runs the drills, and passes each outcome to `progress`. If `cancelled` completes first, the report has the drills
-/// that ran, and no process is left running.
+/// that ran and the names of the others, and no process is left running.
 ///
 /// # Errors
 /// [`RunError`] if no drill could run.
@@ -99,6 +102,7 @@ pub async fn run(
         threshold: options.threshold,
         outcomes: Vec::new(),
         interrupted: false,
+        not_run: drills.iter().map(|scene| &scene.drill).collect(),
         milliseconds: 0,
         charged_by: Vec::new(),
     };
@@ -126,7 +130,7 @@ pub async fn run(
         let ended = tokio::select! {
             ended = playing.join_next() => ended,
             () = &mut cancelled => {
-                report.interrupted = true;
+                report.interrupted = !report.not_run.is_empty();
                 playing.shutdown().await;
                 break;
             }
@@ -136,6 +140,7 @@ pub async fn run(
             Some(Ok(mut outcome)) => {
                 outcome.known = options.baseline.iter().any(|known| known == outcome.drill.id);
                 progress(&outcome);
+                report.not_run.retain(|drill| drill.id != outcome.drill.id);
                 report.outcomes.push(outcome);
             }
             Some(Err(error)) => return Err(RunError::Machine(format!("internal error in a drill: {error}"))),
@@ -181,7 +186,8 @@ fn chosen(options: &Options) -> Result<Vec<&'static Scene>, RunError> {
         let id = scene.drill.id;
         (options.only.is_empty() || only.contains(id)) && !skip.contains(id)
     };
-    Ok(catalogue::scenes().filter(wanted).collect())
+    let chosen: Vec<_> = catalogue::scenes().filter(wanted).collect();
+    if chosen.is_empty() { Err(RunError::NoDrill) } else { Ok(chosen) }
 }
 
 fn named(names: &[String], option: &str) -> Result<BTreeSet<&'static str>, RunError> {

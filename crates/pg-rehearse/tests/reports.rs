@@ -1,9 +1,37 @@
 //! The forms of a report.
 
+use pg_rehearse::{Plan, RunError};
 use pg_support::installed;
 use quick_xml::{Reader, events::Event};
 
 use crate::samples::{crate_folder, only, rehearse};
+
+/// No report of a run without an end looks like one in which nothing failed.
+#[tokio::test]
+async fn a_run_that_is_interrupted_before_its_first_drill_is_no_success() {
+    let plan = "[jobs.charge]\ncommand = [\"sleep\", \"600\"]\nwith = [\"sessionKey\"]\n";
+    let plan = Plan::parse(plan, &std::env::temp_dir()).expect("it works");
+    let ran = pg_rehearse::run(plan, &only(&["M01", "B03"]), |_| {}, std::future::ready(())).await;
+    let report = ran.expect("it works");
+    assert_eq!((report.interrupted, report.exit_code(), report.outcomes.len()), (true, 4, 0));
+    let not_run: Vec<&str> = report.not_run.iter().map(|drill| drill.id).collect();
+    assert_eq!(not_run, ["M01", "B03"]);
+    assert_eq!(report.json()["notRun"], serde_json::json!(["M01", "B03"]));
+    let junit = report.junit();
+    assert!(junit.contains("tests=\"2\" failures=\"0\" errors=\"2\""), "{junit}");
+    assert_eq!(junit.matches("<error type=\"interrupted\"").count(), 2, "{junit}");
+    for text in [report.scorecard(false), report.html()] {
+        assert!(text.contains("interrupted") && text.contains("2 drills did not run"), "{text}");
+    }
+}
+
+#[test]
+fn options_that_leave_no_drill_are_an_error() {
+    let mut options = only(&["M01", "T01"]);
+    options.skip = vec!["money".to_owned(), "t01".to_owned()];
+    let error = rehearse("[jobs.charge]\ncommand = [\"true\"]\n", &std::env::temp_dir(), &options).unwrap_err();
+    assert!(matches!(error, RunError::NoDrill), "{error}");
+}
 
 #[test]
 fn reports_are_valid_whole_and_masked() {

@@ -3,13 +3,13 @@
 use std::{
     ffi::OsString,
     fs,
-    io::{ErrorKind, IsTerminal as _},
+    io::IsTerminal as _,
     path::{Path, PathBuf},
 };
 
-use pg_rehearse::{Family, Language, Options, Plan, Report, RunError, Severity};
+use pg_rehearse::{Family, Language, Options, Plan, PlanError, Report, RunError, Severity};
 
-use super::interrupt::Interrupted;
+use super::{interrupt::Interrupted, result_file};
 use crate::{
     failure::{Exit, Failure},
     output::{self, Paint},
@@ -32,7 +32,8 @@ Examples:
   pg rehearse --write-baseline known.txt      records today's failures; then --baseline known.txt
   pg rehearse drills                          lists the drills
 
-Exit codes: 0 no failure at or above the threshold, 1 failures, 2 invalid plan, 3 the integration could not be run."
+Exit codes: 0 no failure at or above the threshold, 1 failures, 2 invalid plan or options, 3 the integration could not be \
+run, 4 the result is incomplete: interrupted, or a report or the standard output could not be written."
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -157,8 +158,10 @@ fn drills(json: bool) -> Result<Exit, Failure> {
 }
 
 fn rehearse(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
-    let plan = Plan::read(&arguments.plan)
-        .map_err(|error| Failure::misuse(format!("{}: {error}", arguments.plan.display()).replace('\n', "; ")))?;
+    let plan = Plan::read(&arguments.plan).map_err(|error| match error {
+        PlanError::Unreadable(..) => Failure::misuse(error.to_string()),
+        _ => Failure::misuse(format!("{}: {error}", arguments.plan.display()).replace('\n', "; ")),
+    })?;
     let mut options = Options::default();
     options.only.clone_from(&arguments.only);
     options.skip.clone_from(&arguments.skip);
@@ -167,7 +170,7 @@ fn rehearse(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
     options.repeat = arguments.repeat;
     options.threshold = arguments.threshold;
     options.baseline = arguments.baseline.as_deref().map_or(Ok(Vec::new()), baseline)?;
-    writable(arguments)?;
+    files(arguments).try_for_each(|path| result_file::check(path))?;
     crate::open_files::allow_many();
     let colours = std::io::stderr().is_terminal();
     let report = super::runtime()?.block_on(async {
@@ -179,19 +182,26 @@ fn rehearse(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
             interrupted.wait(),
         );
         ran.await.map_err(|error| match error {
-            RunError::UnknownDrill(_) => Failure::misuse(error.to_string()),
+            RunError::UnknownDrill(_) | RunError::NoDrill => Failure::misuse(error.to_string()),
             _ => Failure::new(Exit::NotReachable, error.to_string()),
         })
     })?;
-    write(arguments, &report)?;
+    let written = write(arguments, &report);
     if json {
         output::json(&report.json())?;
     } else {
         output::page(&report.scorecard(std::io::stdout().is_terminal()))?;
     }
+    written?;
+    if report.interrupted {
+        let baseline = arguments.write_baseline.as_ref();
+        let kept = baseline.map_or_else(String::new, |file| format!("; {} is not written", file.display()));
+        output::say(&format!("pg: interrupted: {}{kept}", report.missing()));
+    }
     Ok(match report.exit_code() {
         0 => Exit::Done,
         3 => Exit::NotReachable,
+        4 => Exit::Unknown,
         _ => Exit::Refused,
     })
 }
@@ -205,41 +215,25 @@ fn baseline(path: &Path) -> Result<Vec<String>, Failure> {
     Ok(words.map(ToOwned::to_owned).collect())
 }
 
-/// Fails before any drill runs if a report cannot be written.
-fn writable(arguments: &Arguments) -> Result<(), Failure> {
-    let files = [&arguments.json_file, &arguments.html, &arguments.junit, &arguments.write_baseline];
-    for path in files.into_iter().flatten() {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let why = if !folder.is_dir() {
-            format!("{} is not a folder", folder.display())
-        } else if path.is_dir() {
-            "it is a folder".to_owned()
-        } else if let Err(error) = fs::symlink_metadata(path)
-            && error.kind() != ErrorKind::NotFound
-        {
-            error.to_string()
-        } else {
-            continue;
-        };
-        return Err(Failure::misuse(format!("{} cannot be written: {why}", path.display())));
-    }
-    Ok(())
+/// Returns the files that the options name.
+fn files(arguments: &Arguments) -> impl Iterator<Item = &PathBuf> {
+    [&arguments.json_file, &arguments.html, &arguments.junit, &arguments.write_baseline].into_iter().flatten()
 }
 
+/// Writes every file that can be written. An incomplete baseline would replace a complete one, so it is not written.
+///
+/// # Errors
+/// For the first file that cannot be written.
 fn write(arguments: &Arguments, report: &Report) -> Result<(), Failure> {
-    let files: [(&Option<PathBuf>, &dyn Fn() -> String); 4] = [
-        (&arguments.json_file, &|| format!("{:#}\n", report.json())),
-        (&arguments.html, &|| report.html()),
-        (&arguments.junit, &|| report.junit()),
-        (&arguments.write_baseline, &|| report.baseline()),
+    let baseline = arguments.write_baseline.as_ref().filter(|_| !report.interrupted);
+    let files: [(Option<&PathBuf>, &dyn Fn() -> String); 4] = [
+        (arguments.json_file.as_ref(), &|| format!("{:#}\n", report.json())),
+        (arguments.html.as_ref(), &|| report.html()),
+        (arguments.junit.as_ref(), &|| report.junit()),
+        (baseline, &|| report.baseline()),
     ];
-    for (path, text) in files {
-        if let Some(path) = path {
-            fs::write(path, text())
-                .map_err(|error| Failure::misuse(format!("{} cannot be written: {error}", path.display())))?;
-        }
-    }
-    Ok(())
+    let written = files.into_iter().filter_map(|(path, text)| Some(result_file::write(path?, &text())));
+    written.fold(Ok(()), Result::and)
 }
 
 #[cfg(test)]

@@ -219,3 +219,15 @@ pub(crate) fn write_private(path: &Path, text: &str) {
         file.set_permissions(std::fs::Permissions::from_mode(0o600)).unwrap();
     }
 }
+
+/// The guide of a command has the line of its help that lists the exit codes.
+#[track_caller]
+pub(crate) fn the_guide_has_the_exit_codes_of(command: &str, guide: &str) {
+    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let help = words(command).arg("--help").run().ends(0).out;
+    let (_, rest) = help.split_once("Exit codes: ").unwrap();
+    let codes = one_line(rest.split("\n\n").next().unwrap());
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide").join(guide);
+    let page = one_line(&std::fs::read_to_string(page).unwrap()).replace('`', "");
+    assert!(page.contains(&format!("Exit codes: {codes}")), "{guide} lacks: Exit codes: {codes}");
+}

@@ -11,7 +11,7 @@ use std::{
 
 use pg_support::installed;
 
-use super::pg::{Ended, Pg, Started, pg};
+use super::pg::{Ended, Pg, Started, pg, the_guide_has_the_exit_codes_of};
 
 fn plan(folder: &Path, text: &str) -> String {
     let path = folder.join("rehearse.toml");
@@ -58,6 +58,47 @@ fn an_invalid_plan_is_reported_with_its_lines_before_anything_runs() {
     let missing = rehearse(&folder.path().join("none.toml").display().to_string(), &[]).run();
     assert_eq!(missing.code, 2);
     assert!(missing.err.contains("pg rehearse init"), "{}", missing.err);
+    assert_eq!(missing.err.matches("none.toml").count(), 1, "{}", missing.err);
+}
+
+/// A charge that needs no program to be installed, and claims what no ledger confirms.
+const CLAIM: &str =
+    "[jobs.charge]\ncommand = [\"echo\", \"{\\\"claim\\\": \\\"unknown\\\"}\"]\nwith = [\"sessionKey\"]\n";
+
+#[test]
+fn a_selection_without_a_drill_is_misuse() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(folder.path(), CLAIM);
+    for options in [&["--only", "M04", "--skip", "M04"][..], &["--only", "M04", "--skip", "money"]] {
+        let ended = rehearse(&plan, options).run().ends(2).says("no drill is left after --only and --skip");
+        assert_eq!(ended.out, "");
+    }
+}
+
+/// The drills ran, so their results are shown, and each report that can be written is.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_report_that_cannot_be_written_hides_no_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(folder.path(), CLAIM);
+    for option in ["--html", "--junit", "--json-file", "--write-baseline"] {
+        let other = folder.path().join("other.json");
+        let kept = if option == "--json-file" { "--html" } else { "--json-file" };
+        let options = ["--only", "M01", option, "/dev/full", kept, &other.display().to_string()];
+        let ended = rehearse(&plan, &options).run().ends(4).says("/dev/full cannot be written: ");
+        ended.prints("seed 1");
+        fs::remove_file(other).unwrap();
+    }
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let report = folder.path().join("report.html");
+    let ended = rehearse(&plan, &["--only", "M01", "--html", &report.display().to_string()]).run_into(full);
+    ended.ends(4).says("cannot write the result to standard output");
+    assert!(report.is_file());
+}
+
+#[test]
+fn the_guide_lists_the_exit_codes_of_the_help() {
+    the_guide_has_the_exit_codes_of("rehearse", "rehearsal.md");
 }
 
 #[test]
@@ -197,16 +238,23 @@ fn ctrl_c_leaves_no_process_and_still_writes_the_reports() {
     let names = [("--html", "r.html"), ("--junit", "r.xml"), ("--json", "r.json")];
     let files: Vec<String> =
         names.iter().flat_map(|(option, name)| [(*option).to_owned(), at(name).display().to_string()]).collect();
-    let files: Vec<&str> = files.iter().map(String::as_str).collect();
-    let (mut running, line) = until_it_hangs(folder.path(), &files);
+    let baseline = at("known.txt").display().to_string();
+    fs::write(&baseline, "M05 # of an earlier run\n").unwrap();
+    let files: Vec<&str> = files.iter().map(String::as_str).chain(["--write-baseline", &baseline]).collect();
+    let (running, line) = until_it_hangs(folder.path(), &files);
     assert!(Command::new("kill").args(["-INT", &running.id().to_string()]).status().unwrap().success());
-    assert!(running.wait().unwrap().code().is_some(), "it ends by itself");
+    let ended = running.ended().ends(4).prints("interrupted, 1 drill did not run");
+    ended.says(&format!("pg: interrupted: 1 drill did not run; {baseline} is not written"));
     assert!(has_ended(line), "the adapter still runs");
     assert_eq!(fs::read_dir(at("tmp")).unwrap().count(), 0, "temporary files are left");
-    assert!(fs::read_to_string(at("r.html")).unwrap().contains("Rehearsal, interrupted"));
-    assert!(fs::read_to_string(at("r.xml")).unwrap().contains("M01"));
+    assert_eq!(fs::read_to_string(&baseline).unwrap(), "M05 # of an earlier run\n");
+    assert!(fs::read_to_string(at("r.html")).unwrap().contains("Rehearsal, interrupted: 1 drill did not run"));
+    let junit = fs::read_to_string(at("r.xml")).unwrap();
+    assert!(junit.contains("M01") && junit.contains("tests=\"2\" failures=\"1\" errors=\"1\""), "{junit}");
+    assert!(junit.contains("name=\"M02 ") && junit.contains("<error type=\"interrupted\""), "{junit}");
     let json: serde_json::Value = serde_json::from_str(&fs::read_to_string(at("r.json")).unwrap()).unwrap();
-    assert_eq!(json["interrupted"], true);
+    assert_eq!((&json["interrupted"], &json["exitCode"]), (&true.into(), &4.into()));
+    assert_eq!(json["notRun"], serde_json::json!(["M02"]));
     assert_eq!(json["drills"].as_array().unwrap().len(), 1, "the drill that ran");
 }
 

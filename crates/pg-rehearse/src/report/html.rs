@@ -35,7 +35,7 @@ pub(super) fn page(report: &Report) -> String {
 fn headline(report: &Report) -> String {
     let failed = report.summary().failed;
     match failed {
-        _ if report.interrupted => "Rehearsal, interrupted".to_owned(),
+        _ if report.interrupted => format!("Rehearsal, interrupted: {}", report.missing()),
         0 => "Rehearsal: nothing failed".to_owned(),
         1 => "Rehearsal: one drill failed".to_owned(),
         _ => format!("Rehearsal: {failed} drills failed"),
@@ -53,8 +53,9 @@ fn summary(text: &mut String, report: &Report) {
     };
     let _ = write!(
         text,
-        "<p>{} drills in {seconds:.1} seconds, seed {}. Failures of severity {} and above count.{by}</p>\n<ul class=\"score\">\n",
+        "<p>{} {} in {seconds:.1} seconds, seed {}. Failures of severity {} and above count.{by}</p>\n<ul class=\"score\">\n",
         report.outcomes.len(),
+        if report.outcomes.len() == 1 { "drill" } else { "drills" },
         report.seed,
         report.threshold,
     );

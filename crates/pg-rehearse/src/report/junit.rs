@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use pg_model::mask::is_invisible;
 
 use super::{Outcome, Report, Verdict};
+use crate::drill::Drill;
 
 pub(super) fn file(report: &Report) -> String {
     let mut text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
@@ -13,9 +14,9 @@ pub(super) fn file(report: &Report) -> String {
     let _ = writeln!(
         text,
         "<testsuites name=\"pg rehearse\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{}\">",
-        report.outcomes.len(),
+        report.outcomes.len() + report.not_run.len(),
         of(Verdict::Failed),
-        of(Verdict::Broken),
+        of(Verdict::Broken) + report.not_run.len(),
         of(Verdict::NotApplicable),
         seconds(report.milliseconds),
     );
@@ -34,20 +35,44 @@ pub(super) fn file(report: &Report) -> String {
         outcomes.iter().for_each(|outcome| case(&mut text, outcome));
         text.push_str("  </testsuite>\n");
     }
+    not_run(&mut text, &report.not_run);
     text.push_str("</testsuites>\n");
     text
 }
 
-fn case(text: &mut String, outcome: &Outcome) {
-    let drill = outcome.drill;
+/// Reports drills that an interruption kept from running as errors, since skipped tests do not fail a job.
+fn not_run(text: &mut String, drills: &[&Drill]) {
+    if drills.is_empty() {
+        return;
+    }
+    let number = drills.len();
+    let _ = writeln!(
+        text,
+        "  <testsuite name=\"not-run\" tests=\"{number}\" failures=\"0\" errors=\"{number}\" skipped=\"0\" time=\"0\">"
+    );
+    for drill in drills {
+        begin_case(text, drill, 0);
+        text.push_str(
+            ">\n      <error type=\"interrupted\" message=\"the rehearsal was interrupted before this drill had \
+             ended\"/>\n    </testcase>\n",
+        );
+    }
+    text.push_str("  </testsuite>\n");
+}
+
+fn begin_case(text: &mut String, drill: &Drill, milliseconds: u64) {
     let _ = write!(
         text,
         "    <testcase classname=\"pg.rehearse.{}\" name=\"{} {}\" time=\"{}\"",
         escaped(drill.family.name()),
         escaped(drill.id),
         escaped(drill.title),
-        seconds(outcome.milliseconds),
+        seconds(milliseconds),
     );
+}
+
+fn case(text: &mut String, outcome: &Outcome) {
+    begin_case(text, outcome.drill, outcome.milliseconds);
     let why = outcome.findings.iter().map(|finding| finding.text.as_str()).collect::<Vec<_>>().join("; ");
     let story = story(outcome);
     let inner = match outcome.verdict {

@@ -63,7 +63,7 @@ pub(super) fn scorecard(report: &Report, colours: bool) -> String {
         }
     }
     let summary = report.summary();
-    let rest = if report.interrupted { "; interrupted, the other drills did not run" } else { "" };
+    let rest = if report.interrupted { format!("; interrupted, {}", report.missing()) } else { String::new() };
     lines.push(String::new());
     lines.push(format!(
         "{} passed, {} failed, {} with a warning, {} broken, {} not applicable; {:.1} s, seed {}{rest}",

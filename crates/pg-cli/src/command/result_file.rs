@@ -1,0 +1,34 @@
+//! Files for the results of a command that takes long.
+
+use std::{fs, io::ErrorKind, path::Path};
+
+use crate::failure::{Exit, Failure};
+
+/// Fails if a file certainly cannot be written: checked before the work whose result it is for.
+///
+/// # Errors
+/// Names the file and the reason.
+pub(super) fn check(path: &Path) -> Result<(), Failure> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let why = if !folder.is_dir() {
+        format!("{} is not a folder", folder.display())
+    } else if path.is_dir() {
+        "it is a folder".to_owned()
+    } else if let Err(error) = fs::symlink_metadata(path)
+        && error.kind() != ErrorKind::NotFound
+    {
+        error.to_string()
+    } else {
+        return Ok(());
+    };
+    Err(Failure::misuse(format!("{} cannot be written: {why}", path.display())))
+}
+
+/// Writes a result.
+///
+/// # Errors
+/// With the exit code of a result that is lost.
+pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    fs::write(path, text)
+        .map_err(|error| Failure::new(Exit::Unknown, format!("{} cannot be written: {error}", path.display())))
+}
