@@ -1,9 +1,12 @@
 //! A reply in any encoding, and the evidence that it gives.
 
 use bytes::Bytes;
-use http::header::LOCATION;
+use http::header::{CONTENT_TYPE, LOCATION};
 use pg_proto::{
-    model::{Dialect, Encoding, Record, Remedy, ServiceError, decode_into, dialect::ErrorMeaning, mask},
+    model::{
+        Dialect, Encoding, Record, Remedy, ServiceError, Session, decode_as, decode_into, dialect::ErrorMeaning, mask,
+        method::MethodInfo,
+    },
     shown,
 };
 
@@ -26,29 +29,58 @@ pub(crate) struct Answer {
     pub(crate) message: String,
     /// The redirect target.
     pub(crate) location: Option<String>,
+    /// Masked.
+    content_type: String,
+    /// Whether the body is a reply of the method.
+    is_readable: bool,
     body: Bytes,
 }
 
 impl Answer {
-    /// Reads a reply to the request with this body.
-    pub(crate) fn of(response: &http::Response<Bytes>, request: &Bytes) -> Self {
+    /// Reads a reply to the request with this body; of a page without a method only the form is known.
+    pub(crate) fn of(response: &http::Response<Bytes>, request: &Bytes, info: Option<&MethodInfo>) -> Self {
         let mut error = ServiceError::default();
         // A page of a proxy is neither, and has no code.
         let readable = decode_into(response.body(), &mut error).is_ok();
         let code = if readable { error.error_code.as_str().to_owned() } else { String::new() };
-        let location = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
+        let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
+        let is_readable = match info {
+            Some(info) => decode_as(response.body(), (info.new_reply)()).is_ok(),
+            None => Encoding::of(response.body()).is_some(),
+        };
         Self {
             http: response.status().as_u16(),
             message: masked(if readable { &error.error_message } else { "" }, request),
             code: mask::text(&code),
-            location: location.map(str::to_owned),
+            location: header(LOCATION).map(str::to_owned),
+            content_type: masked(header(CONTENT_TYPE).unwrap_or_default(), request),
+            is_readable,
             body: response.body().clone(),
         }
     }
 
     /// Whether the request succeeded.
     pub(crate) fn is_success(&self) -> bool {
-        (200..300).contains(&self.http) && self.code.is_empty() && Encoding::of(&self.body).is_some()
+        (200..300).contains(&self.http) && self.code.is_empty() && self.is_readable
+    }
+
+    /// Whether it opened a session.
+    pub(crate) fn is_session(&self) -> bool {
+        self.record::<Session>().is_some_and(|session| !session.session_key.is_empty())
+    }
+
+    /// Whether it may come from another program than the service, such as a proxy: neither the method's reply, nor an
+    /// error code, nor a status that refuses the request.
+    pub(crate) fn is_foreign(&self) -> bool {
+        self.code.is_empty() && !self.is_success() && !(400..500).contains(&self.http)
+    }
+
+    /// Returns status and content type, for people.
+    pub(crate) fn head(&self) -> String {
+        match &*self.content_type {
+            "" => format!("HTTP {}, without a content type", self.http),
+            content_type => format!("HTTP {}, content type {content_type}", self.http),
+        }
     }
 
     /// Returns the observation about a request that should be refused.
@@ -129,7 +161,8 @@ mod tests {
 
     fn answer(status: u16, body: &str, request: &'static str) -> Answer {
         let response = http::Response::builder().status(status).body(Bytes::from(body.to_owned())).expect("a reply");
-        Answer::of(&response, &Bytes::from_static(request.as_bytes()))
+        let lookup = pg_proto::model::method::method("transaction/lookup");
+        Answer::of(&response, &Bytes::from_static(request.as_bytes()), lookup)
     }
 
     #[test]
@@ -149,5 +182,16 @@ mod tests {
         assert!(answer(403, &code("121"), "").says_locked_out() && answer(403, &code("122"), "").says_locked_out());
         assert!(!answer(429, &code("777"), "").says_locked_out());
         assert_eq!(answer(405, "<html>", "").seen(), Seen::Page(405));
+    }
+
+    #[test]
+    fn only_replies_of_the_method_error_codes_and_refusing_statuses_are_of_the_service() {
+        for (status, body) in [(200, "<h1>Wi-Fi</h1>"), (200, "[1,2,3]"), (200, ""), (302, ""), (502, "<html>")] {
+            let answer = answer(status, body, "");
+            assert!(answer.is_foreign() && !answer.is_success() && !answer.is_session(), "{status} {body}");
+        }
+        for (status, body) in [(200, "{}"), (500, r#"{"errorCode":"7"}"#), (405, "<html>"), (413, "")] {
+            assert!(!answer(status, body, "").is_foreign(), "{status} {body}");
+        }
     }
 }

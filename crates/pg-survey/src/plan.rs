@@ -10,6 +10,7 @@ use crate::{
 
 /// The planned requests of a survey, before anything is sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Plan {
     /// The requests in their order.

@@ -1,5 +1,6 @@
 //! Probes: requests of a survey, as data.
 
+use pg_proto::model::method::{MethodInfo, method};
 use serde::Serialize;
 
 use crate::cards::Role;
@@ -177,6 +178,16 @@ impl Request {
             }
             Self::Form(..) => "POST session/postform".to_owned(),
             Self::Visit(_) => "GET challenge page".to_owned(),
+        }
+    }
+
+    /// Returns the method's facts, among them the record of its reply; `None` for a page.
+    pub(crate) fn info(&self) -> Option<&'static MethodInfo> {
+        match self {
+            Self::Call(service, name, _) | Self::Spoilt(_, service, name, _) => {
+                method(&format!("{}/{name}", service.name()))
+            }
+            Self::Form(..) | Self::Visit(_) => None,
         }
     }
 

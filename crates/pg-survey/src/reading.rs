@@ -20,6 +20,10 @@ use crate::{
 
 /// Reads the reply to a probe.
 pub(crate) fn read(probe: &Probe, answer: &Answer, account: &Account, notes: &mut Notes) {
+    if answer.is_foreign() && probe.request.info().is_some() {
+        notes.undecided(&probe.decides(), &format!("the reply is not one of the service: {}", answer.head()));
+        return;
+    }
     let evidence = Evidence::of(probe, answer);
     match probe.reads {
         Reads::Made(what, name) => made(what, name, answer, notes),

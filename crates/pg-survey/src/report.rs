@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use pg_proto::model::Dialect;
+use pg_proto::{machine::throttle::StopReason, model::Dialect};
 use serde::{Serialize, Serializer};
 
 use crate::{
@@ -37,10 +37,18 @@ pub enum Ending {
     LockedOut(String),
     /// The control request failed several times, at last with this.
     Unavailable(String),
+    /// The address does not answer like the service: the first reply had this status and content type. Nothing was sent
+    /// after that.
+    NotTheService(String),
     /// The service could not be reached.
     NotReachable,
+    /// Too many requests have had no reply, in earlier surveys too: one more could lock the address out if the
+    /// credentials are wrong. Nothing was sent after that.
+    Unanswered,
     /// The survey was interrupted before its end.
     Interrupted,
+    /// The survey was interrupted before its end, and a test payment was sent that has no reply: it may have been made.
+    InterruptedInPayment,
 }
 
 /// The finding about one open point.
@@ -140,7 +148,8 @@ fn finding(point: &'static Point, ending: &Ending, notes: &Notes, ours: &Dialect
     finding.evidence = Some(sighting.evidence.clone());
     finding.confidence = Some(if shared == 0 { Confidence::High } else { Confidence::Medium });
     if shared > 0 {
-        finding.remark = format!("{shared} other points have the same code: an earlier check may have replied");
+        let points = if shared == 1 { "point has" } else { "points have" };
+        finding.remark = format!("{shared} other {points} the same code: an earlier check may have replied");
     }
     finding.conclusion = match (&sighting.seen, said) {
         _ if point.entry.is_empty() => Conclusion::Seen,
@@ -195,8 +204,19 @@ impl fmt::Display for Ending {
                 write!(f, "the service has locked this address out ({code}); nothing was sent after that")
             }
             Self::Unavailable(what) => write!(f, "session/initiate does not work: {what}"),
+            Self::NotTheService(what) => {
+                write!(
+                    f,
+                    "the address does not answer like the service: session/initiate got {what}; check the base address"
+                )
+            }
             Self::NotReachable => f.write_str("the service could not be reached"),
+            Self::Unanswered => StopReason::Unanswered.fmt(f),
             Self::Interrupted => f.write_str("interrupted; the report covers what was found until then"),
+            Self::InterruptedInPayment => f.write_str(
+                "interrupted, and a test payment without a reply may have been made; the report covers what was found until \
+                 then",
+            ),
         }
     }
 }

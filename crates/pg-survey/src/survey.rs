@@ -7,9 +7,9 @@ use pg_proto::{
     Account,
     machine::{
         Action, Event, Failure, Moment, Never, ResumeError, SavedState,
-        throttle::{AccountThrottle, Permit, Throttle, ThrottleLimits, Ticket},
+        throttle::{AccountThrottle, Permit, StopReason, Throttle, ThrottleLimits, Ticket},
     },
-    model::{Dialect, Encoding},
+    model::{Dialect, Encoding, method::MethodInfo},
 };
 
 use crate::{
@@ -19,7 +19,7 @@ use crate::{
     notes::Notes,
     options::Options,
     plan::Plan,
-    probe::{Probe, Reads},
+    probe::{Cost, Probe, Reads},
     probes::{self, CONTROL},
     reading,
     report::{Ending, Report},
@@ -42,6 +42,8 @@ pub struct Progress {
     pub total: usize,
     /// The current request.
     pub doing: &'static str,
+    /// Whether it pauses because the control request failed.
+    pub pauses: bool,
 }
 
 /// A survey of one account; see [the crate](crate).
@@ -68,6 +70,8 @@ pub struct Survey {
     /// A request with unreadable credentials was refused for them: no other such request is sent.
     refused: bool,
     requests: usize,
+    /// A payment was sent and has no reply.
+    unanswered_payment: bool,
     ended: Option<Ending>,
 }
 
@@ -75,6 +79,9 @@ pub struct Survey {
 struct Flight {
     ticket: Ticket,
     is_control: bool,
+    /// The method's facts; `None` for a page.
+    info: Option<&'static MethodInfo>,
+    pays: bool,
     version_5: bool,
     /// Its body, to mask its secrets in the reply.
     body: Bytes,
@@ -103,6 +110,7 @@ impl Survey {
             tries: 0,
             refused: false,
             requests: 0,
+            unanswered_payment: false,
             ended: None,
         }
     }
@@ -128,9 +136,11 @@ impl Survey {
     /// request without a reply decides nothing.
     pub fn interrupt(&mut self, now: Moment) {
         if let Some(flight) = self.flight.take() {
+            self.unanswered_payment |= flight.pays;
             self.lane(flight.version_5).lost(flight.ticket, now);
         }
-        self.ended.get_or_insert(Ending::Interrupted);
+        let ending = if self.unanswered_payment { Ending::InterruptedInPayment } else { Ending::Interrupted };
+        self.ended.get_or_insert(ending);
     }
 
     /// Returns the requests that it will send.
@@ -143,7 +153,7 @@ impl Survey {
     #[must_use]
     pub fn progress(&self) -> Progress {
         let doing = self.probes.get(self.at).filter(|_| self.proved).map_or(CONTROL.what, |probe| probe.what);
-        Progress { done: self.at, total: self.probes.len(), doing }
+        Progress { done: self.at, total: self.probes.len(), doing, pauses: self.rest.is_some() }
     }
 
     /// Returns the findings so far, compared with a dialect.
@@ -225,13 +235,18 @@ impl Survey {
         let version_5 = probe.request.is_of_version_5();
         match self.lane(version_5).ask(now) {
             Permit::Go(ticket) => {
-                self.flight = Some(Flight { ticket, is_control, version_5, body: request.body().clone() });
+                let info = probe.request.info();
+                let pays = probe.cost == Cost::Payment;
+                self.flight = Some(Flight { ticket, is_control, info, pays, version_5, body: request.body().clone() });
                 self.requests += 1;
                 Action::Send(request)
             }
             Permit::WaitUntil(moment) => Action::WaitUntil(moment),
             Permit::Stopped(stop) => {
-                let ending = Ending::CredentialsRefused(stop.to_string());
+                let ending = match stop {
+                    StopReason::Credentials(code) => Ending::CredentialsRefused(code),
+                    _ => Ending::Unanswered,
+                };
                 self.ended = Some(ending.clone());
                 Action::Done(ending)
             }
@@ -244,9 +259,9 @@ impl Survey {
 
     fn answered(&mut self, response: &http::Response<Bytes>, now: Moment) {
         let Some(flight) = self.flight.take() else { return };
-        let answer = Answer::of(response, &flight.body);
+        let answer = Answer::of(response, &flight.body, flight.info);
         self.tries = 0;
-        if answer.refuses_credentials() || answer.says_locked_out() || (flight.is_control && answer.is_success()) {
+        if answer.refuses_credentials() || answer.says_locked_out() || (flight.is_control && answer.is_session()) {
             self.lane(flight.version_5).answered(flight.ticket, response, now);
         } else {
             // The control request shows whether an unknown code concerns the account; the throttle would have to guess.
@@ -267,10 +282,16 @@ impl Survey {
             self.ended = Some(Ending::CredentialsRefused(answer.code));
             return;
         }
-        if !answer.is_success() {
+        if !answer.is_session() {
+            // A status that limits the rate needs no code, and passes.
+            if self.notes.text(CONTROL.name).is_err() && answer.code.is_empty() && answer.http != 429 {
+                self.ended = Some(Ending::NotTheService(answer.head()));
+                return;
+            }
             self.rests += 1;
             if self.rests > RESTS || (answer.is_documented() && answer.http < 500) {
-                self.ended = Some(Ending::Unavailable(answer.seen().to_string()));
+                let what = if answer.is_foreign() { answer.head() } else { answer.seen().to_string() };
+                self.ended = Some(Ending::Unavailable(what));
                 return;
             }
             self.limit.get_or_insert(answer);
@@ -335,7 +356,8 @@ impl Survey {
         let Some(flight) = self.flight.take() else { return };
         let lane = self.lane(flight.version_5);
         if failure == Failure::MaybeSent {
-            lane.lost(flight.ticket, now)
+            lane.lost(flight.ticket, now);
+            self.unanswered_payment |= flight.pays;
         } else {
             lane.unsent(flight.ticket)
         }

@@ -15,6 +15,7 @@ use pg_sandbox::{InProcess, READY, Sandbox, Settings, Timestamp, cards::CARDS, c
 use pg_simulation::random_dialect;
 use pg_survey::{Card, Cards, Conclusion, Confidence, Ending, Options, Point, Report, Role, Seen, Survey, points};
 
+mod foreign;
 mod stored;
 
 const MINUTE: Duration = Duration::from_secs(60);

@@ -85,3 +85,40 @@ fn an_interrupted_survey_reports_what_it_has_found_until_then() {
     assert!(seen > 3 && report.with(Conclusion::NotDecided).count() > 3, "{seen} seen");
     assert!(!survey.dialect("partial").to_toml().is_empty());
 }
+
+/// Only a payment that was sent and has no reply may have been made.
+#[test]
+fn an_interruption_leaves_a_payment_open_only_if_one_is_without_a_reply() {
+    let paid = |request: &Request<Bytes>| request.uri().path().contains("/transaction/preauth");
+    // Interrupted at the first request, at a payment in flight, and after one whose reply was lost.
+    for (lost, last, expected) in [
+        (false, "/session/initiate", Ending::Interrupted),
+        (false, "/transaction/preauth", Ending::InterruptedInPayment),
+        (false, "/transaction/capturepreauth", Ending::InterruptedInPayment),
+        (false, "/token/lookup", Ending::Interrupted),
+        (true, "/session/initiate", Ending::InterruptedInPayment),
+    ] {
+        let sandbox = sandbox(None);
+        let mut survey = Survey::new(&account_of(&sandbox, "main"), paying(), 2);
+        let now =
+            || Moment::from_millis(u64::try_from(sandbox.unix_time().as_millis()).expect("a time of this century"));
+        let (mut event, mut has_lost) = (Event::Begin, false);
+        loop {
+            event = match survey.step(event, now()) {
+                Action::Send(request) if has_lost == lost && request.uri().path().contains(last) => break,
+                Action::Send(request) if lost && paid(&request) => {
+                    has_lost = true;
+                    Event::Failed(Failure::MaybeSent)
+                }
+                Action::Send(request) => Event::Reply(plainly(&sandbox)(request).expect("a reply")),
+                Action::WaitUntil(moment) => {
+                    sandbox.advance(moment.since(now()));
+                    Event::Woken
+                }
+                other => panic!("{other:?}"),
+            };
+        }
+        survey.interrupt(now());
+        assert_eq!(survey.report(&pg_sandbox::dialect()).ending, expected, "{last}");
+    }
+}
