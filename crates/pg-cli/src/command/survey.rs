@@ -7,15 +7,15 @@ mod staging;
 
 use std::{
     path::{Path, PathBuf},
-    sync::Arc,
     time::Duration,
 };
 
 use pg_hyper::DurableFile;
 use pg_model::{Dialect, Encoding, method::AuthScheme};
 use pg_proto::Account;
-use pg_survey::{Conclusion, Cost, Ending, Options, Survey};
+use pg_survey::{Conclusion, Cost, Ending, Options, Report, Survey};
 
+use super::result_file;
 use crate::{
     account::{AccountFlags, Details, Setting, dialect},
     failure::{Exit, Failure},
@@ -40,7 +40,10 @@ Roles: approved, declined, insufficient-funds, challenge, not-enrolled.
 
 --staging is required unless the address begins with http and is on this machine. The survey sends at most 100 requests a \
 minute, stops when the service refuses the credentials, and sends a wrong password only with --with-wrong-password. \
-Ctrl-C ends it with a partial report: exit code 3, or 4 with --with-payments. Guide: docs/guide/survey.md.")]
+Ctrl-C ends it with a partial report. Guide: docs/guide/survey.md.
+
+Exit codes: 0 done, 1 the service differs from --against or refused the account, 2 misuse, 3 the service was not reached, \
+or an interruption, 4 an interruption after a test payment that has no reply, or a result could not be written.")]
 pub(crate) struct Arguments {
     /// Confirms that an address is a staging environment: host, host:port or the whole base URL; repeatable
     #[arg(long, value_name = "ADDRESS")]
@@ -112,9 +115,11 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     }
     staging::check(&account, &arguments.staging)?;
     drop(details);
+    let throttle = throttle_file(arguments.throttle, arguments.write.as_deref());
+    let files = arguments.write.iter().chain(throttle.as_ref().map(|(_, path)| path));
+    files.into_iter().try_for_each(|path| result_file::check(path))?;
     announce(&survey, &account);
     let deadline = Duration::from_secs(arguments.timeout);
-    let throttle = throttle_file(arguments.throttle, arguments.write.as_deref());
     let survey = match throttle.as_ref().map(|(file, path)| (file.saved(), path)) {
         None => survey,
         Some((Ok(None), _)) => survey,
@@ -126,12 +131,9 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         }
     };
     let survey = drive::drive(survey, deadline, throttle.as_ref().map(|(file, _)| file))?;
-    let ended =
-        finish(&survey, &account, &ours, json, arguments.against.is_some(), (arguments.write, &arguments.name))?;
-    match ended {
-        None => Err(drive::interruption(arguments.with_payments)),
-        Some(exit) => Ok(exit),
-    }
+    let report = survey.report(&ours);
+    finish(&survey, &report, &account, &ours, json, (arguments.write.as_deref(), &arguments.name))?;
+    exit(&report, arguments.against.is_some(), arguments.with_payments)
 }
 
 /// Returns the file with requests and failed logins: that of `--throttle`, or one beside the file of `--write`.
@@ -160,10 +162,12 @@ fn announce(survey: &Survey, account: &Account) {
     let address = account.base_urls().next().map(ToString::to_string).unwrap_or_default();
     let costs =
         [Cost::Session, Cost::FailedLogin, Cost::Record, Cost::Payment].map(|cost| (plan.count(cost), cost.words()));
-    let costs: Vec<String> =
-        costs.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} × {what}")).collect();
+    // Such as "an empty session".
+    let noun = |what: &'static str| what.split_once(' ').map_or(what, |(_, noun)| noun);
+    let counted = |(count, what)| format!("{count} {}{}", noun(what), if count == 1 { "" } else { "s" });
+    let costs: Vec<String> = costs.into_iter().filter(|(count, _)| *count > 0).map(counted).collect();
     output::say(&format!(
-        "pg: {} requests to {address}, and at most {} more to check that the account still works; they cost {}; \
+        "pg: {} requests to {address}, and at most {} more to check that the account still works; cost: {}; \
          `--plan` lists them",
         plan.probes.len(),
         plan.most_controls,
@@ -171,30 +175,50 @@ fn announce(survey: &Survey, account: &Account) {
     ));
 }
 
-/// Shows the report and writes the dialect. Returns nothing if the survey was interrupted.
+/// Writes the dialect and shows the report. A survey that has found nothing writes nothing, since the file may hold the
+/// findings of an earlier one.
 fn finish(
     survey: &Survey,
+    report: &Report,
     account: &Account,
-    ours: &Arc<Dialect>,
+    ours: &Dialect,
     json: bool,
-    against: bool,
-    (file, name): (Option<PathBuf>, &str),
-) -> Result<Option<Exit>, Failure> {
-    let (report, found) = (survey.report(ours), survey.dialect(name));
-    let written = shown::file(&found, &report, account);
-    if let Some(file) = &file {
-        std::fs::write(file, &written)
-            .map_err(|error| Failure::misuse(format!("cannot write {}: {error}", file.display())))?;
+    (file, name): (Option<&Path>, &str),
+) -> Result<(), Failure> {
+    let text = shown::file(&survey.dialect(name), report, account);
+    let has_found = report.findings.iter().any(|finding| finding.seen.is_some());
+    let written = file.filter(|_| has_found).map(|file| result_file::write(file, &text));
+    shown::report(report, ours, &text, account, json)?;
+    written.transpose()?;
+    if let Some(file) = file {
+        let file = file.display();
+        output::say(&match has_found {
+            true => format!("pg: the dialect is in {file}"),
+            false => format!("pg: nothing was found; {file} is not written"),
+        });
     }
-    shown::report(&report, ours, &written, account, json)?;
-    if let Some(file) = &file {
-        output::say(&format!("pg: the dialect is in {}", file.display()));
-    }
-    match &report.ending {
-        Ending::Interrupted => Ok(None),
-        Ending::Complete if against && report.with(Conclusion::Differs).next().is_some() => Ok(Some(Exit::Refused)),
-        Ending::Complete => Ok(Some(Exit::Done)),
-        Ending::NotReachable => Err(Failure::new(Exit::NotReachable, report.ending.to_string())),
-        ending => Err(Failure::new(Exit::Refused, ending.to_string())),
-    }
+    Ok(())
+}
+
+/// Returns the exit code of a survey's end.
+fn exit(report: &Report, against: bool, pays: bool) -> Result<Exit, Failure> {
+    let ending = &report.ending;
+    let (exit, why) = match ending {
+        Ending::Complete if against && report.with(Conclusion::Differs).next().is_some() => return Ok(Exit::Refused),
+        Ending::Complete => return Ok(Exit::Done),
+        Ending::NotReachable | Ending::NotTheService(_) | Ending::Unanswered => {
+            (Exit::NotReachable, ending.to_string())
+        }
+        Ending::Interrupted => {
+            let charged = if pays { "each test payment that was sent has a reply" } else { "nothing was charged" };
+            (Exit::NotReachable, format!("interrupted: {charged}; the report is partial; run the survey again"))
+        }
+        Ending::InterruptedInPayment => {
+            let why =
+                "interrupted: a test payment that was sent has no reply, and may have been made; the report is partial";
+            (Exit::Unknown, why.to_owned())
+        }
+        ending => (Exit::Refused, ending.to_string()),
+    };
+    Err(Failure::new(exit, why))
 }

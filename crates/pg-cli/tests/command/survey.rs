@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use crate::command::{
-    pg::{Ended, Started, words, write_private},
+    peer::{Peer, closed_address, reply},
+    pg::{Ended, Started, the_guide_has_the_exit_codes_of, words, write_private},
     sandbox::Running,
 };
 
@@ -113,6 +114,7 @@ fn a_plan_needs_no_account_and_names_every_request_with_its_cost() {
     let paying = paying.hides(&["4000000000001000"]);
     let probes = json(&paying)["probes"].as_array().unwrap().len();
     assert!(probes > 60, "{probes}");
+    assert_eq!(json(&paying)["mostControls"], probes - 1);
     // Without a card there is no payment with it.
     let one = words("survey --plan --with-payments --cards -").input(CARDS.lines().next().unwrap()).run().ends(0);
     assert!(one.out.contains("refund the payment") && !one.out.contains("card that is declined"), "{}", one.out);
@@ -128,6 +130,66 @@ fn a_card_on_the_command_line_draws_a_warning() {
         .hides(&["4111111111111111"]);
     let wrong = words("survey --plan").arg("--card").arg("4111111111111111=12/49");
     wrong.run().ends(2).says("no such role").hides(&["4111111111111111"]);
+}
+
+/// A captive portal, a proxy, another program: nothing is learnt from them, and the first reply ends it.
+#[test]
+fn an_address_that_does_not_answer_like_the_service_gets_one_request() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = folder.path().join("own.toml").display().to_string();
+    let page = "<h1>Welcome to the hotel Wi-Fi</h1>";
+    let without_type = |status: &str| {
+        format!("HTTP/1.1 {status}\r\nlocation: /login\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+    };
+    for (peer_says, told) in [
+        (reply("200 OK", "text/html; charset=utf-8", page), "HTTP 200, content type text/html; charset=utf-8"),
+        (reply("200 OK", "application/json", "[1,2,3]"), "HTTP 200, content type application/json"),
+        (reply("200 OK", "application/json", "{}"), "HTTP 200, content type application/json"),
+        (reply("404 Not Found", "text/html", page), "HTTP 404, content type text/html"),
+        (reply("502 Bad Gateway", "text/html", page), "HTTP 502, content type text/html"),
+        (without_type("200 OK"), "HTTP 200, without a content type"),
+        (without_type("302 Found"), "HTTP 302, without a content type"),
+    ] {
+        let peer = Peer::answering(&peer_says);
+        let ended = words(&format!("survey --write {own}")).account(&peer.base).run().ends(3);
+        let ended = ended.says(&format!("the address does not answer like the service: session/initiate got {told}"));
+        let ended = ended.says(&format!("nothing was found; {own} is not written")).prints(", 1 request\n");
+        let ended = ended.hides(&["hotel", "waiting", "refused the credentials", "confidence"]);
+        assert!(!std::path::Path::new(&own).exists(), "{}", ended.out);
+        assert!(peer.request().starts_with("POST "));
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_reported_before_the_first_request() {
+    let nowhere = closed_address();
+    for (option, file) in [("--write", "/nonexistent/own.toml"), ("--throttle", "/nonexistent/own.throttle")] {
+        let ended = words(&format!("survey {option} {file}")).account(&nowhere).run().ends(2);
+        ended.says(&format!("{file} cannot be written: /nonexistent is not a folder"));
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_dialect_that_cannot_be_written_hides_no_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let throttle = folder.path().join("throttle").display().to_string();
+    let sandbox = Running::start(&[]);
+    let ended = survey(&sandbox, "main", &format!("--write /dev/full --throttle {throttle}")).ends(4);
+    ended.prints("Agrees with the dialect").says("/dev/full cannot be written: ");
+}
+
+#[test]
+fn the_guide_lists_the_exit_codes_of_the_help() {
+    the_guide_has_the_exit_codes_of("survey", "survey.md");
+}
+
+#[test]
+fn numbers_have_their_nouns() {
+    let sandbox = Running::start(&[]);
+    let cards = "approved 4000000000001000 12/49 123\n";
+    let ended = sandbox.with_account(words("survey --with-payments --cards -"), "main").input(cards).run().ends(0);
+    ended.says("; cost: 1 empty session, ").says(" records, ").says(" test payments; `--plan` lists them");
 }
 
 /// Starts a survey that waits for its limit of requests after the first ones.
@@ -159,7 +221,7 @@ fn ctrl_c_reports_what_was_found_until_then() {
     let paying = format!("--with-payments --cards {} --write {}", cards.display(), own.display());
     for (flags, code, says) in [
         (format!("--write {}", own.display()), 3, "interrupted: nothing was charged; the report is partial"),
-        (paying, 4, "interrupted: the report is partial, and the last test payment may have been made"),
+        (paying, 3, "interrupted: each test payment that was sent has a reply; the report is partial"),
     ] {
         let (running, said) = until_it_waits(&sandbox, &flags);
         let ended = running.ended().ends(code);
@@ -177,4 +239,22 @@ fn ctrl_c_reports_what_was_found_until_then() {
         assert!(std::fs::metadata(format!("{}.throttle", own.display())).is_ok());
         std::fs::remove_file(format!("{}.throttle", own.display())).unwrap();
     }
+}
+
+/// No payment had been sent when the first request was interrupted.
+#[test]
+#[cfg(unix)]
+fn ctrl_c_during_the_first_request_has_charged_nothing() {
+    let (peer, arrived) = Peer::silent();
+    let folder = tempfile::tempdir().unwrap();
+    let own = folder.path().join("own.toml");
+    std::fs::write(&own, "name = \"earlier\"\n").unwrap();
+    let cards = folder.path().join("cards.txt");
+    write_private(&cards, CARDS);
+    let command = format!("survey --with-payments --cards {} --write {}", cards.display(), own.display());
+    let running = words(&command).account(&peer.base).start();
+    arrived.recv().unwrap();
+    assert!(std::process::Command::new("kill").args(["-INT", &running.id().to_string()]).status().unwrap().success());
+    running.ended().ends(3).says("interrupted: each test payment that was sent has a reply");
+    assert_eq!(std::fs::read_to_string(&own).unwrap(), "name = \"earlier\"\n");
 }

@@ -38,7 +38,7 @@ impl Confirming {
     /// Reports which events cannot be confirmed.
     pub(super) fn tell(&self) {
         for (client, what) in
-            [(&self.gateway, "callbacks of the account updater, card forms"), (&self.enterprise, "checkouts")]
+            [(&self.gateway, "card forms and callbacks of the account updater"), (&self.enterprise, "checkouts")]
         {
             if let Err(why) = client {
                 output::warn(&format!("{what} are not confirmed: {why}"));

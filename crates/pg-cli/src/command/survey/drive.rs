@@ -14,7 +14,7 @@ use pg_survey::Survey;
 
 use crate::{
     command::{self, interrupt::Interrupted},
-    failure::{Exit, Failure},
+    failure::Failure,
     output,
     transport::transport,
 };
@@ -51,17 +51,6 @@ pub(super) fn drive(mut survey: Survey, deadline: Duration, throttle: Option<&Du
     Ok(survey)
 }
 
-/// Returns a note for the user about an interrupted survey.
-pub(super) fn interruption(pays: bool) -> Failure {
-    if pays {
-        return Failure::new(
-            Exit::Unknown,
-            "interrupted: the report is partial, and the last test payment may have been made",
-        );
-    }
-    Failure::new(Exit::NotReachable, "interrupted: nothing was charged; the report is partial; run the survey again")
-}
-
 fn store(survey: &Survey, throttle: Option<&DurableFile>) -> Result<(), Failure> {
     let Some(file) = throttle else { return Ok(()) };
     file.write(survey.saved_throttle().text()).map_err(|error| {
@@ -88,7 +77,9 @@ async fn to_the_end(
                 sent(transport.send(request).await, bar)?
             }
             Action::WaitUntil(moment) => {
-                wait(clock, moment, bar).await;
+                let why =
+                    if progress.pauses { "since session/initiate failed" } else { "to stay within the request limit" };
+                wait(clock, moment, bar, why).await;
                 Event::Woken
             }
             Action::Ask(never) => match never {},
@@ -110,10 +101,10 @@ fn sent(reply: Result<http::Response<Bytes>, TransportError>, bar: &Bar) -> Resu
     Ok(Event::Failed(if not_sent { NoReply::NotSent } else { NoReply::MaybeSent }))
 }
 
-async fn wait(clock: &SystemClock, moment: Moment, bar: &Bar) {
+async fn wait(clock: &SystemClock, moment: Moment, bar: &Bar, why: &str) {
     let left = moment.since(clock.now());
     if left > LONG {
-        bar.say(&format!("pg: waiting {} s to stay within the request limit", left.as_secs()));
+        bar.say(&format!("pg: waiting {} s {why}", left.as_secs()));
     }
     while clock.now() < moment {
         clock.sleep_until(moment).await;

@@ -114,7 +114,8 @@ pub(super) fn report(
         });
     }
     let paint = Paint::of_stdout();
-    let mut text = format!("Survey of {address}: {}, {} requests\n", report.ending, report.requests);
+    let mut text =
+        format!("Survey of {address}: {}, {}\n", output::harmless(&report.ending.to_string()), requests(report));
     let name = ours.shown_name();
     let parts = [
         (Conclusion::Differs, format!("Differs from the dialect {name:?}")),
@@ -196,6 +197,10 @@ fn others() -> Vec<u16> {
     ASSUMPTIONS.iter().map(|one| one.number).filter(|number| !known.contains(number)).collect()
 }
 
+fn requests(report: &Report) -> String {
+    format!("{} {}", report.requests, if report.requests == 1 { "request" } else { "requests" })
+}
+
 /// Returns the dialect file, with a head that states its origin and the open points.
 pub(super) fn file(dialect: &Dialect, report: &Report, account: &Account) -> String {
     let address = account.base_urls().next().map(ToString::to_string).unwrap_or_default();
@@ -206,12 +211,12 @@ pub(super) fn file(dialect: &Dialect, report: &Report, account: &Account) -> Str
         ending => format!("# PARTIAL: {}\n", line(&ending.to_string())),
     };
     format!(
-        "{partial}# What `pg survey` saw at {}: {} requests. docs/guide/dialects.md says what each key means.\n\
+        "{partial}# What `pg survey` saw at {}: {}. docs/guide/dialects.md says what each key means.\n\
          # An error without `remedy = \"fix-request\"` is looked up: it may be the code for a used reference.\n\
          # Not decided: {}\n\
          # Not decidable from outside (docs/reference/questions.md): {}\n\n{}",
         line(&address),
-        report.requests,
+        requests(report),
         line(&open(Conclusion::NotDecided)),
         line(&open(Conclusion::Undecidable)),
         dialect.to_toml()
