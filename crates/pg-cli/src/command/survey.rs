@@ -133,7 +133,8 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     let survey = drive::drive(survey, deadline, throttle.as_ref().map(|(file, _)| file))?;
     let report = survey.report(&ours);
     finish(&survey, &report, &account, &ours, json, (arguments.write.as_deref(), &arguments.name))?;
-    exit(&report, arguments.against.is_some(), arguments.with_payments)
+    let differs = arguments.against.is_some() && report.with(Conclusion::Differs).next().is_some();
+    exit(&report.ending, differs, arguments.with_payments)
 }
 
 /// Returns the file with requests and failed logins: that of `--throttle`, or one beside the file of `--write`.
@@ -201,10 +202,9 @@ fn finish(
 }
 
 /// Returns the exit code of a survey's end.
-fn exit(report: &Report, against: bool, pays: bool) -> Result<Exit, Failure> {
-    let ending = &report.ending;
+fn exit(ending: &Ending, differs: bool, pays: bool) -> Result<Exit, Failure> {
     let (exit, why) = match ending {
-        Ending::Complete if against && report.with(Conclusion::Differs).next().is_some() => return Ok(Exit::Refused),
+        Ending::Complete if differs => return Ok(Exit::Refused),
         Ending::Complete => return Ok(Exit::Done),
         Ending::NotReachable | Ending::NotTheService(_) | Ending::Unanswered => {
             (Exit::NotReachable, ending.to_string())
@@ -221,4 +221,28 @@ fn exit(report: &Report, against: bool, pays: bool) -> Result<Exit, Failure> {
         ending => (Exit::Refused, ending.to_string()),
     };
     Err(Failure::new(exit, why))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_interruption_with_a_payment_without_a_reply_has_an_unknown_outcome() {
+        let code = |ending: &Ending, pays| exit(ending, false, pays).unwrap_or_else(|failure| failure.exit());
+        for (ending, expected) in [
+            (Ending::Complete, Exit::Done),
+            (Ending::CredentialsRefused("102".to_owned()), Exit::Refused),
+            (Ending::LockedOut("121".to_owned()), Exit::Refused),
+            (Ending::Unavailable("HTTP 503".to_owned()), Exit::Refused),
+            (Ending::NotTheService("HTTP 200".to_owned()), Exit::NotReachable),
+            (Ending::NotReachable, Exit::NotReachable),
+            (Ending::Unanswered, Exit::NotReachable),
+            (Ending::Interrupted, Exit::NotReachable),
+            (Ending::InterruptedInPayment, Exit::Unknown),
+        ] {
+            assert_eq!(code(&ending, true), expected, "{ending:?}");
+        }
+        assert_eq!(exit(&Ending::Complete, true, false).ok(), Some(Exit::Refused));
+    }
 }
