@@ -76,7 +76,7 @@ impl Sqlite {
             // This runs before the redo log is overwritten.
             log.sync()?;
         }
-        let syncer = Syncer::new(redo.file()?);
+        let syncer = redo.syncer().clone();
         let path = path.to_owned();
         self.ahead = Some(Ahead { path, redo, syncer, log, syncing: None, failure: None, behind: false });
         Ok(self)

@@ -8,15 +8,20 @@
 //! committed all of the previous one. It overwrites the one before that, which must be on the disk in SQLite's files by
 //! then; see [`super::Sqlite`].
 //!
-//! A region is a header and entries, one a group. An entry is its length, the sum of all rows after it, the changes,
-//! and a tag over the tag before and all this. So neither the remains of an earlier generation after the last entry nor
-//! half of an entry from a crash counts as an entry. The header names the generation and the sum of all rows before it;
-//! the store's own sum says which generation is the first that SQLite lacks. Rows are sealed as they are in their
-//! tables.
+//! A region is a header and entries, one a group. An entry is its length, the sum of all rows after it, a mark, the
+//! changes, and a tag over the tag before and all this. So neither the remains of an earlier generation after the last
+//! entry nor half of an entry from a crash counts as an entry. The header names the generation and the sum of all rows
+//! before it; the store's own sum says which generation is the first that SQLite lacks. Rows are sealed as they are in
+//! their tables.
+//!
+//! The mark says how much of the generation was on the disk when the entry was written. If an entry cannot be read that
+//! was on the disk by the mark of a later one, the log is damaged, and the store does not open: its commits were
+//! acknowledged. Damage of the last entries cannot be told from entries that a crash has cut off.
 
 use std::{
     fs::File,
     io::{self, Read as _, Seek as _, SeekFrom, Write as _},
+    ops::Range,
     path::Path,
 };
 
@@ -25,7 +30,7 @@ use sha2::Sha256;
 use subtle::ConstantTimeEq as _;
 
 use super::{
-    super::{StoreError, seal::Whole},
+    super::{StoreError, Syncer, seal::Whole},
     file,
 };
 use crate::{
@@ -38,18 +43,28 @@ const REGION: u64 = if cfg!(test) { 16 << 10 } else { 8 << 20 };
 /// The most memory that is kept for the next group.
 const LARGE: usize = 1 << 20;
 const MAGIC: &[u8; 8] = b"pgSBredo";
+/// Added to the generation in a header if the entries have marks. An earlier version of the sandbox, whose entries have none,
+/// refuses such a log; with another magic it would ignore the log and lose commits.
+const MARKED: u64 = 1 << 63;
 const TAG: usize = 32;
 type Tag = [u8; TAG];
 /// Magic, generation, sum, tag.
-const HEADER: usize = 8 + 8 + Whole::BYTES + TAG;
+pub(super) const HEADER: usize = 8 + 8 + Whole::BYTES + TAG;
 /// The length of the data between it and the tag.
 const LENGTH: usize = 4;
+/// The generation, and the length of its part that was on the disk.
+const MARK: usize = 8 + 8;
+/// The part of an entry before its changes.
+const START: usize = LENGTH + Whole::BYTES + MARK;
 
 /// A redo log that is open for writing.
 pub(super) struct Redo {
     file: File,
+    syncer: Syncer,
     tags: Hmac<Sha256>,
     generation: u64,
+    /// The number of bytes that the syncer was told of before this generation.
+    earlier: u64,
     /// The length of the written part of the region: zero before the first entry.
     used: u64,
     last: Tag,
@@ -64,7 +79,16 @@ pub(super) struct Left {
     pub(super) base: Whole,
     bytes: Vec<u8>,
     /// The position of each entry's changes, and the sum of all rows after it.
-    entries: Vec<(std::ops::Range<usize>, Whole)>,
+    entries: Vec<(Range<usize>, Whole)>,
+    /// The length of everything that could be read.
+    end: usize,
+}
+
+/// An entry that could be read.
+struct Entry {
+    changes: Range<usize>,
+    whole: Whole,
+    tag: Tag,
 }
 
 impl Left {
@@ -83,15 +107,18 @@ impl Redo {
         // If the name of the log were lost, acknowledged commits would be lost.
         private_file::sync_folder(&path).map_err(|error| failed(&error))?;
         let file = File::options().read(true).write(true).open(&path).map_err(|error| failed(&error))?;
+        let syncer = Syncer::new(file.try_clone().map_err(|error| failed(&error))?);
         let mut redo = Self {
             file,
+            syncer,
             tags: keyed(&*derived(key, b"pg-sandbox store redo")),
             generation: 0,
+            earlier: 0,
             used: 0,
             last: [0; TAG],
             entry: Vec::new(),
         };
-        let mut left = redo.left()?;
+        let mut left = redo.left(since)?;
         redo.generation = left.last().map_or(1, |left| left.generation + 1).max(since);
         left.retain(|left| left.generation >= since);
         redo.forget();
@@ -99,8 +126,8 @@ impl Redo {
     }
 
     /// Returns the syncer of the log.
-    pub(super) fn file(&self) -> Result<File, StoreError> {
-        self.file.try_clone().map_err(|error| failed(&error))
+    pub(super) const fn syncer(&self) -> &Syncer {
+        &self.syncer
     }
 
     /// Adds a change to the current group, as [`Change::write`](super::super::seal::Change::write) writes it.
@@ -110,7 +137,7 @@ impl Redo {
 
     /// Whether the current group has changed anything.
     pub(super) fn has_changes(&self) -> bool {
-        self.entry.len() > HEADER + LENGTH + Whole::BYTES
+        self.entry.len() > HEADER + START
     }
 
     /// Returns the current position.
@@ -122,7 +149,7 @@ impl Redo {
     pub(super) fn forget(&mut self) {
         self.entry.clear();
         self.entry.shrink_to(LARGE);
-        self.entry.resize(HEADER + LENGTH + Whole::BYTES, 0);
+        self.entry.resize(HEADER + START, 0);
     }
 
     /// Whether there is an entry.
@@ -152,14 +179,20 @@ impl Redo {
         if self.used == 0 {
             last = self.header(before);
         }
-        self.entry[HEADER..HEADER + LENGTH].copy_from_slice(&written.to_le_bytes());
-        self.entry[HEADER + LENGTH..HEADER + LENGTH + Whole::BYTES].copy_from_slice(&after.to_bytes());
+        let on_disk = self.syncer.synced().saturating_sub(self.earlier);
+        let mut start = Vec::with_capacity(START);
+        start.extend_from_slice(&written.to_le_bytes());
+        start.extend_from_slice(&after.to_bytes());
+        start.extend_from_slice(&self.generation.to_le_bytes());
+        start.extend_from_slice(&on_disk.to_le_bytes());
+        self.entry[HEADER..HEADER + START].copy_from_slice(&start);
         let tag = self.tag(&last, &self.entry[HEADER..]);
         self.entry.extend_from_slice(&tag);
         // A failed write leaves an invalid entry, which the next one overwrites.
         let at = self.start() + self.used;
         let written = self.file.seek(SeekFrom::Start(at)).and_then(|_| self.file.write_all(&self.entry[begin..]));
         written.map_err(|error| failed(&error))?;
+        self.syncer.wrote(size);
         (self.used, self.last) = (self.used + size, tag);
         self.forget();
         Ok(true)
@@ -168,6 +201,7 @@ impl Redo {
     /// Begins the next generation, which overwrites the previous one.
     pub(super) fn turn(&mut self) {
         self.generation += 1;
+        self.earlier += self.used;
         self.used = 0;
     }
 
@@ -177,18 +211,25 @@ impl Redo {
             return Ok(None);
         }
         let (generation, used) = (self.generation, self.used);
-        let left = self.read(turn_of(generation))?.filter(|left| left.generation == generation);
-        let whole = left.filter(|left| {
-            let end = left.entries.last().map_or(0, |(range, _)| range.end + TAG);
-            u64::try_from(end).ok() == Some(used)
-        });
+        let bytes = self.region(turn_of(generation))?;
+        let whole = self
+            .parse(bytes)
+            .ok()
+            .filter(|left| left.generation == generation && u64::try_from(left.end).ok() == Some(used));
         whole.map(Some).ok_or_else(|| StoreError::Damaged("the redo log is damaged".to_owned()))
     }
 
-    fn left(&mut self) -> Result<Vec<Left>, StoreError> {
+    fn left(&mut self, since: u64) -> Result<Vec<Left>, StoreError> {
         let mut left: Vec<Left> = Vec::new();
         for which in 0..2 {
-            left.extend(self.read(which)?);
+            let bytes = self.region(which)?;
+            match self.parse(bytes) {
+                Ok(found) => {
+                    self.check_rest(&found.bytes, found.end, found.generation.max(since))?;
+                    left.extend((turn_of(found.generation) == which).then_some(found));
+                }
+                Err(bytes) => self.check_rest(&bytes, 0, since)?,
+            }
         }
         left.sort_by_key(|left| left.generation);
         Ok(left)
@@ -202,7 +243,7 @@ impl Redo {
     fn header(&mut self, base: Whole) -> Tag {
         let mut header = Vec::with_capacity(HEADER);
         header.extend_from_slice(MAGIC);
-        header.extend_from_slice(&self.generation.to_le_bytes());
+        header.extend_from_slice(&(self.generation | MARKED).to_le_bytes());
         header.extend_from_slice(&base.to_bytes());
         let tag = self.tag(&[0; TAG], &header);
         header.extend_from_slice(&tag);
@@ -221,34 +262,42 @@ impl Redo {
         self.tag(before, bytes).ct_eq(tag).into()
     }
 
-    /// Reads a region, up to the first byte that the same generation has not written.
-    fn read(&mut self, which: u64) -> Result<Option<Left>, StoreError> {
+    /// Reads a region.
+    fn region(&mut self, which: u64) -> Result<Vec<u8>, StoreError> {
         let mut bytes = Vec::new();
         let read = self
             .file
             .seek(SeekFrom::Start(which * REGION))
             .and_then(|_| (&self.file).take(REGION).read_to_end(&mut bytes));
         read.map_err(|error| failed(&error))?;
-        Ok(self.parse(bytes).filter(|left| turn_of(left.generation) == which))
+        Ok(bytes)
     }
 
-    fn parse(&self, bytes: Vec<u8>) -> Option<Left> {
+    /// Reads the entries of a region, up to the first byte that the same generation has not written. Returns the bytes if
+    /// there is no header.
+    fn parse(&self, bytes: Vec<u8>) -> Result<Left, Vec<u8>> {
+        let Some((generation, base, tag, is_marked)) = self.header_of(&bytes) else { return Err(bytes) };
+        let (mut last, mut end, mut entries) = (tag, HEADER, Vec::new());
+        while let Some(entry) = self.entry_at(&bytes, end, &last, is_marked) {
+            (last, end) = (entry.tag, entry.changes.end + TAG);
+            entries.push((entry.changes, entry.whole));
+        }
+        Ok(Left { generation, base, bytes, entries, end })
+    }
+
+    /// Returns the generation, the sum of all rows before it, its tag, and whether its entries have marks.
+    fn header_of(&self, bytes: &[u8]) -> Option<(u64, Whole, Tag, bool)> {
         let (header, tag) = bytes.get(..HEADER)?.split_at(HEADER - TAG);
         let (magic, rest) = header.split_first_chunk::<8>()?;
         let (generation, base) = rest.split_first_chunk::<8>()?;
         if magic != MAGIC || !self.is_tagged(&[0; TAG], header, tag) {
             return None;
         }
-        let (generation, base) = (u64::from_le_bytes(*generation), Whole::from_bytes(base)?);
-        let (mut last, mut at, mut entries) = (Tag::try_from(tag).ok()?, HEADER, Vec::new());
-        while let Some((range, whole, tag)) = self.entry_at(&bytes, at, &last) {
-            (last, at) = (tag, range.end + TAG);
-            entries.push((range, whole));
-        }
-        Some(Left { generation, base, bytes, entries })
+        let generation = u64::from_le_bytes(*generation);
+        Some((generation & !MARKED, Whole::from_bytes(base)?, Tag::try_from(tag).ok()?, generation & MARKED != 0))
     }
 
-    fn entry_at(&self, bytes: &[u8], at: usize, last: &Tag) -> Option<(std::ops::Range<usize>, Whole, Tag)> {
+    fn entry_at(&self, bytes: &[u8], at: usize, last: &Tag, is_marked: bool) -> Option<Entry> {
         let length = bytes.get(at..)?.first_chunk::<LENGTH>()?;
         let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
         let body = at + LENGTH;
@@ -257,8 +306,32 @@ impl Redo {
         if !self.is_tagged(last, &bytes[at..end], tag) {
             return None;
         }
-        let changes = body + Whole::BYTES;
-        Some((changes..end, Whole::from_bytes(bytes.get(body..changes)?)?, *tag))
+        let whole = body + Whole::BYTES;
+        let changes = whole + if is_marked { MARK } else { 0 };
+        let whole = Whole::from_bytes(bytes.get(body..whole)?)?;
+        Some(Entry { changes: bytes.get(changes..end).map(|_| changes..end)?, whole, tag: *tag })
+    }
+
+    /// Fails if an entry after `end`, of this generation or a later one, says that more of its generation was on the disk
+    /// than can be read.
+    fn check_rest(&self, bytes: &[u8], end: usize, generation: u64) -> Result<(), StoreError> {
+        let number = |at: usize| Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
+        let readable = u64::try_from(end).unwrap_or(u64::MAX);
+        for at in end.max(TAG)..bytes.len().saturating_sub(START + TAG) {
+            let mark = at + LENGTH + Whole::BYTES;
+            // Nearly every other position ends here.
+            let is_later = number(mark).is_some_and(|found| (generation.max(1)..=generation + 2).contains(&found));
+            if is_later
+                && number(mark + 8).is_some_and(|on_disk| on_disk > readable)
+                && let Ok(last) = Tag::try_from(&bytes[at - TAG..at])
+                && self.entry_at(bytes, at, &last, true).is_some()
+            {
+                return Err(StoreError::Damaged(format!(
+                    "the redo log is damaged {end} bytes after the beginning of a generation, before commits that were acknowledged"
+                )));
+            }
+        }
+        Ok(())
     }
 }
 

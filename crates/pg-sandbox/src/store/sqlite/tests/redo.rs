@@ -2,7 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use hmac::{Hmac, Mac as _};
+use sha2::Sha256;
+
 use super::*;
+use crate::{
+    store::sqlite::redo::HEADER,
+    vault::{derived, keyed},
+};
 
 /// The content of a store.
 type State = BTreeMap<String, Note>;
@@ -103,8 +110,13 @@ proptest! {
     }
 }
 
-/// A store that was left by a crash after some groups, and what it held after each of them.
+/// A store that was left by a crash after some groups, and what it held after each of them. No group was synced.
 fn crashed(groups: u8) -> (TempDir, PathBuf, Vec<State>) {
+    crashed_after(groups, |_| {})
+}
+
+/// The same, with something done after each commit.
+fn crashed_after(groups: u8, committed: impl Fn(&Sqlite)) -> (TempDir, PathBuf, Vec<State>) {
     let (_folder, path) = file();
     let mut store = Sqlite::open(&path, &KEY).unwrap();
     let mut states = vec![State::new()];
@@ -112,6 +124,7 @@ fn crashed(groups: u8) -> (TempDir, PathBuf, Vec<State>) {
         let told = [(number, 1, number % 50), (number / 2, 1, 3), (number.wrapping_sub(5), 0, 0)];
         let after = group(&mut store, &told, states.last().unwrap());
         store.commit().unwrap();
+        committed(&store);
         states.push(after);
     }
     let (folder, copy) = file();
@@ -155,6 +168,89 @@ fn a_damaged_redo_log_is_an_earlier_commit() {
         earlier += usize::from(found != states[90]);
     }
     assert!(earlier > 0);
+}
+
+/// A later entry says what was on the disk, so damage before it is no end of the log.
+#[test]
+fn damage_of_what_was_synced_is_refused_but_for_the_last_entries() {
+    let sync = |store: &Sqlite| store.syncer().unwrap().sync().unwrap();
+    let (mut refused, mut last) = (0, 0);
+    for groups in [5, 40, 90] {
+        let (_folder, path, states) = crashed_after(groups, sync);
+        let redo = fs::read(file::redo(&path)).unwrap();
+        let newest = usize::from(groups);
+        assert_eq!(opened_with(&path, &redo).unwrap(), states[newest]);
+        for at in (0..redo.len()).step_by(97) {
+            let mut damaged = redo.clone();
+            damaged[at] ^= 1 << (at % 8);
+            match opened_with(&path, &damaged) {
+                // The last entry, or the tag before it, by which it is known.
+                Ok(found) => {
+                    assert!(states[newest - 2..].contains(&found), "{groups} groups, byte {at}");
+                    last += usize::from(found != states[newest]);
+                }
+                Err(error) => {
+                    assert!(error.to_string().contains("before commits that were acknowledged"), "byte {at}: {error}");
+                    refused += 1;
+                }
+            }
+        }
+    }
+    assert!(refused > 9 && last > 0, "{refused} refused, {last} in the last entries");
+}
+
+/// A power cut keeps any part of what was not synced: a group may be on the disk while the one before is not.
+#[test]
+fn groups_that_were_not_synced_may_be_missing() {
+    let synced = std::cell::Cell::new(0);
+    let sync_at_first = |store: &Sqlite| {
+        if synced.replace(synced.get() + 1) < 3 {
+            store.syncer().unwrap().sync().unwrap();
+        }
+    };
+    let (_folder, path, states) = crashed_after(9, sync_at_first);
+    let redo = fs::read(file::redo(&path)).unwrap();
+    let mut found = vec![false; states.len()];
+    for at in (0..redo.len()).step_by(17) {
+        let mut torn = redo.clone();
+        torn[at] = !torn[at];
+        match opened_with(&path, &torn) {
+            Ok(state) => found[states.iter().position(|known| *known == state).expect("one of the commits")] = true,
+            Err(error) => assert!(!found.contains(&true), "byte {at} was not synced: {error}"),
+        }
+    }
+    assert_eq!(found, [false, false, false, true, true, true, true, true, true, false]);
+}
+
+/// Turns the log into one of the earlier version, whose entries have no marks.
+fn without_marks(redo: &[u8]) -> Vec<u8> {
+    let tags: Hmac<Sha256> = keyed(&*derived(&KEY, b"pg-sandbox store redo"));
+    let tag =
+        |before: &[u8], bytes: &[u8]| tags.clone().chain_update(before).chain_update(bytes).finalize().into_bytes();
+    let (header, whole) = (HEADER, Whole::BYTES);
+    let mut old = redo[..header - 32].to_vec();
+    old[15] &= 0x7f;
+    let mut last = tag(&[0; 32], &old);
+    old.extend_from_slice(&last);
+    let mut at = header;
+    while let Some(length) = redo.get(at..at + 4) {
+        let length = usize::try_from(u32::from_le_bytes(length.try_into().unwrap())).unwrap();
+        let body = &redo[at + 4..at + 4 + length];
+        let shorter = u32::try_from(length - 16).unwrap().to_le_bytes();
+        let entry = [&shorter, &body[..whole], &body[whole + 16..]].concat();
+        last = tag(&last, &entry);
+        old.extend_from_slice(&entry);
+        old.extend_from_slice(&last);
+        at += 4 + length + 32;
+    }
+    old
+}
+
+#[test]
+fn a_log_of_the_earlier_version_is_read() {
+    let (_folder, path, states) = crashed(9);
+    let old = without_marks(&fs::read(file::redo(&path)).unwrap());
+    assert_eq!(opened_with(&path, &old).unwrap(), states[9]);
 }
 
 #[test]
