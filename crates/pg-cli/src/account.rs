@@ -10,7 +10,7 @@ use std::{env::VarError, path::PathBuf, sync::Arc};
 use pg_model::{Dialect, Encoding, Secret, method::AuthScheme as Kind};
 use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials};
 
-use crate::{failure::Failure, output, shell};
+use crate::{argument, failure::Failure, output, shell};
 use profile::Profile;
 use values::Values;
 
@@ -192,11 +192,7 @@ fn choose(
 ) -> Result<Option<Secret>, Failure> {
     if let Some(value) = flags.values.take(setting) {
         if setting.is_secret() {
-            output::warn(&format!(
-                "{} on the command line is visible to other users and stays in the shell's history; use {}",
-                setting.flag(),
-                setting.variable(),
-            ));
+            argument::warn_of_visible(&[setting.flag()], setting.variable());
         }
         warn_of_blanks(setting, setting.flag(), &value);
         return Ok(Some(value));

@@ -24,7 +24,8 @@ impl Given {
     /// Reads the arguments.
     ///
     /// # Errors
-    /// If an argument is not `name=value`, a file cannot be read, or standard input is used twice.
+    /// If an argument is not `name=value`, a file or standard input cannot be read or is empty, or standard input is used
+    /// twice.
     pub(crate) fn read(arguments: &[String]) -> Result<Self, Failure> {
         let mut given = Self { parameters: Parameters::new(), inline: Vec::new() };
         let mut input = None;
@@ -41,13 +42,12 @@ impl Given {
                             "{first} and {name} cannot both be read from standard input; use {name}=@FILE"
                         )));
                     }
-                    read_value(&mut io::stdin().lock())
-                        .map_err(|error| Failure::misuse(format!("{name}: cannot read standard input: {error}")))?
+                    read_value(name, "standard input", &mut io::stdin().lock())?
                 }
                 Some(rest) if !rest.starts_with('@') => {
-                    std::fs::File::open(rest).and_then(|mut file| read_value(&mut file)).map_err(|error| {
-                        Failure::misuse(format!("{name}: cannot read the file {:?}: {error}", mask::text(rest)))
-                    })?
+                    let from = format!("the file {:?}", mask::text(rest));
+                    let mut file = std::fs::File::open(rest).map_err(|error| unreadable(name, &from, &error))?;
+                    read_value(name, &from, &mut file)?
                 }
                 escaped => {
                     given.inline.push(name.to_owned());
@@ -64,11 +64,7 @@ impl Given {
         let mut names: Vec<&str> = self.inline.iter().map(String::as_str).filter(|name| is_secret(name)).collect();
         names.dedup();
         if !names.is_empty() {
-            output::warn(&format!(
-                "{} on the command line is visible to other users and stays in the shell's history; use name=@FILE or \
-                name=-",
-                names.join(", "),
-            ));
+            warn_of_visible(&names, "name=@FILE or name=-");
         }
     }
 
@@ -82,6 +78,15 @@ impl Given {
     pub(crate) fn pairs(&self) -> Vec<(&str, &str)> {
         self.parameters.iter().collect()
     }
+}
+
+/// Warns that secrets are on the command line.
+pub(crate) fn warn_of_visible(names: &[&str], instead: &str) {
+    let (are, stay) = if names.len() == 1 { ("is", "stays") } else { ("are", "stay") };
+    output::warn(&format!(
+        "{} on the command line {are} visible to other users and {stay} in the shell's history; use {instead}",
+        names.join(", ")
+    ));
 }
 
 /// Warns of a likely card number anywhere on the command line, except in values of secret parameters, which
@@ -135,15 +140,25 @@ pub(crate) fn read_text(from: &mut dyn Read) -> io::Result<String> {
 }
 
 /// Returns a value without the trailing line break that editors and `echo` add.
-fn read_value(from: &mut dyn Read) -> io::Result<String> {
-    let mut value = read_text(from)?;
+///
+/// # Errors
+/// If it cannot be read, or is empty: the source may be an empty file, or a command that failed.
+fn read_value(name: &str, source: &str, from: &mut dyn Read) -> Result<String, Failure> {
+    let mut value = read_text(from).map_err(|error| unreadable(name, source, &error))?;
     if value.ends_with('\n') {
         value.pop();
         if value.ends_with('\r') {
             value.pop();
         }
     }
+    if value.is_empty() {
+        return Err(Failure::misuse(format!("{name}: {source} is empty; {name}= alone gives an empty value")));
+    }
     Ok(value)
+}
+
+fn unreadable(name: &str, source: &str, error: &io::Error) -> Failure {
+    Failure::misuse(format!("{name}: cannot read {source}: {error}"))
 }
 
 #[cfg(test)]
@@ -167,6 +182,11 @@ mod tests {
         let given = read(&[&format!("cardNumber=@{}", file.path().display())]).unwrap();
         assert_eq!(given.pairs(), [("cardNumber", "4111")]);
         assert!(given.inline.is_empty());
+        for empty in ["", "\n"] {
+            std::fs::write(file.path(), empty).unwrap();
+            let failure = read(&[&format!("cardNumber=@{}", file.path().display())]).err().unwrap();
+            assert!(failure.message().contains("is empty"), "{}", failure.message());
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use pg_proto::BaseUrl;
 
 use crate::{
     account::{Setting, dialect, profile},
-    argument::Given,
+    argument::{self, Given},
     command::sandbox::remote,
     control::{Control, SandboxFlags},
     failure::{Exit, Failure},
@@ -162,10 +162,7 @@ fn changes(settings: &[String]) -> Result<Vec<(Setting, Option<String>)>, Failur
         }
     }
     if !inline.is_empty() {
-        output::warn(&format!(
-            "{} on the command line is visible to other users and stays in the shell's history; use SETTING=@FILE or SETTING=-",
-            inline.join(", ")
-        ));
+        argument::warn_of_visible(&inline, "SETTING=@FILE or SETTING=-");
     }
     let given = Given::read(settings)?;
     given.pairs().into_iter().map(|(name, value)| change(setting(name)?, value)).collect()

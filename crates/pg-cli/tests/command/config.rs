@@ -65,6 +65,20 @@ fn a_profile_is_made_filled_shown_checked_and_used() {
 }
 
 #[test]
+fn an_empty_source_does_not_remove_a_setting() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, empty) = (folder.path().join("profiles.toml"), folder.path().join("empty"));
+    let text = format!("[a]\napiKey = \"{SECRET}\"\n");
+    write_private(&file, &text);
+    write_private(&empty, "\n");
+    config(&file, "set a apiKey=-").run().ends(2).says("apiKey: standard input is empty");
+    config(&file, &format!("set a apiKey=@{}", empty.display())).run().ends(2).says("empty\" is empty");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+    run(&file, "set a apiKey=").ends(0);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "[a]\n");
+}
+
+#[test]
 fn effective_settings_are_shown_with_their_origin() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("profiles.toml");
