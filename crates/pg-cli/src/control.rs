@@ -10,6 +10,7 @@ use pg_hyper::{HyperTransport, Transport, TransportError};
 use pg_model::{Secret, mask};
 use pg_proto::BaseUrl;
 use serde_json::Value;
+use tokio::sync::OnceCell;
 
 use crate::{
     failure::{Exit, Failure},
@@ -48,7 +49,7 @@ pub(crate) struct AccountFlags {
     /// An account created by `pg sandbox account new`, with its own clock, faults and entries; default: those that all
     /// other accounts share
     #[arg(long, value_name = "NAME", global = true)]
-    account: Option<String>,
+    pub(crate) account: Option<String>,
 }
 
 /// The control interface of one running sandbox.
@@ -59,6 +60,8 @@ pub(crate) struct Control {
     account: Option<String>,
     token: Option<Secret>,
     http: Http,
+    /// Set once the server has answered like a sandbox.
+    recognised: OnceCell<()>,
 }
 
 /// The transport of requests.
@@ -98,7 +101,7 @@ impl Control {
                 )));
             }
         };
-        Ok(Self { base, account: None, token: variable(TOKEN).map(Secret::from), http })
+        Ok(Self { base, account: None, token: variable(TOKEN).map(Secret::from), http, recognised: OnceCell::new() })
     }
 
     /// Creates a client for calls about the account that the flags name.
@@ -127,6 +130,11 @@ impl Control {
     /// If the address is invalid.
     pub(crate) fn at(address: &str) -> Result<Self, Failure> {
         Self::new(&SandboxFlags { sandbox: Some(address.to_owned()), plain_http: false })
+    }
+
+    /// Whether calls concern all configured accounts, which share their clock, faults and entries.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.account.is_none()
     }
 
     /// Returns the sandbox's address, without a slash at its end.
@@ -164,6 +172,19 @@ impl Control {
     }
 
     async fn call(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, Failure> {
+        self.recognised.get_or_try_init(|| self.recognise()).await?;
+        self.read(path, &self.send(method, path, body).await?)
+    }
+
+    /// Reads the clock, which every sandbox has: other servers answer JSON too.
+    async fn recognise(&self) -> Result<(), Failure> {
+        let response = self.send(Method::GET, "clock", None).await?;
+        let clock = self.read("clock", &response)?;
+        let is_clock = clock["now"].is_string() && clock["unixSeconds"].is_i64();
+        if is_clock { Ok(()) } else { Err(self.foreign("clock", &response)) }
+    }
+
+    async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Response<Bytes>, Failure> {
         let mut request = Request::builder()
             .method(method)
             .uri(self.url(&self.with_account(path)))
@@ -189,8 +210,7 @@ impl Control {
             Http::Guarded(http) => http.send(request).await,
             Http::Plain => plain::send(request, DEADLINE).await,
         };
-        let response = response.map_err(|error| self.unreachable(&error))?;
-        self.read(path, &response)
+        response.map_err(|error| self.unreachable(&error))
     }
 
     /// Returns a path with the account that the call is about.
@@ -214,27 +234,33 @@ impl Control {
         Failure::new(Exit::NotReachable, message)
     }
 
-    /// Distinguishes a sandbox's reply from that of another service.
+    /// Returns the failure for a reply of another server.
+    fn foreign(&self, path: &str, response: &Response<Bytes>) -> Failure {
+        let (base, status) = (self.base.as_str(), response.status().as_u16());
+        let kind = response.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        let kind: String = kind.unwrap_or("no content type").chars().take(SHOWN).collect();
+        let path = mask::text(path);
+        Failure::new(
+            Exit::NotReachable,
+            format!(
+                "{base} does not answer like a sandbox: /_sandbox/{path} returned HTTP {status} ({kind}); name the sandbox \
+                 with --sandbox URL"
+            ),
+        )
+    }
+
+    /// Distinguishes a sandbox's reply from that of another server.
     fn read(&self, path: &str, response: &Response<Bytes>) -> Result<Value, Failure> {
         let (base, status) = (self.base.as_str(), response.status());
         let json: Option<Value> = serde_json::from_slice(response.body()).ok();
-        let foreign = || {
-            let kind = response.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-            let kind: String = kind.unwrap_or("no content type").chars().take(SHOWN).collect();
-            Failure::new(
-                Exit::NotReachable,
-                format!(
-                    "{base} is not a pg sandbox: /_sandbox/{} returned HTTP {} ({kind}); name the sandbox with --sandbox URL",
-                    mask::text(path),
-                    status.as_u16(),
-                ),
-            )
-        };
         if status.is_success() {
-            return json.filter(|json| json.is_object() || json.is_array()).ok_or_else(foreign);
+            let json = json.filter(|json| json.is_object() || json.is_array());
+            return json.ok_or_else(|| self.foreign(path, response));
         }
-        let Some(reason) = json.as_ref().and_then(|json| json["error"].as_str()) else { return Err(foreign()) };
-        let code = json.as_ref().and_then(|json| json["code"].as_str());
+        let text = |name: &str| json.as_ref().and_then(|json| json[name].as_str());
+        let (Some(reason), Some(code)) = (text("error"), text("code")) else {
+            return Err(self.foreign(path, response));
+        };
         Err(match status {
             StatusCode::UNAUTHORIZED if self.token.is_some() => {
                 Failure::new(Exit::Refused, format!("the sandbox at {base} rejected the control token in {TOKEN}"))
@@ -257,10 +283,9 @@ impl Control {
     }
 }
 
-/// Whether the path or its method is unknown, rather than the entry that the path names. Sandboxes that send no code
-/// are older than this `pg`.
-fn is_unknown_call(status: StatusCode, code: Option<&str>) -> bool {
-    status == StatusCode::METHOD_NOT_ALLOWED || matches!(code, None | Some("no-such-call"))
+/// Whether the path or its method is unknown, rather than the entry that the path names.
+fn is_unknown_call(status: StatusCode, code: &str) -> bool {
+    status == StatusCode::METHOD_NOT_ALLOWED || code == "no-such-call"
 }
 
 #[cfg(test)]
@@ -294,15 +319,20 @@ mod tests {
     fn replies_are_distinguished() {
         assert_eq!(read(None, 200, r#"{"now":"x"}"#).unwrap()["now"], "x");
         for (token, status, body, says) in [
-            (None, 200, "<html>", "is not a pg sandbox: /_sandbox/clock returned HTTP 200 (no content type)"),
-            (None, 200, "7", "is not a pg sandbox"),
-            (None, 302, "", "is not a pg sandbox"),
-            (None, 404, "Not Found", "is not a pg sandbox"),
-            (None, 401, r#"{"error":"give the control token"}"#, "requires a control token: set PG_CONTROL_TOKEN"),
-            (Some("wrong"), 401, r#"{"error":"give the control token"}"#, "rejected the control token"),
-            (None, 403, r#"{"error":"this machine only"}"#, "refused: this machine only"),
+            (
+                None,
+                200,
+                "<html>",
+                "does not answer like a sandbox: /_sandbox/clock returned HTTP 200 (no content type)",
+            ),
+            (None, 200, "7", "does not answer like a sandbox"),
+            (None, 302, "", "does not answer like a sandbox"),
+            (None, 404, "Not Found", "does not answer like a sandbox"),
+            (None, 404, r#"{"error":"no such page"}"#, "does not answer like a sandbox"),
+            (None, 401, r#"{"error":"…","code":"no-token"}"#, "requires a control token: set PG_CONTROL_TOKEN"),
+            (Some("wrong"), 401, r#"{"error":"…","code":"no-token"}"#, "rejected the control token"),
+            (None, 403, r#"{"error":"this machine only","code":"forbidden"}"#, "refused: this machine only"),
             (None, 404, r#"{"error":"…","code":"no-such-call"}"#, "is probably older than this pg"),
-            (None, 404, r#"{"error":"…"}"#, "is probably older than this pg"),
             (None, 405, r#"{"error":"…","code":"no-such-method"}"#, "is probably older than this pg"),
             (
                 None,
@@ -310,7 +340,7 @@ mod tests {
                 r#"{"error":"there is no such fault","code":"no-such-entry"}"#,
                 "refused: there is no such fault",
             ),
-            (None, 400, r#"{"error":"times must be …"}"#, "rejected the request: times must be"),
+            (None, 400, r#"{"error":"times must be …","code":"invalid"}"#, "rejected the request: times must be"),
         ] {
             let said = read(token, status, body).unwrap_err();
             assert!(said.contains(says), "{status} {body}: {said}");

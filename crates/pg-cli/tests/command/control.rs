@@ -62,10 +62,12 @@ fn an_account_is_made_used_and_removed() {
     told(&sandbox, "sandbox account list").ends(0).says("make one with `pg sandbox account new`");
     let made = json_of(&sandbox, "sandbox account new ci-1 --ttl 1h");
     assert_eq!((&made["name"], made["apiKey"].as_str().unwrap().len()), (&json!("ci-1"), 32));
-    told(&sandbox, "sandbox account new ci-2 --like strict")
+    let exports = told(&sandbox, "sandbox account new ci-2 --like strict")
         .ends(0)
         .prints("# Account ci-2, until it is removed: GBP, no raw card numbers")
-        .prints("export PG_API_KEY=");
+        .prints("export PG_API_KEY=")
+        .out;
+    assert_eq!((exports.matches("PG_BASE_URL=").count(), exports.matches("PG_ENTERPRISE_BASE_URL=").count()), (1, 1));
     told(&sandbox, "sandbox account list").ends(0).prints("ci-1").prints("ci-2").prints("ITS CLOCK");
     told(&sandbox, "sandbox faults add any status --account ci-1").ends(0).prints("will meet status 500");
     assert_eq!(json_of(&sandbox, "sandbox faults --account ci-1").as_array().unwrap().len(), 1);
@@ -83,6 +85,10 @@ fn an_account_is_made_used_and_removed() {
     told(&sandbox, "sandbox account new --ttl soon").ends(2).says("expected a duration such as 90s");
     told(&sandbox, "sandbox account new --ttl 1.5s").ends(2).says("give whole seconds");
     told(&sandbox, "sandbox clock --account ci-3").ends(1).says("there is no account \"ci-3\"");
+    told(&sandbox, "sandbox clock --account strict")
+        .ends(1)
+        .says("the account \"strict\" is a configured one; these share their clock, faults and entries")
+        .says("`pg sandbox account list`");
     told(&sandbox, "sandbox account remove ci-1").ends(0).prints("account ci-1 removed");
     told(&sandbox, "sandbox account remove ci-1").ends(1).says("there is no account \"ci-1\"");
 }
@@ -189,7 +195,7 @@ fn callbacks_batches_and_lists_show_what_happened() {
     told(&sandbox, "sandbox callbacks").ends(0).prints("HTTP 204").prints(id);
     told(&sandbox, &format!("sandbox callbacks show {id}")).ends(0).prints("\"body\"");
     // The story's listener is gone.
-    told(&sandbox, "sandbox callbacks redeliver").ends(0).prints("attempt 2");
+    told(&sandbox, "sandbox callbacks redeliver").ends(1).prints("attempt 2").says("the callback was not acknowledged");
     let batch = json_of(&sandbox, "sandbox batches")[0]["batchKey"].as_str().unwrap().to_owned();
     told(&sandbox, "sandbox batches").ends(0).prints("700 × 1, 702 × 1, 706 × 1");
     told(&sandbox, &format!("sandbox batches show {batch}")).ends(0).prints("oldCardKey");
@@ -257,7 +263,36 @@ fn callback_addresses_are_registered_listed_and_removed() {
     let id = all[0]["id"].as_str().unwrap();
     told(&sandbox, &format!("sandbox callbacks unregister {id}")).ends(0).prints("strict");
     told(&sandbox, &format!("sandbox callbacks unregister {id}")).ends(1).says("there is no such destination");
+    let of_strict = json_of(&sandbox, "sandbox callbacks destinations --account strict");
+    assert_eq!(of_strict.as_array().unwrap().len(), 2, "{of_strict}");
+    told(&sandbox, "sandbox callbacks register http://127.0.0.1:9/main").ends(0);
+    told(&sandbox, "sandbox callbacks unregister --account mian").ends(2).says("did you mean main?");
+    told(&sandbox, "sandbox callbacks unregister --account nope").ends(2).says("known accounts: main, strict, other");
+    told(&sandbox, "sandbox callbacks unregister --account main").ends(0).prints("strict");
+    assert_eq!(json_of(&sandbox, "sandbox callbacks destinations"), of_strict);
     told(&sandbox, "sandbox callbacks unregister").ends(0).prints("go to the URLs of the requests");
+}
+
+/// A web server may answer every request with JSON.
+#[test]
+fn json_of_another_server_is_not_taken_for_a_reply() {
+    for body in ["{}", "[]", r#"{"status":"ok"}"#] {
+        for command in [
+            "sandbox faults add transaction/auth drop-reply",
+            "sandbox faults",
+            "sandbox clock",
+            "sandbox account new",
+            "sandbox account remove x",
+            "sandbox accounts main",
+            "sandbox callbacks register http://127.0.0.1:9/",
+            "trigger decline",
+            "config new x --from-sandbox",
+        ] {
+            let peer = Peer::answering(&reply("200 OK", "application/json", body));
+            let ended = pg(command.split(' ').chain(["--sandbox", &peer.base])).run().ends(3);
+            ended.says(" does not answer like a sandbox: /_sandbox/clock returned HTTP 200 (application/json)");
+        }
+    }
 }
 
 #[test]
@@ -271,11 +306,13 @@ fn a_server_that_is_no_sandbox_is_reported() {
         (ended.hides(&["canary0token"]), peer.request())
     };
     let (ended, request) = answer("404 Not Found", "text/html", "<h1>nginx</h1>");
-    ended.ends(3).says("is not a pg sandbox: /_sandbox/callbacks?limit=50 returned HTTP 404 (text/html)");
+    ended.ends(3).says("does not answer like a sandbox: /_sandbox/clock returned HTTP 404 (text/html)");
+    let (ended, _) = answer("404 Not Found", "application/json", r#"{"error":"not found"}"#);
+    ended.ends(3).says("does not answer like a sandbox: /_sandbox/clock returned HTTP 404 (application/json)");
     assert!(request.to_ascii_lowercase().contains("authorization: bearer canary0token"), "{request}");
     let old = r#"{"error":"whatever","code":"no-such-call"}"#;
     answer("404 Not Found", "application/json", old).0.ends(1).says("is probably older than this pg");
-    let token = r#"{"error":"give the control token"}"#;
+    let token = r#"{"error":"give the control token","code":"no-token"}"#;
     answer("401 Unauthorized", "application/json", token)
         .0
         .ends(1)

@@ -90,7 +90,7 @@ impl Answer {
 /// Executes a call of an authorised caller.
 pub(super) fn call(context: &mut Context<'_>, path: &str, request: &Request<Bytes>) -> Result<Answer, Refusal> {
     if let Some(name) = &context.missing_account {
-        return Ok(accounts::missing(name));
+        return Ok(accounts::missing(context, name));
     }
     let segments: Vec<&str> = path.split('/').collect();
     match (request.method(), &*segments) {

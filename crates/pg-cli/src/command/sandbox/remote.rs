@@ -46,13 +46,13 @@ pub(super) fn run(remote: Remote, json: bool) -> Result<Exit, Failure> {
             Remote::Cards(arguments) => cards::run(arguments, json).await,
             Remote::Account(arguments) => account::run(arguments, json).await,
             Remote::Accounts(arguments) => accounts::run(arguments, json).await,
-            Remote::Callbacks(arguments) => callbacks::run(arguments, json).await,
+            Remote::Callbacks(arguments) => return callbacks::run(arguments, json).await,
             Remote::Batches(arguments) => batches::run(arguments, json).await,
             Remote::List(arguments) => list::run(arguments, json).await,
             Remote::Open(arguments) => open::run(arguments, json).await,
-        }
-    })?;
-    Ok(Exit::Done)
+        }?;
+        Ok(Exit::Done)
+    })
 }
 
 /// Prints the control interface's JSON, or a text for people.

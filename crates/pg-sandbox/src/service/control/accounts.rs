@@ -32,7 +32,7 @@ pub(super) fn list(context: &mut Context<'_>) -> Result<Answer, Refusal> {
 pub(super) fn show(context: &mut Context<'_>, name: &str) -> Result<Answer, Refusal> {
     Ok(match accounts::find(context, name)? {
         Some(account) => shown(account.view(context.real_now)),
-        None => missing(name),
+        None => missing(context, name),
     })
 }
 
@@ -68,20 +68,25 @@ pub(super) fn create(context: &mut Context<'_>, request: &Request<Bytes>) -> Res
 /// Removes an account with all its records.
 pub(super) fn remove(context: &mut Context<'_>, name: &str) -> Result<Answer, Refusal> {
     if accounts::find(context, name)?.is_none() {
-        return Ok(missing(name));
+        return Ok(missing(context, name));
     }
     accounts::remove(context, name)?;
     Ok(shown(json!({ "removed": 1 })))
 }
 
-/// Returns the answer to a call about a missing account.
-pub(super) fn missing(name: &str) -> Answer {
-    let name = pg_model::mask::text(name);
-    let problem = format!(
-        "there is no account {name:?} that was made at run time: it was removed, its time is over, or it never was; GET \
-         /_sandbox/accounts lists them"
-    );
-    error(StatusCode::NOT_FOUND, &problem)
+/// Returns the answer to a call about an account that was not made at run time.
+pub(super) fn missing(context: &Context<'_>, name: &str) -> Answer {
+    let problem = match context.merchants().by_name(name) {
+        Some(_) => format!("the account {name:?} is a configured one; these share their clock, faults and entries"),
+        None => {
+            let name = pg_model::mask::text(name);
+            format!(
+                "there is no account {name:?} that was made at run time: it was removed, its time is over, or it never was"
+            )
+        }
+    };
+    let lists = "`pg sandbox account list` or GET /_sandbox/accounts lists accounts that were made at run time";
+    error(StatusCode::NOT_FOUND, &format!("{problem}; {lists}"))
 }
 
 struct Asked {

@@ -49,8 +49,10 @@ pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure>
 pub(crate) fn find<'a>(accounts: &'a Value, name: &str) -> Result<&'a Value, Failure> {
     let known = || entries(accounts).iter().filter_map(|account| account["name"].as_str());
     entries(accounts).iter().find(|account| account["name"] == name).ok_or_else(|| {
-        let list = known().collect::<Vec<_>>().join(", ");
-        let hint = suggestion::nearest(name, known()).map_or(list, |near| format!("did you mean {near}?"));
+        let hint = suggestion::nearest(name, known()).map_or_else(
+            || format!("known accounts: {}", known().collect::<Vec<_>>().join(", ")),
+            |near| format!("did you mean {near}?"),
+        );
         Failure::misuse(format!("unknown account {:?}; {hint}", pg_model::mask::text(name)))
     })
 }
@@ -62,7 +64,9 @@ pub(super) fn exports(account: &Value, base: &str) -> String {
         format!("export {}={}", Setting::BaseUrl.variable(), shell::word(base)),
         format!("export {}={}", Setting::EnterpriseBaseUrl.variable(), shell::word(&format!("{base}/enterprise"))),
     ];
-    for setting in Setting::ALL {
+    // A new account has the addresses too.
+    let others = |setting: &Setting| ![Setting::BaseUrl, Setting::EnterpriseBaseUrl].contains(setting);
+    for setting in Setting::ALL.into_iter().filter(others) {
         if let Some(value) = account[setting.member()].as_str() {
             lines.push(format!("export {}={}", setting.variable(), shell::word(value)));
         }

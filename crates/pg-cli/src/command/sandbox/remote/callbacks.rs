@@ -5,13 +5,14 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{
+    accounts,
     destinations::{self, Kind},
     entries, print, print_list, segment, text, whole,
 };
 use crate::{
     control::{AccountFlags, Control},
     duration,
-    failure::Failure,
+    failure::{Exit, Failure},
     output,
     table::table,
 };
@@ -99,11 +100,11 @@ A checkout whose request names no callback_url uses it too. `pg listen --registe
         #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(0..=9))]
         retries: Option<u32>,
     },
-    /// Lists the registered addresses
+    /// Lists the registered addresses; with --account, those of one account
     Destinations,
-    /// Removes a registered address, or all of them
+    /// Removes a registered address, or all of them; with --account, all of one account
     Unregister {
-        /// The destination's id; without it, all
+        /// The destination's id
         #[arg(value_name = "ID")]
         id: Option<String>,
     },
@@ -119,7 +120,7 @@ enum Misbehaviour {
     Twice,
 }
 
-pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure> {
+pub(super) async fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     let control = Control::at_account(&arguments.at)?;
     match arguments.what {
         None => list(&control, arguments.limit, json).await,
@@ -127,7 +128,7 @@ pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure>
             let callback = control.get(&format!("callbacks/{}", segment(&id))).await?;
             print(&callback, json, whole)
         }
-        Some(What::Redeliver { id }) => redeliver(&control, id, json).await,
+        Some(What::Redeliver { id }) => return redeliver(&control, id, json).await,
         Some(What::Misbehave { kind, by, times }) => {
             let asked = asked(kind, by, times)?;
             told(&control.post("callbacks/behaviour", &asked).await?, json)
@@ -137,9 +138,29 @@ pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure>
             let control = control.of_account(&account).await?;
             destinations::set(&control, &account, kind, &url, retries, json).await
         }
-        Some(What::Destinations) => destinations::list(&control, json).await,
-        Some(What::Unregister { id }) => destinations::remove(&control, id, json).await,
+        Some(What::Destinations) => {
+            let (control, account) = of_account(control, arguments.at.account.as_deref()).await?;
+            destinations::list(&control, account, json).await
+        }
+        Some(What::Unregister { id }) => {
+            let (control, account) = of_account(control, arguments.at.account.as_deref()).await?;
+            destinations::remove(&control, account, id, json).await
+        }
+    }?;
+    Ok(Exit::Done)
+}
+
+/// Returns where the destinations of an account are listed. Configured accounts share a list.
+///
+/// # Errors
+/// If the account does not exist.
+async fn of_account(control: Control, name: Option<&str>) -> Result<(Control, Option<&str>), Failure> {
+    let Some(name) = name else { return Ok((control, None)) };
+    let control = control.of_account(name).await?;
+    if control.is_shared() {
+        accounts::find(&control.get("merchants").await?, name)?;
     }
+    Ok((control, Some(name)))
 }
 
 fn asked(kind: Misbehaviour, by: Option<Duration>, times: u32) -> Result<Value, Failure> {
@@ -226,7 +247,8 @@ fn result(callback: &Value) -> String {
 const PATIENCE: Duration = Duration::from_secs(15);
 const BETWEEN: Duration = Duration::from_millis(50);
 
-async fn redeliver(control: &Control, id: Option<String>, json: bool) -> Result<(), Failure> {
+/// Sends a callback again, and returns whether it was acknowledged.
+async fn redeliver(control: &Control, id: Option<String>, json: bool) -> Result<Exit, Failure> {
     let id = match id {
         Some(id) => id,
         None => {
@@ -263,5 +285,12 @@ async fn redeliver(control: &Control, id: Option<String>, json: bool) -> Result<
             text(&callback["attempts"]),
         );
         output::harmless(&shown).into_owned()
-    })
+    })?;
+    let is_acknowledged = callback["attempts"].as_u64() > before
+        && callback["lastResult"]["status"].as_u64().is_some_and(|status| (200..300).contains(&status));
+    if is_acknowledged {
+        return Ok(Exit::Done);
+    }
+    output::say("pg: the callback was not acknowledged");
+    Ok(Exit::Refused)
 }

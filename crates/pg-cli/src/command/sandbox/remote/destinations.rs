@@ -59,18 +59,40 @@ pub(super) async fn set(
     print(&registered.into(), json, |registered| shown(entries(registered)))
 }
 
-pub(super) async fn list(control: &Control, json: bool) -> Result<(), Failure> {
-    let all = control.get("callbacks/destinations").await?;
+/// Lists the destinations, or those of one account.
+pub(super) async fn list(control: &Control, account: Option<&str>, json: bool) -> Result<(), Failure> {
+    let all = Value::from(of(account, &control.get("callbacks/destinations").await?));
     print_list(&all, json, "pg: no destinations are registered; callbacks go to the URLs of the requests", shown)
 }
 
-pub(super) async fn remove(control: &Control, id: Option<String>, json: bool) -> Result<(), Failure> {
-    let path = id.map_or_else(|| "callbacks/destinations".to_owned(), |id| destination(&id));
-    let left = control.delete(&path).await?;
+/// Removes one destination, or all, or all of one account; prints those that are left.
+pub(super) async fn remove(
+    control: &Control,
+    account: Option<&str>,
+    id: Option<String>,
+    json: bool,
+) -> Result<(), Failure> {
+    let left = match (id, account) {
+        (Some(id), _) => control.delete(&destination(&id)).await?,
+        (None, None) => control.delete("callbacks/destinations").await?,
+        (None, Some(_)) => {
+            let mut left = control.get("callbacks/destinations").await?;
+            for one in of(account, &left) {
+                left = control.delete(&destination(&text(&one["id"]))).await?;
+            }
+            left
+        }
+    };
     print(&left, json, |left| match entries(left) {
         [] => "callbacks go to the URLs of the requests".to_owned(),
         left => shown(left),
     })
+}
+
+/// Returns the destinations of an account.
+fn of(account: Option<&str>, all: &Value) -> Vec<Value> {
+    let is_meant = |one: &&Value| account.is_none_or(|account| one["merchant"] == account);
+    entries(all).iter().filter(is_meant).cloned().collect()
 }
 
 /// Returns the path of one destination.
