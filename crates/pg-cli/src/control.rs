@@ -14,7 +14,7 @@ use tokio::sync::OnceCell;
 
 use crate::{
     failure::{Exit, Failure},
-    transport::transport,
+    transport::{transport, untrusted},
 };
 
 /// The default address of a sandbox.
@@ -25,6 +25,8 @@ const ADDRESS: &str = "PG_SANDBOX_URL";
 pub(crate) const TOKEN: &str = "PG_CONTROL_TOKEN";
 /// The time limit for connecting, sending and receiving together.
 const DEADLINE: Duration = Duration::from_secs(10);
+/// The path of the clock.
+const CLOCK: &str = "clock";
 /// Characters of a foreign reply's content type that are shown.
 const SHOWN: usize = 60;
 
@@ -172,16 +174,19 @@ impl Control {
     }
 
     async fn call(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, Failure> {
-        self.recognised.get_or_try_init(|| self.recognise()).await?;
+        if method == Method::GET && path == CLOCK {
+            return self.clock().await;
+        }
+        self.recognised.get_or_try_init(|| async { self.clock().await.map(drop) }).await?;
         self.read(path, &self.send(method, path, body).await?)
     }
 
-    /// Reads the clock, which every sandbox has: other servers answer JSON too.
-    async fn recognise(&self) -> Result<(), Failure> {
-        let response = self.send(Method::GET, "clock", None).await?;
-        let clock = self.read("clock", &response)?;
+    /// Reads the clock. Every sandbox has one, and no other server that answers JSON.
+    async fn clock(&self) -> Result<Value, Failure> {
+        let response = self.send(Method::GET, CLOCK, None).await?;
+        let clock = self.read(CLOCK, &response)?;
         let is_clock = clock["now"].is_string() && clock["unixSeconds"].is_i64();
-        if is_clock { Ok(()) } else { Err(self.foreign("clock", &response)) }
+        if is_clock { Ok(clock) } else { Err(self.foreign(CLOCK, &response)) }
     }
 
     async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Response<Bytes>, Failure> {
@@ -224,12 +229,14 @@ impl Control {
     fn unreachable(&self, error: &TransportError) -> Failure {
         let base = self.base.as_str();
         let kind = error.kind();
-        let message = if !error.may_be_executed() {
+        let message = if error.kind().is_untrusted_certificate() {
+            format!("{kind}{}; nothing was sent to the sandbox at {base}", untrusted(error))
+        } else if !error.may_be_executed() {
             format!(
                 "no sandbox answers at {base}: {kind}; start one with `pg sandbox`, or name another with --sandbox URL"
             )
         } else {
-            format!("the sandbox at {base} did not reply: {kind}; check with `pg sandbox clock` whether it still runs")
+            format!("the sandbox at {base} did not reply: {kind}; check whether it still runs")
         };
         Failure::new(Exit::NotReachable, message)
     }

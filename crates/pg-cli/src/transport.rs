@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use pg_hyper::{
-    HyperTransport,
+    HyperTransport, TransportError,
     rustls::{
         ClientConfig, RootCertStore,
         crypto::ring,
@@ -28,6 +28,15 @@ pub(crate) fn transport(deadline: Duration) -> Result<HyperTransport, Failure> {
         None => HyperTransport::new(),
     };
     Ok(transport.deadline(deadline))
+}
+
+/// Returns what to do about a certificate of an authority that is not trusted; empty for any other error.
+pub(crate) fn untrusted(error: &TransportError) -> &'static str {
+    if error.kind().is_untrusted_certificate() {
+        "; set SSL_CERT_FILE to a PEM file with the certificate's authority, if you trust it"
+    } else {
+        ""
+    }
 }
 
 fn trusting(file: &Path) -> Result<ClientConfig, Failure> {

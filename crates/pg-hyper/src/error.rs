@@ -66,7 +66,7 @@ pub enum Error {
     #[error(transparent)]
     Transport(TransportError),
     /// It is unknown whether the request was executed, and sending it again could execute it twice.
-    #[error("outcome unknown, {reconcile}: {cause}")]
+    #[error("outcome unknown, {reconcile}: {cause:#}")]
     Unknown {
         /// The lookup to make next: it finds the payment, if there is one. [`Reconcile::AskOperator`] if the request
         /// has no `uniqueMerchantReference`: then no lookup is conclusive.

@@ -135,6 +135,12 @@ impl Error for TransportError {
 }
 
 impl TransportErrorKind {
+    /// Whether the service has a certificate of an authority that the client does not trust.
+    #[must_use]
+    pub fn is_untrusted_certificate(&self) -> bool {
+        matches!(self, Self::Connect { source, .. } if is_untrusted(&**source))
+    }
+
     fn advice(&self) -> &'static str {
         match self {
             Self::Insecure(_) => "use an https address",
@@ -152,6 +158,9 @@ impl fmt::Display for TransportErrorKind {
             Self::Insecure(address) => address.fmt(f),
             Self::Connect { authority, source } if is_no_tls(&**source) => {
                 write!(f, "no connection to {authority} (the server there does not speak TLS)")
+            }
+            Self::Connect { authority, source } if is_untrusted(&**source) => {
+                write!(f, "no connection to {authority} (its certificate is not of a trusted authority)")
             }
             Self::Connect { authority, source } => write!(f, "no connection to {authority} ({})", root(&**source)),
             Self::Deadline(deadline) => write!(f, "the deadline of {deadline:?} passed"),
@@ -175,10 +184,24 @@ fn root(outer: &(dyn Error + 'static)) -> String {
 /// Whether the peer answered the TLS handshake with another protocol, such as HTTP.
 #[cfg(feature = "tls")]
 fn is_no_tls(outer: &(dyn Error + 'static)) -> bool {
+    matches!(tls(outer), Some(rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType)))
+}
+
+/// Whether no trusted authority has issued the peer's certificate. The certificate of an authority itself is refused as
+/// `Other`.
+#[cfg(feature = "tls")]
+fn is_untrusted(outer: &(dyn Error + 'static)) -> bool {
+    use rustls::{CertificateError, Error};
+    matches!(tls(outer), Some(Error::InvalidCertificate(CertificateError::UnknownIssuer | CertificateError::Other(_))))
+}
+
+/// Returns the error of the TLS library.
+#[cfg(feature = "tls")]
+fn tls<'a>(outer: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> {
     let mut error = Some(outer);
     while let Some(this) = error {
         if let Some(tls) = this.downcast_ref() {
-            return matches!(tls, rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType));
+            return Some(tls);
         }
         // The source of an I/O error is the source of its inner error, not the inner error.
         error = match this.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
@@ -186,10 +209,15 @@ fn is_no_tls(outer: &(dyn Error + 'static)) -> bool {
             None => this.source(),
         };
     }
-    false
+    None
 }
 
 #[cfg(not(feature = "tls"))]
 fn is_no_tls(_: &(dyn Error + 'static)) -> bool {
+    false
+}
+
+#[cfg(not(feature = "tls"))]
+fn is_untrusted(_: &(dyn Error + 'static)) -> bool {
     false
 }

@@ -40,7 +40,8 @@ pub enum ReplyError {
     Unreadable(Box<Unreadable>),
 }
 
-/// An error code of the service. `Debug` and `Display` mask all text that looks like a card number.
+/// An error code of the service. `Debug` and `Display` mask all text that looks like a card number. The alternate form
+/// `{:#}` leaves out what to do, for messages that say it already.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Refused {
     /// HTTP status of the reply: 400, 401 or 403 in version 3 (spec 1 §7), not shown for version 5.
@@ -54,6 +55,9 @@ pub struct Refused {
 }
 
 /// A reply that cannot be read.
+///
+/// Its text says that the operation may have been executed; the alternate form `{:#}` does not, for operations that
+/// execute nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unreadable {
@@ -190,7 +194,10 @@ impl fmt::Display for Refused {
         if !self.error.trace_code.is_empty() {
             write!(f, "trace code {}, ", one_line(self.error.trace_code.as_str()))?;
         }
-        write!(f, "HTTP {}): {}", self.http_status.as_u16(), self.remedy())?;
+        write!(f, "HTTP {})", self.http_status.as_u16())?;
+        if !f.alternate() {
+            write!(f, ": {}", self.remedy())?;
+        }
         if self.is_known() {
             return Ok(());
         }
@@ -230,7 +237,8 @@ impl fmt::Display for Unreadable {
         let kind = if self.content_type.is_empty() { "no content type" } else { &self.content_type };
         write!(
             f,
-            "unreadable reply, the operation may have been executed: HTTP {}, {kind}, ",
+            "unreadable reply{}: HTTP {}, {kind}, ",
+            if f.alternate() { "" } else { ", the operation may have been executed" },
             self.http_status.as_u16()
         )?;
         match &self.why {

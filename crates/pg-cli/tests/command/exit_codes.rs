@@ -102,7 +102,18 @@ fn an_invalid_reply_makes_the_outcome_unknown() {
         .hides(&["4929420573595709"]);
     pay(&reply("502 Bad Gateway", "text/plain", "no")).ends(4).says("HTTP 502");
     pay("SSH-2.0-OpenSSH_9.9\r\n").ends(4).says("outcome unknown");
-    pay_as("call token/lookup cardKey=a", &reply("200 OK", JSON, "[")).ends(4).says("unreadable reply");
+}
+
+#[test]
+fn an_unreadable_reply_to_a_lookup_leaves_nothing_unknown() {
+    for unreadable in
+        [reply("200 OK", JSON, "["), reply("502 Bad Gateway", "text/html", "<h1>"), reply("200 OK", JSON, "")]
+    {
+        for command in ["call token/lookup cardKey=a", "call transaction/lookup uniqueMerchantReference=o"] {
+            let ended = pay_as(command, &unreadable).ends(3).says("unreadable reply").says("safe to run this again");
+            assert!(!ended.err.contains("executed"), "{}", ended.err);
+        }
+    }
 }
 
 #[test]
@@ -113,6 +124,9 @@ fn no_response_from_the_bank_makes_the_outcome_unknown() {
     let report: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
     assert_eq!(report["error"]["next"], "pg call transaction/lookup uniqueMerchantReference=o");
     assert_eq!(report["error"]["refusal"]["code"], "119");
+    let ended = pay_as(PAY, &reply("400 Bad Request", JSON, body)).ends(4);
+    let told = "ask the operator: refused: 119 No response from bank (trace code 123456789, HTTP 400)\n";
+    assert!(ended.err.ends_with(told), "{}", ended.err);
 }
 
 #[test]
@@ -205,7 +219,7 @@ fn an_interruption_leaves_a_payment_unknown() {
 #[test]
 fn a_reply_of_another_service_names_the_address_that_it_came_from() {
     let not_found = reply("404 Not Found", "text/plain", "Not found");
-    let lookup = pay_as("call token/lookup cardKey=a", &not_found).ends(4);
+    let lookup = pay_as("call token/lookup cardKey=a", &not_found).ends(3);
     lookup.says("HTTP 404").says("/v3/token/lookup/json: is that the service? (PG_BASE_URL)");
     pay(&not_found).ends(4).says("/v3/transaction/authCardKey/json: is that the service? (PG_BASE_URL)");
     let repeat = "call enterprise/repeat prev_trans_key=12 trans_type=Auth trans_value=5.95";

@@ -61,13 +61,14 @@ fn each_event_is_a_line_of_json_with_the_same_members_and_no_secret() {
     }
     let events: Vec<Value> = ended.err.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let named: Vec<&str> = events.iter().map(|event| event["event"].as_str().unwrap()).collect();
-    assert_eq!(named, ["warning", "started", "request", "request", "control", "stopping", "stopped"]);
+    // The command reads the clock first, by which it recognises a sandbox.
+    assert_eq!(named, ["warning", "started", "request", "request", "control", "control", "stopping", "stopped"]);
     members(&events[0], &["message"]);
     members(&events[1], &["baseUrl", "store"]);
     members(&events[2], &REQUEST);
-    members(&events[4], &CONTROL);
-    members(&events[5], &[]);
-    let [paid, declined, control] = [&events[2], &events[3], &events[4]];
+    members(&events[5], &CONTROL);
+    members(&events[6], &[]);
+    let [paid, declined, control] = [&events[2], &events[3], &events[5]];
     assert_eq!(
         (&paid["method"], &paid["status"], &paid["account"]),
         (&"transaction/auth".into(), &200.into(), &"main".into())

@@ -53,7 +53,12 @@ fn the_sandbox_speaks_only_tls_with_the_given_certificate() {
     trusting(&format!("sandbox clock --sandbox {base}")).run().ends(0);
     // A client that does not trust it sends no request.
     let call = format!("call transaction/auth cardNumber=4000000000001000 {CARD}");
-    sandbox.run(&call).ends(3);
+    sandbox.run(&call).ends(3).says("its certificate is not of a trusted authority").says("set SSL_CERT_FILE");
+    pg(["sandbox", "clock", "--sandbox", &base])
+        .run()
+        .ends(3)
+        .says("its certificate is not of a trusted authority")
+        .says("set SSL_CERT_FILE");
     let other = sandbox.with_account(pg(call.split_whitespace()), "main");
     other.env("SSL_CERT_FILE", &files.path("other.pem")).run().ends(3);
     std::fs::write(files.path("cards.txt"), "0123456789abcdef0123456789abcdef\n").unwrap();

@@ -303,7 +303,7 @@ async fn no_response_from_the_bank_leaves_a_payment_unknown() {
     assert_eq!(
         error.to_string(),
         "outcome unknown, look it up next (transaction/lookup uniqueMerchantReference=order-7): \
-         refused: 119 No response from bank (trace code 12345678, HTTP 400): look it up, it may have been done already"
+         refused: 119 No response from bank (trace code 12345678, HTTP 400)"
     );
     assert_eq!(error.remedy(), Remedy::LookUp);
 }

@@ -18,7 +18,7 @@ use crate::{
     indented::indented,
     output,
     refusal::{self, Refusal},
-    transport::transport,
+    transport::{transport, untrusted},
 };
 
 /// A request to send.
@@ -125,17 +125,26 @@ impl Call {
         // Programs get the reply unchanged.
         let refusal = Refusal::in_error(&error);
         let error = refusal::explained_in(error);
-        let message = error.to_string();
+        let is_safe = self.info.retry == RetrySafety::Safe;
+        let message = match &error {
+            Error::Unreadable(unreadable) if is_safe => format!("{unreadable:#}"),
+            error => error.to_string(),
+        };
         let failure = match error {
             Error::Misuse(_) => Failure::misuse(message),
             Error::Refused(_) => Failure::new(Exit::Refused, message),
             Error::Transport(TransportError::NotSent(TransportErrorKind::Insecure(address))) => {
                 Failure::misuse(format!("{address}: use an https address"))
             }
-            Error::Transport(TransportError::NotSent(_)) => Failure::new(Exit::NotReachable, message),
+            Error::Transport(error @ TransportError::NotSent(_)) => {
+                Failure::new(Exit::NotReachable, message + untrusted(&error))
+            }
             // It is not a payment: then the outcome would be unknown.
             Error::Transport(_) => {
                 Failure::new(Exit::NotReachable, format!("no reply: {message}; it is safe to run this again"))
+            }
+            Error::Unreadable(_) if is_safe => {
+                Failure::new(Exit::NotReachable, format!("{message}{}; it is safe to run this again", self.whose()))
             }
             Error::Unreadable(_) => Failure::new(Exit::Unknown, message + &self.whose()),
             Error::Unknown { cause, .. } => {

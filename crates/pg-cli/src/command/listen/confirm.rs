@@ -147,7 +147,10 @@ where
         RetryOutcome::Answered(found) => Ok(shown(&found)),
         RetryOutcome::Refused(refused) => Err(refusal::explained(&refused).to_string()),
         RetryOutcome::NotSent => Err(asking.error().map_or_else(|| "not sent".to_owned(), ToString::to_string)),
-        RetryOutcome::Unknown { why, .. } => Err(asking.error().map_or_else(|| why.to_string(), ToString::to_string)),
+        // The alternate form of an unreadable reply: a lookup executes nothing.
+        RetryOutcome::Unknown { why, .. } => {
+            Err(asking.error().map_or_else(|| format!("{why:#}"), ToString::to_string))
+        }
     }
 }
 

@@ -174,7 +174,7 @@ async fn answer(request: Request<Incoming>, shared: &Shared) -> StatusCode {
     let callback = request.headers().get(CALLBACK).and_then(|id| id.to_str().ok()).map(pg_model::mask::text);
     let (status, error) = match shared.http.send(handed_on(&request, &shared.target)).await {
         Ok(response) => (Some(response.status()), None),
-        Err(error) => (None, Some(error.to_string())),
+        Err(error) => (None, Some(error.kind().to_string())),
     };
     let told = status.unwrap_or(StatusCode::BAD_GATEWAY);
     place.send(Arrived {
