@@ -69,8 +69,15 @@ pub(crate) fn run(command: Command, json: bool) -> Result<Exit, Failure> {
         Command::Config(arguments) => config::run(arguments, json),
         Command::Intents(arguments) => intents::run(arguments, json),
         Command::Completions(arguments) => completions::run(&arguments),
-        Command::Man(arguments) => man::run(&arguments),
+        Command::Man(arguments) => man::run(&arguments, json),
     }
+}
+
+/// Returns the failure of a command for a PostgreSQL store.
+#[cfg(not(feature = "postgres"))]
+fn without_postgres() -> Failure {
+    let how = "cargo install --path crates/pg-cli --features postgres";
+    Failure::misuse(format!("this pg was built without PostgreSQL; build it with `{how}`"))
 }
 
 /// Returns a runtime for one command, with network and timers.

@@ -1,6 +1,8 @@
-//! Addresses to listen at, as people type them.
+//! Addresses to listen at and to call, as people type them.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use http::Uri;
 
 /// Parses an address with a port, or a port alone, which listens on this machine only.
 ///
@@ -12,6 +14,17 @@ pub(crate) fn parse(text: &str) -> Result<SocketAddr, String> {
     text.parse().or_else(|_| here()).map_err(|_| {
         "expected IP:PORT such as 127.0.0.1:8480, or a port alone such as 8480; port 0 picks a free one".to_owned()
     })
+}
+
+/// Checks the URL of a server to call.
+///
+/// # Errors
+/// If it is not a complete http or https URL.
+pub(crate) fn url(text: &str) -> Result<String, String> {
+    let is_url = text.parse().is_ok_and(|uri: Uri| {
+        matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some_and(|host| !host.is_empty())
+    });
+    if is_url { Ok(text.to_owned()) } else { Err("expected a URL such as https://shop.example/callbacks".to_owned()) }
 }
 
 /// Returns the URL by which this machine reaches a server, given the address that the server listens on.
@@ -45,6 +58,16 @@ mod tests {
         }
         for wrong in ["", "localhost", "localhost8480", "127.0.0.1", "65536", "shop.example:80", ":80", "-1"] {
             assert!(parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_url_is_complete() {
+        for good in ["http://127.0.0.1:8490/hook?x=1", "https://shop.example"] {
+            assert_eq!(url(good).unwrap(), good);
+        }
+        for wrong in ["", "foo", "/hook", "shop.example:80", "ftp://shop.example/", "https://"] {
+            assert!(url(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -12,6 +12,17 @@ pub(super) const DOCUMENTED: &str = "documented";
 /// The dialect of `pg sandbox`.
 const SANDBOX: &str = "sandbox";
 
+/// Returns the names of the dialects that are built in.
+pub(crate) fn known() -> String {
+    let ready = pg_sandbox::READY.iter().map(|(name, _)| *name);
+    [DOCUMENTED, SANDBOX].into_iter().chain(ready).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the help of a flag for a dialect.
+pub(crate) fn help(what: &str) -> String {
+    format!("{what}: {}, or a dialect file", known())
+}
+
 /// Loads a dialect by name or from a file.
 ///
 /// # Errors
@@ -37,11 +48,8 @@ pub(super) fn of_address(base: &BaseUrl) -> Arc<Dialect> {
 fn read(path: &Path) -> Result<Arc<Dialect>, Failure> {
     let shown = mask::text(&path.display().to_string());
     let text = File::open(path).and_then(|mut file| argument::read_text(&mut file)).map_err(|error| {
-        let ready: Vec<&str> = pg_sandbox::READY.iter().map(|(name, _)| *name).collect();
-        let names = ready.join(", ");
-        Failure::misuse(format!(
-            "the dialect {shown} is not built in (documented, sandbox, {names}), and the file cannot be read: {error}"
-        ))
+        let known = known();
+        Failure::misuse(format!("the dialect {shown} is not built in ({known}), and the file cannot be read: {error}"))
     })?;
     parsed(&text, &shown)
 }
@@ -67,6 +75,12 @@ mod tests {
         ] {
             assert_eq!(of_address(&BaseUrl::parse(address).unwrap()).shown_name(), name, "{address}");
         }
+    }
+
+    #[test]
+    fn every_known_name_is_built_in() {
+        assert_eq!(known(), "documented, sandbox, six-hundreds, not-found, terse");
+        known().split(", ").for_each(|name| assert_eq!(named(name).unwrap().shown_name(), name));
     }
 
     #[test]

@@ -17,7 +17,7 @@ use serde::Serialize;
 use super::runtime;
 use crate::{
     failure::{Exit, Failure},
-    output,
+    output, shell,
 };
 
 mod sealing;
@@ -28,9 +28,9 @@ mod sealing;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  pg intents --store intents.sqlite                        open, unknown and parked payments, the latest first
+  pg intents --store intents.sqlite                        all that have not ended
   pg intents --store intents.sqlite --status ended         those that ended lately
-  pg intents --store intents.sqlite --stuck                on which workers failed three times or more
+  pg intents --store intents.sqlite --stuck                three or more workers failed
   pg intents --store intents.sqlite show order-7           one payment with its history
   pg intents --store intents.sqlite reconcile order-7      a worker looks it up at once
   pg intents --store intents.sqlite park order-7           no worker touches it
@@ -38,7 +38,7 @@ Examples:
   pg intents --store intents.sqlite --store-key new.key --store-key-older old.key reseal
   pg intents --store intents.sqlite --account 'shop-uk at https://gateway.example' resume
                                                            all processes send again after wrong credentials
-  pg intents --store postgres://shop@db/shop migrate --print  the tables, for a database administrator")]
+  pg intents --store postgres://shop@db/shop migrate --print  the SQL of the tables")]
 pub(crate) struct Arguments {
     /// The store: a SQLite file, or postgres://user@host:port/database
     #[arg(long, value_name = "FILE|URL", env = "PG_INTENTS_STORE", hide_env_values = true)]
@@ -143,17 +143,30 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
             return postgres(&arguments, json).await;
         }
         match arguments.action {
-            Some(Action::Migrate { print: true }) => print(pg_intents::SQLITE_MIGRATIONS),
+            Some(Action::Migrate { print: true }) => return print(pg_intents::SQLITE_MIGRATIONS),
+            Some(Action::Migrate { print: false }) => {}
             // Reading must not create a missing file.
-            None
-            | Some(Action::Show(_) | Action::Reconcile(_) | Action::Park(_) | Action::Reseal { .. } | Action::Resume)
-                if !std::path::Path::new(&arguments.store).is_file() =>
-            {
-                Err(Failure::misuse(format!("{}: there is no such file; `migrate` makes one", arguments.store)))
-            }
-            _ => over(SqliteStore::open(&arguments.store).map_err(failure)?, &arguments, json).await,
+            _ => check_file(&arguments.store)?,
         }
+        over(SqliteStore::open(&arguments.store).map_err(failure)?, &arguments, json).await
     })
+}
+
+/// Checks that a store of intents exists in a file.
+///
+/// # Errors
+/// If it is missing, or is something else.
+pub(super) fn check_file(store: &str) -> Result<(), Failure> {
+    let path = std::path::Path::new(store);
+    if path.is_file() {
+        return Ok(());
+    }
+    let problem = if path.exists() {
+        "it is not a file; a store of intents is a SQLite file or postgres://user@host:port/database".to_owned()
+    } else {
+        format!("there is no such file; `pg intents --store {} migrate` makes one", shell::word(store))
+    };
+    Err(Failure::misuse(format!("{store}: {problem}")))
 }
 
 #[cfg(feature = "postgres")]
@@ -169,8 +182,7 @@ async fn postgres(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
 
 #[cfg(not(feature = "postgres"))]
 async fn postgres(_: &Arguments, _: bool) -> Result<Exit, Failure> {
-    let how = "cargo install --path crates/pg-cli --features postgres";
-    Err(Failure::misuse(format!("this pg was built without PostgreSQL; build it with `{how}`")))
+    Err(super::without_postgres())
 }
 
 fn print(migrations: &[&str]) -> Result<Exit, Failure> {

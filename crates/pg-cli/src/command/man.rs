@@ -21,7 +21,7 @@ pub(crate) struct Arguments {
     folder: PathBuf,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
     let folder = &arguments.folder;
     fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(crate::Arguments::command(), folder)).map_err(
         |error| {
@@ -29,6 +29,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             Failure::misuse(format!("cannot write manual pages to {}: {error}; {remedy}", folder.display()))
         },
     )?;
-    output::data("manual pages written")?;
+    if json {
+        output::json(&serde_json::json!({ "path": folder.display().to_string() }))?;
+    } else {
+        output::data(&format!("manual pages written to {}", folder.display()))?;
+    }
     Ok(Exit::Done)
 }

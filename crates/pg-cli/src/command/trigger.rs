@@ -51,10 +51,14 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "REFERENCE")]
     reference: Option<String>,
     /// Where the sandbox sends callbacks, instead of to this command
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = listen_address::url)]
     callback_url: Option<String>,
-    /// How replies are read: the dialect that the sandbox was started with
-    #[arg(long, value_name = "NAME|FILE", default_value = "sandbox")]
+    #[arg(
+        long,
+        value_name = "NAME|FILE",
+        default_value = "sandbox",
+        help = dialect::help("How replies are read, by the dialect that the sandbox was started with"),
+    )]
     dialect: String,
     /// Starts a separate sandbox, in memory on a free port
     #[arg(long, conflicts_with = "sandbox")]

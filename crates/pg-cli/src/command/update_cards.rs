@@ -58,7 +58,7 @@ Examples:
   pg update-cards cards.txt                                     results in cards.txt.results.csv
   pg update-cards cards.csv --output new.json --format json     from the column cardKey
   pg update-cards cards.txt --listen 0.0.0.0:8490 --public-url https://shop.example/updated
-  pg update-cards cards.txt --store intents.sqlite              within the limits that a fleet keeps to over the same store
+  pg update-cards cards.txt --store intents.sqlite              within the limits of a fleet
   psql -qtAc 'select card_key from cards' | pg update-cards - > results.csv
 
 Exit codes: 0 every card is answered or listed as unanswered, 1 some batches or all requests were refused,
@@ -81,7 +81,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "URL", requires = "listen", value_parser = base_url)]
     public_url: Option<BaseUrl>,
     /// Another URL for callbacks: your own program, or `pg listen`
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = listen_address::url)]
     callback_url: Option<String>,
     /// Requests per minute that the service allows
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
@@ -197,7 +197,12 @@ impl Arguments {
                 writable folder"
             ))
         })?;
-        let results = Results::begin(target, state.format, state.written)?;
+        let results = Results::begin(target, state.format, state.written).inspect_err(|_| {
+            if !is_old {
+                // Nothing was sent, so no run needs it.
+                drop(keeper.forget());
+            }
+        })?;
         keeper.change(|state| state.written = results.written());
         Ok(Ready { input, keeper, state, results, doubt: self.doubt, same_account: self.same_account })
     }

@@ -36,7 +36,9 @@ async fn operators_see_show_reconcile_and_park() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("intents.sqlite");
     let path = file.to_str().unwrap();
-    pg(["intents", "--store", path]).run().ends(2).says("there is no such file");
+    pg(["intents", "--store", path]).run().ends(2).says("there is no such file; `pg intents --store");
+    let folder_path = folder.path().to_str().unwrap();
+    pg(["intents", "--store", folder_path]).run().ends(2).says("it is not a file; a store of intents is a SQLite file");
     pg(["intents", "--store", path, "migrate"]).run().ends(0);
     operators_see(path, &SqliteStore::open(&file).unwrap()).await;
 }

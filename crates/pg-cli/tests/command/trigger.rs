@@ -88,6 +88,8 @@ fn a_step_that_fails_is_shown_and_ends_the_story() {
 
 #[test]
 fn invalid_words_and_a_missing_sandbox_are_reported() {
+    // Refused before a request is sent.
+    words("trigger checkout --callback-url foo").run().ends(2).says("expected a URL such as https://");
     words("trigger declin").run().ends(2).says("similar value exists: 'decline'");
     words("trigger").run().ends(2).says("<SCENARIO>");
     words("trigger decline --standalone --sandbox http://127.0.0.1:1").run().ends(2).says("cannot be used with");

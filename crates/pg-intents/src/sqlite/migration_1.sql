@@ -1,4 +1,4 @@
--- One row an intent: a machine that pays, who works on it, and how it ended. Times are milliseconds since 1970.
+-- One row for each intent: a machine that pays, who works on it, and how it ended. Times are milliseconds since 1970.
 CREATE TABLE payment_intents (
   account   TEXT    NOT NULL, -- identity and base address of the account
   reference TEXT    NOT NULL, -- uniqueMerchantReference, taken once by the service
@@ -23,7 +23,7 @@ CREATE TABLE payment_intents (
 CREATE INDEX payment_intents_due ON payment_intents (account, due) WHERE status < 2;
 CREATE INDEX payment_intents_untold ON payment_intents (account, tell_due) WHERE told < event;
 CREATE INDEX payment_intents_changed ON payment_intents (changed);
--- Parts of an account's limits, each in the hands of one worker.
+-- Parts of an account's limits, each held by one worker.
 CREATE TABLE payment_shares (
   account TEXT    NOT NULL,
   number  INTEGER NOT NULL,

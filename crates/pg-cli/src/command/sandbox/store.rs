@@ -25,9 +25,7 @@ pub(super) fn chosen(arguments: &Arguments) -> Result<(StoreChoice, String), Fai
 
 #[cfg(not(feature = "postgres"))]
 fn database(_url: &str, _arguments: &Arguments) -> Result<(StoreChoice, String), Failure> {
-    Err(Failure::misuse(
-        "this pg was built without PostgreSQL; build it with: cargo install pg-cli --features postgres",
-    ))
+    Err(crate::command::without_postgres())
 }
 
 #[cfg(feature = "postgres")]

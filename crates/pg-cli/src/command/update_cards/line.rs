@@ -63,7 +63,7 @@ fn wrong(key: &str) -> Option<&'static str> {
     } else if key.chars().any(|c| c.is_whitespace() || c.is_control()) {
         Some("a card key has no blanks and no control characters")
     } else if is_card_number(key) {
-        Some("it looks like a card number, and card keys are asked for")
+        Some("it looks like a card number, not like a card key")
     } else {
         None
     }

@@ -95,7 +95,12 @@ pub(super) async fn run(
             run.finish(&summary)?;
             ending::tell(&summary, &input, &run.results, run.updating.error(), client.account().dialect(), json)
         }
-        None => Err(ending::interruption(&run.updating.progress(), input.path())),
+        None => {
+            if run.is_new && run.gate.left() == 0 {
+                run.forget()?;
+            }
+            Err(ending::interruption(&run.updating.progress(), input.path()))
+        }
     }
 }
 
@@ -186,18 +191,20 @@ impl Run {
 
     /// Writes the end of the output, and stores the state before it.
     fn finish(&mut self, summary: &Summary) -> Result<(), Failure> {
-        // The only request so far was refused: after a correction, such as another account, the run starts again.
-        if self.is_new && matches!(summary.end, UpdateEnd::Refused(_)) && self.gate.left() == 1 {
-            return self
-                .keeper
-                .forget()
-                .and_then(|()| self.results.forget())
-                .map_err(|error| ending::not_stored(&error));
+        // Nothing was sent, or the only request was refused: after a correction, such as another account, the run starts again.
+        let may_have_left = if matches!(summary.end, UpdateEnd::Refused(_)) { 1 } else { 0 };
+        if self.is_new && self.gate.left() <= may_have_left {
+            return self.forget();
         }
         if ending::is_complete(summary) {
             self.results.finish().map_err(|error| self.no_room(&error))?;
         }
         self.keeper.keep(&self.updating.saved()).map_err(|error| ending::not_stored(&error))
+    }
+
+    /// Forgets a run of which the service has nothing.
+    fn forget(&mut self) -> Result<(), Failure> {
+        self.keeper.forget().and_then(|()| self.results.forget()).map_err(|error| ending::not_stored(&error))
     }
 
     fn no_room(&self, error: &std::io::Error) -> Failure {
@@ -236,13 +243,16 @@ impl Run {
 }
 
 fn not_resumed(error: &ResumeError) -> Failure {
-    let advice = match error {
-        ResumeError::OtherAccount { .. } | ResumeError::Unbound { .. } => {
-            "; with pg update-cards: give the earlier run's account and address, or --same-account if only the address has changed"
-        }
-        _ => "",
-    };
-    Failure::misuse(format!("{error}{advice}"))
+    Failure::misuse(match error {
+        ResumeError::OtherAccount { saved, given } => format!(
+            "the earlier run was for {saved}, and this one is for {given}, which may not have its batches; give the \
+             earlier run's account and address, or --same-account if only the address has changed"
+        ),
+        ResumeError::Unbound { given } => format!(
+            "an earlier version of pg stored this run without its account; if it was for {given}, add --same-account"
+        ),
+        other => other.to_string(),
+    })
 }
 
 fn unreadable_source(error: &std::io::Error) -> Failure {

@@ -1,12 +1,13 @@
 //! The limits that a run shares with a fleet: requests per minute, requests in flight, and the stop after wrong credentials.
 
-use std::{path::Path, sync::Arc};
+use std::sync::Arc;
 
 use pg_hyper::{Client, Transport, proto::Account};
 use pg_intents::{FleetLimits, FleetPlan, IntentFilter, IntentStore, LimitWait, SqliteStore, StoreError};
 use tokio::sync::mpsc;
 
 use crate::{
+    command::intents,
     failure::{Exit, Failure},
     output, shell,
 };
@@ -51,13 +52,7 @@ impl Sharing {
         if address.starts_with("postgres://") || address.starts_with("postgresql://") {
             return Self::over_postgres(address, account, &plan).await;
         }
-        if !Path::new(address).is_file() {
-            let file = shell::word(address);
-            return Err(Failure::misuse(format!(
-                "{address}: there is no such file, and nothing was sent; --store is the store of the fleet's intents; \
-                 `pg intents --store {file} migrate` makes one"
-            )));
-        }
+        intents::check_file(address).map_err(|failure| failure.with("; nothing was sent"))?;
         Self::of(SqliteStore::open(address).map_err(|error| unusable(&error))?, account, &plan).await
     }
 
@@ -69,10 +64,7 @@ impl Sharing {
 
     #[cfg(not(feature = "postgres"))]
     async fn over_postgres(_: &str, _: &Account, _: &FleetPlan) -> Result<Self, Failure> {
-        let how = "cargo install --path crates/pg-cli --features postgres";
-        Err(Failure::misuse(format!(
-            "this pg was built without PostgreSQL, and nothing was sent; build it with `{how}`"
-        )))
+        Err(crate::command::without_postgres().with("; nothing was sent"))
     }
 
     async fn of<S: IntentStore>(store: S, account: &Account, plan: &FleetPlan) -> Result<Self, Failure> {

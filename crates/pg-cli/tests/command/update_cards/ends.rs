@@ -1,7 +1,7 @@
 //! Early ends, each resumed after its cause was corrected.
 
 use super::Cards;
-use crate::command::peer::closed_address;
+use crate::command::peer::{Peer, closed_address};
 
 #[test]
 fn wrong_credentials_are_sent_once() {
@@ -87,10 +87,22 @@ fn an_unreachable_service_exits_with_3() {
     let cards = Cards::new(3);
     let ended = cards.update("--attempts 0").env("PG_BASE_URL", &closed_address()).run().ends(3);
     ended.says("the service is unreachable").says("no connection to 127.0.0.1");
-    cards.update("").run().ends(2).says("give the earlier run's account and address, or --same-account");
-    cards.update("--same-account").run().ends(0).says("resuming an earlier run");
+    // Nothing was sent, so nothing binds the run to that address.
+    assert!(!cards.beside(".pg-state").exists());
+    cards.update("").run().ends(0);
     cards.are_exact();
     cards.were_submitted_once();
+}
+
+#[test]
+fn a_run_that_may_have_sent_something_stays_with_its_address() {
+    let cards = Cards::new(3);
+    let peer = Peer::answering("");
+    cards.update("--attempts 0").env("PG_BASE_URL", &peer.base).run();
+    peer.request();
+    let ended = cards.update("").run().ends(2).says("the earlier run was for ").says("--same-account");
+    assert!(!ended.err.contains("::") && !ended.err.contains("payment"), "{}", ended.err);
+    cards.update("--same-account").run().says("resuming an earlier run");
 }
 
 #[test]

@@ -71,6 +71,7 @@ fn invalid_arguments_are_misuse() {
     words("update-cards .").account("https://gateway.example").run().ends(2).says("pass - and pipe it in");
     words("update-cards x").run().ends(2).says("PG_BASE_URL");
     words("update-cards x").account("http://gateway.example").run().ends(2).says("https");
+    pg(["update-cards", "x", "--callback-url", "foo"]).run().ends(2).says("expected a URL such as");
     for flags in ["--batch-size 0", "--batch-size 5001", "--public-url https://a.example", "--per-minute 0"] {
         pg(["update-cards", "x"].into_iter().chain(flags.split(' '))).run().ends(2);
     }
@@ -81,7 +82,7 @@ fn card_numbers_are_not_taken_for_card_keys() {
     const PAN: &str = "4929420573595709";
     let cards = Cards::new(1);
     cards.write(&format!("{}\n{PAN}\n", cards.keys[0]));
-    cards.update("").run().ends(2).says("line 2: it looks like a card number").hides(&[PAN]);
+    cards.update("").run().ends(2).says("line 2: it looks like a card number, not like a card key").hides(&[PAN]);
     assert_eq!(cards.requests(), 0);
 }
 
@@ -93,6 +94,11 @@ fn an_update_that_never_started_leaves_no_state() {
         assert!(!cards.beside(".pg-state").exists(), "{flags}");
     }
     assert_eq!(fs::read_to_string(cards.file()).unwrap(), cards.keys.join("\n"));
+    #[cfg(target_os = "linux")]
+    {
+        cards.update("--output /dev/full").run().ends(2).says("cannot write /dev/full");
+        assert!(!cards.beside(".pg-state").exists());
+    }
     cards.update("").run().ends(0);
     cards.are_exact();
 }
