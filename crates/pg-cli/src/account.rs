@@ -36,8 +36,9 @@ pub(crate) struct AccountFlags {
 /// The account settings.
 pub(crate) struct Details {
     values: [Option<Secret>; Setting::ALL.len()],
-    /// The file of the profiles, for error messages.
+    /// The file of the profiles, and the requested one, for error messages.
     file: Option<PathBuf>,
+    profile: Option<String>,
 }
 
 impl AccountFlags {
@@ -86,7 +87,7 @@ impl Details {
         for setting in Setting::ALL {
             values[setting as usize] = choose(setting, &mut flags, &mut profile, profile_flag.as_deref())?;
         }
-        Ok(Self { values, file })
+        Ok(Self { values, file, profile: asked })
     }
 
     /// Returns the value of a setting.
@@ -175,12 +176,17 @@ impl Details {
     fn missing(&self, settings: &[Setting]) -> Failure {
         let list = |name: fn(Setting) -> &'static str| settings.iter().map(|s| name(*s)).collect::<Vec<_>>().join(", ");
         let file = self.file.as_ref().map_or_else(String::new, |file| format!(" of {}", file.display()));
-        Failure::misuse(format!(
-            "no account is configured: set {} in the environment, or {} in a profile{file}; \
-             `pg sandbox` shows an account to try",
-            list(Setting::variable),
-            list(Setting::member),
-        ))
+        let members = list(Setting::member);
+        let profile =
+            self.profile.as_ref().map_or_else(|| "a profile".to_owned(), |name| format!("the profile {name}"));
+        let how = format!("set {} in the environment, or {members} in {profile}{file}", list(Setting::variable));
+        let is_empty =
+            Setting::ALL.into_iter().all(|setting| setting == Setting::Dialect || self.get(setting).is_none());
+        Failure::misuse(if is_empty {
+            format!("no account is configured: {how}; `pg sandbox` shows an account to try")
+        } else {
+            format!("the account lacks {members}: {how}")
+        })
     }
 }
 

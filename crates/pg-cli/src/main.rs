@@ -98,23 +98,35 @@ fn main() -> ExitCode {
     }
 }
 
+/// Returns a text with the standard library's messages about numbers in words for users.
+fn in_plain_words(text: String) -> String {
+    [
+        ("invalid digit found in string", "expected a whole number"),
+        ("cannot parse integer from empty string", "expected a whole number"),
+        ("number too large to fit in target type", "the number is too large"),
+    ]
+    .into_iter()
+    .fold(text, |text, (told, plain)| text.replace(told, plain))
+}
+
 /// Prints clap's output: help, version, or the error in the arguments.
 fn not_understood(error: &clap::Error) -> ExitCode {
     let text = error.to_string();
     // The argument may be a card number, if a name was left out.
-    let masked = mask::text(&text);
+    let masked = in_plain_words(mask::text(&text));
     let masked = output::harmless_lines(&masked);
     let first = masked.lines().next().unwrap_or_default().trim_start_matches("error: ");
-    // A closed pipe is not an error.
     if error.use_stderr() && command::sandbox::logs_as_json(std::env::args_os()) {
         command::sandbox::log_misuse(first);
-    } else if error.use_stderr() && masked != text {
+    } else if !error.use_stderr() {
+        return match output::printed(error.print().and_then(|()| std::io::stdout().flush())) {
+            Ok(()) => Exit::Done.into(),
+            Err(failure) => output::failure(&failure, false).into(),
+        };
+    } else if masked != text {
         drop(write!(std::io::stderr(), "{masked}"));
     } else {
         drop(error.print());
-    }
-    if !error.use_stderr() {
-        return Exit::Done.into();
     }
     if std::env::args_os().any(|argument| argument == "--json") {
         output::failure_as_json(&Failure::misuse(first));

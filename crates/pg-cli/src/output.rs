@@ -24,7 +24,15 @@ pub(crate) fn data(text: &str) -> Result<(), Failure> {
 /// # Errors
 /// As [`data`].
 pub(crate) fn page(text: &str) -> Result<(), Failure> {
-    match write(text) {
+    printed(write(text))
+}
+
+/// Returns how writing to standard output ended. A closed pipe is not an error.
+///
+/// # Errors
+/// As [`data`].
+pub(crate) fn printed(written: io::Result<()>) -> Result<(), Failure> {
+    match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::output(&error)),
         _ => Ok(()),
     }

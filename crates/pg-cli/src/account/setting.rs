@@ -21,7 +21,7 @@ pub(crate) enum Setting {
     EnterpriseApiPassword,
     /// `accountUpdaterKey` (spec 1 §4.8).
     AccountUpdaterKey,
-    /// The dialect for replies: `documented`, `sandbox`, or a file.
+    /// The dialect for replies: a name, or a file.
     Dialect,
 }
 

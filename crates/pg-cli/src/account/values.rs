@@ -32,9 +32,11 @@ pub(super) struct Values {
     /// Key of the account updater; prefer the environment [env: PG_ACCOUNT_UPDATER_KEY]
     #[arg(long, value_name = "KEY")]
     account_updater_key: Option<String>,
-    /// How replies are read where the documents leave something open: documented (no assumptions), sandbox, or a file.
-    /// Default: sandbox for an http address on this machine, documented for any other [env: PG_DIALECT]
-    #[arg(long, value_name = "NAME|FILE")]
+    #[arg(long, value_name = "NAME|FILE", help = format!(
+        "{}. Default: sandbox for an http address on this machine, documented (no assumptions) for any other \
+         [env: PG_DIALECT]",
+        super::dialect::help("How replies are read where the documents leave something open"),
+    ))]
     pub(super) dialect: Option<String>,
 }
 

@@ -28,10 +28,10 @@ In bash, zsh and fish, methods, parameters, scenarios, faults and profiles are c
   pg sandbox faults add transaction/auth drop<TAB>")]
 pub(crate) struct Arguments {
     /// The shell
-    #[arg(required_unless_present = "line")]
+    #[arg(required = true)]
     shell: Option<Shell>,
     /// The command line up to the cursor: prints what its last word may become, with a description behind a tab
-    #[arg(last = true, hide = true)]
+    #[arg(last = true, hide = true, exclusive = true)]
     line: Option<String>,
 }
 

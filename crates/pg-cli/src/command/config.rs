@@ -11,7 +11,7 @@ use pg_model::mask;
 use pg_proto::BaseUrl;
 
 use crate::{
-    account::{Setting, dialect, profile},
+    account::{Setting, dialect, profile, variable},
     argument::{self, Given},
     command::sandbox::remote,
     control::{Control, SandboxFlags},
@@ -104,13 +104,21 @@ pub(crate) fn sample() -> String {
 }
 
 pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
-    let file = file::path(arguments.profile_file)?;
+    let file = file::path(arguments.profile_file);
+    // Settings may come from the environment alone.
+    if let What::Show { profile: None } = &arguments.what
+        && variable("PG_PROFILE")?.is_none()
+    {
+        show::run(file.ok().as_deref(), None, json)?;
+        return Ok(Exit::Done);
+    }
+    let file = file?;
     match arguments.what {
         What::Path => {
             let shown = file.display().to_string();
             if json { output::json(&serde_json::json!({ "path": shown }))? } else { output::data(&shown)? }
         }
-        What::Show { profile } => show::run(&file, profile.as_deref(), json)?,
+        What::Show { profile } => show::run(Some(&file), profile.as_deref(), json)?,
         What::Check { profile } => return check::run(&file, profile.as_deref(), json),
         What::Set { profile, settings } => {
             file::check_name(&profile)?;

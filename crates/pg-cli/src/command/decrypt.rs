@@ -142,15 +142,7 @@ fn decrypt_exactly(cipher: &SessionCipher, data: &str, iv: Option<&str>, explain
             Some(redirect) => redirect.explain_locally(cipher).map(|problem| problem.to_string()),
             None => cipher.explain_locally(data, iv).map(|problem| problem.to_string()),
         };
-        let problem = problem.map_or_else(
-            || "--explain shows details".to_owned(),
-            |problem| {
-                format!(
-                    "namely \
-        {problem}"
-                )
-            },
-        );
+        let problem = problem.unwrap_or_else(|| "--explain shows details".to_owned());
         Failure::new(Exit::Refused, format!("{error}; the key is PG_API_KEY; {problem}"))
     })
 }

@@ -122,9 +122,10 @@ pub(crate) struct Arguments {
     /// callback, and loss of the store
     #[arg(long, value_name = "FORMAT", value_enum, default_value = "text")]
     log_format: log::Format,
-    /// The dialect, which decides what the documents leave open: sandbox, six-hundreds, not-found, terse, or a dialect
-    /// file; clients need the same one
-    #[arg(long, value_name = "NAME|FILE")]
+    #[arg(long, value_name = "NAME|FILE", help = format!(
+        "{}; default: sandbox. Clients need the same one",
+        dialect::help("The dialect, which decides what the documents leave open"),
+    ))]
     dialect: Option<String>,
     /// The JavaScript decoder for the inspector; default: target/pg-wasm of the build that this program comes from, if
     /// `cargo xtask wasm` has built it

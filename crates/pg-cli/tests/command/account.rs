@@ -96,6 +96,12 @@ fn missing_account_variables_are_named_together() {
         .run()
         .ends(2)
         .says("PG_ENTERPRISE_BASE_URL, PG_ENTERPRISE_API_KEY, PG_ENTERPRISE_API_PASSWORD");
+    words("call token/lookup cardKey=a --profile staging")
+        .profiles("[staging]\nbaseUrl = \"https://staging.example\"\napiKey = \"k\"\n")
+        .run()
+        .ends(2)
+        .says("the account lacks apiPassword, shaKey: set PG_API_PASSWORD, PG_SHA_KEY in the environment, or apiPassword, shaKey")
+        .says("in the profile staging of ");
 }
 
 #[test]

@@ -55,6 +55,11 @@ fn every_command_gets_a_manual_page() {
     let folder = tempfile::tempdir().unwrap();
     let pages = folder.path().join("share/man1");
     pg(["man", pages.to_str().unwrap()]).run().ends(0).prints("written");
+    let told = pg(["man", pages.to_str().unwrap(), "--json"]).run().ends(0).out;
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(told["path"].as_str(), pages.to_str());
+    words("completions --help").run().ends(0).prints("completions [OPTIONS] <SHELL>");
+    words("completions").run().ends(2).says("<SHELL>");
     for (page, says) in [
         ("pg.1", "update\\-cards"),
         ("pg-call.1", "\\-\\-verbose"),

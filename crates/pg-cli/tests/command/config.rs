@@ -95,6 +95,19 @@ fn effective_settings_are_shown_with_their_origin() {
 }
 
 #[test]
+fn settings_are_shown_without_a_profile() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("profiles.toml");
+    let shown: Value = serde_json::from_str(&run(&file, "show --json").ends(0).out).unwrap();
+    assert_eq!((&shown["profile"], &shown["profiles"]), (&Value::Null, &serde_json::json!([])));
+    // Without a home, the environment can have everything.
+    let homeless =
+        |command: &str| words(command).account("https://a.example").env("HOME", "").env("XDG_CONFIG_HOME", "");
+    homeless("config show").run().ends(0).prints("https://a.example").says("no profile file: HOME is not set");
+    homeless("config show staging").run().ends(2).says("set HOME or use --profile-file FILE");
+}
+
+#[test]
 fn invalid_entries_are_reported_with_their_place_and_kept() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("profiles.toml");

@@ -103,6 +103,7 @@ fn mistyped_words_are_reported_with_a_suggestion() {
         ("sandbox faults add transaction/auth delay", "needs --delay"),
         ("sandbox faults add transaction/auth garble --status 500", "--status is for the kind status only"),
         ("sandbox faults add transaction/auth status --status 200", "400..=599"),
+        ("sandbox faults add any status --times many", "expected a whole number"),
         ("sandbox clock advance soon", "expected a duration such as 90s"),
         ("sandbox clock speed fast", "a number from 0 to 100000"),
         ("sandbox clock 31m", "no subcommand \"31m\"; did you mean `pg sandbox clock advance 31m`?"),

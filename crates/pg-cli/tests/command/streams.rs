@@ -24,6 +24,9 @@ fn a_closed_pipe_is_no_failure() {
 fn a_write_error_of_the_results_is_reported() {
     let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     words("methods").run_into(full()).ends(4).says("cannot write the result to standard output");
+    for command in ["--version", "--help", "call --help"] {
+        words(command).run_into(full()).ends(4).says("cannot write the result to standard output");
+    }
     words("demo --json").run_into(full()).ends(4).says("cannot write the result to standard output");
 }
 

@@ -1,7 +1,7 @@
 //! Changes to the text of a profile file that keep everything else, comments included.
 
 use crate::account::{
-    Setting,
+    Setting, dialect,
     profile::{self, Profiles},
 };
 
@@ -25,7 +25,7 @@ const SECTION: &str = "\
 # enterpriseBaseUrl = \"https://enterprise.example\"
 # enterpriseApiKey = \"\"
 # enterpriseApiPassword = \"\"
-# How replies are read where the documents leave something open: documented, sandbox, or a dialect file.
+# How replies are read where the documents leave something open: NAMES, or a dialect file.
 # dialect = \"documented\"
 ";
 
@@ -38,7 +38,7 @@ pub(super) fn with_section(text: &str, name: &str) -> String {
     } else {
         "\n\n"
     };
-    format!("{text}{gap}[{name}]\n{SECTION}")
+    format!("{text}{gap}[{name}]\n{}", SECTION.replace("NAMES", &dialect::known()))
 }
 
 /// Returns the text with settings of a profile changed or removed.

@@ -9,7 +9,7 @@ use std::{
 use pg_model::mask;
 
 use crate::{
-    account::profile::{self, Mistake},
+    account::profile::{self, Mistake, Profiles},
     argument,
     failure::Failure,
 };
@@ -51,6 +51,15 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, Failure> {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(problem(path, &error.to_string())),
     }
+}
+
+/// Returns the profiles of the file, none if it is missing.
+///
+/// # Errors
+/// If it cannot be read, or has mistakes.
+pub(super) fn profiles(path: &Path) -> Result<Profiles, Failure> {
+    let text = read(path)?.unwrap_or_default();
+    profile::parse(&text).map_err(|found| mistakes(path, &found))
 }
 
 /// Returns a failure about the file.

@@ -42,12 +42,12 @@ impl Shown {
 }
 
 /// One profile, or the settings that apply now.
-pub(super) fn run(path: &Path, asked: Option<&str>, json: bool) -> Result<(), Failure> {
-    let text = file::read(path)?.unwrap_or_default();
-    let profiles = profile::parse(&text).map_err(|mistakes| file::mistakes(path, &mistakes))?;
+pub(super) fn run(path: Option<&Path>, asked: Option<&str>, json: bool) -> Result<(), Failure> {
+    let profiles = path.map(file::profiles).transpose()?.unwrap_or_default();
     let of_environment = variable("PG_PROFILE")?;
     let name = asked.or(of_environment.as_deref()).unwrap_or(profile::DEFAULT);
-    if !profiles.contains_key(name) && (asked.is_some() || of_environment.is_some()) {
+    let is_asked = asked.is_some() || of_environment.is_some();
+    if let Some(path) = path.filter(|_| is_asked && !profiles.contains_key(name)) {
         return Err(unknown(path, name, profiles.keys().map(String::as_str)));
     }
     let of_profile = |setting: Setting| {
@@ -70,13 +70,19 @@ pub(super) fn run(path: &Path, asked: Option<&str>, json: bool) -> Result<(), Fa
     if json {
         let settings: Vec<Value> = shown.iter().map(Shown::json).collect();
         return output::json(&json!({
-            "path": path.display().to_string(), "profile": name, "settings": settings, "profiles": names,
+            "path": path.map(|path| path.display().to_string()),
+            "profile": Some(name).filter(|name| profiles.contains_key(*name)),
+            "settings": settings,
+            "profiles": names,
         }));
     }
     let rows: Vec<_> =
         shown.iter().map(|shown| [shown.setting.member().to_owned(), shown.value(), shown.from.clone()]).collect();
     output::page(&table(["SETTING", "VALUE", "FROM"], &rows))?;
-    let path = path.display();
+    let Some(path) = path.map(Path::display) else {
+        output::say("pg: no profile file: HOME is not set");
+        return Ok(());
+    };
     output::say(&match &*names {
         [] => format!("pg: no profiles in {path}; add one with `pg config new PROFILE`"),
         names => {

@@ -16,7 +16,7 @@ use crate::{
     args_conflicts_with_subcommands = true,
     after_help = "\
 Examples:
-  pg sandbox batches               newest first; a batch finishes after two minutes on the sandbox's clock
+  pg sandbox batches               newest first; each finishes after two minutes
   pg sandbox batches show KEY      one, with every card
   pg sandbox batches spoil KEY     its results return error 181"
 )]
