@@ -14,7 +14,7 @@ use tokio::sync::OnceCell;
 
 use crate::{
     failure::{Exit, Failure},
-    transport::{transport, untrusted},
+    transport::{certificate_advice, transport},
 };
 
 /// The default address of a sandbox.
@@ -229,8 +229,8 @@ impl Control {
     fn unreachable(&self, error: &TransportError) -> Failure {
         let base = self.base.as_str();
         let kind = error.kind();
-        let message = if error.kind().is_untrusted_certificate() {
-            format!("{kind}{}; nothing was sent to the sandbox at {base}", untrusted(error))
+        let message = if kind.is_invalid_certificate() {
+            format!("{kind}{}; nothing was sent", certificate_advice(error))
         } else if !error.may_be_executed() {
             format!(
                 "no sandbox answers at {base}: {kind}; start one with `pg sandbox`, or name another with --sandbox URL"

@@ -30,10 +30,10 @@ pub(crate) fn transport(deadline: Duration) -> Result<HyperTransport, Failure> {
     Ok(transport.deadline(deadline))
 }
 
-/// Returns what to do about a certificate of an authority that is not trusted; empty for any other error.
-pub(crate) fn untrusted(error: &TransportError) -> &'static str {
-    if error.kind().is_untrusted_certificate() {
-        "; set SSL_CERT_FILE to a PEM file with the certificate's authority, if you trust it"
+/// Returns what to do about a certificate that is refused; empty for any other error.
+pub(crate) fn certificate_advice(error: &TransportError) -> &'static str {
+    if error.kind().is_invalid_certificate() {
+        "; SSL_CERT_FILE names a PEM file with the authorities that pg trusts"
     } else {
         ""
     }

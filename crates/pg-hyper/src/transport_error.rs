@@ -135,10 +135,10 @@ impl Error for TransportError {
 }
 
 impl TransportErrorKind {
-    /// Whether the service has a certificate of an authority that the client does not trust.
+    /// Whether the client refuses the certificate of the service.
     #[must_use]
-    pub fn is_untrusted_certificate(&self) -> bool {
-        matches!(self, Self::Connect { source, .. } if is_untrusted(&**source))
+    pub fn is_invalid_certificate(&self) -> bool {
+        matches!(self, Self::Connect { source, .. } if certificate_problem(&**source).is_some())
     }
 
     fn advice(&self) -> &'static str {
@@ -146,6 +146,9 @@ impl TransportErrorKind {
             Self::Insecure(_) => "use an https address",
             Self::Connect { source, .. } if is_no_tls(&**source) => {
                 "nothing reached the service, use its port for https (http:// is for services on this machine only)"
+            }
+            Self::Connect { source, .. } if certificate_problem(&**source).is_some() => {
+                "nothing reached the service, check its address and its certificate"
             }
             _ => "nothing reached the service, check its address and the network, then send it again",
         }
@@ -159,10 +162,10 @@ impl fmt::Display for TransportErrorKind {
             Self::Connect { authority, source } if is_no_tls(&**source) => {
                 write!(f, "no connection to {authority} (the server there does not speak TLS)")
             }
-            Self::Connect { authority, source } if is_untrusted(&**source) => {
-                write!(f, "no connection to {authority} (its certificate is not of a trusted authority)")
+            Self::Connect { authority, source } => {
+                let why = certificate_problem(&**source).unwrap_or_else(|| root(&**source));
+                write!(f, "no connection to {authority} ({why})")
             }
-            Self::Connect { authority, source } => write!(f, "no connection to {authority} ({})", root(&**source)),
             Self::Deadline(deadline) => write!(f, "the deadline of {deadline:?} passed"),
             Self::ReplyTooLarge(limit) => write!(f, "the reply has more than {limit} bytes"),
             Self::Connection(source) => write!(f, "the connection broke ({})", root(&**source)),
@@ -187,12 +190,18 @@ fn is_no_tls(outer: &(dyn Error + 'static)) -> bool {
     matches!(tls(outer), Some(rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType)))
 }
 
-/// Whether no trusted authority has issued the peer's certificate. The certificate of an authority itself is refused as
-/// `Other`.
+/// Returns why the peer's certificate is refused, if it is. The TLS library names the usual causes by its own identifiers.
 #[cfg(feature = "tls")]
-fn is_untrusted(outer: &(dyn Error + 'static)) -> bool {
-    use rustls::{CertificateError, Error};
-    matches!(tls(outer), Some(Error::InvalidCertificate(CertificateError::UnknownIssuer | CertificateError::Other(_))))
+fn certificate_problem(outer: &(dyn Error + 'static)) -> Option<String> {
+    use rustls::CertificateError;
+    let Some(rustls::Error::InvalidCertificate(problem)) = tls(outer) else { return None };
+    Some(match problem {
+        CertificateError::UnknownIssuer => "its certificate is not of a trusted authority".to_owned(),
+        CertificateError::Other(other) if other.to_string() == "CaUsedAsEndEntity" => {
+            "its certificate is one of an authority, CA:TRUE; a server needs one with CA:FALSE".to_owned()
+        }
+        other => format!("its certificate is invalid: {}", mask::text(&other.to_string())),
+    })
 }
 
 /// Returns the error of the TLS library.
@@ -218,6 +227,6 @@ fn is_no_tls(_: &(dyn Error + 'static)) -> bool {
 }
 
 #[cfg(not(feature = "tls"))]
-fn is_untrusted(_: &(dyn Error + 'static)) -> bool {
-    false
+fn certificate_problem(_: &(dyn Error + 'static)) -> Option<String> {
+    None
 }

@@ -99,9 +99,11 @@ fn without_quotes(problem: &str) -> String {
     if let Some((before, expected)) = problem.rsplit_once("`, expected ")
         && let Some(what @ ("unknown field" | "unknown variant")) = before.split(" `").next()
     {
+        let what = if what == "unknown variant" { "unknown value" } else { what };
         return format!("{what}, expected {expected}");
     }
     match problem.split_once("expected ") {
+        Some((before, "u32")) if before.starts_with("invalid ") => "expected a whole number".to_owned(),
         Some((before, expected)) if before.starts_with("invalid ") => format!("expected {expected}"),
         _ => problem.to_owned(),
     }
@@ -311,6 +313,7 @@ rawCards = true
             ("rawCards = true", "accountUpdater = true", "accountUpdaterKey", "needed"),
             ("rawCards = true", "enterpriseApiKey = \"k\"", "enterpriseApiKey", "exactly 32"),
             ("rawCards = true", "requestsPerMinute = 0", "requestsPerMinute", "at least 1"),
+            ("rawCards = true", "requestsPerMinute = -1", "line 8, column 21", "expected a whole number"),
             ("rawCards = true", "rawCard = true", "line 8, column 1", "unknown field, expected one of `name`"),
             ("rawCards = true", "rawCards = ", "line 8", ""),
             ("name = \"shop\"", "", "line 2, column 1", "missing field `name`"),

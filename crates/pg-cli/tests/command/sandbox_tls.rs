@@ -29,6 +29,16 @@ impl Files {
         Self(folder)
     }
 
+    /// A certificate of an authority for 127.0.0.1, and its key.
+    fn authority(&self) -> [String; 2] {
+        let mut of = rcgen::CertificateParams::new(["127.0.0.1".to_owned()]).unwrap();
+        of.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        let key = rcgen::KeyPair::generate().unwrap();
+        std::fs::write(self.path("ca.pem"), of.self_signed(&key).unwrap().pem()).unwrap();
+        std::fs::write(self.path("ca.key"), key.serialize_pem()).unwrap();
+        [self.path("ca.pem"), self.path("ca.key")]
+    }
+
     fn path(&self, name: &str) -> String {
         let path: PathBuf = self.0.path().join(name);
         path.to_str().unwrap().to_owned()
@@ -53,17 +63,22 @@ fn the_sandbox_speaks_only_tls_with_the_given_certificate() {
     trusting(&format!("sandbox clock --sandbox {base}")).run().ends(0);
     // A client that does not trust it sends no request.
     let call = format!("call transaction/auth cardNumber=4000000000001000 {CARD}");
-    sandbox.run(&call).ends(3).says("its certificate is not of a trusted authority").says("set SSL_CERT_FILE");
+    sandbox.run(&call).ends(3).says("its certificate is not of a trusted authority").says("SSL_CERT_FILE names");
     pg(["sandbox", "clock", "--sandbox", &base])
         .run()
         .ends(3)
         .says("its certificate is not of a trusted authority")
-        .says("set SSL_CERT_FILE");
+        .says("SSL_CERT_FILE names");
     let other = sandbox.with_account(pg(call.split_whitespace()), "main");
     other.env("SSL_CERT_FILE", &files.path("other.pem")).run().ends(3);
     std::fs::write(files.path("cards.txt"), "0123456789abcdef0123456789abcdef\n").unwrap();
     let update = sandbox.with_account(pg(["update-cards", &files.path("cards.txt")]), "main");
     update.env("SSL_CERT_FILE", &files.path("empty")).run().ends(2).says("it contains no certificate in PEM form");
+    // As `openssl req -x509` makes it by default.
+    let authority = files.authority();
+    let with_authority = Running::start(&["--tls-certificate", &authority[0], "--tls-key", &authority[1]]);
+    let clock = ["sandbox", "clock", "--sandbox", with_authority.facts["baseUrl"].as_str().unwrap()];
+    pg(clock).env("SSL_CERT_FILE", &authority[0]).run().ends(3).says("a server needs one with CA:FALSE");
     // Plain HTTP is not answered.
     let mut plain = TcpStream::connect(base.strip_prefix("https://").unwrap()).unwrap();
     plain.write_all(b"GET /_sandbox/health/live HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();

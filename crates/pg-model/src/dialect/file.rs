@@ -1,6 +1,6 @@
 //! Reads a dialect from its file, and reports every mistake in it.
 
-use alloc::{borrow::ToOwned as _, format, string::String, vec, vec::Vec};
+use alloc::{format, string::String, vec, vec::Vec};
 use core::fmt;
 
 use serde::Deserialize;
@@ -155,7 +155,9 @@ impl Dialect {
     pub fn from_toml(text: &str) -> Result<Self, DialectError> {
         let file: File = toml::from_str(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
-            DialectError { mistakes: vec![mistake(text, at, error.message().to_owned())] }
+            DialectError {
+                mistakes: vec![mistake(text, at, error.message().replace("expected u16", "expected a whole number"))],
+            }
         })?;
         let mut checker = Checker { text, mistakes: Vec::new() };
         let dialect = checker.dialect(file);
@@ -365,6 +367,10 @@ mod tests {
             (
                 "[[declined]]\ncode = 651\nassumption = 11",
                 "line 2, column 8: invalid type: integer `651`, expected a string",
+            ),
+            (
+                "[[declined]]\ncode = \"651\"\nassumption = -1",
+                "line 3, column 14: invalid value: integer `-1`, expected a whole number",
             ),
             ("[[declined]]\ncode = \"651\"", "line 1, column 1: missing field `assumption`"),
             (

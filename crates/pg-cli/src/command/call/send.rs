@@ -18,7 +18,7 @@ use crate::{
     indented::indented,
     output,
     refusal::{self, Refusal},
-    transport::{transport, untrusted},
+    transport::{certificate_advice, transport},
 };
 
 /// A request to send.
@@ -137,7 +137,7 @@ impl Call {
                 Failure::misuse(format!("{address}: use an https address"))
             }
             Error::Transport(error @ TransportError::NotSent(_)) => {
-                Failure::new(Exit::NotReachable, message + untrusted(&error))
+                Failure::new(Exit::NotReachable, message + certificate_advice(&error))
             }
             // It is not a payment: then the outcome would be unknown.
             Error::Transport(_) => {
