@@ -43,6 +43,19 @@ async fn operators_see_show_reconcile_and_park() {
     operators_see(path, &SqliteStore::open(&file).unwrap()).await;
 }
 
+#[cfg(not(feature = "postgres"))]
+#[test]
+fn a_build_without_postgres_says_how_to_build_one() {
+    let how = "build it with `cargo install --path crates/pg-cli --features postgres`";
+    pg(["sandbox", "--store", "postgres://u@h/d"]).run().ends(2).says(how);
+    pg(["intents", "--store", "postgres://u@h/d"]).run().ends(2).says(how);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("cards.txt");
+    std::fs::write(&file, "4F2C-91\n").unwrap();
+    let update = pg(["update-cards", file.to_str().unwrap(), "--store", "postgres://u@h/d"]);
+    update.account("https://gateway.example").run().ends(2).says(how).says("nothing was sent");
+}
+
 #[cfg(all(unix, feature = "postgres"))]
 #[tokio::test]
 async fn operators_see_show_reconcile_and_park_over_postgres() {
