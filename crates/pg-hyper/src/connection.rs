@@ -5,6 +5,8 @@
 
 use std::{
     future::poll_fn,
+    io,
+    mem::MaybeUninit,
     pin::{Pin, pin},
     task::{Context, Poll},
 };
@@ -16,14 +18,23 @@ use hyper::{
     body::{Body, Incoming},
     client::conn::http1,
 };
+use socket2::{SockRef, Socket};
 use tokio::time::Instant;
 
-use crate::{TransportErrorKind, alarm::Alarm, connector::Stream, held_body::HeldBody, turn::Turns};
+use crate::{
+    TransportErrorKind,
+    alarm::Alarm,
+    connector::{Stream, tcp_of},
+    held_body::HeldBody,
+    turn::Turns,
+};
 
 /// An open connection that speaks HTTP/1.1.
 pub(crate) struct Connection {
     sender: http1::SendRequest<HeldBody>,
     driver: Pin<Box<http1::Connection<Stream, HeldBody>>>,
+    /// Another handle of its socket; `None` if there are no more handles.
+    socket: Option<Socket>,
     open: bool,
     alarm: Alarm,
     turns: Turns,
@@ -45,8 +56,16 @@ impl Connection {
     pub(crate) async fn over(stream: Stream, deadline: Instant) -> Result<Self, hyper::Error> {
         // A body contains card data. It is written from its own buffer, which is wiped. If head and body were joined,
         // hyper's buffer would keep the data as long as the connection.
+        let socket = SockRef::from(tcp_of(&stream)).try_clone().ok();
         let (sender, driver) = http1::Builder::new().writev(true).handshake(stream).await?;
-        Ok(Self { sender, driver: Box::pin(driver), open: true, alarm: Alarm::at(deadline), turns: Turns::new() })
+        Ok(Self {
+            sender,
+            driver: Box::pin(driver),
+            socket,
+            open: true,
+            alarm: Alarm::at(deadline),
+            turns: Turns::new(),
+        })
     }
 
     /// Sends a request and waits for its reply, with a limit for the length of its body.
@@ -79,6 +98,14 @@ impl Connection {
             .await;
         }
         self.open && self.sender.is_ready()
+    }
+
+    /// Whether nothing was received since the last reply. The bytes would be taken for the reply to the next request,
+    /// for example the second reply to a request that a proxy has delivered twice. hyper closes a connection on which
+    /// tokio has seen such bytes, but tokio sees none while the thread is busy.
+    pub(crate) fn is_quiet(&self) -> bool {
+        let peeked = self.socket.as_ref().map(|socket| socket.peek(&mut [MaybeUninit::uninit()]));
+        matches!(peeked, Some(Err(error)) if error.kind() == io::ErrorKind::WouldBlock)
     }
 
     /// Reads the complete body of a reply, up to the limit. Most bodies arrive in one piece, which is not copied.

@@ -60,6 +60,16 @@ impl Connector {
     }
 }
 
+/// Returns the TCP stream below.
+pub(crate) fn tcp_of(stream: &Stream) -> &tokio::net::TcpStream {
+    #[cfg(feature = "tls")]
+    let stream = match stream {
+        hyper_rustls::MaybeHttpsStream::Http(stream) => stream,
+        hyper_rustls::MaybeHttpsStream::Https(stream) => stream.inner().get_ref().0.inner(),
+    };
+    stream.inner()
+}
+
 fn tcp() -> HttpConnector {
     let mut tcp = HttpConnector::new();
     tcp.enforce_http(false);

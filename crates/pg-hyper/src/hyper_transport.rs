@@ -24,6 +24,10 @@ const IDLE_TIME: Duration = Duration::from_secs(15);
 
 /// HTTP/1.1 over a pool of connections, with TLS 1.2 or 1.3. It needs a tokio runtime. Clones share the pool.
 ///
+/// It uses an idle connection only if nothing was received on it since its last reply. A second reply that arrives after the
+/// next request was written cannot be told from the reply to that one; `pool` with no idle connections opens a
+/// connection for each request, behind a proxy that may do that.
+///
 /// It never sends a request twice. It uses a second connection only if the pooled one was already closed and hyper
 /// returns the request unwritten; a body that was given out cannot be given out again. It does not follow redirects.
 ///
@@ -88,7 +92,9 @@ impl HyperTransport {
         let deadline = alarm::after(start, self.deadline);
         loop {
             let (mut connection, fresh) = match self.pool.take(&uri, start) {
-                Some(connection) => (connection, false),
+                Some(connection) if connection.is_quiet() => (connection, false),
+                // It is closed.
+                Some(_) => continue,
                 None => {
                     // Rare and large: boxed, so that other requests do not carry space for it.
                     let connected = timeout_at(deadline, Box::pin(self.connect(uri.clone(), deadline))).await;

@@ -1,6 +1,10 @@
 //! The errors that a caller gets when the network or the service fails, over real loopback connections.
 
-use std::time::Duration;
+use std::{
+    io::{Read as _, Write as _},
+    sync::mpsc,
+    time::Duration,
+};
 
 use crate::client::server::{Answer, Server, account, unanswered_port};
 use pg_hyper::{
@@ -127,6 +131,40 @@ async fn a_pooled_connection_dies_under_a_request_that_was_sent() {
         (2, 1),
         "the connection was used again, the payment not resent"
     );
+}
+
+/// A proxy that delivers a request twice may pass on two replies. The second one arrives while the thread is busy, for
+/// example with storing a machine, so the runtime does not know of it when the next request is sent.
+#[tokio::test]
+async fn a_second_reply_is_not_taken_for_the_reply_to_the_next_request() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let (begin, begun) = mpsc::channel();
+    let (end, ended) = mpsc::channel();
+    std::thread::spawn(move || {
+        for body in ["one", "two"] {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut head = Vec::new();
+            while !head.ends_with(b"\r\n\r\n") {
+                let mut byte = [0];
+                stream.read_exact(&mut byte).unwrap();
+                head.push(byte[0]);
+            }
+            let reply = format!("HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n{body}");
+            stream.write_all(reply.as_bytes()).unwrap();
+            begun.recv().unwrap();
+            stream.write_all(reply.as_bytes()).unwrap();
+            end.send(()).unwrap();
+        }
+    });
+    let transport = HyperTransport::new();
+    for body in ["one", "two"] {
+        let request = http::Request::get(&url).body(bytes::Bytes::new()).unwrap();
+        assert_eq!(transport.send(request).await.unwrap().body(), body);
+        begin.send(()).unwrap();
+        // This blocks the thread on purpose.
+        ended.recv().unwrap();
+    }
 }
 
 #[tokio::test]

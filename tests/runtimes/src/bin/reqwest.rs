@@ -24,6 +24,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
         // Sent at most once, to the address that it was signed for, within a time.
         .retry(retry::never())
         .redirect(Policy::none())
+        // A second reply on a connection that is used again would be taken for the next one.
+        .pool_max_idle_per_host(0)
         .timeout(Duration::from_secs(10))
         .build()?;
     let charged = drive_async(shop::charge()?, async |request| send(&client, request).await, sleep).await;

@@ -54,6 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .timeout_global(Some(Duration::from_secs(60)))
         .http_status_as_error(false)
         .max_redirects(0)
+        .max_idle_connections(0)
         .build()
         .into();
     let mut event = Event::Begin;

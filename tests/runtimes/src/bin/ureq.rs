@@ -29,6 +29,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         .tls_config(TlsConfig::builder().root_certs(trusted).build())
         // Sent to the address that it was signed for, within a time; a refusal is a reply like any other.
         .max_redirects(0)
+        // A second reply on a connection that is used again would be taken for the next one.
+        .max_idle_connections(0)
         .http_status_as_error(false)
         .timeout_global(Some(Duration::from_secs(10)))
         .build()
