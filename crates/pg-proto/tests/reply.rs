@@ -114,7 +114,7 @@ fn remedies_follow_the_code_and_then_the_status() {
         (400, "950", Remedy::LookUp, true),
         // The documents name no code for a reference that was used: any other may mean it.
         (400, "777", Remedy::LookUp, false),
-        (401, "777", Remedy::FixCredentials, false),
+        (401, "777", Remedy::AskOperator, false),
         (403, "777", Remedy::AskOperator, false),
         (429, "777", Remedy::WaitOneMinute, false),
         (503, "777", Remedy::Retry, true),

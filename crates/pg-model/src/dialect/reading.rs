@@ -53,8 +53,8 @@ impl Dialect {
         let told = entry.and_then(|entry| entry.remedy).or_else(|| code.remedy());
         let known = entry.is_some() || code.message().is_some();
         let remedy = told.unwrap_or(match http {
-            401 => Remedy::FixCredentials,
-            403 => Remedy::AskOperator,
+            // Neither proves anything about the credentials: the documents do not map conditions to statuses (spec 1 §7).
+            401 | 403 => Remedy::AskOperator,
             429 => Remedy::WaitOneMinute,
             500..=599 => Remedy::Retry,
             _ => Remedy::LookUp,
@@ -114,8 +114,8 @@ mod tests {
         dialect.errors.push(entry);
         let reading = dialect.error_meaning(&"777".into(), 401);
         assert!(reading.known && reading.says_it_was_done);
-        // Its status alone would mean wrong credentials.
-        assert_eq!(Dialect::documented().error_meaning(&"777".into(), 401).remedy, Remedy::FixCredentials);
+        // Its status alone does not say that the credentials are wrong.
+        assert_eq!(Dialect::documented().error_meaning(&"777".into(), 401).remedy, Remedy::AskOperator);
         assert!(!Dialect::documented().error_meaning(&"777".into(), 401).known);
     }
 

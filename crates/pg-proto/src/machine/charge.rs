@@ -48,7 +48,7 @@
 //!    - [`RefusalScope::WhileItLasts`]: after such a lookup, and only if every request was answered. This rests on one
 //!      of two conditions: the reason lasts, or the network does not send a request twice by itself. If the result of
 //!      an earlier request is unknown, the outcome is Unknown.
-//!    - Invalid credentials (102, 105, 123): at once if no other request has left, otherwise Unknown. Nothing more is
+//!    - Invalid credentials (102, 105, 123, or a code that the dialect lists as such): at once if no other request has left, otherwise Unknown. Nothing more is
 //!      sent.
 //!
 //!    A refused payment uses its reference up ([`Refused::spends_reference`](crate::Refused::spends_reference),

@@ -7,7 +7,7 @@
 //! example.
 //!
 //! ```text
-//!              ask                    102, 105, 123, or any 401
+//!              ask               3, 102, 105, 123, or as the dialect says
 //!   Open ──────────────▶ Go(ticket) ───────────────────────────▶ Stopped ── resume_sending ──▶ Open
 //!    ▲ │ all slots or places taken         │ 121, 429: a minute; 122: five
 //!    │ ▼                                   ▼
@@ -26,10 +26,14 @@
 //!   holds it at *t*. At most all slots are held at *t*. (A slot is held one second longer, because two clocks count
 //!   milliseconds.) A lost request has no reply to count from. It holds its slot until 61 seconds after the latest time
 //!   at which it could have been executed, [`ThrottleLimits::longest_way`] after it was sent.
-//! - **No lockout.** After one credential error nothing is permitted until [`Throttle::resume_sending`]. Requests in
+//! - **No lockout.** After one credential error nothing is permitted until [`Throttle::resume_sending`]. A credential
+//!   error has a documented code (102, 105, 123, in version 5: 3), or one that the dialect lists as such. Requests in
 //!   flight at that time may fail as well. So failures of the last 24 hours and requests in flight together are at most
 //!   [`ThrottleLimits::failures`], 5 by default: more than 5 lock the address out (spec 1 §5). Until the service has
-//!   accepted the credentials once, lost requests, and requests whose reply is not the service's, count as failures.
+//!   accepted the credentials once, these count as failures too: lost requests, requests whose reply is not the
+//!   service's, and any other 401. If there are as many as failures are left, sending stops
+//!   ([`StopReason::Unanswered`]) until they are a day old, or until [`Throttle::resume_sending`]. After the service has
+//!   accepted the credentials, they stop nothing: the documents do not say which conditions have HTTP 401 (spec 1 §7).
 //! - 121 and 429 stop sending for a minute, 122 for five (spec 2 §7).
 //! - Its memory is bounded by these limits.
 //!
@@ -41,7 +45,8 @@
 //!   forward frees slots early: then the service refuses requests, and no money is at risk. A clock that jumps back
 //!   makes no wait longer than a request could hold a slot. Only differences count, so a monotonic clock works as well
 //!   if the state is not saved.
-//! - It does not notice credentials that become invalid, after they were accepted, while all replies are lost.
+//! - It does not notice credentials that become invalid, after they were accepted, while all replies are lost or have an
+//!   unlisted code.
 //! - Version 5 has its own credentials and states no limit (spec 3 §5, §8). Where it is throttled, use another throttle.
 //! - If it is not saved each time that it is asked and answered, it forgets what was sent since. Then wait a minute
 //!   before going on.
@@ -170,7 +175,7 @@ pub enum Permit {
     /// Ask again at this time. If an earlier request is answered sooner, it may be useful to ask then.
     WaitUntil(Moment),
     /// Send nothing until the reason was checked, then call [`Throttle::resume_sending`]. An
-    /// [unanswered](StopReason::Unanswered) stop ends by itself when its requests are a day old.
+    /// [unanswered](StopReason::Unanswered) stop also ends by itself, when its requests are a day old.
     Stopped(StopReason),
 }
 
@@ -195,10 +200,11 @@ pub enum CredentialCheck {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum StopReason {
-    /// The service refused the credentials with this code, which is empty if it named none.
+    /// The service refused the credentials with this code.
     Credentials(String),
-    /// So many requests were lost that one more could lock the address out if the credentials are invalid. The service
-    /// has not accepted them yet.
+    /// So many requests had no readable reply, before the service ever accepted the credentials, that one more could
+    /// lock the address out if they are invalid. Nothing says that they are: check the address and the service. It ends
+    /// by itself when the requests are a day old, or with [`Throttle::resume_sending`].
     Unanswered,
 }
 
@@ -268,7 +274,7 @@ impl Throttle {
         let check = match came_back {
             CameBack::Accepted => CredentialCheck::Accepted,
             CameBack::CredentialError(_) => CredentialCheck::Refused,
-            CameBack::Closed(_) | CameBack::Other | CameBack::Foreign => CredentialCheck::Unknown,
+            CameBack::Closed(_) | CameBack::Other | CameBack::Doubtful => CredentialCheck::Unknown,
         };
         self.state.land(ticket);
         self.state.hold(now);
@@ -295,7 +301,14 @@ impl Throttle {
         self.state.renew();
     }
 
-    /// Returns why nothing is permitted, if the throttle is stopped.
+    /// Returns why nothing is permitted at this time, if the throttle is stopped.
+    pub fn stopped_at(&mut self, now: Moment) -> Option<StopReason> {
+        self.state.tidy(now);
+        self.state.why_stopped()
+    }
+
+    /// Returns why nothing is permitted, if the throttle is stopped. A stop that has ended by itself since the last
+    /// request is still returned; [`stopped_at`](Self::stopped_at) does not return it.
     #[must_use]
     pub fn stopped(&self) -> Option<&StopReason> {
         self.state.stopped.as_ref()
@@ -309,8 +322,9 @@ impl fmt::Display for StopReason {
                 write!(f, "the service refused the credentials ({code}): nothing is sent until they are corrected")
             }
             Self::Unanswered => f.write_str(
-                "too many requests without a reply before the credentials were ever accepted: if they are wrong, one more \
-                 could lock the address out",
+                "too many requests without a readable reply before the service ever accepted the credentials; nothing is \
+                 sent, because one more could lock the address out if they are wrong; check the address and the service; \
+                 sending continues a day after these requests, or after `resume_sending`",
             ),
         }
     }

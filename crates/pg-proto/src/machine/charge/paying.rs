@@ -85,7 +85,7 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
             return;
         }
         match refused.remedy() {
-            Remedy::FixCredentials if first && refused.is_known() => return self.end(ChargeOutcome::Refused(refused)),
+            Remedy::FixCredentials if first => return self.end(ChargeOutcome::Refused(refused)),
             Remedy::FixCredentials => return self.unknown(UnknownReason::Credentials(refused)),
             Remedy::WaitOneMinute => return self.send_again(Some(Duration::from_secs(60)), now, random),
             Remedy::WaitFiveMinutes => return self.send_again(Some(Duration::from_secs(300)), now, random),

@@ -46,9 +46,7 @@ impl ThreeDSecure {
             ExchangeResult::Refused(refused) => self.refused(refused, first),
             // This authentication was used (962), or the reference: there is a payment to find.
             ExchangeResult::Done(_) => self.doubt(),
-            ExchangeResult::Shut(refused)
-                if first && refused.remedy() == Remedy::FixCredentials && refused.is_known() =>
-            {
+            ExchangeResult::Shut(refused) if first && refused.remedy() == Remedy::FixCredentials => {
                 self.end(ThreeDSecureOutcome::Refused(refused));
             }
             ExchangeResult::Shut(refused) if refused.remedy() == Remedy::FixCredentials => {

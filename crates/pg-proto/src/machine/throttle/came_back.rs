@@ -22,8 +22,9 @@ pub(super) enum CameBack {
     Closed(Duration),
     /// Nothing: it may have been refused before the service checked the credentials.
     Other,
-    /// Not a reply of the service: a proxy replaced or damaged what may have been a credential error.
-    Foreign,
+    /// It may have been a credential error: a 401 with an unlisted code, or a reply that is not the service's, which a
+    /// proxy has replaced or damaged.
+    Doubtful,
 }
 
 impl CameBack {
@@ -55,7 +56,7 @@ impl CameBack {
 
     fn of_error(status: StatusCode, error: ServiceError, readable: bool, dialect: &Dialect) -> Self {
         match Self::from(&Refused::new(status, error, dialect)) {
-            Self::Other if !readable => Self::Foreign,
+            Self::Other if !readable => Self::Doubtful,
             other => other,
         }
     }
@@ -78,9 +79,15 @@ impl From<&Refused> for CameBack {
             // A second longer, since two clocks count milliseconds.
             Remedy::WaitOneMinute => Self::Closed(Duration::from_secs(61)),
             Remedy::WaitFiveMinutes => Self::Closed(Duration::from_secs(301)),
+            _ if refused.http_status == StatusCode::UNAUTHORIZED && !is_told(refused) => Self::Doubtful,
             _ => Self::Other,
         }
     }
+}
+
+/// Whether the documents or the dialect say what the code means for the request. Otherwise only the status does.
+fn is_told(refused: &Refused) -> bool {
+    refused.code().remedy().is_some() || refused.entry().is_some_and(|entry| entry.remedy.is_some())
 }
 
 #[cfg(test)]
@@ -99,7 +106,7 @@ mod tests {
         let by_result = CameBack::of_result(&reply, &dialect);
         // A reply of an unexpected shape does not count as a reply of the service.
         let misshapen = matches!(reply, Err(ReplyError::Unreadable(_))) && by_bytes == CameBack::Accepted;
-        assert_eq!(by_result, if misshapen { CameBack::Foreign } else { by_bytes.clone() }, "{status} {body}");
+        assert_eq!(by_result, if misshapen { CameBack::Doubtful } else { by_bytes.clone() }, "{status} {body}");
         by_bytes
     }
 
@@ -112,7 +119,11 @@ mod tests {
             assert_eq!(came_back(400, &xml(code)), CameBack::CredentialError(code.into()));
             assert_eq!(came_back(200, &xml(code)), CameBack::CredentialError(code.into()));
         }
-        assert_eq!(came_back(401, "<html>"), CameBack::CredentialError(String::new()));
+        // Only a code says that the credentials are wrong.
+        for body in ["<html>", "", "{}", &json("777"), &xml("777")] {
+            assert_eq!(came_back(401, body), CameBack::Doubtful, "{body}");
+        }
+        assert_eq!(came_back(401, &json("108")), CameBack::Other);
         assert_eq!(came_back(403, &json("121")), CameBack::Closed(Duration::from_secs(61)));
         assert_eq!(came_back(403, &json("122")), CameBack::Closed(Duration::from_secs(301)));
         assert_eq!(came_back(403, &json("936")), CameBack::Closed(Duration::from_secs(61)));
@@ -131,7 +142,7 @@ mod tests {
         for (status, body) in
             [(200, ""), (502, ""), (200, "<html></html>"), (200, &long), (502, "<html>"), (504, half), (200, half)]
         {
-            assert_eq!(came_back(status, body), CameBack::Foreign, "{status} {body}");
+            assert_eq!(came_back(status, body), CameBack::Doubtful, "{status} {body}");
         }
     }
 }

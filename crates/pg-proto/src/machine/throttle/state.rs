@@ -203,7 +203,7 @@ impl State {
                 }
             }
             CameBack::Closed(pause) => self.closed_until = self.closed_until.max(Some(now.after(pause))),
-            CameBack::Foreign => self.doubt(now),
+            CameBack::Doubtful => self.doubt(now),
             CameBack::Accepted | CameBack::Other => {}
         }
     }

@@ -131,6 +131,52 @@ fn replies_that_are_not_the_services_count_as_lost() {
     assert_eq!(throttle.ask(at(5)), Permit::Stopped(StopReason::Unanswered));
 }
 
+/// A 401 with an unlisted code, and a proxy's page with 401. Neither says that the credentials are wrong (spec 1 §7).
+fn bare_401s() -> [http::Response<Bytes>; 2] {
+    let bodies: [&'static [u8]; 2] = [br#"{"errorCode":"148","errorMessage":"none found"}"#, b"<html>Sign in</html>"];
+    bodies.map(|body| http::Response::builder().status(401).body(Bytes::from_static(body)).unwrap())
+}
+
+// spec: 1 §7: Which condition has HTTP 401 is not shown.
+#[test]
+fn another_401_does_not_stop_an_account_whose_credentials_were_accepted() {
+    let mut throttle = Throttle::new(ThrottleLimits::default());
+    let first = go(&mut throttle, at(0));
+    throttle.answered(first, &reply(""), at(0));
+    for second in 1..20 {
+        for unlisted in bare_401s() {
+            let ticket = go(&mut throttle, at(second));
+            assert_eq!(throttle.answered(ticket, &unlisted, at(second)), CredentialCheck::Unknown);
+            assert_eq!(throttle.stopped(), None);
+        }
+    }
+    // A documented code still stops it at once.
+    let refused = go(&mut throttle, at(20));
+    throttle.answered(refused, &reply("102"), at(20));
+    assert_eq!(throttle.stopped(), Some(&StopReason::Credentials("102".to_owned())));
+}
+
+#[test]
+fn another_401_counts_as_unanswered_until_the_credentials_are_accepted() {
+    for unlisted in bare_401s() {
+        let mut throttle = Throttle::new(ThrottleLimits::default());
+        for second in 0..5 {
+            let ticket = go(&mut throttle, at(second));
+            throttle.answered(ticket, &unlisted, at(second));
+        }
+        assert_eq!(throttle.ask(at(5)), Permit::Stopped(StopReason::Unanswered));
+    }
+}
+
+#[test]
+fn a_stop_without_replies_does_not_blame_the_credentials() {
+    let text = StopReason::Unanswered.to_string();
+    for said in ["without a readable reply", "check the address and the service", "resume_sending", "day"] {
+        assert!(text.contains(said), "{text}");
+    }
+    assert!(!text.contains("correct") && !text.contains("refused"), "{text}");
+}
+
 #[test]
 fn the_wait_that_the_service_requests_is_kept() {
     for (code, until) in [("121", 72), ("936", 72), ("122", 312)] {
