@@ -117,7 +117,8 @@ impl<T: Transport> Client<T> {
         match check {
             CredentialCheck::Accepted => RequestEnd::Accepted,
             CredentialCheck::Refused => {
-                let stop = self.stopped().unwrap_or_else(|| StopReason::Credentials(String::new()));
+                let refused = self.stopped().filter(|stop| matches!(stop, StopReason::Credentials(_)));
+                let stop = refused.unwrap_or_else(|| StopReason::Credentials(String::new()));
                 RequestEnd::Refused(stop.to_string())
             }
             CredentialCheck::Unknown => RequestEnd::Answered,
@@ -130,7 +131,8 @@ impl<T: Transport> Client<T> {
         self.scheduler.stopped()
     }
 
-    /// Permits machines and calls to send again, after the credentials were checked. The permission is saved with the
+    /// Permits machines and calls to send again, after the [reason](Self::stopped) was checked: the credentials, or for
+    /// [`StopReason::Unanswered`] the address and the service. The permission is saved with the
     /// next request.
     pub fn resume_sending(&self) {
         self.scheduler.resume_sending();

@@ -34,7 +34,7 @@ pub enum DriveError {
     Transport(TransportError),
     /// The machine could not be saved, so nothing was sent.
     Store(StoreError),
-    /// Nothing is sent until the credentials were checked, see [`Client::resume_sending`].
+    /// Nothing is sent until the reason was checked, see [`Client::resume_sending`].
     ///
     /// [`Client::resume_sending`]: crate::Client::resume_sending
     Stopped(StopReason),

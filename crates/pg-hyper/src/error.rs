@@ -42,9 +42,9 @@ pub enum Error {
     /// The request is invalid. Nothing was sent.
     #[error(transparent)]
     Misuse(#[from] Misuse),
-    /// The service refused the account's credentials earlier. Nothing was sent. More than five failed requests a day
-    /// lock the address out (spec 1 §5).
-    #[error("not sent: {0}; correct the credentials, then call `resume_sending` or create a client with the new ones")]
+    /// The service refused the account's credentials earlier, or too many requests had no readable reply before it ever
+    /// accepted them. Nothing was sent. More than five failed requests a day lock the address out (spec 1 §5).
+    #[error("not sent: {0}{after}", after = after_stop(.0))]
     Stopped(StopReason),
     /// The rate limit would delay the request for longer than a call [waits](crate::ClientBuilder::longest_wait).
     /// Nothing was sent.
@@ -78,6 +78,16 @@ pub enum Error {
     },
 }
 
+/// Returns what to do about a stop, unless its own text says it.
+const fn after_stop(stop: &StopReason) -> &'static str {
+    match stop {
+        StopReason::Credentials(_) => {
+            "; correct the credentials, then call `resume_sending` or create a client with the new ones"
+        }
+        _ => "",
+    }
+}
+
 impl Error {
     /// Returns what to do about it.
     #[must_use]
@@ -86,8 +96,8 @@ impl Error {
             Self::Misuse(_) | Self::Transport(TransportError::NotSent(TransportErrorKind::Insecure(_))) => {
                 Remedy::FixRequest
             }
-            Self::Stopped(_) | Self::Limit(LimitError::Stopped(_)) => Remedy::FixCredentials,
-            Self::Limit(_) => Remedy::Retry,
+            Self::Stopped(StopReason::Credentials(_)) | Self::Limit(LimitError::Stopped(_)) => Remedy::FixCredentials,
+            Self::Stopped(_) | Self::Limit(_) => Remedy::Retry,
             Self::Throttled { wait } if *wait <= ONE_MINUTE => Remedy::WaitOneMinute,
             // At least five minutes if the service said so. After five failures it is a day, and waiting five minutes
             // does no harm.

@@ -269,9 +269,10 @@ impl RequestScheduler {
 
     /// Returns why nothing is sent at present.
     pub(crate) fn stopped(&self) -> Option<StopReason> {
+        let now = self.now();
         [CredentialSet::Gateway, CredentialSet::Enterprise]
             .into_iter()
-            .find_map(|credential_set| self.throttle(credential_set, |throttle| throttle.stopped().cloned()))
+            .find_map(|credential_set| self.throttle(credential_set, |throttle| throttle.stopped_at(now)))
     }
 
     /// Permits requests with credentials that were refused.

@@ -143,6 +143,66 @@ async fn invalid_credentials_of_a_machine_stop_the_calls() {
     assert_eq!(*sent.lock().unwrap(), 1);
 }
 
+/// The first request is approved. Each later lookup gets a 401 with an unlisted code, or a proxy's page with 401.
+// spec: 1 §7: Which condition has HTTP 401 is not shown.
+#[tokio::test(start_paused = true)]
+async fn another_401_stops_nothing_once_the_credentials_were_accepted() {
+    for body in ["<serviceResponse><errorCode>148</errorCode></serviceResponse>", "<html>Sign in</html>"] {
+        let (_, approving) = approving();
+        let client = Client::with_transport(account(), move |request: Request<Bytes>| {
+            let (approving, is_lookup) = (approving.clone(), request.uri().path().contains("lookup"));
+            async move {
+                if is_lookup {
+                    return Ok(Response::builder().status(401).body(Bytes::from_static(body.as_bytes())).unwrap());
+                }
+                approving.send(request).await
+            }
+        });
+        for at in 0..10 {
+            let paid = client.charge(payment(&format!("order-{at}"))).unwrap().await;
+            assert!(matches!(paid, ChargeOutcome::Approved(_)), "{paid}");
+            let error = client.call(&TokenLookup::new().card_key("a")).await.unwrap_err();
+            assert!(matches!(error, Error::Refused(_) | Error::Unreadable(_)), "{error:?}");
+            assert!(error.remedy() != Remedy::FixCredentials && !error.to_string().contains("credentials"), "{error}");
+            assert_eq!(client.stopped(), None);
+        }
+    }
+}
+
+/// The service's proxy answers for it from the start, with correct credentials.
+#[tokio::test(start_paused = true)]
+async fn a_stop_without_replies_blames_no_credentials_and_ends_by_itself_after_a_day() {
+    let is_away = Arc::new(Mutex::new(true));
+    let away = Arc::clone(&is_away);
+    let (_, approving) = approving();
+    let client = Client::with_transport(account(), move |request: Request<Bytes>| {
+        let (approving, is_away) = (approving.clone(), *away.lock().unwrap());
+        async move {
+            if is_away {
+                return Ok(Response::builder()
+                    .status(503)
+                    .body(Bytes::from_static(b"<html>Unavailable</html>"))
+                    .unwrap());
+            }
+            approving.send(request).await
+        }
+    });
+    let lookup = TokenLookup::new().card_key("a");
+    for _ in 0..5 {
+        assert!(matches!(client.call(&lookup).await, Err(Error::Unreadable(_))));
+    }
+    assert_eq!(client.stopped(), Some(StopReason::Unanswered));
+    let error = client.call(&lookup).await.unwrap_err();
+    assert!(matches!(error, Error::Stopped(StopReason::Unanswered)), "{error:?}");
+    assert!(error.remedy() == Remedy::Retry && !error.may_be_executed(), "{error:?}");
+    let text = error.to_string();
+    assert!(text.contains("check the address and the service") && !text.contains("correct the credentials"), "{text}");
+    *is_away.lock().unwrap() = false;
+    tokio::time::advance(Duration::from_secs(24 * 60 * 60 + 2)).await;
+    assert_eq!(client.stopped(), None);
+    assert!(client.call(&payment("order-1")).await.unwrap().is_approved());
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_reply_releases_the_next_request_at_once() {
     // One in flight at a time, each for ten seconds.
