@@ -168,8 +168,8 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             return Err(FleetError::ShuttingDown { reference: terms.key.reference });
         }
         let Some(busy) = self.occupy(&terms.key.reference) else { return self.join::<M>(&terms, request).await };
-        if let Some(reason) = self.why_stopped_at_last().await? {
-            return self.told_while_stopped(&terms, reason).await;
+        if let Some(stop) = self.why_stopped_at_last().await? {
+            return self.told_while_stopped(&terms, stop).await;
         }
         let settled = self.begin::<M>(&terms, request.clone()).await;
         drop(busy);
@@ -244,7 +244,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
 
     /// Lets all workers send again, once the credentials are correct. Other processes notice within a poll, and clients that
     /// were refused themselves need [`Client::resume_sending`](pg_hyper::Client::resume_sending) or a restart with the new
-    /// credentials.
+    /// credentials. Also lets this process send again after [`FleetError::Unanswered`].
     ///
     /// # Errors
     /// If the store does not answer.

@@ -76,6 +76,11 @@ pub enum FleetError {
     /// is not locked out, until [`Fleet::resume_sending`](crate::Fleet::resume_sending).
     #[error("nothing is sent for this account by any worker: {0}; correct the credentials, then resume sending")]
     Stopped(String),
+    /// Too many requests of this process had no readable reply before the service ever accepted its credentials. This process sends
+    /// nothing, so that the address is not locked out, until these requests are a day old or until
+    /// [`Fleet::resume_sending`](crate::Fleet::resume_sending) in this process. Other workers continue.
+    #[error("nothing is sent for this account by this process: {0}")]
+    Unanswered(String),
     /// The fleet shuts down. The payment was not begun, or its lease was handed over.
     #[error("{reference}: this worker shuts down; ask again under the same reference")]
     ShuttingDown {

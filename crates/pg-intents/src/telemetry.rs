@@ -106,6 +106,7 @@ impl FleetError {
             Self::Parked { .. } => "parked",
             Self::Resume { .. } => "not_resumed",
             Self::Stopped(_) => "stopped",
+            Self::Unanswered(_) => "unanswered",
             Self::ShuttingDown { .. } => "shutting_down",
         }
     }

@@ -273,6 +273,53 @@ async fn after_wrong_credentials_no_worker_sends_until_resumed() {
     assert_eq!(mended.outcome("stopped-8").await.unwrap().unwrap().name(), "approved");
 }
 
+/// A process starts while its replies are lost. The credentials are correct, and another process goes on with them.
+#[tokio::test]
+async fn a_process_without_replies_stops_itself_and_no_other_one() {
+    let world = World::new();
+    let (wire, lonely, key) = (world.wire(None), world.wire(None), world.card_key().await);
+    let healthy = world.worker("healthy", &wire).await;
+    healthy.charge(by_key(&key, "before")).await.unwrap();
+    let started = async |name: &str| {
+        let client = pg_hyper::ClientBuilder::with_transport(world.account(), lonely.clone()).clock(world.clock());
+        Fleet::new(client.build(), Arc::clone(&world.store), World::plan(name)).await.unwrap()
+    };
+    let unlucky = started("unlucky").await;
+    lonely.silent.store(true, Ordering::SeqCst);
+    let mut charged = 0;
+    let error = loop {
+        charged += 1;
+        match unlucky.charge(by_key(&key, &format!("lost-{charged}"))).await {
+            Err(error) => break error,
+            Ok(outcome) => assert!(outcome.name() == "unknown" && charged < 5, "{outcome:?}"),
+        }
+    };
+    assert!(matches!(&error, FleetError::Unanswered(why) if why.contains("check the address")), "{error}");
+    assert!(!error.to_string().contains("correct the credentials"), "{error}");
+    // The store has no stop: this process waits alone, and claims nothing.
+    assert_eq!(world.store.stopped(unlucky.account()).await.unwrap(), None);
+    let paid = lonely.paid.load(Ordering::SeqCst);
+    for number in 0..3 {
+        let error = unlucky.charge(by_key(&key, &format!("later-{number}"))).await.unwrap_err();
+        assert!(matches!(error, FleetError::Unanswered(_)), "{error}");
+    }
+    healthy.submit(by_key(&key, "submitted")).await.unwrap();
+    world.sandbox.advance(LEASE * 2);
+    assert_eq!(unlucky.work_once().await.unwrap(), 0, "nothing is claimed");
+    assert_eq!(lonely.paid.load(Ordering::SeqCst), paid);
+    assert_eq!(healthy.charge(by_key(&key, "after")).await.unwrap().name(), "approved");
+    assert!(healthy.work_once().await.unwrap() >= 1);
+    for reference in ["submitted", "lost-1"] {
+        assert_eq!(world.ledger(reference).await.len(), 1, "{reference}");
+    }
+    // The service is back: a restarted process sends at once, and the stopped one a day later or when it is told to.
+    lonely.silent.store(false, Ordering::SeqCst);
+    assert_eq!(started("restarted").await.charge(by_key(&key, "restarted")).await.unwrap().name(), "approved");
+    assert!(matches!(unlucky.charge(by_key(&key, "too-soon")).await, Err(FleetError::Unanswered(_))));
+    unlucky.resume_sending().await.unwrap();
+    assert_eq!(unlucky.charge(by_key(&key, "resumed")).await.unwrap().name(), "approved");
+}
+
 /// Counts payments that the service refused, and payments that were not sent. Fails for any other result.
 #[track_caller]
 fn refused_and_stopped(results: Vec<Result<PaymentOutcome, FleetError>>) -> (usize, usize) {

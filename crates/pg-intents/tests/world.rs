@@ -47,6 +47,8 @@ pub(crate) struct Wire {
     pub(crate) away: Arc<AtomicBool>,
     /// From now on the service does not take the SHA key: each request has a wrong signature.
     pub(crate) invalid: Arc<AtomicBool>,
+    /// Each request arrives, and its reply is lost.
+    pub(crate) silent: Arc<AtomicBool>,
     /// Requests with a wrong signature, and those of them that the service refused because it has locked the address out.
     pub(crate) failed: Arc<AtomicUsize>,
     pub(crate) locked_out: Arc<AtomicUsize>,
@@ -90,7 +92,7 @@ impl Transport for Wire {
         for _ in 0..self.yields.load(Ordering::SeqCst) {
             tokio::task::yield_now().await;
         }
-        if fault == Some(Fault::Lost) {
+        if fault == Some(Fault::Lost) || self.silent.load(Ordering::SeqCst) {
             return Err(TransportError::maybe_sent("connection reset"));
         }
         if fault == Some(Fault::After) {
@@ -156,6 +158,7 @@ impl World {
             yields: Arc::default(),
             away: Arc::default(),
             invalid: Arc::default(),
+            silent: Arc::default(),
             failed: Arc::default(),
             locked_out: Arc::default(),
         }

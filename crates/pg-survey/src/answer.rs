@@ -105,10 +105,11 @@ impl Answer {
         self.meaning().known
     }
 
-    /// Whether the service refused the credentials, by the documents' codes or by the status alone.
+    /// Whether the service refused the credentials, by the documents' codes, or may have refused them: a status without a
+    /// code.
     pub(crate) fn refuses_credentials(&self) -> bool {
         let meaning = self.meaning();
-        meaning.remedy == Remedy::FixCredentials && (meaning.known || self.code.is_empty())
+        meaning.remedy == Remedy::FixCredentials || (self.code.is_empty() && self.http == 401)
     }
 
     /// Whether the service has locked the address out, by the documents' codes.

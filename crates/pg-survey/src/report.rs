@@ -31,7 +31,8 @@ pub struct Report {
 pub enum Ending {
     /// Every request of the plan was sent, or could not be.
     Complete,
-    /// The service refused the good credentials with this code, which is empty if it named none. Nothing was sent after that.
+    /// The service refused the good credentials with this code. It is empty after an HTTP 401 without a code, which may mean
+    /// something else. Nothing was sent after that.
     CredentialsRefused(String),
     /// The service has locked the address out, with this code. Nothing was sent after that.
     LockedOut(String),
@@ -197,6 +198,10 @@ impl fmt::Display for Ending {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Complete => f.write_str("complete"),
+            Self::CredentialsRefused(code) if code.is_empty() => f.write_str(
+                "the reply was HTTP 401 without an error code: the service may have refused the credentials, or a proxy \
+                 answered; nothing was sent after that",
+            ),
             Self::CredentialsRefused(code) => {
                 write!(f, "the service refused the credentials ({code}); nothing was sent after that")
             }

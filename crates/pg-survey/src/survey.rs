@@ -327,7 +327,9 @@ impl Survey {
             }
             // Only one failure. The control request shows whether the valid credentials still work.
             self.refused = true;
-            self.lane(false).resume_sending(now);
+            if self.lane(false).stopped().is_some() {
+                self.lane(false).resume_sending(now);
+            }
             self.proved = false;
             self.decide(&answer);
         } else if answer.is_success() || answer.is_documented() || self.is_believed(probe, &answer) {

@@ -113,10 +113,12 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                         // The request was held back: the service has refused the client's credentials, or has not accepted them
                         // yet.
                         if let Some(DriveError::Stopped(stop)) = drive.error() {
-                            if matches!(stop, StopReason::Unanswered) {
-                                self.0.limits.stop(&stop.to_string()).await;
-                            }
-                            return Ran::Trouble(Trouble::Stopped(stop.to_string()));
+                            let reason = stop.to_string();
+                            // Only a refusal of the credentials stops the other processes, which the permit has reported.
+                            return Ran::Trouble(match stop {
+                                StopReason::Credentials(_) => Trouble::Stopped(reason),
+                                _ => Trouble::Unanswered(reason),
+                            });
                         }
                         return match step {
                             DriveStep::Done(outcome) => Ran::Done(outcome, drive.saved()),

@@ -70,6 +70,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         let Some(busy) = self.occupy(&key.reference) else { return false };
         let mut goes_on = false;
         if matches!(self.0.limits.stopped().await, Ok(None))
+            && self.unanswered().is_none()
             && let Ok(Some(Claimed::Taken(intent))) = self.claim_one(key).await
         {
             self.go_on(*intent).await;

@@ -1,6 +1,6 @@
 //! A second call under a reference: it waits for the first, and continues the payment if the first is gone.
 
-use pg_hyper::Transport;
+use pg_hyper::{Transport, proto::machine::throttle::StopReason};
 
 use super::{Fleet, Worked, pauses::Pauses, same_payment};
 use crate::{
@@ -62,24 +62,30 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         }
     }
 
+    /// Returns why this process sends nothing, although the account is not stopped.
+    pub(super) fn unanswered(&self) -> Option<FleetError> {
+        let stop = self.0.client.stopped().filter(|stop| matches!(stop, StopReason::Unanswered))?;
+        Some(FleetError::Unanswered(stop.to_string()))
+    }
+
     /// Returns why nothing may be sent, once the store responds. A caller waits for it as long as for an outcome.
-    pub(super) async fn why_stopped_at_last(&self) -> Result<Option<String>, StoreError> {
+    pub(super) async fn why_stopped_at_last(&self) -> Result<Option<FleetError>, StoreError> {
         let until = self.0.plan.clock.now().after(self.0.plan.patience);
         loop {
             match self.0.limits.stopped().await {
                 Err(error) if !error.is_lasting() && !self.is_stopping() && self.0.plan.clock.now() < until => {
                     self.sleep(self.pause()).await;
                 }
-                answer => return answer,
+                answer => return Ok(answer?.map(FleetError::Stopped).or_else(|| self.unanswered())),
             }
         }
     }
 
     /// Returns the outcome of a payment that was begun before sending was stopped.
-    pub(super) async fn told_while_stopped(&self, terms: &Terms, reason: String) -> Result<FleetStep, FleetError> {
-        let Some(found) = self.0.store.find(&terms.key).await? else { return Err(FleetError::Stopped(reason)) };
+    pub(super) async fn told_while_stopped(&self, terms: &Terms, stop: FleetError) -> Result<FleetStep, FleetError> {
+        let Some(found) = self.0.store.find(&terms.key).await? else { return Err(stop) };
         same_payment(terms, &found)?;
-        self.told(&found)?.ok_or(FleetError::Stopped(reason))
+        self.told(&found)?.ok_or(stop)
     }
 
     /// Returns the outcome or question in a row, if there is one.

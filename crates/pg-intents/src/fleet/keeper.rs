@@ -21,6 +21,8 @@ pub(super) enum Trouble {
     Store(StoreError),
     /// Nothing may be sent for the account.
     Stopped(String),
+    /// This process sends nothing: too many of its requests had no reply.
+    Unanswered(String),
     /// The worker shuts down.
     Stopping,
 }
@@ -80,7 +82,9 @@ impl<S: IntentStore> Keeper<S> {
         let result = result.and_then(|()| if self.is_late(asked) { Err(Trouble::Lost) } else { Ok(()) });
         result.map_err(|trouble| {
             let error = match &trouble {
-                Trouble::Exists | Trouble::Lost | Trouble::Stopped(_) | Trouble::Stopping => StoreError::Lost,
+                Trouble::Exists | Trouble::Lost | Trouble::Stopped(_) | Trouble::Unanswered(_) | Trouble::Stopping => {
+                    StoreError::Lost
+                }
                 Trouble::Store(error) => error.clone(),
             };
             self.fail(trouble);

@@ -48,6 +48,7 @@ impl From<Trouble> for Worked {
             Trouble::Exists | Trouble::Lost => Self::Lost,
             Trouble::Store(error) => Self::Store(error),
             Trouble::Stopped(reason) => Self::Failed(FleetError::Stopped(reason)),
+            Trouble::Unanswered(reason) => Self::Failed(FleetError::Unanswered(reason)),
             Trouble::Stopping => Self::Stopping,
         }
     }
@@ -162,7 +163,9 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                         self.give_up(keeper.begun(), Duration::ZERO).await;
                         self.0.limits.release_abandoned().await;
                     }
-                    Trouble::Stopped(_) => self.give_up(keeper.begun(), self.0.plan.poll).await,
+                    Trouble::Stopped(_) | Trouble::Unanswered(_) => {
+                        self.give_up(keeper.begun(), self.0.plan.poll).await
+                    }
                     Trouble::Exists | Trouble::Lost | Trouble::Store(_) => {}
                 }
                 trouble.into()

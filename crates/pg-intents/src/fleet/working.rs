@@ -95,7 +95,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     async fn claim(&self, most: u32) -> Result<Vec<(IntentRow, Busy<S, T>)>, StoreError> {
         let plan = &self.0.plan;
         // Its next request is held back.
-        if self.0.limits.stopped().await?.is_some() {
+        if self.0.limits.stopped().await?.is_some() || self.unanswered().is_some() {
             return Ok(Vec::new());
         }
         let claimed = self.0.store.claim(&self.0.account, &self.0.owner, most, plan.lease, &self.0.kinds).await?;

@@ -54,7 +54,12 @@ impl World {
                 Ok(None) => return,
                 Ok(Some(step)) => return self.goes_on(&order, step).await,
                 Err(FleetError::ShuttingDown { .. }) => return,
-                Err(error @ (FleetError::Store(_) | FleetError::Pending { .. } | FleetError::Stopped(_))) => {
+                Err(
+                    error @ (FleetError::Store(_)
+                    | FleetError::Pending { .. }
+                    | FleetError::Stopped(_)
+                    | FleetError::Unanswered(_)),
+                ) => {
                     self.shared.note(format_args!("the caller of {name} waits: {error}"));
                 }
                 Err(error) => return self.shared.violated(checks::OWNED, format!("{name}: {error}")),
