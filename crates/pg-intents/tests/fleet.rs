@@ -279,7 +279,7 @@ async fn a_process_without_replies_stops_itself_and_no_other_one() {
     let world = World::new();
     let (wire, lonely, key) = (world.wire(None), world.wire(None), world.card_key().await);
     let healthy = world.worker("healthy", &wire).await;
-    healthy.charge(by_key(&key, "before")).await.unwrap();
+    assert_eq!(healthy.charge(by_key(&key, "before")).await.unwrap().name(), "approved");
     let started = async |name: &str| {
         let client = pg_hyper::ClientBuilder::with_transport(world.account(), lonely.clone()).clock(world.clock());
         Fleet::new(client.build(), Arc::clone(&world.store), World::plan(name)).await.unwrap()
