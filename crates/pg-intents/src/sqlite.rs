@@ -1,6 +1,11 @@
 //! The store for one machine: a SQLite file that any number of its processes share.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{
+    path::Path,
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
 
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::Notify;
@@ -115,25 +120,27 @@ fn create(path: &Path) -> std::io::Result<()> {
 fn ready(connection: &Connection) -> Result<(), Unready> {
     connection.busy_timeout(PATIENCE)?;
     connection.set_prepared_statement_cache_capacity(64);
-    let number = |pragma: &str| connection.query_row(pragma, [], |row| row.get::<_, i64>(0));
-    let foreign = |why: &str| Err(Unready::Refused(StoreError::Foreign(why.to_owned())));
-    let application = match number("PRAGMA application_id") {
-        Err(rusqlite::Error::SqliteFailure(error, _)) if error.code == rusqlite::ErrorCode::NotADatabase => {
-            return foreign("it is not a SQLite file");
-        }
-        application => application?,
-    };
-    if application != APPLICATION && (application != 0 || number("SELECT count(*) FROM sqlite_schema")? != 0) {
-        return foreign("it is the SQLite file of another program");
+    // Under one lock: of several processes that open a new file at once, one makes it a store, and the others then find one.
+    connection.execute_batch("PRAGMA synchronous = FULL; BEGIN IMMEDIATE").map_err(not_sqlite)?;
+    if let Err(unready) = migrate(connection) {
+        // The first error is the reason. If this fails too, closing the connection rolls back.
+        let _ = connection.execute_batch("ROLLBACK");
+        return Err(unready);
     }
-    connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
-    connection.execute_batch("PRAGMA synchronous = FULL; BEGIN IMMEDIATE")?;
-    // Under the lock: two processes that open it at once migrate it once.
+    switch_to_wal(connection)
+}
+
+/// Checks whose file it is and runs the missing migrations, in the open transaction, which it commits.
+fn migrate(connection: &Connection) -> Result<(), Unready> {
+    let number = |pragma: &str| connection.query_row(pragma, [], |row| row.get::<_, i64>(0));
+    let application = number("PRAGMA application_id").map_err(not_sqlite)?;
+    if application != APPLICATION && (application != 0 || number("SELECT count(*) FROM sqlite_schema")? != 0) {
+        return Err(foreign("it is the SQLite file of another program"));
+    }
     let found = number("PRAGMA user_version")?;
     let known = SQLITE_MIGRATIONS.len();
     let at = usize::try_from(found).unwrap_or(usize::MAX);
     if at > known {
-        connection.execute_batch("ROLLBACK")?;
         let [found, known] = [at, known].map(|number| i32::try_from(number).unwrap_or(i32::MAX));
         return Err(Unready::Refused(StoreError::Newer { found, known }));
     }
@@ -143,6 +150,37 @@ fn ready(connection: &Connection) -> Result<(), Unready> {
     connection
         .execute_batch(&format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {known}; COMMIT"))?;
     Ok(())
+}
+
+/// Switches the file to a write-ahead log, which it keeps. It must not be in use for that, and SQLite does not wait for other
+/// processes here, so this retries after each of their transactions.
+fn switch_to_wal(connection: &Connection) -> Result<(), Unready> {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        match connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())) {
+            Err(error) if is_busy(&error) && Instant::now() < end => {}
+            switched => return Ok(switched?),
+        }
+        // Waits for the write lock, for as long as the busy timeout. Another process may have made the switch meanwhile.
+        connection.execute_batch("BEGIN IMMEDIATE; ROLLBACK")?;
+        thread::yield_now();
+    }
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy)
+}
+
+fn not_sqlite(error: rusqlite::Error) -> Unready {
+    if error.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase) {
+        foreign("it is not a SQLite file")
+    } else {
+        Unready::Engine(error)
+    }
+}
+
+fn foreign(why: &str) -> Unready {
+    Unready::Refused(StoreError::Foreign(why.to_owned()))
 }
 
 impl IntentStore for SqliteStore {

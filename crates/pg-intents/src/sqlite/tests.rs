@@ -1,6 +1,6 @@
-//! A database that cannot be written to.
+//! A database that cannot be written to, and new files that several openers create at once.
 
-use std::time::Duration;
+use std::{sync::Barrier, thread, time::Duration};
 
 use rusqlite::{Connection, OpenFlags};
 
@@ -74,4 +74,21 @@ fn a_file_that_cannot_be_written_is_refused_when_it_is_opened() {
     let Err(Unready::Engine(error)) = ready(&connection) else { panic!("it is ready") };
     let refused = operations::unavailable(&error).to_string();
     assert!(refused.contains("attempt to write a readonly database"), "{refused}");
+}
+
+#[test]
+fn a_new_file_can_be_opened_by_many_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    for round in 0..20 {
+        let (file, start) = (folder.path().join(format!("{round}.sqlite")), Barrier::new(8));
+        let open = || {
+            start.wait();
+            SqliteStore::open(&file).map(drop)
+        };
+        let opened: Vec<_> = thread::scope(|scope| {
+            let opening: Vec<_> = (0..8).map(|_| scope.spawn(open)).collect();
+            opening.into_iter().map(|opening| opening.join().unwrap()).collect()
+        });
+        assert_eq!(opened, vec![Ok(()); 8], "round {round}");
+    }
 }
