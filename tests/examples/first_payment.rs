@@ -40,10 +40,14 @@ pub async fn pay(service: &str, file: DurableFile) -> Result<(), Box<dyn Error>>
     match charging.store_in(file.clone()).await {
         ChargeOutcome::Approved(paid) => println!("paid, transaction {}", paid.transaction_key),
         ChargeOutcome::Declined(not) => println!("declined: {}", not.transaction_status),
-        ChargeOutcome::Unknown { reconcile, .. } => println!("outcome unknown, look it up later: {reconcile:?}"),
         ChargeOutcome::Refused(refused) => println!("refused: {refused}"),
-        other => println!("not sent by this run: {other:?}"),
+        ChargeOutcome::NotSent => println!("not sent, nothing was charged"),
+        ChargeOutcome::Unknown { reconcile, .. } => {
+            // The file remains: the next run looks the payment up, and does not begin another one.
+            println!("outcome unknown, run this again later, or ask the operator: {reconcile}");
+            return Ok(());
+        }
     }
-    // The outcome is on record: a charge that has ended is not resumed.
+    // The outcome is certain and on record: a charge that has ended is not resumed.
     Ok(file.remove()?)
 }

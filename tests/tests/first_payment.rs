@@ -2,9 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-use pg_hyper::DurableFile;
-use pg_model::Encoding;
-use pg_tests::{ledger, shop::Shop};
+use bytes::Bytes;
+use http::Request;
+use pg_hyper::{DurableFile, Transport as _};
+use pg_model::{Auth, CardDetails, Encoding};
+use pg_tests::{
+    ledger,
+    shop::{Shop, order},
+};
 
 use program::pay;
 
@@ -47,4 +52,22 @@ async fn the_program_pays_once_however_often_it_runs_and_stores_before_it_sends(
         let [paid] = &ledger::under(&shop.client, "order-7").await[..] else { panic!("not one payment") };
         assert_eq!(paid.transaction_status_code, "600");
     }
+}
+
+#[tokio::test]
+async fn after_an_unknown_outcome_the_program_looks_up_and_does_not_pay_again() {
+    let shop = Shop::open(Encoding::Json).await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = DurableFile::new(folder.path().join("order-7.json"));
+    // Another payment has this reference, so that the outcome is unknown at once.
+    let other = Auth::new(CardDetails::new("4000000000001000", "12", "49"), order("order-7", 1));
+    assert!(shop.client.call(&other).await.unwrap().is_approved());
+    for run in 1..=2 {
+        pay(&shop.server.base_url(), file.clone()).await.unwrap();
+        assert!(file.saved().unwrap().is_some(), "run {run} keeps the state");
+    }
+    let request = Request::get(format!("{}/_sandbox/requests", shop.server.base_url())).body(Bytes::new()).unwrap();
+    let journal = shop.client.transport().send(request).await.unwrap();
+    let journal = String::from_utf8_lossy(journal.body()).into_owned();
+    assert_eq!(journal.matches(r#""transaction/auth""#).count(), 2, "the other payment, and that of the first run: {journal}");
 }

@@ -144,7 +144,8 @@ where
     ///
     /// The same state may be saved twice, and a later one replaces earlier ones. When the machine has ended, record its
     /// outcome durably, then delete the saved state. Never resume a machine whose outcome is recorded: it would
-    /// continue, and may pay.
+    /// continue, and may pay. An unknown outcome is the exception: keep the state, and resume the machine later, which
+    /// looks the payment up. Without the state, the same call begins again and sends the payment.
     ///
     /// Without a store, a crash loses the machine. Then only a lookup of the payment's reference can tell what happened.
     #[must_use]

@@ -25,7 +25,10 @@ use pg_proto::machine::SavedState;
 /// };
 /// let charged = charging.store_in(file.clone()).await;
 /// // … note in the order, durably, what became of it …
-/// file.remove()?;
+/// if !matches!(charged, ChargeOutcome::Unknown { .. }) {
+///     // After an unknown outcome the state remains, so that the next run looks the payment up.
+///     file.remove()?;
+/// }
 /// # Ok(charged)
 /// # }
 /// ```
