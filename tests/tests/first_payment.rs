@@ -69,5 +69,9 @@ async fn after_an_unknown_outcome_the_program_looks_up_and_does_not_pay_again() 
     let request = Request::get(format!("{}/_sandbox/requests", shop.server.base_url())).body(Bytes::new()).unwrap();
     let journal = shop.client.transport().send(request).await.unwrap();
     let journal = String::from_utf8_lossy(journal.body()).into_owned();
-    assert_eq!(journal.matches(r#""transaction/auth""#).count(), 2, "the other payment, and that of the first run: {journal}");
+    assert_eq!(
+        journal.matches(r#""transaction/auth""#).count(),
+        2,
+        "the other payment, and that of the first run: {journal}"
+    );
 }

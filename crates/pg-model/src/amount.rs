@@ -28,7 +28,7 @@ pub struct Amount {
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct Decimal(String);
 
-text_traits!(Decimal);
+text_traits!(Decimal, text);
 
 impl From<Cow<'_, str>> for Decimal {
     fn from(text: Cow<'_, str>) -> Self {

@@ -113,3 +113,41 @@ pub fn encode(record: &dyn Record, encoding: Encoding) -> String {
         Encoding::Json => crate::json::write(record),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::format;
+
+    use super::*;
+    use crate::Transaction;
+
+    fn read(fields: &str) -> Result<Transaction, DecodeError> {
+        let body = format!("<serviceResponse>{fields}</serviceResponse>");
+        decode(body.as_bytes()).map(|reply| reply.record)
+    }
+
+    #[test]
+    fn white_space_around_a_code_is_no_part_of_it_and_a_reference_is_kept_as_it_is() {
+        let printed = "\n  <transactionStatusCode>\n    600\n  </transactionStatusCode>\n\
+            <uniqueMerchantReference> order 7 </uniqueMerchantReference>\n";
+        let reply = read(printed).unwrap();
+        assert_eq!(reply.transaction_status_code, "600");
+        assert_eq!(reply.unique_merchant_reference, " order 7 ");
+        assert!(read("<transactionStatusCode>\n</transactionStatusCode>").is_err(), "it is missing");
+    }
+
+    #[test]
+    fn a_reply_with_two_values_of_a_code_or_key_is_unreadable() {
+        let [code, key] = ["transactionStatusCode", "transactionKey"];
+        for (name, one, two) in [(code, "651", "600"), (code, "600", "699"), (key, "k1", "k2")] {
+            let field = |name: &str, value: &str| format!("<{name}>{value}</{name}>");
+            let first = if name == key { field(code, "600") } else { field(key, "k") };
+            let twice = |again: &str| read(&format!("{first}{}{}", field(name, one), field(name, again)));
+            let why = twice(two).unwrap_err().to_string();
+            assert!(why.contains("has a code, key or reference twice, with different values"), "{why}");
+            assert!(twice(one).is_ok() && twice("").is_ok(), "the same again");
+            let json = format!(r#"{{"{code}": "600", "{name}": "{one}", "{name}": "{two}"}}"#);
+            assert!(decode::<Transaction>(json.as_bytes()).is_err(), "{json}");
+        }
+    }
+}

@@ -198,9 +198,10 @@ impl<R: Record> Record for Reply<R> {
     }
 }
 
-/// Fills a scalar that is not generated: for readers of a single text.
-pub(crate) fn set(text: &mut dyn Text, value: Cow<'_, str>) {
-    if !value.is_empty() {
-        text.set(value);
-    }
+/// Fills a scalar from a reply.
+///
+/// # Errors
+/// If it is a code, key or reference that already has another value.
+pub(crate) fn set(text: &mut dyn Text, value: Cow<'_, str>) -> Result<(), &'static str> {
+    if value.is_empty() || text.fill(value) { Ok(()) } else { Err("has a code, key or reference twice, with different values") }
 }

@@ -10,6 +10,14 @@ pub trait Text {
     /// Returns the value on the wire; empty if not given.
     fn text(&self) -> &str;
 
+    /// Replaces the value with a text of a reply. Returns false if a code, key or reference already has another value: then the
+    /// reply contradicts itself. White space around codes is removed, since printed XML has it.
+    #[doc(hidden)]
+    fn fill(&mut self, text: Cow<'_, str>) -> bool {
+        self.set(text);
+        true
+    }
+
     /// Returns the value, or `None` if not given: on the wire, absent, null and empty are the same.
     ///
     /// ```
@@ -19,6 +27,15 @@ pub trait Text {
     /// ```
     fn given(&self) -> Option<&str> {
         Some(self.text()).filter(|text| !text.is_empty())
+    }
+}
+
+/// Removes white space at both ends.
+pub(crate) fn trimmed(text: Cow<'_, str>) -> Cow<'_, str> {
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.trim_ascii()),
+        Cow::Owned(text) if text.trim_ascii().len() == text.len() => Cow::Owned(text),
+        Cow::Owned(text) => Cow::Owned(text.trim_ascii().into()),
     }
 }
 
@@ -39,7 +56,7 @@ impl Text for String {
 /// call, so that a search finds it.
 macro_rules! text_traits {
     ($name:ident: listed) => {
-        text_traits!($name);
+        text_traits!($name, code);
 
         impl From<alloc::borrow::Cow<'_, str>> for $name {
             fn from(code: alloc::borrow::Cow<'_, str>) -> Self {
@@ -49,7 +66,7 @@ macro_rules! text_traits {
         }
     };
     ($name:ident: sorted) => {
-        text_traits!($name);
+        text_traits!($name, code);
 
         impl From<alloc::borrow::Cow<'_, str>> for $name {
             fn from(code: alloc::borrow::Cow<'_, str>) -> Self {
@@ -61,7 +78,7 @@ macro_rules! text_traits {
         }
     };
     ($name:ident: String) => {
-        text_traits!($name);
+        text_traits!($name, text);
 
         impl From<alloc::borrow::Cow<'_, str>> for $name {
             fn from(text: alloc::borrow::Cow<'_, str>) -> Self {
@@ -69,7 +86,13 @@ macro_rules! text_traits {
             }
         }
     };
-    ($name:ident) => {
+    (@read code, $text:ident) => {
+        $crate::text::trimmed($text)
+    };
+    (@read text, $text:ident) => {
+        $text
+    };
+    ($name:ident, $kind:ident) => {
         impl $name {
             /// Returns the text on the wire.
             #[must_use]
@@ -93,6 +116,15 @@ macro_rules! text_traits {
         impl $crate::text::Text for $name {
             fn set(&mut self, text: alloc::borrow::Cow<'_, str>) {
                 *self = Self::from(text);
+            }
+
+            fn fill(&mut self, text: alloc::borrow::Cow<'_, str>) -> bool {
+                let text = text_traits!(@read $kind, text);
+                if !self.0.is_empty() {
+                    return text.is_empty() || self.0 == text;
+                }
+                *self = Self::from(text);
+                true
             }
 
             fn text(&self) -> &str {

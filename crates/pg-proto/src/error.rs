@@ -1,6 +1,6 @@
 //! Errors in replies, by cause. `Display` is one line: code, message, trace code, and what to do.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use http::StatusCode;
 use pg_model::{
@@ -11,6 +11,8 @@ use pg_model::{
 
 /// Number of characters of an unreadable body that the error shows.
 const EXCERPT: usize = 160;
+/// Number of digits of the longest card numbers (spec 2 §8).
+const LONGEST_CARD_NUMBER: usize = 19;
 
 /// Why a reply has no result.
 ///
@@ -181,6 +183,21 @@ pub(crate) fn one_line(text: &str) -> String {
         if mask::is_invisible(c) { line.extend(c.escape_default()) } else { line.push(c) }
     }
     line
+}
+
+/// Returns a reference or key as a part of one line, unchanged, since a lookup with a masked one finds nothing. It is masked, and
+/// said to be, if it has a likely card number or so many digits that they may hide one.
+pub(crate) fn identifier(text: &str) -> Cow<'_, str> {
+    let is_long = |digits: &[u8]| digits.len() > LONGEST_CARD_NUMBER;
+    let plain = text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');
+    if plain && !text.as_bytes().split(|byte| !byte.is_ascii_digit()).any(is_long) && !mask::has_card_number(text) {
+        return Cow::Borrowed(text);
+    }
+    let mut line = one_line(text);
+    if mask::masked(text) != text {
+        line.push_str(" (masked: it looks like a card number)");
+    }
+    Cow::Owned(line)
 }
 
 impl fmt::Display for Refused {

@@ -54,7 +54,7 @@ fn child(json: &mut Scanner<'_>, record: &mut dyn Record, name: &str) -> Result<
     let start = json.value(if matches!(slot, Slot::Extra) { WORDS } else { DIGITS })?;
     match (slot, start) {
         (Slot::Text(text), Start::Scalar(said)) => {
-            set(text, said);
+            set(text, said)?;
             Ok(None)
         }
         (Slot::Named(named), Start::Scalar(said)) => {

@@ -111,7 +111,7 @@ impl<'x> XmlReader<'x> {
             },
             Slot::Text(text) => match self.content()? {
                 Content::Text(value) => {
-                    set(text, value);
+                    set(text, value)?;
                     None
                 }
                 Content::Child(first) => Some(self.value_from(first)?),

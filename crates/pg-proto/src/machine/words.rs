@@ -12,7 +12,10 @@ use super::{
     retry::RetryOutcome,
     three_d_secure::{NotSentReason, ThreeDSecureOutcome},
 };
-use crate::{Refused, error::one_line};
+use crate::{
+    Refused,
+    error::{identifier, one_line},
+};
 
 impl ChargeOutcome {
     /// Returns one word for logs.
@@ -109,7 +112,7 @@ impl CheckoutOutcome {
 impl Display for CheckoutOutcome {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Paid { trans_key } => write!(f, "paid: transaction {}", one_line(trans_key)),
+            Self::Paid { trans_key } => write!(f, "paid: transaction {}", identifier(trans_key)),
             Self::NotOpened(why) => write!(f, "not opened: {why}; nothing was paid"),
             Self::Lapsed { cancelled: true } => f.write_str("lapsed: the token was cancelled and was not paid"),
             Self::Lapsed { cancelled: false } => f.write_str("lapsed: the token expired and was not paid"),
@@ -206,7 +209,7 @@ impl Display for BatchEnd {
 }
 
 fn approved(f: &mut Formatter<'_>, transaction: &Transaction) -> fmt::Result {
-    write!(f, "approved: transaction {}", one_line(transaction.transaction_key.as_str()))
+    write!(f, "approved: transaction {}", identifier(transaction.transaction_key.as_str()))
 }
 
 fn declined(f: &mut Formatter<'_>, transaction: &Transaction) -> fmt::Result {
@@ -249,8 +252,12 @@ mod tests {
             record.transaction_status = "No to 4111111111111111".into();
         });
         let reconcile = Reconcile::from(TransactionLookup::new().unique_merchant_reference("order-7"));
+        let hex = Transaction::default().with(|record| {
+            record.transaction_key = "0a123456789012345bcdef0123456789".into();
+        });
         for (outcome, line) in [
             (ChargeOutcome::Approved(paid), "approved: transaction k1"),
+            (ChargeOutcome::Approved(hex), "approved: transaction 0a123456789012345bcdef0123456789"),
             (ChargeOutcome::Declined(not), "declined: status 901 No to 411111******1111"),
             (
                 refusal("108"),

@@ -2,9 +2,9 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use pg_model::{EnterpriseTransactionLookup, Transaction, TransactionKey, TransactionLookup, mask};
+use pg_model::{EnterpriseTransactionLookup, Transaction, TransactionKey, TransactionLookup};
 
-use crate::{Refused, Unreadable};
+use crate::{Refused, Unreadable, error::identifier};
 
 /// The lookup to make later if the outcome of a payment is unknown. Repeat it until it finds something. An empty result
 /// proves nothing while a request may still arrive.
@@ -58,7 +58,7 @@ impl From<TransactionLookup> for Reconcile {
     }
 }
 
-/// One line that says what to do next. Parts of the reference that look like a card number are masked.
+/// One line that says what to do next. A reference that has a likely card number is masked, and the line says so.
 impl Display for Reconcile {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let (method, name, value) = match self {
@@ -71,7 +71,7 @@ impl Display for Reconcile {
             Self::AskOperator => return f.write_str("there is no reference to look it up by, ask the operator"),
         };
         match value {
-            Some(value) => write!(f, "look it up next ({method} {name}={})", mask::text(value)),
+            Some(value) => write!(f, "look it up next ({method} {name}={})", identifier(value)),
             None => write!(f, "look it up next ({method})"),
         }
     }
@@ -132,7 +132,7 @@ pub enum UnknownReason {
     #[error("it may have been executed: {0}")]
     MayBeExecuted(Refused),
     /// The service refuses the lookup.
-    #[error("the lookup was refused: {0}")]
+    #[error("the lookup was refused: {}", lookup_refused(.0))]
     LookupRefused(Refused),
     /// The account can no longer make this request.
     #[error("the account cannot make the request")]
@@ -148,4 +148,53 @@ pub enum UnknownReason {
     /// it is closed.
     #[error("the token could not be cancelled and may still be paid")]
     StillOpen,
+}
+
+/// The remedy for an unlisted code is to look it up, which is no help after a lookup.
+fn lookup_refused(refused: &Refused) -> String {
+    if refused.is_known() {
+        return refused.to_string();
+    }
+    format!(
+        "{refused:#}, with situations = [\"unknown-transaction-key\"] if it means that there is no such transaction"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use http::StatusCode;
+    use pg_model::{Dialect, ServiceError};
+
+    use super::*;
+
+    #[test]
+    fn a_reference_is_shown_as_it_is_unless_it_has_a_likely_card_number() {
+        // Many digits in a row, another check digit, and a first digit of no card.
+        for reference in ["order-7", "202611229998", "20261122999999993", "4111111111111112", "9a123456789012345bcdef"]
+        {
+            let line = Reconcile::by_unique_reference(Some(reference)).to_string();
+            assert_eq!(line, format!("look it up next (transaction/lookup uniqueMerchantReference={reference})"));
+        }
+        for (reference, shown) in [
+            ("4111111111111111", "411111******1111"),
+            ("o-4111 1111 1111 1111", "o-4111 11** **** 1111"),
+            ("20264111111111111111", "202641**********1111"),
+        ] {
+            let line = Reconcile::by_unique_reference(Some(reference)).to_string();
+            let note = "(masked: it looks like a card number)";
+            assert_eq!(line, format!("look it up next (transaction/lookup uniqueMerchantReference={shown} {note})"));
+        }
+    }
+
+    #[test]
+    fn an_unlisted_code_of_a_lookup_comes_with_the_entry_that_explains_it() {
+        let error = ServiceError::default().with(|error| error.error_code = "943".into());
+        let refused = Refused::new(StatusCode::BAD_REQUEST, error, &Dialect::documented());
+        assert_eq!(
+            UnknownReason::LookupRefused(refused).to_string(),
+            "the lookup was refused: refused: 943 no message (HTTP 400); the code is neither in the documents nor in the dialect, \
+             add an [[error]] entry with code \"943\" to the dialect, with situations = [\"unknown-transaction-key\"] if it means \
+             that there is no such transaction"
+        );
+    }
 }
