@@ -116,7 +116,7 @@ pub fn encode(record: &dyn Record, encoding: Encoding) -> String {
 
 #[cfg(test)]
 mod tests {
-    use alloc::format;
+    use alloc::{format, string::ToString as _};
 
     use super::*;
     use crate::Transaction;
