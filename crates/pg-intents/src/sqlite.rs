@@ -154,6 +154,10 @@ fn migrate(connection: &Connection) -> Result<(), Unready> {
 
 /// Switches the file to a write-ahead log, which it keeps. It must not be in use for that, and SQLite does not wait for other
 /// processes here, so this retries after each of their transactions.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "bounds the wait for other processes, as the busy timeout of SQLite does"
+)]
 fn switch_to_wal(connection: &Connection) -> Result<(), Unready> {
     let end = Instant::now() + PATIENCE;
     loop {
