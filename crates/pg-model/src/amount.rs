@@ -28,7 +28,13 @@ pub struct Amount {
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct Decimal(String);
 
-text_traits!(Decimal, text);
+text_traits!(Decimal);
+
+impl Decimal {
+    const fn trimmed(text: Cow<'_, str>) -> Cow<'_, str> {
+        text
+    }
+}
 
 impl From<Cow<'_, str>> for Decimal {
     fn from(text: Cow<'_, str>) -> Self {

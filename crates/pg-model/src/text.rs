@@ -56,7 +56,13 @@ impl Text for String {
 /// call, so that a search finds it.
 macro_rules! text_traits {
     ($name:ident: listed) => {
-        text_traits!($name, code);
+        text_traits!($name);
+
+        impl $name {
+            fn trimmed(text: alloc::borrow::Cow<'_, str>) -> alloc::borrow::Cow<'_, str> {
+                $crate::text::trimmed(text)
+            }
+        }
 
         impl From<alloc::borrow::Cow<'_, str>> for $name {
             fn from(code: alloc::borrow::Cow<'_, str>) -> Self {
@@ -66,7 +72,13 @@ macro_rules! text_traits {
         }
     };
     ($name:ident: sorted) => {
-        text_traits!($name, code);
+        text_traits!($name);
+
+        impl $name {
+            fn trimmed(text: alloc::borrow::Cow<'_, str>) -> alloc::borrow::Cow<'_, str> {
+                $crate::text::trimmed(text)
+            }
+        }
 
         impl From<alloc::borrow::Cow<'_, str>> for $name {
             fn from(code: alloc::borrow::Cow<'_, str>) -> Self {
@@ -78,7 +90,13 @@ macro_rules! text_traits {
         }
     };
     ($name:ident: String) => {
-        text_traits!($name, text);
+        text_traits!($name);
+
+        impl $name {
+            const fn trimmed(text: alloc::borrow::Cow<'_, str>) -> alloc::borrow::Cow<'_, str> {
+                text
+            }
+        }
 
         impl From<alloc::borrow::Cow<'_, str>> for $name {
             fn from(text: alloc::borrow::Cow<'_, str>) -> Self {
@@ -86,13 +104,7 @@ macro_rules! text_traits {
             }
         }
     };
-    (@read code, $text:ident) => {
-        $crate::text::trimmed($text)
-    };
-    (@read text, $text:ident) => {
-        $text
-    };
-    ($name:ident, $kind:ident) => {
+    ($name:ident) => {
         impl $name {
             /// Returns the text on the wire.
             #[must_use]
@@ -119,7 +131,7 @@ macro_rules! text_traits {
             }
 
             fn fill(&mut self, text: alloc::borrow::Cow<'_, str>) -> bool {
-                let text = text_traits!(@read $kind, text);
+                let text = Self::trimmed(text);
                 if !self.0.is_empty() {
                     return text.is_empty() || self.0 == text;
                 }
