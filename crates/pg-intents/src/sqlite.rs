@@ -1,11 +1,6 @@
 //! The store for one machine: a SQLite file that any number of its processes share.
 
-use std::{
-    path::Path,
-    sync::Arc,
-    thread,
-    time::{Duration, Instant},
-};
+use std::{path::Path, sync::Arc, thread, time::Duration};
 
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::Notify;
@@ -154,15 +149,11 @@ fn migrate(connection: &Connection) -> Result<(), Unready> {
 
 /// Switches the file to a write-ahead log, which it keeps. It must not be in use for that, and SQLite does not wait for other
 /// processes here, so this retries after each of their transactions.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "bounds the wait for other processes, as the busy timeout of SQLite does"
-)]
 fn switch_to_wal(connection: &Connection) -> Result<(), Unready> {
-    let end = Instant::now() + PATIENCE;
+    let end = operations::later(operations::now(connection)?, PATIENCE);
     loop {
         match connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())) {
-            Err(error) if is_busy(&error) && Instant::now() < end => {}
+            Err(error) if is_busy(&error) && operations::now(connection)? < end => {}
             switched => return Ok(switched?),
         }
         // Waits for the write lock, for as long as the busy timeout. Another process may have made the switch meanwhile.

@@ -21,7 +21,7 @@ pub(super) fn now(connection: &Connection) -> Result<i64> {
     connection.query_row("SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER)", [], |row| row.get(0))
 }
 
-fn later(now: i64, by: Duration) -> i64 {
+pub(super) fn later(now: i64, by: Duration) -> i64 {
     now.saturating_add(millis(by))
 }
 
