@@ -30,12 +30,6 @@ pub struct Decimal(String);
 
 text_traits!(Decimal);
 
-impl Decimal {
-    const fn trimmed(text: Cow<'_, str>) -> Cow<'_, str> {
-        text
-    }
-}
-
 impl From<Cow<'_, str>> for Decimal {
     fn from(text: Cow<'_, str>) -> Self {
         Self(text.into_owned())

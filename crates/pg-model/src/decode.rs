@@ -127,16 +127,6 @@ mod tests {
     }
 
     #[test]
-    fn white_space_around_a_code_is_no_part_of_it_and_a_reference_is_kept_as_it_is() {
-        let printed = "\n  <transactionStatusCode>\n    600\n  </transactionStatusCode>\n\
-            <uniqueMerchantReference> order 7 </uniqueMerchantReference>\n";
-        let reply = read(printed).unwrap();
-        assert_eq!(reply.transaction_status_code, "600");
-        assert_eq!(reply.unique_merchant_reference, " order 7 ");
-        assert!(read("<transactionStatusCode>\n</transactionStatusCode>").is_err(), "it is missing");
-    }
-
-    #[test]
     fn a_reply_with_two_values_of_a_code_or_key_is_unreadable() {
         let [code, key] = ["transactionStatusCode", "transactionKey"];
         for (name, one, two) in [(code, "651", "600"), (code, "600", "699"), (key, "k1", "k2")] {

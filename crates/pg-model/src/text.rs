@@ -11,7 +11,7 @@ pub trait Text {
     fn text(&self) -> &str;
 
     /// Replaces the value with a text of a reply. Returns false if a code, key or reference already has another value: then the
-    /// reply contradicts itself. White space around codes is removed, since printed XML has it.
+    /// reply contradicts itself.
     #[doc(hidden)]
     fn fill(&mut self, text: Cow<'_, str>) -> bool {
         self.set(text);
@@ -27,15 +27,6 @@ pub trait Text {
     /// ```
     fn given(&self) -> Option<&str> {
         Some(self.text()).filter(|text| !text.is_empty())
-    }
-}
-
-/// Removes white space at both ends.
-pub(crate) fn trimmed(text: Cow<'_, str>) -> Cow<'_, str> {
-    match text {
-        Cow::Borrowed(text) => Cow::Borrowed(text.trim_ascii()),
-        Cow::Owned(text) if text.trim_ascii().len() == text.len() => Cow::Owned(text),
-        Cow::Owned(text) => Cow::Owned(text.trim_ascii().into()),
     }
 }
 
@@ -58,12 +49,6 @@ macro_rules! text_traits {
     ($name:ident: listed) => {
         text_traits!($name);
 
-        impl $name {
-            fn trimmed(text: alloc::borrow::Cow<'_, str>) -> alloc::borrow::Cow<'_, str> {
-                $crate::text::trimmed(text)
-            }
-        }
-
         impl From<alloc::borrow::Cow<'_, str>> for $name {
             fn from(code: alloc::borrow::Cow<'_, str>) -> Self {
                 let known = Self::KNOWN.iter().find(|known| known.as_str() == code);
@@ -73,12 +58,6 @@ macro_rules! text_traits {
     };
     ($name:ident: sorted) => {
         text_traits!($name);
-
-        impl $name {
-            fn trimmed(text: alloc::borrow::Cow<'_, str>) -> alloc::borrow::Cow<'_, str> {
-                $crate::text::trimmed(text)
-            }
-        }
 
         impl From<alloc::borrow::Cow<'_, str>> for $name {
             fn from(code: alloc::borrow::Cow<'_, str>) -> Self {
@@ -91,12 +70,6 @@ macro_rules! text_traits {
     };
     ($name:ident: String) => {
         text_traits!($name);
-
-        impl $name {
-            const fn trimmed(text: alloc::borrow::Cow<'_, str>) -> alloc::borrow::Cow<'_, str> {
-                text
-            }
-        }
 
         impl From<alloc::borrow::Cow<'_, str>> for $name {
             fn from(text: alloc::borrow::Cow<'_, str>) -> Self {
@@ -131,7 +104,6 @@ macro_rules! text_traits {
             }
 
             fn fill(&mut self, text: alloc::borrow::Cow<'_, str>) -> bool {
-                let text = Self::trimmed(text);
                 if !self.0.is_empty() {
                     return text.is_empty() || self.0 == text;
                 }
