@@ -9,7 +9,7 @@ use http::{Request, Response};
 use pg_model::{Dialect, Remedy, dialect::EmptyLookup};
 use pg_proto::{
     Account, BaseUrl, Credentials, EnterpriseCredentials,
-    machine::{Action, Event, Failure, Moment},
+    machine::{Action, Event, Failure, Moment, Never},
 };
 use pg_sandbox::{InProcess, READY, Sandbox, Settings, Timestamp, cards::CARDS, cards::Scenario, merchants::Merchant};
 use pg_simulation::random_dialect;
@@ -62,23 +62,38 @@ fn paying() -> Options {
     options
 }
 
+fn now(sandbox: &InProcess) -> Moment {
+    Moment::from_millis(u64::try_from(sandbox.unix_time().as_millis()).expect("a time of this century"))
+}
+
+/// Carries out an action. Returns its result, or how the survey has ended.
+fn carried_out(
+    action: Action<Never, Ending>,
+    sandbox: &InProcess,
+    mut send: impl FnMut(Request<Bytes>) -> Result<Response<Bytes>, Failure>,
+) -> Result<Event, Ending> {
+    Ok(match action {
+        Action::Send(request) => send(request).map_or_else(Event::Failed, Event::Reply),
+        Action::WaitUntil(moment) => {
+            sandbox.advance(moment.since(now(sandbox)));
+            Event::Woken
+        }
+        Action::Ask(never) => match never {},
+        Action::Done(ending) => return Err(ending),
+    })
+}
+
 /// Drives a survey to its end. Time passes only where it waits.
 fn drive(
     survey: &mut Survey,
     sandbox: &InProcess,
     mut send: impl FnMut(Request<Bytes>) -> Result<Response<Bytes>, Failure>,
 ) -> Ending {
-    let now = || Moment::from_millis(u64::try_from(sandbox.unix_time().as_millis()).expect("a time of this century"));
     let mut event = Event::Begin;
     loop {
-        event = match survey.step(event, now()) {
-            Action::Send(request) => send(request).map_or_else(Event::Failed, Event::Reply),
-            Action::WaitUntil(moment) => {
-                sandbox.advance(moment.since(now()));
-                Event::Woken
-            }
-            Action::Ask(never) => match never {},
-            Action::Done(ending) => return ending,
+        event = match carried_out(survey.step(event, now(sandbox)), sandbox, &mut send) {
+            Ok(event) => event,
+            Err(ending) => return ending,
         };
     }
 }

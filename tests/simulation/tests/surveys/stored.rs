@@ -2,6 +2,11 @@
 
 use super::*;
 
+/// Sends a request that gets a reply.
+fn replied(sandbox: &InProcess) -> impl FnMut(Request<Bytes>) -> Result<Response<Bytes>, Failure> {
+    |request| Ok(plainly(sandbox)(request).expect("a reply"))
+}
+
 /// A second survey counts the requests of the first, and a third does not try credentials again that were refused.
 #[test]
 fn the_stored_throttle_of_a_survey_keeps_the_next_one_within_the_limits() {
@@ -65,20 +70,12 @@ fn an_interrupted_survey_reports_what_it_has_found_until_then() {
     assert_eq!(ending, Ending::Complete, "a lost reply alone ends nothing");
 
     let mut survey = Survey::new(&account_of(&sandbox, "main"), Options::default(), 2);
-    let now = || Moment::from_millis(u64::try_from(sandbox.unix_time().as_millis()).expect("a time of this century"));
     let mut event = Event::Begin;
     for _ in 0..25 {
-        event = match survey.step(event, now()) {
-            Action::Send(request) => Event::Reply(plainly(&sandbox)(request).expect("a reply")),
-            Action::WaitUntil(moment) => {
-                sandbox.advance(moment.since(now()));
-                Event::Woken
-            }
-            other => panic!("{other:?}"),
-        };
+        event = carried_out(survey.step(event, now(&sandbox)), &sandbox, replied(&sandbox)).expect("it goes on");
     }
-    survey.interrupt(now());
-    assert!(matches!(survey.step(Event::Woken, now()), Action::Done(Ending::Interrupted)));
+    survey.interrupt(now(&sandbox));
+    assert!(matches!(survey.step(Event::Woken, now(&sandbox)), Action::Done(Ending::Interrupted)));
     let report = survey.report(&pg_sandbox::dialect());
     assert_eq!(report.ending, Ending::Interrupted);
     let seen = report.findings.iter().filter(|finding| finding.seen.is_some()).count();
@@ -100,25 +97,18 @@ fn an_interruption_leaves_a_payment_open_only_if_one_is_without_a_reply() {
     ] {
         let sandbox = sandbox(None);
         let mut survey = Survey::new(&account_of(&sandbox, "main"), paying(), 2);
-        let now =
-            || Moment::from_millis(u64::try_from(sandbox.unix_time().as_millis()).expect("a time of this century"));
         let (mut event, mut has_lost) = (Event::Begin, false);
         loop {
-            event = match survey.step(event, now()) {
+            event = match survey.step(event, now(&sandbox)) {
                 Action::Send(request) if has_lost == lost && request.uri().path().contains(last) => break,
                 Action::Send(request) if lost && paid(&request) => {
                     has_lost = true;
                     Event::Failed(Failure::MaybeSent)
                 }
-                Action::Send(request) => Event::Reply(plainly(&sandbox)(request).expect("a reply")),
-                Action::WaitUntil(moment) => {
-                    sandbox.advance(moment.since(now()));
-                    Event::Woken
-                }
-                other => panic!("{other:?}"),
+                action => carried_out(action, &sandbox, replied(&sandbox)).expect("it goes on"),
             };
         }
-        survey.interrupt(now());
+        survey.interrupt(now(&sandbox));
         assert_eq!(survey.report(&pg_sandbox::dialect()).ending, expected, "{last}");
     }
 }
