@@ -122,7 +122,7 @@ pub(crate) enum BadTarget {
     /// Longer than [`LONGEST`].
     #[error("it is longer than 8,192 bytes")]
     TooLong,
-    /// Its host is none that is connected to.
+    /// Its host is neither an IP address nor a name in ASCII.
     #[error("its host is neither an IP address nor a name in ASCII (xn--…)")]
     NoHost,
     /// Its port is not a number from 1 to 65535.

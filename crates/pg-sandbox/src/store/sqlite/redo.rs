@@ -180,12 +180,13 @@ impl Redo {
             last = self.header(before);
         }
         let on_disk = self.syncer.synced().saturating_sub(self.earlier);
-        let mut start = Vec::with_capacity(START);
-        start.extend_from_slice(&written.to_le_bytes());
-        start.extend_from_slice(&after.to_bytes());
-        start.extend_from_slice(&self.generation.to_le_bytes());
-        start.extend_from_slice(&on_disk.to_le_bytes());
-        self.entry[HEADER..HEADER + START].copy_from_slice(&start);
+        let mut start = &mut self.entry[HEADER..HEADER + START];
+        let mark = [self.generation.to_le_bytes(), on_disk.to_le_bytes()];
+        for part in [&written.to_le_bytes()[..], &after.to_bytes(), mark.as_flattened()] {
+            let (place, rest) = start.split_at_mut(part.len());
+            place.copy_from_slice(part);
+            start = rest;
+        }
         let tag = self.tag(&last, &self.entry[HEADER..]);
         self.entry.extend_from_slice(&tag);
         // A failed write leaves an invalid entry, which the next one overwrites.
