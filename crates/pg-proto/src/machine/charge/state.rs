@@ -153,6 +153,10 @@ impl State {
     pub(super) fn resumed(mut self) -> Self {
         if self.phase == Phase::Paying {
             self.exposure = Exposure::Open;
+            if self.lookups >= self.bounds.lookups {
+                // Its reply may have ended the charge without being saved, and forbidden another send.
+                self.sends = self.sends.max(self.bounds.attempts);
+            }
         }
         self.earlier_run = self.exposure != Exposure::Never;
         if self.phase == Phase::Ended {

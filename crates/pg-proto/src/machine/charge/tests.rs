@@ -360,6 +360,20 @@ fn after_a_crash_the_request_counts_as_sent_and_a_refusal_proves_nothing_about_i
     assert_eq!(drive.then(ok(EMPTY)).doubts(), UnknownReason::NothingFound);
 }
 
+#[test]
+fn a_charge_that_ended_unsaved_after_a_reply_that_forbids_another_send_sends_none_when_resumed() {
+    for code in ["119", "950"] {
+        let bounds = ChargeBounds { lookups: 1, ..ChargeBounds::default() };
+        let paying = Drive::begin(bounds).then(Event::Failed(Failure::MaybeSent)).pauses(0).then(ok(EMPTY)).sends("auth");
+        let saved = SavedState::from_text(paying.charge.save().text());
+        let why = paying.then(refused(code)).doubts();
+        assert!(matches!(why, UnknownReason::NoResponse(_) | UnknownReason::ReferenceUsed(_)), "{why:?}");
+        let resumed = Charge::resume(&saved, account(), Some(request())).unwrap();
+        let why = Drive::of(resumed, NOW).sends("lookup").then(ok(EMPTY)).doubts();
+        assert!(matches!(why, UnknownReason::NothingFound), "{why:?}");
+    }
+}
+
 fn order_in(currency: Currency) -> Order {
     let mut order = order();
     order.currency = currency;
