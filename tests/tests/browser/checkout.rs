@@ -302,6 +302,25 @@ async fn going_back_after_a_payment_shows_that_it_was_made() {
     assert_eq!(merchant.statuses().await, ["600"]);
 }
 
+// spec: 3 §3.1, A136
+#[tokio::test]
+async fn going_back_to_the_page_of_a_reusable_token_shows_the_payment_instead_of_a_form() {
+    let Some(browser) = Browser::open(Scripts::On).await else { return };
+    let merchant = Merchant::open().await;
+    open(&browser, &merchant.token(merchant.basket()).await).await;
+    pay(&browser, &VISA).await;
+    browser.see("Payment complete").await;
+    let receipt = browser.read("dl").await;
+    browser.back().await;
+    browser.see("Make another payment").await;
+    assert_eq!(browser.read("dl").await, receipt);
+    assert_eq!(merchant.statuses().await, ["600"]);
+    browser.click_on("Make another payment").await;
+    pay(&browser, &VISA).await;
+    browser.see("Payment complete").await;
+    assert_eq!(merchant.statuses().await, ["600", "600"]);
+}
+
 #[tokio::test]
 async fn going_back_from_the_shop_and_sending_the_form_again_pays_once() {
     let Some(browser) = Browser::open(Scripts::On).await else { return };

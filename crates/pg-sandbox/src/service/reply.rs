@@ -22,6 +22,7 @@ pub(crate) struct Reply {
     link: Option<HeaderValue>,
     asks_for_a_password: bool,
     allow: Option<&'static str>,
+    cookie: Option<HeaderValue>,
     /// The length of the body that a response to HEAD leaves out.
     left_out: Option<usize>,
 }
@@ -154,6 +155,7 @@ impl Reply {
             link: None,
             asks_for_a_password: false,
             allow: None,
+            cookie: None,
             left_out: None,
         }
     }
@@ -176,6 +178,11 @@ impl Reply {
     /// The same with the HTTP methods that the address takes (RFC 9110 §10.2.1).
     pub(crate) fn allowing(self, methods: &'static str) -> Self {
         Self { allow: Some(methods), ..self }
+    }
+
+    /// The same, with a cookie (RFC 6265 §4.1).
+    pub(crate) fn setting_cookie(self, cookie: HeaderValue) -> Self {
+        Self { cookie: Some(cookie), ..self }
     }
 
     /// Sets the response to HEAD: the headers of GET, with the length of the body that is left out.
@@ -228,6 +235,9 @@ impl Reply {
         }
         if let Some(methods) = self.allow {
             headers.insert(header::ALLOW, HeaderValue::from_static(methods));
+        }
+        if let Some(cookie) = self.cookie {
+            headers.insert(header::SET_COOKIE, cookie);
         }
         if let Some(location) = self.location {
             headers.insert(header::LOCATION, location);

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use bytes::Bytes;
 use http::{Method, Request};
 
-use crate::hosted_checkout::{CARD, DECLINED, PAN, Shop, with};
+use crate::hosted_checkout::{CARD, DECLINED, PAN, Page, Shop, with};
 
 /// How many transactions with this reference were approved.
 fn charges(shop: &mut Shop, reference: &str) -> usize {
@@ -84,6 +85,37 @@ fn two_tabs_of_a_token_for_many_uses_are_two_payments() {
     let keys = [&one, &two, &one, &two].map(|page| shop.submit(&token, page, CARD).trans_key());
     assert!(keys[0] == keys[2] && keys[1] == keys[3] && keys[0] != keys[1]);
     assert_eq!((charges(&mut shop, "r"), shop.visit(&token).status), (2, 410));
+}
+
+// spec: 3 §3.1, A136
+#[test]
+fn the_browser_that_paid_is_shown_its_payment_when_it_opens_the_page_again() {
+    let mut shop = Shop::new();
+    let open = |shop: &mut Shop, path: &str, cookie: &str| {
+        Page::of(shop.send(Request::get(path).header("cookie", cookie).body(Bytes::new()).unwrap()))
+    };
+    for auto_redirect in ["0", "1"] {
+        let token = shop.token(&[("trans_reference", auto_redirect), ("auto_redirect", auto_redirect)]);
+        let other = shop.token(&[]);
+        let paid = shop.pay(&token, PAN);
+        let (cookie, attributes) = paid.headers["set-cookie"].to_str().unwrap().split_once(';').unwrap();
+        assert_eq!(attributes, format!(" Path=/pay/{token}; HttpOnly; SameSite=Lax"));
+        let page = open(&mut shop, &format!("/pay/{token}"), &format!("a=b; {cookie}"));
+        assert!(page.says("Payment complete") && !page.says("<form"), "{}", page.html);
+        assert_eq!(page.trans_key(), paid.trans_key());
+        // A customer who wants to pay once more says so; another token and an unknown cookie show the form.
+        let again = format!("/pay/{token}?again");
+        assert!(page.says(&format!("href=\"{again}\"")), "{}", page.html);
+        let form = open(&mut shop, &again, cookie);
+        let second = shop.submit(&token, &form, CARD);
+        assert_ne!(second.trans_key(), paid.trans_key());
+        assert_eq!(charges(&mut shop, auto_redirect), 2);
+        for (token, cookie) in [(&other, cookie), (&token, "paid=unknown"), (&token, "paid"), (&token, "")] {
+            assert!(open(&mut shop, &format!("/pay/{token}"), cookie).says("<form"), "{cookie}");
+        }
+    }
+    let declined = shop.token(&[]);
+    assert!(!shop.pay(&declined, DECLINED).headers.contains_key("set-cookie"), "nothing was paid");
 }
 
 #[test]

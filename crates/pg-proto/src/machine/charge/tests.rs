@@ -364,7 +364,8 @@ fn after_a_crash_the_request_counts_as_sent_and_a_refusal_proves_nothing_about_i
 fn a_charge_that_ended_unsaved_after_a_reply_that_forbids_another_send_sends_none_when_resumed() {
     for code in ["119", "950"] {
         let bounds = ChargeBounds { lookups: 1, ..ChargeBounds::default() };
-        let paying = Drive::begin(bounds).then(Event::Failed(Failure::MaybeSent)).pauses(0).then(ok(EMPTY)).sends("auth");
+        let paying =
+            Drive::begin(bounds).then(Event::Failed(Failure::MaybeSent)).pauses(0).then(ok(EMPTY)).sends("auth");
         let saved = SavedState::from_text(paying.charge.save().text());
         let why = paying.then(refused(code)).doubts();
         assert!(matches!(why, UnknownReason::NoResponse(_) | UnknownReason::ReferenceUsed(_)), "{why:?}");

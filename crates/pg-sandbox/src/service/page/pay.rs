@@ -2,7 +2,7 @@
 //! 180 to 182).
 
 use bytes::Bytes;
-use http::{HeaderValue, Method, Request};
+use http::{HeaderValue, Method, Request, header};
 
 use super::{super::method, Basis, Context, Refusal, Reply, wrong_method};
 use crate::{
@@ -38,7 +38,7 @@ pub(in super::super) fn pay(context: &mut Context<'_>, path: &str, request: &Req
         (&Method::GET, "success", _) => ended::success(context),
         (&Method::GET, "cancelled", _) => ended::cancelled(context),
         (&Method::GET, _, Some((token, visit))) => resume(context, token, visit)?,
-        (&Method::GET, token, None) => visit(context, token)?,
+        (&Method::GET, token, None) => visit(context, token, request)?,
         (&Method::POST, token, None) if !matches!(token, "success" | "cancelled") => submit(context, token, request)?,
         (_, "success" | "cancelled", _) | (_, _, Some(_)) => wrong_method("GET, HEAD"),
         _ => wrong_method("GET, HEAD, POST"),
@@ -56,10 +56,13 @@ fn find<'a>(context: &mut Context<'a>, token: &str) -> Result<Option<(CheckoutTo
 
 /// Opening the page counts as a visit, unless the token has ended (A119). A visit redeems the token, so it
 /// leads to `redemption_redirect_url` if there is one (spec 3 §3.1, §6; A120).
-fn visit(context: &mut Context<'_>, token: &str) -> Result<Reply, Refusal> {
+fn visit(context: &mut Context<'_>, token: &str, request: &Request<Bytes>) -> Result<Reply, Refusal> {
     let Some((mut token, merchant)) = find(context, token)? else { return Ok(ended::unknown()) };
     if let Some(end) = token.end(context.now) {
         return Ok(ended::page(&token, end));
+    }
+    if let Some(payment) = paid_before(context, &token, request)? {
+        return paid::before(context, &token, &payment);
     }
     if !token.visit() {
         return Ok(ended::page(&token, TokenEnd::Expired));
@@ -76,6 +79,29 @@ fn visit(context: &mut Context<'_>, token: &str) -> Result<Reply, Refusal> {
     let visit = new_visit(context, &token)?;
     let entered = Entered::of_customer(&token.user);
     Ok(Page { token: &token, visit: &visit.key, entered: &entered, alert: None, faults: &[] }.reply())
+}
+
+/// Returns the payment that this browser made with the token, unless the customer wants to make another. Browsers request the
+/// page anew when a customer goes back to it, and fill the new form in as the old one was (A136).
+fn paid_before(
+    context: &mut Context<'_>,
+    token: &CheckoutToken,
+    request: &Request<Bytes>,
+) -> Result<Option<Payment>, Refusal> {
+    if request.uri().query() == Some(paid::AGAIN) {
+        return Ok(None);
+    }
+    let cookies = request.headers().get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut cookies = cookies.flat_map(|value| value.split(';')).filter_map(|cookie| cookie.trim().split_once('='));
+    let Some((_, key)) = cookies.find(|(name, _)| *name == paid::COOKIE) else { return Ok(None) };
+    let Some(visit) = context.records.get::<CheckoutVisit>(key)?.filter(|visit| visit.token == token.key) else {
+        return Ok(None);
+    };
+    context.basis.assume(assumed::ONE_CHARGE_FOR_ONE_PAYMENT_FORM);
+    Ok(match last_outcome(context, &visit)? {
+        Some((FormOutcome::Approved { transaction }, _)) => context.records.get::<Payment>(&transaction)?,
+        _ => None,
+    })
 }
 
 /// A form shown to a customer.
@@ -99,7 +125,7 @@ fn submit(context: &mut Context<'_>, token: &str, request: &Request<Bytes>) -> R
     let Some(visit) = visit_of(context, &token, &form)? else { return to_page(&token) };
     let entered = Entered::of(&form);
     if let Some((outcome, next)) = last_outcome(context, &visit)? {
-        return shown(context, &token, &entered, &outcome, next.as_deref(), Replay::Yes);
+        return shown(context, &token, &visit.key, &entered, &outcome, next.as_deref(), Replay::Yes);
     }
     if let Some(end) = token.end(context.now) {
         return Ok(ended::page(&token, end));
@@ -132,7 +158,9 @@ fn resume(context: &mut Context<'_>, token: &str, visit: &str) -> Result<Reply, 
     let Some(FormOutcome::Challenged { authentication }) = &visit.outcome else {
         return match last_outcome(context, &visit)? {
             None => to_page(&token),
-            Some((outcome, next)) => shown(context, &token, &entered, &outcome, next.as_deref(), Replay::Yes),
+            Some((outcome, next)) => {
+                shown(context, &token, &visit.key, &entered, &outcome, next.as_deref(), Replay::Yes)
+            }
         };
     };
     let authentication = authentication::find(context, merchant, Service::V5, authentication)?;
@@ -172,9 +200,10 @@ fn settled(
     entered: &Entered,
     outcome: FormOutcome,
 ) -> Result<Reply, Refusal> {
-    context.records.put(&CheckoutVisit { outcome: Some(outcome.clone()), ..visit })?;
+    let visit = CheckoutVisit { outcome: Some(outcome.clone()), ..visit };
+    context.records.put(&visit)?;
     let next = next_of(&outcome).map(str::to_owned);
-    shown(context, token, entered, &outcome, next.as_deref(), Replay::No)
+    shown(context, token, &visit.key, entered, &outcome, next.as_deref(), Replay::No)
 }
 
 /// Returns the visit whose form was posted. A form without a key counts as the newest one of the token, so that a
@@ -233,10 +262,11 @@ enum Replay {
     Yes,
 }
 
-/// Returns the page for the bank's decision; after a decline the form again.
+/// Returns the page for the bank's decision on the form of `visit`; after a decline the form again.
 fn shown(
     context: &mut Context<'_>,
     token: &CheckoutToken,
+    visit: &str,
     entered: &Entered,
     outcome: &FormOutcome,
     next: Option<&str>,
@@ -251,7 +281,7 @@ fn shown(
         FormOutcome::Unanswered { .. } => None,
     };
     if let (FormOutcome::Approved { .. }, Some(payment)) = (outcome, &transaction) {
-        return paid::reply(context, token, payment);
+        return paid::reply(context, token, visit, payment);
     }
     if let Some(end) = token.end(context.now) {
         return Ok(ended::page(token, end));

@@ -15,20 +15,45 @@ use crate::{
     service::page_url::PageUrl,
 };
 
-/// Returns the answer to a form that was paid.
-pub(super) fn reply(context: &mut Context<'_>, token: &CheckoutToken, payment: &Payment) -> Result<Reply, Refusal> {
-    context
-        .basis
-        .assume_all([assumed::HOW_REDIRECT_PARAMETERS_ARE_APPENDED, assumed::THE_WAY_BACK_FROM_THE_PAYMENT_PAGE]);
-    if token.auto_redirect {
-        return Ok(Reply::see_other(with_key(&token.success_url, payment)?));
-    }
+/// The cookie with the key of the visit that this browser paid by.
+pub(super) const COOKIE: &str = "paid";
+/// The query of a page that is opened to pay once more.
+pub(super) const AGAIN: &str = "again";
+
+/// Returns the answer to the form of `visit`, which was paid. The browser remembers that (A136).
+pub(super) fn reply(
+    context: &mut Context<'_>,
+    token: &CheckoutToken,
+    visit: &str,
+    payment: &Payment,
+) -> Result<Reply, Refusal> {
+    let reply = if token.auto_redirect {
+        context.basis.assume_all(ASSUMED);
+        Reply::see_other(with_key(&token.success_url, payment)?)
+    } else {
+        receipt(context, token, payment, "")?
+    };
+    let cookie = format!("{COOKIE}={visit}; Path=/pay/{}; HttpOnly; SameSite=Lax", token.key);
+    let cookie = HeaderValue::try_from(cookie).map_err(|_| Refusal::from(SandboxErrorCode::SANDBOX_FAILURE))?;
+    Ok(reply.setting_cookie(cookie))
+}
+
+/// Returns the page for a customer who opens or goes back to the page of a payment that this browser has made.
+pub(super) fn before(context: &mut Context<'_>, token: &CheckoutToken, payment: &Payment) -> Result<Reply, Refusal> {
+    let again = format!("<p class=\"after\"><a href=\"/pay/{}?{AGAIN}\">Make another payment</a></p>", token.key);
+    receipt(context, token, payment, &again)
+}
+
+const ASSUMED: [u16; 2] = [assumed::HOW_REDIRECT_PARAMETERS_ARE_APPENDED, assumed::THE_WAY_BACK_FROM_THE_PAYMENT_PAGE];
+
+fn receipt(context: &mut Context<'_>, token: &CheckoutToken, payment: &Payment, again: &str) -> Result<Reply, Refusal> {
+    context.basis.assume_all(ASSUMED);
     let merchant = context.merchant(&token.merchant);
     let by_approval = merchant.is_some_and(|merchant| merchant.redemption == Redemption::Approval);
     let redeemed = token.redemption_redirect_url.as_ref().filter(|_| by_approval);
     let next = with_key(redeemed.unwrap_or(&token.success_url), payment)?;
     let next = next.to_str().map_err(|_| Refusal::from(SandboxErrorCode::SANDBOX_FAILURE))?;
-    Ok(Reply::page(StatusCode::OK, page(token, payment, next)))
+    Ok(Reply::page(StatusCode::OK, page(token, payment, next, again)))
 }
 
 /// Redirects to `redemption_redirect_url`, exactly as sent, without a key since nothing was paid.
@@ -43,7 +68,7 @@ fn with_key(address: &str, payment: &Payment) -> Result<HeaderValue, Refusal> {
     page.ok_or_else(|| SandboxErrorCode::SANDBOX_FAILURE.into())
 }
 
-fn page(token: &CheckoutToken, payment: &Payment, next: &str) -> String {
+fn page(token: &CheckoutToken, payment: &Payment, next: &str, again: &str) -> String {
     let (title, text) = match payment.kind {
         PaymentKind::PreAuth => ("Amount reserved", "Thank you. The amount is reserved on your card."),
         _ => ("Payment complete", "Thank you. Your card was charged."),
@@ -53,7 +78,7 @@ fn page(token: &CheckoutToken, payment: &Payment, next: &str) -> String {
         "<p class=\"shop\"><bdi>{shop}</bdi></p>\n<h1><span class=\"done\" aria-hidden=\"true\">\u{2713}</span>{title}</h1>\n\
          <p>{text}</p>\n\
          <dl><dt>Amount</dt><dd>{sum}</dd><dt>Card</dt><dd>{card}</dd><dt>Reference</dt><dd class=\"key\">{key}</dd></dl>\n\
-         <p class=\"after\"><a class=\"button\" href=\"{next}\">Continue</a></p>",
+         <p class=\"after\"><a class=\"button\" href=\"{next}\">Continue</a></p>{again}",
         shop = html::text(&token.merchant),
         sum = sum(payment.amount, &payment.currency),
         card = html::text(card.trim_start()),
