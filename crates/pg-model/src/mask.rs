@@ -46,8 +46,8 @@ pub fn card_number(number: &str) -> String {
 /// card number; and numbers with a valid check digit that are grouped by other characters. Used wherever unknown text
 /// could be shown to people: error excerpts, logs, journals.
 ///
-/// Digits of every script count, also escaped (`%34`, `\u0034`, `&#52;`) or with invisible characters between them. A word
-/// that is the Base64 of a number is masked completely. The result has as many characters as the text; the time is linear.
+/// Digits of every script count, and invisible characters between them do not. Escapes (`%34`, `\u0034`, `&#52;`) count as what they
+/// stand for. A word that is the Base64 of a number is masked completely. The result has as many characters as the text; the time is linear.
 ///
 /// ```
 /// assert_eq!(pg_model::mask::text("pan=4111 1111 1111 1111;"), "pan=4111 11** **** 1111;");
@@ -76,8 +76,10 @@ pub fn masked(text: &str) -> Cow<'_, str> {
             Cow::Borrowed(_) => text,
         };
     }
-    // A superscript digit may be a separator between two groups as well as a digit.
-    Cow::Owned(hidden(&shown, Kinds::Ascii).0.into_owned())
+    // A superscript digit may be a separator between two groups as well as a digit, and what looks like an escape may be none.
+    let Cow::Owned(as_written) = hidden(&text, Kinds::Ascii).0 else { return Cow::Owned(shown.into_owned()) };
+    let both = shown.chars().zip(as_written.chars()).map(|(one, other)| if other == '*' { other } else { one });
+    Cow::Owned(both.collect())
 }
 
 /// Whether the name of a parameter marks its value as secret, in any letter case: `cardCV2`, `collectCvv`, `apiPassword`.
@@ -110,13 +112,18 @@ pub fn has_card_number(text: &str) -> bool {
         return false;
     }
     let (mut groups, mut found) = (Vec::new(), false);
-    row::each(text, Kinds::All, |row| {
-        if !found {
-            groups::hide(text, row, &mut groups);
-            found = row.digits.iter().any(|digit| digit.is_hidden())
-                || row.runs.iter().any(|run| is_card_number(row, run.clone()));
-        }
-    });
+    let mut search = |kinds| {
+        row::each(text, kinds, |row| {
+            if !found {
+                groups::hide(text, row, &mut groups);
+                found = row.digits.iter().any(|digit| digit.is_hidden())
+                    || row.runs.iter().any(|run| is_card_number(row, run.clone()));
+            }
+        })
+    };
+    if !search(Kinds::All) {
+        search(Kinds::Ascii);
+    }
     found
 }
 
@@ -260,6 +267,39 @@ mod tests {
     #[test]
     fn a_longer_run_is_hidden_too() {
         assert_eq!(text("00004111111111111111"), "000041**********1111");
+    }
+
+    #[test]
+    fn an_escape_is_a_separator_or_a_digit_as_what_it_stands_for_is() {
+        for number in [
+            "4111%201111%201111%201111",
+            "4111%2F1111%2F1111%2F1111",
+            "4111%2d1111%2d1111%2d1111",
+            "4111%25201111%25201111%25201111",
+            "4111%C2%A01111%C2%A01111%C2%A01111",
+            "4111%E2%80%931111%E2%80%931111%E2%80%931111",
+            "%EF%BC%94%EF%BC%91%EF%BC%91%EF%BC%91%EF%BC%91%EF%BC%91%EF%BC%91%EF%BC%91%EF%BC%91%EF%BC%91%EF%BC%91%EF%BC%91%EF%BC%91%EF%BC%91%EF%BC%91%EF%BC%91",
+            r"4111\u00a01111\u00a01111\u00a01111",
+            "4111&nbsp;1111&#160;1111&nbsp;1111",
+            // What looks like an escape, and is none.
+            "50%4111111111111111",
+            "50%4111 1111 1111 1111",
+        ] {
+            let shown = text(&format!("https://shop.test/n?c={number}&d=1"));
+            assert!(!shown.contains(number) && shown.matches('*').count() >= 6, "{shown}");
+            assert!(has_card_number(number), "{number}");
+        }
+        assert_eq!(text("/v3/token/4111%201111%201111%201111"), "/v3/token/4111%2011**%******%**1111");
+        for other in [
+            "a%20b%20c",
+            "2026-11-25%2010:00%20123",
+            "%41%42%43 %F0%9F%98%80",
+            "100%, 20%, 30%, 40%",
+            "%00%01%02%03%04%05%06",
+        ] {
+            assert_eq!(text(other), other);
+            assert!(!has_card_number(other), "{other}");
+        }
     }
 
     proptest! {

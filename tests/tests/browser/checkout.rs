@@ -312,10 +312,11 @@ async fn going_back_to_the_page_of_a_reusable_token_shows_the_payment_instead_of
     browser.see("Payment complete").await;
     let receipt = browser.read("dl").await;
     browser.back().await;
-    browser.see("Make another payment").await;
+    browser.see("Payment complete").await;
     assert_eq!(browser.read("dl").await, receipt);
     assert_eq!(merchant.statuses().await, ["600"]);
     browser.click_on("Make another payment").await;
+    browser.see("\u{a3}12.50").await;
     pay(&browser, &VISA).await;
     browser.see("Payment complete").await;
     assert_eq!(merchant.statuses().await, ["600", "600"]);

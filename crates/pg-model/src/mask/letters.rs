@@ -204,26 +204,52 @@ pub(super) fn is_blank_or_hyphen(letter: char) -> bool {
         || matches!(letter, '-' | '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}')
 }
 
-/// The escapes of a digit with their prefix and suffix: percent-encoding (also double), JSON and HTML.
-const ESCAPES: [(&[u8], &[u8]); 6] =
-    [(b"%3", b""), (b"%253", b""), (b"\\u003", b""), (b"\\x3", b""), (b"&#x3", b";"), (b"&#X3", b";")];
-
-/// The digit of an escape at the start of these bytes, and the escape's length in bytes.
-pub(super) fn escaped(bytes: &[u8]) -> Option<(u8, usize)> {
-    if !matches!(bytes.first(), Some(b'%' | b'\\' | b'&')) {
-        return None;
-    }
-    let known = ESCAPES.iter().find_map(|(before, after)| {
-        let (digit, rest) = bytes.strip_prefix(*before)?.split_first()?;
-        let whole = digit.is_ascii_digit() && rest.starts_with(after);
-        whole.then(|| (digit - b'0', before.len() + 1 + after.len()))
-    });
-    // `&#48;` to `&#57;`.
-    known.or_else(|| match bytes {
-        [b'&', b'#', b'4', unit @ b'8'..=b'9', b';', ..] => Some((unit - b'8', 5)),
-        [b'&', b'#', b'5', unit @ b'0'..=b'7', b';', ..] => Some((unit - b'0' + 2, 5)),
+/// The character that an escape at the start of these bytes stands for, and the escape's length in bytes: percent-encoding (also
+/// double), or the escapes of JSON, JavaScript and HTML.
+pub(super) fn escaped(bytes: &[u8]) -> Option<(char, usize)> {
+    match bytes {
+        [b'%', ..] => percent_encoded(bytes, b"%25").or_else(|| percent_encoded(bytes, b"%")),
+        [b'\\', b'u', rest @ ..] => number(rest.get(..4)?, 16).map(|letter| (letter, 6)),
+        [b'\\', b'x', rest @ ..] => number(rest.get(..2)?, 16).map(|letter| (letter, 4)),
+        [b'&', b'#', b'x' | b'X', rest @ ..] => reference(rest, 16).map(|(letter, length)| (letter, length + 4)),
+        [b'&', b'#', rest @ ..] => reference(rest, 10).map(|(letter, length)| (letter, length + 3)),
+        [b'&', b'n', b'b', b's', b'p', b';', ..] => Some(('\u{a0}', 6)),
         _ => None,
-    })
+    }
+}
+
+/// A character of one to four bytes, each with `sign` and two hexadecimal digits.
+fn percent_encoded(bytes: &[u8], sign: &[u8]) -> Option<(char, usize)> {
+    let width = sign.len() + 2;
+    let byte = |at: usize| {
+        let digits = bytes.get(at * width..(at + 1) * width)?.strip_prefix(sign)?;
+        number(digits, 16).and_then(|letter| u8::try_from(u32::from(letter)).ok())
+    };
+    let first = byte(0)?;
+    let length = match first {
+        0..0x80 => 1,
+        0xc0..0xe0 => 2,
+        0xe0..0xf0 => 3,
+        _ => 4,
+    };
+    let mut letter = [first, 0, 0, 0];
+    for (at, place) in letter.iter_mut().enumerate().take(length).skip(1) {
+        *place = byte(at)?;
+    }
+    let letter = core::str::from_utf8(&letter[..length]).ok()?.chars().next()?;
+    Some((letter, length * width))
+}
+
+/// The number of a reference of HTML, up to its semicolon, and its length.
+fn reference(bytes: &[u8], radix: u32) -> Option<(char, usize)> {
+    let length = bytes.iter().take(8).position(|byte| *byte == b';')?;
+    number(&bytes[..length], radix).map(|letter| (letter, length))
+}
+
+/// The character with the number that these digits write.
+fn number(digits: &[u8], radix: u32) -> Option<char> {
+    let value = |code: Option<u32>, byte: &u8| Some(code? * radix + char::from(*byte).to_digit(radix)?);
+    digits.iter().fold(Some(0).filter(|_| !digits.is_empty()), value).and_then(char::from_u32)
 }
 
 #[cfg(test)]
@@ -269,20 +295,37 @@ mod tests {
     }
 
     #[test]
-    fn escapes_of_digits_are_read() {
+    fn escapes_are_read() {
         for (text, read) in [
-            ("%34x", Some((4, 3))),
-            ("%2534", Some((4, 5))),
-            (r"\u0034", Some((4, 6))),
-            (r"\x34", Some((4, 4))),
-            ("&#52;", Some((4, 5))),
-            ("&#48;", Some((0, 5))),
-            ("&#x34;", Some((4, 6))),
-            ("%3D", None),
-            ("%2C", None),
+            ("%34x", Some(('4', 3))),
+            ("%2534", Some(('4', 5))),
+            (r"\u0034", Some(('4', 6))),
+            (r"\x34", Some(('4', 4))),
+            ("&#52;", Some(('4', 5))),
+            ("&#0000052;", Some(('4', 10))),
+            ("&#x34;", Some(('4', 6))),
+            ("%3D4", Some(('=', 3))),
+            ("%2f", Some(('/', 3))),
+            ("%25204", Some((' ', 5))),
+            ("%25%20", Some(('%', 3))),
+            ("%C2%A0", Some(('\u{a0}', 6))),
+            ("%EF%BC%94", Some(('\u{ff14}', 9))),
+            ("%25EF%25BC%2594", Some(('\u{ff14}', 15))),
+            ("%F0%9D%9F%BA", Some(('\u{1d7fa}', 12))),
+            (r"\u00a0", Some(('\u{a0}', 6))),
+            ("&#160;", Some(('\u{a0}', 6))),
+            ("&nbsp;", Some(('\u{a0}', 6))),
             ("%3", None),
-            ("&#58;", None),
+            ("%C2%20", None),
+            ("%C2", None),
+            ("%80", None),
+            ("%G0", None),
+            (r"\ud800", None),
+            (r"\u+034", None),
             ("&#x34", None),
+            ("&#;", None),
+            ("&#99999999;", None),
+            ("&#xffffff;", None),
             ("4", None),
             ("", None),
         ] {

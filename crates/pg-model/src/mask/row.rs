@@ -144,8 +144,13 @@ struct Gap {
 impl Gap {
     const NONE: Self = Self { seen: 0, bytes: 0, single: false, strange: false };
 
+    /// Adds a character that is no digit.
+    #[inline]
     fn add(&mut self, letter: char) {
-        if !is_nothing(letter) {
+        let strange = letter.is_ascii_alphabetic() || letter == '*';
+        if strange || (!letter.is_ascii() && is_plain(letter)) {
+            self.sign(letter.len_utf8(), false, strange);
+        } else if !is_nothing(letter) {
             self.sign(letter.len_utf8(), is_blank_or_hyphen(letter), false);
         }
     }
@@ -179,9 +184,9 @@ const fn short(number: usize) -> u32 {
 /// Which characters count as digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kinds {
-    /// Digits of every script, and escapes.
+    /// Digits of every script; escapes count as the characters that they stand for.
     All,
-    /// ASCII digits only; others count as separators.
+    /// ASCII digits only; others count as separators, and escapes as they are written.
     Ascii,
 }
 
@@ -220,7 +225,7 @@ const CLASSES: [Class; 256] = {
 };
 
 /// Handles the rows of at least twelve digits of a text one after the other; the first digit of each has an unrelated character before
-/// it. Returns whether every digit of the text, also in shorter rows, is one byte.
+/// it. Returns whether every digit of the text, also in shorter rows, is one byte, and no escape was read.
 pub(super) fn each(text: &str, kinds: Kinds, mut handle: impl FnMut(&mut Row)) -> bool {
     let bytes = text.as_bytes();
     let mut row = Row::default();
@@ -231,21 +236,27 @@ pub(super) fn each(text: &str, kinds: Kinds, mut handle: impl FnMut(&mut Row)) -
         let class = CLASSES[usize::from(*byte)];
         let read = match class {
             Class::Digit => Some((byte - b'0', 1)),
-            Class::Escape if kinds == Kinds::All => escaped(&bytes[at..]),
+            Class::Escape if kinds == Kinds::All => match escaped(&bytes[at..]) {
+                Some((letter, width)) => {
+                    plain = false;
+                    let Some(value) = digit(letter) else {
+                        gap.add(letter);
+                        at += width;
+                        continue;
+                    };
+                    Some((value, width))
+                }
+                None => None,
+            },
             Class::Beyond => {
                 let Some(letter) = text.get(at..).and_then(|rest| rest.chars().next()) else { break };
-                if is_plain(letter) {
-                    gap.sign(letter.len_utf8(), false, false);
-                    at += letter.len_utf8();
-                    continue;
-                }
-                let value = if kinds == Kinds::All { digit(letter) } else { None };
-                if value.is_none() {
+                let value = if kinds == Kinds::All && !is_plain(letter) { digit(letter) } else { None };
+                let Some(value) = value else {
                     gap.add(letter);
                     at += letter.len_utf8();
                     continue;
-                }
-                value.map(|value| (value, letter.len_utf8()))
+                };
+                Some((value, letter.len_utf8()))
             }
             _ => None,
         };

@@ -164,12 +164,19 @@ fn shown<'a>(name: &str, value: &'a str, number: Option<&str>) -> Cow<'a, str> {
         return Cow::Borrowed("");
     }
     match rule(name) {
+        Some(Shown::Text) if contains_a_secret_parameter(value) => HIDDEN.into(),
         Some(Shown::Text) => text(value, number),
         Some(Shown::CardNumber) => cut(mask::card_number(start_of(value)).into(), value).into_owned().into(),
         Some(Shown::Nothing) => HIDDEN.into(),
         None if value.chars().nth(1).is_none() => "(1 character)".into(),
         None => format!("({} characters)", value.chars().count()).into(),
     }
+}
+
+/// Whether a value contains another parameter that is secret: `499apiPassword=…`, where the `&` was forgotten.
+fn contains_a_secret_parameter(value: &str) -> bool {
+    let (value, is_sign) = (start_of(value), |letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+    value.match_indices('=').filter_map(|(at, _)| value[..at].rsplit(is_sign).next()).any(mask::names_a_secret)
 }
 
 /// Returns the start of a text, with its card numbers masked, and its length if there is more. The whole text is hidden
@@ -254,6 +261,10 @@ mod tests {
             assert_eq!(one(name, "x"), "(hidden)", "{name}");
         }
         assert_eq!(one("apiPassword", ""), "");
+        for joined in ["499apiPassword=canary", "Tea%26api_password=canary&x=1", "a=b;cardCV2=917"] {
+            assert_eq!(one("itemName0", joined), "(hidden)", "a `&` was forgotten");
+        }
+        assert_eq!(one("itemName0", "1 password, a=b"), "1 password, a=b");
         assert_eq!(one("cardcv2", "9173"), "(4 characters)");
         assert_eq!(one("cvv", "917"), "(3 characters)");
         assert_eq!(one("collectCV2", "917"), "(3 characters)");
@@ -282,7 +293,7 @@ mod tests {
         assert_eq!(one("merchantReference", "40.00.00.00.00.00.10.00"), "40.00.00.**.**.**.10.00");
         assert_eq!(one("merchantReference", "4-0.00,00.00.00.00.10.00"), "(hidden)");
         assert_eq!(one("merchantReference", "NDAwMDAwMDAwMDAwMTAwMA=="), "**********************==");
-        assert_eq!(one("merchantReference", "%34000000000001000"), "%3400000******1000");
+        assert_eq!(one("merchantReference", "%34000000000001000"), "%340000*******1000");
         assert_eq!(of(&[(PAN, "1")])[0].0, "(name not shown)");
         let other = of(&[("cardNumber", PAN), ("collectNote", "no 4000/00/00/00/00/1000, 4 times")]);
         assert_eq!(other[1].1, "(hidden)");

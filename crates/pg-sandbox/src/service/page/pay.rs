@@ -61,11 +61,11 @@ fn visit(context: &mut Context<'_>, token: &str, request: &Request<Bytes>) -> Re
     if let Some(end) = token.end(context.now) {
         return Ok(ended::page(&token, end));
     }
-    if let Some(payment) = paid_before(context, &token, request)? {
-        return paid::before(context, &token, &payment);
-    }
     if !token.visit() {
         return Ok(ended::page(&token, TokenEnd::Expired));
+    }
+    if let Some(payment) = paid_before(context, &token, request)? {
+        return paid::before(context, &token, &payment);
     }
     context.records.put(&token)?;
     if let (Redemption::Visit, Some(address)) = (merchant.redemption, &token.redemption_redirect_url) {
