@@ -3,7 +3,7 @@
 
 use std::{borrow::Cow, collections::BTreeSet, ops::RangeInclusive};
 
-use pg_model::format::Format;
+use pg_model::{format::Format, mask};
 
 mod places;
 
@@ -36,8 +36,16 @@ pub(crate) fn digits(text: &str) -> String {
     text.chars().filter_map(digit).map(char::from).collect()
 }
 
-/// The text with the middle digits of its card numbers replaced by as many asterisks.
+/// The text with the middle digits of its card numbers replaced by as many asterisks, also of those with escapes between or for
+/// their digits, and in Base64.
 pub(crate) fn masked<'a>(text: &'a str, entered: Option<&str>, search: Search) -> Cow<'a, str> {
+    let shown = masked_digits(text, entered, search);
+    let few_digits = || shown.bytes().filter(u8::is_ascii_digit).count() < *LENGTHS.start();
+    let encoded = search != Search::Entered && (shown.contains(['%', '\\', '&']) || few_digits());
+    if encoded && mask::has_card_number(&shown) { Cow::Owned(mask::text(&shown)) } else { shown }
+}
+
+fn masked_digits<'a>(text: &'a str, entered: Option<&str>, search: Search) -> Cow<'a, str> {
     let few = |bytes: &[u8]| bytes.iter().filter(|byte| byte.is_ascii_digit()).count() < *LENGTHS.start();
     if text.len() < *LENGTHS.start() || (text.is_ascii() && few(text.as_bytes())) {
         return Cow::Borrowed(text);
@@ -204,7 +212,7 @@ fn without_digits(text: &str) -> String {
 
 /// The ASCII digit for a decimal digit of any script.
 fn digit(letter: char) -> Option<u8> {
-    pg_model::mask::digit(letter).map(|value| b'0' + value)
+    mask::digit(letter).map(|value| b'0' + value)
 }
 
 #[cfg(test)]

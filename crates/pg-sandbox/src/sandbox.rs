@@ -105,7 +105,9 @@ impl Sandbox {
             None if unopened.is_empty() || unopened.lacks(Meta::KIND, Meta::KEY_CHECK)? => {
                 let mut key = Zeroizing::new([0; 32]);
                 dice.fill(&mut *key);
-                vault::create_key(&key_path, &key)?;
+                if !vault::create_key(&key_path, &key)? {
+                    return Err(StoreError::InUse.into());
+                }
                 KeyFile { key, stage: Stage::New }
             }
             None => return Err(OpenError::WrongKeyFile),

@@ -77,7 +77,11 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     let mut details = Details::gather(arguments.account)?;
     add_updater_key(info, &mut given, &details);
     if !arguments.unchecked {
-        check::check(info, &given.parameters)?;
+        check::check(info, &given.parameters).inspect_err(|_| {
+            if !given.is_test_data() {
+                given.warn_of_secrets();
+            }
+        })?;
     }
     let placeholders = if arguments.dry_run { details.fill_in(info.credentials) } else { Vec::new() };
     let encoding = if arguments.xml { Encoding::Xml } else { Encoding::Json };

@@ -40,7 +40,7 @@ fn in_groups(digits: &mut [Digit], sums: &[Sums], groups: &[Piece]) {
             as_printed(digits, sums, &groups[first..], searched);
         }
     }
-    whole(digits, sums, groups);
+    in_small_groups(digits, sums, groups);
 }
 
 /// Joins adjacent pieces into groups. Pieces with only invisible characters between them are joined too, unless
@@ -115,19 +115,28 @@ fn between(digits: &mut [Digit], sums: &[Sums], groups: &[Piece], last: usize, s
     }
 }
 
-/// A row that is one number in smaller groups of equal length, as in `41.11.11.…`.
+/// Numbers in smaller groups of equal length, as in `41.11.11.…`. Other separators end such a row, as in `line_1>4.1.1.…`.
+fn in_small_groups(digits: &mut [Digit], sums: &[Sums], groups: &[Piece]) {
+    let mut first = 0;
+    for end in 2..=groups.len() {
+        if groups.get(end).is_none_or(|group| !group.same_sign) {
+            whole(digits, sums, &groups[first..end]);
+            first = end - 1;
+        }
+    }
+}
+
+/// A row with one separator that is one number.
 fn whole(digits: &mut [Digit], sums: &[Sums], groups: &[Piece]) {
+    let [first, .., last] = groups else { return };
+    let number = first.digits().start..last.digits().end;
     // Lists of small numbers are common, so the length and the first digit must be those of nearly all cards.
-    if !matches!(digits.len(), 15 | 16) || !(3..=6).contains(&digits[0].value()) {
+    if !matches!(number.len(), 15 | 16) || !(3..=6).contains(&digits[number.start].value()) {
         return;
     }
-    let length = groups[0].len();
-    let (last, others) = match groups.split_last() {
-        Some((last, others)) if length < GROUP_DIGITS => (last, others),
-        _ => return,
-    };
+    let (length, others) = (first.len(), &groups[..groups.len() - 1]);
     let even = others.iter().all(|group| group.len() == length) && last.len() <= length;
-    if even && groups[2..].iter().all(|group| group.same_sign) && is_right(sums, 0..digits.len()) {
-        hide_middle(digits);
+    if length < GROUP_DIGITS && even && is_right(sums, number.clone()) {
+        hide_middle(&mut digits[number]);
     }
 }

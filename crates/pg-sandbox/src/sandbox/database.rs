@@ -1,6 +1,9 @@
 //! A sandbox over a database that several processes share.
 
-use std::{fmt, path::PathBuf};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
 
 use zeroize::Zeroizing;
 
@@ -129,22 +132,26 @@ fn open(shared: &SharedStore, dice: &mut SeededRandom) -> Result<Postgres, OpenE
         StoreKey::Bytes(key) => return Ok(Postgres::open_with(url, KeyRing::new(key, older), &name)?),
         StoreKey::File(path) => path,
     };
-    let KeyFile { key, stage } = match vault::load_key(path)? {
-        Some(file) => file,
-        None => {
-            // Checked before a key is created: an existing store has one already.
-            if Postgres::is_there(url)? {
-                return Err(OpenError::KeyFileMissing(path.clone()));
-            }
-            let mut key = Zeroizing::new([0; 32]);
-            dice.fill(&mut *key);
-            vault::create_key(path, &key)?;
-            KeyFile { key, stage: Stage::New }
-        }
-    };
+    let KeyFile { key, stage } = key_file(path, url, dice)?;
     let store = Postgres::open_with(url, KeyRing::new(&key, older), &name)?;
     if stage == Stage::New {
         vault::mark_sealed(path, &key)?;
     }
     Ok(store)
+}
+
+/// Returns the key in a file, which is created with the store. Of several processes that start at once, one creates it.
+fn key_file(path: &Path, url: &str, dice: &mut SeededRandom) -> Result<KeyFile, OpenError> {
+    if let Some(file) = vault::load_key(path)? {
+        return Ok(file);
+    }
+    // Checked before a key is created: an existing store has one already.
+    if !Postgres::is_there(url)? {
+        let mut key = Zeroizing::new([0; 32]);
+        dice.fill(&mut *key);
+        if vault::create_key(path, &key)? {
+            return Ok(KeyFile { key, stage: Stage::New });
+        }
+    }
+    vault::load_key(path)?.ok_or_else(|| OpenError::KeyFileMissing(path.to_owned()))
 }

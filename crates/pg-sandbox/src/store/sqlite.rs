@@ -123,11 +123,13 @@ impl Unopened {
             Some(connection) => connection,
             None => {
                 file::create(&path)?;
+                file::make_private(&path)?;
                 connect(&path)?
             }
         };
         let mut sealer = Sealer::new(key);
         if schema::is_sealed(format) {
+            file::make_private(&path)?;
             let mut tables = Table::all(&connection)?;
             let check::Checked { whole, since, mut keys } = check::check(&connection, &mut sealer, &tables)?;
             write_ahead(&connection)?;

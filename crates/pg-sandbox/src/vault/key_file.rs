@@ -38,9 +38,7 @@ pub enum Stage {
 /// Returns the path of the key of a store file: beside it, with `.key` appended to its name.
 #[must_use]
 pub fn key_path(store: &Path) -> PathBuf {
-    let mut name = store.as_os_str().to_owned();
-    name.push(".key");
-    PathBuf::from(name)
+    beside(store, ".key")
 }
 
 /// Reads a key file that only its owner can read: 64 hexadecimal digits, and a line about the store. `None` if there is
@@ -67,13 +65,29 @@ pub fn load_key(path: &Path) -> Result<Option<KeyFile>, KeyFileError> {
     }
 }
 
-/// Creates a key file for a new store. It is durable before this returns.
+/// Creates a key file for a new store. It is durable before this returns, and no other process sees a part of it. Returns false if
+/// the file exists: then it is unchanged.
 ///
 /// # Errors
 ///
-/// [`KeyFileError::Io`], also if the file exists.
-pub(crate) fn create_key(path: &Path, key: &[u8; 32]) -> Result<(), KeyFileError> {
-    write(path, key, NEW).map_err(|error| KeyFileError::Io(path.to_owned(), error))
+/// [`KeyFileError::Io`].
+pub(crate) fn create_key(path: &Path, key: &[u8; 32]) -> Result<bool, KeyFileError> {
+    let whole = beside(path, &format!(".new-{}", std::process::id()));
+    let create = || {
+        remove(&whole)?;
+        write(&whole, key, NEW)?;
+        let created = match fs::hard_link(&whole, path) {
+            // Some file systems have no links.
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => write(path, key, NEW),
+            created => created,
+        };
+        remove(&whole)?;
+        match created {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            created => created.and_then(|()| private_file::sync_folder(path)).map(|()| true),
+        }
+    };
+    create().map_err(|error| KeyFileError::Io(path.to_owned(), error))
 }
 
 /// Records that the store beside the key exists and is sealed. The record is durable before this returns.
@@ -82,20 +96,35 @@ pub(crate) fn create_key(path: &Path, key: &[u8; 32]) -> Result<(), KeyFileError
 ///
 /// [`KeyFileError::Io`]; the file is then unchanged.
 pub(crate) fn mark_sealed(path: &Path, key: &[u8; 32]) -> Result<(), KeyFileError> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".new");
-    let fresh = PathBuf::from(name);
+    let fresh = beside(path, ".new");
     let replace = || {
-        // A killed process may have left one.
-        match fs::remove_file(&fresh) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
+        // Of several processes that share the key, one replaces the file; a replaced one is no longer locked by the next.
+        let held = fs::File::open(path)?;
+        held.lock()?;
+        if fs::read_to_string(path)?.ends_with(&format!("{SEALED}\n")) {
+            return Ok(());
         }
+        // A killed process may have left one.
+        remove(&fresh)?;
         write(&fresh, key, SEALED)?;
         fs::rename(&fresh, path)?;
         private_file::sync_folder(path)
     };
     replace().map_err(|error| KeyFileError::Io(path.to_owned(), error))
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Removes a file, if it exists.
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }
 
 fn write(path: &Path, key: &[u8; 32], stage: &str) -> io::Result<()> {
@@ -175,13 +204,15 @@ mod tests {
         let path = key_path(&folder.path().join("store.sqlite"));
         assert!(path.ends_with("store.sqlite.key"));
         assert!(load_key(&path).unwrap().is_none());
-        create_key(&path, &[0xa5; 32]).unwrap();
-        assert!(matches!(create_key(&path, &[0; 32]), Err(KeyFileError::Io(..))));
+        assert!(create_key(&path, &[0xa5; 32]).unwrap());
+        assert!(!create_key(&path, &[0; 32]).unwrap(), "another process has created it");
         let read = || load_key(&path).unwrap().map(|file| (*file.key, file.stage)).unwrap();
         assert_eq!(read(), ([0xa5; 32], Stage::New));
         fs::write(path.with_extension("key.new"), "left by a killed process").unwrap();
         mark_sealed(&path, &[0xa5; 32]).unwrap();
         assert_eq!(read(), ([0xa5; 32], Stage::Sealed));
+        mark_sealed(&path, &[0; 32]).unwrap();
+        assert_eq!(read(), ([0xa5; 32], Stage::Sealed), "another process has sealed it");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
@@ -204,7 +235,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt as _;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("store.key");
-        create_key(&path, &[1; 32]).unwrap();
+        assert!(create_key(&path, &[1; 32]).unwrap());
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         mark_sealed(&path, &[1; 32]).unwrap();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use bytes::Bytes;
 use http::{Method, Request};
 
-use crate::hosted_checkout::{CARD, DECLINED, PAN, Page, Shop, with};
+use crate::hosted_checkout::{CARD, DECLINED, PAN, Page, SILENT, Shop, with};
 
 /// How many transactions with this reference were approved.
 fn charges(shop: &mut Shop, reference: &str) -> usize {
@@ -110,10 +110,18 @@ fn the_browser_that_paid_is_shown_its_payment_when_it_opens_the_page_again() {
         let second = shop.submit(&token, &form, CARD);
         assert_ne!(second.trans_key(), paid.trans_key());
         assert_eq!(charges(&mut shop, auto_redirect), 2);
-        for (token, cookie) in [(&other, cookie), (&token, "paid=unknown"), (&token, "paid"), (&token, "")] {
+        for (token, cookie) in [(&other, cookie), (&token, "sent=unknown"), (&token, "sent"), (&token, "")] {
             assert!(open(&mut shop, &format!("/pay/{token}"), cookie).says("<form"), "{cookie}");
         }
     }
+    // Without an answer the customer is told so again, before the next form.
+    let silent = shop.token(&[]);
+    let answer = shop.pay(&silent, SILENT);
+    let (cookie, _) = answer.headers["set-cookie"].to_str().unwrap().split_once(';').unwrap();
+    let page = open(&mut shop, &format!("/pay/{silent}"), cookie);
+    assert!(page.says("It is unknown whether your card was charged") && page.form_key() == answer.form_key());
+    assert!(shop.submit(&silent, &page, CARD).says("Payment complete"));
+    assert!(open(&mut shop, &format!("/pay/{silent}"), cookie).says("Make another payment"));
     let declined = shop.token(&[]);
     assert!(!shop.pay(&declined, DECLINED).headers.contains_key("set-cookie"), "nothing was paid");
 }
@@ -156,7 +164,7 @@ fn a_client_that_sends_the_five_inputs_only_is_charged_once_a_visit() {
             if visit.is_empty() { 200 } else { 303 }
         );
     }
-    let empty = Request::post(format!("/pay/{token}")).method(Method::POST).body(bytes::Bytes::new()).unwrap();
+    let empty = Request::post(format!("/pay/{token}")).method(Method::POST).body(Bytes::new()).unwrap();
     assert_eq!(shop.send(empty).status(), 200);
 }
 

@@ -22,7 +22,7 @@ fn told(shop: &mut Shop, session: &str) -> String {
 fn assert_hidden(shop: &mut Shop, session: &str, landing: &Landing, pairs: &[(&str, &str)]) {
     for text in [landing.text.clone(), landing.location.clone(), told(shop, session)] {
         let digits: String = text.chars().filter(char::is_ascii_digit).collect();
-        for hidden in [PAN, "0000001000", "40000000"] {
+        for hidden in [PAN, "0000001000", "40000000", "4000%200000", "4000%2F0000", "4000%C2%A00000", "NDAwMDAw"] {
             let found = text.contains(hidden) || digits.contains(PAN);
             assert!(!found, "{pairs:?}: {hidden} in {text}");
         }
@@ -47,6 +47,11 @@ fn a_number_typed_into_any_field_is_masked() {
         ("cardholderAddressLine1", PARTED),
         ("formId", PAN),
         ("orderNumber", PAN),
+        ("collectNote", "4000%200000%200000%201000"),
+        ("collectNote", "4000%2F0000%2F0000%2F1000"),
+        ("customerSurname", "4000%C2%A00000%C2%A00000%C2%A01000"),
+        ("formId", "4000%200000%200000%201000"),
+        ("collectNote", "NDAwMDAwMDAwMDAwMTAwMA=="),
     ] {
         let other = if name == "cardExipryYear" { "cardExpiryYear" } else { name };
         for number in [PAN, "4111111111111111", "x"] {
@@ -98,11 +103,13 @@ fn swapped_fields_show_neither_number_nor_cv2() {
 #[test]
 fn the_browser_is_not_sent_on_with_the_number_in_its_address() {
     for (name, code) in [("nextPageUrl", "134"), ("currentPageUrl", "135")] {
-        let mut shop = Shop::new();
-        let session = shop.initiate();
-        let landing = shop.post(&session, &with(GOOD, &[(name, "https://shop.example/?card=4000-0000-0000-1000")]));
-        assert_eq!(landing.error(), code);
-        assert_hidden(&mut shop, &session, &landing, &[]);
+        for number in ["4000-0000-0000-1000", "4000%200000%200000%201000", "%34000000000001000"] {
+            let mut shop = Shop::new();
+            let session = shop.initiate();
+            let landing = shop.post(&session, &with(GOOD, &[(name, &format!("https://shop.example/?card={number}"))]));
+            assert_eq!(landing.error(), code);
+            assert_hidden(&mut shop, &session, &landing, &[]);
+        }
     }
 }
 

@@ -27,6 +27,9 @@ use crate::codes::SandboxErrorCode;
 use checkout::{Alert, Page};
 use entered::Entered;
 
+/// The cookie with the key of the visit whose form this browser sent.
+const SENT: &str = "sent";
+
 /// Answers `/pay/…`: a token's page, or one of the final pages for customers of merchants without pages of their own.
 pub(in super::super) fn pay(context: &mut Context<'_>, path: &str, request: &Request<Bytes>) -> Result<Reply, Refusal> {
     context.basis = Basis::new("3 §3.1");
@@ -64,8 +67,8 @@ fn visit(context: &mut Context<'_>, token: &str, request: &Request<Bytes>) -> Re
     if !token.visit() {
         return Ok(ended::page(&token, TokenEnd::Expired));
     }
-    if let Some(payment) = paid_before(context, &token, request)? {
-        return paid::before(context, &token, &payment);
+    if let Some(result) = sent_before(context, &token, request)? {
+        return Ok(result);
     }
     context.records.put(&token)?;
     if let (Redemption::Visit, Some(address)) = (merchant.redemption, &token.redemption_redirect_url) {
@@ -81,27 +84,43 @@ fn visit(context: &mut Context<'_>, token: &str, request: &Request<Bytes>) -> Re
     Ok(Page { token: &token, visit: &visit.key, entered: &entered, alert: None, faults: &[] }.reply())
 }
 
-/// Returns the payment that this browser made with the token, unless the customer wants to make another. Browsers request the
-/// page anew when a customer goes back to it, and fill the new form in as the old one was (A136).
-fn paid_before(
+/// Returns the page with the result of the form that this browser sent, if it was paid or the bank did not answer, unless the customer
+/// wants to make another payment. Browsers request the page anew when a customer goes back to it, and fill the new form in as the old
+/// one was (A136).
+fn sent_before(
     context: &mut Context<'_>,
     token: &CheckoutToken,
     request: &Request<Bytes>,
-) -> Result<Option<Payment>, Refusal> {
+) -> Result<Option<Reply>, Refusal> {
     if request.uri().query() == Some(paid::AGAIN) {
         return Ok(None);
     }
     let cookies = request.headers().get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut cookies = cookies.flat_map(|value| value.split(';')).filter_map(|cookie| cookie.trim().split_once('='));
-    let Some((_, key)) = cookies.find(|(name, _)| *name == paid::COOKIE) else { return Ok(None) };
+    let Some((_, key)) = cookies.find(|(name, _)| *name == SENT) else { return Ok(None) };
     let Some(visit) = context.records.get::<CheckoutVisit>(key)?.filter(|visit| visit.token == token.key) else {
         return Ok(None);
     };
     context.basis.assume(assumed::ONE_CHARGE_FOR_ONE_PAYMENT_FORM);
-    Ok(match last_outcome(context, &visit)? {
-        Some((FormOutcome::Approved { transaction }, _)) => context.records.get::<Payment>(&transaction)?,
-        _ => None,
+    let Some((outcome, next)) = last_outcome(context, &visit)? else { return Ok(None) };
+    Ok(match &outcome {
+        FormOutcome::Approved { transaction } => match context.records.get::<Payment>(transaction)? {
+            Some(payment) => Some(paid::before(context, token, &payment)?),
+            None => None,
+        },
+        FormOutcome::Unanswered { .. } => {
+            let entered = Entered::of_customer(&token.user);
+            Some(shown(context, token, key, &entered, &outcome, next.as_deref(), Replay::Yes)?)
+        }
+        FormOutcome::Challenged { .. } | FormOutcome::Declined { .. } => None,
     })
+}
+
+/// The reply to the form of `visit`, which the browser remembers as sent.
+fn remembered(reply: Reply, token: &CheckoutToken, visit: &str) -> Result<Reply, Refusal> {
+    let cookie = format!("{SENT}={visit}; Path=/pay/{}; HttpOnly; SameSite=Lax", token.key);
+    let cookie = HeaderValue::try_from(cookie).map_err(|_| Refusal::from(SandboxErrorCode::SANDBOX_FAILURE))?;
+    Ok(reply.setting_cookie(cookie))
 }
 
 /// A form shown to a customer.
@@ -281,7 +300,7 @@ fn shown(
         FormOutcome::Unanswered { .. } => None,
     };
     if let (FormOutcome::Approved { .. }, Some(payment)) = (outcome, &transaction) {
-        return paid::reply(context, token, visit, payment);
+        return remembered(paid::reply(context, token, payment)?, token, visit);
     }
     if let Some(end) = token.end(context.now) {
         return Ok(ended::page(token, end));
@@ -292,6 +311,6 @@ fn shown(
     };
     context.basis.assume(assumed::PAYMENT_PAGE_AFTER_A_CHALLENGE);
     let alert = Alert::new(transaction.as_ref(), challenge, replay == Replay::Yes);
-    let visit = next.unwrap_or_default();
-    Ok(Page { token, visit, entered, alert: Some(alert), faults: &[] }.reply())
+    let reply = Page { token, visit: next.unwrap_or_default(), entered, alert: Some(alert), faults: &[] }.reply();
+    if matches!(outcome, FormOutcome::Unanswered { .. }) { remembered(reply, token, visit) } else { Ok(reply) }
 }

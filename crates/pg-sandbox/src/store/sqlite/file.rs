@@ -44,7 +44,7 @@ pub(super) fn create(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Removes the permissions of other users from a file of an earlier version, which created it with those of the umask.
+/// Removes the permissions of other users from a store that something else created, copied or changed.
 pub(super) fn make_private(path: &Path) -> Result<(), StoreError> {
     #[cfg(unix)]
     {

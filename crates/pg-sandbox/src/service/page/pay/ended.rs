@@ -70,7 +70,11 @@ pub(super) fn success(context: &mut Context<'_>) -> Reply {
 
 /// Returns the page after the customer cancelled.
 pub(super) fn cancelled(context: &mut Context<'_>) -> Reply {
-    landing(context, "Payment cancelled", "Nothing was charged. You can close this page.")
+    landing(
+        context,
+        "Payment cancelled",
+        "You have left the payment page. It charges nothing more, and you can close it.",
+    )
 }
 
 fn landing(context: &mut Context<'_>, title: &str, text: &str) -> Reply {

@@ -15,27 +15,16 @@ use crate::{
     service::page_url::PageUrl,
 };
 
-/// The cookie with the key of the visit that this browser paid by.
-pub(super) const COOKIE: &str = "paid";
 /// The query of a page that is opened to pay once more.
 pub(super) const AGAIN: &str = "again";
 
-/// Returns the answer to the form of `visit`, which was paid. The browser remembers that (A136).
-pub(super) fn reply(
-    context: &mut Context<'_>,
-    token: &CheckoutToken,
-    visit: &str,
-    payment: &Payment,
-) -> Result<Reply, Refusal> {
-    let reply = if token.auto_redirect {
-        context.basis.assume_all(ASSUMED);
-        Reply::see_other(with_key(&token.success_url, payment)?)
-    } else {
-        receipt(context, token, payment, "")?
-    };
-    let cookie = format!("{COOKIE}={visit}; Path=/pay/{}; HttpOnly; SameSite=Lax", token.key);
-    let cookie = HeaderValue::try_from(cookie).map_err(|_| Refusal::from(SandboxErrorCode::SANDBOX_FAILURE))?;
-    Ok(reply.setting_cookie(cookie))
+/// Returns the answer to a form that was paid.
+pub(super) fn reply(context: &mut Context<'_>, token: &CheckoutToken, payment: &Payment) -> Result<Reply, Refusal> {
+    if !token.auto_redirect {
+        return receipt(context, token, payment, "");
+    }
+    context.basis.assume_all(ASSUMED);
+    Ok(Reply::see_other(with_key(&token.success_url, payment)?))
 }
 
 /// Returns the page for a customer who opens or goes back to the page of a payment that this browser has made.

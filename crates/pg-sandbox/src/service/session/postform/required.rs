@@ -1,5 +1,6 @@
 //! The required parts of a form (A80).
 
+use percent_encoding::percent_decode_str;
 use pg_model::{ApiRequest as _, ErrorCode, PostForm};
 
 use super::{PageUrl, Refusal};
@@ -23,7 +24,8 @@ fn page(form: &Form, name: &str, code: ErrorCode) -> Result<PageUrl, Refusal> {
         .ok_or_else(|| Refusal::from(code.clone()).assuming(assumed::CODE_OF_A_MISSING_FIELD_IN_POSTFORM))?;
     // The redirect would carry the number in its URL.
     let number = form.given("cardNumber").map(card_numbers::digits);
-    if card_numbers::masked(address, number.as_deref(), Search::Entered) != address {
+    let contains_it = |text: &str| card_numbers::masked(text, number.as_deref(), Search::Entered) != text;
+    if contains_it(address) || contains_it(&percent_decode_str(address).decode_utf8_lossy()) {
         return Err(Refusal::from(code)
             .assuming(assumed::CODE_OF_A_MISSING_FIELD_IN_POSTFORM)
             .assuming(assumed::CONTENT_OF_A_REDIRECT));
