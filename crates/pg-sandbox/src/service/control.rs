@@ -93,6 +93,12 @@ pub(super) fn call(context: &mut Context<'_>, path: &str, request: &Request<Byte
         return Ok(accounts::missing(context, name));
     }
     let segments: Vec<&str> = path.split('/').collect();
+    if let [list, key] | [list, key, "spoil" | "redeliver"] = &*segments
+        && let Some(list) = List::named(list)
+        && !list.is_of_the_account(context, key, request)?
+    {
+        return Ok(list.no_such_entry());
+    }
     match (request.method(), &*segments) {
         (&Method::GET, ["merchants"]) => Ok(shown(context.merchants().view())),
         (&Method::GET, ["accounts"]) => accounts::list(context),

@@ -156,3 +156,25 @@ fn batches_and_callbacks_come_on_the_clock_of_their_account() {
     assert_eq!(answered, [r#"{"705":1}"#, r#"{"706":1}"#, r#"{"706":1}"#]);
     assert!(pg_stores::rests(&shared.sandbox, shared.now) || !sent.is_empty());
 }
+
+#[test]
+fn an_entry_of_another_account_is_neither_shown_nor_changed() {
+    let mut shared = Shared::new();
+    let (one, other) = (shared.account("{}"), shared.account("{}"));
+    let key = one.pay(&mut shared, "order-1");
+    let tokens = one.done(&mut shared, "token/tokeniseTransactionKey", &[("transactionKey", &key)]);
+    let token = tokens["cardKeyDetails"]["0"]["cardKey"].as_str().unwrap().to_owned();
+    let updater = one.merchant.account_updater_key.as_ref().unwrap().expose();
+    let batch = [("accountUpdaterKey", updater), ("cardKey", &token), ("callbackUrl", "https://shop.example/callback")];
+    let batch = one.done(&mut shared, "token/requestAccountUpdater", &batch);
+    let batch = batch["batchKey"].as_str().unwrap().to_owned();
+    for path in [format!("transactions/{key}"), format!("tokens/{token}"), format!("batches/{batch}")] {
+        assert!(shared.get(&path).is_object() && shared.get(&format!("{path}?account={}", one.name)).is_object());
+        let (status, code, _) = shared.refused(Method::GET, &format!("{path}?account={}", other.name), "");
+        assert_eq!((status, code.as_str()), (404, "no-such-entry"), "{path}");
+    }
+    let spoil = |account: &Job| format!("batches/{batch}/spoil?account={}", account.name);
+    assert_eq!(shared.refused(Method::POST, &spoil(&other), "").0, 404);
+    assert_eq!(shared.get(&format!("batches/{batch}"))["spoiled"], false);
+    assert_eq!(shared.post(&spoil(&one), "")["spoiled"], true);
+}

@@ -132,8 +132,25 @@ impl List {
     pub(in super::super) fn show_entry(self, context: &mut Context<'_>, key: &str) -> Result<Answer, Refusal> {
         Ok(match self.entry(context, key)? {
             Some(entry) => shown(entry),
-            None => error(StatusCode::NOT_FOUND, &format!("there is no entry with this key in {}", self.name())),
+            None => self.no_such_entry(),
         })
+    }
+
+    /// Whether an entry belongs to the account of `?account=`, if the call names one and the entry exists.
+    pub(in super::super) fn is_of_the_account(
+        self,
+        context: &mut Context<'_>,
+        key: &str,
+        request: &Request<Bytes>,
+    ) -> Result<bool, Refusal> {
+        let query = request.uri().query().unwrap_or_default();
+        let account = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "account");
+        let Some((_, account)) = account else { return Ok(true) };
+        Ok(self.entry(context, key)?.is_none_or(|entry| entry["merchant"] == *account))
+    }
+
+    pub(in super::super) fn no_such_entry(self) -> Answer {
+        error(StatusCode::NOT_FOUND, &format!("there is no entry with this key in {}", self.name()))
     }
 }
 
