@@ -52,7 +52,9 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     let metadata = workspace::metadata(root)?;
     let sources = read_sources(root)?;
 
-    let mut violations = direction::check(&direction::members(&metadata));
+    let members = direction::members(&metadata);
+    let mut violations = direction::check(&members);
+    violations.extend(direction::check_page(&members, &sources));
     for core in purity::CORES {
         if metadata.packages.iter().any(|package| package.name == *core) {
             violations.extend(purity::check(core, &purity::tree(root, core)?)?);

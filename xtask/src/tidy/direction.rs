@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cargo_metadata::{DependencyKind, Metadata};
 
-use super::Violation;
+use super::{Source, Violation};
+
+const ARCHITECTURE: &str = "docs/internals/architecture.md";
 
 /// The layers. A crate may name the crates of its row, and what those may name in turn, since they
 /// bring it along anyway. `pg-sandbox` has no way to `pg-proto`: an encoder's bug must not meet
@@ -119,6 +121,17 @@ pub(super) fn check(members: &[Member]) -> Vec<Violation> {
     violations
 }
 
+/// Reports each member that has no row in the tables of the architecture page.
+pub(super) fn check_page(members: &[Member], sources: &[Source]) -> Vec<Violation> {
+    let Some(page) = sources.iter().find(|source| source.path == ARCHITECTURE) else { return Vec::new() };
+    let cells = page.text.lines().filter_map(|line| line.strip_prefix("| ")?.split('|').next());
+    let named: BTreeSet<&str> = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
+    let missing = members.iter().filter(|member| !named.contains(member.name.as_str()));
+    missing
+        .map(|Member { name, .. }| Violation::new(ARCHITECTURE, format!("{name} has no row"), "say what it knows"))
+        .collect()
+}
+
 fn closure<'a>(name: &str, layers: &BTreeMap<&'a str, &'a [&'a str]>) -> BTreeSet<&'a str> {
     let mut found = BTreeSet::new();
     let mut open: Vec<&str> = layers.get(name).map_or_else(Vec::new, |edges| edges.to_vec());
@@ -138,15 +151,25 @@ fn join(names: &BTreeSet<&str>) -> String {
 mod tests {
     use super::*;
 
+    fn members(graph: &[(&str, &[&str])]) -> Vec<Member> {
+        let member = |(name, names): &(&str, &[&str])| Member {
+            name: (*name).to_owned(),
+            names: names.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        graph.iter().map(member).collect()
+    }
+
     fn complaints(graph: &[(&str, &[&str])]) -> Vec<String> {
-        let members: Vec<Member> = graph
-            .iter()
-            .map(|(name, names)| Member {
-                name: (*name).to_owned(),
-                names: names.iter().map(|name| (*name).to_owned()).collect(),
-            })
-            .collect();
-        check(&members).iter().map(ToString::to_string).collect()
+        check(&members(graph)).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_crate_without_a_row_on_the_architecture_page_is_reported() {
+        let page = super::super::source(ARCHITECTURE, "`pg-c`\n| crate | knows |\n| `pg-a`, `pg-b` | `pg-d` |\n");
+        let members = members(&[("pg-a", &[]), ("pg-b", &[]), ("pg-c", &[]), ("pg-d", &[])]);
+        let found: Vec<String> = check_page(&members, &[page]).iter().map(ToString::to_string).collect();
+        let row = |name: &str| format!("{ARCHITECTURE}: {name} has no row; say what it knows");
+        assert_eq!(found, [row("pg-c"), row("pg-d")]);
     }
 
     #[test]
