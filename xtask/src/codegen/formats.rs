@@ -28,7 +28,7 @@ const NATURAL: &[&str] = &["u64"];
 /// Every format, in the order of `pg_model::format::Format`.
 pub(super) const FORMATS: &[Format] = &[
     format("text", "Text", "text without control characters", TEXT, "Example"),
-    format("lines", "Lines", "text without control characters but line breaks", LINES, "Example"),
+    format("lines", "Lines", "text without control characters except line breaks", LINES, "Example"),
     format("alphanumeric", "Alphanumeric", "letters and digits", "[A-Za-z0-9]+", "A1"),
     format("digits", "Digits", "digits", "[0-9]+", "12345"),
     Format { types: NUMBERS, ..format("integer", "Integer", "a whole number", "", "1") },
@@ -96,7 +96,7 @@ pub(super) const FORMATS: &[Format] = &[
         ..format("card-keys", "CardKeys", "1 to 5,000 card keys separated by commas, none twice", "", "")
     },
     format("msisdn", "Msisdn", "a telephone number in international format", r"\+?[0-9]+", "447700900123"),
-    format("phone", "Phone", "digits with the country code, no zero in front", "[1-9][0-9]*", "447700900123"),
+    format("phone", "Phone", "digits with the country code, no leading zero", "[1-9][0-9]*", "447700900123"),
 ];
 
 const fn format(

@@ -10,7 +10,7 @@ use super::{
     reference,
 };
 
-/// The number of an item: no zero in front, at most six digits.
+/// The number of an item: no leading zero, at most six digits.
 const NUMBER: &str = "(0|[1-9][0-9]{0,5})";
 
 /// The form of a method, with examples.

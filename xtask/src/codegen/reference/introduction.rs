@@ -10,14 +10,14 @@ const CREDENTIALS: &str = "## Credentials\n\n\
     | signed | `apiKey`, `apiPassword`, and `shaSignature` over all the others | 1 §5 |\n\
     | session | none: a customer's browser posts the form, and its `sessionKey` replaces them | 2 §4.2 |\n\
     | enterprise | `api_key`, `api_password` and `version`, which is 5 | 3 §4 |\n\n\
-    The pages of the services leave them out.\n\n";
+    The pages of the services omit these parameters.\n\n";
 
 const RETRY: &str = "## Retry classes\n\n\
     Whether a request may be sent again if it is unknown whether it was executed.\n\n\
     | Class | What to do |\n| --- | --- |\n\
-    | safe | Send it again: twice does what once does. |\n\
-    | lookup-first | Look the payment up by its `uniqueMerchantReference`. Only if it is not there, send it again with the same reference. |\n\
-    | never | Let a person decide: there is nothing by which the first one could be found. |\n\n";
+    | safe | Send it again: repeating it has no further effect. |\n\
+    | lookup-first | Look the payment up by its `uniqueMerchantReference`. Only if nothing is found, send it again with the same reference. |\n\
+    | never | Do not resend it automatically: no lookup can find the first request. |\n\n";
 
 pub(super) fn page(tables: &Tables) -> String {
     let services = tables.services.iter().map(|service| {
@@ -30,10 +30,10 @@ pub(super) fn page(tables: &Tables) -> String {
         vec![name, text(format.description), pattern]
     });
     format!(
-        "# Reference\n\nEvery method, parameter, reply and code, as the tables in `crates/pg-model/tables` have them. Sources name\n\
-         document and section. The same as OpenAPI: [openapi.yaml](openapi.yaml). What the documents leave open:\n\
+        "# Reference\n\nEvery method, parameter, reply and code, from the tables in `crates/pg-model/tables`. Sources name\n\
+         document and section. The same facts as OpenAPI: [openapi.yaml](openapi.yaml). What the documents leave open:\n\
          [assumptions](assumptions.md).\n\n{}[Codes](codes.md) · [Records](records.md)\n\n{CREDENTIALS}{RETRY}\
-         ## Formats\n\nWhat a value has to look like. Lengths are a rule of their own and count characters, not bytes. An optional\n\
+         ## Formats\n\nThe format of a value. Lengths are checked separately and count characters, not bytes. An optional\n\
          parameter may be empty, which is the same as not sent.\n\n{}",
         table(&["Service", "What it is for", "Methods"], services),
         table(&["Format", "A value is", "Pattern"], formats),

@@ -77,7 +77,7 @@ fn answer(method: &Method) -> String {
 fn info(tables: &Tables, service: &Service, method: &Method, reply: &str) -> String {
     let fields: Vec<String> = field_paths(tables, &method.fields, "");
     format!(
-        "/// What the tables know of the method.\npub(crate) static INFO: MethodInfo = MethodInfo {{ \
+        "/// The facts about this method from the tables.\npub(crate) static INFO: MethodInfo = MethodInfo {{ \
          service: &super::{service}, name: {name}, rust: {rust}, title: {title}, doc: {doc}, source: {source}, \
          credentials: AuthScheme::{credentials}, retry: RetrySafety::{retry}, retry_why: {why}, fields: &[{fields}], \
          reply: {reply:?}, new_reply: new_reply::<{type_name}>, check: check_as::<{type_name}> }};\n\n",

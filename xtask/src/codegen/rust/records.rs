@@ -17,7 +17,7 @@ fn code(record: &Record) -> String {
     let rows: String = record.fields.iter().map(|part| row(record, part)).collect();
     format!(
         "{PRELUDE}/// {doc} (spec {source})\n#[derive(Clone, Debug, Default, PartialEq, Eq)]\n#[non_exhaustive]\npub struct {name} {{\n{fields}\
-         /// What the service sent and the tables do not know.\npub extra: Extra,\n}}\n\n\
+         /// Fields that the service sent and the tables do not list.\npub extra: Extra,\n}}\n\n\
          record_traits!({name});\n\n\
          impl Record for {name} {{\n    record_fields! {{\n{rows}    }}\n{missing}}}\n",
         doc = record.doc,

@@ -24,7 +24,7 @@ pub struct BillingAddress {
 }
 
 impl BillingAddress {
-    /// With nothing set.
+    /// Creates it without parameters.
     pub fn new() -> Self {
         Self::default()
     }

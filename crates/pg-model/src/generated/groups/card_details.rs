@@ -20,7 +20,7 @@ pub struct CardDetails {
 }
 
 impl CardDetails {
-    /// With everything that is required.
+    /// Creates it with all required parameters.
     pub fn new(number: impl Into<CardNumber>, expiry_month: impl Into<String>, expiry_year: impl Into<String>) -> Self {
         Self {
             number: number.into(),

@@ -26,7 +26,7 @@ pub struct CardholderAddress {
 }
 
 impl CardholderAddress {
-    /// With nothing set.
+    /// Creates it without parameters.
     pub fn new() -> Self {
         Self::default()
     }

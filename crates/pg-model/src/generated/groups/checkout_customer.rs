@@ -17,14 +17,14 @@ pub struct CheckoutCustomer {
     pub email: Option<String>,
     /// Date of birth, day first. `date_of_birth`: Char(8), DDMMYYYY (spec 3 §4.1).
     pub date_of_birth: Option<Secret>,
-    /// Mobile number: country code and digits, no zero in front. `mobile_phone`: integer (spec 3 §4.1).
+    /// Mobile number: country code and digits, no leading zero. `mobile_phone`: integer (spec 3 §4.1).
     pub mobile_phone: Option<String>,
-    /// Home number: country code and digits, no zero in front. `home_phone`: integer (spec 3 §4.1).
+    /// Home number: country code and digits, no leading zero. `home_phone`: integer (spec 3 §4.1).
     pub home_phone: Option<String>,
 }
 
 impl CheckoutCustomer {
-    /// With nothing set.
+    /// Creates it without parameters.
     pub fn new() -> Self {
         Self::default()
     }
@@ -54,12 +54,12 @@ impl CheckoutCustomer {
         Self { date_of_birth: Some(date_of_birth.into()), ..self }
     }
 
-    /// Mobile number: country code and digits, no zero in front. `mobile_phone`: integer (spec 3 §4.1).
+    /// Mobile number: country code and digits, no leading zero. `mobile_phone`: integer (spec 3 §4.1).
     pub fn mobile_phone(self, mobile_phone: impl Into<String>) -> Self {
         Self { mobile_phone: Some(mobile_phone.into()), ..self }
     }
 
-    /// Home number: country code and digits, no zero in front. `home_phone`: integer (spec 3 §4.1).
+    /// Home number: country code and digits, no leading zero. `home_phone`: integer (spec 3 §4.1).
     pub fn home_phone(self, home_phone: impl Into<String>) -> Self {
         Self { home_phone: Some(home_phone.into()), ..self }
     }
@@ -99,9 +99,9 @@ pub(crate) static DATE_OF_BIRTH: Field = Field::optional("date_of_birth", "date_
     .sensitive();
 
 pub(crate) static MOBILE_PHONE: Field = Field::optional("mobile_phone", "mobile_phone")
-    .doc("3 §4.1", "integer", "Mobile number: country code and digits, no zero in front.")
+    .doc("3 §4.1", "integer", "Mobile number: country code and digits, no leading zero.")
     .format(Format::Phone, Length::Any);
 
 pub(crate) static HOME_PHONE: Field = Field::optional("home_phone", "home_phone")
-    .doc("3 §4.1", "integer", "Home number: country code and digits, no zero in front.")
+    .doc("3 §4.1", "integer", "Home number: country code and digits, no leading zero.")
     .format(Format::Phone, Length::Any);

@@ -21,7 +21,7 @@ impl CheckoutItem {
     /// The parameters of one.
     pub(crate) const FIELDS: &'static [&'static Field] = &[&NAME, &PRICE, &QUANTITY, &REFERENCE];
 
-    /// With everything that is required.
+    /// Creates it with all required parameters.
     pub fn new(name: impl Into<String>, price: impl Into<Decimal>) -> Self {
         Self { name: name.into(), price: price.into(), quantity: None, reference: None }
     }

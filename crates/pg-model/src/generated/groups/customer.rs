@@ -20,7 +20,7 @@ pub struct Customer {
 }
 
 impl Customer {
-    /// With nothing set.
+    /// Creates it without parameters.
     pub fn new() -> Self {
         Self::default()
     }

@@ -26,7 +26,7 @@ pub struct CustomerAddress {
 }
 
 impl CustomerAddress {
-    /// With nothing set.
+    /// Creates it without parameters.
     pub fn new() -> Self {
         Self::default()
     }

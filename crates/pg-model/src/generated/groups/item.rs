@@ -21,7 +21,7 @@ impl Item {
     /// The parameters of one.
     pub(crate) const FIELDS: &'static [&'static Field] = &[&NAME, &PRICE, &QUANTITY, &REFERENCE];
 
-    /// With everything that is required.
+    /// Creates it with all required parameters.
     ///
     /// `price` is in whole minor units of the currency: 499 is 4.99 GBP.
     pub fn new(name: impl Into<String>, price: u64) -> Self {

@@ -18,7 +18,7 @@ pub struct Mcc {
 }
 
 impl Mcc {
-    /// With nothing set.
+    /// Creates it without parameters.
     pub fn new() -> Self {
         Self::default()
     }

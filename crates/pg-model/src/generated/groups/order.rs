@@ -24,7 +24,7 @@ pub struct Order {
 }
 
 impl Order {
-    /// With everything that is required.
+    /// Creates it with all required parameters.
     pub fn new(currency: impl Into<Currency>) -> Self {
         Self {
             currency: currency.into(),

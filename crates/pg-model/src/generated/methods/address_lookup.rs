@@ -16,7 +16,7 @@ pub struct AddressLookup {
 }
 
 impl AddressLookup {
-    /// With everything that is required.
+    /// Creates it with all required parameters.
     pub fn new(property_name: impl Into<String>, postcode: impl Into<String>) -> Self {
         Self { property_name: property_name.into(), postcode: postcode.into() }
     }
@@ -41,7 +41,7 @@ impl ApiRequest for AddressLookup {
     }
 }
 
-/// What the tables know of the method.
+/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::ENTERPRISE,
     name: "address",

@@ -16,7 +16,7 @@ pub struct Auth {
 }
 
 impl Auth {
-    /// With everything that is required.
+    /// Creates it with all required parameters.
     pub fn new(card: CardDetails, order: Order) -> Self {
         Self { card, order }
     }
@@ -38,7 +38,7 @@ impl ApiRequest for Auth {
     }
 }
 
-/// What the tables know of the method.
+/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TRANSACTION,
     name: "auth",

@@ -18,7 +18,7 @@ pub struct AuthCardKey {
 }
 
 impl AuthCardKey {
-    /// With everything that is required.
+    /// Creates it with all required parameters.
     pub fn new(card_key: impl Into<CardKey>, order: Order) -> Self {
         Self { card_key: card_key.into(), order, card_cv2: None }
     }
@@ -50,7 +50,7 @@ impl ApiRequest for AuthCardKey {
     }
 }
 
-/// What the tables know of the method.
+/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TRANSACTION,
     name: "authCardKey",

@@ -16,7 +16,7 @@ pub struct AuthSessionKey {
 }
 
 impl AuthSessionKey {
-    /// With everything that is required.
+    /// Creates it with all required parameters.
     pub fn new(session_key: impl Into<SessionKey>, order: Order) -> Self {
         Self { session_key: session_key.into(), order }
     }
@@ -53,7 +53,7 @@ impl ApiRequest for AuthSessionKey {
     }
 }
 
-/// What the tables know of the method.
+/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TRANSACTION,
     name: "authSessionKey",

@@ -20,7 +20,7 @@ pub struct AuthThreeDSecure {
 }
 
 impl AuthThreeDSecure {
-    /// With everything that is required.
+    /// Creates it with all required parameters.
     pub fn new(authentication_key: impl Into<AuthenticationKey>) -> Self {
         Self {
             authentication_key: authentication_key.into(),
@@ -72,7 +72,7 @@ impl ApiRequest for AuthThreeDSecure {
     }
 }
 
-/// What the tables know of the method.
+/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TRANSACTION,
     name: "auth3DSecure",

@@ -14,7 +14,7 @@ pub struct CancelToken {
 }
 
 impl CancelToken {
-    /// With everything that is required.
+    /// Creates it with all required parameters.
     pub fn new(token_id: impl Into<TokenId>) -> Self {
         Self { token_id: token_id.into() }
     }
@@ -35,7 +35,7 @@ impl ApiRequest for CancelToken {
     }
 }
 
-/// What the tables know of the method.
+/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::ENTERPRISE,
     name: "canceltoken",

@@ -16,7 +16,7 @@ pub struct DeleteToken {
 }
 
 impl DeleteToken {
-    /// With everything that is required.
+    /// Creates it with all required parameters.
     pub fn new(card_key: impl Into<CardKey>) -> Self {
         Self { card_key: card_key.into(), merchant_customer_reference: None }
     }
@@ -49,7 +49,7 @@ impl ApiRequest for DeleteToken {
     }
 }
 
-/// What the tables know of the method.
+/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TOKEN,
     name: "delete",

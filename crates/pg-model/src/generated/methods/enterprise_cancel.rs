@@ -18,7 +18,7 @@ pub struct EnterpriseCancel {
 }
 
 impl EnterpriseCancel {
-    /// With everything that is required.
+    /// Creates it with all required parameters.
     pub fn new(prev_trans_key: impl Into<TransactionKey>, trans_value: impl Into<Decimal>) -> Self {
         Self { prev_trans_key: prev_trans_key.into(), trans_value: trans_value.into(), trans_class: None }
     }
@@ -50,7 +50,7 @@ impl ApiRequest for EnterpriseCancel {
     }
 }
 
-/// What the tables know of the method.
+/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::ENTERPRISE,
     name: "cancel",

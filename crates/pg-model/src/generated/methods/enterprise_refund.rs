@@ -20,7 +20,7 @@ pub struct EnterpriseRefund {
 }
 
 impl EnterpriseRefund {
-    /// With everything that is required.
+    /// Creates it with all required parameters.
     pub fn new(prev_trans_key: impl Into<TransactionKey>, trans_value: impl Into<Decimal>) -> Self {
         Self {
             prev_trans_key: prev_trans_key.into(),
@@ -64,7 +64,7 @@ impl ApiRequest for EnterpriseRefund {
     }
 }
 
-/// What the tables know of the method.
+/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::ENTERPRISE,
     name: "refund",

@@ -14,7 +14,7 @@ pub struct EnterpriseTransactionLookup {
 }
 
 impl EnterpriseTransactionLookup {
-    /// With everything that is required.
+    /// Creates it with all required parameters.
     pub fn new(trans_key: impl Into<TransactionKey>) -> Self {
         Self { trans_key: trans_key.into() }
     }
@@ -35,7 +35,7 @@ impl ApiRequest for EnterpriseTransactionLookup {
     }
 }
 
-/// What the tables know of the method.
+/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::ENTERPRISE,
     name: "transaction_lookup",

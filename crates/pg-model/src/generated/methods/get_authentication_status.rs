@@ -14,7 +14,7 @@ pub struct GetAuthenticationStatus {
 }
 
 impl GetAuthenticationStatus {
-    /// With everything that is required.
+    /// Creates it with all required parameters.
     pub fn new(authentication_key: impl Into<AuthenticationKey>) -> Self {
         Self { authentication_key: authentication_key.into() }
     }
@@ -35,7 +35,7 @@ impl ApiRequest for GetAuthenticationStatus {
     }
 }
 
-/// What the tables know of the method.
+/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TRANSACTION,
     name: "getAuthenticationStatus",

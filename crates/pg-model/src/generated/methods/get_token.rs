@@ -13,13 +13,13 @@ pub struct GetToken {
     pub token_start: Option<u64>,
     /// End of the token's validity, in seconds since 1970. Default: merchant default, usually start + 1 week. `token_expiry`: Unix timestamp (spec 3 §4.1).
     pub token_expiry: Option<u64>,
-    /// How many approved transactions the token allows; -1 for any number. Default: merchant default, usually -1. `token_uses`: integer, max 127 (spec 3 §4.1).
+    /// How many approved transactions the token allows; -1 for unlimited. Default: merchant default, usually -1. `token_uses`: integer, max 127 (spec 3 §4.1).
     pub token_uses: Option<i64>,
-    /// How many visits the token allows; -1 for any number. Default: -1. `token_redemptions`: integer, max 127 (spec 3 §4.1).
+    /// How many visits the token allows; -1 for unlimited. Default: -1. `token_redemptions`: integer, max 127 (spec 3 §4.1).
     pub token_redemptions: Option<i64>,
     /// The address for the customer after an approval. Default: merchant default. `success_url`: Char (spec 3 §4.1).
     pub success_url: Option<Url>,
-    /// The address for a customer who gives up. Default: merchant default. `cancel_url`: Char (spec 3 §4.1).
+    /// The URL to which a customer who cancels returns. Default: merchant default. `cancel_url`: Char (spec 3 §4.1).
     pub cancel_url: Option<Url>,
     /// Currency of the prices; it must be configured on the account. Default: merchant default. `currency`: Char(3) (spec 3 §4.1).
     pub currency: Option<Currency>,
@@ -54,7 +54,7 @@ pub struct GetToken {
 }
 
 impl GetToken {
-    /// With nothing set.
+    /// Creates it without parameters.
     pub fn new() -> Self {
         Self::default()
     }
@@ -69,12 +69,12 @@ impl GetToken {
         Self { token_expiry: Some(token_expiry), ..self }
     }
 
-    /// How many approved transactions the token allows; -1 for any number. Default: merchant default, usually -1. `token_uses`: integer, max 127 (spec 3 §4.1).
+    /// How many approved transactions the token allows; -1 for unlimited. Default: merchant default, usually -1. `token_uses`: integer, max 127 (spec 3 §4.1).
     pub fn token_uses(self, token_uses: i64) -> Self {
         Self { token_uses: Some(token_uses), ..self }
     }
 
-    /// How many visits the token allows; -1 for any number. Default: -1. `token_redemptions`: integer, max 127 (spec 3 §4.1).
+    /// How many visits the token allows; -1 for unlimited. Default: -1. `token_redemptions`: integer, max 127 (spec 3 §4.1).
     pub fn token_redemptions(self, token_redemptions: i64) -> Self {
         Self { token_redemptions: Some(token_redemptions), ..self }
     }
@@ -84,7 +84,7 @@ impl GetToken {
         Self { success_url: Some(success_url.into()), ..self }
     }
 
-    /// The address for a customer who gives up. Default: merchant default. `cancel_url`: Char (spec 3 §4.1).
+    /// The URL to which a customer who cancels returns. Default: merchant default. `cancel_url`: Char (spec 3 §4.1).
     pub fn cancel_url(self, cancel_url: impl Into<Url>) -> Self {
         Self { cancel_url: Some(cancel_url.into()), ..self }
     }
@@ -243,7 +243,7 @@ impl ApiRequest for GetToken {
     }
 }
 
-/// What the tables know of the method.
+/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::ENTERPRISE,
     name: "gettoken",
@@ -308,13 +308,13 @@ pub(crate) static TOKEN_EXPIRY: Field = Field::optional("token_expiry", "token_e
     .default("merchant default, usually start + 1 week");
 
 pub(crate) static TOKEN_USES: Field = Field::optional("token_uses", "token_uses")
-    .doc("3 §4.1", "integer, max 127", "How many approved transactions the token allows; -1 for any number.")
+    .doc("3 §4.1", "integer, max 127", "How many approved transactions the token allows; -1 for unlimited.")
     .format(Format::Integer, Length::Any)
     .range(-1, 127)
     .default("merchant default, usually -1");
 
 pub(crate) static TOKEN_REDEMPTIONS: Field = Field::optional("token_redemptions", "token_redemptions")
-    .doc("3 §4.1", "integer, max 127", "How many visits the token allows; -1 for any number.")
+    .doc("3 §4.1", "integer, max 127", "How many visits the token allows; -1 for unlimited.")
     .format(Format::Integer, Length::Any)
     .range(-1, 127)
     .default("-1");
@@ -325,7 +325,7 @@ pub(crate) static SUCCESS_URL: Field = Field::optional("success_url", "success_u
     .default("merchant default");
 
 pub(crate) static CANCEL_URL: Field = Field::optional("cancel_url", "cancel_url")
-    .doc("3 §4.1", "Char", "The address for a customer who gives up.")
+    .doc("3 §4.1", "Char", "The URL to which a customer who cancels returns.")
     .format(Format::Url, Length::Any)
     .default("merchant default");
 

@@ -16,7 +16,7 @@ pub struct Initiate {
 }
 
 impl Initiate {
-    /// With everything that is required.
+    /// Creates it with all required parameters.
     pub fn new(error_page_url: impl Into<Url>) -> Self {
         Self { error_page_url: error_page_url.into(), merchant_customer_reference: None }
     }
@@ -49,7 +49,7 @@ impl ApiRequest for Initiate {
     }
 }
 
-/// What the tables know of the method.
+/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::SESSION,
     name: "initiate",

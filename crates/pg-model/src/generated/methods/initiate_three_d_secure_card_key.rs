@@ -20,7 +20,7 @@ pub struct InitiateThreeDSecureCardKey {
 }
 
 impl InitiateThreeDSecureCardKey {
-    /// With everything that is required.
+    /// Creates it with all required parameters.
     pub fn new(card_key: impl Into<CardKey>, order: Order) -> Self {
         Self { card_key: card_key.into(), order, card_cv2: None, return_url: None }
     }
@@ -71,7 +71,7 @@ impl ApiRequest for InitiateThreeDSecureCardKey {
     }
 }
 
-/// What the tables know of the method.
+/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TRANSACTION,
     name: "initiate3DSecureCardKey",

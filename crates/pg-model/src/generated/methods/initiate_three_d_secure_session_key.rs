@@ -18,7 +18,7 @@ pub struct InitiateThreeDSecureSessionKey {
 }
 
 impl InitiateThreeDSecureSessionKey {
-    /// With everything that is required.
+    /// Creates it with all required parameters.
     pub fn new(session_key: impl Into<SessionKey>, order: Order, return_url: impl Into<Url>) -> Self {
         Self { session_key: session_key.into(), order, return_url: return_url.into() }
     }
@@ -57,7 +57,7 @@ impl ApiRequest for InitiateThreeDSecureSessionKey {
     }
 }
 
-/// What the tables know of the method.
+/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TRANSACTION,
     name: "initiate3DSecureSessionKey",

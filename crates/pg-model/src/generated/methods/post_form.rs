@@ -44,7 +44,7 @@ pub struct PostForm {
 }
 
 impl PostForm {
-    /// With everything that is required.
+    /// Creates it with all required parameters.
     pub fn new(
         session_key: impl Into<SessionKey>,
         card_number: impl Into<CardNumber>,
@@ -189,7 +189,7 @@ impl ApiRequest for PostForm {
     }
 }
 
-/// What the tables know of the method.
+/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::SESSION,
     name: "postform",

@@ -20,7 +20,7 @@ pub struct PreauthThreeDSecure {
 }
 
 impl PreauthThreeDSecure {
-    /// With everything that is required.
+    /// Creates it with all required parameters.
     pub fn new(authentication_key: impl Into<AuthenticationKey>) -> Self {
         Self {
             authentication_key: authentication_key.into(),
@@ -72,7 +72,7 @@ impl ApiRequest for PreauthThreeDSecure {
     }
 }
 
-/// What the tables know of the method.
+/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TRANSACTION,
     name: "preauth3DSecure",

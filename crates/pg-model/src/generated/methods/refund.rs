@@ -22,7 +22,7 @@ pub struct Refund {
 }
 
 impl Refund {
-    /// With everything that is required.
+    /// Creates it with all required parameters.
     pub fn new(transaction_key: impl Into<TransactionKey>) -> Self {
         Self {
             transaction_key: transaction_key.into(),
@@ -82,7 +82,7 @@ impl ApiRequest for Refund {
     }
 }
 
-/// What the tables know of the method.
+/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TRANSACTION,
     name: "refund",

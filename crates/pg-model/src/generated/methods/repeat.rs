@@ -20,7 +20,7 @@ pub struct Repeat {
 }
 
 impl Repeat {
-    /// With everything that is required.
+    /// Creates it with all required parameters.
     pub fn new(
         prev_trans_key: impl Into<TransactionKey>,
         trans_type: impl Into<EnterpriseTransactionType>,
@@ -63,7 +63,7 @@ impl ApiRequest for Repeat {
     }
 }
 
-/// What the tables know of the method.
+/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::ENTERPRISE,
     name: "repeat",

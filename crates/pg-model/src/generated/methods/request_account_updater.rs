@@ -18,7 +18,7 @@ pub struct RequestAccountUpdater {
 }
 
 impl RequestAccountUpdater {
-    /// With everything that is required.
+    /// Creates it with all required parameters.
     pub fn new(
         account_updater_key: impl Into<Secret>,
         card_keys: impl IntoIterator<Item = impl Into<CardKey>>,
@@ -63,7 +63,7 @@ impl ApiRequest for RequestAccountUpdater {
     }
 }
 
-/// What the tables know of the method.
+/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TOKEN,
     name: "requestAccountUpdater",

@@ -14,7 +14,7 @@ pub struct RetrieveAccountUpdater {
 }
 
 impl RetrieveAccountUpdater {
-    /// With everything that is required.
+    /// Creates it with all required parameters.
     pub fn new(batch_key: impl Into<BatchKey>) -> Self {
         Self { batch_key: batch_key.into() }
     }
@@ -35,7 +35,7 @@ impl ApiRequest for RetrieveAccountUpdater {
     }
 }
 
-/// What the tables know of the method.
+/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TOKEN,
     name: "retrieveAccountUpdater",

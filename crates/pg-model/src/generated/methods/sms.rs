@@ -16,7 +16,7 @@ pub struct Sms {
 }
 
 impl Sms {
-    /// With everything that is required.
+    /// Creates it with all required parameters.
     pub fn new(msisdn: impl Into<String>, message: impl Into<String>) -> Self {
         Self { msisdn: msisdn.into(), message: message.into() }
     }
@@ -41,7 +41,7 @@ impl ApiRequest for Sms {
     }
 }
 
-/// What the tables know of the method.
+/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::ENTERPRISE,
     name: "sms",

@@ -16,7 +16,7 @@ pub struct TokenLookup {
 }
 
 impl TokenLookup {
-    /// With nothing set.
+    /// Creates it without parameters.
     pub fn new() -> Self {
         Self::default()
     }
@@ -54,7 +54,7 @@ impl ApiRequest for TokenLookup {
     }
 }
 
-/// What the tables know of the method.
+/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TOKEN,
     name: "lookup",

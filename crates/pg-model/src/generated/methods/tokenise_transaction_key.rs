@@ -18,7 +18,7 @@ pub struct TokeniseTransactionKey {
 }
 
 impl TokeniseTransactionKey {
-    /// With everything that is required.
+    /// Creates it with all required parameters.
     pub fn new(transaction_key: impl Into<TransactionKey>) -> Self {
         Self { transaction_key: transaction_key.into(), merchant_customer_reference: None, card_key: None }
     }
@@ -58,7 +58,7 @@ impl ApiRequest for TokeniseTransactionKey {
     }
 }
 
-/// What the tables know of the method.
+/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TOKEN,
     name: "tokeniseTransactionKey",

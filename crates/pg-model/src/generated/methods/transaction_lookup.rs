@@ -18,7 +18,7 @@ pub struct TransactionLookup {
 }
 
 impl TransactionLookup {
-    /// With nothing set.
+    /// Creates it without parameters.
     pub fn new() -> Self {
         Self::default()
     }
@@ -60,7 +60,7 @@ impl ApiRequest for TransactionLookup {
     }
 }
 
-/// What the tables know of the method.
+/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TRANSACTION,
     name: "lookup",

@@ -30,7 +30,7 @@ pub struct UpdateCardKeyDetails {
 }
 
 impl UpdateCardKeyDetails {
-    /// With everything that is required.
+    /// Creates it with all required parameters.
     pub fn new(card_key: impl Into<CardKey>) -> Self {
         Self {
             card_key: card_key.into(),
@@ -126,7 +126,7 @@ impl ApiRequest for UpdateCardKeyDetails {
     }
 }
 
-/// What the tables know of the method.
+/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TOKEN,
     name: "updateCardKeyDetails",

@@ -18,7 +18,7 @@ pub struct UpdateTransaction {
 }
 
 impl UpdateTransaction {
-    /// With everything that is required.
+    /// Creates it with all required parameters.
     pub fn new(transaction_key: impl Into<TransactionKey>) -> Self {
         Self { transaction_key: transaction_key.into(), merchant_customer_reference: None, merchant_reference: None }
     }
@@ -64,7 +64,7 @@ impl ApiRequest for UpdateTransaction {
     }
 }
 
-/// What the tables know of the method.
+/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TRANSACTION,
     name: "update",

@@ -12,7 +12,7 @@ pub struct AccountUpdaterBatch {
     pub created_on: String,
     /// One entry for each submitted card. `cardKeyDetails` (spec 1 §2.2).
     pub card_key_details: Vec<UpdatedCard>,
-    /// What the service sent and the tables do not know.
+    /// Fields that the service sent and the tables do not list.
     pub extra: Extra,
 }
 

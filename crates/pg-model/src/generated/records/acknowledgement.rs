@@ -8,7 +8,7 @@ use crate::generated::prelude::*;
 pub struct Acknowledgement {
     /// OK if it was executed. `result` (spec 1 §4.3).
     pub result: ResultCode,
-    /// What the service sent and the tables do not know.
+    /// Fields that the service sent and the tables do not list.
     pub extra: Extra,
 }
 

@@ -8,7 +8,7 @@ use crate::generated::prelude::*;
 pub struct AddressReply {
     /// The address found. `address` (spec 3 §2.4).
     pub address: AddressResult,
-    /// What the service sent and the tables do not know.
+    /// Fields that the service sent and the tables do not list.
     pub extra: Extra,
 }
 

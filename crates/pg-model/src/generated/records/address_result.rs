@@ -18,7 +18,7 @@ pub struct AddressResult {
     pub county: String,
     /// Postcode. `postcode` (spec 3 §2.4).
     pub postcode: String,
-    /// What the service sent and the tables do not know.
+    /// Fields that the service sent and the tables do not list.
     pub extra: Extra,
 }
 

@@ -20,7 +20,7 @@ pub struct AuthenticationStatus {
     pub liability_shift: LiabilityShift,
     /// Further data of the acquirer, name and text in their order. `bank*` (spec 2 §2.3).
     pub bank: Named,
-    /// What the service sent and the tables do not know.
+    /// Fields that the service sent and the tables do not list.
     pub extra: Extra,
 }
 

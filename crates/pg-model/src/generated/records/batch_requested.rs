@@ -10,7 +10,7 @@ pub struct BatchRequested {
     pub result: ResultCode,
     /// Key for fetching the result. `batchKey` (spec 1 §4.8).
     pub batch_key: BatchKey,
-    /// What the service sent and the tables do not know.
+    /// Fields that the service sent and the tables do not list.
     pub extra: Extra,
 }
 

@@ -22,7 +22,7 @@ pub struct Card {
     pub card_scheme: String,
     /// Issuing bank; empty when not resolved. `cardBank` (spec 1 §2.1).
     pub card_bank: String,
-    /// What the service sent and the tables do not know.
+    /// Fields that the service sent and the tables do not list.
     pub extra: Extra,
 }
 

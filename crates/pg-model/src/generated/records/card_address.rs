@@ -22,7 +22,7 @@ pub struct CardAddress {
     pub postcode: String,
     /// Country. `cardholderAddressCountry` (spec 1 §2.1).
     pub country: String,
-    /// What the service sent and the tables do not know.
+    /// Fields that the service sent and the tables do not list.
     pub extra: Extra,
 }
 

@@ -18,7 +18,7 @@ pub struct CardCustomer {
     pub customer_mobile: String,
     /// Fixed-line telephone number. `customerTelephone` (spec 1 §2.1).
     pub customer_telephone: String,
-    /// What the service sent and the tables do not know.
+    /// Fields that the service sent and the tables do not list.
     pub extra: Extra,
 }
 

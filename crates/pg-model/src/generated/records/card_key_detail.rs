@@ -20,7 +20,7 @@ pub struct CardKeyDetail {
     pub customer: CardCustomer,
     /// The cardholder's address. `cardholderAddress` (spec 1 §2.1).
     pub cardholder_address: CardAddress,
-    /// What the service sent and the tables do not know.
+    /// Fields that the service sent and the tables do not list.
     pub extra: Extra,
 }
 

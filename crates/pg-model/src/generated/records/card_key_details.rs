@@ -8,7 +8,7 @@ use crate::generated::prelude::*;
 pub struct CardKeyDetails {
     /// The stored cards; none when nothing matches. `cardKeyDetails` (spec 1 §2.1).
     pub card_key_details: Vec<CardKeyDetail>,
-    /// What the service sent and the tables do not know.
+    /// Fields that the service sent and the tables do not list.
     pub extra: Extra,
 }
 

@@ -14,7 +14,7 @@ pub struct CheckoutItemLine {
     pub quantity: String,
     /// Reference of the item, when it was set. `reference` (spec 3 §2.1).
     pub reference: String,
-    /// What the service sent and the tables do not know.
+    /// Fields that the service sent and the tables do not list.
     pub extra: Extra,
 }
 

@@ -12,7 +12,7 @@ pub struct CheckoutToken {
     pub user: CheckoutUser,
     /// The items of the order. `items` (spec 3 §2.1).
     pub items: Vec<CheckoutItemLine>,
-    /// What the service sent and the tables do not know.
+    /// Fields that the service sent and the tables do not list.
     pub extra: Extra,
 }
 

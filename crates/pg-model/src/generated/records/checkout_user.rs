@@ -32,7 +32,7 @@ pub struct CheckoutUser {
     pub postcode: String,
     /// Country, two letters. `country` (spec 3 §2.1).
     pub country: String,
-    /// What the service sent and the tables do not know.
+    /// Fields that the service sent and the tables do not list.
     pub extra: Extra,
 }
 

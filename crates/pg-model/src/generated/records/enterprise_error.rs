@@ -8,7 +8,7 @@ use crate::generated::prelude::*;
 pub struct EnterpriseError {
     /// Code of the error. `errorcode` (spec 3 §7).
     pub error_code: ErrorCode,
-    /// What the service sent and the tables do not know.
+    /// Fields that the service sent and the tables do not list.
     pub extra: Extra,
 }
 

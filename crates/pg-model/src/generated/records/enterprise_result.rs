@@ -22,7 +22,7 @@ pub struct EnterpriseResult {
     pub trans_key: TransactionKey,
     /// Identifier given by the bank; empty if it gave none. `auth_code` (spec 3 §2.2).
     pub auth_code: String,
-    /// What the service sent and the tables do not know.
+    /// Fields that the service sent and the tables do not list.
     pub extra: Extra,
 }
 

@@ -14,7 +14,7 @@ pub struct EnterpriseTransaction {
     pub value: String,
     /// Currency of the total. `currency` (spec 3 §4.8).
     pub currency: Currency,
-    /// What the service sent and the tables do not know.
+    /// Fields that the service sent and the tables do not list.
     pub extra: Extra,
 }
 

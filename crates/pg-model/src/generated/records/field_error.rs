@@ -12,7 +12,7 @@ pub struct FieldError {
     pub trace_code: TraceCode,
     /// What went wrong, at most 100 characters. `errorMessage` (spec 2 §2.2).
     pub error_message: String,
-    /// What the service sent and the tables do not know.
+    /// Fields that the service sent and the tables do not list.
     pub extra: Extra,
 }
 

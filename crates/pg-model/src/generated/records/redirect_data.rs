@@ -26,7 +26,7 @@ pub struct RedirectData {
     pub trace_code: TraceCode,
     /// On the error page only: what went wrong. `errorMessage` (spec 2 §2.2).
     pub error_message: String,
-    /// What the service sent and the tables do not know.
+    /// Fields that the service sent and the tables do not list.
     pub extra: Extra,
 }
 

@@ -8,7 +8,7 @@ use crate::generated::prelude::*;
 pub struct Session {
     /// Key for the card form and for the payment, valid for 30 minutes. `sessionKey` (spec 2 §2.1).
     pub session_key: SessionKey,
-    /// What the service sent and the tables do not know.
+    /// Fields that the service sent and the tables do not list.
     pub extra: Extra,
 }
 

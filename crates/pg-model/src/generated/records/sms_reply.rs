@@ -8,7 +8,7 @@ use crate::generated::prelude::*;
 pub struct SmsReply {
     /// Result of the message. `sms` (spec 3 §2.3).
     pub sms: SmsResult,
-    /// What the service sent and the tables do not know.
+    /// Fields that the service sent and the tables do not list.
     pub extra: Extra,
 }
 

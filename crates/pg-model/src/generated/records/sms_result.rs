@@ -14,7 +14,7 @@ pub struct SmsResult {
     pub status: Flag,
     /// Identifier of the message. `messid` (spec 3 §2.3).
     pub message_id: MessageId,
-    /// What the service sent and the tables do not know.
+    /// Fields that the service sent and the tables do not list.
     pub extra: Extra,
 }
 

@@ -12,7 +12,7 @@ pub struct Token {
     pub merchant: String,
     /// Applet in use. `applet` (spec 3 §2.1).
     pub applet: String,
-    /// Address to send the customer to, with the identifier at its end. `redemption_url` (spec 3 §2.1).
+    /// URL to which the shop sends the customer; it ends with the identifier. `redemption_url` (spec 3 §2.1).
     pub redemption_url: Url,
     /// Start of its validity, ISO 8601 in UTC. `token_start` (spec 3 §2.1).
     pub token_start: String,
@@ -20,13 +20,13 @@ pub struct Token {
     pub token_expiry: String,
     /// Time of its creation, ISO 8601 in UTC. `creation` (spec 3 §2.1).
     pub creation: String,
-    /// Approved transactions that are left; -1 for any number. `uses` (spec 3 §2.1).
+    /// Number of approved transactions still allowed; -1 for unlimited. `uses` (spec 3 §2.1).
     pub uses: String,
-    /// Visits that are left; -1 for any number. `redemptions` (spec 3 §2.1).
+    /// Number of visits still allowed; -1 for unlimited. `redemptions` (spec 3 §2.1).
     pub redemptions: String,
-    /// Address after approval. `success_url` (spec 3 §2.1).
+    /// URL to which a customer returns after an approval. `success_url` (spec 3 §2.1).
     pub success_url: Url,
-    /// Address after giving up. `cancel_url` (spec 3 §2.1).
+    /// URL to which a customer who cancels returns. `cancel_url` (spec 3 §2.1).
     pub cancel_url: Url,
     /// URL that the service calls after a payment. `callback_url` (spec 3 §2.1).
     pub callback_url: Url,
@@ -36,7 +36,7 @@ pub struct Token {
     pub trans_cat: TransactionCategory,
     /// Currency of the items. `currency` (spec 3 §2.1).
     pub currency: Currency,
-    /// What the service sent and the tables do not know.
+    /// Fields that the service sent and the tables do not list.
     pub extra: Extra,
 }
 

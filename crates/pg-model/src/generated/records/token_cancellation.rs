@@ -8,7 +8,7 @@ use crate::generated::prelude::*;
 pub struct TokenCancellation {
     /// 1 for success, 0 for failure. `status` (spec 3 §4.9).
     pub status: Flag,
-    /// What the service sent and the tables do not know.
+    /// Fields that the service sent and the tables do not list.
     pub extra: Extra,
 }
 

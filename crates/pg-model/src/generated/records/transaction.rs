@@ -30,7 +30,7 @@ pub struct Transaction {
     pub original_transaction_key: TransactionKey,
     /// Time of its creation, ISO 8601 with offset; in lookups of the sandbox (A21). `createdOn` (spec 2 §2.3).
     pub created_on: String,
-    /// What the service sent and the tables do not know.
+    /// Fields that the service sent and the tables do not list.
     pub extra: Extra,
 }
 

@@ -8,7 +8,7 @@ use crate::generated::prelude::*;
 pub struct Transactions {
     /// The transactions found, oldest first; none when nothing matches. `transactions` (spec 2 §4.4).
     pub transactions: Vec<Transaction>,
-    /// What the service sent and the tables do not know.
+    /// Fields that the service sent and the tables do not list.
     pub extra: Extra,
 }
 

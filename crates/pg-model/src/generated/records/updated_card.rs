@@ -20,7 +20,7 @@ pub struct UpdatedCard {
     pub enabled: Flag,
     /// The new card. `card` (spec 1 §2.1).
     pub card: Card,
-    /// What the service sent and the tables do not know.
+    /// Fields that the service sent and the tables do not list.
     pub extra: Extra,
 }
 
