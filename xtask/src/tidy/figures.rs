@@ -4,6 +4,7 @@ use super::{Source, Violation};
 
 const README: &str = "README.md";
 const THREATS: &str = "docs/internals/threat-model.md";
+const ATTACKS: &str = "tests/src/bin/attack/";
 
 /// Compares the README and the threat model with the tables, the measurements, and the report of the simulation.
 pub(super) fn check(sources: &[Source]) -> Vec<Violation> {
@@ -33,6 +34,19 @@ pub(super) fn check(sources: &[Source]) -> Vec<Violation> {
     let missing = wanted.into_iter().filter(|(page, figure)| !said(page, figure));
     missing
         .map(|(page, figure)| Violation::new(page, format!("does not say {figure:?}"), "state what the tables say now"))
+        .chain(attacks(text(THREATS).unwrap_or_default(), sources))
+        .collect()
+}
+
+/// The words that the threat model gives to `cargo xtask attack --only` and that select no attack.
+fn attacks(threats: &str, sources: &[Source]) -> Vec<Violation> {
+    let attacks = sources.iter().filter(|source| source.path.starts_with(ATTACKS));
+    let attacks: Vec<String> = attacks.map(|source| source.text.to_lowercase()).collect();
+    let words = threats.split("--only \"").skip(1).filter_map(|rest| rest.split('"').next());
+    // The colon follows the name of what is attacked.
+    let unknown = words.filter(|words| !attacks.iter().any(|text| text.contains(words.trim_end_matches(':'))));
+    unknown
+        .map(|words| Violation::new(THREATS, format!("no attack has {words:?} in its name"), "name one that there is"))
         .collect()
 }
 
@@ -53,6 +67,14 @@ fn decoding(measured: &str) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::{super::source, *};
+
+    #[test]
+    fn words_that_select_no_attack_are_reported() {
+        let sources = [source("tests/src/bin/attack/a.rs", "\"Sandbox\" => \"over TLS\"")];
+        let found = attacks("`--only \"sandbox:\"`, `--only \"over tls\"`, `--only \"smuggling\"`", &sources);
+        assert_eq!(found.len(), 1);
+        assert!(found[0].to_string().contains("no attack has \"smuggling\""), "{}", found[0]);
+    }
 
     #[test]
     fn a_figure_of_another_day_is_reported() {

@@ -234,7 +234,7 @@ impl<const WRONG: u8> Batches<WRONG> {
         }
     }
 
-    /// What the schemes say of a token's card, and the new token that comes of it.
+    /// Returns the schemes' response for a token's card, and the new token created from it.
     fn ask(&mut self, at: usize) -> (&'static str, Option<usize>) {
         let old = self.tokens[at].clone();
         if old.deleted && WRONG != DELETED_ARE_ANSWERED {

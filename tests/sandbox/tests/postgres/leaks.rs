@@ -68,7 +68,7 @@ fn no_table_holds_a_card_or_a_credential_in_any_spelling() {
     for named in ["cardCV2=9178", "\"cardCV2\":\"9178\"", "\"9178\""] {
         assert!(!dump.contains(named), "{named} stands in the database");
     }
-    // What is searched here would be found.
+    // Control: a planted card number is found.
     let marked = Value::from(CARD).to_string();
     server.psql(&url, &format!("CREATE TABLE planted AS SELECT '{marked}'::text AS x")).unwrap();
     assert!(dumped(server, &url).contains(CARD));

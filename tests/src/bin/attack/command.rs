@@ -21,17 +21,17 @@ pub(crate) fn run(program: &Program, table: &mut Table<'_>) -> Result<()> {
         let (tries, through) = printed(program)?;
         table.add_tries(attack, "printed them", tries, &through);
     }
-    let attack = "a reply plays tricks on the terminal: escape sequences, U+202E, characters without width";
+    let attack = "a reply controls the terminal: escape sequences, U+202E, zero-width characters";
     if table.wants(attack) {
         let (tries, through) = tricked(program)?;
         table.add_tries(attack, "U+202E reached it", tries, &through);
     }
-    let attack = "card numbers written otherwise pass the masks: other scripts, any signs between, escapes, Base64";
+    let attack = "card numbers in other spellings pass the masks: other scripts, any separators, escapes, Base64";
     if table.wants(attack) {
         let (tries, through) = unmasked(program)?;
         table.add_tries(attack, "full-width and Base64 passed", tries, &through);
     }
-    let attack = "files of the store laid out as symbolic links beforehand, or made for everybody";
+    let attack = "files of the store that exist beforehand as symbolic links, or are readable by other users";
     if table.wants(attack) {
         let (tries, through) = linked(program)?;
         table.add_tries(attack, "a wrong error; 0644", tries, &through);

@@ -16,7 +16,7 @@ pub(crate) async fn run(program: &Program, table: &mut Table<'_>) -> Result<()> 
         let (tries, through) = smuggled(&target).await?;
         table.add_tries(attack, "nothing found", tries, &through);
     }
-    let attack = "heads and paths without measure";
+    let attack = "oversized heads and paths";
     if table.wants(attack) {
         let target = program.sandbox(&[], &[])?;
         let mut through = Vec::new();
@@ -33,7 +33,7 @@ pub(crate) async fn run(program: &Program, table: &mut Table<'_>) -> Result<()> 
         }
         table.add_tries(attack, "nothing found", bombs.len() + 1, &through);
     }
-    let attack = "numbers beyond any measure, in forms and in the control interface";
+    let attack = "out-of-range numbers, in forms and in the control interface";
     if table.wants(attack) {
         let target = program.sandbox(&[], &[])?;
         let (tries, through) = numbers(&target).await?;

@@ -71,7 +71,11 @@ pub(super) fn structure(rust: &str, doc: &str, members: &[Member<'_>], [first, l
     } else {
         ("", format!("Self {{ {} }}", initial.join(", ")))
     };
-    let what = if arguments.is_empty() { "Creates it without parameters." } else { "Creates it with all required parameters." };
+    let what = if arguments.is_empty() {
+        "Creates it without parameters."
+    } else {
+        "Creates it with all required parameters."
+    };
     let minor: String = members.iter().filter(|member| member.required()).filter_map(Member::in_minor_units).collect();
     format!(
         "/// {doc}\n#[derive(Clone, Debug{default}, PartialEq, Eq)]\n#[must_use]\n#[non_exhaustive]\npub struct {rust} {{\n{declarations}}}\n\n\
