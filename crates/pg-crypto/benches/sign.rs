@@ -40,7 +40,7 @@ fn main() {
         compare(&format!("sort {count} numbers"), Bounds::none(), numbers(&as_given), floor);
     }
     pg_measure::note(
-        "Signing in any order includes a sort: the rows `signing order` and `sort … numbers` together are the least that `any order` can cost.",
+        "Signing in any order includes a sort: its minimum cost is that of the rows `signing order` and `sort … numbers` together.",
     );
 }
 

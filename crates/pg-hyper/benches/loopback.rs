@@ -61,8 +61,8 @@ fn main() {
         let (post, own) = (median(posts) * 1e6, codec_seconds(ours.account()) * 1e6);
         note(&format!(
             "A bare POST over loopback takes {post:.1} µs of processor time, client and server together. To sign and encode a call's \
-             request and to decode its reply takes {own:.1} µs. These alone limit a client that is otherwise as fast as the bare one to \
-             {:.3} of its rate.",
+             request and to decode its reply takes {own:.1} µs. So even a client that adds nothing else reaches at most {:.3} of the bare \
+             rate.",
             post / (post + own)
         ));
     });

@@ -67,9 +67,9 @@ pub(super) fn run(root: &Path) -> Result<()> {
 
 fn section(rows: &str) -> String {
     format!(
-        "{BEGIN}\nFrom an empty target folder with packages downloaded, in the development profile; with everything that has \
-         to be\nbuilt below. Processor seconds of all cores together, which say less about the load of a machine than elapsed \
-         time\ndoes. `cargo xtask bench --build` measures them anew.\n\n{rows}\n{END}"
+        "{BEGIN}\nFrom an empty target folder with packages downloaded, in the development profile, dependencies included.\n\
+         Processor seconds of all cores together, which depend less on the load of a machine than elapsed time does.\n\
+         `cargo xtask bench --build` measures them again.\n\n{rows}\n{END}"
     )
 }
 

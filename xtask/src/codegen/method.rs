@@ -69,18 +69,18 @@ fn page(root: &Path, tables: &Tables, service: &Service, method: &Method) -> Str
         Credentials::Enterprise => "api_key, api_password, version",
     };
     let reply = match (method.reply.as_str(), &method.output) {
-        ("", _) => "the browser is sent on".to_owned(),
+        ("", _) => "none: the browser is redirected".to_owned(),
         (reply, None) => reply.to_owned(),
         (reply, Some(output)) => format!("{reply}, as {output}"),
     };
-    let rule = if method.cross { "yes" } else { "none" };
+    let rules = if method.cross { "between parameters" } else { "of each parameter alone" };
     let facts = [
         ("path", format!("POST {}{}", service.info.prefix, method.name)),
         ("source", format!("spec {}", method.source)),
         ("credentials", credentials.to_owned()),
         ("reply", reply),
-        ("sent again", format!("{}: {}", retry_class(method.retry), method.retry_why)),
-        ("rule between", rule.to_owned()),
+        ("retry", format!("{}: {}", retry_class(method.retry), method.retry_why)),
+        ("rules", rules.to_owned()),
         ("row", method.places.row.to_string()),
     ];
     for (name, fact) in facts {
@@ -214,7 +214,7 @@ mod tests {
             "transaction/authCardKey: Token auth\n",
             "  path         POST /v3/transaction/authCardKey\n",
             "  reply        Transaction, as Outcome<Transaction>\n",
-            "  sent again   lookup-first: carries uniqueMerchantReference",
+            "  retry        lookup-first: carries uniqueMerchantReference",
             "  cardKey                    card_key                           text                             required",
             "  itemQuantity{n}            order.items[n].quantity            integer",
             "  cardCV2                    card_cv2                           cv2, length 3..4, never shown",
