@@ -39,6 +39,7 @@
 mod answer;
 mod build;
 mod cards;
+mod confirmation;
 mod dialect;
 mod notes;
 mod options;

@@ -17,6 +17,10 @@ pub(crate) struct Notes {
     /// Status and code of the replies to probes, by name.
     answers: BTreeMap<&'static str, (u16, String)>,
     sightings: BTreeMap<&'static str, Sighting>,
+    /// Observations that a later request has to confirm.
+    suspected: BTreeMap<&'static str, Sighting>,
+    /// Statuses of payments that nothing declines: they decide nothing about declines.
+    ordinary: BTreeSet<String>,
     /// Why points were not decided.
     reasons: BTreeMap<&'static str, String>,
     /// Codes that concern requests, not the account or the service.
@@ -31,6 +35,12 @@ pub(crate) struct Sighting {
     pub(crate) evidence: Evidence,
     /// The text that came with a code.
     pub(crate) message: String,
+}
+
+impl Sighting {
+    fn new(seen: Seen, evidence: &Evidence) -> Self {
+        Self { seen, message: evidence.excerpt.clone(), evidence: evidence.clone() }
+    }
 }
 
 impl Notes {
@@ -79,9 +89,48 @@ impl Notes {
         self.answers.get(probe).is_some_and(|(http, code)| *http == answer.http && *code == answer.code)
     }
 
+    /// Whether the probe with that name was answered without an error code.
+    pub(crate) fn succeeded(&self, probe: &str) -> bool {
+        self.answers.get(probe).is_some_and(|(http, code)| (200..300).contains(http) && code.is_empty())
+    }
+
     pub(crate) fn sight(&mut self, point: &'static str, seen: Seen, evidence: &Evidence) {
-        let message = evidence.excerpt.clone();
-        self.sightings.insert(point, Sighting { seen, evidence: evidence.clone(), message });
+        self.sightings.insert(point, Sighting::new(seen, evidence));
+    }
+
+    /// Notes an observation that counts only after [`confirm`](Self::confirm).
+    pub(crate) fn suspect(&mut self, point: &'static str, seen: Seen, evidence: &Evidence) {
+        self.suspected.insert(point, Sighting::new(seen, evidence));
+    }
+
+    /// Returns the status that was observed and is not confirmed.
+    pub(crate) fn suspected_status(&self, point: &str) -> Option<&str> {
+        match &self.suspected.get(point)?.seen {
+            Seen::Status(code) => Some(code),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn confirm(&mut self, point: &'static str) {
+        if let Some(sighting) = self.suspected.remove(point) {
+            self.sightings.insert(point, sighting);
+        }
+    }
+
+    /// Withdraws an observation that has another explanation.
+    pub(crate) fn retract(&mut self, point: &'static str, why: &str) {
+        let suspected = self.suspected.remove(point).is_some();
+        if self.sightings.remove(point).is_some() || suspected {
+            self.reasons.insert(point, why.to_owned());
+        }
+    }
+
+    pub(crate) fn ordinary(&mut self, status: &str) {
+        self.ordinary.insert(status.to_owned());
+    }
+
+    pub(crate) fn is_ordinary(&self, status: &str) -> bool {
+        self.ordinary.contains(status)
     }
 
     pub(crate) fn sighting(&self, point: &str) -> Option<&Sighting> {

@@ -18,6 +18,8 @@ pub(crate) struct Probe {
     pub(crate) unreadable: bool,
     /// Left out once this point is decided.
     pub(crate) unless: Option<&'static str>,
+    /// The status of an authentication that the reply confirms or does not.
+    pub(crate) confirms: Option<&'static str>,
 }
 
 /// What a probe may cost.
@@ -130,9 +132,15 @@ pub(crate) enum Reads {
     SessionData,
     /// The card form has to be accepted; otherwise the session of this name is forgotten.
     CardTaken(&'static str),
-    /// Its status is that of a decline.
+    /// The refusal of a reference that the payment of that name has used.
+    UsedReference(&'static str),
+    /// Its status is that of a decline, if a later lookup confirms it.
     Decline(&'static str),
-    /// Its status is that of an authentication.
+    /// The payment of that decline, looked up later.
+    DeclineLater(&'static str),
+    /// The approved payment, looked up later.
+    PaymentLater,
+    /// Its status is that of an authentication, if a payment confirms it.
     Authentication(&'static str),
     /// Whether a refusal has used the reference up.
     ReferenceAfterRefusal,
@@ -199,9 +207,14 @@ impl Request {
 impl Probe {
     /// Returns the points that it may decide.
     pub(crate) fn decides(&self) -> Vec<&'static str> {
-        match self.reads {
-            Reads::Situation(name) | Reads::UnlessAs(name, _) | Reads::Decline(name) => vec![name],
-            Reads::Nothing { point, .. } | Reads::Authentication(point) => vec![point],
+        let mut points = match self.reads {
+            Reads::Situation(name) | Reads::UnlessAs(name, _) => vec![name],
+            Reads::UsedReference(_) => vec!["duplicate-unique-reference"],
+            Reads::Nothing { point, .. }
+            | Reads::Authentication(point)
+            | Reads::Decline(point)
+            | Reads::DeclineLater(point) => vec![point],
+            Reads::PaymentLater => vec!["lookup.nothing"],
             Reads::SessionData => {
                 vec!["session_data.key", "session_data.iv", "session_data.padding", "session_data.text"]
             }
@@ -210,6 +223,8 @@ impl Probe {
             Reads::Captures => vec!["preauth.captures", "preauth-closed"],
             Reads::Immediate => vec!["lookup.immediate"],
             Reads::Made(..) | Reads::Ignored | Reads::CardTaken(_) => Vec::new(),
-        }
+        };
+        points.extend(self.confirms);
+        points
     }
 }

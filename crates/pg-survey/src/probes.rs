@@ -30,7 +30,7 @@ mod authentications;
 mod payments;
 
 use authentications::{CHALLENGED, NOT_ENROLLED};
-use payments::{DECLINED, INSUFFICIENT, PAYMENTS};
+use payments::{DECLINED, DECLINED_LATER, INSUFFICIENT, INSUFFICIENT_LATER, PAID_LATER, PAYMENTS};
 
 /// A page that exists nowhere (RFC 2606): no browser and no service reaches it.
 pub(crate) const NEXT_PAGE: &str = "https://survey.invalid/next";
@@ -41,7 +41,7 @@ pub(crate) const CURRENT_PAGE: &str = "https://survey.invalid/again";
 pub(crate) static CONTROL: Probe = open("session");
 
 /// Groups of probes in their order, each with the card that it is about.
-const GROUPS: [(Option<Role>, &[Probe]); 8] = [
+const GROUPS: [(Option<Role>, &[Probe]); 11] = [
     (None, HARMLESS),
     (None, VERSION_5),
     (Some(Role::Approved), PAYMENTS),
@@ -49,6 +49,9 @@ const GROUPS: [(Option<Role>, &[Probe]); 8] = [
     (Some(Role::InsufficientFunds), INSUFFICIENT),
     (Some(Role::Challenge), CHALLENGED),
     (Some(Role::NotEnrolled), NOT_ENROLLED),
+    (Some(Role::Approved), PAID_LATER),
+    (Some(Role::Declined), DECLINED_LATER),
+    (Some(Role::InsufficientFunds), INSUFFICIENT_LATER),
     (None, UNREADABLE),
 ];
 
@@ -76,7 +79,7 @@ pub(crate) fn deciding(point: &str) -> Option<(Option<Role>, &'static Probe)> {
 }
 
 const fn probe(name: &'static str, what: &'static str, request: Request, reads: Reads) -> Probe {
-    Probe { name, what, request, reads, cost: Cost::Nothing, unreadable: false, unless: None }
+    Probe { name, what, request, reads, cost: Cost::Nothing, unreadable: false, unless: None, confirms: None }
 }
 
 /// Returns a request that is refused for one situation.
@@ -102,6 +105,10 @@ impl Probe {
 
     const fn unless(self, point: &'static str) -> Self {
         Self { unless: Some(point), ..self }
+    }
+
+    const fn confirms(self, point: &'static str) -> Self {
+        Self { confirms: Some(point), ..self }
     }
 
     const fn unreadable(self) -> Self {

@@ -11,9 +11,10 @@ use pg_proto::{
 use crate::{
     answer::Answer,
     answer::Evidence,
+    confirmation,
     notes::Notes,
     point::{self, Seen},
-    probe::{Probe, Reads, What},
+    probe::{Cost, Probe, Reads, What},
     probes::NEXT_PAGE,
     session_data,
 };
@@ -25,10 +26,17 @@ pub(crate) fn read(probe: &Probe, answer: &Answer, account: &Account, notes: &mu
         return;
     }
     let evidence = Evidence::of(probe, answer);
+    if probe.cost == Cost::Payment && !matches!(probe.reads, Reads::Decline(_)) {
+        notes.ordinary(&mask::text(status_code(answer).as_str()));
+    }
     match probe.reads {
         Reads::Made(what, name) => made(what, name, answer, notes),
         Reads::Ignored => {}
-        Reads::Situation(situation) => notes.sight(situation, answer.seen(), &evidence),
+        Reads::Situation(situation) => refusal(&[situation], answer, &evidence, notes),
+        Reads::UsedReference(payment) if !notes.succeeded(payment) => {
+            notes.undecided(&probe.decides(), "the payment with that reference was refused or has no reply");
+        }
+        Reads::UsedReference(_) => refusal(&["duplicate-unique-reference"], answer, &evidence, notes),
         Reads::UnlessAs(situation, other) => {
             let seen = if notes.is_same(other, answer) { Seen::Accepted } else { answer.seen() };
             notes.sight(situation, seen, &evidence);
@@ -42,10 +50,9 @@ pub(crate) fn read(probe: &Probe, answer: &Answer, account: &Account, notes: &mu
         }
         Reads::Decline(_) | Reads::Authentication(..) => status(probe, answer, &evidence, notes),
         Reads::ReferenceAfterRefusal => refused_reference(answer, &evidence, notes),
-        Reads::Again => {
-            let seen = if is_approved(answer) { Seen::Word("more than once") } else { answer.seen() };
-            notes.sight("session.payments", seen, &evidence);
-        }
+        Reads::DeclineLater(point) => confirmation::decline(point, answer, notes),
+        Reads::PaymentLater => confirmation::lookups(answer, notes),
+        Reads::Again => again(answer, &evidence, notes),
         Reads::Captures => captures(answer, &evidence, notes),
         Reads::Immediate => {
             let found = answer.record::<Transactions>().is_some_and(|found| !found.transactions.is_empty());
@@ -57,12 +64,46 @@ pub(crate) fn read(probe: &Probe, answer: &Answer, account: &Account, notes: &mu
             notes.undecided(&["lookup.immediate"], why);
         }
     }
+    if let Some(point) = probe.confirms {
+        let is_shown = if point == "authentication.pending" { !answer.code.is_empty() } else { is_approved(answer) };
+        confirmation::authentication(point, is_shown, notes);
+    }
     notes.answered(probe.name, answer);
 }
 
+/// Returns the status of a transaction; empty if the reply is not one.
+fn status_code(answer: &Answer) -> StatusCode {
+    answer.record::<Transaction>().unwrap_or_default().transaction_status_code
+}
+
 fn is_approved(answer: &Answer) -> bool {
-    let paid = answer.record::<Transaction>();
-    paid.is_some_and(|paid| paid.transaction_status_code == StatusCode::APPROVED)
+    status_code(answer) == StatusCode::APPROVED
+}
+
+/// The refusal of a request. A status other than approved is neither that nor an acceptance.
+fn refusal(points: &[&'static str], answer: &Answer, evidence: &Evidence, notes: &mut Notes) {
+    let status = status_code(answer);
+    if status.is_empty() || status == StatusCode::APPROVED {
+        points.iter().for_each(|point| notes.sight(point, answer.seen(), evidence));
+    } else {
+        notes.undecided(points, &other_status(answer, &status));
+    }
+}
+
+fn other_status(answer: &Answer, status: &StatusCode) -> String {
+    format!("the reply was {}, status {:?}", answer.seen(), mask::text(status.as_str()))
+}
+
+fn again(answer: &Answer, evidence: &Evidence, notes: &mut Notes) {
+    if is_approved(answer) {
+        return notes.sight("session.payments", Seen::Word("more than once"), evidence);
+    }
+    refusal(&["session.payments"], answer, evidence, notes);
+    if !answer.code.is_empty() && notes.is_same("duplicate-unique-reference", answer) {
+        let why = "a payment with a new reference got the same reply";
+        notes.retract("duplicate-unique-reference", why);
+        notes.retract("refused_reference", why);
+    }
 }
 
 fn made(what: What, name: &'static str, answer: &Answer, notes: &mut Notes) {
@@ -133,34 +174,39 @@ fn decrypted(account: &Account, answer: &Answer, evidence: &Evidence, notes: &mu
     }
 }
 
-/// An undocumented status of a payment or an authentication.
+/// An undocumented status of a payment or an authentication, which a later request has to confirm.
 fn status(probe: &Probe, answer: &Answer, evidence: &Evidence, notes: &mut Notes) {
-    let (code, text, known) = match answer.record::<AuthenticationStatus>() {
+    let (code, text) = match answer.record::<AuthenticationStatus>() {
         Some(said) if matches!(probe.reads, Reads::Authentication(..)) => {
-            (said.transaction_status_code, said.transaction_status, false)
+            (said.transaction_status_code, said.transaction_status)
         }
         _ => {
             let said = answer.record::<Transaction>().unwrap_or_default();
-            let known = said.transaction_status_code.message().is_some();
-            (said.transaction_status_code, said.transaction_status, known)
+            (said.transaction_status_code, said.transaction_status)
         }
     };
-    if code.is_empty() || known {
-        let why = format!("the reply was {}, status {:?}", answer.seen(), mask::text(code.as_str()));
-        return notes.undecided(&probe.decides(), &why);
+    if code.is_empty() || code.message().is_some() {
+        return notes.undecided(&probe.decides(), &other_status(answer, &code));
     }
     let evidence = Evidence { excerpt: mask::text(&text), ..evidence.clone() };
     for point in probe.decides() {
-        notes.sight(point, Seen::Status(mask::text(code.as_str())), &evidence);
+        notes.suspect(point, Seen::Status(mask::text(code.as_str())), &evidence);
     }
 }
 
 fn refused_reference(answer: &Answer, evidence: &Evidence, notes: &mut Notes) {
     use pg_proto::model::dialect::ReferenceAfterRefusal::{Free, UsedUp};
 
+    let was_refused =
+        matches!(notes.sighting("session-has-no-card"), Some(first) if matches!(first.seen, Seen::Refused { .. }));
+    if !was_refused {
+        return notes.undecided(&["refused_reference"], "the first payment with that reference was not refused");
+    }
+    let is_used =
+        notes.sighting("duplicate-unique-reference").is_some() && notes.is_same("duplicate-unique-reference", answer);
     let refused = if is_approved(answer) {
         Free
-    } else if !answer.code.is_empty() && notes.is_same("duplicate-unique-reference", answer) {
+    } else if !answer.code.is_empty() && is_used {
         UsedUp
     } else {
         let why = format!(
@@ -178,6 +224,8 @@ fn captures(answer: &Answer, evidence: &Evidence, notes: &mut Notes) {
         notes.sight("preauth.captures", Seen::Word("in parts"), evidence);
         return;
     }
-    notes.sight("preauth.captures", Seen::Word("once"), evidence);
-    notes.sight("preauth-closed", answer.seen(), evidence);
+    refusal(&["preauth.captures", "preauth-closed"], answer, evidence, notes);
+    if notes.sighting("preauth.captures").is_some() {
+        notes.sight("preauth.captures", Seen::Word("once"), evidence);
+    }
 }

@@ -16,6 +16,7 @@ use pg_simulation::random_dialect;
 use pg_survey::{Card, Cards, Conclusion, Confidence, Ending, Options, Point, Report, Role, Seen, Survey, points};
 
 mod foreign;
+mod settling;
 mod stored;
 
 const MINUTE: Duration = Duration::from_secs(60);

@@ -44,7 +44,8 @@ pub(super) const CHALLENGED: &[Probe] = &[
         "pay with that authentication",
         call("auth3DSecure", &[("authenticationKey", Noted("pending"))]),
     )
-    .paying(),
+    .paying()
+    .confirms("authentication.pending"),
 ];
 
 pub(super) const NOT_ENROLLED: &[Probe] = &[
@@ -71,7 +72,8 @@ pub(super) const NOT_ENROLLED: &[Probe] = &[
         call("auth3DSecure", &[("authenticationKey", Noted("finished"))]),
         Reads::Made(What::Transaction, "authenticated"),
     )
-    .paying(),
+    .paying()
+    .confirms("authentication.not-enrolled"),
     refusal(
         "authentication-already-used",
         "pay with it again",

@@ -29,19 +29,13 @@ pub(super) const PAYMENTS: &[Probe] = &[
         Reads::Immediate,
     )
     .recording(),
-    probe(
-        "again",
-        "pay once more with the same session",
-        pay!("authSessionKey", "first", "uniqueMerchantReference" = Fresh("second reference")),
-        Reads::Again,
-    )
-    .paying(),
     open("second").recording(),
     card("second", Role::Approved),
-    refusal(
+    probe(
         "duplicate-unique-reference",
         "pay with a reference that was used",
         pay!("authSessionKey", "second", "uniqueMerchantReference" = Noted("paid reference")),
+        Reads::UsedReference("payment"),
     )
     .paying(),
     open("third").recording(),
@@ -51,6 +45,14 @@ pub(super) const PAYMENTS: &[Probe] = &[
         "pay with the reference of a payment that was refused",
         pay!("authSessionKey", "third", "uniqueMerchantReference" = Noted("refused reference")),
         Reads::ReferenceAfterRefusal,
+    )
+    .paying(),
+    // After the two refusals: a service that then refuses a new reference too does not refuse used ones only.
+    probe(
+        "again",
+        "pay once more with the same session",
+        pay!("authSessionKey", "first", "uniqueMerchantReference" = Fresh("second reference")),
+        Reads::Again,
     )
     .paying(),
     open("fourth").recording(),
@@ -238,3 +240,26 @@ pub(super) const INSUFFICIENT: &[Probe] = &[
     )
     .paying(),
 ];
+
+/// Looks a payment up at the end of all payments: a service may settle it in between.
+const fn later(reads: Reads, what: &'static str, parameters: &'static [(&'static str, Value)]) -> Probe {
+    probe("later", what, call("lookup", parameters), reads).recording()
+}
+
+pub(super) const PAID_LATER: &[Probe] = &[later(
+    Reads::PaymentLater,
+    "look the first payment up again",
+    &[("uniqueMerchantReference", Noted("paid reference")), ("", Noted("payment"))],
+)];
+
+pub(super) const DECLINED_LATER: &[Probe] = &[later(
+    Reads::DeclineLater("declined"),
+    "look the declined payment up",
+    &[("uniqueMerchantReference", Noted("declined reference"))],
+)];
+
+pub(super) const INSUFFICIENT_LATER: &[Probe] = &[later(
+    Reads::DeclineLater("insufficient-funds"),
+    "look the payment without funds up",
+    &[("uniqueMerchantReference", Noted("insufficient reference"))],
+)];

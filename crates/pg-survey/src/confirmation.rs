@@ -1,0 +1,63 @@
+//! Confirms observations by later requests, or withdraws those that another explanation fits as well.
+
+use pg_proto::model::{Transactions, mask};
+
+use crate::{answer::Answer, notes::Notes};
+
+/// Confirms the status of a declined payment by a later lookup of that payment.
+///
+/// A service may give every payment the same status at first and settle it later (spec 2 §7 leaves statuses open). Clients
+/// report a status in `[[declined]]` as not charged, so a wrong entry loses money.
+pub(crate) fn decline(point: &'static str, answer: &Answer, notes: &mut Notes) {
+    let Some(status) = notes.suspected_status(point) else { return };
+    let later = statuses(answer);
+    let why = if notes.is_ordinary(status) {
+        format!("the approved card got status {status} too")
+    } else if notes.text("payment").is_err() {
+        format!("no payment with the approved card was approved, so status {status} may be that of every payment")
+    } else if let Some(other) = later.iter().find(|later| *later != status) {
+        format!("the payment had status {status} at first, and {other} in a later lookup")
+    } else if later.is_empty() {
+        format!("the payment had status {status}, and a later lookup does not show the payment")
+    } else {
+        return notes.confirm(point);
+    };
+    notes.retract(point, &why);
+}
+
+/// Withdraws the reply to a lookup that finds nothing, if the lookup of an approved payment gets it too.
+pub(crate) fn lookups(answer: &Answer, notes: &mut Notes) {
+    let found = statuses(answer);
+    found.iter().for_each(|status| notes.ordinary(status));
+    if !found.is_empty() || !notes.is_same("lookup", answer) {
+        return;
+    }
+    let why = "the lookup of a payment that was made got the same reply";
+    notes.retract("lookup.nothing", why);
+    if notes.sighting("unknown-transaction-key").is_some_and(|sighting| sighting.seen == answer.seen()) {
+        notes.retract("unknown-transaction-key", why);
+    }
+}
+
+/// Confirms the status of an authentication by a payment with it: an unfinished one is refused, a finished one pays.
+pub(crate) fn authentication(point: &'static str, is_shown: bool, notes: &mut Notes) {
+    let Some(status) = notes.suspected_status(point).map(str::to_owned) else { return };
+    if !is_shown {
+        let pending = point == "authentication.pending";
+        let paid = if pending { "a payment with it was not refused" } else { "no payment with it was approved" };
+        return notes.retract(point, &format!("the authentication had status {status}, but {paid}"));
+    }
+    notes.confirm(point);
+    let seen = |point: &str| notes.sighting(point).map(|sighting| sighting.seen.clone());
+    let both = ["authentication.pending", "authentication.not-enrolled"];
+    if seen(both[0]) == seen(both[1]) {
+        let why = format!("an unfinished and a finished authentication have status {status}");
+        both.into_iter().for_each(|point| notes.retract(point, &why));
+    }
+}
+
+/// Returns the statuses of the transactions that a lookup found.
+fn statuses(answer: &Answer) -> Vec<String> {
+    let found = answer.record::<Transactions>().unwrap_or_default().transactions;
+    found.iter().map(|one| mask::text(one.transaction_status_code.as_str())).collect()
+}

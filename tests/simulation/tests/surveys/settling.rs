@@ -1,0 +1,212 @@
+//! Services that settle payments later, or refuse more than a survey asks about: one observation with two explanations
+//! is not written.
+
+use super::*;
+
+/// What a service says instead of the sandbox's reply. The path, the body of the request, and the reply.
+type Twist = fn(&str, &str, String) -> String;
+
+const PAYMENTS: [&str; 6] =
+    ["/authSessionKey/", "/authCardKey/", "/preauth/", "/capturepreauth/", "/refund/", "/auth3DSecure/"];
+
+fn pays(path: &str) -> bool {
+    PAYMENTS.iter().any(|method| path.contains(method))
+}
+
+/// The same reply with another status, if its status is one of these.
+fn with_status(reply: &str, from: &[&str], to: &str) -> String {
+    from.iter().fold(reply.to_owned(), |text, code| {
+        text.replace(&format!("\"transactionStatusCode\":\"{code}\""), &format!("\"transactionStatusCode\":\"{to}\""))
+    })
+}
+
+const REFUSED: &str = r#"{"errorCode":"777","traceCode":"1","errorMessage":"Not for this account"}"#;
+
+/// A survey of a sandbox whose replies are changed: to [`REFUSED`] with HTTP 400, or to a success.
+fn twisted(options: Options, twist: Twist) -> (Report, Dialect, Vec<String>) {
+    let sandbox = sandbox(None);
+    let mut survey = Survey::new(&account_of(&sandbox, "main"), options, 1);
+    let mut paths = Vec::new();
+    let ending = drive(&mut survey, &sandbox, |request| {
+        let path = request.uri().path().to_owned();
+        let body = String::from_utf8_lossy(request.body()).into_owned();
+        let reply = plainly(&sandbox)(request)?;
+        let (mut head, text) = reply.into_parts();
+        let plain = String::from_utf8_lossy(&text).into_owned();
+        let text = twist(&path, &body, plain.clone());
+        if text == REFUSED {
+            head.status = http::StatusCode::BAD_REQUEST;
+        } else if text != plain {
+            head.status = http::StatusCode::OK;
+        }
+        paths.push(path);
+        Ok(Response::from_parts(head, Bytes::from(text)))
+    });
+    assert_eq!(ending, Ending::Complete);
+    let text = survey.dialect("x").to_toml();
+    let written = Dialect::from_toml(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    (survey.report(&pg_sandbox::dialect()), written, paths)
+}
+
+fn open(report: &Report, point: &str, why: &str) {
+    let finding = report.finding(point).expect("a finding");
+    assert_eq!((finding.conclusion, &finding.seen), (Conclusion::NotDecided, &None), "{point}");
+    assert!(finding.remark.contains(why), "{point}: {}", finding.remark);
+}
+
+const DECLINES: [&str; 2] = ["declined", "insufficient-funds"];
+
+// spec: 2 §7, A11
+#[test]
+fn a_status_that_the_approved_card_got_too_is_no_decline() {
+    // Every payment is received first, for the whole survey.
+    let (report, written, _) = twisted(paying(), |path, _, reply| {
+        let is_lookup = path.contains("/transaction/lookup/");
+        if pays(path) || is_lookup { with_status(&reply, &["600", "901", "902"], "620") } else { reply }
+    });
+    assert_eq!(written.declined, []);
+    for point in DECLINES {
+        open(&report, point, "the approved card got status 620 too");
+    }
+    // Only some of them.
+    let (report, written, _) = twisted(paying(), |path, _, reply| {
+        let reply = if path.contains("/preauth/") { with_status(&reply, &["600"], "620") } else { reply };
+        with_status(&reply, &["901"], "620")
+    });
+    assert!(written.declined.iter().all(|entry| entry.code != "620"), "{:?}", written.declined);
+    open(&report, "declined", "the approved card got status 620 too");
+}
+
+#[test]
+fn a_decline_that_a_later_lookup_does_not_show_is_not_written() {
+    // The declined card is received first, and its payment is approved later.
+    let (report, written, _) = twisted(paying(), |path, _, reply| {
+        let received = if pays(path) { with_status(&reply, &["901"], "620") } else { reply };
+        if path.contains("/transaction/lookup/") { with_status(&received, &["901"], "600") } else { received }
+    });
+    assert!(written.declined.iter().all(|entry| entry.code == "902"), "{:?}", written.declined);
+    open(&report, "declined", "status 620 at first, and 600 in a later lookup");
+    // Lookups show no declined payment.
+    let (report, written, _) = twisted(paying(), |path, _, reply| {
+        let declined = ["\"901\"", "\"902\""].iter().any(|code| reply.contains(code));
+        if path.contains("/transaction/lookup/") && declined { "{\"transactions\":[]}".to_owned() } else { reply }
+    });
+    assert_eq!(written.declined, []);
+    open(&report, "insufficient-funds", "a later lookup does not show the payment");
+}
+
+#[test]
+fn a_decline_is_not_written_without_an_approved_payment() {
+    let mut options = paying();
+    let declined = CARDS.iter().find(|card| card.scenario == Scenario::Declined).expect("a published card");
+    let card = Card::parse(&format!("{} 12/49 123", declined.number)).expect("a card");
+    options.cards = Cards::default().with(Role::Declined, card);
+    let (report, written, _) = twisted(options, |_, _, reply| reply);
+    assert_eq!(written.declined, []);
+    open(&report, "declined", "no payment with the approved card was approved");
+}
+
+/// The lookups that confirm a decline are no payments.
+#[test]
+fn the_plan_announces_every_payment() {
+    let sandbox = sandbox(None);
+    let plan = Survey::new(&account_of(&sandbox, "main"), paying(), 1).plan();
+    let announced = plan.probes.iter().filter(|probe| pays(&format!("{}/", probe.request))).count();
+    let (_, _, paths) = twisted(paying(), |_, _, reply| reply);
+    // The sandbox closes the preauth with the second capture, so that the third one decides nothing and is left out.
+    assert_eq!(paths.iter().filter(|path| pays(path)).count(), announced - 1);
+}
+
+// spec: 2 §3.3, A106
+#[test]
+fn a_status_of_two_authentications_and_a_documented_one_decide_nothing() {
+    let (report, written, _) = twisted(paying(), |_, _, reply| with_status(&reply, &["920", "923"], "650"));
+    assert_eq!(written.authentication, []);
+    open(&report, "authentication.pending", "status 650");
+    open(&report, "authentication.not-enrolled", "status 650");
+
+    let (report, written, _) = twisted(paying(), |_, _, reply| with_status(&reply, &["923"], "607"));
+    assert!(written.authentication.iter().all(|entry| entry.code == "920"), "{:?}", written.authentication);
+    open(&report, "authentication.not-enrolled", "607");
+}
+
+#[test]
+fn an_authentication_that_does_not_pay_is_not_known_to_be_finished() {
+    let (report, written, _) = twisted(paying(), |path, _, reply| {
+        if path.contains("/auth3DSecure/") && reply.contains("\"600\"") { REFUSED.to_owned() } else { reply }
+    });
+    assert!(written.authentication.iter().all(|entry| entry.code == "920"), "{:?}", written.authentication);
+    open(&report, "authentication.not-enrolled", "no payment");
+
+    let (report, written, _) = twisted(paying(), |path, _, reply| {
+        let unfinished = path.contains("/auth3DSecure/") && reply.contains("\"961\"");
+        if unfinished { r#"{"transactionStatusCode":"600","transactionKey":"0"}"#.to_owned() } else { reply }
+    });
+    assert!(written.authentication.iter().all(|entry| entry.code == "923"), "{:?}", written.authentication);
+    open(&report, "authentication.pending", "was not refused");
+}
+
+#[test]
+fn a_refusal_of_every_payment_is_not_that_of_a_used_reference() {
+    let refused: Twist = |path, _, reply| if path.contains("/authSessionKey/") { REFUSED.to_owned() } else { reply };
+    let (report, written, _) = twisted(paying(), refused);
+    open(&report, "duplicate-unique-reference", "the payment with that reference was refused");
+    assert_eq!(written.refused_reference, None);
+    assert!(written.error_for("duplicate-unique-reference").is_none());
+}
+
+/// The account may pay once: what refuses a used reference then refuses a new one as well.
+#[test]
+fn a_refusal_that_a_new_reference_gets_too_is_not_that_of_a_used_one() {
+    let sandbox = sandbox(None);
+    let mut survey = Survey::new(&account_of(&sandbox, "main"), paying(), 1);
+    let mut paid = false;
+    let ending = drive(&mut survey, &sandbox, |request| {
+        let is_payment = request.uri().path().contains("/authSessionKey/");
+        let reply = plainly(&sandbox)(request)?;
+        if is_payment && paid {
+            return Ok(Response::builder().status(400).body(Bytes::from_static(REFUSED.as_bytes())).expect("a reply"));
+        }
+        paid |= is_payment && reply.status().is_success();
+        Ok(reply)
+    });
+    assert_eq!(ending, Ending::Complete);
+    let report = survey.report(&pg_sandbox::dialect());
+    open(&report, "duplicate-unique-reference", "a payment with a new reference got the same reply");
+    open(&report, "refused_reference", "a payment with a new reference got the same reply");
+    assert!(survey.dialect("x").error_for("duplicate-unique-reference").is_none());
+}
+
+#[test]
+fn a_status_is_no_acceptance_and_no_refusal() {
+    // The service takes every later operation, and settles it at night.
+    let (report, written, _) = twisted(paying(), |path, body, reply| {
+        let is_second = body.contains("transactionValue=60") || reply.contains("\"953\"") || reply.contains("\"950\"");
+        let received = r#"{"transactionStatusCode":"620","transactionStatus":"Received"}"#;
+        if pays(path) && is_second { received.to_owned() } else { reply }
+    });
+    for point in ["preauth.captures", "nothing-to-refund", "duplicate-unique-reference"] {
+        open(&report, point, "status \"620\"");
+    }
+    // What those codes are was not seen, so that any other code may be theirs.
+    let unknown = written.errors.iter().filter(|entry| entry.code.message().is_none());
+    assert!(unknown.map(|entry| entry.remedy).all(|remedy| remedy == Some(Remedy::LookUp)), "{:?}", written.errors);
+}
+
+// spec: 2 §4.4, A43
+#[test]
+fn a_reply_that_every_lookup_gets_does_not_say_that_there_is_nothing() {
+    let empty: Twist = |path, _, reply| {
+        if path.contains("/transaction/lookup/") { "{\"transactions\":[]}".to_owned() } else { reply }
+    };
+    let refused: Twist = |path, _, reply| {
+        let foreign = path.contains("/transaction/lookup/") || reply.contains("\"943\"");
+        if foreign { REFUSED.to_owned() } else { reply }
+    };
+    for twist in [empty, refused] {
+        let (report, written, _) = twisted(paying(), twist);
+        open(&report, "lookup.nothing", "the lookup of a payment that was made got the same reply");
+        assert_eq!(written.lookup.nothing, None);
+        assert!(!written.error_meaning(&"777".into(), 400).unknown_transaction);
+    }
+}
