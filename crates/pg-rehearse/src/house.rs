@@ -104,12 +104,16 @@ impl House {
     pub(crate) fn open(dice: &mut Dice, published: bool) -> Result<Self, SetupError> {
         let random = Account::random(dice);
         let account = if published { Account::published().ok_or("the sandbox has no account main")? } else { random };
-        let merchants = if published {
-            Merchants::default()
+        let mut rows = if published {
+            Merchants::default().by_name(MERCHANT).cloned().into_iter().collect()
         } else {
-            let rows = config_file::merchants_from_toml(&account.config()).map_err(|error| error.to_string())?;
-            Merchants::with(rows).map_err(|error| error.to_string())?
+            config_file::merchants_from_toml(&account.config()).map_err(text)?
         };
+        for merchant in &mut rows {
+            // By default the first capture ends a preauth (A96), which would refuse a repeated capture.
+            merchant.divisible_preauths = true;
+        }
+        let merchants = Merchants::with(rows).map_err(text)?;
         let settings = Settings::default().merchants(merchants);
         let sandbox = Sandbox::in_memory_with(settings, dice.bytes()).map_err(|error| error.to_string())?;
         let now = Timestamp::from_millis(clock::unix_millis());

@@ -117,10 +117,29 @@ fn shops_with_one_mistake_are_failed_by_exactly_the_drills_that_should() {
     prove("node", "node");
 }
 
-fn oracle(name: &str) -> pg_rehearse::Report {
+fn shop(name: &str, drills: &[&str]) -> pg_rehearse::Report {
     let fault = faults().into_iter().find(|fault| fault.program == "node" && fault.name == name).expect("it works");
     let folder = tempfile::tempdir().expect("it works");
-    rehearse(&plan(&fault, ""), folder.path(), &only(&["R09"])).expect("it works")
+    rehearse(&plan(&fault, ""), folder.path(), &only(drills)).expect("it works")
+}
+
+/// A reservation can be captured in parts, so that the service's own rule hides no repeated capture.
+#[test]
+fn a_repeated_capture_and_refund_are_named_with_their_money() {
+    if !installed(&["node"], "repeated captures") {
+        return;
+    }
+    let found = shop("refund-retried", &["M51", "M54"]);
+    let told = |at: usize| (found.outcomes[at].findings[0].kind, found.outcomes[at].findings[0].text.as_str());
+    assert_eq!(told(0), ("captured-twice", "captured twice: 6.00 GBP instead of 3.00 GBP"));
+    assert_eq!(told(1), ("refunded-twice", "refunded twice: 6.00 GBP instead of 3.00 GBP"));
+    assert!(found.outcomes[0].drill.mend.contains("uniqueMerchantReference"));
+
+    let drills = ["M50", "M51", "M52", "M54", "M55", "M56", "M57"];
+    for careful in ["none", "retried-under-reference"] {
+        let passed = shop(careful, &drills);
+        assert_eq!(with(&passed, Verdict::Passed), drills, "{careful}: {}", passed.scorecard(false));
+    }
 }
 
 #[test]
@@ -128,12 +147,12 @@ fn a_block_is_decrypted_through_a_padding_oracle_and_nothing_through_the_careful
     if !installed(&["node"], "the padding oracle") {
         return;
     }
-    let found = oracle("oracle");
+    let found = shop("oracle", &["R09"]);
     let finding = &found.outcomes[0].findings[0];
     assert_eq!(finding.kind, "padding-oracle");
     assert!(finding.text.contains("This decrypted 16 of 16 bytes of a block correctly"), "{}", finding.text);
     println!("{}", finding.text);
-    let careful = oracle("none");
+    let careful = shop("none", &["R09"]);
     assert_eq!(with(&careful, Verdict::Passed), ["R09"], "{}", careful.scorecard(false));
 }
 

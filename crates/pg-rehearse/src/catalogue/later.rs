@@ -8,6 +8,10 @@ use crate::{
     wire::{Act, Answer, Edit, On, Rule},
 };
 
+const REPEAT: &str = "Give each capture and refund its own uniqueMerchantReference, which the service accepts once, and repeat it \
+    only under that reference. Without one, never repeat it after an unclear reply: claim unknown and raise an alert, or look up \
+    what is left of the original transaction.";
+
 pub(super) const SCENES: &[Scene] = &[
     Text {
         id: "M50",
@@ -22,20 +26,36 @@ pub(super) const SCENES: &[Scene] = &[
         id: "M51",
         title: "Capture, reply lost",
         severity: Severity::Critical,
-        basis: "2 §3.2",
-        imitates: "The shop captures part of a reservation, and the reply is lost.",
-        mend: "No reference protects this call, so never repeat it after an unclear reply: claim unknown and raise an alert, or look up what is left of the original transaction.",
+        basis: "2 §3.2, A96",
+        imitates: "The shop captures part of a reservation that can be captured in parts, and the reply is lost.",
+        mend: REPEAT,
     }
-    .told(Family::Money, Story::Later(Later { job: Job::Capture, amount: 300, rules: &[Rule::first(On::Later, Act::DropReply)], again: false })),
+    .told(
+        Family::Money,
+        Story::Later(Later {
+            job: Job::Capture,
+            amount: 300,
+            rules: &[Rule::first(On::Later, Act::DropReply)],
+            again: false,
+        }),
+    ),
     Text {
         id: "M52",
         title: "Capture, request lost",
         severity: Severity::High,
         basis: "2 §3.2",
         imitates: "The capture never arrives.",
-        mend: "No reference protects this call, so never repeat it after an unclear reply: claim unknown and raise an alert, or look up what is left of the original transaction.",
+        mend: REPEAT,
     }
-    .told(Family::Money, Story::Later(Later { job: Job::Capture, amount: 300, rules: &[Rule::first(On::Later, Act::DropRequest)], again: false })),
+    .told(
+        Family::Money,
+        Story::Later(Later {
+            job: Job::Capture,
+            amount: 300,
+            rules: &[Rule::first(On::Later, Act::DropRequest)],
+            again: false,
+        }),
+    ),
     Text {
         id: "M53",
         title: "Partial refund",
@@ -51,27 +71,51 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::Critical,
         basis: "2 §3.2",
         imitates: "Part of a payment is refunded, and the reply is lost.",
-        mend: "No reference protects this call, so never repeat it after an unclear reply: claim unknown and raise an alert, or look up what is left of the original transaction.",
+        mend: REPEAT,
     }
-    .told(Family::Money, Story::Later(Later { job: Job::Refund, amount: 300, rules: &[Rule::first(On::Later, Act::DropReply)], again: false })),
+    .told(
+        Family::Money,
+        Story::Later(Later {
+            job: Job::Refund,
+            amount: 300,
+            rules: &[Rule::first(On::Later, Act::DropReply)],
+            again: false,
+        }),
+    ),
     Text {
         id: "M55",
         title: "Refund, HTTP 500 afterwards",
         severity: Severity::Critical,
         basis: "2 §3.2",
         imitates: "Part of a payment is refunded, and a proxy answers 500.",
-        mend: "No reference protects this call, so never repeat it after an unclear reply: claim unknown and raise an alert, or look up what is left of the original transaction.",
+        mend: REPEAT,
     }
-    .told(Family::Money, Story::Later(Later { job: Job::Refund, amount: 300, rules: &[Rule::first(On::Later, Act::Answer { executed: true, answer: Answer::Gateway(500) })], again: false })),
+    .told(
+        Family::Money,
+        Story::Later(Later {
+            job: Job::Refund,
+            amount: 300,
+            rules: &[Rule::first(On::Later, Act::Answer { executed: true, answer: Answer::Gateway(500) })],
+            again: false,
+        }),
+    ),
     Text {
         id: "M56",
         title: "Refund, garbled reply",
         severity: Severity::Critical,
         basis: "2 §3.2",
         imitates: "Part of a payment is refunded, and the reply is damaged.",
-        mend: "No reference protects this call, so never repeat it after an unclear reply: claim unknown and raise an alert, or look up what is left of the original transaction.",
+        mend: REPEAT,
     }
-    .told(Family::Money, Story::Later(Later { job: Job::Refund, amount: 300, rules: &[Rule::first(On::Later, Act::Edit(Edit::Garble))], again: false })),
+    .told(
+        Family::Money,
+        Story::Later(Later {
+            job: Job::Refund,
+            amount: 300,
+            rules: &[Rule::first(On::Later, Act::Edit(Edit::Garble))],
+            again: false,
+        }),
+    ),
     Text {
         id: "M57",
         title: "Killed after the refund",
@@ -80,5 +124,13 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "The process dies after the refund was executed, and is restarted.",
         mend: "Store the intended refund before you send it; after a restart, claim unknown instead of repeating it.",
     }
-    .told(Family::Money, Story::Later(Later { job: Job::Refund, amount: 300, rules: &[Rule::first(On::Later, Act::Kill { executed: true, answered: false })], again: false })),
+    .told(
+        Family::Money,
+        Story::Later(Later {
+            job: Job::Refund,
+            amount: 300,
+            rules: &[Rule::first(On::Later, Act::Kill { executed: true, answered: false })],
+            again: false,
+        }),
+    ),
 ];

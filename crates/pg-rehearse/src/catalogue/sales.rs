@@ -111,7 +111,8 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::Critical,
         basis: "2 §3.3, A108",
         imitates: "The customer goes back and forward, which opens the return page twice.",
-        mend: "One authentication pays once. When it is refused as used, look the payment up.",
+        mend: "Look the payment up by its uniqueMerchantReference, which was sent with the initiation, before you pay: the documents do \
+        not say that an authentication pays only once.",
     }
     .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::Challenge, rules: &[], answer: Answer::Authenticates, back: Back::Twice, expect: Expect::Settled })),
     Text {
@@ -120,7 +121,8 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::Critical,
         basis: "2 §3.3, A108",
         imitates: "The return page is opened in two tabs at the same time.",
-        mend: "One authentication pays once. When it is refused as used, look the payment up.",
+        mend: "Let one request of an order pay at a time, and look the payment up first. When an authentication is refused as used, look \
+        the payment up.",
     }
     .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::Challenge, rules: &[], answer: Answer::Authenticates, back: Back::TwoTabs, expect: Expect::Settled })),
     Text {
@@ -147,7 +149,8 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::Critical,
         basis: "2 §4.4",
         imitates: "The customer has passed, the card is charged, and the reply is lost.",
-        mend: "Look the payment up by its uniqueMerchantReference, which was sent with the initiation.",
+        mend: "Look the payment up by its uniqueMerchantReference, which was sent with the initiation, before you send it again: the \
+        documents do not say that an authentication pays only once.",
     }
     .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::Challenge, rules: &[Rule::first(On::Payment, Act::DropReply)], answer: Answer::Authenticates, back: Back::Once, expect: Expect::Settled })),
     Text {

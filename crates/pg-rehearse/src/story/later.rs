@@ -1,4 +1,4 @@
-//! Captures and refunds, which have no reference against duplicates.
+//! Captures and refunds, which no reference protects unless the integration sends one.
 
 use std::sync::Arc;
 
@@ -7,6 +7,7 @@ use serde_json::json;
 use super::Played;
 use crate::{
     adapter::{Claim, End},
+    books::money,
     drill::Drill,
     finding::Finding,
     house::{SetupError, text},
@@ -77,17 +78,14 @@ fn judged(stage: &Stage, story: &Later) -> Result<Vec<Finding>, SetupError> {
     let done: Vec<_> = stage.entries()?.into_iter().filter(|entry| entry.approved && entry.kind == kind).collect();
     let moved: u64 = done.iter().map(|entry| entry.amount).sum();
     let mut findings = Vec::new();
-    if moved > story.amount {
-        findings.push(judge::fault(
-            "moved-twice",
-            format!(
-                "{} instead of one, {moved} GBP pence instead of {}",
-                judge::count(done.len(), "operation"),
-                story.amount
-            ),
-        ));
-    } else if moved != 0 && moved < story.amount {
-        findings.push(judge::fault("wrong-amount", format!("{moved} was moved instead of {}", story.amount)));
+    let amounts = format!("{} instead of {}", money(moved, "GBP"), money(story.amount, "GBP"));
+    if moved > story.amount && done.len() > 1 {
+        let (twice, verb) =
+            if story.job == Job::Capture { ("captured-twice", "captured") } else { ("refunded-twice", "refunded") };
+        let times = if done.len() == 2 { "twice".to_owned() } else { format!("{} times", done.len()) };
+        findings.push(judge::fault(twice, format!("{verb} {times}: {amounts}")));
+    } else if moved != 0 && moved != story.amount {
+        findings.push(judge::fault("wrong-amount", format!("{amounts} was moved")));
     }
     let claims: Vec<Claim> = stage.ran().iter().filter_map(|ran| ran.claim).collect();
     let Some(last) = claims.last() else {

@@ -16,7 +16,7 @@ use crate::{
     judge::{self, Evidence, Expect},
     plan::{Job, Way},
     stage::{Credentials, Setting, Stage, Troupe},
-    wire::{Door, Rule},
+    wire::{Door, Exchange, On, Rule},
 };
 
 /// The actions of the customer, and the fault.
@@ -52,6 +52,9 @@ pub(crate) enum Back {
 }
 
 const PRICE: u64 = 998;
+
+/// The bank may have charged (A93).
+const NO_RESPONSE_FROM_BANK: &str = "119";
 
 pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32, story: &ThreeDSecure) -> Played {
     let setting = Setting { rules: story.rules.to_vec(), door: Door::Plain, credentials: Credentials::Right };
@@ -162,10 +165,61 @@ fn judged(stage: &Stage, story: &ThreeDSecure) -> Result<Vec<Finding>, SetupErro
         currency: "GBP",
     };
     let mut findings = judge::charge(story.expect, &evidence);
-    // One authentication pays once, so a retry needs no reference.
+    // The authentication stands for a reference, except in a retry without a lookup.
     findings.retain(|finding| finding.kind != "resent-without-reference");
+    // Each of two tabs sends it once.
+    if story.back != Back::TwoTabs && resent_blindly(&exchanges) {
+        findings.push(judge::fault(
+            "resent-without-lookup",
+            "the payment was sent again without a uniqueMerchantReference and without a lookup: the sandbox refuses a used \
+             authentication (A108), but the documents do not say so, and another service may charge twice",
+        ));
+    }
     if began_paid {
         findings.push(judge::fault("unpaid-but-said-paid", "it claims paid before the customer was authenticated"));
     }
     Ok(findings)
+}
+
+/// Whether a payment that may have been made was sent again without a reference, before a lookup.
+fn resent_blindly(exchanges: &[Exchange]) -> bool {
+    let mut may_be_paid = false;
+    for one in exchanges {
+        if one.method == "transaction/lookup" {
+            may_be_paid = false;
+        } else if one.is(On::Payment) {
+            if may_be_paid && one.parameter("uniqueMerchantReference").is_none_or(str::is_empty) {
+                return true;
+            }
+            let refused = one.answered && one.error.as_deref().is_some_and(|code| code != NO_RESPONSE_FROM_BANK);
+            may_be_paid |= !refused;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(method: &str, error: Option<&str>, reference: &str) -> Exchange {
+        Exchange {
+            method: format!("transaction/{method}"),
+            parameters: vec![("uniqueMerchantReference".to_owned(), reference.to_owned())],
+            answered: error.is_some(),
+            error: error.map(str::to_owned),
+            ..Exchange::default()
+        }
+    }
+
+    #[test]
+    fn only_a_payment_that_may_have_been_made_needs_a_lookup_before_it_is_sent_again() {
+        let lost = || call("auth3DSecure", None, "");
+        let status = || call("getAuthenticationStatus", None, "");
+        assert!(resent_blindly(&[lost(), status(), lost()]));
+        assert!(resent_blindly(&[call("auth3DSecure", Some("119"), ""), lost()]));
+        assert!(!resent_blindly(&[lost(), call("lookup", None, ""), lost()]));
+        assert!(!resent_blindly(&[call("auth3DSecure", Some("961"), ""), lost()]));
+        assert!(!resent_blindly(&[lost(), call("auth3DSecure", None, "o-1-payment")]));
+    }
 }

@@ -172,7 +172,8 @@ async function threeDSecure(job) {
       if (status.liabilityShift !== "Y") {
         return json((await lookUp(job.order)) ?? { claim: "not-charged" });
       }
-      const known = attempt === 0 ? undefined : await lookUp(job.order);
+      // An earlier visit or round may have paid, and nothing says that an authentication pays only once.
+      const known = FAULT === "3ds-resent" ? undefined : await lookUp(job.order);
       const paid = known ?? outcome(await call("transaction/auth3DSecure", { authenticationKey: job.authenticationKey }));
       const found = paid ?? (await lookUp(job.order));
       if (found) return json(found);
@@ -183,14 +184,16 @@ async function threeDSecure(job) {
   return json({ claim: "unknown" });
 }
 
-/** No reference protects these, so that they are sent once. */
+/** Sent once, unless a reference of their own protects them. */
 async function later(job, method, attempt = 0) {
-  if (job.attempt > 1 && FAULT !== "refund-retried") return json({ claim: "unknown" });
+  const repeats = ["refund-retried", "retried-under-reference"].includes(FAULT);
+  if (job.attempt > 1 && !repeats) return json({ claim: "unknown" });
+  const reference = FAULT === "retried-under-reference" ? { uniqueMerchantReference: `${job.order}-later` } : {};
   try {
-    const reply = await call(method, { transactionKey: job.transactionKey, transactionValue: String(job.amount) });
+    const reply = await call(method, { transactionKey: job.transactionKey, transactionValue: String(job.amount), ...reference });
     return json(outcome(reply) ?? { claim: "unknown" });
   } catch {
-    if (FAULT === "refund-retried" && attempt < 2) return later(job, method, attempt + 1);
+    if (repeats && attempt < 2) return later(job, method, attempt + 1);
     return json({ claim: "unknown" });
   }
 }
