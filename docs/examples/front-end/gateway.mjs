@@ -14,15 +14,31 @@ export class Gateway {
   }
 
   /** Charges the card that the customer's browser has posted to the session. */
-  pay(sessionKey, order) {
-    return this.#call("transaction/authSessionKey", {
-      sessionKey,
-      itemName0: order.item,
-      itemPrice0: String(order.pence),
-      currency: "GBP",
-      // Taken once by the service, so that an order that is sent twice is paid once.
-      uniqueMerchantReference: order.reference,
-    });
+  async pay(sessionKey, order) {
+    try {
+      const transaction = await this.#call("transaction/authSessionKey", {
+        sessionKey,
+        itemName0: order.item,
+        itemPrice0: String(order.pence),
+        currency: "GBP",
+        // Taken once by the service, so that an order that is sent twice is paid once.
+        uniqueMerchantReference: order.reference,
+      });
+      return outcome(transaction);
+    } catch (error) {
+      console.error(`${order.reference}: ${error.message}`);
+      if (NOT_SENT.has(error.cause?.code)) return { state: "not paid", why: "The payment service could not be reached." };
+      if (NOT_PAID.has(error.code)) return { state: "not paid", why: `${error.words}.`, expired: EXPIRED.has(error.code) };
+      return { state: "open" };
+    }
+  }
+
+  /** What the service knows of the payment with this reference. Nothing found proves nothing: it may still arrive. */
+  async find(uniqueMerchantReference) {
+    const { transactions } = await this.#call("transaction/lookup", { uniqueMerchantReference });
+    // Lists are objects with the members "0", "1" and so on.
+    const payment = Object.values(transactions).find(({ transactionType }) => transactionType === "Auth");
+    return payment ? outcome(payment) : { state: "open" };
   }
 
   async #call(method, parameters) {
@@ -35,16 +51,45 @@ export class Gateway {
       signal: AbortSignal.timeout(30_000),
     });
     const said = await reply.json();
-    if (!reply.ok) throw new Refused(said);
+    if (!reply.ok) throw new ServiceError(said);
     return said;
   }
 }
 
-/** The service has answered that it does not do this. */
-export class Refused extends Error {
+/** An error that the service has answered. */
+class ServiceError extends Error {
   constructor({ errorCode, errorMessage, traceCode }) {
     super(`${errorCode} ${errorMessage} (trace ${traceCode})`);
+    this.code = String(errorCode);
+    this.words = errorMessage;
   }
+}
+
+/** Connections that were never made. */
+const NOT_SENT = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"]);
+
+/** The session is unknown or has expired. */
+const EXPIRED = new Set(["129", "136"]);
+
+/**
+ * Errors that say that nothing was sent to a bank: credentials, rights, amount, currency, session, and of the sandbox
+ * limits (936), parameters (937, 938) and a session without a card (956). After any other one, such as 119 and 125, the
+ * customer may have paid. Your operator knows which codes belong here.
+ */
+const NOT_PAID = new Set([
+  ...["102", "105", "106", "107", "111", "120", "121", "122", "123"],
+  ...EXPIRED,
+  ...["936", "937", "938", "956"],
+]);
+
+/** The documents name no code of a decline. These are the sandbox's; ask your operator. */
+const DECLINED = new Set(["901", "902", "903", "907"]);
+
+/** Paid, certainly not paid, or open: what is not known to be one of the first two is the third. */
+function outcome({ transactionStatusCode, transactionStatus, transactionKey }) {
+  const code = String(transactionStatusCode);
+  if (code === "600") return { state: "paid", transactionKey };
+  return DECLINED.has(code) ? { state: "not paid", why: `The bank said: ${transactionStatus}.` } : { state: "open" };
 }
 
 /**

@@ -58,4 +58,18 @@ export function reviewPage({ order, data }) {
   );
 }
 
-export const message = (heading, text) => page(heading, html`<p id="message">${text}</p>`);
+/** Says no more than is known. While the outcome is open, the page asks again and offers no other payment. */
+export function orderPage({ state, why, transactionKey }) {
+  if (state === "paid") {
+    return page("Thank you", html`<p id="message">Paid, transaction ${transactionKey}.</p><p><a href="/card">Buy more tea</a></p>`);
+  }
+  if (state === "not paid") return message("Not paid", why);
+  return page(
+    "We do not know yet",
+    html`<meta http-equiv="refresh" content="2">
+<p id="message">Please do not pay again. We are asking whether it went through.</p>`,
+  );
+}
+
+export const message = (heading, text) =>
+  page(heading, html`<p id="message">${text}</p><p><a href="/card">Enter a card</a></p>`);

@@ -5,11 +5,12 @@
 // The API key decrypts that data. It stays here: no page, no script and no cookie ever holds it.
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
+import { setTimeout as wait } from "node:timers/promises";
 
 import { decodeRedirect } from "pg-wasm";
 
-import { Gateway, Refused } from "./gateway.mjs";
-import { cardPage, message, reviewPage } from "./pages.mjs";
+import { Gateway } from "./gateway.mjs";
+import { cardPage, message, orderPage, reviewPage } from "./pages.mjs";
 
 function environment(name) {
   const value = process.env[name];
@@ -31,73 +32,102 @@ const key = { apiKey: account.apiKey };
 
 const gateway = new Gateway(account);
 
-/** Orders by the secret that their customer's cookie holds. A real shop keeps them in a database. */
+/** The current order of each customer, by the secret in their cookie. A real shop keeps them in a database. */
 const orders = new Map();
+
+/** A redirect has up to 64 KiB of data, encrypted, in Base64 and percent-encoded. */
+const REDIRECT_BYTES = 128 * 1024;
 
 const routes = {
   "GET /": () => see("/card"),
 
   async "GET /card"(request, url) {
-    const order = orderOf(request) ?? (await newOrder());
+    let [cookie, order] = orderOf(request);
+    if (order?.state === "open") return see("/order");
+    // What is bought after a paid order is another order.
+    if (!order || order.state === "paid") order = newOrder();
+    cookie ??= randomBytes(16).toString("hex");
+    orders.set(cookie, order);
+    order.session ??= newSession(order);
+    const { sessionKey, formId } = await order.session;
     // The service sends the browser back here when a field is invalid.
     const { errors, data } = url.searchParams.has("data") ? decodeRedirect(url, key) : {};
-    const hidden = {
-      sessionKey: order.sessionKey,
-      formId: "card",
-      nextPageUrl: `${origin}/review`,
-      currentPageUrl: `${origin}/card`,
-    };
+    const hidden = { sessionKey, formId, nextPageUrl: `${origin}/review`, currentPageUrl: `${origin}/card` };
     const action = `${account.baseUrl}/v3/session/postform/${encoding}`;
-    return { body: cardPage({ action, hidden, data, errors }), cookie: order.cookie };
+    return { body: cardPage({ action, hidden, data, errors }), cookie };
   },
 
-  "GET /review"(request, url) {
-    const order = orderOf(request);
-    const { ok } = decodeRedirect(url, key);
-    return order && ok ? { body: reviewPage({ order, data: ok }) } : see("/card");
+  async "GET /review"(request, url) {
+    const [, order] = orderOf(request);
+    const { ok, formId } = decodeRedirect(url, key);
+    return ok && formId === (await order?.session)?.formId ? { body: reviewPage({ order, data: ok }) } : see("/card");
   },
 
   // What is paid, and with which card, comes from the order that this server keeps. Nothing of it was in the address.
   async "POST /pay"(request) {
-    const order = orderOf(request);
-    if (!order || request.headers.origin !== origin) return see("/card");
-    order.outcome ??= pay(order);
-    return { body: await order.outcome };
+    const [, order] = orderOf(request);
+    if (!order?.session || request.headers.origin !== origin) return see("/card");
+    if (order.state === "new" || order.state === "not paid") await pay(order);
+    return see("/order");
   },
 
-  "GET /error"(request, url) {
-    const { error } = decodeRedirect(url, key);
+  // The end of a payment has an address of its own, so that a reload pays nothing.
+  "GET /order"(request) {
+    const [, order] = orderOf(request);
+    return order && order.state !== "new" ? { body: orderPage(order) } : see("/card");
+  },
+
+  async "GET /error"(request, url) {
+    const [, order] = orderOf(request);
+    const { error, formId } = decodeRedirect(url, key);
+    // The next form has a new session. An old address opened again changes nothing.
+    if (error?.kind === "service" && formId === (await order?.session)?.formId) delete order.session;
     const text = error?.kind === "service" ? error.errorMessage : "Please start again.";
     return { body: message("Your card could not be taken", text) };
   },
 };
 
-const account0 = () => ({ apiKey: account.apiKey });
+const newOrder = () => ({ state: "new", item: "Tea", pence: 499 });
 
-async function newOrder() {
-  const cookie = randomBytes(16).toString("hex");
-  const sessionKey = await gateway.initiate(`${origin}/error`);
-  const order = { cookie, sessionKey, reference: `order-${cookie}`, item: "Tea", pence: 499 };
-  orders.set(cookie, order);
-  return order;
+/** A session, and the name of its form, which redirects repeat: it tells whose card they show. */
+async function newSession(order) {
+  try {
+    return { sessionKey: await gateway.initiate(`${origin}/error`), formId: randomBytes(8).toString("hex") };
+  } catch (error) {
+    delete order.session;
+    throw error;
+  }
 }
 
 function orderOf(request) {
   const [, cookie] = /(?:^|; )order=([0-9a-f]{32})(?:;|$)/.exec(request.headers.cookie ?? "") ?? [];
-  return orders.get(cookie);
+  return orders.has(cookie) ? [cookie, orders.get(cookie)] : [];
 }
 
+/** Pays, and looks the payment up for as long as its outcome is open. A second click finds it open. */
 async function pay(order) {
-  try {
-    const paid = await gateway.pay(order.sessionKey, order);
-    const status = Number(paid.transactionStatusCode);
-    if (status === 600) return message("Thank you", `Paid, transaction ${paid.transactionKey}.`);
-    return message("Not paid", `The bank said: ${paid.transactionStatus}`);
-  } catch (error) {
-    console.error(`${order.reference}: ${error.message}`);
-    if (error instanceof Refused) return message("Not paid", "Please start again.");
-    // The request may have arrived. Paying again now may charge twice: look `uniqueMerchantReference` up first.
-    return message("We do not know yet", "Please do not pay again. We are asking whether it went through.");
+  // Another attempt has another reference. It is made only when the one before has certainly failed.
+  order.reference = `order-${randomBytes(12).toString("hex")}`;
+  order.state = "open";
+  const { sessionKey } = await order.session;
+  settle(order, await gateway.pay(sessionKey, order));
+  if (order.state === "open") lookUp(order);
+}
+
+function settle(order, { expired, ...outcome }) {
+  Object.assign(order, outcome);
+  if (expired) delete order.session;
+}
+
+async function lookUp(order) {
+  for (let pause = 1_000; ; pause = Math.min(2 * pause, 600_000)) {
+    try {
+      settle(order, await gateway.find(order.reference));
+    } catch (error) {
+      console.error(`${order.reference}: ${error.message}`);
+    }
+    if (order.state !== "open") return;
+    await wait(pause);
   }
 }
 
@@ -114,7 +144,7 @@ async function answer(request) {
   }
 }
 
-const server = createServer(async (request, response) => {
+const server = createServer({ maxHeaderSize: REDIRECT_BYTES }, async (request, response) => {
   const { status = 200, body = "", location, cookie } = await answer(request);
   response.writeHead(status, {
     "Content-Type": "text/html; charset=utf-8",

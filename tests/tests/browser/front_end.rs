@@ -7,6 +7,7 @@ use std::{
     process::{Child, ChildStdout, Command, Stdio},
 };
 
+use bytes::Bytes;
 use http::Request;
 use pg_hyper::Transport;
 use pg_model::Encoding;
@@ -103,7 +104,7 @@ async fn a_card_is_entered_reviewed_and_paid_once() {
         browser.see("Review your order").await;
         assert_eq!(browser.read("#card").await, "411111******1111, A Holder, 12/2031");
         let address = browser.address().await;
-        assert!(address.starts_with(&front_end.page("/review?formId=card&data=")), "{address}");
+        assert!(address.starts_with(&front_end.page("/review?formId=")), "{address}");
 
         browser.click_on("Pay").await;
         browser.see("Thank you").await;
@@ -115,8 +116,109 @@ async fn a_card_is_entered_reviewed_and_paid_once() {
         assert_eq!(browser.read("#message").await, paid);
         let payments = payments(&shop).await;
         assert_eq!(payments.len(), 1, "{payments:?}");
+        // What is bought next is another order.
+        browser.click_on("Buy more tea").await;
+        pay(&browser, VISA[0].1).await;
+        browser.see("Thank you").await;
+        assert_eq!(approved(&shop).await, 2);
         assert_eq!(browser.complaints().await, [""; 0]);
     }
+}
+
+/// Enters this card, and pays.
+async fn pay(browser: &Browser, number: &str) {
+    browser.see("Your card").await;
+    browser.fill_all(&VISA).await;
+    browser.fill("input[name=cardNumber]", number).await;
+    browser.click_on("Review").await;
+    browser.see("Review your order").await;
+    browser.click_on("Pay").await;
+}
+
+async fn approved(shop: &Shop) -> usize {
+    payments(shop).await.iter().filter(|payment| payment["approved"] == true).count()
+}
+
+// spec: 2 §7, A93; codes ErrorCode 119
+#[tokio::test]
+async fn a_payment_with_an_open_outcome_is_looked_up_and_never_shown_as_not_paid() {
+    for (card, fault) in [
+        ("4000000000011009", None),
+        ("4111111111111111", Some("drop-reply")),
+        ("4111111111111111", Some("garble")),
+        ("4111111111111111", Some("no-response-charged")),
+    ] {
+        let Some((browser, shop, front_end)) = open("json").await else { return };
+        if let Some(kind) = fault {
+            let fault = format!(r#"{{"method": "transaction/authSessionKey", "kind": "{kind}"}}"#);
+            shop.control("faults", &fault).await;
+        }
+        // The first lookup finds nothing out either.
+        shop.control("faults", r#"{"method": "transaction/lookup", "kind": "garble"}"#).await;
+        pay(&browser, card).await;
+        browser.see("We do not know yet").await;
+        // No other payment is begun meanwhile.
+        browser.visit(&front_end.page("/card")).await;
+        browser.see("Thank you").await;
+        assert_eq!(approved(&shop).await, 1, "{card} {fault:?}");
+    }
+}
+
+// spec: 2 §7, A132; codes ErrorCode 136
+#[tokio::test]
+async fn after_a_decline_and_after_an_expired_session_the_customer_can_pay() {
+    let Some((browser, shop, front_end)) = open("json").await else { return };
+    pay(&browser, "4000000000002008").await;
+    browser.see("Not paid").await;
+    // Reloaded, it asks no bank.
+    browser.reload().await;
+    browser.see("Not paid").await;
+    assert_eq!(payments(&shop).await.len(), 1);
+
+    // The session expires before the card is entered, and after it was.
+    browser.visit(&front_end.page("/card")).await;
+    browser.see("Your card").await;
+    shop.advance(1_860).await;
+    browser.fill_all(&VISA).await;
+    browser.click_on("Review").await;
+    browser.see("Your card could not be taken").await;
+    browser.click_on("Enter a card").await;
+    browser.see("Your card").await;
+    browser.fill_all(&VISA).await;
+    browser.click_on("Review").await;
+    browser.see("Review your order").await;
+    shop.advance(1_860).await;
+    browser.click_on("Pay").await;
+    browser.see("Not paid").await;
+    browser.click_on("Enter a card").await;
+    pay(&browser, VISA[0].1).await;
+    browser.see("Thank you").await;
+    assert_eq!(approved(&shop).await, 1);
+}
+
+#[tokio::test]
+async fn the_secret_of_a_customer_is_in_their_cookie_only() {
+    let Some((_browser, shop, front_end)) = open("json").await else { return };
+    let send = |request: Request<Bytes>| shop.client.transport().send(request);
+    let card = send(Request::get(front_end.page("/card")).body(Bytes::new()).unwrap()).await.unwrap();
+    let cookie = card.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap();
+    // Before a card was entered.
+    let pay = Request::post(front_end.page("/pay")).header("Cookie", cookie).header("Origin", &front_end.address);
+    let paid = send(pay.body(Bytes::new()).unwrap()).await.unwrap();
+    assert_eq!(paid.headers()["location"], "/order");
+    let journal = Request::get(format!("{}/_sandbox/requests", shop.server.base_url())).body(Bytes::new()).unwrap();
+    let journal = String::from_utf8(send(journal).await.unwrap().body().to_vec()).unwrap();
+    assert!(journal.contains("transaction/authSessionKey"), "{journal}");
+    assert!(!journal.contains(cookie.strip_prefix("order=").unwrap()), "{journal}");
+}
+
+// spec: 2 §4.2, A135
+#[tokio::test]
+async fn the_longest_redirects_of_the_service_are_read() {
+    let Some((_browser, shop, front_end)) = open("json").await else { return };
+    let address = front_end.page(&format!("/review?formId=x&data={}&iv=x", "%2B".repeat(40_000)));
+    let reply = shop.client.transport().send(Request::get(address).body(Default::default()).unwrap()).await.unwrap();
+    assert_eq!(reply.status(), 303);
 }
 
 #[tokio::test]
