@@ -1,6 +1,6 @@
-//! What both programs take from their environment: the account, and the signal to stop.
+//! What both programs have in common with their environment: the account, the signal to stop, and the line that says why they end.
 
-use std::{env, error::Error, fs};
+use std::{env, error::Error, fs, process::ExitCode};
 
 use pg_hyper::proto::{Account, BaseUrl, Credentials, EnterpriseCredentials, model::Dialect};
 use tokio::signal;
@@ -23,11 +23,22 @@ pub fn account_of_environment() -> Result<Account, Box<dyn Error>> {
         EnterpriseCredentials::new(variable("PG_ENTERPRISE_API_KEY")?, variable("PG_ENTERPRISE_API_PASSWORD")?),
     );
     // What the documents leave open, such as which status codes are declines: the operator's answers, in a dialect file.
-    // Without one nothing is assumed, and what it would decide ends as unknown.
+    // Without one nothing is assumed, and what it would decide ends as unknown: with a sandbox, name the sandbox's.
     Ok(match env::var("SHOP_DIALECT") {
         Ok(file) => account.with_dialect(Dialect::from_toml(&fs::read_to_string(file)?)?),
         Err(_) => account,
     })
+}
+
+/// Prints an error as one line.
+pub fn exit_code(result: Result<(), Box<dyn Error>>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 /// Completes when the process gets a signal to stop.

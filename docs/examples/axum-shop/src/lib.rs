@@ -10,7 +10,7 @@
 //! - `payments.rs`: how machines are begun, driven, told and resumed;
 //! - this file: the routes; `pages.rs`: what they show.
 
-use std::{error::Error, path::PathBuf, sync::Arc};
+use std::{error::Error, path::PathBuf, sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -23,9 +23,9 @@ use axum::{
 use pg_hyper::{
     ConnectionLimits, Receiver, ReceiverLimits,
     proto::{
-        Account, BaseUrl, CardFormResult, CheckoutHint,
-        machine::{checkout::CheckoutPlan, three_d_secure::ThreeDSecurePlan},
-        model::Initiate,
+        Account, BaseUrl, CardFormResult, CheckoutHint, Redirect as CardReturn,
+        machine::{Backoff, checkout::CheckoutPlan, three_d_secure::ThreeDSecurePlan},
+        model::{Initiate, RedirectData},
     },
     serve_guarded_until,
 };
@@ -33,7 +33,7 @@ use tokio::net::TcpListener;
 
 use crate::{
     orders::{Order, Status},
-    payments::{Payments, Told},
+    payments::Payments,
 };
 
 mod environment;
@@ -42,7 +42,7 @@ mod orders;
 mod pages;
 mod payments;
 
-pub use environment::{account_of_environment, stopped};
+pub use environment::{account_of_environment, exit_code, stopped};
 pub use fleet::{FleetConfig, serve as serve_in_fleet};
 
 /// What a pound of tea costs.
@@ -61,13 +61,20 @@ pub struct Config {
     pub plan: ThreeDSecurePlan,
     /// The bounds of payments on the hosted page.
     pub checkout: CheckoutPlan,
+    /// The pauses between lookups of a payment whose outcome is unknown.
+    pub lookups: Backoff,
 }
 
 impl Config {
     /// With the usual bounds.
     #[must_use]
     pub fn new(account: Account, public_url: BaseUrl, folder: PathBuf) -> Self {
-        Self { account, public_url, folder, plan: ThreeDSecurePlan::default(), checkout: CheckoutPlan::default() }
+        let plan = ThreeDSecurePlan::default();
+        // A customer who leaves the hosted page waits for two minutes before they can pay in another way: a payment may be
+        // at its bank.
+        let checkout = CheckoutPlan::default().linger(Duration::from_secs(120));
+        let lookups = Backoff::new(Duration::from_secs(60), Duration::from_secs(3_600));
+        Self { account, public_url, folder, plan, checkout, lookups }
     }
 
     /// An address of an order, from outside.
@@ -97,6 +104,7 @@ pub async fn serve(
         .route("/orders/{id}/back", any(back))
         .route("/orders/{id}/hosted", post(hosted))
         .route("/orders/{id}/paid", get(paid))
+        .route("/orders/{id}/withdraw", post(withdraw))
         .route("/orders/{id}/again", post(again))
         .layer(map_response(private))
         .with_state(Arc::clone(&payments))
@@ -104,7 +112,7 @@ pub async fn serve(
     let routing = tokio::spawn(Arc::clone(&payments).route(receiver));
     // Unlike `axum::serve` it bounds connections: strangers on the Internet can neither fill the memory nor keep customers out.
     serve_guarded_until(listener, ConnectionLimits::default(), shop, stop).await;
-    // The machines ran until the last request was answered: callbacks wait for them.
+    // The machines ran until the last request was answered: browsers wait for them.
     payments.stop();
     routing.abort();
     Ok(())
@@ -123,38 +131,63 @@ async fn order(State(shop): Shop, Path(id): Path<String>) -> Result<Html<String>
 /// Shows the card form. The service redirects the browser back here, with or without errors.
 async fn card(State(shop): Shop, Path(id): Path<String>, uri: Uri) -> Result<Response, DriveError> {
     let order = found(&shop, &id)?;
-    let Status::Open { session } = &order.status else { return Ok(to_order(&id).into_response()) };
+    if !matches!(order.status, Status::Open { .. }) {
+        return Ok(to_order(&id).into_response());
+    }
     // Nothing in the address is proof of anything: the worst that a forged one does is to try to pay.
-    let returned = uri.query().and_then(|query| shop.client.account().redirect(query).ok());
-    let here = shop.config.address(&id, "/card");
-    match (session, returned) {
-        (Some(session), Some(CardFormResult::Accepted(_))) => {
+    let returned = uri.query().and_then(|query| CardReturn::parse(query).ok());
+    let cipher = shop.client.account().session_cipher()?;
+    let posted = returned.as_ref().and_then(|returned| order.session(&returned.form_id));
+    let result = returned.as_ref().and_then(|returned| returned.open(&cipher).ok());
+    match (posted, result) {
+        (Some((session, _)), Some(CardFormResult::Accepted(_))) => {
+            // Paid with the session that has this card, whichever forms other tabs have opened since.
             shop.by_card(&order, session)?;
             Ok(onward(&shop, &id).await.into_response())
         }
-        (Some(session), Some(CardFormResult::Invalid(data))) => {
-            let form = shop.client.account().card_form(session.as_str(), here.as_str(), here.as_str());
-            Ok(pages::card(&form, Some(data.get())).into_response())
+        (Some(_), Some(CardFormResult::Invalid(data))) => show(&shop, &id, false, Some(data.get()), "").await,
+        // The session has expired, or a field is missing.
+        (Some((_, newest)), Some(CardFormResult::Failed(error))) => {
+            show(&shop, &id, newest, None, &error.get().error_message).await
         }
-        // The first time, or the session has expired.
-        _ => {
-            let session = shop.client.call(&Initiate::new(here.as_str())).await?.session_key;
-            let open = Status::Open { session: Some(session.to_string()) };
-            shop.orders.change(&id, |order| {
-                if matches!(order.status, Status::Open { .. }) {
-                    order.status = open;
-                }
-            })?;
-            let form = shop.client.account().card_form(session, here.as_str(), here.as_str());
-            Ok(pages::card(&form, None).into_response())
-        }
+        (None, Some(_)) => show(&shop, &id, false, None, "That form was an old one").await,
+        (_, None) => show(&shop, &id, false, None, "").await,
     }
 }
 
+/// Shows the form of the newest session, or of a new one. The others stay: a card may be in them.
+async fn show(
+    shop: &Payments,
+    id: &str,
+    anew: bool,
+    data: Option<&RedirectData>,
+    problem: &str,
+) -> Result<Response, DriveError> {
+    let here = shop.config.address(id, "/card");
+    let mut order = found(shop, id)?;
+    if anew || matches!(&order.status, Status::Open { sessions } if sessions.is_empty()) {
+        let session = shop.client.call(&Initiate::new(here.as_str())).await?.session_key;
+        order = shop.orders.change(id, |order| {
+            if let Status::Open { sessions } = &mut order.status {
+                sessions.push(session.to_string());
+            }
+        })?;
+    }
+    let Status::Open { sessions } = &order.status else { return Ok(to_order(id).into_response()) };
+    let Some(session) = sessions.last() else { return Err(DriveError::NotFound) };
+    let form = shop.client.account().card_form(session.as_str(), here.as_str(), here.as_str());
+    Ok(pages::card(&form.form_id(order.form(sessions.len() - 1)), data, problem).into_response())
+}
+
 /// The customer is back from their bank. That is only a reason to ask how it went.
-async fn back(State(shop): Shop, Path(id): Path<String>) -> Redirect {
-    shop.tell(&id, Told::Back);
-    to_order(&id)
+async fn back(State(shop): Shop, Path(id): Path<String>) -> Result<Redirect, DriveError> {
+    found(&shop, &id)?;
+    shop.tell(&id, |status| {
+        if let Status::Card { returned, .. } = status {
+            *returned = true;
+        }
+    })?;
+    Ok(to_order(&id))
 }
 
 async fn hosted(State(shop): Shop, Path(id): Path<String>) -> Result<Redirect, DriveError> {
@@ -166,11 +199,23 @@ async fn hosted(State(shop): Shop, Path(id): Path<String>) -> Result<Redirect, D
 }
 
 /// The customer is back from the hosted page, and the address names a transaction, which is looked up.
-async fn paid(State(shop): Shop, Path(id): Path<String>, uri: Uri) -> Redirect {
+async fn paid(State(shop): Shop, Path(id): Path<String>, uri: Uri) -> Result<Redirect, DriveError> {
+    found(&shop, &id)?;
     if let Ok(hint) = CheckoutHint::returned(uri.query().unwrap_or_default()) {
-        shop.tell(&id, Told::Paid(hint.trans_key().to_owned(), None));
+        shop.returned(&id, hint.trans_key())?;
     }
-    to_order(&id)
+    Ok(to_order(&id))
+}
+
+/// The customer wants to pay in another way. Only once the page is closed and nothing was paid on it, there is another attempt.
+async fn withdraw(State(shop): Shop, Path(id): Path<String>) -> Result<Redirect, DriveError> {
+    found(&shop, &id)?;
+    shop.tell(&id, |status| {
+        if let Status::Hosted(hosted) = status {
+            hosted.withdrawn = true;
+        }
+    })?;
+    Ok(to_order(&id))
 }
 
 /// Another attempt, under another reference: only when the one before has certainly failed.
@@ -179,7 +224,7 @@ async fn again(State(shop): Shop, Path(id): Path<String>) -> Result<Redirect, Dr
     shop.orders.change(&id, |order| {
         if matches!(order.status, Status::NotPaid { .. }) {
             order.attempt += 1;
-            order.status = Status::Open { session: None };
+            order.status = Status::Open { sessions: Vec::new() };
         }
     })?;
     Ok(to_order(&id))

@@ -2,22 +2,27 @@
 //!
 //! ```sh
 //! cargo run --bin pg -- sandbox     # in one shell; it prints the variables to export in the other
-//! cargo run -p axum-shop                      # http://127.0.0.1:8500
+//! export SHOP_DIALECT=crates/pg-sandbox/dialects/sandbox.toml   # what the sandbox decides, such as which codes are declines
+//! cargo run -p axum-shop            # http://127.0.0.1:8500
 //! ```
 
-use std::{env, error::Error, path::PathBuf};
+use std::{env, error::Error, path::PathBuf, process::ExitCode};
 
-use axum_shop::{Config, account_of_environment, stopped};
+use axum_shop::{Config, account_of_environment, exit_code, stopped};
 use pg_hyper::proto::BaseUrl;
 use tokio::net::TcpListener;
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn Error>> {
+async fn main() -> ExitCode {
+    exit_code(run().await)
+}
+
+async fn run() -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind(env::var("SHOP_LISTEN").unwrap_or("127.0.0.1:8500".to_owned())).await?;
     // What browsers and the service call it: https and a name, once a proxy with a certificate stands before it.
     let public_url = env::var("SHOP_URL").unwrap_or(format!("http://{}", listener.local_addr()?));
     let folder = PathBuf::from(env::var("SHOP_ORDERS").unwrap_or("orders".to_owned()));
+    let account = account_of_environment()?;
     println!("the shop is at {public_url}, its orders in {}", folder.display());
-    axum_shop::serve(listener, Config::new(account_of_environment()?, BaseUrl::parse(&public_url)?, folder), stopped())
-        .await
+    axum_shop::serve(listener, Config::new(account, BaseUrl::parse(&public_url)?, folder), stopped()).await
 }

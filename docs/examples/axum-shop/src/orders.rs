@@ -23,12 +23,12 @@ pub(crate) struct Order {
 /// How far the payment is.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Status {
-    /// Nothing is under way; the card form has a session once it was shown.
-    Open { session: Option<String> },
-    /// A card payment is under way: the machine, as it was saved last.
-    Card { saved: String },
-    /// A payment on the hosted page is under way: the machine, and the token of the address for its callback.
-    Hosted { saved: String, callback: String },
+    /// Nothing is under way. The card form was shown with these sessions, one after the other.
+    Open { sessions: Vec<String> },
+    /// A card payment is under way: the machine, as it was saved last, and whether the customer came back since then.
+    Card { saved: String, returned: bool },
+    /// A payment on the hosted page is under way.
+    Hosted(Hosted),
     /// Paid. The key is for refunds.
     Paid { transaction: String },
     /// Certainly not paid by this attempt.
@@ -37,10 +37,65 @@ pub(crate) enum Status {
     Unknown { why: String },
 }
 
+/// A payment on the hosted page, and what happened to it. The machine has not looked up the reports yet.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Hosted {
+    /// The machine, as it was saved last.
+    pub(crate) saved: String,
+    /// The token of the address for the callback.
+    pub(crate) callback: String,
+    /// Transactions that callbacks named. Only the service knows their address.
+    pub(crate) called: Vec<String>,
+    /// Transactions that returning browsers named. Anyone with the address of the order can make them up.
+    pub(crate) returned: Vec<String>,
+    /// The customer wants to pay in another way.
+    pub(crate) withdrawn: bool,
+}
+
+impl Hosted {
+    pub(crate) const fn new(saved: String, callback: String) -> Self {
+        Self { saved, callback, called: Vec::new(), returned: Vec::new(), withdrawn: false }
+    }
+
+    /// Returns the next report for a machine that was `given` these. It gets returns one at a time, so that a callback never
+    /// waits behind many that were made up.
+    pub(crate) fn report(&self, given: &[String]) -> Option<String> {
+        let returned = self.returned.first().filter(|_| given.is_empty());
+        self.called.iter().find(|called| !given.contains(called)).or(returned).cloned()
+    }
+
+    /// Returns whether a machine that waits for its customer has something to do, and if so, whether that is to withdraw.
+    pub(crate) fn news(&self) -> Option<bool> {
+        let reported = !self.called.is_empty() || !self.returned.is_empty();
+        (reported || self.withdrawn).then_some(!reported)
+    }
+}
+
+impl Status {
+    pub(crate) const fn hosted(&self) -> Option<&Hosted> {
+        match self {
+            Self::Hosted(hosted) => Some(hosted),
+            _ => None,
+        }
+    }
+}
+
 impl Order {
     /// The `uniqueMerchantReference` of this attempt.
     pub(crate) fn reference(&self) -> String {
         format!("{}-{}", self.id, self.attempt)
+    }
+
+    /// The name of a card form. It comes back with the customer, and tells which session has the card.
+    pub(crate) fn form(&self, session: usize) -> String {
+        format!("{}-{session}", self.attempt)
+    }
+
+    /// The session of the form with this name, and whether it is the newest.
+    pub(crate) fn session(&self, form: &str) -> Option<(&str, bool)> {
+        let Status::Open { sessions } = &self.status else { return None };
+        let at = (0..sessions.len()).find(|at| self.form(*at) == form)?;
+        Some((&sessions[at], at + 1 == sessions.len()))
     }
 }
 
@@ -69,7 +124,7 @@ impl Orders {
     pub(crate) fn add(&self, pence: u64) -> io::Result<Order> {
         // 96 bits, and with the attempt no more than the 32 characters that references of the hosted page have.
         let id = format!("{:016x}{:08x}", random()?, random()? >> 32);
-        let order = Order { id, pence, attempt: 1, status: Status::Open { session: None } };
+        let order = Order { id, pence, attempt: 1, status: Status::Open { sessions: Vec::new() } };
         self.put(&mut self.lock(), order)
     }
 

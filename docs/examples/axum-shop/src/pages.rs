@@ -30,7 +30,17 @@ pub(crate) fn order(order: &Order, lead: Option<&str>) -> Html<String> {
         (Status::Unknown { .. }, _) => {
             "<p>We do not know yet whether you have paid. Please do not pay again: we will find out.</p>".to_owned()
         }
-        (_, Some(lead)) => format!(r#"<p><a href="{}">Continue with your payment</a></p>"#, escaped(lead)),
+        (Status::Hosted(hosted), _) if hosted.withdrawn => {
+            r#"<meta http-equiv="refresh" content="2"><p>One moment: once it is certain that nothing was paid on the payment
+page, you can pay in another way.</p>"#.to_owned()
+        }
+        (status, Some(lead)) => {
+            let withdraw = format!(
+                r#"<form method="post" action="{here}/withdraw"><button>Pay in another way</button></form>"#
+            );
+            let withdraw = if status.hosted().is_some() { &withdraw } else { "" };
+            format!(r#"<p><a href="{}">Continue with your payment</a></p>{withdraw}"#, escaped(lead))
+        }
         (_, None) => {
             r#"<meta http-equiv="refresh" content="2"><p>One moment, your payment is under way …</p>"#.to_owned()
         }
@@ -38,15 +48,19 @@ pub(crate) fn order(order: &Order, lead: Option<&str>) -> Html<String> {
     page("Your order", &body)
 }
 
-/// The card form. It is posted to the service, and the redirect returns its errors.
-pub(crate) fn card(form: &CardForm, back: Option<&RedirectData>) -> Html<String> {
+/// The card form, with the `problem` of the last one. It is posted to the service, and the redirect returns its errors.
+pub(crate) fn card(form: &CardForm, back: Option<&RedirectData>, problem: &str) -> Html<String> {
+    let problem = match problem {
+        "" => String::new(),
+        problem => format!("<p>{}. Please enter your card again.</p>", escaped(problem)),
+    };
     let errors: String = back.map_or_else(String::new, |back| {
         let line = |(field, error): (&str, &str)| format!("<li>{}: {}</li>", escaped(field), escaped(error));
         back.errors.iter().map(|(field, error)| line((field, &error.error_message))).collect()
     });
     let name = back.map_or("", |back| &back.cardholder_name);
     let body = format!(
-        r#"<ul>{errors}</ul><form method="post" action="{action}" autocomplete="on">
+        r#"{problem}<ul>{errors}</ul><form method="post" action="{action}" autocomplete="on">
 {hidden}<p><label>Card number <input name="cardNumber" inputmode="numeric" autocomplete="cc-number" required></label>
 <p><label>Expiry <input name="cardExpiryDate" placeholder="MMYY" autocomplete="cc-exp" required></label>
 <p><label>Security code <input name="cardCV2" inputmode="numeric" autocomplete="cc-csc"></label>

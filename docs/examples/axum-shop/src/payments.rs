@@ -4,14 +4,15 @@ use std::{
     collections::HashMap,
     error::Error,
     future::ready,
+    io,
     mem::discriminant,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use pg_hyper::{
-    CheckoutDrive, Client, DriveStep, EndpointPurpose, Notification, ReceiptHandle, Received, Receiver,
-    ReceiverService, ThreeDSecureDrive,
+    CheckoutDrive, Client, DriveStep, EndpointPurpose, Notification, Received, Receiver, ReceiverService,
+    ThreeDSecureDrive,
     proto::{
         machine::{
             SavedState,
@@ -25,20 +26,20 @@ use pg_hyper::{
     },
 };
 use tokio::{
-    sync::{mpsc, watch},
+    sync::{Notify, watch},
     task::JoinSet,
-    time::timeout,
+    time::{sleep, timeout},
 };
 
 use crate::{
     Config,
-    orders::{Order, Orders, Status},
+    orders::{Hosted, Order, Orders, Status},
 };
 
 /// How long a browser waits for the next step before it is shown a page that asks again.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// News that wait for one machine.
-const NEWS: usize = 16;
+/// Returns that wait for one machine.
+const RETURNS: usize = 16;
 
 /// The payments of the shop.
 pub(crate) struct Payments {
@@ -53,7 +54,8 @@ pub(crate) struct Payments {
 
 /// The outside of a machine at work.
 struct Desk {
-    tell: mpsc::Sender<Told>,
+    /// The order has changed.
+    news: Arc<Notify>,
     /// The next page for the customer, if any.
     lead: watch::Receiver<Option<String>>,
 }
@@ -61,16 +63,8 @@ struct Desk {
 /// Its inside.
 struct Seat {
     id: String,
-    told: mpsc::Receiver<Told>,
+    news: Arc<Notify>,
     lead: watch::Sender<Option<String>>,
-}
-
-/// An input for a running machine.
-pub(crate) enum Told {
-    /// The customer is back from the challenge.
-    Back,
-    /// A callback or a browser names this transaction. The receipt answers the callback once that is saved.
-    Paid(String, Option<ReceiptHandle>),
 }
 
 impl Payments {
@@ -86,19 +80,19 @@ impl Payments {
         });
         for order in payments.orders.all() {
             match &order.status {
-                Status::Card { saved } => {
+                Status::Card { saved, .. } => {
                     let payment = payments.client.resume_three_d_secure(&SavedState::from_text(saved.as_str()))?;
                     payments.begin(&order, |payments, seat| payments.secure(payment, seat));
                 }
-                Status::Hosted { saved, callback } => {
-                    let endpoint = payments.callbacks.reopen(EndpointPurpose::CheckoutCallback, callback)?;
-                    let saved = SavedState::from_text(saved.as_str());
+                Status::Hosted(hosted) => {
+                    let endpoint = payments.callbacks.reopen(EndpointPurpose::CheckoutCallback, &hosted.callback)?;
+                    let saved = SavedState::from_text(hosted.saved.as_str());
                     let checkout = payments.client.resume_checkout(&saved, payments.config.checkout)?;
                     let token = endpoint.token().to_owned();
                     payments.begin(&order, |payments, seat| payments.check_out(checkout, token, seat));
                 }
                 Status::Unknown { .. } => {
-                    lock(&payments.tasks).spawn(Arc::clone(&payments).look_up(order));
+                    lock(&payments.tasks).spawn(Arc::clone(&payments).look_up(order.id));
                 }
                 Status::Open { .. } | Status::Paid { .. } | Status::NotPaid { .. } => {}
             }
@@ -140,7 +134,7 @@ impl Payments {
     where
         F: Future<Output = Status> + Send + 'static,
     {
-        let (tell, told) = mpsc::channel(NEWS);
+        let news = Arc::new(Notify::new());
         let (show, lead) = watch::channel(None);
         {
             let mut desks = lock(&self.desks);
@@ -150,40 +144,46 @@ impl Payments {
             if !same || desks.contains_key(&order.id) {
                 return;
             }
-            desks.insert(order.id.clone(), Desk { tell, lead });
+            desks.insert(order.id.clone(), Desk { news: Arc::clone(&news), lead });
         }
-        let work = work(Arc::clone(self), Seat { id: order.id.clone(), told, lead: show });
+        let work = work(Arc::clone(self), Seat { id: order.id.clone(), news, lead: show });
         let (payments, id) = (Arc::clone(self), order.id.clone());
         let mut tasks = lock(&self.tasks);
         while tasks.try_join_next().is_some() {}
         tasks.spawn(async move {
             let status = work.await;
+            let unknown = matches!(status, Status::Unknown { .. });
             // One write notes the outcome and drops the machine, so a machine that has ended is never resumed.
             if let Err(error) = payments.orders.change(&id, |order| order.status = status) {
                 eprintln!("order {id}: the outcome is not on the disk, the next start asks for it again: {error}");
             }
             lock(&payments.desks).remove(&id);
+            if unknown {
+                payments.look_up(id).await;
+            }
         });
     }
 
     /// Drives a card payment with 3-D Secure to its end.
-    async fn secure(self: Arc<Self>, payment: ThreeDSecureDrive, mut seat: Seat) -> Status {
+    async fn secure(self: Arc<Self>, payment: ThreeDSecureDrive, seat: Seat) -> Status {
         let (payments, id) = (Arc::clone(&self), seat.id.clone());
         let mut payment = payment.store(move |saved| {
-            let status = Status::Card { saved: saved.text().to_owned() };
+            // What is asked after this is asked after the customer came back.
+            let status = Status::Card { saved: saved.text().to_owned(), returned: false };
             ready(payments.orders.change(&id, |order| order.status = status).map(drop))
         });
         loop {
             match payment.next().await {
                 DriveStep::Ask(ThreeDSecureDemand::Challenge { url, until }) => {
                     seat.lead.send_replace(Some(url.as_str().to_owned()));
+                    let back = |status: &Status| matches!(status, Status::Card { returned: true, .. }).then_some(());
                     tokio::select! {
-                        Some(_) = seat.told.recv() => payment.handle_input(ThreeDSecureInput::Returned),
+                        () = self.news(&seat, back) => payment.handle_input(ThreeDSecureInput::Returned),
                         () = self.client.sleep_until(until) => {}
                     }
                     seat.lead.send_replace(None);
                 }
-                // The card has no 3-D Secure, and a fraud would be the shop's loss. This shop does not take that risk.
+                // The bank does not vouch for the customer: a fraud would be the shop's loss. This shop does not take that risk.
                 DriveStep::Ask(ThreeDSecureDemand::Decide { .. }) => payment.handle_input(ThreeDSecureInput::Stop),
                 DriveStep::Done(outcome) => return secured(outcome),
             }
@@ -191,74 +191,159 @@ impl Payments {
     }
 
     /// Drives a payment on the hosted page to its end.
-    async fn check_out(self: Arc<Self>, checkout: CheckoutDrive, callback: String, mut seat: Seat) -> Status {
+    async fn check_out(self: Arc<Self>, checkout: CheckoutDrive, callback: String, seat: Seat) -> Status {
         let (payments, id) = (Arc::clone(&self), seat.id.clone());
         let mut checkout = checkout.store(move |saved| {
-            let status = Status::Hosted { saved: saved.text().to_owned(), callback: callback.clone() };
-            ready(payments.orders.change(&id, |order| order.status = status).map(drop))
+            let saved = saved.text().to_owned();
+            let keep = |order: &mut Order| match &mut order.status {
+                Status::Hosted(hosted) => hosted.saved = saved,
+                status => *status = Status::Hosted(Hosted::new(saved, callback.clone())),
+            };
+            ready(payments.orders.change(&id, keep).map(drop))
         });
+        // The reports that the machine may not have looked up yet.
+        let mut given = Vec::new();
         loop {
-            match checkout.next().await {
-                DriveStep::Ask(CheckoutDemand::Redirect { url, until }) => {
-                    seat.lead.send_replace(Some(url.as_str().to_owned()));
-                    let told = tokio::select! {
-                        told = seat.told.recv() => told,
-                        () = self.client.sleep_until(until) => None,
-                    };
-                    seat.lead.send_replace(None);
-                    match told {
-                        Some(Told::Paid(key, Some(receipt))) => {
-                            checkout.handle_received_input(CheckoutInput::Reported(key), receipt)
-                        }
-                        Some(Told::Paid(key, None)) => checkout.handle_input(CheckoutInput::Reported(key)),
-                        Some(Told::Back) | None => {}
-                    }
+            let step = tokio::select! {
+                step = checkout.next() => Some(step),
+                key = self.news(&seat, |status| status.hosted()?.report(&given)) => {
+                    checkout.handle_input(CheckoutInput::Reported(key.clone()));
+                    given.push(key);
+                    None
                 }
-                DriveStep::Done(outcome) => return checked_out(outcome),
+            };
+            match step {
+                None => {}
+                Some(DriveStep::Ask(CheckoutDemand::Redirect { url, until })) => {
+                    // It asks once it has looked up all of them.
+                    self.looked_up(&seat.id, &std::mem::take(&mut given));
+                    seat.lead.send_replace(Some(url.as_str().to_owned()));
+                    tokio::select! {
+                        withdrawn = self.news(&seat, |status| status.hosted()?.news()) => {
+                            if withdrawn {
+                                checkout.handle_input(CheckoutInput::Cancel);
+                            }
+                        }
+                        () = self.client.sleep_until(until) => {}
+                    }
+                    seat.lead.send_replace(None);
+                }
+                Some(DriveStep::Done(outcome)) => return checked_out(outcome),
             }
         }
     }
 
-    /// Asks what became of a payment whose outcome is unknown. Nothing found is no answer.
-    async fn look_up(self: Arc<Self>, order: Order) {
-        let lookup = TransactionLookup::new().unique_merchant_reference(order.reference());
-        let Ok(found) = self.client.call(&lookup).await else { return };
-        let payments = found.transactions.into_iter().filter(|found| found.transaction_type == TransactionType::AUTH);
-        let approved = payments.map(|found| Outcome::read(found, self.client.account().dialect())).find_map(
-            |outcome| match outcome {
-                Outcome::Approved(paid) => Some(paid.transaction_key.to_string()),
-                _ => None,
-            },
-        );
-        if let Some(transaction) = approved
-            && let Err(error) = self.orders.change(&order.id, |order| order.status = Status::Paid { transaction })
-        {
-            eprintln!("order {}: {error}", order.id);
+    /// Returns what is new about an order, once there is something.
+    async fn news<T>(&self, seat: &Seat, news: impl Fn(&Status) -> Option<T>) -> T {
+        loop {
+            if let Some(news) = self.orders.get(&seat.id).and_then(|order| news(&order.status)) {
+                return news;
+            }
+            seat.news.notified().await;
         }
     }
 
-    /// Hands callbacks to the machines that wait for them.
+    /// Removes reports that led to nothing.
+    fn looked_up(&self, id: &str, keys: &[String]) {
+        let remove = |order: &mut Order| {
+            if let Status::Hosted(hosted) = &mut order.status {
+                hosted.called.retain(|called| !keys.contains(called));
+                hosted.returned.retain(|returned| !keys.contains(returned));
+            }
+        };
+        if !keys.is_empty()
+            && let Err(error) = self.orders.change(id, remove)
+        {
+            eprintln!("order {id}: {error}");
+        }
+    }
+
+    /// Looks up a payment whose outcome is unknown, until there is one. Nothing found is no answer.
+    #[expect(clippy::disallowed_methods, reason = "it waits between lookups")]
+    async fn look_up(self: Arc<Self>, id: String) {
+        for earlier in 0.. {
+            let Some(order) = self.orders.get(&id) else { return };
+            if let Some(transaction) = self.paid(&order.reference()).await {
+                let paid = |order: &mut Order| order.status = Status::Paid { transaction };
+                match self.orders.change(&id, paid) {
+                    Ok(_) => return,
+                    Err(error) => eprintln!("order {id}: {error}"),
+                }
+            }
+            sleep(self.config.lookups.next(earlier, 0)).await;
+        }
+    }
+
+    /// Returns the payment with this reference, if the service knows one.
+    async fn paid(&self, reference: &str) -> Option<String> {
+        // A card payment has it as the one, a payment on the hosted page as the other (assumption A100).
+        let lookups = [
+            TransactionLookup::new().unique_merchant_reference(reference),
+            TransactionLookup::new().merchant_reference(reference),
+        ];
+        for lookup in &lookups {
+            let Ok(found) = self.client.call(lookup).await else { continue };
+            let payments =
+                found.transactions.into_iter().filter(|found| found.transaction_type == TransactionType::AUTH);
+            let mut outcomes = payments.map(|found| Outcome::read(found, self.client.account().dialect()));
+            if let Some(Outcome::Approved(paid)) = outcomes.find(|outcome| matches!(outcome, Outcome::Approved(_))) {
+                return Some(paid.transaction_key.to_string());
+            }
+        }
+        None
+    }
+
+    /// Takes callbacks. Each is answered once it is stored.
     pub(crate) async fn route(self: Arc<Self>, mut receiver: Receiver) {
         while let Some(Received { token, notification, receipt, .. }) = receiver.next().await {
             let Notification::Paid(hint) = notification else { continue };
-            let waits = |order: &Order| matches!(&order.status, Status::Hosted { callback, .. } if *callback == token);
-            match self.orders.all().into_iter().find(waits) {
-                Some(order) => self.tell(&order.id, Told::Paid(hint.trans_key().to_owned(), Some(receipt))),
-                None => eprintln!("a callback for no payment under way; its transaction is {}", hint.trans_key()),
+            let key = hint.trans_key().to_owned();
+            let waits = |order: &Order| order.status.hosted().is_some_and(|hosted| hosted.callback == token);
+            let Some(order) = self.orders.all().into_iter().find(waits) else {
+                eprintln!("a callback for no payment under way; its transaction is {key}");
+                continue;
+            };
+            let call = |status: &mut Status| {
+                if let Status::Hosted(hosted) = status {
+                    hosted.called.push(key);
+                }
+            };
+            if let Err(error) = self.tell(&order.id, call) {
+                eprintln!("order {}: {error}", order.id);
+                receipt.refuse();
             }
         }
     }
 
-    /// Passes a notification to the machine of an order, if one is running. If it cannot be passed, the service is asked to
-    /// repeat it.
-    pub(crate) fn tell(&self, id: &str, told: Told) {
-        let untold = match lock(&self.desks).get(id) {
-            Some(desk) => desk.tell.try_send(told).err().map(mpsc::error::TrySendError::into_inner),
-            None => Some(told),
-        };
-        if let Some(Told::Paid(_, Some(receipt))) = untold {
-            receipt.refuse();
+    /// Takes a return from the hosted page.
+    ///
+    /// # Errors
+    /// If it cannot be stored, or too many wait.
+    pub(crate) fn returned(&self, id: &str, key: &str) -> io::Result<()> {
+        let mut full = false;
+        self.tell(id, |status| {
+            if let Status::Hosted(hosted) = status
+                && !hosted.returned.iter().any(|returned| returned == key)
+            {
+                full = hosted.returned.len() >= RETURNS;
+                if !full {
+                    hosted.returned.push(key.to_owned());
+                }
+            }
+        })?;
+        if full { Err(io::Error::other(format!("order {id}: too many returns wait"))) } else { Ok(()) }
+    }
+
+    /// Stores what happened to an order, and wakes its machine.
+    ///
+    /// # Errors
+    /// If it cannot be stored.
+    pub(crate) fn tell(&self, id: &str, change: impl FnOnce(&mut Status)) -> io::Result<()> {
+        self.orders.change(id, |order| change(&mut order.status))?;
+        if let Some(desk) = lock(&self.desks).get(id) {
+            desk.news.notify_one();
         }
+        Ok(())
     }
 
     /// The next page for the customer now, if any.
@@ -288,8 +373,10 @@ fn secured(outcome: ThreeDSecureOutcome) -> Status {
         ThreeDSecureOutcome::Abandoned | ThreeDSecureOutcome::TimedOut => {
             not_paid("you have not confirmed it at your bank")
         }
-        ThreeDSecureOutcome::NotInitiated(_) | ThreeDSecureOutcome::NotShifted(_) => {
-            not_paid("the card has no 3-D Secure")
+        ThreeDSecureOutcome::NotInitiated(_) => not_paid("your bank could not be asked to confirm it"),
+        // Only the service's words say why: the card has no 3-D Secure, or the customer was at the bank for too short a time.
+        ThreeDSecureOutcome::NotShifted(status) => {
+            not_paid(&format!("your bank has not confirmed it ({})", status.transaction_status))
         }
         ThreeDSecureOutcome::NotSent(_) => not_paid("the payment service could not be reached"),
         ThreeDSecureOutcome::Refused(refused) if !refused.may_be_executed() => {
@@ -304,7 +391,7 @@ fn checked_out(outcome: CheckoutOutcome) -> Status {
     match outcome {
         CheckoutOutcome::Paid { trans_key } => Status::Paid { transaction: trans_key },
         CheckoutOutcome::NotOpened(_) => Status::NotPaid { why: "the payment service could not be reached".to_owned() },
-        CheckoutOutcome::Lapsed { .. } => Status::NotPaid { why: "the time to pay is over".to_owned() },
+        CheckoutOutcome::Lapsed { .. } => Status::NotPaid { why: "the payment page is closed".to_owned() },
         other => Status::Unknown { why: format!("{other:?}") },
     }
 }

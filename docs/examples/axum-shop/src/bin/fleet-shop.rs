@@ -2,21 +2,29 @@
 //!
 //! ```sh
 //! cargo run --bin pg -- sandbox                           # in one shell; it prints the variables to export in the others
+//! export SHOP_DIALECT=crates/pg-sandbox/dialects/sandbox.toml   # what the sandbox decides, such as which codes are declines
 //! SHOP_LISTEN=127.0.0.1:8501 cargo run -p axum-shop --bin fleet-shop
 //! SHOP_LISTEN=127.0.0.1:8502 cargo run -p axum-shop --bin fleet-shop
 //! ```
 //!
 //! `SHOP_STORE` is a SQLite file, or `postgres://…`; `SHOP_URL` is the address of what distributes requests to the servers.
 
-use std::{env, error::Error, time::Duration};
+use std::{env, error::Error, process::ExitCode, time::Duration};
 
-use axum_shop::{FleetConfig, account_of_environment, serve_in_fleet, stopped};
+use axum_shop::{FleetConfig, account_of_environment, exit_code, serve_in_fleet, stopped};
 use pg_hyper::proto::BaseUrl;
-use pg_intents::{PostgresStore, SqliteStore};
+use pg_intents::{PostgresStore, SqliteStore, StoreError};
 use tokio::net::TcpListener;
 
+const MIGRATE: &str = "the database lacks tables of this version of the program; to make them, type: \
+                       pg intents --store \"$SHOP_STORE\" migrate (with a pg that was built with --features postgres)";
+
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn Error>> {
+async fn main() -> ExitCode {
+    exit_code(run().await)
+}
+
+async fn run() -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind(env::var("SHOP_LISTEN").unwrap_or("127.0.0.1:8500".to_owned())).await?;
     let here = listener.local_addr()?;
     let config = FleetConfig {
@@ -25,11 +33,17 @@ async fn main() -> Result<(), Box<dyn Error>> {
         name: format!("shop {here}"),
         lease: Duration::from_secs(env::var("SHOP_LEASE").map_or(Ok(15), |seconds| seconds.parse())?),
     };
-    let store = env::var("SHOP_STORE").unwrap_or("intents.sqlite".to_owned());
-    println!("the shop is at http://{here}");
-    if store.starts_with("postgres") {
-        serve_in_fleet(listener, PostgresStore::connect(&store).await?, config, stopped()).await
+    let database = env::var("SHOP_STORE").unwrap_or("intents.sqlite".to_owned());
+    if database.starts_with("postgres") {
+        let store = PostgresStore::connect(&database).await.map_err(|error| match error {
+            StoreError::Older { .. } => MIGRATE.to_owned(),
+            error => error.to_string(),
+        })?;
+        println!("the shop is at http://{here}");
+        serve_in_fleet(listener, store, config, stopped()).await
     } else {
-        serve_in_fleet(listener, SqliteStore::open(&store)?, config, stopped()).await
+        let store = SqliteStore::open(&database).map_err(|error| format!("{database}: {error}"))?;
+        println!("the shop is at http://{here}");
+        serve_in_fleet(listener, store, config, stopped()).await
     }
 }

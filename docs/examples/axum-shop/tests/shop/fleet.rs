@@ -1,6 +1,7 @@
 //! Two servers of the shop, each its own process, with one database and a balancer before them.
 
 use std::{
+    fs,
     io::{BufRead as _, BufReader},
     net::SocketAddr,
     process::{Child, Command, Stdio},
@@ -162,7 +163,7 @@ async fn database(folder: &TempDir) -> (Option<Postgres>, String) {
     (Some(postgres), url)
 }
 
-fn server(sandbox: &Server, public_url: &str, store: &str) -> (Child, SocketAddr) {
+fn command(sandbox: &Server, public_url: &str, store: &str) -> Command {
     let settings = Settings::default();
     let main = settings.merchants.by_name("main").unwrap();
     let enterprise = main.enterprise.as_ref().unwrap();
@@ -181,12 +182,13 @@ fn server(sandbox: &Server, public_url: &str, store: &str) -> (Child, SocketAddr
         ("SHOP_STORE", store.to_owned()),
         ("SHOP_LEASE", "1".to_owned()),
     ];
-    let mut child = Command::new(env!("CARGO_BIN_EXE_fleet-shop"))
-        .envs(environment)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fleet-shop"));
+    command.envs(environment);
+    command
+}
+
+fn server(sandbox: &Server, public_url: &str, store: &str) -> (Child, SocketAddr) {
+    let mut child = command(sandbox, public_url, store).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let address = line.trim().rsplit_once("http://").expect("it says where it is").1.parse().unwrap();
@@ -253,4 +255,27 @@ fn two_servers_with_one_database_are_one_shop() {
     // Posted again, it is the same payment.
     assert_eq!(fleet.post(1, "/orders/order-4/card", &card), "/orders/order-4");
     assert_eq!(fleet.payments("order-4"), 1);
+}
+
+#[test]
+fn a_database_that_cannot_be_used_is_refused_in_one_line_that_says_what_to_type() {
+    let runtime = Runtime::new().unwrap();
+    let sandbox = runtime.block_on(Server::start(Config::default())).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("notes.txt");
+    fs::write(&file, "not a database, but long enough to be one: ".repeat(200)).unwrap();
+    let mut refused = vec![(file.to_str().unwrap().to_owned(), "notes.txt: ")];
+    let postgres = Postgres::installed().map(|_| Postgres::start(&[]).unwrap());
+    if let Some(postgres) = &postgres {
+        refused.push((
+            format!("{}?sslmode=disable", postgres.database().unwrap()),
+            r#"pg intents --store "$SHOP_STORE" migrate"#,
+        ));
+    }
+    for (store, says) in refused {
+        let ended = command(&sandbox, "http://127.0.0.1:1", &store).output().unwrap();
+        let error = String::from_utf8(ended.stderr).unwrap();
+        assert!(!ended.status.success() && ended.stdout.is_empty(), "{:?}", ended.stdout);
+        assert!(error.contains(says) && error.lines().count() == 1, "{error}");
+    }
 }

@@ -85,7 +85,7 @@ fn killed_while_the_reply_is_on_its_way_it_finds_the_payment_and_makes_no_other(
     // The service has paid, and answers in an hour.
     place.fault_with(r#"{"method": "transaction/auth3DSecure", "kind": "delay", "delaySeconds": 3600}"#);
     place.answer_challenge(&challenge, "authenticate");
-    while place.payments(&order) == 0 {}
+    place.until_paid_anything();
     place.restart();
     assert!(place.settled(&order).contains("Paid"));
     place.one_payment(&order);
@@ -119,6 +119,160 @@ fn the_hosted_page_is_paid_and_callback_and_return_tell_of_it_also_after_a_resta
         }
         assert!(place.settled(&order).contains("Paid"), "{restarted} {returns}");
     }
+}
+
+/// The shop is looking up a made-up transaction, whose reply takes an hour.
+fn busy_with_a_made_up_return(place: &Place, order: &str) {
+    place.fault_with(r#"{"method": "enterprise/transaction_lookup", "kind": "delay", "delaySeconds": 3600}"#);
+    assert_eq!(place.get(&format!("{order}/paid?trans_key=madeup")).status(), StatusCode::SEE_OTHER);
+    while place.calls("enterprise/transaction_lookup") == 0 {}
+}
+
+#[test]
+fn a_return_that_was_answered_is_kept_when_the_shop_is_killed() {
+    let mut place = Place::new();
+    place.control("callbacks/behaviour", r#"{"kind": "fail"}"#);
+    let order = place.buy();
+    let page = place.post(&format!("{order}/hosted"), &[]);
+    busy_with_a_made_up_return(&place, &order);
+    let success = place.pay_hosted(&page, APPROVED_TOO);
+    assert_eq!(place.get(&success).status(), StatusCode::SEE_OTHER);
+    place.restart();
+    assert!(place.settled(&order).contains("Paid"));
+}
+
+#[test]
+fn a_callback_is_looked_up_before_made_up_returns_and_a_return_without_room_is_not_confirmed() {
+    let place = Place::new();
+    let order = place.buy();
+    let page = place.post(&format!("{order}/hosted"), &[]);
+    let mut stored = 0;
+    while place.get(&format!("{order}/paid?trans_key=madeup{stored}")).status() == StatusCode::SEE_OTHER {
+        stored += 1;
+    }
+    // Each waits a second for its lookup.
+    assert!((16..100).contains(&stored), "{stored}");
+    let success = place.pay_hosted(&page, APPROVED_TOO);
+    assert!(place.settled(&order).contains("Paid"));
+    assert!(place.calls("enterprise/transaction_lookup") < stored, "the callback was looked up first");
+    assert_eq!(place.get(&success).status(), StatusCode::SEE_OTHER);
+}
+
+#[test]
+fn a_return_from_the_bank_that_was_stored_before_a_stop_is_acted_on_at_the_next_start() {
+    let mut place = Place::new();
+    let order = place.buy();
+    let challenge = place.enter_card(&order, CHALLENGED);
+    place.post(&challenge, &[("outcome".to_owned(), "authenticate".to_owned())]);
+    place.stop().unwrap();
+    // The shop stored it, and did no more.
+    place.edit(&order, r#""returned":false"#, r#""returned":true"#);
+    place.start();
+    assert!(place.settled(&order).contains("Paid"));
+    place.one_payment(&order);
+}
+
+#[test]
+fn an_unknown_payment_is_looked_up_until_it_is_found() {
+    let place = Place::new();
+    place.control("callbacks/behaviour", r#"{"kind": "fail"}"#);
+    // On the hosted page, without a callback or a return.
+    let hosted = place.buy();
+    let page = place.post(&format!("{hosted}/hosted"), &[]);
+    place.pay_hosted(&page, APPROVED_TOO);
+    // By card, and the reply to the payment is lost.
+    let card = place.buy();
+    let challenge = place.enter_card(&card, CHALLENGED);
+    place.fault("transaction/auth3DSecure", "drop-reply");
+    place.fault_with(r#"{"method": "transaction/lookup", "kind": "status", "times": 1000}"#);
+    place.answer_challenge(&challenge, "authenticate");
+    place.post(&format!("{hosted}/withdraw"), &[]);
+    for order in [&hosted, &card] {
+        place.until(order, |page| page.contains("do not know yet"));
+    }
+    place.clear_faults();
+    for order in [&hosted, &card] {
+        assert!(place.until(order, |page| !page.contains("do not know yet")).contains("Paid"));
+    }
+    for order in [&hosted, &card] {
+        place.one_payment(order);
+    }
+}
+
+#[test]
+fn a_card_is_paid_with_the_session_of_its_form_whatever_other_tabs_open() {
+    let place = Place::new();
+    let order = place.buy();
+    let (action, hidden) = place.card_form(&order);
+    let back = place.post_card(&action, &hidden, &CHALLENGED);
+    // Another tab shows the form, a return that cannot be read does, and so does an expired session.
+    place.card_form(&order);
+    assert!(place.page(&format!("{order}/card?formId=x&data=junk&iv=junk")).contains("Card number"));
+    let (action, hidden) = place.card_form(&order);
+    let failed = place.post(&action, &hidden);
+    assert!(place.page(&failed).contains("Please enter your card again"));
+    let challenge = place.location(&place.get(&back));
+    assert!(challenge.contains("/3ds/"), "{challenge}");
+    place.answer_challenge(&challenge, "authenticate");
+    assert!(place.settled(&order).contains("Paid"));
+    place.one_payment(&order);
+}
+
+#[test]
+fn a_card_of_an_earlier_attempt_is_not_paid_by_a_later_one() {
+    let place = Place::new();
+    let order = place.buy();
+    let (action, hidden) = place.card_form(&order);
+    let back = place.post_card(&action, &hidden, &CHALLENGED);
+    let challenge = place.location(&place.get(&back));
+    place.answer_challenge(&challenge, "fail");
+    assert!(place.settled(&order).contains("Not paid"));
+    place.post(&format!("{order}/again"), &[]);
+    place.card_form(&order);
+    assert!(place.page(&back).contains("Please enter your card again"));
+    assert!(place.settled(&order).contains("To pay"));
+}
+
+#[test]
+fn after_an_expired_session_the_form_says_so_and_has_another_session() {
+    let place = Place::new();
+    let order = place.buy();
+    let (action, hidden) = place.card_form(&order);
+    place.control("clock", r#"{"advanceSeconds": 1860}"#);
+    let back = place.post_card(&action, &hidden, &CHALLENGED);
+    assert!(place.page(&back).contains("Session expired"));
+    // Reloaded, it is an old return, and opens no further session.
+    let sessions = place.calls("session/initiate");
+    assert!(place.page(&back).contains("Session expired"));
+    assert_eq!(place.calls("session/initiate"), sessions);
+    assert!(place.enter_card(&order, CHALLENGED).contains("/3ds/"));
+}
+
+#[test]
+fn a_customer_who_leaves_the_hosted_page_can_pay_in_another_way() {
+    let place = Place::new();
+    let order = place.buy();
+    let page = place.post(&format!("{order}/hosted"), &[]);
+    assert!(place.page(&order).contains("Pay in another way"));
+    place.post(&format!("{order}/withdraw"), &[]);
+    assert!(place.settled(&order).contains("Not paid: the payment page is closed"));
+    assert_eq!(place.get(&page).status(), StatusCode::GONE);
+    assert_eq!(place.again(&order, CHALLENGED), "Paid");
+    place.one_payment(&order);
+}
+
+#[test]
+fn a_payment_without_confirmation_says_why_in_the_words_of_the_service() {
+    let place = Place::new();
+    let order = place.buy();
+    let away = place.enter_card(&order, Card("4000000000007007"));
+    let back = place.location(&place.get(&away));
+    place.get(&back);
+    assert!(place.settled(&order).contains("has not confirmed it (Card does not support 3-D Secure)"));
+    // The bank cannot be asked.
+    let order = place.buy();
+    assert_eq!(place.enter_card(&order, Card("4000000000004004")), order);
+    assert!(place.settled(&order).contains("could not be asked to confirm it"));
 }
 
 // spec: 3 §6, A133

@@ -1,6 +1,6 @@
 //! A sandbox, a shop before it, and a browser.
 
-use std::{error::Error, net::TcpListener, time::Duration};
+use std::{error::Error, fs, net::TcpListener, time::Duration};
 
 use axum_shop::Config as Shop;
 use bytes::Bytes;
@@ -14,6 +14,7 @@ use pg_hyper::{
     },
 };
 use pg_sandbox::{Config, Server, Settings};
+use serde_json::Value;
 use tempfile::TempDir;
 use tokio::{runtime::Runtime, sync::oneshot, task::JoinHandle};
 
@@ -55,6 +56,8 @@ impl Place {
         let pauses = Backoff::new(Duration::from_millis(1), Duration::from_millis(20));
         config.plan.pauses = pauses;
         config.checkout.pauses = pauses;
+        config.checkout.linger = Duration::ZERO;
+        config.lookups = Backoff::new(Duration::from_millis(50), Duration::from_millis(200));
         let runtime = Runtime::new().unwrap();
         let (stop, stopped) = oneshot::channel();
         let listener = self.listener.try_clone().unwrap();
@@ -80,6 +83,15 @@ impl Place {
         self.start();
     }
 
+    /// Changes the file of an order while no shop runs.
+    pub(crate) fn edit(&self, order: &str, from: &str, to: &str) {
+        let id = order.rsplit('/').next().unwrap();
+        let file = self.folder.path().join("orders").join(format!("{id}.json"));
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(text.contains(from), "{text}");
+        fs::write(&file, text.replace(from, to)).unwrap();
+    }
+
     /// An address of the shop.
     pub(crate) fn address(&self, path: &str) -> String {
         format!("http://{}{path}", self.listener.local_addr().unwrap())
@@ -90,19 +102,43 @@ impl Place {
     }
 
     pub(crate) fn fault_with(&self, fault: &str) {
-        let address = format!("{}/_sandbox/faults", self.server.base_url());
-        let reply = self.send(Request::post(address).body(Bytes::from(fault.to_owned())).unwrap());
+        self.control("faults", fault);
+    }
+
+    pub(crate) fn clear_faults(&self) {
+        let reply = Request::delete(format!("{}/_sandbox/faults", self.server.base_url()));
+        assert!(self.send(reply.body(Bytes::new()).unwrap()).status().is_success());
+    }
+
+    /// Posts JSON to the control interface of the sandbox.
+    pub(crate) fn control(&self, path: &str, body: &str) {
+        let address = format!("{}/_sandbox/{path}", self.server.base_url());
+        let reply = self.send(Request::post(address).body(Bytes::from(body.to_owned())).unwrap());
         assert!(reply.status().is_success(), "{reply:?}");
+    }
+
+    /// The calls of a method that the sandbox has journaled.
+    pub(crate) fn calls(&self, method: &str) -> usize {
+        let listed = self.get(&format!("{}/_sandbox/requests?limit=1000", self.server.base_url()));
+        let listed: Vec<Value> = serde_json::from_slice(listed.body()).unwrap();
+        listed.iter().filter(|call| call["method"] == method).count()
     }
 
     /// Payments, without the checks of 3-D Secure, of all attempts of an order.
     pub(crate) fn payments(&self, order: &str) -> usize {
         let id = order.rsplit('/').next().unwrap();
-        let found = (1..4).flat_map(|attempt| {
-            let lookup = TransactionLookup::new().unique_merchant_reference(format!("{id}-{attempt}"));
-            self.runtime.block_on(self.client.call(&lookup)).unwrap().transactions
+        let lookups = (1..4).map(|attempt| format!("{id}-{attempt}")).flat_map(|reference| {
+            let by_card = TransactionLookup::new().unique_merchant_reference(&*reference);
+            [by_card, TransactionLookup::new().merchant_reference(&*reference)]
         });
+        let found = lookups.flat_map(|lookup| self.runtime.block_on(self.client.call(&lookup)).unwrap().transactions);
         found.filter(|found| found.transaction_type == TransactionType::AUTH).count()
+    }
+
+    /// Waits until the service has made a payment. The control interface has no limit of requests.
+    pub(crate) fn until_paid_anything(&self) {
+        let listed = format!("{}/_sandbox/transactions", self.server.base_url());
+        while !self.page(&listed).contains(r#""transactionType": "Auth""#) {}
     }
 
     pub(crate) fn one_payment(&self, order: &str) {
@@ -125,7 +161,7 @@ impl Place {
         self.location(&reply)
     }
 
-    fn location(&self, reply: &Response<Bytes>) -> String {
+    pub(crate) fn location(&self, reply: &Response<Bytes>) -> String {
         assert!(reply.status().is_redirection(), "{reply:?}");
         let location = reply.headers()[header::LOCATION].to_str().unwrap();
         if location.starts_with('/') { self.address(location) } else { location.to_owned() }
