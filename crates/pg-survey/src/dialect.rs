@@ -41,7 +41,7 @@ pub(crate) fn written(name: &str, notes: &Notes) -> Dialect {
     for (point, sighting) in notes.sightings() {
         match &sighting.seen {
             Seen::Status(code) => status(&mut dialect, point, code, sighting),
-            Seen::Refused { code, http } if Situation::named(point).is_some() && is_writable(code) => {
+            Seen::Refused { code, http } if Situation::named(point).is_some() && unwritable(code).is_none() => {
                 error(&mut dialect, point, code, *http, sighting);
             }
             _ => {}
@@ -71,10 +71,13 @@ fn form(word: &str) -> Option<EmptyLookup> {
     }
 }
 
-/// Whether a dialect file can contain a code. 119 leaves open whether the bank has charged, and no entry changes that.
-fn is_writable(code: &str) -> bool {
+/// Returns why a dialect file cannot contain a code, if so.
+pub(crate) fn unwritable(code: &str) -> Option<&'static str> {
+    if code == ErrorCode::NO_RESPONSE_FROM_BANK.as_str() {
+        return Some("it leaves open whether the bank has charged, and no entry of a dialect changes that");
+    }
     let plain = (1..=16).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    plain && code != ErrorCode::NO_RESPONSE_FROM_BANK.as_str()
+    (!plain).then_some("a dialect can only contain codes of at most 16 ASCII letters and digits")
 }
 
 fn status(dialect: &mut Dialect, point: &str, code: &str, sighting: &Sighting) {
@@ -85,7 +88,7 @@ fn status(dialect: &mut Dialect, point: &str, code: &str, sighting: &Sighting) {
         _ => None,
     };
     let code = StatusCode::from(code.to_owned());
-    if !is_writable(code.as_str()) {
+    if unwritable(code.as_str()).is_some() {
         return;
     }
     if let Some(means) = means {

@@ -46,6 +46,11 @@ pub enum Seen {
     Word(&'static str),
 }
 
+/// A used reference is charged again.
+pub(crate) const CHARGED_AGAIN: Seen = Seen::Word("charged again");
+/// A used reference gets the transaction that used it.
+pub(crate) const EARLIER_TRANSACTION: Seen = Seen::Word("the earlier transaction, not charged again");
+
 impl Seen {
     /// Whether both agree where both are defined.
     #[must_use]

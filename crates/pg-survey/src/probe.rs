@@ -132,7 +132,7 @@ pub(crate) enum Reads {
     SessionData,
     /// The card form has to be accepted; otherwise the session of this name is forgotten.
     CardTaken(&'static str),
-    /// The refusal of a reference that the payment of that name has used.
+    /// The reply for a reference that the payment of that name has used.
     UsedReference(&'static str),
     /// Its status is that of a decline, if a later lookup confirms it.
     Decline(&'static str),

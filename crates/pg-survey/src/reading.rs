@@ -33,10 +33,7 @@ pub(crate) fn read(probe: &Probe, answer: &Answer, account: &Account, notes: &mu
         Reads::Made(what, name) => made(what, name, answer, notes),
         Reads::Ignored => {}
         Reads::Situation(situation) => refusal(&[situation], answer, &evidence, notes),
-        Reads::UsedReference(payment) if !notes.succeeded(payment) => {
-            notes.undecided(&probe.decides(), "the payment with that reference was refused or has no reply");
-        }
-        Reads::UsedReference(_) => refusal(&["duplicate-unique-reference"], answer, &evidence, notes),
+        Reads::UsedReference(payment) => used_reference(payment, answer, &evidence, notes),
         Reads::UnlessAs(situation, other) => {
             let seen = if notes.is_same(other, answer) { Seen::Accepted } else { answer.seen() };
             notes.sight(situation, seen, &evidence);
@@ -92,6 +89,26 @@ fn refusal(points: &[&'static str], answer: &Answer, evidence: &Evidence, notes:
 
 fn other_status(answer: &Answer, status: &StatusCode) -> String {
     format!("the reply was {}, status {:?}", answer.seen(), mask::text(status.as_str()))
+}
+
+/// The reply to a second payment under a reference: a refusal, the earlier transaction, or a second charge.
+fn used_reference(payment: &'static str, answer: &Answer, evidence: &Evidence, notes: &mut Notes) {
+    const POINT: &[&str] = &["duplicate-unique-reference"];
+    if !notes.succeeded(payment) {
+        return notes.undecided(POINT, "the payment with that reference was refused or has no reply");
+    }
+    let made = answer.record::<Transaction>().unwrap_or_default();
+    let key = made.transaction_key.to_string();
+    match notes.text(payment) {
+        _ if !is_approved(answer) => refusal(POINT, answer, evidence, notes),
+        Ok(first) if first == key => notes.sight(POINT[0], point::EARLIER_TRANSACTION, evidence),
+        Ok(_) if !key.is_empty() => notes.sight(POINT[0], point::CHARGED_AGAIN, evidence),
+        _ => notes.undecided(
+            POINT,
+            "the service approved a second payment with that reference, without the transactionKey of both payments, which \
+             would show whether it charged again",
+        ),
+    }
 }
 
 fn again(answer: &Answer, evidence: &Evidence, notes: &mut Notes) {
@@ -169,7 +186,7 @@ fn decrypted(account: &Account, answer: &Answer, evidence: &Evidence, notes: &mu
     for (name, word) in words {
         match word {
             Some(word) => notes.sight(name, Seen::Word(word), evidence),
-            None => notes.undecided(&[name], "the data does not show which of the forms it has"),
+            None => notes.undecided(&[name], "the data has none of the known forms, or does not show which"),
         }
     }
 }

@@ -7,10 +7,16 @@ use serde::{Serialize, Serializer};
 
 use crate::{
     answer::Evidence,
+    dialect,
     notes::Notes,
-    point::{Point, Seen, points},
+    point::{CHARGED_AGAIN, EARLIER_TRANSACTION, Point, Seen, points},
     probes,
 };
+
+const CHARGES_AGAIN: &str = "this service charges a used uniqueMerchantReference again (two transactionKeys for one reference), so no \
+    client may resend a payment to it. `charge` is not safe here: after a lost reply and an empty lookup it resends, because spec \
+    2 §4.3 says that a reference is accepted once. Tell the operator; until then use ChargeBounds::attempts(1), which never \
+    resends and ends such a payment as unknown";
 
 /// The result of a survey: one finding for every open point.
 #[derive(Clone, Debug, Serialize)]
@@ -87,6 +93,8 @@ pub enum Conclusion {
     Agrees,
     /// It does something else.
     Differs,
+    /// The service breaks a rule of the documents that payments rely on. [`Finding::remark`] says what is not safe.
+    Error,
     /// It was observed, but dialects have no entry for it.
     Seen,
     /// The survey did not check it, or could not observe it.
@@ -108,7 +116,8 @@ pub enum Confidence {
 
 impl Report {
     pub(crate) fn of(ending: Ending, requests: usize, notes: &Notes, ours: &Dialect) -> Self {
-        let findings = points().map(|point| finding(point, &ending, notes, ours)).collect();
+        let written = dialect::written("", notes);
+        let findings = points().map(|point| finding(point, &ending, notes, ours, &written)).collect();
         Self { ending, requests, findings }
     }
 
@@ -124,7 +133,7 @@ impl Report {
     }
 }
 
-fn finding(point: &'static Point, ending: &Ending, notes: &Notes, ours: &Dialect) -> Finding {
+fn finding(point: &'static Point, ending: &Ending, notes: &Notes, ours: &Dialect, written: &Dialect) -> Finding {
     let said = point.said_by(ours);
     let mut finding = Finding {
         point,
@@ -144,6 +153,10 @@ fn finding(point: &'static Point, ending: &Ending, notes: &Notes, ours: &Dialect
         }
         return finding;
     };
+    if let Some(why) = left_out(point, &sighting.seen, written) {
+        finding.remark = why;
+        return finding;
+    }
     let shared = shared_with(point, &sighting.seen, notes);
     finding.seen = Some(sighting.seen.clone());
     finding.evidence = Some(sighting.evidence.clone());
@@ -152,14 +165,31 @@ fn finding(point: &'static Point, ending: &Ending, notes: &Notes, ours: &Dialect
         let points = if shared == 1 { "point has" } else { "points have" };
         finding.remark = format!("{shared} other {points} the same code: an earlier check may have replied");
     }
+    if sighting.seen == CHARGED_AGAIN {
+        CHARGES_AGAIN.clone_into(&mut finding.remark);
+    }
     finding.conclusion = match (&sighting.seen, said) {
+        (seen, _) if *seen == CHARGED_AGAIN => Conclusion::Error,
         _ if point.entry.is_empty() => Conclusion::Seen,
         // Without an error code there is nothing that a dialect could say.
         (Seen::Accepted | Seen::Page(_), None) => Conclusion::Agrees,
+        (seen, None) if *seen == EARLIER_TRANSACTION => Conclusion::Agrees,
         (seen, Some(said)) if seen.agrees(&said) => Conclusion::Agrees,
         _ => Conclusion::Differs,
     };
     finding
+}
+
+/// Returns why the written dialect does not contain an observation that is a dialect's.
+fn left_out(point: &Point, seen: &Seen, written: &Dialect) -> Option<String> {
+    let why = match seen {
+        _ if point.entry.is_empty() => return None,
+        Seen::Refused { code, .. } | Seen::Status(code) => dialect::unwritable(code)?,
+        Seen::Word("error") => "a dialect has to contain the code of that error, and cannot",
+        _ => return None,
+    };
+    let is_written = point.said_by(written).is_some_and(|said| seen.agrees(&said));
+    (!is_written).then(|| format!("{seen}: {why}"))
 }
 
 /// Returns how many other points have the same error code.

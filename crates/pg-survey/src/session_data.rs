@@ -9,7 +9,7 @@ use pg_proto::{
 };
 
 /// Reads the parameters of the cipher from one redirect. The text form may stay open, since Base64 and Base64url differ
-/// in only two characters.
+/// in only two characters, and so may the padding.
 ///
 /// # Errors
 /// If the URL is invalid, or no known cipher parameters fit.
@@ -30,9 +30,15 @@ pub(crate) fn of(account: &Account, address: &str) -> Result<SessionData, String
             dialect.session_data = form;
             // The API key need not fit every derivation.
             let Ok(cipher) = account.clone().with_dialect(dialect).session_cipher() else { continue };
-            if redirect.open(&cipher).is_ok() {
-                return Ok(form);
+            if redirect.open(&cipher).is_err() {
+                continue;
             }
+            // Text of whole blocks has no zeros, and blanks at the end of JSON or XML are no error.
+            let text = redirect.decrypt(&cipher).map_err(|error| error.to_string())?;
+            let text = text.as_str();
+            let has_zeros = text.len() % 16 != 0 && text.trim_end() == text;
+            form.padding = form.padding.filter(|padding| *padding != PaddingForm::Zero || has_zeros);
+            return Ok(form);
         }
     }
     Err("the redirect's data could not be decrypted with any known key, iv and padding".to_owned())
@@ -54,5 +60,37 @@ fn text_form(data: &str) -> Option<TextForm> {
         Some(TextForm::Base64)
     } else {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pg_proto::{BaseUrl, Credentials, crypto::Padding};
+
+    use super::*;
+
+    /// The redirect of a service with this padding for a text of the given length.
+    fn read(padding: Padding, length: usize, end: &str) -> SessionData {
+        let base = BaseUrl::parse("https://staging.example").unwrap();
+        let account = Account::new(base, Credentials::new("k".repeat(32), "password", "sha key"));
+        let text = format!("{{\"sessionKey\":\"{}\"}}{end}", "s".repeat(length - end.len() - 17));
+        let iv = "0123456789abcdef";
+        let cipher = account.session_cipher().unwrap().padding(padding);
+        let data = cipher.encrypt(&text, iv).unwrap();
+        let data: String = form_urlencoded::byte_serialize(data.as_bytes()).collect();
+        of(&account, &format!("https://shop.example/next?data={data}&iv={iv}")).unwrap()
+    }
+
+    // spec: 2 §4.2, A32
+    #[test]
+    fn only_zeros_show_that_the_padding_is_zero() {
+        assert_eq!(read(Padding::Zero, 60, "").padding, Some(PaddingForm::Zero));
+        assert_eq!(read(Padding::Pkcs7, 64, "").padding, Some(PaddingForm::Pkcs7));
+        // Blanks up to a whole block, and a text that needs no padding.
+        for (padding, end) in [(Padding::None, "    "), (Padding::None, ""), (Padding::Zero, ""), (Padding::None, "\n")]
+        {
+            let form = read(padding, 64, end);
+            assert_eq!((form.padding, form.key), (None, Some(KeyForm::Verbatim)), "{end:?}");
+        }
     }
 }

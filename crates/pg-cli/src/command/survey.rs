@@ -42,8 +42,8 @@ Roles: approved, declined, insufficient-funds, challenge, not-enrolled.
 minute, stops when the service refuses the credentials, and sends a wrong password only with --with-wrong-password. \
 Ctrl-C ends it with a partial report. Guide: docs/guide/survey.md.
 
-Exit codes: 0 done, 1 the service differs from --against or refused the account, 2 misuse, 3 the service was not reached, \
-or an interruption, 4 an interruption after a test payment that has no reply, or a result could not be written.")]
+Exit codes: 0 done, 1 the service differs from --against, charges a used reference again or refused the account, 2 misuse, \
+3 the service was not reached, or an interruption, 4 an interruption after a test payment that has no reply, or a result could not be written.")]
 pub(crate) struct Arguments {
     /// Confirms that an address is a staging environment: host, host:port or the whole base URL; repeatable
     #[arg(long, value_name = "ADDRESS")]
@@ -133,8 +133,9 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     let survey = drive::drive(survey, deadline, throttle.as_ref().map(|(file, _)| file))?;
     let report = survey.report(&ours);
     finish(&survey, &report, &account, &ours, json, (arguments.write.as_deref(), &arguments.name))?;
+    let error = report.with(Conclusion::Error).next().map(|finding| &*finding.remark);
     let differs = arguments.against.is_some() && report.with(Conclusion::Differs).next().is_some();
-    exit(&report.ending, differs, arguments.with_payments)
+    exit(&report.ending, error, differs, arguments.with_payments)
 }
 
 /// Returns the file with requests and failed logins: that of `--throttle`, or one beside the file of `--write`.
@@ -202,23 +203,24 @@ fn finish(
 }
 
 /// Returns the exit code of a survey's end.
-fn exit(ending: &Ending, differs: bool, pays: bool) -> Result<Exit, Failure> {
-    let (exit, why) = match ending {
-        Ending::Complete if differs => return Ok(Exit::Refused),
-        Ending::Complete => return Ok(Exit::Done),
-        Ending::NotReachable | Ending::NotTheService(_) | Ending::Unanswered => {
+fn exit(ending: &Ending, error: Option<&str>, differs: bool, pays: bool) -> Result<Exit, Failure> {
+    let (exit, why) = match (ending, error) {
+        (Ending::Complete, Some(error)) => (Exit::Refused, error.to_owned()),
+        (Ending::Complete, None) if differs => return Ok(Exit::Refused),
+        (Ending::Complete, None) => return Ok(Exit::Done),
+        (Ending::NotReachable | Ending::NotTheService(_) | Ending::Unanswered, _) => {
             (Exit::NotReachable, ending.to_string())
         }
-        Ending::Interrupted => {
+        (Ending::Interrupted, _) => {
             let charged = if pays { "each test payment that was sent has a reply" } else { "nothing was charged" };
             (Exit::NotReachable, format!("interrupted: {charged}; the report is partial; run the survey again"))
         }
-        Ending::InterruptedInPayment => {
+        (Ending::InterruptedInPayment, _) => {
             let why =
                 "interrupted: a test payment that was sent has no reply, and may have been made; the report is partial";
             (Exit::Unknown, why.to_owned())
         }
-        ending => (Exit::Refused, ending.to_string()),
+        (ending, _) => (Exit::Refused, ending.to_string()),
     };
     Err(Failure::new(exit, why))
 }
@@ -229,7 +231,7 @@ mod tests {
 
     #[test]
     fn only_an_interruption_with_a_payment_without_a_reply_has_an_unknown_outcome() {
-        let code = |ending: &Ending, pays| exit(ending, false, pays).unwrap_or_else(|failure| failure.exit());
+        let code = |ending: &Ending, pays| exit(ending, None, false, pays).unwrap_or_else(|failure| failure.exit());
         for (ending, expected) in [
             (Ending::Complete, Exit::Done),
             (Ending::CredentialsRefused("102".to_owned()), Exit::Refused),
@@ -243,6 +245,8 @@ mod tests {
         ] {
             assert_eq!(code(&ending, true), expected, "{ending:?}");
         }
-        assert_eq!(exit(&Ending::Complete, true, false).ok(), Some(Exit::Refused));
+        assert_eq!(exit(&Ending::Complete, None, true, false).ok(), Some(Exit::Refused));
+        let error = exit(&Ending::Complete, Some("it charges again"), false, true).expect_err("a failure");
+        assert_eq!((error.exit(), error.message()), (Exit::Refused, "it charges again"));
     }
 }

@@ -24,6 +24,10 @@ const REFUSED: &str = r#"{"errorCode":"777","traceCode":"1","errorMessage":"Not 
 
 /// A survey of a sandbox whose replies are changed: to [`REFUSED`] with HTTP 400, or to a success.
 fn twisted(options: Options, twist: Twist) -> (Report, Dialect, Vec<String>) {
+    twisted_against(&pg_sandbox::dialect(), options, twist)
+}
+
+fn twisted_against(ours: &Dialect, options: Options, twist: Twist) -> (Report, Dialect, Vec<String>) {
     let sandbox = sandbox(None);
     let mut survey = Survey::new(&account_of(&sandbox, "main"), options, 1);
     let mut paths = Vec::new();
@@ -45,7 +49,7 @@ fn twisted(options: Options, twist: Twist) -> (Report, Dialect, Vec<String>) {
     assert_eq!(ending, Ending::Complete);
     let text = survey.dialect("x").to_toml();
     let written = Dialect::from_toml(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    (survey.report(&pg_sandbox::dialect()), written, paths)
+    (survey.report(ours), written, paths)
 }
 
 fn open(report: &Report, point: &str, why: &str) {
@@ -209,4 +213,78 @@ fn a_reply_that_every_lookup_gets_does_not_say_that_there_is_nothing() {
         assert_eq!(written.lookup.nothing, None);
         assert!(!written.error_meaning(&"777".into(), 400).unknown_transaction);
     }
+}
+
+/// A survey of a service that answers a payment under a used reference with this instead of a refusal: the transaction of
+/// the first payment, or the same under another key.
+fn used_again(key: fn(&str) -> String) -> (Report, Dialect) {
+    let sandbox = sandbox(None);
+    let mut survey = Survey::new(&account_of(&sandbox, "main"), paying(), 1);
+    let mut paid = None;
+    let ending = drive(&mut survey, &sandbox, |request| {
+        let is_payment = request.uri().path().contains("/authSessionKey/");
+        let reply = plainly(&sandbox)(request)?;
+        let text = String::from_utf8_lossy(reply.body()).into_owned();
+        if is_payment && text.contains("\"950\"") {
+            let first: &String = paid.as_ref().expect("the first payment");
+            return Ok(Response::new(Bytes::from(key(first))));
+        }
+        if is_payment && reply.status().is_success() {
+            paid.get_or_insert(text);
+        }
+        Ok(reply)
+    });
+    assert_eq!(ending, Ending::Complete);
+    let written = Dialect::from_toml(&survey.dialect("x").to_toml()).expect("a dialect");
+    (survey.report(&pg_sandbox::dialect()), written)
+}
+
+fn with_key(reply: &str, key: &str) -> String {
+    let mut reply: serde_json::Value = serde_json::from_str(reply).expect("JSON");
+    reply["transactionKey"] = key.into();
+    reply.to_string()
+}
+
+// spec: 2 §4.3, A92
+#[test]
+fn a_second_charge_under_a_used_reference_is_an_error_and_the_earlier_transaction_is_not() {
+    let (report, written) = used_again(|first| with_key(first, "a-second-transaction"));
+    let finding = report.finding("duplicate-unique-reference").expect("a finding");
+    assert_eq!(finding.conclusion, Conclusion::Error, "{finding:?}");
+    assert_eq!(finding.seen.as_ref().map(ToString::to_string).as_deref(), Some("charged again"));
+    assert!(finding.remark.contains("no client may resend a payment"), "{}", finding.remark);
+    assert!(written.error_for("duplicate-unique-reference").is_none());
+
+    let (report, _) = used_again(str::to_owned);
+    let finding = report.finding("duplicate-unique-reference").expect("a finding");
+    assert_eq!(finding.conclusion, Conclusion::Differs, "{finding:?}");
+    let seen = finding.seen.as_ref().map(ToString::to_string);
+    assert_eq!(seen.as_deref(), Some("the earlier transaction, not charged again"));
+    assert_eq!(report.with(Conclusion::Error).count(), 0);
+
+    let (report, _) = used_again(|first| with_key(first, ""));
+    open(&report, "duplicate-unique-reference", "without the transactionKey of both payments");
+}
+
+/// A file that leaves a code out makes a second survey agree.
+#[test]
+fn a_code_that_a_file_cannot_contain_is_not_decided() {
+    let twist: Twist = |path, _, reply| {
+        if path.contains("/transaction/lookup/") && !reply.contains("transactionStatusCode") {
+            return r#"{"errorCode":"NO_SUCH","traceCode":"1","errorMessage":"Nothing"}"#.to_owned();
+        }
+        let reply = with_status(&with_status(&reply, &["901"], "D-05"), &["902"], " 652");
+        reply.replace("\"944\"", "\"119\"")
+    };
+    let (report, written, _) = twisted(paying(), twist);
+    assert_eq!(written.declined, []);
+    let why = "a dialect can only contain codes of at most 16 ASCII letters and digits";
+    open(&report, "declined", &format!("status D-05: {why}"));
+    open(&report, "insufficient-funds", &format!("status  652: {why}"));
+    open(&report, "unknown-transaction-key", &format!("error NO_SUCH, HTTP 200: {why}"));
+    open(&report, "lookup.nothing", "error: a dialect has to contain the code of that error, and cannot");
+    open(&report, "transaction-has-no-card", "error 119, HTTP 200: it leaves open whether the bank has charged");
+    let (again, _, _) = twisted_against(&written, paying(), twist);
+    let differ: Vec<_> = again.with(Conclusion::Differs).collect();
+    assert!(differ.is_empty(), "{differ:#?}");
 }

@@ -83,6 +83,7 @@ struct Whole<'a> {
     ending: String,
     requests: usize,
     compared_with: &'a str,
+    errors: usize,
     differences: usize,
     findings: Vec<Told<'a>>,
     /// Assumptions that no dialect entry and no client depends on.
@@ -107,6 +108,7 @@ pub(super) fn report(
             ending: report.ending.to_string(),
             requests: report.requests,
             compared_with: ours.shown_name(),
+            errors: report.with(Conclusion::Error).count(),
             differences: report.with(Conclusion::Differs).count(),
             findings: told,
             other_assumptions: others,
@@ -118,6 +120,7 @@ pub(super) fn report(
         format!("Survey of {address}: {}, {}\n", output::harmless(&report.ending.to_string()), requests(report));
     let name = ours.shown_name();
     let parts = [
+        (Conclusion::Error, "Errors of the service".to_owned()),
         (Conclusion::Differs, format!("Differs from the dialect {name:?}")),
         (Conclusion::Agrees, format!("Agrees with the dialect {name:?}")),
         (Conclusion::Seen, "Seen, without an entry in any dialect".to_owned()),
@@ -161,7 +164,7 @@ fn entry(told: &Told<'_>, name: &str, paint: Paint, text: &mut String) {
         (Some(seen), Some(evidence)) => {
             let seen = output::harmless(&seen.to_string()).into_owned();
             let (seen, ours) = match finding.conclusion {
-                Conclusion::Differs => (paint.bad(&seen), ours("; ")),
+                Conclusion::Differs | Conclusion::Error => (paint.bad(&seen), ours("; ")),
                 Conclusion::Agrees => (paint.good(&seen), String::new()),
                 _ => (seen, String::new()),
             };
@@ -210,8 +213,10 @@ pub(super) fn file(dialect: &Dialect, report: &Report, account: &Account) -> Str
         Ending::Complete => String::new(),
         ending => format!("# PARTIAL: {}\n", line(&ending.to_string())),
     };
+    let errors: String =
+        report.with(Conclusion::Error).map(|error| format!("# ERROR: {}\n", line(&error.remark))).collect();
     format!(
-        "{partial}# What `pg survey` saw at {}: {}. docs/guide/dialects.md says what each key means.\n\
+        "{partial}{errors}# What `pg survey` saw at {}: {}. docs/guide/dialects.md says what each key means.\n\
          # An error without `remedy = \"fix-request\"` is looked up: it may be the code for a used reference.\n\
          # Not decided: {}\n\
          # Not decidable from outside (docs/reference/questions.md): {}\n\n{}",
