@@ -4,13 +4,18 @@ mod read;
 
 use std::{
     collections::BTreeMap,
-    fmt, io,
+    fmt,
+    fs::File,
+    io::{self, Read as _},
     net::SocketAddr,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use crate::nearest::nearest;
+
+/// Maximum length of a plan file.
+const LONGEST: u64 = 1 << 20;
 
 /// How to run the jobs of an integration, from `rehearse.toml`.
 ///
@@ -144,13 +149,23 @@ impl Job {
     }
 }
 
+/// Reads a whole file.
+///
+/// # Errors
+/// If it is longer than 1 MiB, is not valid UTF-8, or cannot be read.
+fn bounded(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(LONGEST + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > LONGEST { Err(io::Error::other("longer than 1 MiB")) } else { Ok(text) }
+}
+
 impl Plan {
     /// Reads a plan file. Relative paths in it are relative to its folder.
     ///
     /// # Errors
     /// [`PlanError`] has the line, the column, and a suggestion.
     pub fn read(path: &Path) -> Result<Self, PlanError> {
-        let text = std::fs::read_to_string(path).map_err(|error| PlanError::Unreadable(path.to_owned(), error))?;
+        let text = bounded(path).map_err(|error| PlanError::Unreadable(path.to_owned(), error))?;
         let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let folder = std::path::absolute(folder).map_err(|error| PlanError::Unreadable(path.to_owned(), error))?;
         Self::parse(&text, &folder)
