@@ -56,6 +56,11 @@ pub enum StoreError {
     /// There is no connection to the database.
     #[error("cannot reach the database: {0}")]
     Unreachable(String),
+    /// The database refuses this connection or this role.
+    #[error(
+        "the database refused the sandbox: {0}; check the database, role and password of the address, and what the role may do"
+    )]
+    Denied(String),
     /// The database accepts no writes.
     #[error("the database is read-only: connect to the primary server, as a role that may write")]
     ReadOnly,

@@ -21,6 +21,7 @@ fn an_unresponsive_database_is_named_without_its_password() {
     let Some(server) = Postgres::for_tests() else { return };
     let error = said(&server.url("missing"));
     assert!(error.contains("\"missing\" does not exist (3D000)"), "{error}");
+    assert!(error.starts_with("the database refused the sandbox: "), "{error}");
 }
 
 #[test]

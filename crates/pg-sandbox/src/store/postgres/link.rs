@@ -79,6 +79,10 @@ impl Trouble {
             "26000" | "42P05" => Self::Elsewhere,
             "25006" => Self::Failed(StoreError::ReadOnly),
             "53100" => Self::Failed(StoreError::Full),
+            // Another password or role, no such database, a missing right.
+            known if known.starts_with("28") || matches!(known, "3D000" | "42501") => {
+                Self::Failed(StoreError::Denied(text))
+            }
             // Connection exceptions, shutdown and start of the server, an idle transaction, too many connections.
             known if known.starts_with("08") || known.starts_with("57P") || matches!(known, "25P03" | "53300") => {
                 Self::Broken(text)

@@ -266,7 +266,7 @@ fn upgrade(link: &mut Link, steps: &[Step]) -> Result<(), Trouble> {
             step.least.max(state.format)
         );
         link.simple(&text).map_err(|trouble| match trouble {
-            Trouble::Failed(StoreError::Engine(why)) => {
+            Trouble::Failed(StoreError::Engine(why) | StoreError::Denied(why)) => {
                 let problem = format!("its upgrade from format {} to {number} was refused: {why}", number - 1);
                 Trouble::Failed(StoreError::Engine(problem))
             }
