@@ -67,10 +67,12 @@ pub struct Unreadable {
     pub http_status: StatusCode,
     /// Its content type, if present.
     pub content_type: String,
+    /// How the body is compressed, although the request did not ask for it, such as `gzip`; empty if it is not.
+    pub content_encoding: String,
     /// What is wrong with the body. `None` if the body is readable, but the status says failure and the body names no
     /// error.
     pub why: Option<DecodeError>,
-    /// The start of the body. Text that looks like a card number is masked.
+    /// The start of the body, unless it is compressed. Text that looks like a card number is masked.
     pub excerpt: String,
 }
 
@@ -241,11 +243,18 @@ impl fmt::Debug for Refused {
 impl std::error::Error for Refused {}
 
 impl Unreadable {
-    pub(crate) fn new(http_status: StatusCode, content_type: &str, why: Option<DecodeError>, body: &[u8]) -> Self {
+    pub(crate) fn new(
+        http_status: StatusCode,
+        (content_type, encoding): (&str, &str),
+        why: Option<DecodeError>,
+        body: &[u8],
+    ) -> Self {
+        let body = if encoding.is_empty() { body } else { b"" };
         let text = mask::text(&String::from_utf8_lossy(&body[..body.len().min(4 * EXCERPT)]));
         let printable = |c: char| if c.is_control() { ' ' } else { c };
         let excerpt = text.chars().take(EXCERPT).map(printable).collect();
-        Self { http_status, content_type: content_type.to_owned(), why, excerpt }
+        let (content_type, content_encoding) = (content_type.to_owned(), encoding.to_owned());
+        Self { http_status, content_type, content_encoding, why, excerpt }
     }
 }
 
@@ -258,6 +267,10 @@ impl fmt::Display for Unreadable {
             if f.alternate() { "" } else { ", the operation may have been executed" },
             self.http_status.as_u16()
         )?;
+        if !self.content_encoding.is_empty() {
+            let encoding = one_line(&self.content_encoding);
+            return write!(f, "its body is encoded as {encoding:?}, which the request did not ask for");
+        }
         match &self.why {
             Some(why) => write!(f, "{why}")?,
             None => f.write_str("the status says failure and the body names no error code")?,

@@ -2,13 +2,16 @@
 //! open whether the operation was executed (assumption A44).
 
 use bytes::Bytes;
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName};
 use pg_model::{ApiRequest, DecodeError, FromReply as _, Record, Reply, decode, decode_as, method::MethodInfo};
 
 use crate::{
     Account,
     error::{Refused, ReplyError, Unreadable},
 };
+
+/// The first bytes of a gzip file (RFC 1952).
+const GZIP: &[u8] = &[0x1f, 0x8b];
 
 impl Account {
     /// Reads the reply to a request of `M`.
@@ -57,6 +60,40 @@ impl Account {
 }
 
 fn unreadable(response: &http::Response<Bytes>, why: Option<DecodeError>) -> Box<Unreadable> {
-    let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    Box::new(Unreadable::new(response.status(), content_type, why, response.body()))
+    let header = |name: HeaderName| response.headers().get(name).and_then(|value| value.to_str().ok());
+    let named = header(CONTENT_ENCODING).filter(|encoding| !encoding.eq_ignore_ascii_case("identity"));
+    let encoding = named.or_else(|| response.body().starts_with(GZIP).then_some("gzip")).unwrap_or_default();
+    let content_type = header(CONTENT_TYPE).unwrap_or_default();
+    Box::new(Unreadable::new(response.status(), (content_type, encoding), why, response.body()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BaseUrl, Credentials};
+
+    fn said(encoding: Option<&str>, body: &'static [u8]) -> String {
+        let account = Account::new(BaseUrl::parse("https://gateway.example").unwrap(), Credentials::new("k", "p", "s"));
+        let mut response = http::Response::builder().header(CONTENT_TYPE, "text/xml");
+        if let Some(encoding) = encoding {
+            response = response.header(CONTENT_ENCODING, encoding);
+        }
+        let response = response.body(Bytes::from_static(body)).unwrap();
+        account.reply_as::<pg_model::Session>(&response).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_compressed_reply_is_named_and_its_bytes_are_not_shown() {
+        for (encoding, body, name) in [
+            (Some("br"), &b"\x0b\x02\x80"[..], "br"),
+            (None, &b"\x1f\x8b\x08\0"[..], "gzip"),
+            (Some("gzip"), &b"<"[..], "gzip"),
+        ] {
+            let said = said(encoding, body);
+            let end = format!("text/xml, its body is encoded as {name:?}, which the request did not ask for");
+            assert!(said.ends_with(&end), "{said}");
+        }
+        let plain = said(Some("identity"), b"<h1>");
+        assert!(plain.ends_with(": \"<h1>\"") && !plain.contains("encoded"), "{plain}");
+    }
 }

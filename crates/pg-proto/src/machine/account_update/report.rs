@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::Refused;
 
-/// Progress of an account update. All fields count card keys, except `open_batches` and `doubtful_batches`. A key
+/// Progress of an account update. All fields count card keys, except `open_batches`, `doubtful_batches` and
+/// `misdated_answers`. A key
 /// counts as finished once the owner has taken the result of its batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -37,6 +38,10 @@ pub struct Progress {
     /// Of these, batches that the service may or may not have accepted. Only a callback can resolve them.
     #[serde(default)]
     pub doubtful_batches: usize,
+    /// Results with exactly the keys of a doubtful batch that did not settle it: their `createdOn` is unreadable, or more than an
+    /// hour before the submission by this machine's clock.
+    #[serde(default)]
+    pub misdated_answers: usize,
     /// Whether the source was read to its end.
     pub source_ended: bool,
 }

@@ -173,12 +173,14 @@ impl AccountUpdate {
         }
     }
 
-    /// Matches an answer to the doubtful batch with exactly these keys, unless the service created it earlier.
+    /// Matches an answer to the doubtful batch with exactly these keys. An answer that the service created earlier, or at an
+    /// unknown time, is counted only.
     fn settle(&mut self, answer: AccountUpdaterBatch, now: Moment) {
-        let Some(made) = calendar::moment(&answer.created_on) else { return };
         let fits = |batch: &&mut Batch| in_doubt(batch) && batch.is_answered_by(&answer.card_key_details);
         let Some(batch) = self.state.open.iter_mut().find(fits) else { return };
-        if made.after(CLOCKS_APART) < batch.asked_first {
+        let made = calendar::moment(&answer.created_on);
+        if made.is_none_or(|made| made.after(CLOCKS_APART) < batch.asked_first) {
+            self.state.counts.misdated_answers += 1;
             return;
         }
         let (number, counted) = (batch.number, batch.submitted().is_some());

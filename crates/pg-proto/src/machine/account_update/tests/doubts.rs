@@ -56,6 +56,23 @@ fn a_hint_that_holds_exactly_its_keys_settles_a_doubtful_batch() {
 }
 
 #[test]
+fn a_result_that_is_older_than_the_submission_settles_no_doubt_and_is_counted() {
+    let (mut world, until) = in_doubt(plan(), Fault::LoseReply);
+    world.now = NOON.after(Duration::from_secs(121));
+    world.batches[0].1 = Moment::from_millis(NOON.millis() - 3_601_000);
+    let mut action = world.input(hint(&key_of(1), &[]));
+    while !matches!(action, Action::WaitUntil(_)) {
+        let event = world.answer(action).unwrap();
+        action = world.step(event);
+    }
+    let progress = world.machine.progress();
+    assert_eq!((progress.misdated_answers, progress.doubtful_batches), (1, 1));
+    world.now = until;
+    let summary = world.run_from(Event::Woken);
+    assert_eq!((summary.progress.doubtful, summary.progress.misdated_answers), (2, 1));
+}
+
+#[test]
 fn a_hint_before_or_after_a_crash_settles_the_batch() {
     let (mut world, _) = in_doubt(plan(), Fault::LoseReply);
     world.now = NOON.after(Duration::from_secs(121));
