@@ -92,6 +92,7 @@ mod name_hash;
 mod open_error;
 mod outgoing;
 mod private_file;
+mod recent_times;
 #[doc(hidden)]
 pub mod records;
 mod route;

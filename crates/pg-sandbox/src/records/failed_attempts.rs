@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    recent_times::{self, MOST_AHEAD},
     store::{Kind, StoredRecord},
     timestamp::Timestamp,
 };
@@ -62,7 +63,7 @@ impl FailedAttempts {
 
     /// Counts a failure. Do not count a request that was refused because of a block.
     pub fn count(&mut self, now: Timestamp) {
-        self.times.retain(|&time| time <= now && now.since(time) < WINDOW);
+        let now = recent_times::count_at(&mut self.times, now, WINDOW);
         if self.times.len() == LONG_AFTER {
             self.times.remove(0);
         }
@@ -74,12 +75,21 @@ impl FailedAttempts {
         };
     }
 
+    /// Forgets failures that are later than now, after the clock was turned back, and a block that they have caused.
+    pub fn turn_back(&mut self, now: Timestamp) {
+        let known = self.times.len();
+        recent_times::turn_back(&mut self.times, now);
+        if self.times.len() < known {
+            self.blocked_until = Timestamp::MIN;
+        }
+    }
+
     /// Returns whether and why the address is refused now.
     #[must_use]
     pub fn block(&self, now: Timestamp) -> Option<Block> {
-        // Setting the clock back does not extend a block.
         let left = self.blocked_until.since(now);
-        if left.is_zero() || left > LONG_BLOCK {
+        // A block further in the future comes from a clock that was wrong.
+        if left.is_zero() || left > MOST_AHEAD + LONG_BLOCK {
             None
         } else if self.times.len() >= LONG_AFTER {
             Some(Block::FiveMinutes)
@@ -144,8 +154,34 @@ mod tests {
         assert_eq!((attempts.times.len(), attempts.block(at(86_400))), (1, None));
     }
 
+    // spec: 1 §5, A53
     #[test]
-    fn a_clock_that_is_set_back_ends_the_block() {
+    fn processes_whose_clocks_differ_count_together() {
+        for behind in [1, 59, 299] {
+            let mut attempts = FailedAttempts::none("127.0.0.1");
+            for number in 0..6 {
+                assert_eq!(attempts.block(at(-behind)), None, "{behind}");
+                attempts.count(at(if number % 2 == 0 { 0 } else { -behind }));
+            }
+            assert_eq!([at(0), at(-behind)].map(|now| attempts.block(now)), [Some(Block::OneMinute); 2], "{behind}");
+            (6..10).for_each(|_| attempts.count(at(-behind)));
+            assert_eq!([at(0), at(-behind)].map(|now| attempts.block(now)), [Some(Block::FiveMinutes); 2], "{behind}");
+            assert_eq!(attempts.block(at(300)), None, "{behind}");
+        }
+    }
+
+    #[test]
+    fn turning_the_clock_back_forgets_what_is_later_then() {
+        let mut attempts = failed(5);
+        attempts.count(at(10));
+        attempts.turn_back(at(10));
+        assert_eq!(attempts.block(at(10)), Some(Block::OneMinute));
+        attempts.turn_back(at(9));
+        assert_eq!((attempts.times.len(), attempts.block(at(9))), (5, None));
+    }
+
+    #[test]
+    fn a_clock_that_was_far_ahead_blocks_no_longer() {
         let mut attempts = failed(10);
         assert_eq!(attempts.block(at(-86_400)), None);
         attempts.count(at(-86_400));

@@ -1,7 +1,5 @@
 //! Checks who may call a method: blocked addresses, credentials, signature, rate (A28 and A51 to A54).
 
-use std::collections::VecDeque;
-
 use pg_crypto::ShaKey;
 use pg_model::{ErrorCode, method::AuthScheme};
 
@@ -12,7 +10,8 @@ use crate::{
     form::Form,
     merchants::{Merchant, Merchants},
     records::{Block, FailedAttempts, Meta},
-    store::StoreError,
+    store::{Query, StoreError},
+    timestamp::Timestamp,
 };
 
 /// Whether a method needs the signature that every other one needs.
@@ -159,6 +158,30 @@ fn count_failure(context: &mut Context<'_>) -> Result<(), Refusal> {
     Ok(context.records.keep()?)
 }
 
+/// Forgets requests and failures that are later than the time to which the clock is turned back.
+pub(super) fn turn_back(context: &mut Context<'_>, now: Timestamp) -> Result<(), StoreError> {
+    let own = context.own_name();
+    let names: Vec<&str> = match context.account {
+        Some(_) => vec![own],
+        None => context.settings.merchants.all().iter().map(|merchant| &*merchant.name).collect(),
+    };
+    for name in names {
+        context.throttle.turn_back(name, now);
+        if context.is_shared
+            && let Some(known) = context.records.get::<Meta>(&Meta::throttle_key(name))?
+        {
+            let mut throttle = Throttle::of(name, known.read()?);
+            throttle.turn_back(name, now);
+            context.put_meta(Meta::throttle(name, &throttle.times(name)))?;
+        }
+    }
+    for mut attempts in context.records.find::<FailedAttempts>(&Query::oldest(u32::MAX).of(own))? {
+        attempts.turn_back(now);
+        context.records.put(&attempts)?;
+    }
+    Ok(())
+}
+
 /// Whether the version 3 account that a form names has signed it. With a wrong password the signature is not computed:
 /// its time would reveal that the key is known.
 pub(crate) fn is_signed(merchants: &Merchants, form: &Form) -> bool {
@@ -191,7 +214,7 @@ fn admits(context: &mut Context<'_>, merchant: &str, per_minute: u32) -> Result<
     }
     let key = Meta::throttle_key(merchant);
     let known = context.records.get::<Meta>(&key)?;
-    let times = known.map_or(Ok(VecDeque::new()), |meta| meta.read())?;
+    let times = known.map_or(Ok(Vec::new()), |meta| meta.read())?;
     let mut throttle = Throttle::of(merchant, times);
     let admitted = throttle.admits(merchant, per_minute, context.now);
     if admitted {

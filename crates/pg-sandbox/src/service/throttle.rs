@@ -1,11 +1,8 @@
 //! The limit of requests in a minute (spec 1 §8; A54). Version 5 has none (A129).
 
-use std::{
-    collections::{HashMap, VecDeque},
-    time::Duration,
-};
+use std::{collections::HashMap, time::Duration};
 
-use crate::timestamp::Timestamp;
+use crate::{recent_times, timestamp::Timestamp};
 
 const WINDOW: Duration = Duration::from_secs(60);
 
@@ -13,7 +10,7 @@ const WINDOW: Duration = Duration::from_secs(60);
 /// several processes share the store, they are in the store (`admits` of the gate).
 #[derive(Debug, Default)]
 pub(crate) struct Throttle {
-    times: HashMap<String, VecDeque<Timestamp>>,
+    times: HashMap<String, Vec<Timestamp>>,
 }
 
 impl Throttle {
@@ -22,25 +19,31 @@ impl Throttle {
         self.times.remove(merchant);
     }
 
+    /// Forgets the requests of an account that are later than now, after the clock was turned back.
+    pub(super) fn turn_back(&mut self, merchant: &str, now: Timestamp) {
+        if let Some(times) = self.times.get_mut(merchant) {
+            recent_times::turn_back(times, now);
+        }
+    }
+
     /// Returns the requests of one account, as the store keeps them.
-    pub(super) fn of(merchant: &str, times: VecDeque<Timestamp>) -> Self {
+    pub(super) fn of(merchant: &str, times: Vec<Timestamp>) -> Self {
         Self { times: HashMap::from([(merchant.to_owned(), times)]) }
     }
 
     /// Returns the requests of an account, for the store.
     pub(super) fn times(mut self, merchant: &str) -> Vec<Timestamp> {
-        self.times.remove(merchant).unwrap_or_default().into()
+        self.times.remove(merchant).unwrap_or_default()
     }
 
     /// Returns whether a request is within the limit, and counts it only then.
     pub(crate) fn admits(&mut self, merchant: &str, per_minute: u32, now: Timestamp) -> bool {
         let times = self.times.entry(merchant.to_owned()).or_default();
-        // A clock that was set back leaves times in the future, which do not count for this minute.
-        times.retain(|&time| time <= now && now.since(time) < WINDOW);
+        let at = recent_times::count_at(times, now, WINDOW);
         if times.len() >= usize::try_from(per_minute).unwrap_or(usize::MAX) {
             return false;
         }
-        times.push_back(now);
+        times.push(at);
         true
     }
 }
@@ -61,6 +64,32 @@ mod tests {
         assert!(throttle.admits("b", 2, at(59)));
         assert!(throttle.admits("a", 2, at(60)));
         assert!(!throttle.admits("a", 2, at(60)));
-        assert!(throttle.admits("a", 2, at(-500)));
+    }
+
+    // spec: 1 §8, A54
+    #[test]
+    fn processes_whose_clocks_differ_admit_no_more_together() {
+        let mut throttle = Throttle::default();
+        let at = |millis: i64| Timestamp::from_millis(1_000_000 + millis);
+        // Two clocks: the second one is behind, by milliseconds and by minutes.
+        for behind in [3, 59_999, 60_000, 299_000] {
+            let start = 10_000_000 * behind;
+            let times = (0..200).map(|number| at(start + number - if number % 2 == 0 { 0 } else { behind }));
+            let admitted = times.filter(|&time| throttle.admits("a", 100, time)).count();
+            assert_eq!(admitted, 100, "{behind}");
+            assert!(!throttle.admits("a", 100, at(start + 60_000 - behind)), "{behind}");
+            assert!(throttle.admits("a", 100, at(start + 60_198)), "{behind}");
+        }
+    }
+
+    #[test]
+    fn a_clock_that_was_far_ahead_and_one_that_is_turned_back_refuse_nothing() {
+        let mut throttle = Throttle::default();
+        let at = |seconds: i64| Timestamp::from_millis(1_000_000_000 + seconds * 1000);
+        assert!(throttle.admits("a", 1, at(0)));
+        assert!(!throttle.admits("a", 1, at(-300)));
+        assert!(throttle.admits("a", 1, at(-301)));
+        throttle.turn_back("a", at(-310));
+        assert!(throttle.admits("a", 1, at(-310)));
     }
 }

@@ -3,6 +3,7 @@
 use std::{thread, time::Duration};
 
 use http::Method;
+use pg_sandbox::Timestamp;
 use pg_stores::Postgres;
 
 use super::process::{Process, payment, request, shown};
@@ -15,31 +16,62 @@ fn two() -> Option<(Process, Process)> {
 
 const SESSION: [(&str, &str); 1] = [("errorPageUrl", "https://shop.example/error")];
 
-#[test]
-fn the_limit_of_requests_is_exact_over_two() {
-    let Some((mut one, mut other)) = two() else { return };
-    let statuses: Vec<u16> = (0..130)
-        .map(|number| {
-            if number % 3 == 0 { &mut one } else { &mut other }.call("strict", "session/initiate", &SESSION).0
-        })
-        .collect();
-    assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 100);
-    assert!(statuses[..100].iter().all(|status| *status == 200));
-    one.now = one.now.plus(Duration::from_secs(60));
-    assert_eq!(one.call("strict", "session/initiate", &SESSION).0, 200);
+/// Milliseconds that the clock of the second process is behind: as of one that took its time before it waited for its
+/// turn, and as of a machine that is not synchronised.
+const BEHIND: [i64; 3] = [0, 3, 240_000];
+
+fn behind(now: Timestamp, millis: i64) -> Timestamp {
+    Timestamp::from_millis(now.millis() - millis)
 }
 
 #[test]
-fn an_address_is_locked_out_after_six_failures_wherever_they_were() {
-    let Some((mut one, mut other)) = two() else { return };
-    let wrong = "apiKey=wrong&apiPassword=wrong&errorPageUrl=https%3A%2F%2Fshop.example%2Ferror&shaSignature=0";
-    for number in 0..6 {
-        let process = if number % 2 == 0 { &mut one } else { &mut other };
-        let (_, reply) = process.send(Method::POST, "/v3/session/initiate/json", wrong);
-        assert_ne!(reply["errorCode"], "121", "{number}");
+fn the_limit_of_requests_is_exact_over_two_whose_clocks_differ() {
+    for millis in BEHIND {
+        let Some((mut one, mut other)) = two() else { return };
+        other.now = behind(one.now, millis);
+        let statuses: Vec<u16> = (0..130)
+            .map(|number| {
+                if number % 3 == 0 { &mut one } else { &mut other }.call("strict", "session/initiate", &SESSION).0
+            })
+            .collect();
+        assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 100, "{millis}");
+        assert!(statuses[..100].iter().all(|status| *status == 200), "{millis}");
+        one.now = one.now.plus(Duration::from_secs(60));
+        assert_eq!(one.call("strict", "session/initiate", &SESSION).0, 200, "{millis}");
     }
-    for process in [&mut one, &mut other] {
-        assert_eq!(process.call("main", "session/initiate", &SESSION).1["errorCode"], "121");
+}
+
+const WRONG: &str = "apiKey=wrong&apiPassword=wrong&errorPageUrl=https%3A%2F%2Fshop.example%2Ferror&shaSignature=0";
+
+#[test]
+fn an_address_is_locked_out_after_six_failures_wherever_they_were_and_whatever_the_clocks_say() {
+    for millis in BEHIND {
+        let Some((mut one, mut other)) = two() else { return };
+        other.now = behind(one.now, millis);
+        for number in 0..6 {
+            let process = if number % 2 == 0 { &mut one } else { &mut other };
+            let (_, reply) = process.send(Method::POST, "/v3/session/initiate/json", WRONG);
+            assert_eq!(reply["errorCode"], "102", "{millis} {number}");
+        }
+        for process in [&mut one, &mut other] {
+            assert_eq!(process.call("main", "session/initiate", &SESSION).1["errorCode"], "121", "{millis}");
+        }
+    }
+}
+
+#[test]
+fn a_clock_that_is_turned_back_frees_a_limited_account_and_a_locked_address() {
+    let Some((mut one, mut other)) = two() else { return };
+    assert_eq!(one.send(Method::POST, "/_sandbox/clock", r#"{"set":"2027-01-01T00:02:00Z"}"#).0, 200);
+    (0..100).for_each(|_| assert_eq!(one.call("strict", "session/initiate", &SESSION).0, 200));
+    assert_eq!(other.call("strict", "session/initiate", &SESSION).0, 403);
+    for _ in 0..6 {
+        other.send(Method::POST, "/v3/session/initiate/json", WRONG);
+    }
+    assert_eq!(one.call("main", "session/initiate", &SESSION).1["errorCode"], "121");
+    assert_eq!(one.send(Method::POST, "/_sandbox/clock", r#"{"set":"2027-01-01T00:01:30Z"}"#).0, 200);
+    for account in ["main", "strict"] {
+        assert_eq!(other.call(account, "session/initiate", &SESSION).0, 200, "{account}");
     }
 }
 

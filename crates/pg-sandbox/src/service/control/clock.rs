@@ -7,6 +7,7 @@ use super::{Answer, Context, error, shown};
 use crate::{
     clock::{Change, Clock},
     records::Meta,
+    service::gate,
     store::StoreError,
 };
 
@@ -30,6 +31,10 @@ pub(super) fn change(context: &mut Context<'_>, request: &Request<Bytes>) -> Ans
 }
 
 fn remember(context: &mut Context<'_>, clock: Clock) -> Result<(), StoreError> {
+    let now = clock.at(context.real_now);
+    if now < context.now {
+        gate::turn_back(context, now)?;
+    }
     context.records.put(&match context.account {
         Some(own) => Meta::account(&own.account.with_clock(clock)),
         None => Meta::clock(clock),
