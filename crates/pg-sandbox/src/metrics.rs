@@ -3,15 +3,19 @@
 use std::{
     collections::BTreeMap,
     fmt::{self, Write as _},
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use http::StatusCode;
 
 use crate::route::Route;
 
-/// What a process has done since its start.
+/// What a process has done since its start. It is read while the store is away, so it is not a part of it.
 #[derive(Debug, Default)]
-pub(crate) struct Metrics {
+pub(crate) struct Metrics(Mutex<Counts>);
+
+#[derive(Debug, Default)]
+struct Counts {
     /// By service, method and status. Both names are of the sandbox's own tables, so that callers cannot add to them.
     requests: BTreeMap<(&'static str, &'static str, u16), u64>,
     committed: u64,
@@ -20,7 +24,7 @@ pub(crate) struct Metrics {
 
 impl Metrics {
     /// Counts an answered request.
-    pub(crate) fn request(&mut self, route: &Route, status: StatusCode) {
+    pub(crate) fn request(&self, route: &Route, status: StatusCode) {
         let (service, method) = match route {
             Route::Method(info, _) => (info.service.name, info.name),
             Route::NoMethod(_) => ("unknown", ""),
@@ -29,27 +33,33 @@ impl Metrics {
             Route::Pay(_) | Route::Challenge(_) | Route::SessionError => ("page", ""),
             Route::Root | Route::Nowhere => ("none", ""),
         };
-        *self.requests.entry((service, method, status.as_u16())).or_default() += 1;
+        *self.counts().requests.entry((service, method, status.as_u16())).or_default() += 1;
     }
 
     /// Counts a group of requests that was committed.
-    pub(crate) fn committed(&mut self) {
-        self.committed += 1;
+    pub(crate) fn committed(&self) {
+        self.counts().committed += 1;
     }
 
     /// Counts a group of requests that was rolled back, or could not be committed.
-    pub(crate) fn undone(&mut self) {
-        self.undone += 1;
+    pub(crate) fn undone(&self) {
+        self.counts().undone += 1;
     }
 
     /// Returns the counters, one per line.
     pub(crate) fn text(&self) -> String {
         let mut text = String::new();
         // Writing to a text does not fail.
-        let _ = self.write(&mut text);
+        let _ = self.counts().write(&mut text);
         text
     }
 
+    fn counts(&self) -> MutexGuard<'_, Counts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Counts {
     fn write(&self, text: &mut String) -> fmt::Result {
         let heading =
             |text: &mut String, name: &str, help: &str| writeln!(text, "# HELP {name} {help}\n# TYPE {name} counter");
@@ -78,7 +88,7 @@ mod tests {
 
     #[test]
     fn a_path_of_a_caller_is_no_label() {
-        let mut metrics = Metrics::default();
+        let metrics = Metrics::default();
         for path in ["/v3/transaction/auth/json", "/v3/transaction/auth", "/v3/token/\"x", "/_sandbox/clock", "/y\"x"] {
             metrics.request(&Route::of(path), StatusCode::OK);
         }

@@ -19,13 +19,14 @@ use crate::{
     schedule::Schedule,
     service::Throttle,
     settings::Settings,
-    store::{Reach, Sqlite, Store, StoreError, StoredRecord as _, Syncer, Transaction, Unopened},
+    store::{Halt, Reach, Sqlite, Store, StoreError, StoredRecord as _, Syncer, Transaction, Unopened},
     timestamp::Timestamp,
     vault::{self, Cv2Memory, KeyFile, Sealed, Stage, Vault},
 };
 
 mod accounts;
 mod callbacks;
+mod counters;
 #[cfg(feature = "postgres")]
 mod database;
 mod events;
@@ -33,6 +34,7 @@ mod expected;
 mod group;
 mod request;
 
+pub(crate) use counters::Counters;
 #[cfg(feature = "postgres")]
 pub use database::{SharedStore, StoreKey};
 
@@ -50,7 +52,7 @@ pub struct Sandbox {
     throttle: Throttle,
     faults: Faults,
     journal: Journal,
-    metrics: Metrics,
+    metrics: Arc<Metrics>,
     schedule: Schedule,
     /// Accounts created at run time.
     accounts: Accounts,
@@ -162,7 +164,7 @@ impl Sandbox {
             throttle: Throttle::default(),
             faults: Faults::default(),
             journal: Journal::default(),
-            metrics: Metrics::default(),
+            metrics: Arc::default(),
             schedule: Schedule::default(),
             accounts: Accounts::default(),
             not_before: Timestamp::MIN,
@@ -188,6 +190,11 @@ impl Sandbox {
     /// Returns the settings for connections, which check requests before they queue them.
     pub(crate) fn shared_settings(&self) -> Arc<Settings> {
         Arc::clone(&self.settings)
+    }
+
+    /// Returns the counters, which are answered without the store.
+    pub(crate) fn counters(&self) -> Counters {
+        Counters { settings: Arc::clone(&self.settings), metrics: Arc::clone(&self.metrics) }
     }
 
     /// Answers one request. What it changed is durable when this returns.
@@ -232,6 +239,11 @@ impl Sandbox {
     /// Returns whether the store is reachable at this moment, if it can be unreachable.
     pub(crate) fn reach(&self) -> Option<Reach> {
         self.store.reach()
+    }
+
+    /// Returns what ends all waits for the store when the process stops, if the store can be away.
+    pub(crate) fn halt(&self) -> Option<Halt> {
+        self.store.halt()
     }
 
     /// Waits until all commits are on the disk.

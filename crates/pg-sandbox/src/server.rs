@@ -17,7 +17,7 @@ use tokio::{
 use self::delivery::Courier;
 #[cfg(feature = "postgres")]
 use crate::SharedStore;
-use crate::{OpenError, Sandbox, Settings, certificate::ServerCertificate};
+use crate::{OpenError, Sandbox, Settings, certificate::ServerCertificate, store::Halt};
 
 mod connection;
 mod delivery;
@@ -98,6 +98,7 @@ pub struct Server {
     listening: JoinHandle<()>,
     delivering: JoinHandle<()>,
     writing: thread::JoinHandle<()>,
+    halt: Option<Halt>,
 }
 
 impl Server {
@@ -147,13 +148,14 @@ impl Server {
         let scheme = sandbox.settings().scheme();
         let listener = pg_connections::listen(listen).map_err(|error| StartError::Address(listen, error))?;
         let address = listener.local_addr().map_err(|error| StartError::Address(listen, error))?;
+        let halt = sandbox.halt();
         let (due, outgoing) = mpsc::unbounded_channel();
         let (queue, writing) = writer::start(sandbox, due).map_err(StartError::Thread)?;
         let (stop, stopped) = watch::channel(false);
         let delivering = tokio::spawn(delivery::send_all(outgoing, courier, queue.clone(), stopped.clone()));
         let listening =
             tokio::spawn(listener::listen(Acceptor::new(listener, connections), tls, queue, limits, stopped));
-        Ok(Self { address, scheme, stop, listening, delivering, writing })
+        Ok(Self { address, scheme, stop, listening, delivering, writing, halt })
     }
 
     /// The bound address.
@@ -174,15 +176,23 @@ impl Server {
         format!("{}/enterprise", self.base_url())
     }
 
-    /// Stops accepting connections, finishes requests and callbacks in progress
-    /// (for at most five seconds), and closes the store.
+    /// Stops accepting connections, finishes requests and callbacks in progress (for at most five seconds), and closes the
+    /// store. If that takes another five seconds because a shared store is away, its waits are ended: no caller has
+    /// received a response to what was still in progress.
     pub async fn shutdown(self) {
         // These fail only if the other side has ended already.
         let _ = self.stop.send(true);
         let _ = self.listening.await;
         let _ = self.delivering.await;
         let writing = self.writing;
-        let _ = tokio::task::spawn_blocking(move || writing.join()).await;
+        let mut writing = tokio::task::spawn_blocking(move || writing.join());
+        if let Some(halt) = self.halt {
+            if tokio::time::timeout(listener::GRACE, &mut writing).await.is_ok() {
+                return;
+            }
+            halt.end_waits();
+        }
+        let _ = writing.await;
     }
 }
 

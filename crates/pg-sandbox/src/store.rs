@@ -13,6 +13,7 @@
 use std::borrow::Cow;
 
 mod error;
+mod halt;
 mod pending;
 #[cfg(feature = "postgres")]
 mod postgres;
@@ -26,6 +27,8 @@ mod syncer;
 mod transaction;
 
 pub use error::StoreError;
+#[doc(hidden)]
+pub use halt::Halt;
 #[cfg(feature = "postgres")]
 #[doc(hidden)]
 pub use postgres::{KeyRing, Postgres, Step, without_password};
@@ -112,6 +115,19 @@ pub trait Store: Send {
     /// Returns whether the store is reachable at this moment, if it can be unreachable.
     #[doc(hidden)]
     fn reach(&self) -> Option<Reach> {
+        None
+    }
+
+    /// Begins the time for which the following transactions wait for a store that is away: until the next call they share
+    /// it. A task without a request waits only shortly.
+    #[doc(hidden)]
+    fn begin_patience(&mut self, is_task: bool) {
+        let _ = is_task;
+    }
+
+    /// Returns what ends all waits for the store when the process stops, if it can be away.
+    #[doc(hidden)]
+    fn halt(&self) -> Option<Halt> {
         None
     }
 

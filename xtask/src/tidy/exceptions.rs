@@ -10,6 +10,7 @@ const EDGES_OF_THE_SYSTEM: &[&str] = &[
     "crates/pg-intents/src/telemetry.rs",
     "crates/pg-intents/tests/figures.rs",
     "crates/pg-sandbox/src/server",
+    "crates/pg-sandbox/src/store/postgres/patience.rs",
     "crates/pg-cli/",
     "crates/pg-rehearse/src/clock.rs",
     "docs/examples/axum-shop/",

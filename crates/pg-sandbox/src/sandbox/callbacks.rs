@@ -29,6 +29,7 @@ impl Sandbox {
     ///
     /// A callback that was returned and never reported is returned again after a restart.
     pub fn due(&mut self, real_now: Timestamp) -> Vec<Outgoing> {
+        self.store.begin_patience(true);
         self.look_for_others(real_now);
         let mut all = self.due_at_sandbox(real_now);
         if real_now >= self.not_before {
@@ -65,6 +66,18 @@ impl Sandbox {
     /// Reports the result of a callback from [`Sandbox::due`]: the HTTP status of the response,
     /// or why there was none. Other callbacks are not changed.
     pub fn delivered(&mut self, real_now: Timestamp, id: &str, result: Result<StatusCode, String>) {
+        self.all_delivered(real_now, vec![(id.to_owned(), result)]);
+    }
+
+    /// Reports the results of callbacks, which share one patience with a store that is away.
+    pub(crate) fn all_delivered(&mut self, real_now: Timestamp, results: Vec<(String, Result<StatusCode, String>)>) {
+        self.store.begin_patience(false);
+        for (id, result) in results {
+            self.one_delivered(real_now, &id, result);
+        }
+    }
+
+    fn one_delivered(&mut self, real_now: Timestamp, id: &str, result: Result<StatusCode, String>) {
         if let Some(log) = &self.settings.log {
             events::callback(log, real_now, id, &result);
         }

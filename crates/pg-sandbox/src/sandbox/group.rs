@@ -55,13 +55,14 @@ impl Sandbox {
     }
 
     /// Answers a group in one transaction. If that is rolled back and may be repeated, answers each request in its own
-    /// transaction.
+    /// transaction. All attempts share one patience with a store that is away.
     fn answer_or_split(
         &mut self,
         real_now: Timestamp,
         requests: &mut Vec<Inbound>,
         more: &mut dyn FnMut(&mut Vec<Inbound>),
     ) -> Vec<Response<Bytes>> {
+        self.store.begin_patience(false);
         match self.in_transaction(real_now, requests, more) {
             Ok(responses) => responses,
             Err(undone) if undone.may_try_again => {

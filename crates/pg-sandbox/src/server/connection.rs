@@ -24,7 +24,7 @@ use super::{hello::Greeted, writer::Queue};
 use crate::{
     Peer, ResponseDelivery,
     form::{FormError, FormLimits},
-    service::{LIVE, READY},
+    service::{LIVE, METRICS, READY},
 };
 
 /// The time limit of a request head, and of an idle connection between two requests.
@@ -152,13 +152,16 @@ async fn answer(
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         return Ok(response);
     }
-    let ready = is_probe(&request, READY);
+    let (ready, metrics) = (is_probe(&request, READY), is_probe(&request, METRICS));
     let (mut parts, incoming) = request.into_parts();
     parts.extensions.insert(peer);
     if ready {
         // A probe does not wait behind other requests, which may be waiting for an unreachable store.
         let response = counter.queue.probed(Request::from_parts(parts, Bytes::new())).await;
         return Ok(response.unwrap_or_else(not_ready).map(Full::new));
+    }
+    if metrics {
+        return Ok(counter.queue.counted(&Request::from_parts(parts, Bytes::new())).map(Full::new));
     }
     let (body, held) = match read(incoming, counter.limits.body_bytes, place).await {
         Ok(body) => (body.bytes, body.held),
@@ -190,7 +193,7 @@ async fn read(body: Incoming, limit: usize, place: &ConnectionSlot) -> Result<He
     }
 }
 
-/// Whether the request is this probe of a container platform: whether the process runs, or whether it is ready.
+/// Whether the request is this call of a monitoring system or a container platform, which waits for no other request.
 fn is_probe<B>(request: &Request<B>, probe: &str) -> bool {
     let path = request.uri().path().strip_prefix("/_sandbox/");
     path == Some(probe) && matches!(*request.method(), Method::GET | Method::HEAD)

@@ -23,7 +23,7 @@ use super::{
     release::Release,
     system,
 };
-use crate::{Log, Outgoing, Sandbox, Settings, inbound::Inbound, store::Reach};
+use crate::{Log, Outgoing, Sandbox, Settings, inbound::Inbound, sandbox::Counters, store::Reach};
 
 /// The longest sleep before a task that is due later. It is short, so that the thread notices a change of the real clock.
 const NAP: Duration = Duration::from_secs(60);
@@ -35,6 +35,7 @@ pub(super) struct Queue {
     jobs: Arc<Gathered>,
     settings: Arc<Settings>,
     reach: Option<Reach>,
+    counters: Counters,
 }
 
 /// The number of requests after which a group is committed although more may arrive, if no sync is in progress. Without
@@ -62,6 +63,11 @@ impl Queue {
         tokio::time::timeout(PROBE, asked).await.ok().flatten()
     }
 
+    /// Returns the response to a call for the counters, which do not wait for the store.
+    pub(super) fn counted(&self, request: &Request<Bytes>) -> Response<Bytes> {
+        self.counters.answer(system::now(), request)
+    }
+
     /// Returns the response to a request once it is durable, or `None` if the thread has ended.
     pub(super) async fn answer(&self, request: Request<Bytes>) -> Option<Response<Bytes>> {
         let (answer, answered) = oneshot::channel();
@@ -84,14 +90,14 @@ pub(super) fn start(sandbox: Sandbox, due: UnboundedSender<Outgoing>) -> io::Res
         tokio::spawn(tell(reach, log));
     }
     let (messages, receiver) = channel();
-    let (settings, reach) = (sandbox.shared_settings(), sandbox.reach());
+    let (settings, reach, counters) = (sandbox.shared_settings(), sandbox.reach(), sandbox.counters());
     let release = Release::start(sandbox.syncer())?;
     let thread = thread::Builder::new().name("sandbox-writer".to_owned());
     let handle = thread.spawn(move || run(sandbox, Inbox::new(receiver), &due, release))?;
     let some = Arc::new(Notify::new());
     let jobs = Arc::new(Gathered::new(messages, Arc::clone(&some)));
     tokio::spawn(forward(some, Arc::downgrade(&jobs)));
-    Ok((Queue { jobs, settings, reach }, handle))
+    Ok((Queue { jobs, settings, reach, counters }, handle))
 }
 
 /// Logs when the connection to the store is lost, and when it is restored.
@@ -137,8 +143,8 @@ fn run(mut sandbox: Sandbox, mut inbox: Inbox, due: &UnboundedSender<Outgoing>, 
             requests.drain(..responses.len());
             release.after_sync(inbox.waiting.drain(..responses.len()).zip(responses).collect());
         }
-        for (id, result) in std::mem::take(&mut inbox.reports) {
-            sandbox.delivered(system::now(), &id, result);
+        if !inbox.reports.is_empty() {
+            sandbox.all_delivered(system::now(), std::mem::take(&mut inbox.reports));
         }
         // Another thread syncs the group meanwhile.
         sandbox.settle(&mut || inbox.has_more());

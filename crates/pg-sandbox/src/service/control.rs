@@ -6,7 +6,7 @@ use http::{HeaderValue, Method, Request, StatusCode};
 use serde_json::{Value, json};
 
 use super::{Context, Refusal, Reply, callback};
-use crate::{addresses, cards};
+use crate::{addresses, cards, metrics::Metrics, settings::Settings};
 
 mod access;
 mod accounts;
@@ -29,6 +29,8 @@ pub(super) use lists::List;
 pub(crate) const LIVE: &str = "health/live";
 /// The path that checks the store, and returns an error if requests cannot be answered now.
 pub(crate) const READY: &str = "health/ready";
+/// The path of the counters of this process.
+pub(crate) const METRICS: &str = "metrics";
 
 /// Answers a call of the control interface; `path` is the part after `/_sandbox/`. The changes of a refused call
 /// are undone.
@@ -38,13 +40,21 @@ pub(super) fn answer(context: &mut Context<'_>, path: &str, request: &Request<By
         let status = path.trim_start_matches("health/");
         return Ok(Reply::json(StatusCode::OK, &json!({ "status": status })));
     }
-    if let Err(denied) = check(context, request) {
+    if path == METRICS && request.method() == Method::GET {
+        return Ok(metrics(context.settings, context.metrics, request));
+    }
+    if let Err(denied) = check(context.settings, request) {
         return Ok(refuse(denied));
     }
-    if path == "metrics" && request.method() == Method::GET {
-        return Ok(Reply::text(StatusCode::OK, &context.metrics.text()));
-    }
     Ok(call(context, path, request)?.into_reply())
+}
+
+/// Answers a call for the counters of this process, which need no store.
+pub(crate) fn metrics(settings: &Settings, metrics: &Metrics, request: &Request<Bytes>) -> Reply {
+    match check(settings, request) {
+        Ok(()) => Reply::text(StatusCode::OK, &metrics.text()),
+        Err(denied) => refuse(denied),
+    }
 }
 
 fn refuse(denied: Denied) -> Reply {

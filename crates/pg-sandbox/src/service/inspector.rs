@@ -44,7 +44,7 @@ use site::Place;
 
 /// Answers a request for a page, or of one of its buttons; `path` follows `/_sandbox/pages/`.
 pub(super) fn answer(context: &mut Context<'_>, path: &str, request: &Request<Bytes>) -> Result<Reply, Refusal> {
-    if let Err(denied) = control::check(context, request) {
+    if let Err(denied) = control::check(context.settings, request) {
         return Ok(refused(denied));
     }
     if let Some(name) = context.missing_account.take() {

@@ -26,13 +26,14 @@ use self::{
     table::{Batch, Table},
     written::{Held, batches, is_quiet},
 };
-use super::{Change, Kind, Query, Reach, Row, SharedJournal, Store, StoreError, seal::Sealer};
+use super::{Change, Halt, Kind, Query, Reach, Row, SharedJournal, Store, StoreError, seal::Sealer};
 
 mod ahead;
 mod direct;
 mod journal;
 mod keys;
 mod link;
+mod patience;
 mod schema;
 mod table;
 mod written;
@@ -293,7 +294,8 @@ impl Postgres {
         let process = self.process.replace('\'', "''");
         let select = format!("SELECT number FROM payment_sandbox.processes WHERE id = '{process}'; COMMIT");
         let look = |link: &Link| format!("{} {select}", schema::beginning(link));
-        let Ok((messages, _)) = self.link.insist_with(&look, &[]) else {
+        // The wait for the lost answer may have taken all of the group's patience.
+        let Ok((messages, _)) = self.link.with_own_patience(|link| link.insist_with(&look, &[])) else {
             self.trouble = Some(Trouble::Unknown);
             return Err(StoreError::Unknown);
         };
@@ -368,13 +370,21 @@ impl Store for Postgres {
         if self.known < schema::JOURNAL {
             return Ok(None);
         }
-        let table = PostgresJournal::new(&self.url, Arc::clone(&self.journal_sealer))?;
+        let table = PostgresJournal::new(&self.url, Arc::clone(&self.journal_sealer), self.link.halt())?;
         let started = SharedJournal::start(Box::new(table), self.process.get(..8).unwrap_or(&self.process));
         started.map(Some).map_err(|error| StoreError::Engine(format!("a thread: {error}")))
     }
 
     fn reach(&self) -> Option<Reach> {
         Some(Reach::new(self.link.reach()))
+    }
+
+    fn begin_patience(&mut self, is_task: bool) {
+        self.link.begin_patience(is_task);
+    }
+
+    fn halt(&self) -> Option<Halt> {
+        Some(self.link.halt())
     }
 
     fn may_try_again(&self) -> bool {

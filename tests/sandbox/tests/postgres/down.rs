@@ -1,10 +1,11 @@
 //! The probes while the database is down, and a server that is stopped under load.
 
 use std::{
-    net::SocketAddr,
+    io::{Read as _, Write as _},
+    net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream},
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering::SeqCst},
+        atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
     },
     thread,
 };
@@ -12,7 +13,11 @@ use std::{
 use pg_sandbox::{Config, Server, Settings, SharedStore, StoreChoice, StoreKey};
 use pg_stores::Postgres;
 
-use super::{KEY, process::payment, proof::ask};
+use super::{
+    KEY,
+    process::payment,
+    proof::{ask, ask_for_text},
+};
 
 async fn serving(url: &str) -> Server {
     let store = StoreChoice::Postgres(SharedStore::new(url, StoreKey::from_bytes(KEY)));
@@ -37,6 +42,75 @@ async fn a_process_without_its_database_lives_and_is_not_ready() {
     assert!((0..20).any(|_| probe("ready") == Some(200)));
     assert_eq!(probe("live"), Some(200));
     server.shutdown().await;
+}
+
+/// Stands before the server. Once it is silent it accepts connections and passes nothing on, as a stuck pooler or a firewall
+/// that drops packets.
+struct Proxy {
+    port: u16,
+    silent: Arc<AtomicBool>,
+}
+
+impl Proxy {
+    fn before(server: u16) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let (port, silent) = (listener.local_addr().unwrap().port(), Arc::new(AtomicBool::new(false)));
+        let shared = Arc::clone(&silent);
+        // Ends with the program.
+        thread::spawn(move || {
+            for client in listener.incoming() {
+                let (client, server) = (client.unwrap(), TcpStream::connect((Ipv4Addr::LOCALHOST, server)).unwrap());
+                let ends = (server.try_clone().unwrap(), client.try_clone().unwrap());
+                for (from, to) in [(client, server), ends] {
+                    let silent = Arc::clone(&shared);
+                    thread::spawn(move || pass(from, to, &silent));
+                }
+            }
+        });
+        Self { port, silent }
+    }
+}
+
+fn pass(mut from: TcpStream, mut to: TcpStream, silent: &AtomicBool) {
+    let mut buffer = vec![0; 1 << 16];
+    while let Ok(length @ 1..) = from.read(&mut buffer) {
+        while silent.load(SeqCst) {
+            thread::park();
+        }
+        if to.write_all(&buffer[..length]).is_err() {
+            break;
+        }
+    }
+    // They may be closed already.
+    let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_whose_database_is_silent_shows_its_counters_and_ends() {
+    let Some(database) = Postgres::for_tests() else { return };
+    let url = database.database().unwrap();
+    let proxy = Proxy::before(database.port());
+    let server = serving(&url.replace(&database.port().to_string(), &proxy.port.to_string())).await;
+    let address = server.address();
+    let pay = move |reference: &str| {
+        let (settings, pairs) = (Settings::default(), payment(reference));
+        let pairs: Vec<(&str, &str)> = pairs.iter().map(|(name, value)| (*name, &**value)).collect();
+        let body = pg_support::signed_form(settings.merchants.by_name("main").unwrap(), &pairs);
+        ask(address, "POST /v3/transaction/auth/json", &body).map(|(status, _)| status)
+    };
+    assert_eq!(pay("order-1"), Some(200));
+    proxy.silent.store(true, SeqCst);
+    let pending = thread::spawn(move || pay("order-2"));
+    // It misses the database once it has begun a group.
+    assert_eq!(ask(address, "GET /_sandbox/health/ready", "").map(|(status, _)| status), Some(503));
+    let (status, counters) = ask_for_text(address, "GET /_sandbox/metrics", "").unwrap();
+    assert_eq!(status, 200);
+    assert!(counters.contains("pg_sandbox_groups_committed_total"), "{counters}");
+    // It waits for the database neither for the request nor for anything else: this returns.
+    server.shutdown().await;
+    assert_eq!(pending.join().unwrap(), None, "no answer, since it is unknown what became of it");
+    let held = database.psql(&url, "SELECT count(*) FROM payment_sandbox.transactions").unwrap();
+    assert_eq!(held, "1");
 }
 
 /// How many callers pay at the same time.

@@ -108,8 +108,14 @@ impl<'a> Fleet<'a> {
     }
 }
 
-/// Sends one request over its own connection; `None` if no whole answer came.
+/// Sends one request over its own connection, whose answer is JSON; `None` if no whole answer came.
 pub(super) fn ask(address: SocketAddr, target: &str, body: &str) -> Option<(u16, Value)> {
+    let (status, answer) = ask_for_text(address, target, body)?;
+    Some((status, serde_json::from_str(&answer).ok()?))
+}
+
+/// The same, with an answer of any text.
+pub(super) fn ask_for_text(address: SocketAddr, target: &str, body: &str) -> Option<(u16, String)> {
     let mut stream = TcpStream::connect(address).ok()?;
     let kind = if body.starts_with('{') { "application/json" } else { "application/x-www-form-urlencoded" };
     let request = format!(
@@ -121,7 +127,7 @@ pub(super) fn ask(address: SocketAddr, target: &str, body: &str) -> Option<(u16,
     stream.read_to_string(&mut answer).ok()?;
     let (head, body) = answer.split_once("\r\n\r\n")?;
     let status = head.split(' ').nth(1)?.parse().ok()?;
-    Some((status, serde_json::from_str(body).ok()?))
+    Some((status, body.to_owned()))
 }
 
 /// Sends a signed call to one process after the other, from the one with this number on, until one has decided.

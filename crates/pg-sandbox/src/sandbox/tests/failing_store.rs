@@ -1,5 +1,7 @@
 //! What happens when the store fails under the core.
 
+use std::sync::Mutex;
+
 use super::*;
 use crate::store::{Kind, Query, Row, Syncer};
 
@@ -8,6 +10,8 @@ struct Failing {
     inner: Sqlite,
     commits_left: usize,
     syncer: Option<Syncer>,
+    /// Set while the store is away: how often it was asked to begin, and to begin to wait for it.
+    away: Option<Arc<Mutex<(u32, u32)>>>,
 }
 
 const PANIC_KEY: &str = "panic";
@@ -15,7 +19,17 @@ const LOSE_KEY: &str = "lose";
 
 impl Store for Failing {
     fn begin(&mut self) -> Result<(), StoreError> {
-        self.inner.begin()
+        let Some(away) = &self.away else { return self.inner.begin() };
+        away.lock().unwrap().0 += 1;
+        Err(StoreError::Unreachable("planted".to_owned()))
+    }
+    fn begin_patience(&mut self, is_task: bool) {
+        if let Some(away) = &self.away {
+            away.lock().unwrap().1 += u32::from(!is_task);
+        }
+    }
+    fn may_try_again(&self) -> bool {
+        self.away.is_some()
     }
     fn commit(&mut self) -> Result<(), StoreError> {
         match self.commits_left.checked_sub(1) {
@@ -63,7 +77,8 @@ impl Store for Failing {
 /// Creates a sandbox whose store commits this many times, including the key check, and a token of the account `main`.
 pub(super) fn failing(commits: usize) -> (Sandbox, String) {
     let mut sandbox =
-        over(Failing { inner: Sqlite::in_memory().unwrap(), commits_left: commits + 2, syncer: None }).unwrap();
+        over(Failing { inner: Sqlite::in_memory().unwrap(), commits_left: commits + 2, syncer: None, away: None })
+            .unwrap();
     let key = token(&mut sandbox, "main");
     (sandbox, key)
 }
@@ -99,6 +114,20 @@ fn a_group_that_cannot_be_written_gets_errors_and_changes_nothing() {
     assert_eq!(sandbox.clock, Clock::default());
 }
 
+#[test]
+fn all_attempts_of_a_group_and_of_reports_share_one_patience_with_a_store_that_is_away() {
+    let (mut sandbox, key) = failing(9);
+    let counted = Arc::new(Mutex::new((0, 0)));
+    let away = Some(Arc::clone(&counted));
+    sandbox.store = Box::new(Failing { inner: Sqlite::in_memory().unwrap(), commits_left: 9, syncer: None, away });
+    let responses = sandbox.handle_group(now(), vec![disable(&key, "json"), disable(&key, "xml")]);
+    assert!(responses.iter().all(|response| response.status() == 500));
+    // The group, and then each request alone.
+    assert_eq!(*counted.lock().unwrap(), (1 + 2 * group::ATTEMPTS, 1));
+    sandbox.all_delivered(now(), (0..9).map(|id| (id.to_string(), Ok(StatusCode::OK))).collect());
+    assert_eq!(counted.lock().unwrap().1, 2);
+}
+
 // spec: 1 §7, A50; codes SandboxErrorCode 999
 #[test]
 fn a_panic_undoes_its_own_request_only() {
@@ -128,8 +157,12 @@ fn a_commit_that_the_disk_lost_is_not_acknowledged_or_used() {
     let (mut sandbox, key) = failing(9);
     let (_reader, writer) = std::io::pipe().unwrap();
     let pipe = std::fs::File::from(std::os::fd::OwnedFd::from(writer));
-    let store =
-        Box::new(Failing { inner: Sqlite::in_memory().unwrap(), commits_left: 9, syncer: Some(Syncer::new(pipe)) });
+    let store = Box::new(Failing {
+        inner: Sqlite::in_memory().unwrap(),
+        commits_left: 9,
+        syncer: Some(Syncer::new(pipe)),
+        away: None,
+    });
     let healthy = std::mem::replace(&mut sandbox.store, store);
     let syncer = sandbox.syncer().unwrap();
 

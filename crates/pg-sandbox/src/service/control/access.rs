@@ -5,11 +5,12 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use http::{HeaderMap, Request, StatusCode, header, uri::Authority};
 
-use super::Context;
 use crate::{
+    Peer,
     outgoing::CALLBACK_HEADER,
     secret::Secret,
     service::caller::{self, Host},
+    settings::Settings,
 };
 
 /// Why a request may not use the control interface.
@@ -36,11 +37,11 @@ const fn forbidden(reason: &'static str) -> Denied {
     Denied { status: StatusCode::FORBIDDEN, reason }
 }
 
-pub(in super::super) fn check(context: &Context<'_>, request: &Request<Bytes>) -> Result<(), Denied> {
+pub(in super::super) fn check(settings: &Settings, request: &Request<Bytes>) -> Result<(), Denied> {
     let headers = request.headers();
     let forwarded = caller::is_forwarded(request);
-    if forwarded || !context.peer.to_canonical().is_loopback() {
-        match &context.settings.control.token {
+    if forwarded || !Peer::of(request).to_canonical().is_loopback() {
+        match &settings.control.token {
             Some(token) if has_token(headers, token) => {}
             Some(_) => return Err(NO_TOKEN),
             None if forwarded => return Err(FORWARDED),
@@ -51,7 +52,7 @@ pub(in super::super) fn check(context: &Context<'_>, request: &Request<Bytes>) -
         return Err(CALLBACK);
     }
     let host = match Host::of(request) {
-        Host::Named(host) if caller::is_ours(&host, context.settings) => host,
+        Host::Named(host) if caller::is_ours(&host, settings) => host,
         Host::Named(_) | Host::Invalid => return Err(WRONG_HOST),
         Host::InProcess => return Ok(()),
     };

@@ -11,7 +11,9 @@ use super::{
     link::{Link, Trouble, Value},
     table::{Batch, Table},
 };
-use crate::store::{JournalRow, JournalTable, Query, Row, StoreError, seal::Sealer, shared_journal::MOST_OF_ACCOUNT};
+use crate::store::{
+    Halt, JournalRow, JournalTable, Query, Row, StoreError, seal::Sealer, shared_journal::MOST_OF_ACCOUNT,
+};
 
 const TRIM: &str = "DELETE FROM payment_sandbox.journal WHERE merchant = $1 AND key <= \
     (SELECT key FROM payment_sandbox.journal WHERE merchant = $1 ORDER BY key DESC OFFSET $2 LIMIT 1)";
@@ -24,11 +26,11 @@ pub(super) struct PostgresJournal {
 }
 
 impl PostgresJournal {
-    pub(super) fn new(url: &str, sealer: Arc<Mutex<Sealer>>) -> Result<Self, StoreError> {
+    pub(super) fn new(url: &str, sealer: Arc<Mutex<Sealer>>, halt: Halt) -> Result<Self, StoreError> {
         let columns = [("journal", "key", false), ("journal", "merchant", false), ("journal", "body", true)];
         let table = Table::all(columns.into_iter()).pop();
         let table = table.ok_or_else(|| StoreError::Engine("the journal has no table".to_owned()))?;
-        Ok(Self { link: Link::new(url)?, sealer, table })
+        Ok(Self { link: Link::new(url)?.halted_by(halt), sealer, table })
     }
 
     /// Runs a query, once more over a new connection if the old one broke.

@@ -19,14 +19,17 @@ use tokio_postgres::{
     types::{ToSql, Type},
 };
 
-use super::{super::StoreError, direct::greeted_by};
+use super::{
+    super::{Halt, StoreError},
+    direct::greeted_by,
+    patience::Patience,
+};
 
-/// How long the database may take to answer.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// How long it may take to accept a connection.
+/// How long the database may take to answer: longer than it may wait for a turn.
+const ANSWER: Duration = Duration::from_secs(25);
+/// How long it may take to accept a connection and greet.
 const CONNECT: Duration = Duration::from_secs(5);
-/// The number of attempts to connect, and the pause between them: a restart of the database takes seconds.
-const TRIES: u32 = 60;
+/// The pause between two attempts to connect: a restart of the database takes seconds.
 const PAUSE: Duration = Duration::from_millis(250);
 
 /// A value of a statement and its type. A statement with both for each value needs no name and no second round trip, as
@@ -107,19 +110,28 @@ pub(super) struct Link {
     takes_turns: bool,
     /// Whether the last attempt to connect, or to begin a transaction, reached the database.
     reached: watch::Sender<bool>,
+    /// Why the last attempt to connect failed.
+    problem: String,
+    /// Until when attempts of the current group may begin. Without it each attempt to begin has its own patience.
+    patience: Option<Patience>,
+    halt: Halt,
 }
 
 impl Link {
     /// Reads the URL. It does not connect yet.
     pub(super) fn new(url: &str) -> Result<Self, StoreError> {
+        let mut runtime = Builder::new_current_thread();
+        Self::over(url, runtime.enable_all())
+    }
+
+    fn over(url: &str, runtime: &mut Builder) -> Result<Self, StoreError> {
         let mut database = PostgresUrl::parse(url)
             .map_err(|invalid| StoreError::Unreachable(format!("its URL is invalid: {invalid}")))?;
         database.config.connect_timeout(CONNECT);
         if database.config.get_application_name().is_none() {
             database.config.application_name("pg sandbox");
         }
-        let runtime = Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| StoreError::Engine(format!("a runtime: {error}")))?;
+        let runtime = runtime.build().map_err(|error| StoreError::Engine(format!("a runtime: {error}")))?;
         Ok(Self {
             database,
             runtime: Some(runtime),
@@ -129,7 +141,46 @@ impl Link {
             named: HashMap::new(),
             takes_turns: true,
             reached: watch::Sender::new(true),
+            problem: "not connected".to_owned(),
+            patience: None,
+            halt: Halt::default(),
         })
+    }
+
+    /// Ends its waits together with those of another connection.
+    pub(super) fn halted_by(mut self, halt: Halt) -> Self {
+        self.halt = halt;
+        self
+    }
+
+    /// Returns what ends all waits.
+    pub(super) fn halt(&self) -> Halt {
+        self.halt.clone()
+    }
+
+    /// Begins the patience of a group of requests, or of a task without a request.
+    pub(super) fn begin_patience(&mut self, is_task: bool) {
+        self.patience = self.inside(if is_task { Patience::of_task } else { Patience::of_requests });
+    }
+
+    /// Does work with the patience of a group of requests of its own.
+    pub(super) fn with_own_patience<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        let shared = self.patience.take();
+        let done = work(self);
+        self.patience = shared;
+        done
+    }
+
+    /// Reads the clock of the runtime.
+    fn inside<T>(&self, read: impl FnOnce() -> T) -> Option<T> {
+        let _inside = self.runtime.as_ref()?.enter();
+        Some(read())
+    }
+
+    /// Whether a patience lasts, as one of its conditions tells; none does once the process stops.
+    fn lasts(&self, patience: Option<Patience>, is_lasting: fn(&Patience) -> bool) -> bool {
+        let lasts = || patience.is_none_or(|patience| is_lasting(&patience));
+        !self.halt.is_ended() && self.inside(lasts).unwrap_or(false)
     }
 
     /// Whether groups queue for the lock. If the database cannot do that, isolation alone separates them.
@@ -157,30 +208,39 @@ impl Link {
         self.reached.send_if_modified(|known| std::mem::replace(known, reached) != reached);
     }
 
+    fn is_connected(&self) -> bool {
+        self.client.as_ref().is_some_and(|client| !client.is_closed())
+    }
+
     /// Connects, unless it is connected.
     fn connect(&mut self) -> Result<(), Trouble> {
-        if self.client.as_ref().is_some_and(|client| !client.is_closed()) {
+        if self.is_connected() {
             return Ok(());
+        }
+        if !self.lasts(self.patience, Patience::may_connect) {
+            return Err(Trouble::Broken(self.problem.clone()));
         }
         let connecting = async {
             let (client, connection) = self.database.connect().await?;
             // It ends with the client; its requests report the error.
             tokio::spawn(async move { drop(connection.await) });
-            Ok(client)
+            let direct = self.may_be_direct && leads_to_one_process(&client).await.unwrap_or(false);
+            Ok((client, direct))
         };
-        let connected = self.run(connecting).map_err(|trouble| match trouble {
-            Trouble::Broken(why) => {
+        let connected = match self.run_within(CONNECT, connecting) {
+            Ok((client, _)) if client.is_closed() => Err(Trouble::Broken("it closed the connection".to_owned())),
+            Err(Trouble::Broken(why)) => {
                 let advice = self.database.advice(&why);
-                Trouble::Broken(why + advice)
+                Err(Trouble::Broken(why + advice))
             }
             other => other,
-        });
-        let client = connected?;
-        self.named.clear();
-        self.direct = self.may_be_direct && self.run(leads_to_one_process(&client)).unwrap_or(false);
-        if client.is_closed() {
-            return Err(Trouble::Broken("it closed the connection".to_owned()));
+        };
+        if let Err(Trouble::Broken(why)) = &connected {
+            self.problem.clone_from(why);
         }
+        let (client, direct) = connected?;
+        self.named.clear();
+        self.direct = direct;
         self.client = Some(client);
         self.note_reached(true);
         Ok(())
@@ -214,24 +274,29 @@ impl Link {
     }
 
     /// Runs statements that depend on the connection, and queries after them, without waiting in between. Returns the
-    /// rows of each query. It reconnects repeatedly while the database restarts. Only for statements that are safe to
-    /// repeat.
+    /// rows of each query. It reconnects repeatedly while the database restarts, as long as the patience lasts. Only for
+    /// statements that are safe to repeat.
     pub(super) fn insist_with(
         &mut self,
         text: &dyn Fn(&Self) -> String,
         queries: &[Statement<'_>],
     ) -> Result<(Vec<SimpleQueryMessage>, Vec<Vec<Row>>), Trouble> {
-        let mut left = TRIES;
+        if !self.lasts(self.patience, Patience::may_begin) {
+            // Over a connection that works, only conflicts can have taken so long.
+            let conflicts = self.is_connected() && !self.halt.is_ended();
+            return Err(if conflicts { Trouble::Conflict } else { Trouble::Broken(self.problem.clone()) });
+        }
+        let patience = self.patience.or_else(|| self.inside(Patience::of_requests));
         loop {
-            match self.simple_with(text, queries) {
-                Err(Trouble::Broken(_)) if left > 0 => {
-                    left -= 1;
-                    self.note_reached(false);
-                    self.drop_connection();
-                    self.pause();
-                }
-                done => return done,
+            let done = self.simple_with(text, queries);
+            let Err(Trouble::Broken(why)) = &done else { return done };
+            self.problem.clone_from(why);
+            self.note_reached(false);
+            self.drop_connection();
+            if !self.lasts(patience, Patience::may_connect) {
+                return done;
             }
+            self.pause();
         }
     }
 
@@ -310,19 +375,38 @@ impl Link {
         let _ = self.run(async { timeout(PAUSE, pending::<Result<(), Error>>()).await.unwrap_or(Ok(())) });
     }
 
-    /// Waits for an answer. A runtime must not wait on another runtime's thread, so a separate thread waits.
+    /// Waits for an answer.
     fn run<T: Send>(&self, work: impl Future<Output = Result<T, Error>> + Send) -> Result<T, Trouble> {
+        self.run_within(ANSWER, work)
+    }
+
+    /// Waits for an answer, for a limited time. A runtime must not wait on another runtime's thread, so a separate thread
+    /// waits.
+    fn run_within<T: Send>(
+        &self,
+        limit: Duration,
+        work: impl Future<Output = Result<T, Error>> + Send,
+    ) -> Result<T, Trouble> {
         let Some(runtime) = &self.runtime else { return Err(Trouble::Broken("closed".to_owned())) };
-        let within = async { timeout(PATIENCE, work).await };
-        let answer = if Handle::try_current().is_err() {
+        let stopping = || Trouble::Broken("the process stops".to_owned());
+        if self.halt.is_ended() {
+            return Err(stopping());
+        }
+        let within = async {
+            tokio::select! {
+                biased;
+                done = timeout(limit, work) => match done {
+                    Ok(done) => done.map_err(|error| Trouble::of(&error)),
+                    Err(_) => Err(Trouble::Broken(format!("no answer within {} seconds", limit.as_secs()))),
+                },
+                () = self.halt.ended() => Err(stopping()),
+            }
+        };
+        if Handle::try_current().is_err() {
             runtime.block_on(within)
         } else {
             let waited = std::thread::scope(|scope| scope.spawn(|| runtime.block_on(within)).join());
             waited.map_err(|_| Trouble::Broken("a defect of the sandbox".to_owned()))?
-        };
-        match answer {
-            Ok(done) => done.map_err(|error| Trouble::of(&error)),
-            Err(_) => Err(Trouble::Broken(format!("no answer within {} seconds", PATIENCE.as_secs()))),
         }
     }
 }
@@ -390,3 +474,6 @@ pub(super) fn rows(messages: &[SimpleQueryMessage]) -> impl Iterator<Item = &tok
 pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -111,8 +111,10 @@ pub(super) fn begin_with(
             return begin_with(link, known, queries);
         }
         Err(trouble) => {
-            // The failed transaction is still open.
-            link.drop_connection();
+            // The failed transaction is still open. After a conflict the connection works, and is needed again at once.
+            if !matches!(trouble, Trouble::Conflict) || link.simple("ROLLBACK").is_err() {
+                link.drop_connection();
+            }
             return Err(trouble);
         }
         Ok(done) => done,

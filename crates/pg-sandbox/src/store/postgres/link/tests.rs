@@ -1,0 +1,84 @@
+use std::net::{Ipv4Addr, TcpListener};
+
+use super::*;
+
+/// A connection to this port whose clock jumps to the next timer whenever all work waits.
+fn link(port: u16) -> Link {
+    let url = format!("postgres://pg@127.0.0.1:{port}/none?sslmode=disable");
+    Link::over(&url, Builder::new_current_thread().enable_all().start_paused(true)).unwrap()
+}
+
+/// A server that accepts connections and says nothing, as one that was stopped.
+fn silent() -> (TcpListener, Link) {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    (listener, link(port))
+}
+
+/// Begins a transaction, and gives why that failed and the seconds that it took.
+fn begin(link: &mut Link) -> (String, u64) {
+    let started = link.inside(super::super::patience::now).unwrap();
+    let why = match link.insist_with(&|_| "BEGIN".to_owned(), &[]) {
+        Err(Trouble::Broken(why)) => why,
+        other => panic!("{:?}", other.map(drop)),
+    };
+    (why, link.inside(super::super::patience::now).unwrap().duration_since(started).as_secs())
+}
+
+#[test]
+fn all_attempts_of_a_group_share_one_patience_with_a_silent_database() {
+    let (_listener, mut link) = silent();
+    for _ in 0..2 {
+        link.begin_patience(false);
+        // Three attempts of five seconds each, with pauses.
+        assert_eq!(begin(&mut link), ("no answer within 5 seconds".to_owned(), 15));
+        for _ in 0..100 {
+            assert_eq!(begin(&mut link), ("no answer within 5 seconds".to_owned(), 0));
+        }
+    }
+    assert!(!*link.reach().borrow());
+}
+
+#[test]
+fn a_task_tries_once() {
+    let (_listener, mut link) = silent();
+    link.begin_patience(true);
+    assert_eq!([begin(&mut link).1, begin(&mut link).1], [5, 0]);
+}
+
+#[test]
+fn a_database_that_refuses_connections_is_tried_for_as_long() {
+    let (listener, mut link) = silent();
+    drop(listener);
+    link.begin_patience(false);
+    let (why, seconds) = begin(&mut link);
+    assert!((15..=20).contains(&seconds), "{seconds}: {why}");
+    assert_eq!(begin(&mut link), (why, 0));
+}
+
+#[test]
+fn the_question_about_a_lost_commit_has_a_patience_of_its_own() {
+    let (_listener, mut link) = silent();
+    link.begin_patience(false);
+    begin(&mut link);
+    assert_eq!(link.with_own_patience(begin).1, 15);
+    assert_eq!(begin(&mut link).1, 0);
+}
+
+#[test]
+fn a_process_that_stops_ends_a_wait_in_progress_and_waits_no_more() {
+    let (listener, mut link) = silent();
+    let halt = link.halt();
+    // The server ends the wait once the connection has arrived.
+    let stopping = std::thread::spawn(move || {
+        let connected = listener.accept().unwrap();
+        halt.end_waits();
+        connected
+    });
+    link.runtime = Some(Builder::new_current_thread().enable_all().build().unwrap());
+    link.begin_patience(false);
+    assert_eq!(begin(&mut link).0, "the process stops");
+    stopping.join().unwrap();
+    link.begin_patience(false);
+    assert_eq!(begin(&mut link).1, 0);
+}
