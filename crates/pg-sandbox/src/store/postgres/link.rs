@@ -217,7 +217,10 @@ impl Link {
         if self.is_connected() {
             return Ok(());
         }
-        if !self.lasts(self.patience, Patience::may_connect) {
+        // A connection that breaks late in a group, which waited for its turn, is replaced once.
+        let was_reached = *self.reached.borrow();
+        let condition = if was_reached { Patience::may_begin } else { Patience::may_connect };
+        if !self.lasts(self.patience, condition) {
             return Err(Trouble::Broken(self.problem.clone()));
         }
         let connecting = async {
@@ -237,6 +240,7 @@ impl Link {
         };
         if let Err(Trouble::Broken(why)) = &connected {
             self.problem.clone_from(why);
+            self.note_reached(false);
         }
         let (client, direct) = connected?;
         self.named.clear();

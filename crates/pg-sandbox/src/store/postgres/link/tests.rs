@@ -40,6 +40,17 @@ fn all_attempts_of_a_group_share_one_patience_with_a_silent_database() {
 }
 
 #[test]
+fn a_connection_that_breaks_after_a_long_wait_for_a_turn_is_replaced_once() {
+    let (_listener, mut link) = silent();
+    for (passed, tried) in [(24, 5), (25, 0)] {
+        link.note_reached(true);
+        link.begin_patience(false);
+        (0..4 * passed).for_each(|_| link.pause());
+        assert_eq!([begin(&mut link).1, begin(&mut link).1], [tried, 0], "{passed}");
+    }
+}
+
+#[test]
 fn a_task_tries_once() {
     let (_listener, mut link) = silent();
     link.begin_patience(true);
