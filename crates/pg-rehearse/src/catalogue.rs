@@ -4,6 +4,7 @@ mod callbacks;
 mod credentials;
 mod hygiene;
 mod later;
+mod lookups;
 mod money;
 mod money_edges;
 mod redirects;
@@ -27,10 +28,11 @@ pub fn drills() -> impl Iterator<Item = &'static Drill> {
 
 /// Returns all drills with their stories, in the same order.
 pub(crate) fn scenes() -> impl Iterator<Item = &'static Scene> {
-    let all: [&'static [Scene]; 10] = [
+    let all: [&'static [Scene]; 11] = [
         money::SCENES,
         money_edges::SCENES,
         later::SCENES,
+        lookups::SCENES,
         credentials::SCENES,
         redirects::SCENES,
         callbacks::SCENES,

@@ -31,6 +31,8 @@ pub(crate) enum Expect {
     Unseen,
     /// The card is declined.
     Decline,
+    /// A lookup shows another amount or currency.
+    Another,
     /// Only the operator knows the meaning of the reply.
     Undocumented,
     /// The service refused everything; the maximum number of requests for each start.
@@ -170,6 +172,11 @@ fn expected(expect: Expect, last: Claim, charges: &[&Entry], evidence: &Evidence
             ));
         }
         Expect::Settled | Expect::Sale => findings.extend(unknown(last, charged, evidence, true)),
+        Expect::Another if last == Claim::Paid => findings.push(failed(
+            "another-payment",
+            "the service shows a payment of another amount or currency under the reference, but it claims paid",
+        )),
+        Expect::Another => findings.extend(unknown(last, charged, evidence, true)),
         Expect::Unseen => findings.extend(unknown(last, charged, evidence, false)),
         Expect::Decline if last == Claim::Unknown => {
             findings.push(warning("decline-not-read", "the card was declined, but it claims unknown"));
@@ -276,7 +283,7 @@ mod tests {
 
     #[test]
     fn each_false_claim_about_money_is_detected_and_true_ones_pass() {
-        let lookup = Exchange { method: "transaction/lookup".into(), ..Exchange::default() };
+        let lookup = || Exchange { method: "transaction/lookup".into(), ..Exchange::default() };
         let one = [charge_entry("a")];
         let two = [charge_entry("a"), charge_entry("b")];
         assert_eq!(kinds(Expect::Settled, &[ran("paid")], &one, &[payment("o-1")]), Vec::<&str>::new());
@@ -284,12 +291,14 @@ mod tests {
         assert_eq!(kinds(Expect::Settled, &[ran("paid")], &[], &[payment("o-1")]), ["unpaid-but-said-paid"]);
         assert_eq!(kinds(Expect::Settled, &[ran("declined")], &one, &[payment("o-1")]), ["charged-but-said-unpaid"]);
         assert_eq!(kinds(Expect::Settled, &[ran("unknown")], &one, &[payment("o-1")]), ["never-looked-up"]);
-        assert_eq!(kinds(Expect::Settled, &[ran("unknown")], &one, &[payment("o-1"), lookup]), Vec::<&str>::new());
+        assert_eq!(kinds(Expect::Settled, &[ran("unknown")], &one, &[payment("o-1"), lookup()]), Vec::<&str>::new());
         assert_eq!(
             kinds(Expect::Settled, &[ran("paid")], &one, &[payment("o-1"), payment("o-1-retry")]),
             ["new-reference"]
         );
         assert_eq!(kinds(Expect::Undocumented, &[ran("paid")], &one, &[payment("o-1")]), ["undocumented-status"]);
+        let another = |claim| kinds(Expect::Another, &[ran(claim)], &one, &[payment("o-1"), lookup()]);
+        assert_eq!((another("paid"), another("unknown")), (vec!["another-payment"], vec![]));
         assert_eq!(kinds(Expect::Sale, &[ran("not-charged")], &[], &[payment("o-1")]), ["sale-lost"]);
     }
 

@@ -6,7 +6,8 @@
 //   2. every attempt carries it: the service accepts it once;
 //   3. what is not a clear answer is unknown, and an unknown payment is looked up before anything else;
 //   4. an empty lookup proves nothing: a request may still be on its way;
-//   5. refused credentials end it, because more refusals lock the address out.
+//   5. refused credentials end it, because more refusals lock the address out;
+//   6. a payment that a lookup shows with another amount or currency is not this order's: unknown.
 import java.io.BufferedReader;
 import java.io.FileInputStream;
 import java.io.InputStreamReader;
@@ -126,11 +127,16 @@ public class Pay {
         return !found.find() ? "" : found.group(1) != null ? found.group(1).replace("\\/", "/") : found.group(2);
     }
 
-    /** What payment records say, the best first; null when none says anything. */
-    static String outcome(String reply) {
+    /** What payment records say, the best first; null when none says anything. Those of a lookup have to be of this form (6). */
+    static String outcome(String reply, Map<String, String> form, boolean lookup) {
         List<String> claims = new ArrayList<>();
         Matcher records = Pattern.compile("\\{[^{}]*\"transactionStatusCode\"[^{}]*\\}").matcher(reply);
         while (records.find()) {
+            if (lookup && !(member(records.group(), "transactionValue").equals(form.get("itemPrice0"))
+                && member(records.group(), "currency").equals(form.get("currency")))) {
+                claims.add("{\"claim\": \"unknown\"}");
+                continue;
+            }
             String code = member(records.group(), "transactionStatusCode");
             String type = member(records.group(), "transactionType");
             boolean payment = type.isEmpty() || type.equals("Auth") || type.equals("PreAuth");
@@ -141,7 +147,7 @@ public class Pay {
             claims.add(DECLINED.contains(code) ? "{\"claim\": \"declined\"" + key : "{\"claim\": \"unknown\"}");
         }
         // A reply whose record holds others: its own status is all that counts.
-        if (claims.isEmpty() && !member(reply, "transactionStatusCode").isEmpty()) {
+        if (!lookup && claims.isEmpty() && !member(reply, "transactionStatusCode").isEmpty()) {
             return member(reply, "transactionStatusCode").equals(APPROVED)
                 ? "{\"claim\": \"paid\", \"transactionKey\": \"" + member(reply, "transactionKey") + "\"}"
                 : "{\"claim\": \"unknown\"}";
@@ -190,11 +196,11 @@ public class Pay {
             try {
                 String known = null;
                 if (sent) {
-                    known = outcome(call(client, "transaction/lookup", Map.of("uniqueMerchantReference", order))); // (3)
+                    known = outcome(call(client, "transaction/lookup", Map.of("uniqueMerchantReference", order)), form, true); // (3)
                 }
                 if (known == null) { // (4)
                     sent = true;
-                    known = outcome(call(client, "transaction/" + method, form)); // again under the same reference (2)
+                    known = outcome(call(client, "transaction/" + method, form), form, false); // again under the same reference (2)
                 }
                 if (known != null) {
                     return known;

@@ -6,7 +6,8 @@
 //   2. every attempt carries it: the service accepts it once;
 //   3. what is not a clear answer is unknown, and an unknown payment is looked up before anything else;
 //   4. an empty lookup proves nothing: a request may still be on its way;
-//   5. refused credentials end it, because more refusals lock the address out.
+//   5. refused credentials end it, because more refusals lock the address out;
+//   6. a payment that a lookup shows with another amount or currency is not this order's: unknown.
 import { createHash } from "node:crypto";
 import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
 import http from "node:http";
@@ -70,13 +71,19 @@ function outcome(payment) {
   return code === "" ? undefined : { claim: "unknown" };
 }
 
-/** The payment of this reference; undefined when none is shown, which proves nothing (4). */
-async function lookUp(reference) {
-  const reply = await call("transaction/lookup", { uniqueMerchantReference: reference });
+/** What a payment that a lookup shows says about the payment that was sent (6). */
+function ours(payment, form) {
+  const same = String(payment?.transactionValue) === String(form.itemPrice0) && payment?.currency === form.currency;
+  return same ? outcome(payment) : { claim: "unknown" };
+}
+
+/** The payment with this form's reference; undefined when none is shown, which proves nothing (4). */
+async function lookUp(form) {
+  const reply = await call("transaction/lookup", { uniqueMerchantReference: form.uniqueMerchantReference });
   let found = reply.transactions ?? [];
   while (found?.transaction !== undefined) found = found.transaction;
   if (found?.transactionStatusCode !== undefined) found = [found];
-  const outcomes = Object.values(found).map(outcome);
+  const outcomes = Object.values(found).map((one) => ours(one, form));
   return ["paid", "declined", "unknown"].map((claim) => outcomes.find((one) => one?.claim === claim)).find(Boolean);
 }
 
@@ -114,7 +121,7 @@ async function charge(job) {
   const end = Date.now() + PATIENCE;
   for (let pause = 300; ; pause *= 2) {
     try {
-      const known = sent ? await lookUp(reference) : undefined; // (3)
+      const known = sent ? await lookUp(form) : undefined; // (3)
       if (known) return known;
       sent = true;
       const answer = outcome(await call(method, form)); // again under the same reference (2)

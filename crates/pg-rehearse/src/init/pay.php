@@ -7,7 +7,8 @@
 //   2. every attempt carries it: the service accepts it once;
 //   3. what is not a clear answer is unknown, and an unknown payment is looked up before anything else;
 //   4. an empty lookup proves nothing: a request may still be on its way;
-//   5. refused credentials end it, because more refusals lock the address out.
+//   5. refused credentials end it, because more refusals lock the address out;
+//   6. a payment that a lookup shows with another amount or currency is not this order's: unknown.
 declare(strict_types=1);
 
 const APPROVED = '600';
@@ -66,15 +67,22 @@ function outcome(array $payment): ?array
     return $code === '' ? null : ['claim' => 'unknown'];
 }
 
-/** The payment of this reference; null when none is shown, which proves nothing (4). */
-function look_up(string $reference): ?array
+/** What a payment that a lookup shows says about the payment that was sent (6). */
+function ours(array $payment, array $form): ?array
 {
-    $found = call('transaction/lookup', ['uniqueMerchantReference' => $reference])['transactions'] ?? [];
+    $shown = [(string) ($payment['transactionValue'] ?? ''), $payment['currency'] ?? ''];
+    return $shown === [(string) $form['itemPrice0'], $form['currency']] ? outcome($payment) : ['claim' => 'unknown'];
+}
+
+/** The payment with this form's reference; null when none is shown, which proves nothing (4). */
+function look_up(array $form): ?array
+{
+    $found = call('transaction/lookup', ['uniqueMerchantReference' => $form['uniqueMerchantReference']])['transactions'] ?? [];
     while (is_array($found) && isset($found['transaction'])) {
         $found = $found['transaction'];
     }
     $found = isset($found['transactionStatusCode']) ? [$found] : array_filter((array) $found, 'is_array');
-    $outcomes = array_filter(array_map('outcome', $found));
+    $outcomes = array_filter(array_map(fn ($one) => ours($one, $form), $found));
     foreach (['paid', 'declined', 'unknown'] as $claim) {
         foreach ($outcomes as $one) {
             if ($one['claim'] === $claim) {
@@ -131,7 +139,7 @@ function charge(array $job): array
     $end = microtime(true) + (float) (getenv('PAY_PATIENCE') ?: 8);
     for ($pause = 0.3;; $pause *= 2) {
         try {
-            $known = $sent ? look_up($reference) : null; // (3)
+            $known = $sent ? look_up($form) : null; // (3)
             if ($known === null) {
                 $sent = true;
                 $known = outcome(call($method, $form)); // again under the same reference (2)

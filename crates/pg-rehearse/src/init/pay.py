@@ -6,7 +6,8 @@ The rules that keep the money safe are marked with numbers:
   2. every attempt carries it: the service accepts it once;
   3. what is not a clear answer is unknown, and an unknown payment is looked up before anything else;
   4. an empty lookup proves nothing: a request may still be on its way;
-  5. refused credentials end it, because more refusals lock the address out.
+  5. refused credentials end it, because more refusals lock the address out;
+  6. a payment that a lookup shows with another amount or currency is not this order's: unknown.
 """
 import hashlib
 import http.client
@@ -74,14 +75,20 @@ def outcome(payment):
     return {"claim": "unknown"} if code else None
 
 
-def look_up(reference):
-    """The payment of this reference, or None when none is shown, which proves nothing (4)."""
-    found = call("transaction/lookup", {"uniqueMerchantReference": reference}).get("transactions")
+def ours(payment, form):
+    """What a payment that a lookup shows says about the payment that was sent (6)."""
+    shown = (str(payment.get("transactionValue", "")), str(payment.get("currency", "")))
+    return outcome(payment) if shown == (str(form["itemPrice0"]), form["currency"]) else {"claim": "unknown"}
+
+
+def look_up(form):
+    """The payment with this form's reference, or None when none is shown, which proves nothing (4)."""
+    found = call("transaction/lookup", {"uniqueMerchantReference": form["uniqueMerchantReference"]}).get("transactions")
     while isinstance(found, dict) and "transaction" in found:
         found = found["transaction"]
     if isinstance(found, dict):
         found = [found] if "transactionStatusCode" in found else list(found.values())
-    outcomes = [outcome(payment) for payment in found or [] if isinstance(payment, dict)]
+    outcomes = [ours(payment, form) for payment in found or [] if isinstance(payment, dict)]
     for claim in ("paid", "declined", "unknown"):
         for known in outcomes:
             if known and known["claim"] == claim:
@@ -132,7 +139,7 @@ def charge(job):
     pause = PAUSE
     while True:
         try:
-            known = look_up(reference) if sent else None  # (3)
+            known = look_up(form) if sent else None  # (3)
             if known is None:
                 sent = True
                 known = outcome(call(method, form))  # again under the same reference (2)

@@ -7,7 +7,8 @@
 #   2. every attempt carries it: the service accepts it once;
 #   3. what is not a clear answer is unknown, and an unknown payment is looked up before anything else;
 #   4. an empty lookup proves nothing: a request may still be on its way;
-#   5. refused credentials end it, because more refusals lock the address out.
+#   5. refused credentials end it, because more refusals lock the address out;
+#   6. a payment that a lookup shows with another amount or currency is not this order's: unknown.
 set -uo pipefail
 PG=${PG:-pg}
 timeout=${PAY_TIMEOUT:-3} patience=${PAY_PATIENCE:-8}
@@ -41,12 +42,13 @@ call() {
   return 1
 }
 
-# Prints the claim that $reply allows, if any.
+# Prints the claim that $reply allows, if any. A payment that a lookup ($1) shows has to have the order's amount and currency (6).
 claim() {
-  jq -c --arg approved "$approved" --arg declined "$declined" '
+  jq -c --arg approved "$approved" --arg declined "$declined" --arg step "$1" --arg shown "$(field .amount) $(field .currency)" '
     [.. | objects | select(has("transactionStatusCode"))
       | (.transactionStatusCode | tostring) as $code
-      | {claim: (if $code == $approved and ((.transactionType // "Auth") | . == "Auth" or . == "PreAuth") then "paid"
+      | {claim: (if $step == "transaction/lookup" and "\(.transactionValue) \(.currency)" != $shown then "unknown"
+                 elif $code == $approved and ((.transactionType // "Auth") | . == "Auth" or . == "PreAuth") then "paid"
                  elif $declined | contains(" \($code) ") then "declined" else "unknown" end),
          transactionKey: (.transactionKey // "" | tostring)}]
     | (map(select(.claim == "paid")) + map(select(.claim == "declined")) + .)[0] // empty' <<<"$reply"
@@ -78,7 +80,7 @@ while :; do
     sent=1
     if [ "$step" = transaction/lookup ]; then call "$step" "uniqueMerchantReference=$order"; else call "$step" "${form[@]}"; fi  # (2)
     case $? in
-      0) known=$(claim); [ -n "$known" ] && { echo "$known"; exit; } ;;   # (4) nothing shown: go on
+      0) known=$(claim "$step"); [ -n "$known" ] && { echo "$known"; exit; } ;;   # (4) nothing shown: go on
       1) unclear=1; break ;;
       2) if [ $unclear = 1 ]; then echo '{"claim": "unknown"}'; else echo '{"claim": "not-charged"}'; fi; exit ;;   # (5)
     esac

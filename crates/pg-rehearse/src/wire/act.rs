@@ -117,6 +117,10 @@ pub(crate) enum Edit {
     UnknownStatus,
     /// Numbers instead of strings, or the reverse.
     Numbers,
+    /// Another amount than that of an ordinary order.
+    OtherAmount,
+    /// Another currency than that of an ordinary order.
+    OtherCurrency,
     /// The batch contains its first entry twice.
     EntryTwice,
 }

@@ -307,6 +307,8 @@ fn edited(edit: Edit, response: Response<Bytes>) -> Response<(Bytes, Reply)> {
         Edit::MoreFields => whole(more_fields(&String::from_utf8_lossy(&body))),
         Edit::UnknownStatus => whole(unknown_status(&String::from_utf8_lossy(&body))),
         Edit::Numbers => whole(String::from_utf8_lossy(&body).replace("\"600\"", "600")),
+        Edit::OtherAmount => whole(other(&String::from_utf8_lossy(&body), &[("998", "499"), ("9.98", "4.99")])),
+        Edit::OtherCurrency => whole(other(&String::from_utf8_lossy(&body), &[("GBP", "EUR")])),
         Edit::EntryTwice => whole(entry_twice(&String::from_utf8_lossy(&body))),
     };
     parts.headers.remove(header::CONTENT_LENGTH);
@@ -352,6 +354,13 @@ fn unknown_status(text: &str) -> String {
     text.replace("\"600\"", "\"640\"")
         .replace("<transactionStatusCode>600<", "<transactionStatusCode>640<")
         .replace("Transaction approved", "Transaction referred")
+}
+
+/// Replaces values, in JSON and XML.
+fn other(text: &str, values: &[(&str, &str)]) -> String {
+    values.iter().fold(text.to_owned(), |text, (from, to)| {
+        text.replace(&format!("\"{from}\""), &format!("\"{to}\"")).replace(&format!(">{from}<"), &format!(">{to}<"))
+    })
 }
 
 /// Returns the first value of a field, in JSON or XML.

@@ -36,7 +36,7 @@ def again(method, form, _):
 
 def looked_up(form):
     try:
-        return pay.look_up(form["uniqueMerchantReference"]) or {"claim": "unknown"}
+        return pay.look_up(form) or {"claim": "unknown"}
     except (pay.Refused, pay.Unclear):
         return {"claim": "unknown"}
 
@@ -67,8 +67,8 @@ def blind_retry(job):
 def believes_empty(job):
     found = pay.look_up
 
-    def look_up(reference):
-        known = found(reference)
+    def look_up(form):
+        known = found(form)
         return known if known is not None else {"claim": "not-charged"}
     pay.look_up = look_up
     # A first attempt sends; only what is unclear is looked up.
@@ -194,6 +194,8 @@ class Addressed(http.client.HTTPConnection):
         super().request(method, url + "?apiKey=" + os.environ["PG_API_KEY"], body, headers or {})
 
 
+if FAULT == "amount-not-compared":
+    pay.ours = lambda payment, form: pay.outcome(payment)
 if FAULT == "redirects-followed":
     pay.http.client.HTTPConnection = Following
 if FAULT == "key-in-address":
