@@ -160,6 +160,11 @@ impl Wire {
         self.state().trapped.clone()
     }
 
+    /// Returns the number of connections so far.
+    pub(crate) fn connections(&self) -> u32 {
+        self.state().connections
+    }
+
     /// Executes the delayed requests.
     pub(crate) fn arrive_late(&self, at: LateAt) {
         let due: Vec<_> = {

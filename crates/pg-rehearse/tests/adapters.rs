@@ -8,11 +8,11 @@ use pg_support::installed;
 use crate::samples::{crate_folder, only, rehearse, with};
 
 /// One drill of each kind: all of them are run by hand and in the proof.
-const SAMPLE: [&str; 14] =
-    ["M01", "M02", "M04", "M07", "M08", "M14", "M20", "M23", "M36", "M39", "C01", "T01", "T06", "H02"];
+const SAMPLE: [&str; 16] =
+    ["M01", "M02", "M04", "M07", "M08", "M14", "M20", "M23", "M36", "M39", "M58", "M59", "C01", "T01", "T06", "H02"];
 
 /// The drills of the guides. A Java program takes a second of processor time for each of its many starts.
-const FEWER: [&str; 9] = ["M01", "M04", "M08", "M36", "M39", "C01", "T01", "T06", "H02"];
+const FEWER: [&str; 11] = ["M01", "M04", "M08", "M36", "M39", "M58", "M59", "C01", "T01", "T06", "H02"];
 
 fn passes(language: Language, program: &str, drills: &[&str]) {
     if !installed(&[program], &format!("the adapter in {}", language.name())) {
@@ -174,4 +174,21 @@ fn an_endless_reply_of_a_shop_is_abandoned() {
         assert_eq!(with(&report, Verdict::Broken), ["M01"], "{begin:?}");
         assert!(!report.outcomes[0].findings[0].text.contains("in time"), "{:?}", report.outcomes[0].findings);
     }
+}
+
+/// A drill whose fault never happened proves nothing. Without a listener (M27) an attempt to connect cannot be seen.
+#[test]
+fn an_adapter_that_sends_nothing_passes_no_drill_about_a_payment() {
+    let command = r#"command = ["sh", "-c", "echo '{\"claim\": \"unknown\"}'"]"#;
+    let plan = format!(
+        "timeout_seconds = 20\n[jobs.charge]\n{command}\nwith = [\"sessionKey\", \"card\"]\n[jobs.capture]\n{command}\n[jobs.refund]\n{command}\n"
+    );
+    let charges = pg_rehearse::drills().filter(|drill| "MCTH".contains(&drill.id[..1]));
+    let drills: Vec<&str> = charges.map(|drill| drill.id).collect();
+    let report = rehearse(&plan, &std::env::temp_dir(), &only(&drills)).expect("it works");
+    assert_eq!(with(&report, Verdict::Passed), ["M27"], "{}", report.scorecard(false));
+    let m04 = report.outcomes.iter().find(|one| one.drill.id == "M04").expect("it ran");
+    let told = (m04.verdict, m04.findings[0].kind, m04.findings[0].text.as_str());
+    let why = "it sent no payment, so that the fault of this drill never happened";
+    assert_eq!(told, (Verdict::Failed, "no-payment", why));
 }

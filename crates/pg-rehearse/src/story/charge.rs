@@ -10,7 +10,7 @@ use crate::{
     adapter::{End, Ran},
     certificates::Certificate,
     drill::Drill,
-    finding::Finding,
+    finding::{Finding, Verdict},
     house::{Card, SetupError},
     judge::{self, Evidence, Expect},
     plan::{Job, Way},
@@ -109,14 +109,31 @@ pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32
     let card = card(&mut stage, story.card);
     let watch = search::Watch::begin(&stage, &card);
     perform(&mut stage, story, way, &card).await?;
-    let findings = match story.judged {
+    let mut findings = match story.judged {
         Judged::Money(expect) => money(&stage, expect, story)?,
         Judged::Nothing => nothing_sent(&stage, story)?,
         Judged::Secrets(places) => with_claims(&stage, watch.find(&stage, places).await),
         Judged::Trap => with_claims(&stage, trapped(&stage, &card)),
         Judged::Reference => with_claims(&stage, reference(&stage)),
     };
+    findings.extend(untouched(&stage, story).filter(|_| findings.iter().all(|one| one.verdict == Verdict::Warning)));
     Ok(stage.judged(findings))
+}
+
+/// The failure of an integration that never met the fault, since it sent no payment. Without a listener the attempt to connect cannot
+/// be seen.
+fn untouched(stage: &Stage, story: &Charge) -> Option<Finding> {
+    let (met, what) = match story.entrance {
+        Entrance::Plain => {
+            let sent = if story.credentials == Credentials::Right { On::Payment } else { On::Any };
+            (stage.exchanges().iter().any(|one| one.is(sent)), "sent no payment")
+        }
+        Entrance::Refused => (true, ""),
+        Entrance::Closing(_) | Entrance::Tls(_) | Entrance::PlainForTls => {
+            (stage.wire().connections() > 0, "did not connect to the service")
+        }
+    };
+    (!met).then(|| judge::fault("no-payment", format!("it {what}, so that the fault of this drill never happened")))
 }
 
 /// Returns the card of a scenario; an approved one has a unique number.
@@ -256,9 +273,7 @@ fn trapped(stage: &Stage, card: &Card) -> Vec<Finding> {
 fn reference(stage: &Stage) -> Vec<Finding> {
     let payments: Vec<_> = stage.exchanges().into_iter().filter(|one| one.is(On::Payment)).collect();
     let bare = payments.iter().any(|one| one.parameter("uniqueMerchantReference").is_none_or(str::is_empty));
-    if payments.is_empty() {
-        vec![judge::doubt("no-payment", "it sent no payment, so there is nothing to check")]
-    } else if bare {
+    if bare {
         vec![judge::fault(
             "no-reference",
             "the payment carries no uniqueMerchantReference: after a lost reply nothing can be looked up or repeated",

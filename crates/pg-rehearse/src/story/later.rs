@@ -14,7 +14,7 @@ use crate::{
     judge,
     plan::Job,
     stage::{Credentials, Setting, Stage, Troupe},
-    wire::{Door, Rule},
+    wire::{Door, On, Rule},
 };
 
 /// A capture or a refund with its fault.
@@ -101,6 +101,10 @@ fn judged(stage: &Stage, story: &Later) -> Result<Vec<Finding>, SetupError> {
     }
     if story.rules.is_empty() && !story.again && *last == Claim::Unknown {
         findings.push(judge::fault("outcome-not-read", "nothing went wrong, but it claims unknown"));
+    }
+    if findings.is_empty() && !stage.exchanges().iter().any(|one| one.is(On::Later)) {
+        let why = format!("it sent no {}, so that the fault of this drill never happened", kind.to_lowercase());
+        findings.push(judge::fault("no-payment", why));
     }
     Ok(findings)
 }
