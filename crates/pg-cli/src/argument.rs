@@ -1,7 +1,10 @@
 //! `name=value` arguments. A value can also come from a file (`name=@FILE`) or from standard input (`name=-`), so that
 //! card data need not stand on the command line, where other users of the machine see it.
 
-use std::io::{self, Read};
+use std::{
+    io::{self, Read},
+    path::Path,
+};
 
 use pg_model::{Parameters, mask};
 use pg_sandbox::cards;
@@ -125,18 +128,41 @@ pub(crate) fn is_secret(name: &str) -> bool {
 
 /// Maximum length of a text from a file or from standard input.
 const LONGEST: u64 = 1 << 20;
+/// Maximum length of a file of certificates.
+const LONGEST_CERTIFICATES: u64 = 16 << 20;
+
+/// Reads a whole file, as [`read_text`].
+///
+/// # Errors
+/// As [`read_text`], or if it cannot be opened.
+pub(crate) fn read_file(path: &Path) -> io::Result<String> {
+    read_text(&mut std::fs::File::open(path)?)
+}
 
 /// Reads a whole text; the limit is above every limit of the service.
 ///
 /// # Errors
 /// If it is longer than 1 MiB, is not valid UTF-8, or cannot be read.
 pub(crate) fn read_text(from: &mut dyn Read) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    from.take(LONGEST + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > LONGEST {
-        return Err(io::Error::other("longer than 1 MiB"));
-    }
+    let bytes = read_bytes(from, LONGEST)?;
     String::from_utf8(bytes).map_err(|_| io::Error::other("not valid UTF-8"))
+}
+
+/// Reads a file of certificates or of a key: a list of all authorities of the world has some 200 KiB.
+///
+/// # Errors
+/// If it is longer than 16 MiB, or cannot be read.
+pub(crate) fn read_certificates(path: &Path) -> io::Result<Vec<u8>> {
+    read_bytes(&mut std::fs::File::open(path)?, LONGEST_CERTIFICATES)
+}
+
+fn read_bytes(from: &mut dyn Read, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        return Err(io::Error::other(format!("longer than {} MiB", most >> 20)));
+    }
+    Ok(bytes)
 }
 
 /// Returns a value without the trailing line break that editors and `echo` add.

@@ -48,8 +48,8 @@ pub(crate) struct SandboxFlags {
 pub(crate) struct AccountFlags {
     #[command(flatten)]
     at: SandboxFlags,
-    /// An account created by `pg sandbox account new`, with its own clock, faults and entries; default: those that all
-    /// other accounts share
+    /// An account created by `pg sandbox account new`, with its own clock, faults and entries; default: the clock, faults
+    /// and settings that all other accounts share, and in lists the entries of every account
     #[arg(long, value_name = "NAME", global = true)]
     pub(crate) account: Option<String>,
 }

@@ -31,6 +31,7 @@ mod listen_address;
 mod memory;
 mod open_files;
 mod output;
+mod redactor;
 mod reference;
 mod refusal;
 mod shell;

@@ -1,9 +1,16 @@
 //! The transport of requests to services and sandboxes.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{
+    borrow::Cow,
+    path::Path,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
+use bytes::Bytes;
+use http::{Request, Response};
 use pg_hyper::{
-    HyperTransport, TransportError,
+    HyperTransport, Transport, TransportError,
     rustls::{
         ClientConfig, RootCertStore,
         crypto::ring,
@@ -11,7 +18,7 @@ use pg_hyper::{
     },
 };
 
-use crate::failure::Failure;
+use crate::{account::Details, argument, failure::Failure, redactor::Redactor};
 
 /// The environment variable with a file of certificate authorities, as other programs know it.
 const AUTHORITIES: &str = "SSL_CERT_FILE";
@@ -30,6 +37,41 @@ pub(crate) fn transport(deadline: Duration) -> Result<HyperTransport, Failure> {
     Ok(transport.deadline(deadline))
 }
 
+/// The transport of an account. Its replies show neither the account's secrets nor those of the requests that were sent.
+/// Clones share what they know.
+#[derive(Clone)]
+pub(crate) struct RedactingTransport {
+    http: HyperTransport,
+    redactor: Arc<Mutex<Redactor>>,
+}
+
+impl RedactingTransport {
+    /// Creates the [`transport`] of an account.
+    ///
+    /// # Errors
+    /// As [`transport`].
+    pub(crate) fn new(deadline: Duration, details: &Details) -> Result<Self, Failure> {
+        Ok(Self { http: transport(deadline)?, redactor: Arc::new(Mutex::new(Redactor::of(details))) })
+    }
+
+    /// Returns a JSON text, such as decrypted data, without the secrets of the requests that were sent.
+    pub(crate) fn redacted<'a>(&self, json: &'a str) -> Cow<'a, str> {
+        self.redactor().json(json)
+    }
+
+    fn redactor(&self) -> MutexGuard<'_, Redactor> {
+        self.redactor.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Transport for RedactingTransport {
+    async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
+        self.redactor().learn(&request);
+        let reply = self.http.send(request).await?;
+        Ok(self.redactor().reply(reply))
+    }
+}
+
 /// Returns what to do about a certificate that is refused; empty for any other error.
 pub(crate) fn certificate_advice(error: &TransportError) -> &'static str {
     if error.kind().is_invalid_certificate() {
@@ -41,7 +83,7 @@ pub(crate) fn certificate_advice(error: &TransportError) -> &'static str {
 
 fn trusting(file: &Path) -> Result<ClientConfig, Failure> {
     let failure = |problem: String| Failure::misuse(format!("{AUTHORITIES}: {}: {problem}", file.display()));
-    let bytes = std::fs::read(file).map_err(|error| failure(error.to_string()))?;
+    let bytes = argument::read_certificates(file).map_err(|error| failure(error.to_string()))?;
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(&bytes) {
         let certificate = certificate.map_err(|error| failure(error.to_string()))?;

@@ -11,6 +11,7 @@ mod control;
 mod decrypt;
 mod demo;
 mod dry_run;
+mod echo;
 mod exit_codes;
 mod intents;
 mod listen;

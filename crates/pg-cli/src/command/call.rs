@@ -23,6 +23,7 @@ use crate::{
     argument::{self, Given},
     failure::{Exit, Failure},
     output, reference,
+    transport::RedactingTransport,
 };
 
 /// Calls a method and prints its reply as JSON
@@ -39,7 +40,10 @@ Examples:
 
 {}
 
-`pg methods SERVICE/METHOD` shows what a method takes.", argument::HELP))]
+`pg methods SERVICE/METHOD` shows what a method takes.
+
+Exit codes: 0 done, 1 refused or declined, 2 misuse, 3 no reply and nothing was executed: not reachable, or a reading method \
+that was interrupted, 4 outcome unknown: the reply is missing or unreadable; a reading method can be called again.", argument::HELP))]
 pub(crate) struct Arguments {
     /// The method, such as token/lookup
     #[arg(value_name = "SERVICE/METHOD")]
@@ -109,11 +113,11 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         target: request.uri().to_string(),
         lookup: lookup::command(&given.parameters, &account_flags),
         next_page: given.parameters.get("nextPageUrl").unwrap_or_default().to_owned(),
-        deadline: Duration::from_secs(arguments.timeout),
+        http: RedactingTransport::new(Duration::from_secs(arguments.timeout), &details)?,
         verbose: arguments.verbose,
         json,
     };
-    // While the reply is awaited, only the data needed to read it is held.
+    // While the reply is awaited, only the data needed to read it is held; what it may not show, as hashes.
     let can_decrypt = details.get(Setting::ApiKey).is_some();
     drop(details);
     if info.credentials == AuthScheme::Session {

@@ -148,7 +148,12 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
             // Reading must not create a missing file.
             _ => check_file(&arguments.store)?,
         }
-        over(SqliteStore::open(&arguments.store).map_err(failure)?, &arguments, json).await
+        over(
+            SqliteStore::open(&arguments.store).map_err(|error| not_opened(&error, &arguments.store))?,
+            &arguments,
+            json,
+        )
+        .await
     })
 }
 
@@ -177,7 +182,7 @@ async fn postgres(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
         Some(Action::Migrate { print: false }) => PostgresStore::migrate(&arguments.store).await,
         _ => PostgresStore::connect(&arguments.store).await,
     };
-    over(store.map_err(failure)?, arguments, json).await
+    over(store.map_err(|error| not_opened(&error, &arguments.store))?, arguments, json).await
 }
 
 #[cfg(not(feature = "postgres"))]
@@ -379,11 +384,31 @@ fn details(row: &Shown<'_>) -> String {
 }
 
 fn failure(error: StoreError) -> Failure {
-    let exit = match error {
+    Failure::new(exit(&error), error.to_string())
+}
+
+fn not_opened(error: &StoreError, store: &str) -> Failure {
+    Failure::new(exit(error), explained(error, store))
+}
+
+pub(super) const fn exit(error: &StoreError) -> Exit {
+    match error {
         StoreError::Unavailable(_) | StoreError::Lost => Exit::NotReachable,
         _ => Exit::Misuse,
+    }
+}
+
+/// Returns what is wrong with a store that was not opened, and the command that mends it, if there is one.
+pub(super) fn explained(error: &StoreError, store: &str) -> String {
+    let StoreError::Older { found, known } = error else { return error.to_string() };
+    let tables = if *found == 0 {
+        "the database has no store of intents".to_owned()
+    } else {
+        format!("the store of intents has schema version {found} and needs {known}")
     };
-    Failure::new(exit, error.to_string())
+    // A URL may have a password.
+    let store = if store.contains("://") { "URL".to_owned() } else { shell::word(store) };
+    format!("{tables}: run `pg intents --store {store} migrate`")
 }
 
 #[expect(clippy::disallowed_methods, reason = "an operator watches in real time")]
@@ -399,5 +424,23 @@ impl From<Status> for IntentStatus {
             Status::Parked => Self::Parked,
             Status::Ended => Self::Ended,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_tables_are_made_by_a_command_that_is_named() {
+        let older = |found| StoreError::Older { found, known: 2 };
+        assert_eq!(
+            explained(&older(0), "postgres://u:secret@h/d"),
+            "the database has no store of intents: run `pg intents --store URL migrate`"
+        );
+        assert_eq!(
+            explained(&older(1), "my store.sqlite"),
+            "the store of intents has schema version 1 and needs 2: run `pg intents --store 'my store.sqlite' migrate`"
+        );
     }
 }

@@ -2,7 +2,6 @@
 
 use std::{
     ffi::OsString,
-    fs,
     io::IsTerminal as _,
     path::{Path, PathBuf},
 };
@@ -11,6 +10,7 @@ use pg_rehearse::{Family, Language, Options, Plan, PlanError, Report, RunError, 
 
 use super::{interrupt::Interrupted, result_file};
 use crate::{
+    argument,
     failure::{Exit, Failure},
     output::{self, Paint},
 };
@@ -208,7 +208,7 @@ fn rehearse(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
 
 /// Returns the first word of each line except comments.
 fn baseline(path: &Path) -> Result<Vec<String>, Failure> {
-    let text = fs::read_to_string(path).map_err(|error| {
+    let text = argument::read_file(path).map_err(|error| {
         Failure::misuse(format!("{} cannot be read: {error}; --write-baseline writes one", path.display()))
     })?;
     let words = text.lines().filter_map(|line| line.split('#').next()?.split_whitespace().next());

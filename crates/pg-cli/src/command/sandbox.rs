@@ -25,6 +25,7 @@ use serde_json::{Value, json};
 use super::interrupt::Interrupted;
 use crate::{
     account::{Setting, dialect},
+    argument,
     control::TOKEN,
     failure::{Exit, Failure},
     listen_address, open_files,
@@ -201,7 +202,8 @@ impl Arguments {
     fn certificate(&self) -> Result<Option<ServerCertificate>, Failure> {
         let (Some(chain), Some(key)) = (&self.tls_certificate, &self.tls_key) else { return Ok(None) };
         let read = |flag: &str, path: &Path| {
-            std::fs::read(path).map_err(|error| Failure::misuse(format!("{flag} {}: {error}", path.display())))
+            argument::read_certificates(path)
+                .map_err(|error| Failure::misuse(format!("{flag} {}: {error}", path.display())))
         };
         let certificate = ServerCertificate::from_pem(&read("--tls-certificate", chain)?, &read("--tls-key", key)?);
         certificate.map(Some).map_err(|error| {

@@ -6,20 +6,24 @@ mod shown;
 mod staging;
 
 use std::{
+    fmt::Display,
+    io::ErrorKind,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use pg_hyper::DurableFile;
 use pg_model::{Dialect, Encoding, method::AuthScheme};
-use pg_proto::Account;
+use pg_proto::{Account, machine::SavedState};
 use pg_survey::{Conclusion, Cost, Ending, Options, Report, Survey};
 
 use super::result_file;
 use crate::{
     account::{AccountFlags, Details, Setting, dialect},
+    argument,
     failure::{Exit, Failure},
     output,
+    transport::RedactingTransport,
 };
 
 /// Finds out with harmless requests how a service behaves where its documents leave something open
@@ -114,23 +118,17 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     staging::check(&account, &arguments.staging)?;
+    let transport = RedactingTransport::new(Duration::from_secs(arguments.timeout), &details)?;
     drop(details);
     let throttle = throttle_file(arguments.throttle, arguments.write.as_deref());
     let files = arguments.write.iter().chain(throttle.as_ref().map(|(_, path)| path));
     files.into_iter().try_for_each(|path| result_file::check(path))?;
     announce(&survey, &account);
-    let deadline = Duration::from_secs(arguments.timeout);
-    let survey = match throttle.as_ref().map(|(file, path)| (file.saved(), path)) {
+    let survey = match &throttle {
+        Some((_, path)) => resumed(survey, path)?,
         None => survey,
-        Some((Ok(None), _)) => survey,
-        Some((Ok(Some(saved)), path)) => survey.resume_throttle(&saved).map_err(|error| {
-            Failure::misuse(format!("{}: {error}; delete it or choose another --throttle", path.display()))
-        })?,
-        Some((Err(error), path)) => {
-            return Err(Failure::misuse(format!("cannot read {}: {error}", path.display())));
-        }
     };
-    let survey = drive::drive(survey, deadline, throttle.as_ref().map(|(file, _)| file))?;
+    let survey = drive::drive(survey, &transport, throttle.as_ref().map(|(file, _)| file))?;
     let report = survey.report(&ours);
     finish(&survey, &report, &account, &ours, json, (arguments.write.as_deref(), &arguments.name))?;
     let error = report.with(Conclusion::Error).next().map(|finding| &*finding.remark);
@@ -147,6 +145,18 @@ fn throttle_file(chosen: Option<PathBuf>, write: Option<&Path>) -> Option<(Durab
     };
     let path = chosen.or_else(|| write.map(beside))?;
     Some((DurableFile::new(path.clone()), path))
+}
+
+/// Returns the survey with the requests and failed logins of an earlier one, if the file exists.
+fn resumed(survey: Survey, path: &Path) -> Result<Survey, Failure> {
+    let unusable = |error: &dyn Display| {
+        Failure::misuse(format!("{}: {error}; delete it or choose another --throttle", path.display()))
+    };
+    match argument::read_file(path) {
+        Ok(text) => survey.resume_throttle(&SavedState::from_text(text)).map_err(|error| unusable(&error)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(survey),
+        Err(error) => Err(unusable(&error)),
+    }
 }
 
 /// Version 3, and version 5 where its details are known.

@@ -41,7 +41,7 @@ use crate::{
     command::{self, interrupt::Interrupted},
     failure::{Exit, Failure},
     listen_address,
-    transport::transport,
+    transport::RedactingTransport,
 };
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
@@ -65,7 +65,7 @@ Exit codes: 0 every card is answered or listed as unanswered, 1 some batches or 
 2 misuse, 3 not reachable, 4 an outcome is unknown: batches in doubt, or an interruption.")]
 pub(crate) struct Arguments {
     /// One card key per line, or a CSV with a column cardKey; empty lines and lines that begin with # are skipped; - reads
-    /// stdin, and such a run cannot be resumed
+    /// stdin, at most 1 GiB, and such a run cannot be resumed
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Where results go, - for stdout [default: FILE.results.csv or .json; - when FILE is -]
@@ -155,7 +155,7 @@ pub(crate) fn run(mut arguments: Arguments, json: bool) -> Result<Exit, Failure>
         let (mut state, is_old) = arguments.state(&input, api_key, json)?;
         let callbacks = arguments.callbacks(&mut state).await?;
         let plan = arguments.plan(updater_key, &callbacks);
-        let gate = Gate::new(transport(Duration::from_secs(arguments.timeout))?);
+        let gate = Gate::new(RedactingTransport::new(Duration::from_secs(arguments.timeout), &details)?);
         let sharing = arguments.sharing(&account).await?;
         let client = sharing.with(arguments.client(account, gate.clone()));
         let ready = arguments.ready(input, state, is_old)?;

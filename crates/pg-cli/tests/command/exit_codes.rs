@@ -110,10 +110,20 @@ fn an_unreadable_reply_to_a_lookup_leaves_nothing_unknown() {
         [reply("200 OK", JSON, "["), reply("502 Bad Gateway", "text/html", "<h1>"), reply("200 OK", JSON, "")]
     {
         for command in ["call token/lookup cardKey=a", "call transaction/lookup uniqueMerchantReference=o"] {
-            let ended = pay_as(command, &unreadable).ends(3).says("unreadable reply").says("safe to run this again");
+            let ended = pay_as(command, &unreadable).ends(4).says("unreadable reply").says("safe to run this again");
             assert!(!ended.err.contains("executed"), "{}", ended.err);
         }
     }
+}
+
+#[test]
+fn a_compressed_reply_is_named_and_not_shown() {
+    let zipped = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-encoding: gzip\r\ncontent-length: 3\r\n\
+                  connection: close\r\n\r\nxyz";
+    let named = "application/json, its body is encoded as \"gzip\", which the request did not ask for";
+    let lookup = pay_as("call token/lookup cardKey=a", zipped).ends(4).says(named).says("safe to run this again");
+    assert!(!lookup.err.contains("xyz"), "{}", lookup.err);
+    pay(zipped).ends(4).says("outcome unknown").says(named);
 }
 
 #[test]
@@ -219,7 +229,7 @@ fn an_interruption_leaves_a_payment_unknown() {
 #[test]
 fn a_reply_of_another_service_names_the_address_that_it_came_from() {
     let not_found = reply("404 Not Found", "text/plain", "Not found");
-    let lookup = pay_as("call token/lookup cardKey=a", &not_found).ends(3);
+    let lookup = pay_as("call token/lookup cardKey=a", &not_found).ends(4);
     lookup.says("HTTP 404").says("/v3/token/lookup/json: is that the service? (PG_BASE_URL)");
     pay(&not_found).ends(4).says("/v3/transaction/authCardKey/json: is that the service? (PG_BASE_URL)");
     let repeat = "call enterprise/repeat prev_trans_key=12 trans_type=Auth trans_value=5.95";

@@ -104,6 +104,13 @@ impl Pg {
         Ended::of(self.command.spawn().unwrap().wait_with_output().unwrap())
     }
 
+    /// Runs with standard input of the caller's choice.
+    #[cfg(unix)]
+    pub(crate) fn run_from(mut self, input: impl Into<Stdio>) -> Ended {
+        self.command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Ended::of(self.command.spawn().unwrap().wait_with_output().unwrap())
+    }
+
     /// Runs another program that ends in executing this one, with the same environment: a shell that sets limits, say.
     pub(crate) fn under(mut self, program: &str, arguments: &[&str]) -> Self {
         let mut command = Command::new(program);

@@ -387,3 +387,14 @@ fn the_files_for_continuous_integration_run_and_leave_their_reports() {
         }
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_file_without_an_end_is_refused() {
+    crate::command::pg::words("rehearse --plan /dev/zero").run().ends(2).says("/dev/zero").says("longer than 1 MiB");
+    let folder = tempfile::tempdir().unwrap();
+    let plan = folder.path().join("rehearse.toml");
+    fs::write(&plan, "[jobs.charge]\ncommand = [\"true\"]\n").unwrap();
+    let plan = format!("rehearse --plan {} --baseline /dev/zero", plan.display());
+    crate::command::pg::words(&plan).run().ends(2).says("/dev/zero cannot be read: longer than 1 MiB");
+}

@@ -258,3 +258,13 @@ fn ctrl_c_during_the_first_request_has_charged_nothing() {
     running.ended().ends(3).says("interrupted: each test payment that was sent has a reply");
     assert_eq!(std::fs::read_to_string(&own).unwrap(), "name = \"earlier\"\n");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_file_without_an_end_is_refused() {
+    words("survey --throttle /dev/zero")
+        .account("http://127.0.0.1:1")
+        .run()
+        .ends(2)
+        .says("/dev/zero: longer than 1 MiB");
+}

@@ -1,6 +1,6 @@
 //! Sends a request, and reports the outcome.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use pg_hyper::{Client, Error, Transport, TransportError, TransportErrorKind};
@@ -18,7 +18,7 @@ use crate::{
     indented::indented,
     output,
     refusal::{self, Refusal},
-    transport::{certificate_advice, transport},
+    transport::{RedactingTransport, certificate_advice},
 };
 
 /// A request to send.
@@ -30,7 +30,7 @@ pub(super) struct Call {
     pub(super) lookup: Option<String>,
     /// The redirect target of an accepted card form.
     pub(super) next_page: String,
-    pub(super) deadline: Duration,
+    pub(super) http: RedactingTransport,
     pub(super) verbose: bool,
     pub(super) json: bool,
 }
@@ -42,7 +42,7 @@ impl Call {
     /// If there is no reply, or it is a refusal.
     pub(super) fn send(self, account: Account, parameters: Parameters) -> Result<Exit, Failure> {
         let dialect = Arc::clone(account.dialect());
-        let client = self.client(account)?;
+        let client = self.client(account);
         let reply = self.wait_for(client.call_by_name(self.info, parameters))?;
         let reply = json::write(&*reply);
         output::data(&self.shown(reply.clone()))?;
@@ -59,7 +59,7 @@ impl Call {
         request: http::Request<Bytes>,
         can_decrypt: bool,
     ) -> Result<Exit, Failure> {
-        let client = self.client(account)?;
+        let client = self.client(account);
         let response = self.wait_for(async { Ok(client.transport().send(request).await?) })?;
         let Some(location) = redirect::location(&response) else {
             return Err(match client.account().reply_of(self.info, &response) {
@@ -71,16 +71,16 @@ impl Call {
             });
         };
         let redirect = redirect::read(client.account(), &location, &self.next_page, can_decrypt);
-        output::data(&self.shown(redirect.json))?;
+        // The decrypted data is what the card form sent.
+        output::data(&self.shown(self.http.redacted(&redirect.json).into_owned()))?;
         if redirect.exit != Exit::Done {
             output::say(&format!("pg: the card form was not accepted: {}", redirect.outcome));
         }
         Ok(redirect.exit)
     }
 
-    fn client(&self, account: Account) -> Result<Client<Watched>, Failure> {
-        let http = transport(self.deadline)?;
-        Ok(Client::with_transport(account, Watched { http, verbose: self.verbose }))
+    fn client(&self, account: Account) -> Client<Watched> {
+        Client::with_transport(account, Watched { http: self.http.clone(), verbose: self.verbose })
     }
 
     /// Waits for a reply or an interruption, which is reported with the state of the request.
@@ -143,8 +143,9 @@ impl Call {
             Error::Transport(_) => {
                 Failure::new(Exit::NotReachable, format!("no reply: {message}; it is safe to run this again"))
             }
+            // The service was reached, and executed nothing; only what it found is unknown.
             Error::Unreadable(_) if is_safe => {
-                Failure::new(Exit::NotReachable, format!("{message}{}; it is safe to run this again", self.whose()))
+                Failure::new(Exit::Unknown, format!("{message}{}; it is safe to run this again", self.whose()))
             }
             Error::Unreadable(_) => Failure::new(Exit::Unknown, message + &self.whose()),
             Error::Unknown { cause, .. } => {

@@ -2,17 +2,17 @@
 
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response, header};
-use pg_hyper::{HyperTransport, Transport, TransportError};
+use pg_hyper::{Transport, TransportError};
 use pg_model::mask;
 use pg_sandbox::Assumption;
 
 use super::{form, shown};
-use crate::output;
+use crate::{output, transport::RedactingTransport};
 
 /// Real HTTP that optionally prints its messages.
 #[derive(Clone)]
 pub(super) struct Watched {
-    pub(super) http: HyperTransport,
+    pub(super) http: RedactingTransport,
     pub(super) verbose: bool,
 }
 

@@ -13,7 +13,7 @@ use pg_model::{
 
 use crate::{
     account::{Setting, profile},
-    reference,
+    argument, reference,
 };
 
 /// A word with its description.
@@ -115,7 +115,7 @@ fn values_of(argument: &Arg, current: &str) -> Vec<Candidate> {
 /// Returns the profiles of the default file; none if it cannot be read, since completion reports no errors.
 fn profiles() -> Vec<Candidate> {
     let named = std::env::var_os("PG_PROFILE_FILE").filter(|file| !file.is_empty()).map(PathBuf::from);
-    let text = named.or_else(profile::usual_file).and_then(|file| std::fs::read_to_string(file).ok());
+    let text = named.or_else(profile::usual_file).and_then(|file| argument::read_file(&file).ok());
     let profiles = text.and_then(|text| profile::parse(&text).ok()).unwrap_or_default();
     let url = |entries: &[profile::Entry]| {
         let url = entries.iter().find(|entry| entry.setting == Setting::BaseUrl);

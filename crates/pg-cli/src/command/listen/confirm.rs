@@ -12,18 +12,18 @@ use pg_hyper::{
 use pg_model::{ApiRequest, CardNumber, Cv2, Encoding, Record, UpdatedCard, json, method::AuthScheme};
 
 use super::{event::Event, forward::Arrived};
-use crate::{account::Details, failure::Failure, output, refusal, transport::transport};
+use crate::{account::Details, failure::Failure, output, refusal, transport::RedactingTransport};
 
 /// The clients that confirm events, if their accounts are configured. They obey the throttle, and stop before a
 /// lockout. If both services are configured, one client is used, with one throttle and shared connections.
 pub(super) struct Confirming {
-    gateway: Result<Client, String>,
-    enterprise: Result<Client, String>,
+    gateway: Result<Client<RedactingTransport>, String>,
+    enterprise: Result<Client<RedactingTransport>, String>,
 }
 
 impl Confirming {
     pub(super) fn new(details: &Details, deadline: Duration) -> Self {
-        let client = |account| client(account, deadline);
+        let client = |account| client(account, details, deadline);
         let enterprise = details.account(AuthScheme::Enterprise, Encoding::Json);
         let gateway = details.account(AuthScheme::Signed, Encoding::Json);
         if enterprise.is_ok()
@@ -123,17 +123,21 @@ fn unreadable(what: &'static str, why: String) -> Event {
 }
 
 /// A client of the account, or why it cannot be made.
-fn client(account: Result<Account, Failure>, deadline: Duration) -> Result<Client, String> {
+fn client(
+    account: Result<Account, Failure>,
+    details: &Details,
+    deadline: Duration,
+) -> Result<Client<RedactingTransport>, String> {
     let told = |failure: Failure| failure.message().to_owned();
     let account = account.map_err(told)?;
     // Whether its addresses are safe to send credentials to.
     Client::new(account.clone()).map_err(|error| error.to_string())?;
-    Ok(Client::with_transport(account, transport(deadline).map_err(told)?))
+    Ok(Client::with_transport(account, RedactingTransport::new(deadline, details).map_err(told)?))
 }
 
 /// Sends the request, with retries.
 async fn ask<M>(
-    client: &Result<Client, String>,
+    client: &Result<Client<RedactingTransport>, String>,
     method: M,
     shown: impl FnOnce(&M::Output) -> String,
 ) -> Result<String, String>

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pg_hyper::rustls::pki_types::{CertificateDer, pem::PemObject};
 
-use crate::failure::Failure;
+use crate::{argument, failure::Failure};
 
 /// What a certificate in DER begins with: an ASN.1 sequence.
 const SEQUENCE: u8 = 0x30;
@@ -15,7 +15,7 @@ const SEQUENCE: u8 = 0x30;
 /// If the file can't be read, or contains no certificate.
 pub(super) fn read(path: &Path) -> Result<Vec<Vec<u8>>, Failure> {
     let failure = |problem: &str| Failure::misuse(format!("--certificate-authority {}: {problem}", path.display()));
-    let bytes = std::fs::read(path).map_err(|error| failure(&error.to_string()))?;
+    let bytes = argument::read_certificates(path).map_err(|error| failure(&error.to_string()))?;
     if bytes.first() == Some(&SEQUENCE) {
         return Ok(vec![bytes]);
     }

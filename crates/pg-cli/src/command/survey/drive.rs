@@ -16,7 +16,7 @@ use crate::{
     command::{self, interrupt::Interrupted},
     failure::Failure,
     output,
-    transport::transport,
+    transport::RedactingTransport,
 };
 
 /// The shortest wait that is reported.
@@ -33,13 +33,17 @@ pub(super) fn seed() -> u64 {
 ///
 /// # Errors
 /// If the throttle cannot be stored, or an address is insecure.
-pub(super) fn drive(mut survey: Survey, deadline: Duration, throttle: Option<&DurableFile>) -> Result<Survey, Failure> {
+pub(super) fn drive(
+    mut survey: Survey,
+    transport: &RedactingTransport,
+    throttle: Option<&DurableFile>,
+) -> Result<Survey, Failure> {
     let runtime = command::runtime()?;
     let (bar, clock) = (Bar::new(survey.progress().total), SystemClock::default());
     let done = runtime.block_on(async {
         let interrupted = Interrupted::listen()?;
         tokio::select! {
-            done = to_the_end(&mut survey, &bar, deadline, &clock, throttle) => done.map(|()| false),
+            done = to_the_end(&mut survey, &bar, transport, &clock, throttle) => done.map(|()| false),
             () = interrupted.wait() => Ok(true),
         }
     });
@@ -61,11 +65,10 @@ fn store(survey: &Survey, throttle: Option<&DurableFile>) -> Result<(), Failure>
 async fn to_the_end(
     survey: &mut Survey,
     bar: &Bar,
-    deadline: Duration,
+    transport: &RedactingTransport,
     clock: &SystemClock,
     throttle: Option<&DurableFile>,
 ) -> Result<(), Failure> {
-    let transport = transport(deadline)?;
     let mut event = Event::Begin;
     loop {
         let action = survey.step(event, clock.now());

@@ -7,13 +7,15 @@ use std::sync::{
 
 use bytes::Bytes;
 use http::{Request, Response};
-use pg_hyper::{HyperTransport, Transport, TransportError};
+use pg_hyper::{Transport, TransportError};
 use tokio::sync::Notify;
 
-/// Hyper behind a gate. Clones share the gate.
+use crate::transport::RedactingTransport;
+
+/// A transport behind a gate. Clones share the gate.
 #[derive(Clone)]
 pub(super) struct Gate {
-    hyper: HyperTransport,
+    transport: RedactingTransport,
     shared: Arc<Shared>,
 }
 
@@ -27,8 +29,8 @@ struct Shared {
 }
 
 impl Gate {
-    pub(super) fn new(hyper: HyperTransport) -> Self {
-        Self { hyper, shared: Arc::default() }
+    pub(super) fn new(transport: RedactingTransport) -> Self {
+        Self { transport, shared: Arc::default() }
     }
 
     /// Refuses new requests from now on. Requests in flight continue.
@@ -58,7 +60,7 @@ impl Transport for Gate {
         self.shared.under_way.fetch_add(1, Ordering::SeqCst);
         let _landing = Landing(&self.shared);
         self.shared.left.fetch_add(1, Ordering::SeqCst);
-        let answer = self.hyper.send(request).await;
+        let answer = self.transport.send(request).await;
         if matches!(answer, Err(TransportError::NotSent(_))) {
             self.shared.left.fetch_sub(1, Ordering::SeqCst);
         }

@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    io::{self, BufRead, BufReader, Read, Seek, SeekFrom},
+    io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
 };
 
@@ -16,6 +16,8 @@ use crate::{failure::Failure, output};
 
 /// The maximum length of a line.
 const LONGEST_LINE: u64 = 64 << 10;
+/// The maximum length of standard input, in bytes: some 25 million card keys.
+const LONGEST_INPUT: u64 = 1 << 30;
 /// The maximum number of reported bad lines.
 const TOLD: u64 = 10;
 
@@ -64,10 +66,14 @@ impl Input {
             if path.as_os_str() == "-" { "standard input".to_owned() } else { mask::text(&path.display().to_string()) };
         let unreadable = |error: io::Error| Failure::misuse(format!("cannot read {shown}: {error}"));
         let (path, file) = if path.as_os_str() == "-" {
-            (None, standard_input().map_err(unreadable)?)
+            (None, standard_input()?)
         } else {
             let file = File::open(path).map_err(unreadable)?;
-            if !file.metadata().map_err(unreadable)?.is_file() {
+            let kind = file.metadata().map_err(unreadable)?.file_type();
+            if kind.is_dir() {
+                return Err(Failure::misuse(format!("{shown} is a folder; name a file of card keys")));
+            }
+            if !kind.is_file() {
                 return Err(Failure::misuse(format!("{shown} cannot be read twice; pass - and pipe it in")));
             }
             file.try_lock().map_err(|error| match error {
@@ -183,10 +189,61 @@ fn scan(file: &File, shown: &str) -> io::Result<Result<Print, Failure>> {
 }
 
 /// Standard input as a file that is deleted when it is closed.
-fn standard_input() -> io::Result<File> {
-    let mut file = tempfile::tempfile()?;
-    io::copy(&mut io::stdin().lock(), &mut file)?;
+fn standard_input() -> Result<File, Failure> {
+    let folder = std::env::temp_dir();
+    let no_copy = |error: io::Error| {
+        Failure::misuse(format!(
+            "cannot copy standard input to a temporary file in {}: {error}; free disk space, set TMPDIR to another folder, \
+             or name a file of card keys",
+            folder.display()
+        ))
+    };
+    let mut file = tempfile::tempfile().map_err(no_copy)?;
+    copy(&mut io::stdin().lock(), &mut file, LONGEST_INPUT, no_copy)?;
     Ok(file)
+}
+
+/// Copies lines. `no_copy` explains why the copy cannot be written.
+///
+/// # Errors
+/// If a line or the whole is too long, or cannot be read or written.
+fn copy(
+    from: &mut dyn BufRead,
+    to: &mut dyn Write,
+    most: u64,
+    no_copy: impl Fn(io::Error) -> Failure,
+) -> Result<(), Failure> {
+    let (mut line, mut length, mut copied) = (1u64, 0, 0);
+    loop {
+        let part = match from.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            part => part.map_err(|error| Failure::misuse(format!("cannot read standard input: {error}")))?,
+        };
+        if part.is_empty() {
+            return to.flush().map_err(no_copy);
+        }
+        let end = part.iter().position(|byte| *byte == b'\n').map(|at| at + 1);
+        let count = end.unwrap_or(part.len());
+        length += count as u64;
+        copied += count as u64;
+        if length > LONGEST_LINE {
+            let longest = LONGEST_LINE >> 10;
+            return Err(Failure::misuse(format!(
+                "standard input, line {line}: longer than {longest} KiB, which is no card key; nothing was sent"
+            )));
+        }
+        if copied > most {
+            return Err(Failure::misuse(format!(
+                "standard input is longer than {} MiB; name a file of card keys, which may have any length; nothing was sent",
+                most >> 20
+            )));
+        }
+        to.write_all(&part[..count]).map_err(&no_copy)?;
+        from.consume(count);
+        if end.is_some() {
+            (line, length) = (line + 1, 0);
+        }
+    }
 }
 
 /// The lines of a file, with their numbers from 1, and what was read so far.
@@ -312,6 +369,32 @@ mod tests {
         for text in [&b""[..], b"# nothing\n", b"a-1\na,b\n", b"a-1\n\xff\xfe\n", &[b'k'; 70 << 10]] {
             assert!(scan(&file(text), "it").unwrap().is_err());
         }
+    }
+
+    fn copied(from: impl Read, most: u64) -> Result<Vec<u8>, String> {
+        let mut to = Vec::new();
+        let no_copy = |error: io::Error| Failure::misuse(format!("the copy: {error}"));
+        let copied = copy(&mut BufReader::new(from), &mut to, most, no_copy);
+        copied.map(|()| to).map_err(|failure| failure.message().to_owned())
+    }
+
+    #[test]
+    fn standard_input_is_copied_up_to_a_limit() {
+        assert_eq!(copied(&b"a-1\nb-2"[..], 7).unwrap(), b"a-1\nb-2");
+        let said = copied(&b"a-1\nb-2\n"[..], 7).unwrap_err();
+        assert!(said.contains("longer than 0 MiB"), "{said}");
+        let said = copied(b"a-1\n".chain(io::repeat(b'k')), LONGEST_INPUT).unwrap_err();
+        assert!(said.contains("standard input, line 2: longer than 64 KiB"), "{said}");
+        let longest = [&[b'k'; 64 << 10][..], b"\n"].concat();
+        assert!(copied(&longest[1..], LONGEST_INPUT).is_ok() && copied(&longest[..], LONGEST_INPUT).is_err());
+    }
+
+    #[test]
+    fn a_copy_that_cannot_be_written_is_not_blamed_on_the_input() {
+        let no_copy = |error: io::Error| Failure::misuse(format!("the copy: {error}"));
+        let mut full = &mut [0; 4][..];
+        let failure = copy(&mut &b"a-1\nb-2\n"[..], &mut full, 100, no_copy).unwrap_err();
+        assert!(failure.message().starts_with("the copy: "), "{}", failure.message());
     }
 
     #[test]

@@ -46,6 +46,8 @@ struct Run {
     is_new: bool,
     /// How long to wait for a callback that settles a doubt, and the last reported number of batches.
     doubt: (u32, usize),
+    /// The last reported number of results that did not settle a doubt.
+    misdated: usize,
 }
 
 /// Drives it to its end, and reports the result.
@@ -85,6 +87,7 @@ pub(super) async fn run(
         can_go_on: input.path().is_some(),
         is_new: state.machine().is_none(),
         doubt: (doubt, 0),
+        misdated: 0,
     };
     run.begin(state.machine().is_some());
     let ended = run.go(interrupted).await;
@@ -150,6 +153,7 @@ impl Run {
             if let Some(summary) = self.take(update.map_err(|error| unreadable_source(&error))?)? {
                 return Ok(Some(summary));
             }
+            self.tell_misdated();
             self.tell_doubt();
         }
     }
@@ -229,6 +233,19 @@ impl Run {
             {waits}, {hours} hours at most; to skip the wait, interrupt this and run it again with --doubt 0",
             batches(count)
         ));
+    }
+
+    /// Reports results that may be those of doubtful batches, but are too old for it.
+    fn tell_misdated(&mut self) {
+        let count = self.updating.progress().misdated_answers;
+        if count > self.misdated {
+            self.misdated = count;
+            self.shown.say(
+                "pg: a callback named a batch with exactly the card keys of a batch in doubt; it does not settle the doubt, since \
+                 its createdOn is unreadable or more than an hour before the submission by this machine's clock: compare the \
+                 clocks of this machine and of the service, and ask the operator",
+            );
+        }
     }
 
     fn tell_trouble(&mut self) {

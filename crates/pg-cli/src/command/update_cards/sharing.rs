@@ -53,12 +53,12 @@ impl Sharing {
             return Self::over_postgres(address, account, &plan).await;
         }
         intents::check_file(address).map_err(|failure| failure.with("; nothing was sent"))?;
-        Self::of(SqliteStore::open(address).map_err(|error| unusable(&error))?, account, &plan).await
+        Self::of(SqliteStore::open(address).map_err(|error| not_opened(&error, address))?, account, &plan).await
     }
 
     #[cfg(feature = "postgres")]
     async fn over_postgres(address: &str, account: &Account, plan: &FleetPlan) -> Result<Self, Failure> {
-        let store = pg_intents::PostgresStore::connect(address).await.map_err(|error| unusable(&error))?;
+        let store = pg_intents::PostgresStore::connect(address).await.map_err(|error| not_opened(&error, address))?;
         Self::of(store, account, plan).await
     }
 
@@ -125,11 +125,11 @@ fn stopped(account: &str, reason: &str) -> String {
 }
 
 fn unusable(error: &StoreError) -> Failure {
-    let exit = match error {
-        StoreError::Unavailable(_) | StoreError::Lost => Exit::NotReachable,
-        _ => Exit::Misuse,
-    };
-    Failure::new(exit, format!("nothing was sent: {error}"))
+    Failure::new(intents::exit(error), format!("nothing was sent: {error}"))
+}
+
+fn not_opened(error: &StoreError, address: &str) -> Failure {
+    Failure::new(intents::exit(error), format!("nothing was sent: {}", intents::explained(error, address)))
 }
 
 /// Under another name than the fleet's, the run would share nothing with it.

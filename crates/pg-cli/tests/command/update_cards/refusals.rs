@@ -68,7 +68,11 @@ fn a_file_is_for_one_run_at_a_time() {
 fn invalid_arguments_are_misuse() {
     words("update-cards").run().ends(2);
     words("update-cards none.txt").account("https://gateway.example").run().ends(2).says("cannot read none.txt");
-    words("update-cards .").account("https://gateway.example").run().ends(2).says("pass - and pipe it in");
+    words("update-cards .")
+        .account("https://gateway.example")
+        .run()
+        .ends(2)
+        .says(". is a folder; name a file of card keys");
     words("update-cards x").run().ends(2).says("PG_BASE_URL");
     words("update-cards x").account("http://gateway.example").run().ends(2).says("https");
     pg(["update-cards", "x", "--callback-url", "foo"]).run().ends(2).says("expected a URL such as");
@@ -121,4 +125,18 @@ fn a_failed_save_is_reported_and_leaves_no_partial_state() {
     let left: Vec<_> = fs::read_dir(cards.folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(left.iter().all(|name| !name.to_string_lossy().contains("pg-state")), "{left:?}");
     cards.update("").run().ends(0);
+}
+
+#[test]
+fn what_is_no_file_of_card_keys_is_refused_for_what_it_is() {
+    let cards = Cards::new(1);
+    let folder = cards.folder.path().to_str().unwrap();
+    let update = |file: &str| pg(["update-cards", file]).account("http://127.0.0.1:1");
+    update(folder).run().ends(2).says("is a folder; name a file of card keys");
+    #[cfg(unix)]
+    update("/dev/null").run().ends(2).says("/dev/null cannot be read twice; pass - and pipe it in");
+    #[cfg(unix)]
+    let endless = update("-").run_from(fs::File::open("/dev/zero").unwrap()).ends(2);
+    #[cfg(unix)]
+    endless.says("standard input, line 1: longer than 64 KiB");
 }
