@@ -37,6 +37,8 @@ async fn behind_pgbouncer_in_transaction_mode_a_store_keeps_what_it_promises() {
     }
     let backends =
         "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pg-intents' AND query NOT LIKE 'LISTEN%'";
-    let reached = server.psql("postgres", backends).unwrap().parse::<u32>().unwrap();
-    assert!((1..=2).contains(&reached), "the pooler's connections alone reach the server: {reached}");
+    let reached = || server.psql("postgres", backends).unwrap().parse::<u32>().unwrap();
+    // A connection that the pooler has just replaced may still be ending.
+    let all: Vec<u32> = (0..100).map(|_| reached()).take_while(|reached| !(1..=2).contains(reached)).collect();
+    assert!(all.len() < 100, "the pooler's connections alone reach the server: {all:?}");
 }

@@ -61,7 +61,7 @@ fn a_build_without_postgres_says_how_to_build_one() {
 async fn operators_see_show_reconcile_and_park_over_postgres() {
     let Some(server) = pg_stores::Postgres::for_one_test(&[]) else { return };
     let url = server.database().unwrap();
-    let missing = pg(["intents", "--store", &url]).run().ends(2).says("run the migrations");
+    let missing = pg(["intents", "--store", &url]).run().ends(2).says("run `pg intents --store URL migrate`");
     assert_eq!(missing.err.trim_end().lines().count(), 1, "{}", missing.err);
     pg(["intents", "--store", &url, "migrate"]).run().ends(0).says("every table that this program needs");
     operators_see(&url, &PostgresStore::connect(&url).await.unwrap()).await;

@@ -240,7 +240,7 @@ fn an_unusable_database_gives_one_line_and_sends_nothing() {
         let ended = cards.update(&format!("--store {url}")).run().ends(code).says("nothing was sent").says(why);
         assert_eq!(ended.err.trim().lines().count(), 1, "{}", ended.err);
     };
-    refuse(&server.database().unwrap(), 2, "run the migrations");
+    refuse(&server.database().unwrap(), 2, "run `pg intents --store URL migrate`");
     let foreign = server.database().unwrap();
     server.psql(&foreign, "CREATE TABLE payment_intents AS SELECT 7 AS mine").unwrap();
     refuse(&foreign, 2, "there is a table payment_intents that it has not created");
