@@ -38,7 +38,7 @@ mod violation;
 
 pub(crate) use answer::Answer;
 pub(crate) use context::{Context, OwnAccount};
-pub(crate) use control::{LIVE, METRICS, READY, metrics};
+pub(crate) use control::{LIVE, METRICS, READY, metrics, named_account};
 pub(crate) use method::Call;
 pub(crate) use refusal::Refusal;
 pub(crate) use reply::Reply;

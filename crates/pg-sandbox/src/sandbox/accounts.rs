@@ -47,11 +47,7 @@ impl Sandbox {
 
     /// Returns the account that a call of the control interface names.
     fn asked(&mut self, real_now: Timestamp, inbound: &Inbound) -> Result<Scope, StoreError> {
-        let query = inbound.request.uri().query().unwrap_or_default();
-        let asked = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "account");
-        let Some(name) = asked.map(|(_, name)| name.into_owned()).filter(|name| !name.is_empty()) else {
-            return Ok(Scope::default());
-        };
+        let Some(name) = service::named_account(&inbound.request) else { return Ok(Scope::default()) };
         let account = self.opens(&self.vault.account_id(&name), real_now)?;
         let missing = account.is_none().then_some(name);
         Ok(Scope { account, missing })

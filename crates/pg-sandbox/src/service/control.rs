@@ -103,9 +103,9 @@ pub(super) fn call(context: &mut Context<'_>, path: &str, request: &Request<Byte
         return Ok(accounts::missing(context, name));
     }
     let segments: Vec<&str> = path.split('/').collect();
-    if let [list, key] | [list, key, "spoil" | "redeliver"] = &*segments
-        && let Some(list) = List::named(list)
-        && !list.is_of_the_account(context, key, request)?
+    if let [list, key, "spoil" | "redeliver"] = &*segments
+        && let (Some(list), Some(_)) = (List::named(list), named_account(request))
+        && list.entry_of_account(context, key, request)?.is_none()
     {
         return Ok(list.no_such_entry());
     }
@@ -137,10 +137,17 @@ pub(super) fn call(context: &mut Context<'_>, path: &str, request: &Request<Byte
         (&Method::GET, ["addresses"]) => Ok(shown(addresses::view())),
         (method, known) => match (method, known, known.first().and_then(|name| List::named(name))) {
             (&Method::GET, [_], Some(list)) => list.show(context, request),
-            (&Method::GET, [_, key], Some(list)) => list.show_entry(context, key),
+            (&Method::GET, [_, key], Some(list)) => list.show_entry(context, key, request),
             _ => Ok(not_accepted(known)),
         },
     }
+}
+
+/// Returns the account that a call, or a page of the inspector, names by `?account=`.
+pub(crate) fn named_account(request: &Request<Bytes>) -> Option<String> {
+    let query = request.uri().query().unwrap_or_default();
+    let named = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "account");
+    named.map(|(_, account)| account.into_owned()).filter(|account| !account.is_empty())
 }
 
 fn not_accepted(segments: &[&str]) -> Answer {

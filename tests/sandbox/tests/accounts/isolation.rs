@@ -170,6 +170,7 @@ fn an_entry_of_another_account_is_neither_shown_nor_changed() {
     let batch = batch["batchKey"].as_str().unwrap().to_owned();
     for path in [format!("transactions/{key}"), format!("tokens/{token}"), format!("batches/{batch}")] {
         assert!(shared.get(&path).is_object() && shared.get(&format!("{path}?account={}", one.name)).is_object());
+        assert!(shared.get(&format!("{path}?account=")).is_object(), "it names no account, as in lists");
         let (status, code, _) = shared.refused(Method::GET, &format!("{path}?account={}", other.name), "");
         assert_eq!((status, code.as_str()), (404, "no-such-entry"), "{path}");
     }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::{
     Answer, Context, Refusal, batches, callbacks, error,
     listing::{Listing, Page},
-    requests, shown,
+    named_account, requests, shown,
 };
 use crate::{
     records::{
@@ -129,24 +129,25 @@ impl List {
     }
 
     /// Answers `GET /_sandbox/{list}/{key}`.
-    pub(in super::super) fn show_entry(self, context: &mut Context<'_>, key: &str) -> Result<Answer, Refusal> {
-        Ok(match self.entry(context, key)? {
-            Some(entry) => shown(entry),
-            None => self.no_such_entry(),
-        })
-    }
-
-    /// Whether an entry belongs to the account of `?account=`, if the call names one and the entry exists.
-    pub(in super::super) fn is_of_the_account(
+    pub(in super::super) fn show_entry(
         self,
         context: &mut Context<'_>,
         key: &str,
         request: &Request<Bytes>,
-    ) -> Result<bool, Refusal> {
-        let query = request.uri().query().unwrap_or_default();
-        let account = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "account");
-        let Some((_, account)) = account else { return Ok(true) };
-        Ok(self.entry(context, key)?.is_none_or(|entry| entry["merchant"] == *account))
+    ) -> Result<Answer, Refusal> {
+        Ok(self.entry_of_account(context, key, request)?.map_or_else(|| self.no_such_entry(), shown))
+    }
+
+    /// One entry of the list, of the account that the call names, if it names one; `None` if it does not exist.
+    pub(in super::super) fn entry_of_account(
+        self,
+        context: &mut Context<'_>,
+        key: &str,
+        request: &Request<Bytes>,
+    ) -> Result<Option<Value>, Refusal> {
+        let account = named_account(request);
+        let is_its = |entry: &Value| account.is_none_or(|account| entry["merchant"] == account);
+        Ok(self.entry(context, key)?.filter(is_its))
     }
 
     pub(in super::super) fn no_such_entry(self) -> Answer {
