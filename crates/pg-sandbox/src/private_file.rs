@@ -3,7 +3,7 @@
 use std::{
     fs::{File, OpenOptions},
     io,
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 /// Creates such a file. Fails if it exists.
@@ -16,6 +16,13 @@ pub(crate) fn create(path: &Path) -> io::Result<File> {
         options.mode(0o600);
     }
     options.open(path)
+}
+
+/// Returns the path of the file beside another, with this after its name.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
 }
 
 /// Syncs the folder of a file, so that the file's name is durable.

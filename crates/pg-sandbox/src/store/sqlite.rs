@@ -123,16 +123,14 @@ impl Unopened {
             Some(connection) => connection,
             None => {
                 file::create(&path)?;
-                file::make_private(&path)?;
                 connect(&path)?
             }
         };
         let mut sealer = Sealer::new(key);
         if schema::is_sealed(format) {
-            file::make_private(&path)?;
             let mut tables = Table::all(&connection)?;
             let check::Checked { whole, since, mut keys } = check::check(&connection, &mut sealer, &tables)?;
-            write_ahead(&connection)?;
+            write_ahead(&connection, &path)?;
             if format < schema::NEWEST {
                 upgrade::add(&mut connection, format)?;
                 tables = Table::all(&connection)?;
@@ -142,9 +140,8 @@ impl Unopened {
         }
         if format > 0 {
             check::structure(&connection)?;
-            file::make_private(&path)?;
         }
-        write_ahead(&connection)?;
+        write_ahead(&connection, &path)?;
         let whole = upgrade::upgrade(&mut connection, &mut sealer)?;
         let tables = Table::all(&connection)?;
         let keys = keys(&connection, &tables)?;
@@ -410,7 +407,9 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-fn write_ahead(connection: &Connection) -> Result<(), StoreError> {
+/// Opens the store's own log, which gets the permissions of the store.
+fn write_ahead(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+    file::make_private(path)?;
     let journal: String = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
     if !journal.eq_ignore_ascii_case("wal") {
         return Err(StoreError::Engine(format!("no write-ahead log, but {journal}")));

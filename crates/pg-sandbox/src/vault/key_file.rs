@@ -8,7 +8,7 @@ use std::{
 
 use zeroize::Zeroizing;
 
-use crate::private_file;
+use crate::private_file::{self, beside};
 
 /// The second line of the file of a key whose store is being created.
 const NEW: &str = "new";
@@ -111,12 +111,6 @@ pub(crate) fn mark_sealed(path: &Path, key: &[u8; 32]) -> Result<(), KeyFileErro
         private_file::sync_folder(path)
     };
     replace().map_err(|error| KeyFileError::Io(path.to_owned(), error))
-}
-
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
 }
 
 /// Removes a file, if it exists.

@@ -104,10 +104,10 @@ fn sent_before(
     context.basis.assume(assumed::ONE_CHARGE_FOR_ONE_PAYMENT_FORM);
     let Some((outcome, next)) = last_outcome(context, &visit)? else { return Ok(None) };
     Ok(match &outcome {
-        FormOutcome::Approved { transaction } => match context.records.get::<Payment>(transaction)? {
-            Some(payment) => Some(paid::before(context, token, &payment)?),
-            None => None,
-        },
+        FormOutcome::Approved { transaction } => {
+            let payment = context.records.get::<Payment>(transaction)?;
+            payment.map(|payment| paid::before(context, token, &payment)).transpose()?
+        }
         FormOutcome::Unanswered { .. } => {
             let entered = Entered::of_customer(&token.user);
             Some(shown(context, token, key, &entered, &outcome, next.as_deref(), Replay::Yes)?)

@@ -1,13 +1,12 @@
 //! The store's files: regular ones, which only their owner may read.
 
 use std::{
-    ffi::OsString,
     fs, io,
     path::{Path, PathBuf},
 };
 
 use super::super::StoreError;
-use crate::private_file;
+use crate::private_file::{self, beside};
 
 /// Suffixes of the files beside a store: SQLite's files, and the redo log.
 const BESIDE: [&str; 4] = ["-wal", "-shm", "-journal", REDO];
@@ -69,10 +68,4 @@ pub(super) fn log(path: &Path) -> PathBuf {
 /// Returns the path of the redo log.
 pub(super) fn redo(path: &Path) -> PathBuf {
     beside(path, REDO)
-}
-
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(suffix);
-    name.into()
 }
