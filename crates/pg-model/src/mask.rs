@@ -70,16 +70,16 @@ pub fn masked(text: &str) -> Cow<'_, str> {
         return text;
     }
     let (shown, plain) = hidden(&text, Kinds::All);
-    if plain {
-        return match shown {
-            Cow::Owned(shown) => Cow::Owned(shown),
-            Cow::Borrowed(_) => text,
-        };
-    }
     // A superscript digit may be a separator between two groups as well as a digit, and what looks like an escape may be none.
-    let Cow::Owned(as_written) = hidden(&text, Kinds::Ascii).0 else { return Cow::Owned(shown.into_owned()) };
-    let both = shown.chars().zip(as_written.chars()).map(|(one, other)| if other == '*' { other } else { one });
-    Cow::Owned(both.collect())
+    let as_written = if plain { Cow::Borrowed("") } else { hidden(&text, Kinds::Ascii).0 };
+    match (shown, as_written) {
+        (Cow::Borrowed(_), Cow::Borrowed(_)) => text,
+        (Cow::Owned(shown), Cow::Borrowed(_)) | (Cow::Borrowed(_), Cow::Owned(shown)) => Cow::Owned(shown),
+        (Cow::Owned(one), Cow::Owned(other)) => {
+            let both = one.chars().zip(other.chars());
+            both.map(|(one, other)| if other == '*' { other } else { one }).collect()
+        }
+    }
 }
 
 /// Whether the name of a parameter marks its value as secret, in any letter case: `cardCV2`, `collectCvv`, `apiPassword`.

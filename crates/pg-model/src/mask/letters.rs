@@ -223,7 +223,7 @@ fn percent_encoded(bytes: &[u8], sign: &[u8]) -> Option<(char, usize)> {
     let width = sign.len() + 2;
     let byte = |at: usize| {
         let digits = bytes.get(at * width..(at + 1) * width)?.strip_prefix(sign)?;
-        number(digits, 16).and_then(|letter| u8::try_from(u32::from(letter)).ok())
+        number(digits, 16).and_then(|letter| u8::try_from(letter).ok())
     };
     let first = byte(0)?;
     let length = match first {
