@@ -242,6 +242,11 @@ pub(crate) fn fault(kind: &'static str, text: impl Into<String>) -> Finding {
     failed(kind, text)
 }
 
+/// For an integration that never met the fault of its drill, as it `sent no payment`, for example.
+pub(crate) fn untouched(what: &str) -> Finding {
+    failed("no-payment", format!("it {what}, so that the fault of this drill never happened"))
+}
+
 /// For stories with their own checks.
 pub(crate) fn doubt(kind: &'static str, text: impl Into<String>) -> Finding {
     warning(kind, text)

@@ -12,6 +12,11 @@ const REPEAT: &str = "Give each capture and refund its own uniqueMerchantReferen
     only under that reference. Without one, never repeat it after an unclear reply: claim unknown and raise an alert, or look up \
     what is left of the original transaction.";
 
+/// A capture or a refund of a part of 9.98 GBP.
+const fn part(job: Job, rules: &'static [Rule]) -> Story {
+    Story::Later(Later { job, amount: 300, rules })
+}
+
 pub(super) const SCENES: &[Scene] = &[
     Text {
         id: "M50",
@@ -21,7 +26,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "The shop captures part of a reservation.",
         mend: "Send transactionValue in the smallest unit of the currency.",
     }
-    .told(Family::Money, Story::Later(Later { job: Job::Capture, amount: 300, rules: &[], again: false })),
+    .told(Family::Money, part(Job::Capture, &[])),
     Text {
         id: "M51",
         title: "Capture, reply lost",
@@ -30,15 +35,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "The shop captures part of a reservation that can be captured in parts, and the reply is lost.",
         mend: REPEAT,
     }
-    .told(
-        Family::Money,
-        Story::Later(Later {
-            job: Job::Capture,
-            amount: 300,
-            rules: &[Rule::first(On::Later, Act::DropReply)],
-            again: false,
-        }),
-    ),
+    .told(Family::Money, part(Job::Capture, &[Rule::first(On::Later, Act::DropReply)])),
     Text {
         id: "M52",
         title: "Capture, request lost",
@@ -47,15 +44,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "The capture never arrives.",
         mend: REPEAT,
     }
-    .told(
-        Family::Money,
-        Story::Later(Later {
-            job: Job::Capture,
-            amount: 300,
-            rules: &[Rule::first(On::Later, Act::DropRequest)],
-            again: false,
-        }),
-    ),
+    .told(Family::Money, part(Job::Capture, &[Rule::first(On::Later, Act::DropRequest)])),
     Text {
         id: "M53",
         title: "Partial refund",
@@ -64,7 +53,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "Part of a payment is refunded.",
         mend: "Send transactionValue in the smallest unit of the currency.",
     }
-    .told(Family::Money, Story::Later(Later { job: Job::Refund, amount: 300, rules: &[], again: false })),
+    .told(Family::Money, part(Job::Refund, &[])),
     Text {
         id: "M54",
         title: "Refund, reply lost",
@@ -73,15 +62,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "Part of a payment is refunded, and the reply is lost.",
         mend: REPEAT,
     }
-    .told(
-        Family::Money,
-        Story::Later(Later {
-            job: Job::Refund,
-            amount: 300,
-            rules: &[Rule::first(On::Later, Act::DropReply)],
-            again: false,
-        }),
-    ),
+    .told(Family::Money, part(Job::Refund, &[Rule::first(On::Later, Act::DropReply)])),
     Text {
         id: "M55",
         title: "Refund, HTTP 500 afterwards",
@@ -92,12 +73,7 @@ pub(super) const SCENES: &[Scene] = &[
     }
     .told(
         Family::Money,
-        Story::Later(Later {
-            job: Job::Refund,
-            amount: 300,
-            rules: &[Rule::first(On::Later, Act::Answer { executed: true, answer: Answer::Gateway(500) })],
-            again: false,
-        }),
+        part(Job::Refund, &[Rule::first(On::Later, Act::Answer { executed: true, answer: Answer::Gateway(500) })]),
     ),
     Text {
         id: "M56",
@@ -107,15 +83,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "Part of a payment is refunded, and the reply is damaged.",
         mend: REPEAT,
     }
-    .told(
-        Family::Money,
-        Story::Later(Later {
-            job: Job::Refund,
-            amount: 300,
-            rules: &[Rule::first(On::Later, Act::Edit(Edit::Garble))],
-            again: false,
-        }),
-    ),
+    .told(Family::Money, part(Job::Refund, &[Rule::first(On::Later, Act::Edit(Edit::Garble))])),
     Text {
         id: "M57",
         title: "Killed after the refund",
@@ -124,13 +92,5 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "The process dies after the refund was executed, and is restarted.",
         mend: "Store the intended refund before you send it; after a restart, claim unknown instead of repeating it.",
     }
-    .told(
-        Family::Money,
-        Story::Later(Later {
-            job: Job::Refund,
-            amount: 300,
-            rules: &[Rule::first(On::Later, Act::Kill { executed: true, answered: false })],
-            again: false,
-        }),
-    ),
+    .told(Family::Money, part(Job::Refund, &[Rule::first(On::Later, Act::Kill { executed: true, answered: false })])),
 ];

@@ -133,7 +133,7 @@ fn untouched(stage: &Stage, story: &Charge) -> Option<Finding> {
             (stage.wire().connections() > 0, "did not connect to the service")
         }
     };
-    (!met).then(|| judge::fault("no-payment", format!("it {what}, so that the fault of this drill never happened")))
+    (!met).then(|| judge::untouched(what))
 }
 
 /// Returns the card of a scenario; an approved one has a unique number.

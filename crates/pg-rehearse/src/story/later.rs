@@ -23,8 +23,6 @@ pub(crate) struct Later {
     pub(crate) job: Job,
     pub(crate) amount: u64,
     pub(crate) rules: &'static [Rule],
-    /// Restarts it after its end: a second click.
-    pub(crate) again: bool,
 }
 
 /// The earlier reservation or payment.
@@ -44,8 +42,6 @@ pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32
     let ran = stage.run(story.job, &line).await;
     if matches!(ran.end, End::Killed | End::TimedOut) && ran.claim.is_none() {
         line["attempt"] = 2.into();
-        stage.run(story.job, &line).await;
-    } else if story.again {
         stage.run(story.job, &line).await;
     }
     stage.arrive_late();
@@ -99,12 +95,11 @@ fn judged(stage: &Stage, story: &Later) -> Result<Vec<Finding>, SetupError> {
     if moved > 0 && matches!(last, Claim::Declined | Claim::NotCharged) {
         findings.push(judge::fault("moved-but-denied", format!("it claims {}, but the money was moved", last.name())));
     }
-    if story.rules.is_empty() && !story.again && *last == Claim::Unknown {
+    if story.rules.is_empty() && *last == Claim::Unknown {
         findings.push(judge::fault("outcome-not-read", "nothing went wrong, but it claims unknown"));
     }
     if findings.is_empty() && !stage.exchanges().iter().any(|one| one.is(On::Later)) {
-        let why = format!("it sent no {}, so that the fault of this drill never happened", kind.to_lowercase());
-        findings.push(judge::fault("no-payment", why));
+        findings.push(judge::untouched(&format!("sent no {}", kind.to_lowercase())));
     }
     Ok(findings)
 }
