@@ -1,8 +1,19 @@
 //! Customers who press twice, go back, reload, or open a second tab are charged once (spec 3 §3.1; A136).
 
+use pg_model::GetToken;
 use pg_tests::webdriver::{Browser, Scripts};
 
 use super::{DECLINED, Merchant, VISA, open, pay};
+
+/// A browser that has just paid a basket with these changes, and its merchant.
+async fn paid(change: impl FnOnce(GetToken) -> GetToken) -> Option<(Browser, Merchant)> {
+    let browser = Browser::open(Scripts::On).await?;
+    let merchant = Merchant::open().await;
+    open(&browser, &merchant.token(change(merchant.basket())).await).await;
+    pay(&browser, &VISA).await;
+    browser.see("Payment complete").await;
+    Some((browser, merchant))
+}
 
 // spec: 3 §3.1, A136
 #[tokio::test]
@@ -18,11 +29,7 @@ async fn a_double_click_pays_once() {
 
 #[tokio::test]
 async fn reloading_the_receipt_pays_once() {
-    let Some(browser) = Browser::open(Scripts::On).await else { return };
-    let merchant = Merchant::open().await;
-    open(&browser, &merchant.token(merchant.basket()).await).await;
-    pay(&browser, &VISA).await;
-    browser.see("Payment complete").await;
+    let Some((browser, merchant)) = paid(|basket| basket).await else { return };
     let receipt = browser.read("dl").await;
     browser.reload().await;
     browser.see("Payment complete").await;
@@ -32,12 +39,7 @@ async fn reloading_the_receipt_pays_once() {
 
 #[tokio::test]
 async fn going_back_after_a_payment_shows_that_it_was_made() {
-    let Some(browser) = Browser::open(Scripts::On).await else { return };
-    let merchant = Merchant::open().await;
-    let token = merchant.token(merchant.basket().token_uses(1)).await;
-    open(&browser, &token).await;
-    pay(&browser, &VISA).await;
-    browser.see("Payment complete").await;
+    let Some((browser, merchant)) = paid(|basket| basket.token_uses(1)).await else { return };
     browser.back().await;
     browser.see("This payment has been made").await;
     assert_eq!(merchant.statuses().await, ["600"]);
@@ -46,11 +48,7 @@ async fn going_back_after_a_payment_shows_that_it_was_made() {
 // spec: 3 §3.1, A136
 #[tokio::test]
 async fn going_back_to_the_page_of_a_reusable_token_shows_the_payment_instead_of_a_form() {
-    let Some(browser) = Browser::open(Scripts::On).await else { return };
-    let merchant = Merchant::open().await;
-    open(&browser, &merchant.token(merchant.basket()).await).await;
-    pay(&browser, &VISA).await;
-    browser.see("Payment complete").await;
+    let Some((browser, merchant)) = paid(|basket| basket).await else { return };
     let receipt = browser.read("dl").await;
     browser.back().await;
     browser.see("Payment complete").await;
@@ -65,10 +63,7 @@ async fn going_back_to_the_page_of_a_reusable_token_shows_the_payment_instead_of
 
 #[tokio::test]
 async fn going_back_from_the_shop_and_sending_the_form_again_pays_once() {
-    let Some(browser) = Browser::open(Scripts::On).await else { return };
-    let merchant = Merchant::open().await;
-    open(&browser, &merchant.token(merchant.basket()).await).await;
-    pay(&browser, &VISA).await;
+    let Some((browser, merchant)) = paid(|basket| basket).await else { return };
     browser.click_on("Continue").await;
     browser.see("Thank you").await;
     // The receipt answers a form, so Chromium asks whether to send it again; this customer does.
