@@ -1,15 +1,6 @@
 //! Makes commits durable.
 
-use std::{
-    fs::File,
-    sync::{
-        Arc,
-        atomic::{
-            AtomicU64,
-            Ordering::{Acquire, Release},
-        },
-    },
-};
+use std::{fmt, fs::File, sync::Arc};
 
 use super::StoreError;
 
@@ -17,19 +8,30 @@ use super::StoreError;
 #[derive(Clone, Debug)]
 pub struct Syncer(Arc<Shared>);
 
-#[derive(Debug)]
 struct Shared {
     file: File,
-    /// The number of bytes that were written, and of those that are on the disk.
-    written: AtomicU64,
-    synced: AtomicU64,
+    log: Option<Arc<dyn Synced>>,
+}
+
+/// A log that records how much of it is on the disk.
+pub(super) trait Synced: Send + Sync {
+    /// Returns the number of bytes written so far.
+    fn written(&self) -> u64;
+
+    /// Records that this number of bytes is on the disk.
+    fn is_on_disk(&self, written: u64);
 }
 
 impl Syncer {
     /// Creates a syncer of a store that commits to this file.
     #[must_use]
     pub fn new(file: File) -> Self {
-        Self(Arc::new(Shared { file, written: AtomicU64::new(0), synced: AtomicU64::new(0) }))
+        Self(Arc::new(Shared { file, log: None }))
+    }
+
+    /// Creates a syncer that tells a log what is on the disk, before [`sync`](Self::sync) returns.
+    pub(super) fn of(log: Arc<dyn Synced>, file: File) -> Self {
+        Self(Arc::new(Shared { file, log: Some(log) }))
     }
 
     /// Waits until all earlier commits are on disk.
@@ -37,19 +39,18 @@ impl Syncer {
     /// # Errors
     /// [`StoreError::Unsynced`]: it is unknown which commits are on disk, and a retry would not show it.
     pub fn sync(&self) -> Result<(), StoreError> {
-        let written = self.0.written.load(Acquire);
-        self.0.file.sync_data().map_err(|error| StoreError::Unsynced(error.to_string()))?;
-        self.0.synced.fetch_max(written, Release);
+        let Shared { file, log } = &*self.0;
+        let written = log.as_ref().map(|log| log.written());
+        file.sync_data().map_err(|error| StoreError::Unsynced(error.to_string()))?;
+        if let (Some(log), Some(written)) = (log, written) {
+            log.is_on_disk(written);
+        }
         Ok(())
     }
+}
 
-    /// Records that these bytes were written, after all earlier ones.
-    pub(super) fn wrote(&self, bytes: u64) {
-        self.0.written.fetch_add(bytes, Release);
-    }
-
-    /// Returns how many of the bytes that were recorded are on the disk for certain.
-    pub(super) fn synced(&self) -> u64 {
-        self.0.synced.load(Acquire)
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Syncer").field("file", &self.file).finish_non_exhaustive()
     }
 }

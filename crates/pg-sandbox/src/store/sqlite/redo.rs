@@ -16,13 +16,16 @@
 //!
 //! The mark says how much of the generation was on the disk when the entry was written. If an entry cannot be read that
 //! was on the disk by the mark of a later one, the log is damaged, and the store does not open: its commits were
-//! acknowledged. Damage of the last entries cannot be told from entries that a crash has cut off.
+//! acknowledged. After each sync, a receipt with a mark follows the last entry, until the next one takes its place: an
+//! entry without changes, whose tag depends on nothing before it. A process that is killed leaves it. A power cut may
+//! not, since a receipt is not synced: then damage of the last entries cannot be told from entries that were cut off.
 
 use std::{
     fs::File,
     io::{self, Read as _, Seek as _, SeekFrom, Write as _},
     ops::Range,
     path::Path,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use hmac::{Hmac, Mac as _};
@@ -30,7 +33,7 @@ use sha2::Sha256;
 use subtle::ConstantTimeEq as _;
 
 use super::{
-    super::{StoreError, Syncer, seal::Whole},
+    super::{StoreError, Syncer, seal::Whole, syncer::Synced},
     file,
 };
 use crate::{
@@ -48,6 +51,8 @@ const MAGIC: &[u8; 8] = b"pgSBredo";
 const MARKED: u64 = 1 << 63;
 const TAG: usize = 32;
 type Tag = [u8; TAG];
+/// Before a header and a receipt, neither of which depends on what is before it.
+const NONE: Tag = [0; TAG];
 /// Magic, generation, sum, tag.
 pub(super) const HEADER: usize = 8 + 8 + Whole::BYTES + TAG;
 /// The length of the data between it and the tag.
@@ -59,18 +64,32 @@ const START: usize = LENGTH + Whole::BYTES + MARK;
 
 /// A redo log that is open for writing.
 pub(super) struct Redo {
-    file: File,
+    end: Arc<Mutex<End>>,
     syncer: Syncer,
-    tags: Hmac<Sha256>,
-    generation: u64,
-    /// The number of bytes that the syncer was told of before this generation.
-    earlier: u64,
-    /// The length of the written part of the region: zero before the first entry.
-    used: u64,
-    last: Tag,
+    tags: Tags,
     /// The entry of the current group, after space for a header.
     entry: Vec<u8>,
 }
+
+/// Where the log is written: by the writer, and by the thread that syncs.
+struct End {
+    file: File,
+    tags: Tags,
+    generation: u64,
+    /// The number of bytes of the generations before this one.
+    earlier: u64,
+    /// The length of the written part of the region: zero before the first entry.
+    used: u64,
+    /// The number of bytes that are on the disk for certain, earlier generations included.
+    on_disk: u64,
+    /// The tag of the last entry, and the sum of all rows after it.
+    last: Tag,
+    whole: Whole,
+}
+
+/// The key of the log, from which the tags come.
+#[derive(Clone)]
+struct Tags(Hmac<Sha256>);
 
 /// The content of one generation.
 pub(super) struct Left {
@@ -107,19 +126,15 @@ impl Redo {
         // If the name of the log were lost, acknowledged commits would be lost.
         private_file::sync_folder(&path).map_err(|error| failed(&error))?;
         let file = File::options().read(true).write(true).open(&path).map_err(|error| failed(&error))?;
-        let syncer = Syncer::new(file.try_clone().map_err(|error| failed(&error))?);
-        let mut redo = Self {
-            file,
-            syncer,
-            tags: keyed(&*derived(key, b"pg-sandbox store redo")),
-            generation: 0,
-            earlier: 0,
-            used: 0,
-            last: [0; TAG],
-            entry: Vec::new(),
-        };
+        let synced = file.try_clone().map_err(|error| failed(&error))?;
+        let tags = Tags(keyed(&*derived(key, b"pg-sandbox store redo")));
+        let (last, whole) = (NONE, Whole::default());
+        let end = End { file, tags: tags.clone(), generation: 0, earlier: 0, used: 0, on_disk: 0, last, whole };
+        let end = Arc::new(Mutex::new(end));
+        let syncer = Syncer::of(Arc::<Mutex<End>>::clone(&end), synced);
+        let mut redo = Self { end, syncer, tags, entry: Vec::new() };
         let mut left = redo.left(since)?;
-        redo.generation = left.last().map_or(1, |left| left.generation + 1).max(since);
+        redo.end().generation = left.last().map_or(1, |left| left.generation + 1).max(since);
         left.retain(|left| left.generation >= since);
         redo.forget();
         Ok((redo, left))
@@ -128,6 +143,12 @@ impl Redo {
     /// Returns the syncer of the log.
     pub(super) const fn syncer(&self) -> &Syncer {
         &self.syncer
+    }
+
+    /// Returns what the syncer tells of its syncs.
+    #[cfg(test)]
+    pub(super) fn log(&self) -> Arc<dyn Synced> {
+        Arc::<Mutex<End>>::clone(&self.end)
     }
 
     /// Adds a change to the current group, as [`Change::write`](super::super::seal::Change::write) writes it.
@@ -141,8 +162,8 @@ impl Redo {
     }
 
     /// Returns the current position.
-    pub(super) const fn generation(&self) -> u64 {
-        self.generation
+    pub(super) fn generation(&self) -> u64 {
+        self.end().generation
     }
 
     /// Drops the current group.
@@ -153,65 +174,54 @@ impl Redo {
     }
 
     /// Whether there is an entry.
-    pub(super) const fn is_empty(&self) -> bool {
-        self.used == 0
+    pub(super) fn is_empty(&self) -> bool {
+        self.end().used == 0
     }
 
     /// Whether the store contains every entry of the log.
-    pub(super) const fn is_new(&self) -> bool {
-        self.generation == 1 && self.is_empty()
+    pub(super) fn is_new(&self) -> bool {
+        self.generation() == 1 && self.is_empty()
     }
 
     /// Whether SQLite should commit before the log has no space for another group.
-    pub(super) const fn is_nearly_full(&self) -> bool {
-        self.used > REGION - REGION / 4
+    pub(super) fn is_nearly_full(&self) -> bool {
+        self.end().used > REGION - REGION / 4
     }
 
     /// Writes the current group. Returns whether there was room for it.
     pub(super) fn append(&mut self, before: Whole, after: Whole) -> Result<bool, StoreError> {
-        let length = self.entry.len() - HEADER - LENGTH;
-        let begin = if self.used == 0 { 0 } else { HEADER };
-        let size = u64::try_from(self.entry.len() - begin + TAG).unwrap_or(u64::MAX);
-        let Some(written) = u32::try_from(length).ok().filter(|_| size <= REGION - self.used) else {
+        let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+        let begin = if end.used == 0 { 0 } else { HEADER };
+        if !end.has_room(self.entry.len() - begin) {
             return Ok(false);
-        };
-        let mut last = self.last;
-        if self.used == 0 {
-            last = self.header(before);
         }
-        let on_disk = self.syncer.synced().saturating_sub(self.earlier);
-        let mut start = &mut self.entry[HEADER..HEADER + START];
-        let mark = [self.generation.to_le_bytes(), on_disk.to_le_bytes()];
-        for part in [&written.to_le_bytes()[..], &after.to_bytes(), mark.as_flattened()] {
-            let (place, rest) = start.split_at_mut(part.len());
-            place.copy_from_slice(part);
-            start = rest;
+        if end.used == 0 {
+            end.last = end.header(before, &mut self.entry[..HEADER]);
         }
-        let tag = self.tag(&last, &self.entry[HEADER..]);
-        self.entry.extend_from_slice(&tag);
+        let tag = end.complete(&end.last, &mut self.entry, HEADER, after);
         // A failed write leaves an invalid entry, which the next one overwrites.
-        let at = self.start() + self.used;
-        let written = self.file.seek(SeekFrom::Start(at)).and_then(|_| self.file.write_all(&self.entry[begin..]));
-        written.map_err(|error| failed(&error))?;
-        self.syncer.wrote(size);
-        (self.used, self.last) = (self.used + size, tag);
+        end.write(&self.entry[begin..]).map_err(|error| failed(&error))?;
+        end.used += (self.entry.len() - begin) as u64;
+        (end.last, end.whole) = (tag, after);
+        drop(end);
         self.forget();
         Ok(true)
     }
 
     /// Begins the next generation, which overwrites the previous one.
     pub(super) fn turn(&mut self) {
-        self.generation += 1;
-        self.earlier += self.used;
-        self.used = 0;
+        let mut end = self.end();
+        end.generation += 1;
+        end.earlier += end.used;
+        end.used = 0;
     }
 
     /// Returns the written part of this generation.
     pub(super) fn so_far(&mut self) -> Result<Option<Left>, StoreError> {
-        if self.is_empty() {
+        let End { generation, used, .. } = *self.end();
+        if used == 0 {
             return Ok(None);
         }
-        let (generation, used) = (self.generation, self.used);
         let bytes = self.region(turn_of(generation))?;
         let whole = self
             .parse(bytes)
@@ -236,40 +246,16 @@ impl Redo {
         Ok(left)
     }
 
-    const fn start(&self) -> u64 {
-        turn_of(self.generation) * REGION
-    }
-
-    /// Writes the header of this generation before the entry, and returns its tag.
-    fn header(&mut self, base: Whole) -> Tag {
-        let mut header = Vec::with_capacity(HEADER);
-        header.extend_from_slice(MAGIC);
-        header.extend_from_slice(&(self.generation | MARKED).to_le_bytes());
-        header.extend_from_slice(&base.to_bytes());
-        let tag = self.tag(&[0; TAG], &header);
-        header.extend_from_slice(&tag);
-        self.entry[..HEADER].copy_from_slice(&header);
-        tag
-    }
-
-    fn tag(&self, before: &Tag, bytes: &[u8]) -> Tag {
-        let mut mac = self.tags.clone();
-        mac.update(before);
-        mac.update(bytes);
-        mac.finalize().into_bytes().into()
-    }
-
-    fn is_tagged(&self, before: &Tag, bytes: &[u8], tag: &[u8]) -> bool {
-        self.tag(before, bytes).ct_eq(tag).into()
+    fn end(&self) -> MutexGuard<'_, End> {
+        self.end.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads a region.
     fn region(&mut self, which: u64) -> Result<Vec<u8>, StoreError> {
         let mut bytes = Vec::new();
-        let read = self
-            .file
-            .seek(SeekFrom::Start(which * REGION))
-            .and_then(|_| (&self.file).take(REGION).read_to_end(&mut bytes));
+        let mut file = &self.end().file;
+        let read =
+            file.seek(SeekFrom::Start(which * REGION)).and_then(|_| file.take(REGION).read_to_end(&mut bytes));
         read.map_err(|error| failed(&error))?;
         Ok(bytes)
     }
@@ -291,7 +277,7 @@ impl Redo {
         let (header, tag) = bytes.get(..HEADER)?.split_at(HEADER - TAG);
         let (magic, rest) = header.split_first_chunk::<8>()?;
         let (generation, base) = rest.split_first_chunk::<8>()?;
-        if magic != MAGIC || !self.is_tagged(&[0; TAG], header, tag) {
+        if magic != MAGIC || !self.tags.are(&NONE, header, tag) {
             return None;
         }
         let generation = u64::from_le_bytes(*generation);
@@ -304,7 +290,7 @@ impl Redo {
         let body = at + LENGTH;
         let end = body.checked_add(length)?;
         let tag = bytes.get(end..)?.first_chunk::<TAG>()?;
-        if !self.is_tagged(last, &bytes[at..end], tag) {
+        if !self.tags.are(last, &bytes[at..end], tag) {
             return None;
         }
         let whole = body + Whole::BYTES;
@@ -318,14 +304,14 @@ impl Redo {
     fn check_rest(&self, bytes: &[u8], end: usize, generation: u64) -> Result<(), StoreError> {
         let number = |at: usize| Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
         let readable = u64::try_from(end).unwrap_or(u64::MAX);
-        for at in end.max(TAG)..bytes.len().saturating_sub(START + TAG) {
+        for at in end.max(TAG)..=bytes.len().saturating_sub(START + TAG) {
             let mark = at + LENGTH + Whole::BYTES;
             // Nearly every other position ends here.
             let is_later = number(mark).is_some_and(|found| (generation.max(1)..=generation + 2).contains(&found));
             if is_later
                 && number(mark + 8).is_some_and(|on_disk| on_disk > readable)
                 && let Ok(last) = Tag::try_from(&bytes[at - TAG..at])
-                && self.entry_at(bytes, at, &last, true).is_some()
+                && [last, NONE].iter().any(|before| self.entry_at(bytes, at, before, true).is_some())
             {
                 return Err(StoreError::Damaged(format!(
                     "the redo log is damaged {end} bytes after the beginning of a generation, before commits that were acknowledged"
@@ -333,6 +319,80 @@ impl Redo {
             }
         }
         Ok(())
+    }
+}
+
+impl End {
+    /// Whether this many bytes and a tag have room in the region.
+    fn has_room(&self, length: usize) -> bool {
+        // So a length is a u32.
+        const { assert!(REGION <= u32::MAX as u64) };
+        (length + TAG) as u64 <= REGION - self.used
+    }
+
+    /// Writes the header of this generation, and returns its tag.
+    fn header(&self, base: Whole, header: &mut [u8]) -> Tag {
+        let generation = (self.generation | MARKED).to_le_bytes();
+        fill(header, &[MAGIC, &generation, &base.to_bytes()]);
+        let (content, place) = header.split_at_mut(HEADER - TAG);
+        let tag = self.tags.tag(&NONE, content);
+        place.copy_from_slice(&tag);
+        tag
+    }
+
+    /// Writes the start and the tag of an entry that begins here, after one with a tag, and returns its tag.
+    fn complete(&self, before: &Tag, entry: &mut Vec<u8>, at: usize, whole: Whole) -> Tag {
+        let length = (entry.len() - at - LENGTH) as u32;
+        let on_disk = self.on_disk.saturating_sub(self.earlier);
+        let parts: [&[u8]; 4] =
+            [&length.to_le_bytes(), &whole.to_bytes(), &self.generation.to_le_bytes(), &on_disk.to_le_bytes()];
+        fill(&mut entry[at..], &parts);
+        let tag = self.tags.tag(before, &entry[at..]);
+        entry.extend_from_slice(&tag);
+        tag
+    }
+
+    /// Writes after the last entry.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let at = turn_of(self.generation) * REGION + self.used;
+        self.file.seek(SeekFrom::Start(at)).and_then(|_| self.file.write_all(bytes))
+    }
+}
+
+impl Synced for Mutex<End> {
+    fn written(&self) -> u64 {
+        let end = self.lock().unwrap_or_else(PoisonError::into_inner);
+        end.earlier + end.used
+    }
+
+    fn is_on_disk(&self, written: u64) {
+        let mut end = self.lock().unwrap_or_else(PoisonError::into_inner);
+        end.on_disk = end.on_disk.max(written);
+        if end.used > 0 && end.has_room(START) {
+            let mut receipt = vec![0; START];
+            end.complete(&NONE, &mut receipt, 0, end.whole);
+            // Without a receipt nothing is lost but a proof of damage; if the disk has failed, the next entry shows it.
+            let _ = end.write(&receipt);
+        }
+    }
+}
+
+impl Tags {
+    fn tag(&self, before: &Tag, bytes: &[u8]) -> Tag {
+        self.0.clone().chain_update(before).chain_update(bytes).finalize().into_bytes().into()
+    }
+
+    fn are(&self, before: &Tag, bytes: &[u8], tag: &[u8]) -> bool {
+        self.tag(before, bytes).ct_eq(tag).into()
+    }
+}
+
+/// Writes the parts one after the other.
+fn fill(mut place: &mut [u8], parts: &[&[u8]]) {
+    for part in parts {
+        let (here, rest) = place.split_at_mut(part.len());
+        here.copy_from_slice(part);
+        place = rest;
     }
 }
 
