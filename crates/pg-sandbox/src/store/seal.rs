@@ -256,32 +256,49 @@ impl Sealer {
         Err(NotSealedHere)
     }
 
-    /// Returns the sum in its row, and the first generation of the redo log that is not included: `None` without a log.
-    pub(super) fn seal_whole(&mut self, whole: Whole, generation: u64) -> Vec<u8> {
+    /// Returns the sum in its row, with what may be missing from it.
+    pub(super) fn seal_whole(&mut self, whole: Whole, since: Since) -> Vec<u8> {
         let mut body = whole.to_bytes().to_vec();
-        if generation > 0 {
-            body.extend_from_slice(&generation.to_le_bytes());
+        if since.generation > 0 {
+            body.extend_from_slice(&since.generation.to_le_bytes());
+        }
+        if since.is_needed {
+            // An earlier version of the sandbox, which does not look for the log, refuses the longer row.
+            body.push(NEEDED);
         }
         let mut sealed = Vec::new();
         self.seal(&WHOLE, &body, &mut sealed);
         [&self.writes.fingerprint[..], &sealed].concat()
     }
 
-    /// Returns the sealed sum and the generation; `None` if they are sealed with another key.
-    pub(super) fn open_whole(&mut self, row: &[u8]) -> Result<Option<(Whole, u64)>, NotSealedHere> {
+    /// Returns the sealed sum and what may be missing from it; `None` if they are sealed with another key.
+    pub(super) fn open_whole(&mut self, row: &[u8]) -> Result<Option<(Whole, Since)>, NotSealedHere> {
         let (fingerprint, sealed) = row.split_first_chunk::<DIGEST>().ok_or(NotSealedHere)?;
         if *fingerprint != self.writes.fingerprint {
             return Ok(None);
         }
         let (body, _) = self.open(&WHOLE, sealed)?;
-        let (whole, generation) = body.split_at_checked(Whole::BYTES).ok_or(NotSealedHere)?;
-        let generation = match generation {
-            [] => 0,
-            bytes => u64::from_le_bytes(bytes.try_into().map_err(|_| NotSealedHere)?),
+        let (whole, since) = body.split_at_checked(Whole::BYTES).ok_or(NotSealedHere)?;
+        let since = match since.split_first_chunk() {
+            None if since.is_empty() => Since::default(),
+            Some((generation, needed @ ([] | [NEEDED]))) => {
+                Since { generation: u64::from_le_bytes(*generation), is_needed: !needed.is_empty() }
+            }
+            _ => return Err(NotSealedHere),
         };
-        Ok(Some((Whole::from_bytes(whole).ok_or(NotSealedHere)?, generation)))
+        Ok(Some((Whole::from_bytes(whole).ok_or(NotSealedHere)?, since)))
     }
 }
+
+/// The first generation of the redo log that the tables do not contain, and whether the log has to be there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Since {
+    pub(super) generation: u64,
+    pub(super) is_needed: bool,
+}
+
+/// Marks the sum of a store that is not complete without its log.
+const NEEDED: u8 = 1;
 
 /// Returns the place of the sum.
 const WHOLE: Place<'static> =
@@ -374,10 +391,13 @@ mod tests {
         whole.take(early);
         whole.add(late);
         assert_ne!(whole, before);
-        let row = sealer.seal_whole(whole, 0);
-        assert_eq!(sealer.open_whole(&row), Ok(Some((whole, 0))));
-        let later = sealer.seal_whole(whole, 7);
-        assert_eq!(sealer.open_whole(&later), Ok(Some((whole, 7))));
+        let row = sealer.seal_whole(whole, Since::default());
+        assert_eq!(sealer.open_whole(&row), Ok(Some((whole, Since::default()))));
+        for is_needed in [false, true] {
+            let since = Since { generation: 7, is_needed };
+            let later = sealer.seal_whole(whole, since);
+            assert_eq!(sealer.open_whole(&later), Ok(Some((whole, since))));
+        }
         assert_eq!(Sealer::new(&[2; 32]).open_whole(&row), Ok(None));
         let mut altered = row;
         *altered.last_mut().unwrap() ^= 1;

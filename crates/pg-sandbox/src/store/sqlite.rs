@@ -23,7 +23,7 @@ use self::{
 };
 use super::{
     Kind, Query, Row, Store, StoreError, Syncer, schema,
-    seal::{Change, Sealer, Whole},
+    seal::{Change, Sealer, Since, Whole},
 };
 
 mod ahead;
@@ -145,7 +145,7 @@ impl Unopened {
         let whole = upgrade::upgrade(&mut connection, &mut sealer)?;
         let tables = Table::all(&connection)?;
         let keys = keys(&connection, &tables)?;
-        Sqlite::ready(connection, tables, sealer, whole, keys)?.ahead(&path, key, 0)
+        Sqlite::ready(connection, tables, sealer, whole, keys)?.ahead(&path, key, Since::default())
     }
 }
 
@@ -203,8 +203,8 @@ impl Sqlite {
     }
 
     /// Writes the sum of all rows into its row.
-    fn seal_whole(&mut self, generation: u64) -> Result<(), StoreError> {
-        let sealed = self.sealer.seal_whole(self.whole, generation);
+    fn seal_whole(&mut self, since: Since) -> Result<(), StoreError> {
+        let sealed = self.sealer.seal_whole(self.whole, since);
         self.connection.prepare_cached("UPDATE whole SET body = ?1 WHERE id = 0")?.execute([sealed])?;
         Ok(())
     }
@@ -234,7 +234,7 @@ impl Store for Sqlite {
         match &self.ahead {
             Some(ahead) if ahead.behind => self.catch_up()?,
             Some(ahead) if ahead.redo.is_nearly_full() => {
-                if let Err(error) = self.fold() {
+                if let Err(error) = self.fold(true) {
                     self.rollback();
                     return Err(error);
                 }
@@ -297,7 +297,7 @@ impl Store for Sqlite {
         let settled = self.catch_up_between_groups(&mut || !must_end && interrupted()).and_then(|()| {
             let is_nearly_full = self.ahead.as_ref().is_some_and(|ahead| ahead.redo.is_nearly_full());
             if is_nearly_full && self.later.is_empty() && !self.connection.is_autocommit() {
-                self.fold()
+                self.fold(true)
             } else {
                 Ok(())
             }

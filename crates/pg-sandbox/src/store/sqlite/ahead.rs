@@ -18,7 +18,7 @@ use std::{
 use rusqlite::config::DbConfig;
 
 use super::{
-    super::{StoreError, Syncer, seal::Change},
+    super::{StoreError, Syncer, seal::Change, seal::Since},
     Sqlite, file,
     redo::{Left, Redo},
     table,
@@ -59,8 +59,8 @@ impl Ahead {
 }
 
 impl Sqlite {
-    /// Adds the redo log of the file, and replays its entries since a generation.
-    pub(super) fn ahead(mut self, path: &Path, key: &[u8; 32], since: u64) -> Result<Self, StoreError> {
+    /// Adds the redo log of the file, and replays what the file lacks.
+    pub(super) fn ahead(mut self, path: &Path, key: &[u8; 32], since: Since) -> Result<Self, StoreError> {
         // The file may be written from here on.
         self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
         // The log is created when the file is first read.
@@ -68,14 +68,12 @@ impl Sqlite {
         let log = File::options().write(true).open(file::log(path));
         let log = Syncer::new(log.map_err(|error| StoreError::Engine(format!("the log: {error}")))?);
         let (redo, left) = Redo::open(path, key, since)?;
-        if !left.is_empty() {
-            self.run("BEGIN IMMEDIATE")?;
-            left.iter().try_for_each(|left| self.redo(left))?;
-            self.seal_whole(redo.generation())?;
-            self.run("COMMIT")?;
-            // This runs before the redo log is overwritten.
-            log.sync()?;
-        }
+        self.run("BEGIN IMMEDIATE")?;
+        left.iter().try_for_each(|left| self.redo(left))?;
+        self.seal_whole(Since { generation: redo.generation(), is_needed: true })?;
+        self.run("COMMIT")?;
+        // The file itself says that it needs the log from here on, and what was replayed is on the disk before the log is overwritten.
+        self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         let syncer = redo.syncer().clone();
         let path = path.to_owned();
         self.ahead = Some(Ahead { path, redo, syncer, log, syncing: None, failure: None, behind: false });
@@ -111,17 +109,17 @@ impl Sqlite {
         Ok(())
     }
 
-    /// Commits the changes of the redo log in SQLite, so that the log can restart.
-    pub(super) fn fold(&mut self) -> Result<(), StoreError> {
+    /// Commits the changes of the redo log in SQLite, so that the log can restart, or end.
+    pub(super) fn fold(&mut self, is_needed: bool) -> Result<(), StoreError> {
         self.catch_up_with_later(&mut || false)?;
         let Some(ahead) = &mut self.ahead else { return Ok(()) };
         // SQLite's last commit contains the changes that the next generation overwrites.
         ahead.settle()?;
         // If a power cut left a generation shorter than its successor expects, the store would seem damaged.
         ahead.syncer.sync()?;
-        let next = ahead.redo.generation() + 1;
+        let generation = ahead.redo.generation() + 1;
         self.touched = true;
-        self.seal_whole(next)?;
+        self.seal_whole(Since { generation, is_needed })?;
         self.run("COMMIT")?;
         self.committed = self.whole;
         if let Some(ahead) = &mut self.ahead {
@@ -160,7 +158,7 @@ impl Sqlite {
         }
         // The changes do not fit into the log.
         ahead.redo.forget();
-        self.fold()?;
+        self.fold(true)?;
         self.ahead.as_mut().map_or(Ok(()), Ahead::settle)
     }
 
@@ -174,24 +172,14 @@ impl Sqlite {
             return Ok(());
         }
         let path = file::redo(&ahead.path);
-        let remove = || {
-            let removed = fs::remove_file(&path).and_then(|()| private_file::sync_folder(&path));
-            removed.map_err(|error| StoreError::Engine(format!("the redo log: {error}")))
-        };
-        if ahead.redo.is_new() {
-            return remove();
-        }
         self.catch_up_with_later(&mut || false)?;
         if self.connection.is_autocommit() {
             self.run("BEGIN IMMEDIATE")?;
         }
-        self.fold()?;
+        self.fold(false)?;
         self.ahead.as_mut().map_or(Ok(()), Ahead::settle)?;
-        remove()?;
-        self.run("BEGIN IMMEDIATE")?;
-        self.seal_whole(0)?;
-        // SQLite syncs it when it copies its own log into the file.
-        self.run("COMMIT")
+        let removed = fs::remove_file(&path).and_then(|()| private_file::sync_folder(&path));
+        removed.map_err(|error| StoreError::Engine(format!("the redo log: {error}")))
     }
 }
 

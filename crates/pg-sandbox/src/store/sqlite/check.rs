@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use super::{
     super::{
         StoreError,
-        seal::{Sealer, Whole},
+        seal::{Sealer, Since, Whole},
     },
     known_keys::KnownKeys,
     table::Table,
@@ -15,8 +15,8 @@ use super::{
 pub(super) struct Checked {
     /// The sum of all rows.
     pub(super) whole: Whole,
-    /// The first generation of the redo log that the tables do not contain.
-    pub(super) since: u64,
+    /// What the tables do not contain.
+    pub(super) since: Since,
     /// The keys of all rows.
     pub(super) keys: KnownKeys,
 }

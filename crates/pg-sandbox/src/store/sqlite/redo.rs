@@ -21,7 +21,7 @@
 //! not, since a receipt is not synced: then damage of the last entries cannot be told from entries that were cut off.
 
 use std::{
-    fs::File,
+    fs::{self, File},
     io::{self, Read as _, Seek as _, SeekFrom, Write as _},
     ops::Range,
     path::Path,
@@ -33,7 +33,7 @@ use sha2::Sha256;
 use subtle::ConstantTimeEq as _;
 
 use super::{
-    super::{StoreError, Syncer, seal::Whole, syncer::Synced},
+    super::{StoreError, Syncer, seal::Since, seal::Whole, syncer::Synced},
     file,
 };
 use crate::{
@@ -43,6 +43,8 @@ use crate::{
 
 /// The size of a region in bytes: about five thousand payments. Tests use smaller regions, to fill many.
 const REGION: u64 = if cfg!(test) { 16 << 10 } else { 8 << 20 };
+/// The length of the file, most of which has no blocks on the disk at first. A shorter one has been cut.
+const WHOLE: u64 = 2 * REGION;
 /// The most memory that is kept for the next group.
 const LARGE: usize = 1 << 20;
 const MAGIC: &[u8; 8] = b"pgSBredo";
@@ -118,14 +120,25 @@ impl Left {
 }
 
 impl Redo {
-    /// Opens or creates the log of a store that only this process has open, and reads its entries since a generation,
+    /// Opens or creates the log of a store that only this process has open, and reads the entries that the store lacks,
     /// oldest first. New entries belong to a later generation.
-    pub(super) fn open(store: &Path, key: &[u8; 32], since: u64) -> Result<(Self, Vec<Left>), StoreError> {
+    pub(super) fn open(store: &Path, key: &[u8; 32], since: Since) -> Result<(Self, Vec<Left>), StoreError> {
         let path = file::redo(store);
+        if since.is_needed && fs::metadata(&path).map_or(0, |found| found.len()) < WHOLE {
+            return Err(StoreError::Damaged(format!(
+                "{} is missing or cut, with acknowledged commits",
+                path.display()
+            )));
+        }
         file::create(&path)?;
-        // If the name of the log were lost, acknowledged commits would be lost.
-        private_file::sync_folder(&path).map_err(|error| failed(&error))?;
         let file = File::options().read(true).write(true).open(&path).map_err(|error| failed(&error))?;
+        let is_new = file.metadata().map_err(|error| failed(&error))?.len() == 0;
+        if !since.is_needed {
+            // Without its name or its length, the log would seem to be missing or cut.
+            let long =
+                file.set_len(WHOLE).and_then(|()| file.sync_all()).and_then(|()| private_file::sync_folder(&path));
+            long.map_err(|error| failed(&error))?;
+        }
         let synced = file.try_clone().map_err(|error| failed(&error))?;
         let tags = Tags(keyed(&*derived(key, b"pg-sandbox store redo")));
         let (last, whole) = (NONE, Whole::default());
@@ -133,9 +146,9 @@ impl Redo {
         let end = Arc::new(Mutex::new(end));
         let syncer = Syncer::of(Arc::<Mutex<End>>::clone(&end), synced);
         let mut redo = Self { end, syncer, tags, entry: Vec::new() };
-        let mut left = redo.left(since)?;
-        redo.end().generation = left.last().map_or(1, |left| left.generation + 1).max(since);
-        left.retain(|left| left.generation >= since);
+        let mut left = if is_new { Vec::new() } else { redo.left(since.generation)? };
+        redo.end().generation = left.last().map_or(1, |left| left.generation + 1).max(since.generation);
+        left.retain(|left| left.generation >= since.generation);
         redo.forget();
         Ok((redo, left))
     }
@@ -171,16 +184,6 @@ impl Redo {
         self.entry.clear();
         self.entry.shrink_to(LARGE);
         self.entry.resize(HEADER + START, 0);
-    }
-
-    /// Whether there is an entry.
-    pub(super) fn is_empty(&self) -> bool {
-        self.end().used == 0
-    }
-
-    /// Whether the store contains every entry of the log.
-    pub(super) fn is_new(&self) -> bool {
-        self.generation() == 1 && self.is_empty()
     }
 
     /// Whether SQLite should commit before the log has no space for another group.
@@ -254,8 +257,7 @@ impl Redo {
     fn region(&mut self, which: u64) -> Result<Vec<u8>, StoreError> {
         let mut bytes = Vec::new();
         let mut file = &self.end().file;
-        let read =
-            file.seek(SeekFrom::Start(which * REGION)).and_then(|_| file.take(REGION).read_to_end(&mut bytes));
+        let read = file.seek(SeekFrom::Start(which * REGION)).and_then(|_| file.take(REGION).read_to_end(&mut bytes));
         read.map_err(|error| failed(&error))?;
         Ok(bytes)
     }
@@ -396,8 +398,7 @@ fn fill(mut place: &mut [u8], parts: &[&[u8]]) {
     }
 }
 
-/// Returns the region of a generation. The first generation uses the first region, so that a small store has a small
-/// file.
+/// Returns the region of a generation.
 const fn turn_of(generation: u64) -> u64 {
     (generation + 1) % 2
 }

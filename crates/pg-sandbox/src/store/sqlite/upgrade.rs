@@ -5,7 +5,7 @@ use rusqlite::{Connection, Row as Found, ToSql, Transaction, TransactionBehavior
 use super::{
     super::{
         Row, StoreError, schema,
-        seal::{Sealer, Whole},
+        seal::{Sealer, Since, Whole},
     },
     table::Table,
 };
@@ -25,11 +25,10 @@ pub(super) fn upgrade(connection: &mut Connection, sealer: &mut Sealer) -> Resul
             transaction.execute_batch(&format!("DROP TABLE {aside}"))?;
         }
     }
-    transaction.execute("INSERT INTO whole (id, body) VALUES (0, ?1)", [sealer.seal_whole(whole, 0)])?;
+    transaction.execute("INSERT INTO whole (id, body) VALUES (0, ?1)", [sealer.seal_whole(whole, Since::default())])?;
     schema::add(&transaction, schema::FIRST_SEALED)?;
     transaction.commit()?;
     connection.pragma_update(None, "secure_delete", false)?;
-    copy_log(connection)?;
     Ok(whole)
 }
 
@@ -37,13 +36,7 @@ pub(super) fn upgrade(connection: &mut Connection, sealer: &mut Sealer) -> Resul
 pub(super) fn add(connection: &mut Connection, format: i64) -> Result<(), StoreError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     schema::add(&transaction, format)?;
-    transaction.commit()?;
-    copy_log(connection)
-}
-
-/// Copies the log into the file, which would otherwise stay empty or outdated until the log is long.
-fn copy_log(connection: &Connection) -> Result<(), StoreError> {
-    Ok(connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?)
+    Ok(transaction.commit()?)
 }
 
 fn aside(table: &str) -> String {

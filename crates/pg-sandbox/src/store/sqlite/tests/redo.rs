@@ -112,13 +112,18 @@ proptest! {
 
 /// A store that was left by a crash after some groups, and what it held after each of them. No group was synced.
 fn crashed(groups: u8) -> (TempDir, PathBuf, Vec<State>) {
-    crashed_after(groups, |_| {})
+    crashed_after(groups, |_| {}, |_| {})
 }
 
-/// The same, with something done after each commit.
-fn crashed_after(groups: u8, committed: impl Fn(&Sqlite)) -> (TempDir, PathBuf, Vec<State>) {
+/// The same, with something done when it is opened and after each commit.
+fn crashed_after(
+    groups: u8,
+    opened: impl Fn(&mut Sqlite),
+    committed: impl Fn(&Sqlite),
+) -> (TempDir, PathBuf, Vec<State>) {
     let (_folder, path) = file();
     let mut store = Sqlite::open(&path, &KEY).unwrap();
+    opened(&mut store);
     let mut states = vec![State::new()];
     for number in 0..groups {
         let told = [(number, 1, number % 50), (number / 2, 1, 3), (number.wrapping_sub(5), 0, 0)];
@@ -132,18 +137,31 @@ fn crashed_after(groups: u8, committed: impl Fn(&Sqlite)) -> (TempDir, PathBuf, 
     (folder, copy, states)
 }
 
-/// The content of a store with this redo log.
+/// The content of a store with this redo log and nothing after it, as long as the log was.
 fn opened_with(left: &Path, redo: &[u8]) -> Result<State, StoreError> {
+    let length = fs::metadata(file::redo(left)).unwrap().len();
+    opened_with_length(left, redo, length)
+}
+
+fn opened_with_length(left: &Path, redo: &[u8], length: u64) -> Result<State, StoreError> {
     let (_folder, copy) = file();
     copy_logs(left, &copy);
     fs::write(file::redo(&copy), redo).unwrap();
+    fs::OpenOptions::new().write(true).open(file::redo(&copy)).unwrap().set_len(length).unwrap();
     Sqlite::open(&copy, &KEY).map(|mut store| state(&mut store))
 }
 
+/// The redo log up to its last byte that is not zero.
+fn written(path: &Path) -> Vec<u8> {
+    let mut redo = fs::read(file::redo(path)).unwrap();
+    redo.truncate(redo.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1));
+    redo
+}
+
 #[test]
-fn a_cut_redo_log_is_an_earlier_commit() {
+fn a_redo_log_whose_end_was_not_written_is_an_earlier_commit() {
     let (_folder, path, states) = crashed(5);
-    let redo = fs::read(file::redo(&path)).unwrap();
+    let redo = written(&path);
     assert_eq!(opened_with(&path, &redo).unwrap(), states[5]);
     let mut seen = vec![false; states.len()];
     for length in (0..redo.len()).step_by(61) {
@@ -153,11 +171,33 @@ fn a_cut_redo_log_is_an_earlier_commit() {
     assert!(seen[..5].iter().all(|seen| *seen), "{seen:?}");
 }
 
+/// Whether it has entries or not, and whether SQLite has committed some of them or not.
+#[test]
+fn a_cut_or_missing_redo_log_is_refused() {
+    for groups in [0, 1, 90] {
+        let (_folder, path, states) = crashed(groups);
+        let redo = fs::read(file::redo(&path)).unwrap();
+        let whole = redo.len() as u64;
+        for length in (0..whole).step_by(1_999).chain([whole - 1]) {
+            let error = opened_with_length(&path, &redo, length).unwrap_err();
+            assert!(error.to_string().contains("-redo is missing or cut"), "{error}");
+        }
+        assert_eq!(opened_with_length(&path, &redo, whole).unwrap(), *states.last().unwrap());
+        // The file alone, as of somebody who forgets the logs in a backup.
+        let (_other, copy) = file();
+        fs::copy(&path, &copy).unwrap();
+        let error = Sqlite::open(&copy, &KEY).err().unwrap().to_string();
+        assert!(error.contains("-redo is missing or cut"), "{error}");
+        fs::remove_file(file::redo(&path)).unwrap();
+        assert!(Sqlite::open(&path, &KEY).is_err());
+    }
+}
+
 #[test]
 fn a_damaged_redo_log_is_an_earlier_commit() {
     // Both regions are in use, and SQLite has committed some of it.
     let (_folder, path, states) = crashed(90);
-    let redo = fs::read(file::redo(&path)).unwrap();
+    let redo = written(&path);
     assert_eq!(opened_with(&path, &redo).unwrap(), states[90]);
     let mut earlier = 0;
     for at in (0..redo.len()).step_by(397) {
@@ -172,7 +212,7 @@ fn a_damaged_redo_log_is_an_earlier_commit() {
 
 /// Opens a store after each of many damages to its redo log. Returns the states that were found, and how many times it was refused.
 fn damaged(path: &Path, states: &[State], step: usize) -> (BTreeSet<usize>, usize) {
-    let redo = fs::read(file::redo(path)).unwrap();
+    let redo = written(path);
     assert_eq!(opened_with(path, &redo).unwrap(), *states.last().unwrap());
     let (mut found, mut refused) = (BTreeSet::new(), 0);
     for at in (0..redo.len()).step_by(step) {
@@ -195,7 +235,7 @@ fn damaged(path: &Path, states: &[State], step: usize) -> (BTreeSet<usize>, usiz
 #[test]
 fn damage_of_what_was_synced_is_refused() {
     for groups in [1, 5, 40, 90] {
-        let (_folder, path, states) = crashed_after(groups, |store| store.syncer().unwrap().sync().unwrap());
+        let (_folder, path, states) = crashed_after(groups, |_| {}, |store| store.syncer().unwrap().sync().unwrap());
         let (found, refused) = damaged(&path, &states, 53);
         // Damage of the receipt, or of what an earlier generation has left.
         assert!(found.iter().all(|state| *state == usize::from(groups)), "{groups} groups: {found:?}");
@@ -217,7 +257,7 @@ fn a_receipt_after_groups_that_are_not_synced_vouches_only_for_those_before() {
             _ => {}
         }
     };
-    let (_folder, path, states) = crashed_after(5, sync_two_late);
+    let (_folder, path, states) = crashed_after(5, |_| {}, sync_two_late);
     let (found, refused) = damaged(&path, &states, 7);
     assert_eq!(found, BTreeSet::from([3, 4, 5]), "{refused} refused");
     assert!(refused > 20, "{refused} refused");
@@ -232,8 +272,8 @@ fn groups_that_were_not_synced_may_be_missing() {
             store.syncer().unwrap().sync().unwrap();
         }
     };
-    let (_folder, path, states) = crashed_after(9, sync_at_first);
-    let redo = fs::read(file::redo(&path)).unwrap();
+    let (_folder, path, states) = crashed_after(9, |_| {}, sync_at_first);
+    let redo = written(&path);
     let mut found = vec![false; states.len()];
     for at in (0..redo.len()).step_by(17) {
         let mut torn = redo.clone();
@@ -259,6 +299,9 @@ fn without_marks(redo: &[u8]) -> Vec<u8> {
     let mut at = header;
     while let Some(length) = redo.get(at..at + 4) {
         let length = usize::try_from(u32::from_le_bytes(length.try_into().unwrap())).unwrap();
+        if length == 0 {
+            break;
+        }
         let body = &redo[at + 4..at + 4 + length];
         let shorter = u32::try_from(length - 16).unwrap().to_le_bytes();
         let entry = [&shorter, &body[..whole], &body[whole + 16..]].concat();
@@ -272,9 +315,10 @@ fn without_marks(redo: &[u8]) -> Vec<u8> {
 
 #[test]
 fn a_log_of_the_earlier_version_is_read() {
-    let (_folder, path, states) = crashed(9);
+    // It was as long as what was written, and the store did not say that it needs it.
+    let (_folder, path, states) = crashed_after(9, |store| store.seal_whole(Since::default()).unwrap(), |_| {});
     let old = without_marks(&fs::read(file::redo(&path)).unwrap());
-    assert_eq!(opened_with(&path, &old).unwrap(), states[9]);
+    assert_eq!(opened_with_length(&path, &old, old.len() as u64).unwrap(), states[9]);
 }
 
 #[test]
