@@ -86,7 +86,7 @@ async fn from_a_session_to_a_refund(encoding: Encoding) {
     assert_eq!(found.transactions.len(), 1);
     assert_eq!(found.transactions[0].transaction_key, paid.transaction_key);
     assert_eq!(found.transactions[0].unique_merchant_reference, "order-1");
-    shop.server.shutdown().await;
+    shop.server.shutdown().await.unwrap();
 }
 
 async fn token_life(shop: &Shop, card_key: &CardKey) {

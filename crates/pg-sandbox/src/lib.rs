@@ -34,12 +34,12 @@
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> Result<(), pg_sandbox::StartError> {
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! use pg_sandbox::{Config, Server};
 //!
 //! let server = Server::start(Config::default()).await?;
 //! assert!(server.base_url().starts_with("http://127.0.0.1:"));
-//! server.shutdown().await;
+//! server.shutdown().await?;
 //! # Ok(())
 //! # }
 //! ```

@@ -226,6 +226,11 @@ impl Sandbox {
         }
     }
 
+    /// Completes the files of the store.
+    pub(crate) fn close(mut self) -> Result<(), StoreError> {
+        self.store.close()
+    }
+
     /// Lets the store do deferred work, until a request waits.
     pub(crate) fn settle(&mut self, interrupted: &mut dyn FnMut() -> bool) {
         self.store.settle(interrupted);

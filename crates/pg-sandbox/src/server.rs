@@ -17,7 +17,7 @@ use tokio::{
 use self::delivery::Courier;
 #[cfg(feature = "postgres")]
 use crate::SharedStore;
-use crate::{OpenError, Sandbox, Settings, certificate::ServerCertificate, store::Halt};
+use crate::{OpenError, Sandbox, Settings, certificate::ServerCertificate, store::Halt, store::StoreError};
 
 mod connection;
 mod delivery;
@@ -97,7 +97,7 @@ pub struct Server {
     stop: watch::Sender<bool>,
     listening: JoinHandle<()>,
     delivering: JoinHandle<()>,
-    writing: thread::JoinHandle<()>,
+    writing: writer::Writing,
     halt: Option<Halt>,
 }
 
@@ -179,7 +179,11 @@ impl Server {
     /// Stops accepting connections, finishes requests and callbacks in progress (for at most five seconds), and closes the
     /// store. If that takes another five seconds because a shared store is away, its waits are ended: no caller has
     /// received a response to what was still in progress.
-    pub async fn shutdown(self) {
+    ///
+    /// # Errors
+    /// If the store cannot be closed, for example because the disk is full. Nothing is lost: the next start completes it. Until then the
+    /// store file is not complete without the logs beside it.
+    pub async fn shutdown(self) -> Result<(), StoreError> {
         // These fail only if the other side has ended already.
         let _ = self.stop.send(true);
         let _ = self.listening.await;
@@ -187,12 +191,20 @@ impl Server {
         let writing = self.writing;
         let mut writing = tokio::task::spawn_blocking(move || writing.join());
         if let Some(halt) = self.halt {
-            if tokio::time::timeout(listener::GRACE, &mut writing).await.is_ok() {
-                return;
+            if let Ok(ended) = tokio::time::timeout(listener::GRACE, &mut writing).await {
+                return closed(ended);
             }
             halt.end_waits();
         }
-        let _ = writing.await;
+        closed(writing.await)
+    }
+}
+
+/// Whether the thread has closed the store.
+fn closed<E>(ended: Result<thread::Result<Result<(), StoreError>>, E>) -> Result<(), StoreError> {
+    match ended {
+        Ok(Ok(closed)) => closed,
+        _ => Err(StoreError::Engine("the thread that owns it ended by a defect".to_owned())),
     }
 }
 

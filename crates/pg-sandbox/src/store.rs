@@ -95,6 +95,14 @@ pub trait Store: Send {
         None
     }
 
+    /// Completes the store's own files, if it keeps a part of its rows elsewhere while it is open. Nothing is stored afterwards.
+    ///
+    /// # Errors
+    /// If that fails. Nothing is lost, but the store is not complete without what it keeps elsewhere.
+    fn close(&mut self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     /// Does work that the last commit has deferred, until it is done or `interrupted` returns true because a request waits. The
     /// store's content must not depend on whether and when this is called.
     #[doc(hidden)]

@@ -63,7 +63,7 @@ async fn a_charge_is_one_payment_wherever_the_store_fails() {
                 }
             }
         }
-        server.shutdown().await;
+        server.shutdown().await.unwrap();
     }
 }
 
@@ -94,7 +94,7 @@ async fn a_refund_that_failed_has_not_happened() {
     }
     assert!(failures > 5, "{failures}");
     assert_eq!(transactions().await, 2);
-    server.shutdown().await;
+    server.shutdown().await.unwrap();
 }
 
 /// On the sandbox's own clock, so that a batch takes its two minutes.

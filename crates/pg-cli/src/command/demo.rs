@@ -49,8 +49,9 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
         let base = listen_address::from_here(&server.base_url(), server.address());
         let mut report = Report::new(json, "A tour of the service, from the card form to the hosted checkout", base);
         let walked = tour::walk(&server, merchant, &mut report).await;
-        server.shutdown().await;
+        let closed = server.shutdown().await;
         walked?;
+        closed.map_err(|error| super::sandbox::unclosed(&error, &store))?;
         report.finish(None)
     })?;
     if arguments.keep {

@@ -18,6 +18,7 @@ use pg_sandbox::{
     config_file::{self, ConfigFileError},
     merchants::Merchants,
     secret::Secret,
+    store::StoreError,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -277,7 +278,7 @@ fn serve_telling(arguments: &Arguments, json: bool, talk: &log::Talk) -> Result<
         interrupted.wait().await;
         let text = "pg: stopping: answering pending requests, then closing the store";
         talk.tell("stopping", json!({}), Some(text));
-        server.shutdown().await;
+        server.shutdown().await.map_err(|error| unclosed(&error, &arguments.store))?;
         talk.tell("stopped", json!({}), None);
         Ok(Exit::Done)
     })
@@ -309,6 +310,17 @@ pub(super) fn failure(error: &StartError) -> Failure {
         _ => "",
     };
     Failure::misuse(format!("{error}{advice}"))
+}
+
+/// The failure of a sandbox whose store could not be closed.
+pub(super) fn unclosed(error: &StoreError, store: &Path) -> Failure {
+    let store = store.display().to_string();
+    let store = output::harmless(&store);
+    let text = format!(
+        "cannot close the store {store}: {error}. Nothing is lost, but its logs (-wal and -redo) still belong to it: copy none of \
+         these files alone; when the disk has space, start and stop the sandbox again"
+    );
+    Failure::new(Exit::Unknown, text)
 }
 
 struct Up<'a> {

@@ -82,8 +82,10 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
         let server = server.map_err(|error| super::sandbox::failure(&error))?;
         let base = listen_address::from_here(&server.base_url(), server.address());
         let played = play(scenario, arguments, Control::at(&base)?, json).await;
-        server.shutdown().await;
-        played
+        let closed = server.shutdown().await;
+        let played = played?;
+        closed.map_err(|error| Failure::new(Exit::Unknown, error.to_string()))?;
+        Ok(played)
     })?;
     Ok(if ok { Exit::Done } else { Exit::Refused })
 }

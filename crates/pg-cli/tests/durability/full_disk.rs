@@ -5,7 +5,7 @@ use std::{fs, process::Command};
 
 use pg_support::Dice;
 
-use crate::durability::{Sandbox, under, writer::Writer};
+use crate::durability::{Sandbox, command, under, writer::Writer};
 
 /// What a file may have in all, in KiB: the store and some payments.
 const KIB: u64 = 600;
@@ -38,14 +38,50 @@ fn a_full_disk_is_an_error_and_not_an_end() {
 fn the_quota_of_a_file_is_an_error_and_not_an_end() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("shop.sqlite");
-    let mut sandbox = Sandbox::started(under(&format!("ulimit -S -f {}; exec \"$@\"", KIB * 2), &store)).unwrap();
-    let id = sandbox.id().to_string();
-    let mut writer = goes_on_when_there_is_space(&sandbox, || {
-        assert!(Command::new("prlimit").args(["--pid", &id, "--fsize=unlimited"]).status().unwrap().success());
-    });
+    let mut sandbox = Sandbox::start(&store);
+    // The redo log is longer from its start.
+    limit(&sandbox, &(KIB * 2 * 1_024).to_string());
+    let mut writer = goes_on_when_there_is_space(&sandbox, || limit(&sandbox, "unlimited"));
     sandbox.kill();
     writer.check_again();
     assert_eq!(writer.check(&mut Sandbox::start(&store).caller()), Vec::<String>::new());
+}
+
+/// The store is not in one file then, and the file alone would have none of the payments.
+#[test]
+fn a_stop_on_a_full_disk_is_reported_and_the_next_start_has_everything() {
+    let folder = tempfile::tempdir().unwrap();
+    let [store, copy] = ["shop.sqlite", "copy.sqlite"].map(|name| folder.path().join(name));
+    let sandbox = Sandbox::start(&store);
+    let mut caller = sandbox.caller();
+    let mut writer = Writer::new(1, Dice::new(1), "");
+    (0..20).for_each(|_| writer.pay(&mut caller).unwrap());
+    limit(&sandbox, "4096");
+    sandbox.signal("-TERM");
+    let (code, said) = sandbox.ended();
+    assert_eq!(code, Some(4), "{said}");
+    assert!(said.contains("cannot close the store") && said.contains("copy none of these files alone"), "{said}");
+
+    for key in ["", ".key"] {
+        fs::copy(format!("{}{key}", store.display()), format!("{}{key}", copy.display())).unwrap();
+    }
+    let refused = command(&copy).output().unwrap();
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("-redo is missing or cut"), "{refused:?}");
+
+    let again = Sandbox::start(&store);
+    writer.check_again();
+    assert_eq!(writer.check(&mut again.caller()), Vec::<String>::new());
+    again.signal("-TERM");
+    let (code, said) = again.ended();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(!fs::exists(format!("{}-redo", store.display())).unwrap());
+}
+
+/// Sets the size that no file of the process may exceed, in bytes.
+fn limit(sandbox: &Sandbox, size: &str) {
+    let limited =
+        Command::new("prlimit").args(["--pid", &sandbox.id().to_string(), &format!("--fsize={size}:")]).status();
+    assert!(limited.unwrap().success());
 }
 
 /// Pays until the disk is full, then `makes_space`.

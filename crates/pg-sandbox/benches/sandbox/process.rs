@@ -97,7 +97,7 @@ pub(crate) fn serve() {
         std::io::stdout().flush().expect("the address is told");
         let ended = tokio::task::spawn_blocking(|| std::io::stdin().read_to_end(&mut Vec::new()));
         drop(ended.await);
-        server.shutdown().await;
+        server.shutdown().await.expect("the disk has space");
     });
 }
 

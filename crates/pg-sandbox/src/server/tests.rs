@@ -58,7 +58,7 @@ async fn the_control_interface_over_a_socket() {
     exchange(&server, &post("/_sandbox/clock", FORM, set)).await;
     let clock = exchange(&server, head("GET", "/_sandbox/clock", "").as_bytes()).await;
     assert_eq!(json(&clock)["now"], "2026-01-01T00:00:00Z");
-    server.shutdown().await;
+    server.shutdown().await.unwrap();
 }
 
 // spec: codes SandboxErrorCode 931 932 933
@@ -88,7 +88,7 @@ async fn bad_bytes_get_an_error_of_the_service_and_it_stays_up() {
     }
     let after = exchange(&server, head("GET", "/_sandbox/cards", "").as_bytes()).await;
     assert!(after.starts_with("HTTP/1.1 200 "));
-    server.shutdown().await;
+    server.shutdown().await.unwrap();
 }
 
 #[tokio::test]
@@ -100,7 +100,7 @@ async fn a_body_that_ends_early_is_no_request() {
     drop(stream);
     let after = exchange(&server, head("GET", "/_sandbox/cards", "").as_bytes()).await;
     assert!(after.starts_with("HTTP/1.1 200 "));
-    server.shutdown().await;
+    server.shutdown().await.unwrap();
 }
 
 #[tokio::test]
@@ -109,7 +109,7 @@ async fn several_requests_share_a_connection() {
     let one = "GET /_sandbox/clock HTTP/1.1\r\nHost: localhost\r\n\r\n";
     let answers = exchange(&server, (one.repeat(3) + &head("GET", "/_sandbox/clock", "")).as_bytes()).await;
     assert_eq!(answers.matches("HTTP/1.1 200 OK").count(), 4);
-    server.shutdown().await;
+    server.shutdown().await.unwrap();
 }
 
 #[tokio::test]
@@ -119,7 +119,7 @@ async fn a_host_that_was_rebound_is_refused() {
     let answer = exchange(&server, request).await;
     assert!(answer.starts_with(&format!("HTTP/1.1 {}", StatusCode::FORBIDDEN.as_u16())), "{answer}");
     assert!(!answer.contains("apiKey"));
-    server.shutdown().await;
+    server.shutdown().await.unwrap();
 }
 
 #[tokio::test]
@@ -131,11 +131,11 @@ async fn answered_requests_survive_a_restart() {
     exchange(&first, &post("/_sandbox/clock", FORM, br#"{"set":"2030-01-01T00:00:00Z","speed":0}"#)).await;
     let second = Server::start(config()).await.err().unwrap();
     assert!(second.to_string().contains("in use"), "{second}");
-    first.shutdown().await;
+    first.shutdown().await.unwrap();
     let again = Server::start(config()).await.unwrap();
     let clock = exchange(&again, head("GET", "/_sandbox/clock", "").as_bytes()).await;
     assert_eq!(json(&clock)["now"], "2030-01-01T00:00:00Z");
-    again.shutdown().await;
+    again.shutdown().await.unwrap();
 }
 
 #[tokio::test]
@@ -146,7 +146,7 @@ async fn a_shutdown_ends_idle_connections_and_frees_the_address() {
     idle.write_all(b"GET /_sandbox/clock HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
     let mut some = [0; 15];
     idle.read_exact(&mut some).await.unwrap();
-    server.shutdown().await;
+    server.shutdown().await.unwrap();
     let mut rest = Vec::new();
     idle.read_to_end(&mut rest).await.unwrap();
     assert!(TcpStream::connect(address).await.is_err());
@@ -181,7 +181,7 @@ async fn silent_connections_make_room_the_oldest_first() {
     silent[7].write_all(b"localhost\r\nConnection: close\r\n\r\n").await.unwrap();
     assert!(!is_closed(&mut silent[7]).await, "what is left is served");
     drop(silent);
-    server.shutdown().await;
+    server.shutdown().await.unwrap();
 }
 
 #[tokio::test]
@@ -198,7 +198,7 @@ async fn incomplete_bodies_share_a_budget_and_make_room_for_complete_ones() {
     assert!(answer.starts_with("HTTP/1.1 "), "{answer}");
     assert!(is_closed(&mut waiting[0]).await);
     drop(waiting);
-    server.shutdown().await;
+    server.shutdown().await.unwrap();
 }
 
 #[tokio::test]
@@ -209,7 +209,7 @@ async fn a_probe_is_answered() {
         assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
         assert_eq!(json(&answer)["status"], path);
     }
-    server.shutdown().await;
+    server.shutdown().await.unwrap();
 }
 
 /// If a proxy sees another end of the request, the bytes after it belong to another caller.
@@ -227,7 +227,7 @@ async fn no_request_is_hidden_in_one_that_two_servers_read_differently() {
         let found = String::from_utf8_lossy(&answer).contains("\"speed\"");
         assert_eq!(found, smuggled.is_plain, "{}", smuggled.shape);
     }
-    server.shutdown().await;
+    server.shutdown().await.unwrap();
 }
 
 /// A caller can write anything into forwarding headers, unless a proxy replaces them. So they determine neither the
@@ -262,5 +262,5 @@ async fn forwarding_headers_change_neither_lockouts_nor_addresses() {
         codes.push(json(&refused)["errorCode"].as_str().unwrap().to_owned());
     }
     assert_eq!((codes[0].as_str(), codes[6].as_str()), ("102", "121"), "{codes:?}");
-    server.shutdown().await;
+    server.shutdown().await.unwrap();
 }

@@ -23,7 +23,12 @@ use super::{
     release::Release,
     system,
 };
-use crate::{Log, Outgoing, Sandbox, Settings, inbound::Inbound, sandbox::Counters, store::Reach};
+use crate::{
+    Log, Outgoing, Sandbox, Settings,
+    inbound::Inbound,
+    sandbox::Counters,
+    store::{Reach, StoreError},
+};
 
 /// The longest sleep before a task that is due later. It is short, so that the thread notices a change of the real clock.
 const NAP: Duration = Duration::from_secs(60);
@@ -83,9 +88,12 @@ impl Queue {
     }
 }
 
+/// The thread, which closes the store at its end.
+pub(super) type Writing = thread::JoinHandle<Result<(), StoreError>>;
+
 /// Starts the thread, which sends due callbacks to `due`; it ends when every [`Queue`] is dropped. Must be called on
 /// the runtime of the connections.
-pub(super) fn start(sandbox: Sandbox, due: UnboundedSender<Outgoing>) -> io::Result<(Queue, thread::JoinHandle<()>)> {
+pub(super) fn start(sandbox: Sandbox, due: UnboundedSender<Outgoing>) -> io::Result<(Queue, Writing)> {
     if let (Some(reach), Some(log)) = (sandbox.reach(), sandbox.settings().log.clone()) {
         tokio::spawn(tell(reach, log));
     }
@@ -121,7 +129,12 @@ async fn forward(some: Arc<Notify>, gathered: Weak<Gathered>) {
     }
 }
 
-fn run(mut sandbox: Sandbox, mut inbox: Inbox, due: &UnboundedSender<Outgoing>, mut release: Release) {
+fn run(
+    mut sandbox: Sandbox,
+    mut inbox: Inbox,
+    due: &UnboundedSender<Outgoing>,
+    mut release: Release,
+) -> Result<(), StoreError> {
     let mut requests = Vec::with_capacity(GROUP);
     while !inbox.ended || !requests.is_empty() {
         for outgoing in sandbox.due(system::now()) {
@@ -150,4 +163,5 @@ fn run(mut sandbox: Sandbox, mut inbox: Inbox, due: &UnboundedSender<Outgoing>, 
         sandbox.settle(&mut || inbox.has_more());
     }
     release.finish();
+    sandbox.close()
 }

@@ -288,6 +288,10 @@ impl Store for Sqlite {
         }
     }
 
+    fn close(&mut self) -> Result<(), StoreError> {
+        self.complete()
+    }
+
     fn settle(&mut self, interrupted: &mut dyn FnMut() -> bool) {
         if self.open || self.ahead.as_ref().is_none_or(|ahead| ahead.behind) {
             return;

@@ -56,7 +56,7 @@ async fn a_dropped_call_ends_the_connection_without_a_byte() {
     }
     let answer = exchange(&server, pay("well").as_bytes()).await;
     assert!(answer.starts_with(b"HTTP/1.1 200 "));
-    server.shutdown().await;
+    server.shutdown().await.unwrap();
 }
 
 #[tokio::test]
@@ -67,7 +67,7 @@ async fn an_earlier_reply_on_the_connection_arrives() {
     let answer = String::from_utf8(exchange(&server, (clock.to_owned() + &pay("after")).as_bytes()).await).unwrap();
     assert_eq!(answer.matches("HTTP/1.1").count(), 1, "{answer}");
     assert!(answer.contains("unixSeconds"));
-    server.shutdown().await;
+    server.shutdown().await.unwrap();
 }
 
 #[tokio::test]
@@ -95,5 +95,5 @@ async fn a_garbled_reply_has_the_length_in_its_head() {
     let (head, body) = (String::from_utf8(answer[..at].to_vec()).unwrap(), &answer[at + 4..]);
     assert!(head.to_lowercase().contains(&format!("content-length: {}", body.len())), "{head}");
     assert!(body.ends_with(b"\xff\xfe<\"{"));
-    server.shutdown().await;
+    server.shutdown().await.unwrap();
 }

@@ -18,7 +18,7 @@ impl Service {
     }
 
     pub(crate) async fn stop(self) {
-        self.0.shutdown().await;
+        self.0.shutdown().await.unwrap();
     }
 
     async fn send(&self, method: &str, path: &str, body: &str) -> Value {

@@ -41,7 +41,7 @@ async fn a_process_without_its_database_lives_and_is_not_ready() {
     // A probe waits a little for the process to find the database again.
     assert!((0..20).any(|_| probe("ready") == Some(200)));
     assert_eq!(probe("live"), Some(200));
-    server.shutdown().await;
+    server.shutdown().await.unwrap();
 }
 
 /// Stands before the server. Once it is silent it accepts connections and passes nothing on, as a stuck pooler or a firewall
@@ -107,7 +107,7 @@ async fn a_process_whose_database_is_silent_shows_its_counters_and_ends() {
     assert_eq!(status, 200);
     assert!(counters.contains("pg_sandbox_groups_committed_total"), "{counters}");
     // It waits for the database neither for the request nor for anything else: this returns.
-    server.shutdown().await;
+    server.shutdown().await.unwrap();
     assert_eq!(pending.join().unwrap(), None, "no answer, since it is unknown what became of it");
     let held = database.psql(&url, "SELECT count(*) FROM payment_sandbox.transactions").unwrap();
     assert_eq!(held, "1");
@@ -149,7 +149,7 @@ async fn a_server_that_stops_answers_every_request_that_it_carries_out() {
     while paid.load(SeqCst) < PAID {
         tokio::task::yield_now().await;
     }
-    server.shutdown().await;
+    server.shutdown().await.unwrap();
     callers.into_iter().for_each(|caller| caller.join().unwrap());
     let held = database.psql(&url, "SELECT count(*) FROM payment_sandbox.transactions").unwrap();
     assert_eq!(held, paid.load(SeqCst).to_string(), "payments without an answer, or answers without a payment");

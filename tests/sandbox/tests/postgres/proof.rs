@@ -51,7 +51,7 @@ fn a_process_of_the_proof() {
         println!("\nserves {}", server.address());
         let ended = tokio::task::spawn_blocking(|| std::io::stdin().read_to_end(&mut Vec::new()));
         ended.await.unwrap().unwrap();
-        server.shutdown().await;
+        server.shutdown().await.unwrap();
     });
 }
 

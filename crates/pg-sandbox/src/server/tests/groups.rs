@@ -83,7 +83,7 @@ async fn requests_that_come_together_share_a_few_writes() {
     // speed of the writer.
     let commits = commits.load(Ordering::Relaxed) - before;
     assert!((1..=CONNECTIONS / HAND_OVER).contains(&commits), "{commits}");
-    server.shutdown().await;
+    server.shutdown().await.unwrap();
 }
 
 fn last_answer(mut stream: Blocking) -> String {

@@ -92,7 +92,7 @@ fn allocated(peers: usize, head: &[u8], length: usize, tls: Option<&TlsAcceptor>
         });
         drop(runtime);
     });
-    writing.join().unwrap();
+    writing.join().unwrap().unwrap();
     [counted.bytes_max, counted.bytes_total].map(|bytes| usize::try_from(bytes).unwrap())
 }
 

@@ -84,7 +84,7 @@ async fn incomplete_handshakes_make_room_the_oldest_first() {
         assert!(is_closed(stream).await);
     }
     drop(silent);
-    server.shutdown().await;
+    server.shutdown().await.unwrap();
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn a_handshake_has_a_time_limit() {
         writing
     });
     drop(runtime);
-    writing.join().unwrap();
+    writing.join().unwrap().unwrap();
 }
 
 /// A peer that sends the first message of a handshake, and nothing more.
@@ -203,7 +203,7 @@ fn answered_before(attackers: impl Iterator<Item = IpAddr>, resumes: bool) -> us
         (writing, before)
     });
     drop(runtime);
-    writing.join().unwrap();
+    writing.join().unwrap().unwrap();
     before
 }
 

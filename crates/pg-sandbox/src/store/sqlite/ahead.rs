@@ -61,19 +61,19 @@ impl Ahead {
 impl Sqlite {
     /// Adds the redo log of the file, and replays what the file lacks.
     pub(super) fn ahead(mut self, path: &Path, key: &[u8; 32], since: Since) -> Result<Self, StoreError> {
-        // The file may be written from here on.
-        self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
         // The log is created when the file is first read.
         self.connection.pragma_query_value(None, "user_version", |_| Ok(()))?;
         let log = File::options().write(true).open(file::log(path));
         let log = Syncer::new(log.map_err(|error| StoreError::Engine(format!("the log: {error}")))?);
         let (redo, left) = Redo::open(path, key, since)?;
+        // The file may be written from here on.
+        self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
         self.run("BEGIN IMMEDIATE")?;
         left.iter().try_for_each(|left| self.redo(left))?;
         self.seal_whole(Since { generation: redo.generation(), is_needed: true })?;
         self.run("COMMIT")?;
         // The file itself says that it needs the log from here on, and what was replayed is on the disk before the log is overwritten.
-        self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        self.copy_log()?;
         let syncer = redo.syncer().clone();
         let path = path.to_owned();
         self.ahead = Some(Ahead { path, redo, syncer, log, syncing: None, failure: None, behind: false });
@@ -162,30 +162,38 @@ impl Sqlite {
         self.ahead.as_mut().map_or(Ok(()), Ahead::settle)
     }
 
+    /// Copies SQLite's own log into the file.
+    fn copy_log(&self) -> Result<(), StoreError> {
+        Ok(self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?)
+    }
+
     /// Copies everything into the one file, which can then be backed up.
-    fn close(&mut self) -> Result<(), StoreError> {
+    pub(super) fn complete(&mut self) -> Result<(), StoreError> {
         if self.open {
             self.rollback();
         }
-        let Some(ahead) = &mut self.ahead else { return Ok(()) };
-        if ahead.behind {
-            return Ok(());
-        }
+        let Some(ahead) = &self.ahead else { return Ok(()) };
         let path = file::redo(&ahead.path);
+        if ahead.behind {
+            self.catch_up()?;
+        }
         self.catch_up_with_later(&mut || false)?;
         if self.connection.is_autocommit() {
             self.run("BEGIN IMMEDIATE")?;
         }
         self.fold(false)?;
         self.ahead.as_mut().map_or(Ok(()), Ahead::settle)?;
+        self.copy_log()?;
         let removed = fs::remove_file(&path).and_then(|()| private_file::sync_folder(&path));
-        removed.map_err(|error| StoreError::Engine(format!("the redo log: {error}")))
+        removed.map_err(|error| StoreError::Engine(format!("the redo log: {error}")))?;
+        self.ahead = None;
+        Ok(())
     }
 }
 
 impl Drop for Sqlite {
     fn drop(&mut self) {
         // The next start completes what failed here.
-        let _ = self.close();
+        let _ = self.complete();
     }
 }
