@@ -16,7 +16,7 @@
 //!    told to wait       │ ├─ no reply, unreadable, 5xx, 119 ──▶ Resting ┐
 //!                       │ └─ 950, 125, any other refusal ─────────────┐ │
 //!                    Resting                                          ▼ ▼
-//!                       ▲           nothing found, reference free   Looking ──▶ Approved | Declined
+//!                       ▲          nothing found; no 119, no 950    Looking ──▶ Approved | Declined
 //!                       └──────────────────────────────────────────┘ │ ▲ │
 //!                        (under the same R, from a request at hand)  │ │ └─ nothing found after a refusal
 //!                                           Resting ◀────────────────┘ │    that holds for every copy ──▶ Refused
