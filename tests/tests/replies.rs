@@ -134,12 +134,11 @@ fn empty_element(xml: &str) -> Option<usize> {
 
 #[test]
 fn every_method_has_a_golden_reply_in_every_encoding_it_speaks() {
-    assert_eq!(METHODS.len(), 33);
     for info in METHODS {
         for encoding in BOTH {
             let file = directory().join(info.service.name).join(format!("{}.{}", info.name, encoding.as_str()));
             let speaks = info.service.version == 3 || *encoding == Encoding::Xml;
-            assert_eq!(file.exists(), speaks, "{}", file.display());
+            assert_eq!(file.exists(), speaks, "{}: whether it exists, and should", file.display());
         }
     }
 }

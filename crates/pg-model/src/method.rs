@@ -69,6 +69,13 @@ pub struct MethodInfo {
     pub check: fn(&Parameters) -> Violations,
 }
 
+/// What a test does with the request type of each method.
+#[doc(hidden)]
+pub trait EachMethod {
+    /// Does it with one type.
+    fn run<M: ApiRequest + PartialEq + core::fmt::Debug>(&mut self);
+}
+
 /// A service: methods that share a path prefix and a version.
 #[derive(Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -2,13 +2,13 @@
 
 use std::fmt::Debug;
 
-use pg_model::{ApiRequest, CheckoutItem, Currency, GetToken, Item, Order, Parameters, method::AuthScheme};
+use pg_model::{
+    ApiRequest, CheckoutItem, Currency, GetToken, Item, Order, Parameters, each_method,
+    method::{AuthScheme, EachMethod},
+};
 use proptest::{prelude::*, test_runner::TestRunner};
 
-use crate::requests::{
-    methods::{EachMethod, for_each_method},
-    parameters::{Visited, any_values, valid},
-};
+use crate::requests::parameters::{Visited, any_values, valid};
 
 /// The rule of spec 1 §5 put plainly: names as a person would sort them, capitals ignored.
 fn sorted(mut names: Vec<String>) -> Vec<String> {
@@ -49,7 +49,7 @@ impl EachMethod for SigningOrder {
 // spec: 1 §5, A02, A29
 #[test]
 fn every_request_hands_out_its_parameters_in_signing_order() {
-    for_each_method(&mut SigningOrder);
+    each_method(&mut SigningOrder);
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn as_sorted(parameters: &Parameters) -> Vec<(String, String)> {
 
 #[test]
 fn every_request_comes_back_from_its_parameters() {
-    for_each_method(&mut ThereAndBack);
+    each_method(&mut ThereAndBack);
 }
 
 /// Parameters of other methods do not affect the order.

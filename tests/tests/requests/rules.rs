@@ -3,12 +3,13 @@
 use std::{collections::BTreeSet, fmt::Debug};
 
 use pg_model::{
-    ApiRequest, Item, Order, Parameters, PostForm, Rule, UpdateTransaction, Violations, field::Field, format::Format,
+    ApiRequest, Item, Order, Parameters, PostForm, Rule, UpdateTransaction, Violations, each_method, field::Field,
+    format::Format, method::EachMethod,
 };
 use proptest::{prelude::*, test_runner::TestRunner};
 
 use crate::requests::{
-    methods::{EachMethod, for_each_method, info, names},
+    methods::{info, names},
     parameters::{Visited, any_values, valid},
 };
 
@@ -46,7 +47,7 @@ impl EachMethod for BothChecksAgree {
 
 #[test]
 fn a_typed_request_breaks_the_same_rules_as_its_parameters() {
-    for_each_method(&mut BothChecksAgree);
+    each_method(&mut BothChecksAgree);
 }
 
 struct ValidIsValid;
@@ -67,7 +68,7 @@ impl EachMethod for ValidIsValid {
 
 #[test]
 fn values_as_the_tables_ask_for_break_no_rule_of_a_field() {
-    for_each_method(&mut ValidIsValid);
+    each_method(&mut ValidIsValid);
 }
 
 /// A value that no rule of the field lets pass; `None` where everything but control characters is allowed and they are

@@ -2,9 +2,9 @@
 
 use std::fmt::Debug;
 
-use pg_model::{ApiRequest, METHODS, Parameters, Rule, field::Field, format::Format};
+use pg_model::{ApiRequest, METHODS, Parameters, Rule, each_method, field::Field, format::Format, method::EachMethod};
 
-use crate::requests::methods::{EachMethod, for_each_method, names};
+use crate::requests::methods::names;
 
 const PAN: &str = "4929000000000006";
 const CV2: &str = "7531";
@@ -55,7 +55,7 @@ impl EachMethod for DebugHides {
 
 #[test]
 fn requests_hide_what_is_sensitive() {
-    for_each_method(&mut DebugHides);
+    each_method(&mut DebugHides);
 }
 
 #[test]

@@ -120,8 +120,8 @@ fn field_paths(tables: &Tables, rows: &[Row], module: &str) -> Vec<String> {
 
 /// The services and the list of all methods.
 pub(super) fn index(tables: &Tables) -> String {
-    let mut text = String::from("\nuse crate::method::{MethodInfo, ServiceInfo};\n\n");
-    let mut all = Vec::new();
+    let mut text = String::from("\nuse crate::method::{EachMethod, MethodInfo, ServiceInfo};\n\n");
+    let (mut all, mut each) = (Vec::new(), String::new());
     for service in &tables.services {
         let info = &service.info;
         text += &format!(
@@ -137,9 +137,12 @@ pub(super) fn index(tables: &Tables) -> String {
             doc = literal(&info.doc),
         );
         all.extend(service.methods.iter().map(|method| format!("&{}::INFO", snake(&method.rust))));
+        each.extend(service.methods.iter().map(|method| format!("each.run::<{}>();\n", method.rust)));
     }
     text + &format!(
-        "/// Every method of every service, in the order of the documents.\npub static METHODS: &[&MethodInfo] = &[{}];\n",
+        "/// Every method of every service, in the order of the documents.\npub static METHODS: &[&MethodInfo] = &[{}];\n\n\
+         /// Runs a test with the request type of each of [`METHODS`].\n#[doc(hidden)]\n\
+         pub fn each_method(each: &mut impl EachMethod) {{\n{each}}}\n",
         all.join(", ")
     )
 }

@@ -70,7 +70,7 @@ pub use transaction_lookup::TransactionLookup;
 pub use update_card_key_details::UpdateCardKeyDetails;
 pub use update_transaction::UpdateTransaction;
 
-use crate::method::{MethodInfo, ServiceInfo};
+use crate::method::{EachMethod, MethodInfo, ServiceInfo};
 
 /// Card tokenisation and account updater.
 pub(crate) static TOKEN: ServiceInfo = ServiceInfo {
@@ -148,3 +148,41 @@ pub static METHODS: &[&MethodInfo] = &[
     &enterprise_transaction_lookup::INFO,
     &cancel_token::INFO,
 ];
+
+/// Runs a test with the request type of each of [`METHODS`].
+#[doc(hidden)]
+pub fn each_method(each: &mut impl EachMethod) {
+    each.run::<TokenLookup>();
+    each.run::<EnableToken>();
+    each.run::<DisableToken>();
+    each.run::<DeleteToken>();
+    each.run::<UpdateCardKeyDetails>();
+    each.run::<TokeniseTransactionKey>();
+    each.run::<RequestAccountUpdater>();
+    each.run::<RetrieveAccountUpdater>();
+    each.run::<Initiate>();
+    each.run::<PostForm>();
+    each.run::<Auth>();
+    each.run::<AuthCardKey>();
+    each.run::<AuthSessionKey>();
+    each.run::<Preauth>();
+    each.run::<InitiateThreeDSecureSessionKey>();
+    each.run::<InitiateThreeDSecureCardKey>();
+    each.run::<GetAuthenticationStatus>();
+    each.run::<AuthThreeDSecure>();
+    each.run::<PreauthThreeDSecure>();
+    each.run::<CapturePreauth>();
+    each.run::<CancelPreauth>();
+    each.run::<Refund>();
+    each.run::<UpdateTransaction>();
+    each.run::<TransactionLookup>();
+    each.run::<GetToken>();
+    each.run::<Repeat>();
+    each.run::<EnterpriseRefund>();
+    each.run::<EnterpriseCapture>();
+    each.run::<EnterpriseCancel>();
+    each.run::<Sms>();
+    each.run::<AddressLookup>();
+    each.run::<EnterpriseTransactionLookup>();
+    each.run::<CancelToken>();
+}
