@@ -77,6 +77,23 @@ impl EnterpriseCredentials {
     }
 }
 
+/// What an account may do: shown by the control interface, and copied to accounts that are made at run time.
+#[derive(Clone, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Permissions {
+    pub(crate) currencies: Vec<String>,
+    pub(crate) raw_cards: bool,
+    pub(crate) account_updater: bool,
+    pub(crate) enterprise: bool,
+    pub(crate) requests_per_minute: Option<u32>,
+    pub(crate) divisible_preauths: bool,
+    pub(crate) unsigned_retrieval: bool,
+    pub(crate) duplicates_as_error: bool,
+    pub(crate) terminals: Vec<String>,
+    pub(crate) applets: Vec<String>,
+    pub(crate) redemption: Redemption,
+}
+
 /// The applet of an account without applets.
 pub(crate) const DEFAULT_APPLET: &str = "default";
 
@@ -85,23 +102,26 @@ impl Merchant {
     /// included; those of configured accounts are private, and are not.
     #[must_use]
     pub fn view(&self) -> Value {
-        let view = json!({
-            "name": self.name,
-            "currencies": self.currencies,
-            "rawCards": self.raw_cards,
-            "accountUpdater": self.account_updater,
-            "requestsPerMinute": self.requests_per_minute,
-            "divisiblePreauths": self.divisible_preauths,
-            "unsignedRetrieval": self.unsigned_retrieval,
-            "duplicatesAsError": self.duplicates_as_error,
-            "terminals": self.terminals,
-            "applets": self.applets,
-            "redemption": match self.redemption {
-                Redemption::Visit => "visit",
-                Redemption::Approval => "approval",
-            },
-        });
+        let mut view = json!(self.permissions());
+        view["name"] = self.name.as_str().into();
         if self.is_published() { self.with_credentials(view) } else { view }
+    }
+
+    /// Returns what the account may do.
+    pub(crate) fn permissions(&self) -> Permissions {
+        Permissions {
+            currencies: self.currencies.clone(),
+            raw_cards: self.raw_cards,
+            account_updater: self.account_updater,
+            enterprise: self.enterprise.is_some(),
+            requests_per_minute: self.requests_per_minute,
+            divisible_preauths: self.divisible_preauths,
+            unsigned_retrieval: self.unsigned_retrieval,
+            duplicates_as_error: self.duplicates_as_error,
+            terminals: self.terminals.clone(),
+            applets: self.applets.clone(),
+            redemption: self.redemption,
+        }
     }
 
     /// Returns a view with all credentials: for published ones, and for the one who makes an account.

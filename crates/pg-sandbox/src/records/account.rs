@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::{
     clock::Clock,
-    merchants::{EnterpriseCredentials, Merchant, Redemption},
+    merchants::{EnterpriseCredentials, Merchant, Permissions},
     secret::Secret,
     timestamp::Timestamp,
     vault::ACCOUNT_ID,
@@ -26,7 +26,8 @@ pub struct Account {
     /// Its clock.
     pub clock: Clock,
     credentials: Credentials,
-    abilities: Abilities,
+    /// Its permissions, copied from a configured account.
+    abilities: Permissions,
 }
 
 /// Its credentials.
@@ -47,23 +48,6 @@ pub struct Credentials {
     pub enterprise_api_password: String,
 }
 
-/// Its permissions, copied from a configured account.
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Abilities {
-    currencies: Vec<String>,
-    raw_cards: bool,
-    account_updater: bool,
-    enterprise: bool,
-    requests_per_minute: Option<u32>,
-    divisible_preauths: bool,
-    unsigned_retrieval: bool,
-    duplicates_as_error: bool,
-    terminals: Vec<String>,
-    applets: Vec<String>,
-    redemption: Redemption,
-}
-
 impl Account {
     /// Length of [`Account::id`].
     pub const ID: usize = ACCOUNT_ID;
@@ -71,20 +55,7 @@ impl Account {
     /// Creates an account with the permissions of a model account. Its clock shows real time.
     #[must_use]
     pub fn like(model: &Merchant, id: String, name: String, credentials: Credentials, created: Timestamp) -> Self {
-        let abilities = Abilities {
-            currencies: model.currencies.clone(),
-            raw_cards: model.raw_cards,
-            account_updater: model.account_updater,
-            enterprise: model.enterprise.is_some(),
-            requests_per_minute: model.requests_per_minute,
-            divisible_preauths: model.divisible_preauths,
-            unsigned_retrieval: model.unsigned_retrieval,
-            duplicates_as_error: model.duplicates_as_error,
-            terminals: model.terminals.clone(),
-            applets: model.applets.clone(),
-            redemption: model.redemption,
-        };
-        Self { id, name, created, expires: None, clock: Clock::default(), credentials, abilities }
+        Self { id, name, created, expires: None, clock: Clock::default(), credentials, abilities: model.permissions() }
     }
 
     /// Returns the id in an API key; `None` if the key cannot be that of such an account.
