@@ -254,6 +254,17 @@ fn is_currency(code: &str) -> bool {
 mod tests {
     use super::*;
 
+    #[test]
+    fn the_guide_lists_every_key_of_an_account() {
+        let guide = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/sandbox.md")).unwrap();
+        let (_, keys) = guide.split_once("\n## The config file\n").unwrap();
+        let error = merchants_from_toml("[[merchant]]\nunknown = 1\n").unwrap_err().to_string();
+        let (_, expected) = error.split_once("expected one of ").unwrap();
+        for key in expected.split('`').skip(1).step_by(2) {
+            assert!(keys.contains(&format!("`{key}`")) || keys.contains(&format!("`{key} = true`")), "{key}");
+        }
+    }
+
     const GOOD: &str = r#"
 [[merchant]]
 name = "shop"
