@@ -1,5 +1,6 @@
 //! Relative links of Markdown pages lead to files, folders and headings that exist; a link that names a function,
-//! as [`Type::function()`](file.rs), leads to the file that defines it. Some page links to each page below `docs/`.
+//! as [`Type::function()`](file.rs), leads to the file that defines it. A path in a code span, from the root, exists.
+//! Some page links to each page below `docs/`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,7 +37,27 @@ fn of_page(page: &Source, texts: &BTreeMap<&str, &str>, folders: &BTreeSet<&str>
         let (what, remedy) = problem(&page.path, link, texts, folders)?;
         Some(Violation::new(format!("{}:{line}", page.path), format!("links to {}: {what}", link.target), remedy))
     };
-    links(&page.text).into_iter().filter_map(complaint).collect()
+    let stale = paths(&page.text).into_iter().filter(|(_, path)| !texts.contains_key(path) && !folders.contains(path));
+    let stale = stale.map(|(line, path)| {
+        Violation::new(format!("{}:{line}", page.path), format!("names {path}: no such file"), "correct the path")
+    });
+    links(&page.text).into_iter().filter_map(complaint).chain(stale).collect()
+}
+
+/// Every path from the root in a code span that is not a link's text, with its line. Capitals stand for any name.
+fn paths(text: &str) -> Vec<(usize, &str)> {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "/_-.".contains(c);
+    let rooted = |span: &str| ["crates/", "docs/", "tests/", "xtask/"].iter().any(|top| span.starts_with(top));
+    let mut found = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let pieces: Vec<&str> = line.split('`').collect();
+        for pair in pieces.windows(2).skip(1).step_by(2) {
+            if rooted(pair[0]) && pair[0].chars().all(plain) && !pair[1].starts_with(']') {
+                found.push((index + 1, pair[0].trim_end_matches('/')));
+            }
+        }
+    }
+    found
 }
 
 /// The error in a link, and the remedy.
@@ -150,6 +171,16 @@ mod tests {
         assert_eq!(
             complaints("[a](#none)"),
             ["docs/guide/a.md:1: links to #none: no such heading; name a heading of that page"]
+        );
+    }
+
+    #[test]
+    fn a_path_in_a_code_span_exists() {
+        assert!(complaints("`docs/guide/a.md` `docs/guide/` `docs/NAME.md` `tests/<name>` `a/b`\n").is_empty());
+        assert!(complaints("[`tests/a`](../b.md)\n").is_empty(), "a link is checked as a link");
+        assert_eq!(
+            complaints("\n`docs/guide/b.md`\n"),
+            ["docs/guide/a.md:2: names docs/guide/b.md: no such file; correct the path"]
         );
     }
 
