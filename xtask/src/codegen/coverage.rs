@@ -14,7 +14,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 use self::citations::{Citation, Tests, targets};
 use super::{
     check::mentioned_assumptions,
-    place::{Place, Places, Problems, allowed},
+    place::{Place, Places, Problems, allowed, nearest},
     reading::{self, Row as Source},
     reference::markdown::{anchor, table, text},
     tables::{Cell, FromRow, Tables, rows},
@@ -233,7 +233,10 @@ impl Coverage {
         }
         for one in &self.cited {
             if !targets.contains(&one.target) {
-                let hint = allowed(&one.target, targets.iter().map(String::as_str));
+                let hint = nearest(&one.target, targets.iter().map(String::as_str)).map_or_else(
+                    || "; cite as in `2 §4.3, A92`, `method token/lookup` or `codes ErrorCode 101`".to_owned(),
+                    |known| format!("; did you mean {known:?}?"),
+                );
                 problems.push(one.place, format!("{:?} is no section, table or row{hint}", one.target));
             }
             let known = |number: &&u16| tables.assumptions.iter().any(|assumption| assumption.number == **number);
@@ -245,7 +248,8 @@ impl Coverage {
         for entry @ Entry { group, name, target, source, .. } in &self.entries {
             let mut problem = |what| problems.push(self.nearest(source), what);
             if !listed.clone().any(|from| entry.is(from)) {
-                problem(format!("{group}{name} is in no table of a section; its source is {source}"));
+                let row = if target.starts_with(group) { target } else { group };
+                problem(format!("{group}{name} is in no table of a section; add {row:?} to a `from` of {source}"));
             }
             if !self.cited.iter().any(|one| one.target == *target) {
                 problem(format!("no test says `// spec: {target}`"));

@@ -25,8 +25,8 @@ pub(super) fn check(sources: &[Source]) -> Vec<Violation> {
             if let Some((_, instead)) = retired.iter().find(|(old, _)| *old == name) {
                 violations.push(Violation::new(
                     format!("{}:{}", source.path, at + 1),
-                    format!("{name} is a name that is not used"),
-                    format!("{GLOSSARY} says what is: {instead}"),
+                    format!("{name} is a retired name"),
+                    format!("{GLOSSARY} names its replacement: {instead}"),
                 ));
             }
         }
@@ -114,8 +114,8 @@ mod tests {
         assert_eq!(
             found(&[("docs/reference/api/pg-hyper.txt", hyper), ("docs/reference/api/pg-model.txt", model)]),
             [
-                "docs/reference/api/pg-hyper.txt:3: Door is a name that is not used; docs/internals/glossary.md says what is: `Endpoint`",
-                "docs/reference/api/pg-hyper.txt:5: tell is a name that is not used; docs/internals/glossary.md says what is: `handle_input`",
+                "docs/reference/api/pg-hyper.txt:3: Door is a retired name; docs/internals/glossary.md names its replacement: `Endpoint`",
+                "docs/reference/api/pg-hyper.txt:5: tell is a retired name; docs/internals/glossary.md names its replacement: `handle_input`",
                 "docs/reference/api: Retry is a type of pg_hyper and of pg_model; one name, one meaning: rename one of them",
             ]
         );

@@ -229,9 +229,9 @@ fn a_mistake_points_at_its_section() {
     has(
         &told,
         &[
-            "contents.toml:2:1: method token/lookup is in no table of a section; its source is 1 §4.2",
+            "contents.toml:2:1: method token/lookup is in no table of a section; add \"method token/lookup\" to a `from` of 1 §4.2",
             "contents.toml:2:1: parameters token/lookup `cardKey` is in no",
-            "contents.toml:3:1: method token/delete is in no table of a section; its source is 1 §4.5",
+            "contents.toml:3:1: method token/delete is in no table of a section; add \"method token/delete\" to a `from` of 1 §4.5",
             "contents.toml:3:1: no test says `// spec: method token/delete`",
         ],
     );
@@ -256,7 +256,7 @@ fn missing_rows_of_a_document_table_are_reported() {
 fn unknown_citations_are_reported() {
     let section = |rest: &str| format!("{{ at = \"1 §1\", title = \"What it does\"{rest} }}");
     let tables = section(", open = [\"A59\"], tables = [{ name = \"rows\", rows = 1, from = [\"record Crad\"] }]");
-    let comments = ["1 §2", "1 §1 row: x", "1 §1, A999", "codes ErrorCode 42", "method token/lokup"];
+    let comments = ["1 §2", "1 §1 row: x", "1 §1, A999", "codes ErrorCode 42", "method token/lokup", "A92"];
     let comments: Vec<String> = comments.iter().map(|text| format!("// spec: {text}")).collect();
     let mut source: Vec<&str> = comments.iter().map(String::as_str).collect();
     source.extend(["#[test]", "fn first() {}"]);
@@ -269,6 +269,7 @@ fn unknown_citations_are_reported() {
             "lib.rs:3:1: A999 is not an assumption",
             "lib.rs:4:1: \"codes ErrorCode 42\" is no section, table or row",
             "lib.rs:5:1: \"method token/lokup\" is no section, table or row; did you mean \"method token/lookup\"?",
+            "lib.rs:6:1: \"A92\" is no section, table or row; cite as in `2 §4.3, A92`, `method",
             "no statement of 1 §1 shows A59",
         ],
     );
