@@ -183,7 +183,7 @@ fn a_cut_or_missing_redo_log_is_refused() {
             assert!(error.to_string().contains("-redo is missing or cut"), "{error}");
         }
         assert_eq!(opened_with_length(&path, &redo, whole).unwrap(), *states.last().unwrap());
-        // The file alone, as of somebody who forgets the logs in a backup.
+        // The file alone, as in a backup without the logs.
         let (_other, copy) = file();
         fs::copy(&path, &copy).unwrap();
         let error = Sqlite::open(&copy, &KEY).err().unwrap().to_string();
