@@ -10,6 +10,9 @@ mod story;
 mod three_d_secure;
 mod updater;
 
+use std::sync::Arc;
+
+use pg_model::Dialect;
 use pg_sandbox::{Config, Server, Settings, StoreChoice};
 
 use self::{scenario::Scenario, story::Story};
@@ -57,7 +60,7 @@ pub(crate) struct Arguments {
         long,
         value_name = "NAME|FILE",
         default_value = "sandbox",
-        help = dialect::help("How replies are read, by the dialect that the sandbox was started with"),
+        help = dialect::help("The dialect that the sandbox was started with, or that --standalone starts it with"),
     )]
     dialect: String,
     /// Starts a separate sandbox, in memory on a free port
@@ -72,16 +75,17 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
         list(json)?;
         return Ok(Exit::Done);
     };
+    let dialect = dialect::named(&arguments.dialect)?;
     let ok = super::runtime()?.block_on(async {
         if !arguments.standalone {
-            return play(scenario, arguments, Control::new(&arguments.at)?, json).await;
+            return play(scenario, arguments, dialect, Control::new(&arguments.at)?, json).await;
         }
         let config =
             Config::default().listen(std::net::SocketAddr::from(([127, 0, 0, 1], 0))).store(StoreChoice::Memory);
-        let server = Server::start(config.settings(Settings::default())).await;
+        let server = Server::start(config.settings(Settings::default().dialect(dialect.clone()))).await;
         let server = server.map_err(|error| super::sandbox::failure(&error))?;
         let base = listen_address::from_here(&server.base_url(), server.address());
-        let played = play(scenario, arguments, Control::at(&base)?, json).await;
+        let played = play(scenario, arguments, dialect, Control::at(&base)?, json).await;
         let closed = server.shutdown().await;
         let played = played?;
         closed.map_err(|error| Failure::new(Exit::Unknown, error.to_string()))?;
@@ -101,7 +105,13 @@ fn list(json: bool) -> Result<(), Failure> {
 }
 
 /// True if every step went as expected.
-async fn play(scenario: Scenario, arguments: &Arguments, control: Control, json: bool) -> Result<bool, Failure> {
+async fn play(
+    scenario: Scenario,
+    arguments: &Arguments,
+    dialect: Arc<Dialect>,
+    control: Control,
+    json: bool,
+) -> Result<bool, Failure> {
     let accounts = control.get("merchants").await.map_err(|failure| {
         if arguments.standalone {
             failure
@@ -110,7 +120,6 @@ async fn play(scenario: Scenario, arguments: &Arguments, control: Control, json:
         }
     })?;
     let account = super::sandbox::remote::account(&accounts, &arguments.merchant)?;
-    let dialect = dialect::named(&arguments.dialect)?;
     let title = format!("{}: {}", scenario.name(), scenario.about());
     let report = Report::new(json, &title, control.base().as_str().to_owned());
     let reference = arguments.reference.clone().unwrap_or_else(made_up);

@@ -75,6 +75,17 @@ fn a_story_is_told_step_by_step() {
 }
 
 #[test]
+fn a_separate_sandbox_speaks_the_dialect_of_the_client() {
+    // The documents list no code of a decline, so their dialect knows none.
+    for dialect in ["sandbox", "six-hundreds", "not-found", "terse"] {
+        for scenario in ["decline", "insufficient-funds", "challenge-failed"] {
+            pg(["trigger", scenario, "--standalone", "--dialect", dialect]).run().ends(0);
+        }
+    }
+    words("trigger decline --standalone --dialect tersee").run().ends(2).says("is not built in");
+}
+
+#[test]
 fn a_step_that_fails_is_shown_and_ends_the_story() {
     let sandbox = Running::start(&[]);
     let base = sandbox.facts["baseUrl"].as_str().unwrap();
