@@ -172,7 +172,7 @@ pub enum ChangeError {
     #[error("advanceSeconds must be a number from 0 to {MAX_ADVANCE_SECONDS}; use set to go back")]
     Advance,
     /// `set` is not a date-time.
-    #[error("set must be an RFC 3339 date-time with an offset between 1970 and 2999")]
+    #[error("set must be an RFC 3339 date-time of the years 1970 to 2999 with an offset, such as 2031-01-01T00:00:00Z")]
     Set,
     /// `speed` is not a number in range.
     #[error("speed must be a number from 0 (frozen) to {MAX_SPEED}")]

@@ -6,7 +6,12 @@ use http::{HeaderValue, Method, Request, StatusCode};
 use serde_json::{Value, json};
 
 use super::{Context, Refusal, Reply, callback};
-use crate::{addresses, cards, metrics::Metrics, settings::Settings};
+use crate::{
+    addresses, cards,
+    form::{Form, FormLimits},
+    metrics::Metrics,
+    settings::Settings,
+};
 
 mod access;
 mod accounts;
@@ -109,6 +114,12 @@ pub(super) fn call(context: &mut Context<'_>, path: &str, request: &Request<Byte
     {
         return Ok(list.no_such_entry());
     }
+    if accepted(&segments).is_some()
+        && !is_list(&segments)
+        && let Err(problem) = check_parameters(request)
+    {
+        return Ok(error(StatusCode::BAD_REQUEST, &problem));
+    }
     match (request.method(), &*segments) {
         (&Method::GET, ["merchants"]) => Ok(shown(context.merchants().view())),
         (&Method::GET, ["accounts"]) => accounts::list(context),
@@ -150,6 +161,21 @@ pub(crate) fn named_account(request: &Request<Bytes>) -> Option<String> {
     named.map(|(_, account)| account.into_owned()).filter(|account| !account.is_empty())
 }
 
+/// Whether a path is that of a list, which has more parameters and checks them itself.
+fn is_list(segments: &[&str]) -> bool {
+    matches!(segments, [name] if List::named(name).is_some())
+}
+
+/// Refuses a misspelt `?account=`: without it, a call applies to all configured accounts.
+fn check_parameters(request: &Request<Bytes>) -> Result<(), String> {
+    let query = request.uri().query().unwrap_or_default();
+    let query = Form::parse(query.as_bytes(), &FormLimits::default()).map_err(|error| error.to_string())?;
+    if query.iter().any(|(name, _)| name != "account") {
+        return Err("unknown parameter: only account is known here".to_owned());
+    }
+    Ok(())
+}
+
 fn not_accepted(segments: &[&str]) -> Answer {
     match accepted(segments) {
         Some((reason, methods)) => Answer { allow: Some(methods), ..error(StatusCode::METHOD_NOT_ALLOWED, reason) },
@@ -158,7 +184,7 @@ fn not_accepted(segments: &[&str]) -> Answer {
 }
 
 const NO_SUCH_CALL: &str = "no such call; known are merchants, accounts, cards, clock, faults, addresses, requests, transactions, \
-     tokens, sessions, authentications, checkouts, batches, callbacks and sms";
+     tokens, sessions, authentications, checkouts, batches, callbacks, sms, metrics, health/live and health/ready";
 
 /// Returns the HTTP methods of a known path: in words, and for the header `Allow`.
 fn accepted(segments: &[&str]) -> Option<(&'static str, &'static str)> {
@@ -172,7 +198,8 @@ fn accepted(segments: &[&str]) -> Option<(&'static str, &'static str)> {
             ("only GET, POST and DELETE are accepted here", "GET, HEAD, POST, DELETE")
         }
         ["merchants" | "cards" | "addresses" | "metrics"] | ["health", "live" | "ready"] => READ,
-        [list] | [list, _] if List::named(list).is_some() => READ,
+        _ if is_list(segments) => READ,
+        [list, _] if List::named(list).is_some() => READ,
         ["batches", _, "spoil"] | ["callbacks", _, "redeliver"] => ("only POST is accepted here", "POST"),
         _ => return None,
     })

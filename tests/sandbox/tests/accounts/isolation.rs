@@ -30,6 +30,37 @@ fn a_hundred_accounts_side_by_side_do_not_see_each_other() {
 }
 
 #[test]
+fn a_misspelt_account_changes_nothing_for_the_others() {
+    let mut shared = Shared::new();
+    let job = shared.account(r#"{"name":"ci-17"}"#);
+    shared.post("faults", r#"{"method":"*","kind":"garble"}"#);
+    for (method, call, body) in [
+        (Method::POST, "clock?acount=ci-17", r#"{"advanceSeconds":1}"#),
+        (Method::POST, "clock?account=ci-17&account=ci-17", r#"{"advanceSeconds":1}"#),
+        (Method::GET, "clock?x", ""),
+        (Method::POST, "faults?Account=ci-17", r#"{"method":"*","kind":"garble"}"#),
+        (Method::GET, "faults?merchant=ci-17", ""),
+        (Method::DELETE, "faults?merchant=ci-17", ""),
+        (Method::DELETE, "faults/1?acount=ci-17", ""),
+        (Method::POST, "callbacks/behaviour?acount=ci-17", r#"{"kind":"fail"}"#),
+        (Method::DELETE, "callbacks/destinations?merchant=main", ""),
+        (Method::DELETE, "cards/updater?acount=ci-17", ""),
+        (Method::DELETE, "accounts/ci-17?acount=x", ""),
+        (Method::POST, "callbacks/1/redeliver?acount=ci-17", ""),
+        (Method::GET, "merchants?limit=1", ""),
+        (Method::GET, "transactions/1?limit=1", ""),
+    ] {
+        let (status, refused) = shared.send(method, &format!("/_sandbox/{call}"), body);
+        assert_eq!((status, &refused["code"]), (400, &Value::from("invalid")), "{call}: {refused}");
+    }
+    assert_eq!(shared.get("clock")["now"], "2026-05-04T10:00:00Z");
+    assert_eq!((count(&shared.get("faults")), count(&shared.get("accounts"))), (1, 1));
+    assert_eq!(shared.send(Method::GET, "/_sandbox/nothing?x", "").0, 404);
+    let own = shared.post(&format!("clock?account={}", job.name), r#"{"advanceSeconds":1}"#);
+    assert_eq!(own["now"], "2026-05-04T10:00:01Z");
+}
+
+#[test]
 fn each_has_its_own_clock() {
     let mut shared = Shared::new();
     let (one, other, main) = (shared.account("{}"), shared.account("{}"), Job::configured("main"));

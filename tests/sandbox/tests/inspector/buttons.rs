@@ -107,7 +107,7 @@ fn callback_behaviour_is_set_and_callbacks_are_resent() {
         assert!(page.says(shown), "{}", page.text());
     }
     for (pairs, problem) in [
-        (&[("kind", "late"), ("seconds", "x"), ("times", "1")][..], "JSON object"),
+        (&[("kind", "late"), ("seconds", "x"), ("times", "1")][..], "seconds must be"),
         (&[("kind", "never"), ("times", "1")], "kind must be"),
         (&[("kind", "fail"), ("times", "0")], "times must be"),
     ] {

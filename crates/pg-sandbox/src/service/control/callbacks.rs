@@ -77,14 +77,15 @@ fn view(behaviour: &CallbackBehaviour) -> Value {
 #[serde(deny_unknown_fields)]
 struct Asked {
     kind: String,
-    seconds: Option<u64>,
-    times: Option<u32>,
+    seconds: Option<Value>,
+    times: Option<Value>,
 }
 
 fn parse(body: &[u8]) -> Result<CallbackBehaviour, String> {
     const EXAMPLE: &str = r#"the body must be a JSON object such as {"kind": "late", "seconds": 60, "times": 1}"#;
     let asked: Asked = serde_json::from_slice(body).map_err(|_| EXAMPLE.to_owned())?;
-    let misbehaviour = match (&*asked.kind, asked.seconds) {
+    let seconds = asked.seconds.as_ref().map(|seconds| seconds.as_u64().unwrap_or(u64::MAX));
+    let misbehaviour = match (&*asked.kind, seconds) {
         ("fail", None) => Misbehaviour::Fail,
         ("twice", None) => Misbehaviour::Twice,
         ("late", Some(seconds)) if seconds <= u64::from(MAX_ADVANCE_SECONDS) => Misbehaviour::Late { seconds },
@@ -92,8 +93,9 @@ fn parse(body: &[u8]) -> Result<CallbackBehaviour, String> {
         ("fail" | "twice", Some(_)) => return Err("seconds are for the kind late only".to_owned()),
         _ => return Err("kind must be fail, late or twice".to_owned()),
     };
-    match asked.times.unwrap_or(1) {
-        times @ 1..=MOST => Ok(CallbackBehaviour { misbehaviour, times }),
+    let times = asked.times.as_ref().map_or(Some(1), Value::as_u64).and_then(|times| u32::try_from(times).ok());
+    match times {
+        Some(times @ 1..=MOST) => Ok(CallbackBehaviour { misbehaviour, times }),
         _ => Err(format!("times must be a whole number from 1 to {MOST}")),
     }
 }
@@ -125,6 +127,9 @@ mod tests {
             (r#"{"kind":"never"}"#, "fail, late or twice"),
             (r#"{"kind":"late"}"#, "seconds must"),
             (r#"{"kind":"late","seconds":99999999999}"#, "seconds must"),
+            (r#"{"kind":"late","seconds":-1}"#, "seconds must"),
+            (r#"{"kind":"late","seconds":"60"}"#, "seconds must"),
+            (r#"{"kind":"fail","times":-1}"#, "times must"),
             (r#"{"kind":"fail","seconds":1}"#, "late only"),
             (r#"{"kind":"fail","times":0}"#, "times must"),
             (r#"{"kind":"fail","times":1001}"#, "times must"),

@@ -159,7 +159,7 @@ fn fits(method: &str, kind: FaultKind) -> Result<(), String> {
         ))
     } else if method == Fault::PAGE && !silent {
         let [.., no_response, charged] = FaultKind::NAMES;
-        Err(format!("{} meets {no_response} and {charged} only", Fault::PAGE))
+        Err(format!("the only kinds for {} are {no_response} and {charged}", Fault::PAGE))
     } else {
         Ok(())
     }
@@ -265,7 +265,10 @@ mod tests {
             (r#"{"method":"*","kind":"status","status":200}"#, "status must be a whole number from 400 to 599"),
             (r#"{"method":"*","kind":"status","status":"503"}"#, "status must be"),
             (r#"{"method":"transaction/lookup","kind":"no-response"}"#, "no-response is for methods that ask the bank"),
-            (r#"{"method":"page/pay","kind":"garble"}"#, "page/pay meets no-response and no-response-charged only"),
+            (
+                r#"{"method":"page/pay","kind":"garble"}"#,
+                "the only kinds for page/pay are no-response and no-response-charged",
+            ),
             (r#"{"method":"*","kind":"garble","status":503}"#, "status is for the kind status only"),
             (r#"{"method":"*","kind":"status","delaySeconds":1}"#, "delaySeconds is for the kind delay only"),
         ] {
