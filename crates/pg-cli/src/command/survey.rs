@@ -13,7 +13,7 @@ use std::{
 };
 
 use pg_hyper::DurableFile;
-use pg_model::{Dialect, Encoding, method::AuthScheme};
+use pg_model::{Currency, Dialect, Encoding, method::AuthScheme};
 use pg_proto::{Account, machine::SavedState};
 use pg_survey::{Conclusion, Cost, Ending, Options, Report, Survey};
 
@@ -68,7 +68,7 @@ pub(crate) struct Arguments {
     #[arg(long = "card", value_name = "ROLE=CARD")]
     card: Vec<String>,
     /// Currency of payments
-    #[arg(long, value_name = "CODE", default_value = "GBP")]
+    #[arg(long, value_name = "CODE", default_value = "GBP", value_parser = currency)]
     currency: String,
     /// Maximum number of requests per minute; choose fewer if other programs use the account
     #[arg(long, value_name = "NUMBER", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100))]
@@ -94,6 +94,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
+    check_files(&arguments)?;
     let ours = arguments.against.as_deref().map_or_else(|| Ok(pg_sandbox::dialect()), dialect::named)?;
     let mut options = Options::default();
     options.payments = arguments.with_payments;
@@ -134,6 +135,32 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     let error = report.with(Conclusion::Error).next().map(|finding| &*finding.remark);
     let differs = arguments.against.is_some() && report.with(Conclusion::Differs).next().is_some();
     exit(&report.ending, error, differs, arguments.with_payments)
+}
+
+/// A code of another form, or one that no service has, makes the service's error a finding about something else.
+fn currency(code: &str) -> Result<String, String> {
+    if Currency::from(code).exponent().is_some() {
+        return Ok(code.to_owned());
+    }
+    Err("expected a currency of ISO 4217 in capital letters, such as GBP".to_owned())
+}
+
+/// Refuses to overwrite a file that the survey reads, or to write two things to one file.
+fn check_files(arguments: &Arguments) -> Result<(), Failure> {
+    let files = [
+        ("--write", arguments.write.as_deref()),
+        ("--throttle", arguments.throttle.as_deref()),
+        ("--cards", arguments.cards.as_deref().map(Path::new)),
+    ];
+    for (at, (flag, file)) in files.iter().enumerate() {
+        let same = files[..at].iter().find(|(_, other)| file.is_some() && other == file);
+        if let Some((other, _)) = same {
+            return Err(Failure::misuse(format!(
+                "{flag} and {other} name the same file; choose another for one of them"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Returns the file with requests and failed logins: that of `--throttle`, or one beside the file of `--write`.

@@ -74,6 +74,23 @@ fn three_dialects_are_found_written_and_agree_with_a_second_survey() {
 }
 
 #[test]
+fn wrong_values_are_refused_before_anything_is_sent() {
+    let sandbox = Running::start(&[]);
+    for (flags, says) in [
+        ("--currency pounds", "expected a currency of ISO 4217"),
+        ("--currency GPB", "expected a currency of ISO 4217"),
+        ("--currency gbp", "expected a currency of ISO 4217"),
+        ("--write own.toml --throttle own.toml", "--throttle and --write name the same file"),
+        ("--write cards.txt --cards cards.txt", "--cards and --write name the same file"),
+    ] {
+        survey(&sandbox, "main", flags).ends(2).says(says);
+    }
+    let requests =
+        words(&format!("sandbox list requests --json --sandbox {}", sandbox.facts["baseUrl"].as_str().unwrap()));
+    assert_eq!(requests.run().ends(0).out.trim(), "[]");
+}
+
+#[test]
 fn the_strict_account_works_after_a_survey_and_wrong_credentials_cost_one_request() {
     let sandbox = Running::start(&[]);
     survey(&sandbox, "strict", "--with-wrong-password").ends(0).prints("wrong-password");
