@@ -17,14 +17,15 @@ pub(crate) struct Metrics(Mutex<Counts>);
 #[derive(Debug, Default)]
 struct Counts {
     /// By service, method and status. Both names are of the sandbox's own tables, so that callers cannot add to them.
-    requests: BTreeMap<(&'static str, &'static str, u16), u64>,
+    /// There is no status if the connection was closed instead.
+    requests: BTreeMap<(&'static str, &'static str, Option<u16>), u64>,
     committed: u64,
     undone: u64,
 }
 
 impl Metrics {
-    /// Counts an answered request.
-    pub(crate) fn request(&self, route: &Route, status: StatusCode) {
+    /// Counts a request with the status that is sent, or `None` if no reply is sent.
+    pub(crate) fn request(&self, route: &Route, status: Option<StatusCode>) {
         let (service, method) = match route {
             Route::Method(info, _) => (info.service.name, info.name),
             Route::NoMethod(_) => ("unknown", ""),
@@ -33,7 +34,7 @@ impl Metrics {
             Route::Pay(_) | Route::Challenge(_) | Route::SessionError => ("page", ""),
             Route::Root | Route::Nowhere => ("none", ""),
         };
-        *self.counts().requests.entry((service, method, status.as_u16())).or_default() += 1;
+        *self.counts().requests.entry((service, method, status.map(|status| status.as_u16()))).or_default() += 1;
     }
 
     /// Counts a group of requests that was committed.
@@ -63,8 +64,9 @@ impl Counts {
     fn write(&self, text: &mut String) -> fmt::Result {
         let heading =
             |text: &mut String, name: &str, help: &str| writeln!(text, "# HELP {name} {help}\n# TYPE {name} counter");
-        heading(text, "pg_sandbox_requests_total", "Requests that were answered.")?;
+        heading(text, "pg_sandbox_requests_total", "Requests by the status of the reply; none if no reply was sent.")?;
         for ((service, method, status), count) in &self.requests {
+            let status = status.map_or_else(|| "none".to_owned(), |status| status.to_string());
             let slash = if method.is_empty() { "" } else { "/" };
             writeln!(
                 text,
@@ -90,9 +92,9 @@ mod tests {
     fn a_path_of_a_caller_is_no_label() {
         let metrics = Metrics::default();
         for path in ["/v3/transaction/auth/json", "/v3/transaction/auth", "/v3/token/\"x", "/_sandbox/clock", "/y\"x"] {
-            metrics.request(&Route::of(path), StatusCode::OK);
+            metrics.request(&Route::of(path), Some(StatusCode::OK));
         }
-        metrics.request(&Route::of("/v3/transaction/auth"), StatusCode::BAD_REQUEST);
+        metrics.request(&Route::of("/v3/transaction/auth"), Some(StatusCode::BAD_REQUEST));
         metrics.committed();
         let lines: Vec<_> = metrics.text().lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect();
         assert_eq!(

@@ -28,7 +28,7 @@ impl Counters {
         let is_head = request.method() == Method::HEAD;
         let answer = Answer::new(service::metrics(&self.settings, &self.metrics, request), Basis::default());
         let response = if is_head { answer.without_body() } else { answer }.into_response();
-        self.metrics.request(&Route::of(request.uri().path()), response.status());
+        self.metrics.request(&Route::of(request.uri().path()), Some(response.status()));
         if let Some(log) = &self.settings.log {
             events::control(log, real_now, request, is_head, response.status());
         }

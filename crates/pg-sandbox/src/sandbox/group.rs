@@ -5,6 +5,7 @@ use http::Response;
 
 use super::{Sandbox, events, expected};
 use crate::{
+    extensions::ResponseDelivery,
     inbound::Inbound,
     route::Route,
     store::{Change, StoreError},
@@ -40,7 +41,8 @@ impl Sandbox {
         let journaled = self.journal.last();
         let responses = self.answer_or_split(real_now, requests, more);
         for (inbound, response) in requests.iter().zip(&responses) {
-            self.metrics.request(&inbound.route, response.status());
+            let is_sent = ResponseDelivery::of(response) != ResponseDelivery::Close;
+            self.metrics.request(&inbound.route, is_sent.then(|| response.status()));
         }
         if let Some(log) = &self.settings.log {
             self.journal.after(journaled).for_each(|entry| events::request(log, &entry.entry()));

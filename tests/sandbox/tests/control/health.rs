@@ -37,6 +37,21 @@ fn a_probe_of_another_machine_is_answered_and_learns_nothing() {
 }
 
 #[test]
+fn a_request_without_a_reply_is_counted_without_a_status() {
+    let mut sandbox = pg_stores::sandbox();
+    for kind in ["drop-request", "drop-reply"] {
+        let fault = format!(r#"{{"method":"token/lookup","kind":"{kind}"}}"#);
+        let now = Timestamp::parse("2026-05-04T10:00:00Z").unwrap();
+        sandbox.handle(now, Request::post("/_sandbox/faults").body(Bytes::from(fault)).unwrap());
+        asked(&mut sandbox, Method::POST, "/v3/token/lookup/json", Ipv4Addr::LOCALHOST);
+    }
+    let response = asked(&mut sandbox, Method::GET, "/_sandbox/metrics", Ipv4Addr::LOCALHOST);
+    let text = String::from_utf8(response.body().to_vec()).unwrap();
+    let counted: Vec<&str> = text.lines().filter(|line| line.contains("token/lookup")).collect();
+    assert_eq!(counted, ["pg_sandbox_requests_total{method=\"token/lookup\",status=\"none\"} 2"]);
+}
+
+#[test]
 fn the_counters_count_what_was_answered() {
     let mut sandbox = pg_stores::sandbox();
     for _ in 0..3 {
