@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
-use pg_hyper::{HyperTransport, Transport, TransportError};
+use pg_hyper::{HyperTransport, Transport, TransportError, TransportErrorKind};
 use pg_model::{Secret, mask};
 use pg_proto::BaseUrl;
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
 use crate::{
+    account::variable,
     failure::{Exit, Failure},
     transport::{certificate_advice, transport},
 };
@@ -81,10 +82,9 @@ impl Control {
     /// # Errors
     /// If the address or the token is invalid.
     pub(crate) fn new(flags: &SandboxFlags) -> Result<Self, Failure> {
-        let variable = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
         let (address, from) = match &flags.sandbox {
             Some(address) => (address.clone(), "--sandbox"),
-            None => variable(ADDRESS).map_or_else(|| (USUAL.to_owned(), "--sandbox"), |address| (address, ADDRESS)),
+            None => variable(ADDRESS)?.map_or_else(|| (USUAL.to_owned(), "--sandbox"), |address| (address, ADDRESS)),
         };
         // The page that `pg sandbox` prints leads to /_sandbox/: accept that address too.
         let address = address.trim_end_matches('/').trim_end_matches("/_sandbox");
@@ -103,7 +103,7 @@ impl Control {
                 )));
             }
         };
-        Ok(Self { base, account: None, token: variable(TOKEN).map(Secret::from), http, recognised: OnceCell::new() })
+        Ok(Self { base, account: None, token: variable(TOKEN)?.map(Secret::from), http, recognised: OnceCell::new() })
     }
 
     /// Creates a client for calls about the account that the flags name.
@@ -236,7 +236,10 @@ impl Control {
                 "no sandbox answers at {base}: {kind}; start one with `pg sandbox`, or name another with --sandbox URL"
             )
         } else {
-            format!("the sandbox at {base} did not reply: {kind}; check whether it still runs")
+            // A server that speaks TLS answers plain HTTP with an alert.
+            let may_be_tls = base.starts_with("http://") && matches!(kind, TransportErrorKind::Connection(_));
+            let or = if may_be_tls { ", and whether it needs https" } else { "" };
+            format!("the sandbox at {base} did not reply: {kind}; check whether it still runs{or}")
         };
         Failure::new(Exit::NotReachable, message)
     }

@@ -47,6 +47,14 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_millis(milliseconds.round() as u64))
 }
 
+/// Reads a duration that has a limit, which `limit` names.
+///
+/// # Errors
+/// As [`parse`], or if it is longer.
+pub(crate) fn up_to(text: &str, longest: Duration, limit: &str) -> Result<Duration, String> {
+    parse(text).and_then(|found| if found <= longest { Ok(found) } else { Err(format!("at most {limit}")) })
+}
+
 /// Returns a duration for people, in its two largest units.
 pub(crate) fn shown(seconds: u64) -> String {
     let parts = [(86_400, "d"), (3_600, "h"), (60, "m"), (1, "s")];

@@ -51,6 +51,9 @@ struct Report {
     /// Whether a log on standard error has it already.
     #[serde(skip)]
     is_logged: bool,
+    /// Whether `--json` was given where no flag is read: after a subcommand that does not exist.
+    #[serde(skip)]
+    is_for_programs: bool,
 }
 
 /// One broken rule.
@@ -119,6 +122,17 @@ impl Failure {
     pub(crate) fn logged(mut self) -> Self {
         self.report.is_logged = true;
         self
+    }
+
+    /// Sets whether it is also written as JSON although no `--json` was read.
+    pub(crate) fn for_programs(mut self, is_for_programs: bool) -> Self {
+        self.report.is_for_programs = is_for_programs;
+        self
+    }
+
+    /// Whether it is also written as JSON although no `--json` was read.
+    pub(crate) fn is_for_programs(&self) -> bool {
+        self.report.is_for_programs
     }
 
     /// Its message.

@@ -29,6 +29,7 @@ mod failure;
 mod indented;
 mod listen_address;
 mod memory;
+mod misuse;
 mod open_files;
 mod output;
 mod redactor;
@@ -39,14 +40,11 @@ mod suggestion;
 mod table;
 mod transport;
 
-use std::{io::Write, process::ExitCode};
+use std::process::ExitCode;
 
 use clap::Parser;
 use mimalloc::MiMalloc;
-use pg_model::mask;
 use zeroizing_alloc::ZeroAlloc;
-
-use crate::failure::{Exit, Failure};
 
 /// Client for one card payment service: reference, calls, signatures, session data, and a sandbox of the service.
 ///
@@ -89,7 +87,7 @@ fn main() -> ExitCode {
     memory::keep_to_itself();
     let arguments = match Arguments::try_parse_from(command::rehearse::with_json_file(std::env::args_os())) {
         Ok(arguments) => arguments,
-        Err(error) => return not_understood(&error),
+        Err(error) => return misuse::not_understood(&error),
     };
     let json = arguments.json;
     argument::warn_of_card_numbers(std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()));
@@ -97,40 +95,4 @@ fn main() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(failure) => output::failure(&failure, json).into(),
     }
-}
-
-/// Returns a text with the standard library's messages about numbers in words for users.
-fn in_plain_words(text: String) -> String {
-    [
-        ("invalid digit found in string", "expected a whole number"),
-        ("cannot parse integer from empty string", "expected a whole number"),
-        ("number too large to fit in target type", "the number is too large"),
-    ]
-    .into_iter()
-    .fold(text, |text, (told, plain)| text.replace(told, plain))
-}
-
-/// Prints clap's output: help, version, or the error in the arguments.
-fn not_understood(error: &clap::Error) -> ExitCode {
-    let text = error.to_string();
-    // The argument may be a card number, if a name was left out.
-    let masked = in_plain_words(mask::text(&text));
-    let masked = output::harmless_lines(&masked);
-    let first = masked.lines().next().unwrap_or_default().trim_start_matches("error: ");
-    if error.use_stderr() && command::sandbox::logs_as_json(std::env::args_os()) {
-        command::sandbox::log_misuse(first);
-    } else if !error.use_stderr() {
-        return match output::printed(error.print().and_then(|()| std::io::stdout().flush())) {
-            Ok(()) => Exit::Done.into(),
-            Err(failure) => output::failure(&failure, false).into(),
-        };
-    } else if masked != text {
-        drop(write!(std::io::stderr(), "{masked}"));
-    } else {
-        drop(error.print());
-    }
-    if std::env::args_os().any(|argument| argument == "--json") {
-        output::failure_as_json(&Failure::misuse(first));
-    }
-    Exit::Misuse.into()
 }

@@ -114,7 +114,7 @@ fn replaced(text: &str, is_meant: impl Fn(char) -> bool, by: impl Fn(char, &mut 
 /// Reports a failure on stderr, and with `--json` as JSON on stdout. Returns the exit code.
 pub(crate) fn failure(failure: &Failure, as_json: bool) -> Exit {
     failure.lines().iter().for_each(|line| say(line));
-    if as_json {
+    if as_json || failure.is_for_programs() {
         failure_as_json(failure);
     }
     failure.exit()

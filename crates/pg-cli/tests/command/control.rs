@@ -102,9 +102,14 @@ fn mistyped_words_are_reported_with_a_suggestion() {
         ("sandbox faults add transaction/auth drop-repyl", "drop-reply"),
         ("sandbox faults add transaction/auth delay", "needs --delay"),
         ("sandbox faults add transaction/auth garble --status 500", "--status is for the kind status only"),
-        ("sandbox faults add transaction/auth status --status 200", "400..=599"),
+        ("sandbox faults add transaction/auth status --status 200", "200 is not from 400 to 599"),
         ("sandbox faults add any status --times many", "expected a whole number"),
         ("sandbox clock advance soon", "expected a duration such as 90s"),
+        ("sandbox clock advance -5m", "the clock advances only; `pg sandbox clock set TIME` sets it back"),
+        ("sandbox clock advance -5", "the clock advances only"),
+        ("sandbox clock advance 40000d", "at most 100 years, which are 36525d"),
+        ("sandbox clock advance 5m --sandbx x", "unexpected argument '--sandbx'"),
+        ("sandbox faults add any delay --delay 2h", "at most 1h"),
         ("sandbox clock speed fast", "a number from 0 to 100000"),
         ("sandbox clock 31m", "no subcommand \"31m\"; did you mean `pg sandbox clock advance 31m`?"),
         ("sandbox clock 2031-01-01T00:00:00Z", "did you mean `pg sandbox clock set 2031-01-01T00:00:00Z`?"),
@@ -124,6 +129,46 @@ fn mistyped_words_are_reported_with_a_suggestion() {
     ] {
         words(command).run().ends(2).says(says);
     }
+}
+
+#[test]
+fn errors_as_json_have_the_names_values_and_suggestions() {
+    for (command, says) in [
+        ("sandbox faults add", "arguments were not provided: <METHOD>, <KIND>"),
+        ("sandbox faults add transaction/auth drop-repl", "[possible values: drop-request, drop-reply,"),
+        ("sandbox faults add transaction/auth drop-repl", "tip: a similar value exists: 'drop-reply'"),
+        ("sandbox lst", "tip: a similar subcommand exists: 'list'"),
+        ("sandbox clock stop", "pg sandbox clock has no subcommand"),
+        ("sandbox cards stop", "pg sandbox cards has no subcommand"),
+        ("config", "[subcommands: show, set,"),
+    ] {
+        let ended = words(&format!("{command} --json")).run().ends(2);
+        let error: Value = serde_json::from_str(&ended.out).unwrap_or_else(|_| panic!("{command}: {}", ended.out));
+        let message = error["error"]["message"].as_str().unwrap();
+        assert!(message.contains(says) && !message.contains("Usage"), "{command}: {message}");
+        assert_eq!(error["exit"], 2);
+    }
+    assert_eq!(words("sandbox clock stop").run().ends(2).out, "");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_address_that_is_not_text_is_refused() {
+    let not_text = |name| pg(["sandbox", "clock"]).env_bytes(name, b"\xff");
+    for name in ["PG_SANDBOX_URL", "PG_CONTROL_TOKEN"] {
+        not_text(name).run().ends(2).says(&format!("the environment variable {name} is not valid UTF-8"));
+    }
+}
+
+#[test]
+fn a_list_of_an_account_that_does_not_exist_is_refused() {
+    let sandbox = Running::start(&[]);
+    told(&sandbox, "sandbox account new ci-1").ends(0);
+    told(&sandbox, "sandbox list transactions --merchant ci-1").ends(0).says("no transactions");
+    told(&sandbox, "sandbox list transactions --merchant main").ends(0).says("no transactions");
+    told(&sandbox, "sandbox list transactions --merchant mian").ends(2).says("did you mean main?");
+    told(&sandbox, "sandbox callbacks list").ends(0).says("no callbacks yet");
+    told(&sandbox, "sandbox batches list").ends(0).says("no batches yet");
 }
 
 #[test]

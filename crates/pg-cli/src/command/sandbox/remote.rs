@@ -117,7 +117,7 @@ fn unknown_subcommand<S: Subcommand>(name: &str, words: &[String], meant: Option
         meant.map_or_else(|| format!("see `pg sandbox {name} --help`"), |meant| format!("did you mean `{meant}`?"));
     // The word may be a card number.
     let said = format!("pg sandbox {name} has no subcommand {word:?}; {meant}");
-    Failure::misuse(pg_model::mask::text(&said))
+    Failure::misuse(pg_model::mask::text(&said)).for_programs(words.iter().any(|word| word == "--json"))
 }
 
 #[cfg(test)]

@@ -29,6 +29,8 @@ pub(crate) struct Arguments {
 
 #[derive(clap::Subcommand)]
 enum What {
+    /// Lists batches, newest first
+    List,
     /// Shows one batch with every card, masked
     Show {
         /// The batch key
@@ -46,7 +48,7 @@ enum What {
 pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure> {
     let control = Control::at_account(&arguments.at)?;
     match arguments.what {
-        None => {
+        None | Some(What::List) => {
             let batches = control.get("batches").await?;
             print_list(&batches, json, "pg: no batches yet", shown)
         }

@@ -43,6 +43,12 @@ pub(crate) struct Arguments {
 
 #[derive(clap::Subcommand)]
 enum What {
+    /// Lists callbacks, newest first
+    List {
+        /// Maximum number of entries to list
+        #[arg(long, value_name = "NUMBER", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1000))]
+        limit: u32,
+    },
     /// Shows one callback with its body
     Show {
         /// The callback's id
@@ -124,6 +130,7 @@ pub(super) async fn run(arguments: Arguments, json: bool) -> Result<Exit, Failur
     let control = Control::at_account(&arguments.at)?;
     match arguments.what {
         None => list(&control, arguments.limit, json).await,
+        Some(What::List { limit }) => list(&control, limit, json).await,
         Some(What::Show { id }) => {
             let callback = control.get(&format!("callbacks/{}", segment(&id))).await?;
             print(&callback, json, whole)

@@ -42,7 +42,7 @@ enum What {
     #[command(after_help = "Examples:\n  pg sandbox clock advance 2m    account updater batches finish")]
     Advance {
         /// How far: 90s, 31m, 2h30m, 1d; a bare number means seconds
-        #[arg(value_name = "DURATION", value_parser = duration::parse)]
+        #[arg(value_name = "DURATION", allow_hyphen_values = true, value_parser = forward)]
         by: Duration,
     },
     /// Sets the clock, forward or back
@@ -75,6 +75,17 @@ fn meant_by(word: &str) -> Option<String> {
         _ => return None,
     };
     Some(format!("pg sandbox clock {verb} {word}"))
+}
+
+/// The longest step of the clock, as the sandbox limits it: 100 years.
+const LONGEST_STEP: Duration = Duration::from_secs(36_525 * 86_400);
+
+/// Reads a step of the clock.
+fn forward(text: &str) -> Result<Duration, String> {
+    if text.strip_prefix('-').is_some_and(|rest| duration::parse(rest).is_ok()) {
+        return Err("the clock advances only; `pg sandbox clock set TIME` sets it back".to_owned());
+    }
+    duration::up_to(text, LONGEST_STEP, "100 years, which are 36525d")
 }
 
 fn factor(text: &str) -> Result<f64, String> {

@@ -56,8 +56,8 @@ Examples:
         /// How many calls it applies to
         #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
         times: u32,
-        /// The delay of the reply, on the real clock; for delay only
-        #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
+        /// The delay of the reply, on the real clock, at most 1h; for delay only
+        #[arg(long, value_name = "DURATION", value_parser = delay)]
         delay: Option<Duration>,
         /// The HTTP status of the reply, 500 if not given; for status only
         #[arg(long, value_name = "STATUS", value_parser = clap::value_parser!(u16).range(400..=599))]
@@ -130,6 +130,11 @@ pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure>
             })
         }
     }
+}
+
+/// Reads a delay, within the limit of the sandbox.
+fn delay(text: &str) -> Result<Duration, String> {
+    duration::up_to(text, Duration::from_secs(3600), "1h")
 }
 
 /// Returns the body of `POST /_sandbox/faults`.

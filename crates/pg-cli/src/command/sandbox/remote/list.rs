@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{print, print_list, segment, text, whole};
+use super::{accounts, print, print_list, segment, text, whole};
 use crate::{
     control::{AccountFlags, Control},
     failure::Failure,
@@ -87,19 +87,37 @@ pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure>
     let mut query = form_urlencoded::Serializer::new(String::new());
     query.append_pair("limit", &arguments.limit.to_string());
     let method = arguments.method.as_deref().map(reference::method).transpose()?.map(reference::path);
-    let given =
-        [("before", arguments.before), ("merchant", arguments.merchant), ("method", method), ("find", arguments.find)];
+    let given = [
+        ("before", &arguments.before),
+        ("merchant", &arguments.merchant),
+        ("method", &method),
+        ("find", &arguments.find),
+    ];
     for (name, value) in given {
         if let Some(value) = value {
-            query.append_pair(name, &value);
+            query.append_pair(name, value);
         }
     }
     let entries = control.get(&format!("{name}?{}", query.finish())).await?;
+    if let Some(merchant) = &arguments.merchant
+        && entries.as_array().is_some_and(Vec::is_empty)
+    {
+        check_account(&control, merchant).await?;
+    }
     print_list(&entries, json, &format!("pg: no {name}"), |entries| match arguments.list {
         List::Requests => requests(entries),
         List::Transactions => transactions(entries),
         _ => others(entries),
     })
+}
+
+/// Checks that an account without entries exists. One with entries may have been removed from the config file since.
+async fn check_account(control: &Control, name: &str) -> Result<(), Failure> {
+    let made = control.of_account(name).await?;
+    if made.is_shared() {
+        accounts::find(&control.get("merchants").await?, name)?;
+    }
+    Ok(())
 }
 
 fn requests(entries: &[Value]) -> String {
