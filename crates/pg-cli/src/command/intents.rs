@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
     /// The store: a SQLite file, or postgres://user@host:port/database
     #[arg(long, value_name = "FILE|URL", env = "PG_INTENTS_STORE", hide_env_values = true)]
     store: String,
-    /// Shows payments of this account only, as the store names it
+    /// The account, as the store names it: only its payments are shown or directed; resume needs it
     #[arg(long, value_name = "ACCOUNT", global = true)]
     account: Option<String>,
     /// The key file of a sealed store, 64 hexadecimal digits; without it, PG_INTENTS_KEY holds the key. Without a key,
@@ -143,7 +143,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
             return postgres(&arguments, json).await;
         }
         match arguments.action {
-            Some(Action::Migrate { print: true }) => return print(pg_intents::SQLITE_MIGRATIONS),
+            Some(Action::Migrate { print: true }) => return print(pg_intents::SQLITE_MIGRATIONS, json),
             Some(Action::Migrate { print: false }) => {}
             // Reading must not create a missing file.
             _ => check_file(&arguments.store)?,
@@ -178,7 +178,7 @@ pub(super) fn check_file(store: &str) -> Result<(), Failure> {
 async fn postgres(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
     use pg_intents::{POSTGRES_MIGRATIONS, PostgresStore};
     let store = match arguments.action {
-        Some(Action::Migrate { print: true }) => return print(POSTGRES_MIGRATIONS),
+        Some(Action::Migrate { print: true }) => return print(POSTGRES_MIGRATIONS, json),
         Some(Action::Migrate { print: false }) => PostgresStore::migrate(&arguments.store).await,
         _ => PostgresStore::connect(&arguments.store).await,
     };
@@ -190,8 +190,12 @@ async fn postgres(_: &Arguments, _: bool) -> Result<Exit, Failure> {
     Err(super::without_postgres())
 }
 
-fn print(migrations: &[&str]) -> Result<Exit, Failure> {
-    output::page(migrations.concat().trim_end())?;
+fn print(migrations: &[&str], json: bool) -> Result<Exit, Failure> {
+    if json {
+        output::json(&serde_json::json!({ "statements": migrations }))?;
+    } else {
+        output::page(migrations.concat().trim_end())?;
+    }
     Ok(Exit::Done)
 }
 
@@ -211,8 +215,7 @@ async fn act<S: IntentStore>(store: &S, arguments: &Arguments, json: bool) -> Re
     match &arguments.action {
         None => list(store, arguments, json).await,
         Some(Action::Migrate { .. }) => {
-            output::say("the store has every table that this program needs");
-            Ok(Exit::Done)
+            told("the store has every table that this program needs", json, &serde_json::json!({ "migrated": true }))
         }
         Some(Action::Reseal { .. }) => Err(Failure::misuse(sealing::NO_KEY)),
         Some(Action::Show(one)) => {
@@ -226,9 +229,9 @@ async fn act<S: IntentStore>(store: &S, arguments: &Arguments, json: bool) -> Re
             }
             Ok(Exit::Done)
         }
-        Some(Action::Reconcile(one)) => direct(store, arguments, one, Directive::Reconcile).await,
-        Some(Action::Park(one)) => direct(store, arguments, one, Directive::Park).await,
-        Some(Action::Resume) => resume(store, arguments).await,
+        Some(Action::Reconcile(one)) => direct(store, arguments, one, Directive::Reconcile, json).await,
+        Some(Action::Park(one)) => direct(store, arguments, one, Directive::Park, json).await,
+        Some(Action::Resume) => resume(store, arguments, json).await,
     }
 }
 
@@ -298,6 +301,7 @@ async fn direct<S: IntentStore>(
     arguments: &Arguments,
     one: &One,
     directive: Directive,
+    json: bool,
 ) -> Result<Exit, Failure> {
     let row = find(store, arguments, one).await?;
     if !store.direct(&row.key, directive).await.map_err(failure)? {
@@ -305,10 +309,21 @@ async fn direct<S: IntentStore>(
         let outcome = outcome.unwrap_or("its outcome is sealed");
         return Err(Failure::new(Exit::Refused, format!("{}: it has ended: {outcome}", one.reference)));
     }
-    output::say(match directive {
-        Directive::Park => "parked: no worker touches it until `pg intents reconcile`",
-        Directive::Reconcile => "a worker takes it as soon as one is free",
-    });
+    let (name, text) = match directive {
+        Directive::Park => ("park", "parked: no worker touches it until `pg intents reconcile`"),
+        Directive::Reconcile => ("reconcile", "a worker takes it as soon as one is free"),
+    };
+    let IntentKey { account, reference } = &row.key;
+    told(text, json, &serde_json::json!({ "account": account, "reference": reference, "directive": name }))
+}
+
+/// Reports what was done: to programs on standard output, to people on standard error.
+fn told(text: &str, json: bool, value: &serde_json::Value) -> Result<Exit, Failure> {
+    if json {
+        output::json(value)?;
+    } else {
+        output::say(text);
+    }
     Ok(Exit::Done)
 }
 
@@ -325,7 +340,7 @@ async fn tell_stops<S: IntentStore>(store: &S, rows: &[IntentRow], told: &mut Ha
     Ok(())
 }
 
-async fn resume<S: IntentStore>(store: &S, arguments: &Arguments) -> Result<Exit, Failure> {
+async fn resume<S: IntentStore>(store: &S, arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
     let Some(account) = arguments.account.as_deref() else {
         return Err(Failure::misuse("resume needs --account, the account as `pg intents` shows it"));
     };
@@ -333,10 +348,10 @@ async fn resume<S: IntentStore>(store: &S, arguments: &Arguments) -> Result<Exit
         return Err(Failure::new(Exit::Refused, format!("{account}: sending is not stopped for this account")));
     };
     store.stop(account, None).await.map_err(failure)?;
-    output::say(&format!(
+    let text = format!(
         "all processes of {account} may send again (it was stopped: {reason}); processes with the wrong credentials need a restart"
-    ));
-    Ok(Exit::Done)
+    );
+    told(&text, json, &serde_json::json!({ "account": account, "resumed": true, "reason": reason }))
 }
 
 fn shown(row: &IntentRow, with_history: bool) -> Shown<'_> {

@@ -71,6 +71,13 @@ async fn operators_see_show_reconcile_and_park_over_postgres() {
 async fn operators_see<S: IntentStore>(path: &str, store: &S) {
     pg(["intents", "--store", path]).run().ends(0).says("no payments");
     pg(["intents", "--store", path, "migrate", "--print"]).run().ends(0).prints("CREATE TABLE payment_intents");
+    let json = |arguments: &[&str]| {
+        let ended = pg([&["intents", "--json", "--store", path], arguments].concat()).run().ends(0);
+        serde_json::from_str::<Value>(&ended.out).unwrap_or_else(|error| panic!("{error}: {}", ended.out))
+    };
+    assert_eq!(json(&["migrate"])["migrated"], true);
+    let statements = &json(&["migrate", "--print"])["statements"];
+    assert!(statements[0].as_str().unwrap().contains("CREATE TABLE"), "{statements}");
     begun(store, "shop", "order-open").await;
     let held = begun(store, "shop", "order-ended").await;
     let outcome = r#"{"outcome":"approved"}"#.to_owned();
@@ -96,6 +103,12 @@ async fn operators_see<S: IntentStore>(path: &str, store: &S) {
     let reconciled = row(store, "order-open").await;
     assert_eq!((reconciled.status, reconciled.is_due()), (IntentStatus::Open, true));
     of_shop("reconcile", "order-ended").ends(1).says("it has ended");
+    let of_shop_as_json = |action: &[&str]| json(&[&["--account", "shop"], action].concat());
+    let parked = of_shop_as_json(&["park", "order-open"]);
+    assert_eq!((&parked["reference"], &parked["directive"]), (&"order-open".into(), &"park".into()));
+    assert_eq!(of_shop_as_json(&["reconcile", "order-open"])["directive"], "reconcile");
+    store.stop("shop", Some("wrong credentials")).await.unwrap();
+    assert_eq!(of_shop_as_json(&["resume"])["reason"], "wrong credentials");
     store.stop("shop", Some("wrong credentials")).await.unwrap();
     pg(["intents", "--store", path, "--account", "shop", "resume"]).run().ends(0).says("may send again");
     assert_eq!(store.stopped("shop").await.unwrap(), None);
