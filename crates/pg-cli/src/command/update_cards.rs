@@ -167,6 +167,12 @@ impl Arguments {
     /// Returns the state that an earlier run has stored, or a new one; and whether it is an old one.
     fn state(&self, input: &Input, api_key: &str, json: bool) -> Result<(State, bool), Failure> {
         let output = self.output.clone().unwrap_or_else(|| self.usual_output(input, json));
+        if let Some(path) = input.path() {
+            let state = state::path_beside(path);
+            results::check_apart(&output, path, "the input")?;
+            results::check_apart(&output, &durable::new_of(&state), "a part of the state file")?;
+            results::check_apart(&output, &state, "the state file")?;
+        }
         let format = self.format.unwrap_or_else(|| usual_format(&output, json));
         let new = State::new(input, state::print_of_account(api_key), output, format);
         let Some(path) = input.path().map(state::path_beside).filter(|_| !self.restart) else {

@@ -10,7 +10,7 @@ use std::{
 /// Replaces a file's text atomically: after a crash at any moment the file has the old or the new text. Only its owner
 /// can read it.
 pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let new = beside(path, ".new");
+    let new = new_of(path);
     let replaced = write(&new, text).and_then(|()| fs::rename(&new, path));
     if replaced.is_err() {
         // A partial file would use space on a full disk.
@@ -18,6 +18,11 @@ pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
     }
     replaced?;
     sync_folder(path)
+}
+
+/// Returns the path where the new text of a file is written before it replaces the old one.
+pub(super) fn new_of(path: &Path) -> PathBuf {
+    beside(path, ".new")
 }
 
 fn write(path: &Path, text: &str) -> io::Result<()> {

@@ -54,6 +54,26 @@ fn existing_files_are_not_overwritten() {
 }
 
 #[test]
+fn results_go_to_no_other_file_of_the_run() {
+    let cards = Cards::new(2);
+    let before = fs::read_to_string(cards.file()).unwrap();
+    let file = cards.file().display().to_string();
+    let elsewhere = format!("{}/./{}", cards.folder.path().display(), cards.file().file_name().unwrap().display());
+    for (output, says) in [
+        (file.clone(), "is the input; choose another file"),
+        (elsewhere, "is the input; choose another file"),
+        (format!("{file}.pg-state"), "is the state file; choose another file"),
+        (format!("{file}.pg-state.new"), "is a part of the state file; choose another file"),
+    ] {
+        for restart in ["", "--restart"] {
+            cards.update(&format!("--output {output} {restart}")).run().ends(2).says(says);
+        }
+    }
+    assert_eq!(fs::read_to_string(cards.file()).unwrap(), before);
+    assert!(!cards.beside(".pg-state").exists() && cards.shop.submitted().is_empty());
+}
+
+#[test]
 fn a_file_is_for_one_run_at_a_time() {
     let cards = Cards::new(2);
     let held = fs::File::open(cards.file()).unwrap();
