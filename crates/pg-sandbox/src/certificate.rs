@@ -5,7 +5,10 @@ use std::{fmt, sync::Arc};
 use rustls::{
     ServerConfig,
     crypto::ring,
-    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _},
+    pki_types::{
+        CertificateDer, PrivateKeyDer,
+        pem::{self, PemObject as _},
+    },
 };
 use tokio_rustls::TlsAcceptor;
 
@@ -20,11 +23,16 @@ impl ServerCertificate {
     /// [`CertificateError`] says which of the two is wrong.
     pub fn from_pem(chain: &[u8], key: &[u8]) -> Result<Self, CertificateError> {
         let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(chain).collect();
-        let certificates = certificates.map_err(|error| CertificateError::Chain(error.to_string()))?;
+        let certificates = certificates.map_err(|error| CertificateError::Chain(broken_pem(&error)))?;
         if certificates.is_empty() {
             return Err(CertificateError::Chain("it contains no certificate in PEM form".to_owned()));
         }
-        let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| CertificateError::Key)?;
+        let key = match PrivateKeyDer::from_pem_slice(key) {
+            Ok(key) => key,
+            Err(_) if is_encrypted(key) => return Err(CertificateError::EncryptedKey),
+            Err(_) => return Err(CertificateError::Key),
+        };
+        ring::sign::any_supported_type(&key).map_err(|_| CertificateError::UnsupportedKey)?;
         let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .and_then(|config| config.with_no_client_auth().with_single_cert(certificates, key));
@@ -47,6 +55,20 @@ impl fmt::Debug for ServerCertificate {
     }
 }
 
+fn broken_pem(error: &pem::Error) -> String {
+    match error {
+        // Its own text shows the missing line as numbers.
+        pem::Error::MissingSectionEnd { .. } => "the file is cut short: the line -----END … is missing".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// Whether a key in PEM form needs a password: as PKCS #8, or as older versions of OpenSSL wrote it.
+fn is_encrypted(pem: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(pem);
+    text.contains("BEGIN ENCRYPTED PRIVATE KEY") || text.contains("Proc-Type: 4,ENCRYPTED")
+}
+
 /// What is wrong with a server's certificate.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -57,6 +79,14 @@ pub enum CertificateError {
     /// The private key cannot be read.
     #[error("the private key is invalid: it contains no key in PEM form")]
     Key,
+    /// The private key needs a password.
+    #[error(
+        "the private key is encrypted; write one without a password, for example with `openssl pkey -in KEY -out NEW`"
+    )]
+    EncryptedKey,
+    /// The private key has a kind or a size that is not supported.
+    #[error("the private key is not supported: use RSA with 2048 to 8192 bits, or ECDSA with P-256 or P-384")]
+    UnsupportedKey,
     /// The private key belongs to another certificate.
     #[error("the private key does not match the first certificate")]
     Mismatch,

@@ -26,7 +26,22 @@ impl Files {
         std::fs::write(folder.path().join("other.key"), other.signing_key.serialize_pem()).unwrap();
         std::fs::write(folder.path().join("other.pem"), other.cert.pem()).unwrap();
         std::fs::write(folder.path().join("empty"), "nothing").unwrap();
+        let encrypted = "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMAA=\n-----END ENCRYPTED PRIVATE KEY-----\n";
+        std::fs::write(folder.path().join("encrypted.key"), encrypted).unwrap();
+        let unknown = "-----BEGIN PRIVATE KEY-----\nMAA=\n-----END PRIVATE KEY-----\n";
+        std::fs::write(folder.path().join("unknown.key"), unknown).unwrap();
+        std::fs::write(folder.path().join("cut.pem"), &certified.cert.pem()[..200]).unwrap();
         Self(folder)
+    }
+
+    /// A certificate for 127.0.0.1 of these years, and its key.
+    fn of_years(&self, first: i32, last: i32) -> [String; 2] {
+        let mut of = rcgen::CertificateParams::new(["127.0.0.1".to_owned()]).unwrap();
+        (of.not_before, of.not_after) = (rcgen::date_time_ymd(first, 1, 1), rcgen::date_time_ymd(last, 1, 1));
+        let key = rcgen::KeyPair::generate().unwrap();
+        std::fs::write(self.path("years.pem"), of.self_signed(&key).unwrap().pem()).unwrap();
+        std::fs::write(self.path("years.key"), key.serialize_pem()).unwrap();
+        [self.path("years.pem"), self.path("years.key")]
     }
 
     /// A certificate of an authority for 127.0.0.1, and its key.
@@ -89,6 +104,29 @@ fn the_sandbox_speaks_only_tls_with_the_given_certificate() {
 }
 
 #[test]
+fn the_times_of_a_certificate_are_dates() {
+    let files = Files::new();
+    for (first, last, says) in [
+        (2001, 2002, "its certificate expired on 2002-01-01; by the clock of this machine it is 2"),
+        (2900, 2901, "its certificate is valid from 2900-01-01; by the clock of this machine it is 2"),
+    ] {
+        let [certificate, key] = files.of_years(first, last);
+        let sandbox = Running::start(&["--tls-certificate", &certificate, "--tls-key", &key]);
+        let clock = ["sandbox", "clock", "--sandbox", sandbox.facts["baseUrl"].as_str().unwrap()];
+        pg(clock).env("SSL_CERT_FILE", &certificate).run().ends(3).says(says);
+    }
+}
+
+#[test]
+fn plain_http_to_a_sandbox_with_tls_is_told_about_https() {
+    let files = Files::new();
+    let sandbox =
+        Running::start(&["--tls-certificate", &files.path("server.pem"), "--tls-key", &files.path("server.key")]);
+    let plain = sandbox.facts["baseUrl"].as_str().unwrap().replace("https://", "http://");
+    pg(["sandbox", "clock", "--sandbox", &plain]).run().ends(3).says("whether it needs https");
+}
+
+#[test]
 fn a_certificate_or_a_key_that_cannot_be_used_is_named() {
     let files = Files::new();
     for (certificate, key, says) in [
@@ -96,6 +134,10 @@ fn a_certificate_or_a_key_that_cannot_be_used_is_named() {
         ("server.pem", "gone.key", "--tls-key"),
         ("empty", "server.key", "it contains no certificate in PEM form"),
         ("server.pem", "empty", "it contains no key in PEM form"),
+        ("server.pem", "encrypted.key", "the private key is encrypted"),
+        ("server.pem", "unknown.key", "--tls-key"),
+        ("server.pem", "unknown.key", "the private key is not supported: use RSA with 2048"),
+        ("cut.pem", "server.key", "the file is cut short: the line -----END"),
         ("server.pem", "other.key", "does not match the first certificate"),
     ] {
         let (certificate, key) = (files.path(certificate), files.path(key));
