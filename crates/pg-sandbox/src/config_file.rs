@@ -10,7 +10,7 @@
 //! rawCards = true
 //! ```
 //!
-//! JSON has the same structure: `{"merchant": [{"name": "shop", …}]}`.
+//! JSON has the same structure: `{"merchant": [{"name": "shop", …}]}`. `docs/guide/sandbox.md` explains every key.
 
 use std::{
     collections::HashSet,
@@ -20,6 +20,7 @@ use std::{
 };
 
 use serde::Deserialize;
+use strsim::osa_distance;
 
 pub use crate::config_file_error::ConfigFileError;
 use crate::{
@@ -30,7 +31,7 @@ use crate::{
 /// The largest config file, in bytes: enough for 800 accounts with every key. Reading a larger one takes longer than in proportion.
 pub const MAX_CONFIG_BYTES: usize = 256 << 10;
 
-/// Reads the merchant accounts of a config file; a file name that ends in `.json` is read as JSON.
+/// Reads the merchant accounts of a config file: JSON if its name ends in `.json` or its content begins with `{`, else TOML.
 ///
 /// # Errors
 /// [`ConfigFileError`] has the position and the error.
@@ -44,7 +45,9 @@ pub fn read_merchants(path: &Path) -> Result<Vec<Merchant>, ConfigFileError> {
     // The error about the encoding is stored without the bytes, which contain credentials.
     let text = String::from_utf8(bytes)
         .map_err(|error| unreadable(io::Error::new(io::ErrorKind::InvalidData, error.utf8_error())))?;
-    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json")) {
+    let is_named_json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
+    // No TOML begins with this.
+    if is_named_json || text.trim_start().starts_with('{') {
         merchants_from_json(&text)
     } else {
         merchants_from_toml(&text)
@@ -97,16 +100,50 @@ fn syntax(line: usize, column: usize, problem: &str) -> ConfigFileError {
 /// secret, and one without the equals sign before it is part of a name.
 fn without_quotes(problem: &str) -> String {
     if let Some((before, expected)) = problem.rsplit_once("`, expected ")
-        && let Some(what @ ("unknown field" | "unknown variant")) = before.split(" `").next()
+        && let Some((what @ ("unknown field" | "unknown variant"), given)) = before.split_once(" `")
     {
-        let what = if what == "unknown variant" { "unknown value" } else { what };
-        return format!("{what}, expected {expected}");
+        if what == "unknown variant" {
+            return format!("unknown value, expected {expected}");
+        }
+        return match misspelt(given, expected) {
+            Some(meant) => format!("unknown key {given:?}; did you mean {meant:?}?"),
+            None => format!("unknown key, expected {expected}"),
+        };
     }
-    match problem.split_once("expected ") {
-        Some((before, "u32")) if before.starts_with("invalid ") => "expected a whole number".to_owned(),
-        Some((before, expected)) if before.starts_with("invalid ") => format!("expected {expected}"),
-        _ => problem.to_owned(),
+    match problem.rsplit_once(", expected ") {
+        Some((before, expected)) if before.starts_with("invalid ") => {
+            let is_one = before.starts_with("invalid type: map");
+            format!("expected {}", in_plain_words(expected, is_one))
+        }
+        _ => problem.replace("missing field ", "missing key "),
     }
+}
+
+/// Returns the key that a key with at most two typing errors stands for. More letters may be a part of a secret.
+fn misspelt<'a>(given: &str, expected: &'a str) -> Option<&'a str> {
+    let given = given.to_ascii_lowercase();
+    // The keys are in backquotes.
+    let known = expected.split('`').skip(1).step_by(2);
+    known.min_by_key(|known| distance(&given, known)).filter(|known| distance(&given, known) <= 2)
+}
+
+fn distance(given: &str, known: &str) -> usize {
+    osa_distance(given, &known.to_ascii_lowercase())
+}
+
+/// Returns what the parser expects in words for users; `is_one` says whether it found a table instead.
+fn in_plain_words(expected: &str, is_one: bool) -> String {
+    let words = match expected {
+        "u32" => "a whole number",
+        "a boolean" => "true or false",
+        "a string" => "a text in quotation marks",
+        "a sequence" if is_one => "a list; in TOML, [[merchant]] begins each account",
+        "a sequence" => "a list in square brackets",
+        "struct File" => "the list `merchant`",
+        "struct Row" => "an account, which has a key and a value for each setting",
+        other => other,
+    };
+    words.to_owned()
 }
 
 #[derive(Deserialize)]
@@ -299,6 +336,16 @@ rawCards = true
     }
 
     #[test]
+    fn json_is_recognised_without_the_name_of_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("accounts");
+        fs::write(&path, "\n  {\"merchant\": []}").unwrap();
+        assert!(read_merchants(&path).unwrap().is_empty());
+        fs::write(&path, GOOD).unwrap();
+        assert_eq!(read_merchants(&path).unwrap().len(), 1);
+    }
+
+    #[test]
     fn a_file_that_is_too_large_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["merchants.toml", "merchants.json"] {
@@ -325,9 +372,20 @@ rawCards = true
             ("rawCards = true", "enterpriseApiKey = \"k\"", "enterpriseApiKey", "exactly 32"),
             ("rawCards = true", "requestsPerMinute = 0", "requestsPerMinute", "at least 1"),
             ("rawCards = true", "requestsPerMinute = -1", "line 8, column 21", "expected a whole number"),
-            ("rawCards = true", "rawCard = true", "line 8, column 1", "unknown field, expected one of `name`"),
+            (
+                "rawCards = true",
+                "rawCard = true",
+                "line 8, column 1",
+                "unknown key \"rawCard\"; did you mean \"rawCards\"?",
+            ),
+            ("apiKey", "apikey", "line 4, column 1", "unknown key \"apikey\"; did you mean \"apiKey\"?"),
+            ("rawCards = true", "raw = true", "line 8, column 1", "unknown key, expected one of `name`"),
+            ("[\"GBP\", \"EUR\"]", "\"GBP\"", "line 7, column 14", "expected a list in square brackets"),
+            ("[[merchant]]", "[merchant]", "line 2", "expected a list; in TOML, [[merchant]] begins each account"),
+            ("rawCards = true", "rawCards = 1", "line 8", "expected true or false"),
+            ("\"secret\"", "7", "line 6", "expected a text in quotation marks"),
             ("rawCards = true", "rawCards = ", "line 8", ""),
-            ("name = \"shop\"", "", "line 2, column 1", "missing field `name`"),
+            ("name = \"shop\"", "", "line 2, column 1", "missing key `name`"),
         ] {
             let error = merchants_from_toml(&GOOD.replace(from, to)).unwrap_err().to_string();
             assert!(error.contains(place) && error.contains(problem), "{to}: {error}");
@@ -344,6 +402,9 @@ rawCards = true
             ("\"secret\"", "\"canary\" oops"),
             ("shaKey = \"secret\"", "shaKey\"canary\" = 1"),
             ("shaKey = \"secret\"", "shaKeycanary = 1"),
+            ("shaKey = \"secret\"", "enterpriseApiPasswordcanary = 1"),
+            ("\"secret\"", "{ a = \"expected canary\" }"),
+            ("rawCards = true", "rawCards = \"x, expected canary\""),
             ("shaKey = \"secret\"", "\"shaKey`, expected canary\" = 1"),
             ("rawCards = true", "redemption = \"canary\""),
             ("rawCards = true", "rawCards = canary"),

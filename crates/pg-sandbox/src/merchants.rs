@@ -204,18 +204,28 @@ impl Merchants {
     }
 
     fn refuse_shared_keys(&self) -> Result<(), ConfigFileError> {
-        let with_enterprise = self.all.iter().filter(|held| held.enterprise.is_some()).count();
-        let invalid = |member: &str| {
-            let place = "merchant list".to_owned();
-            Err(ConfigFileError::Invalid { place, problem: format!("two accounts share their {member}") })
-        };
-        if self.by_api_key.len() != self.all.len() {
-            invalid("apiKey")
-        } else if self.by_enterprise_key.len() != with_enterprise {
-            invalid("enterpriseApiKey")
-        } else {
-            Ok(())
+        self.refuse_shared("apiKey", &self.by_api_key, |held| Some(&held.api_key))?;
+        self.refuse_shared("enterpriseApiKey", &self.by_enterprise_key, |held| {
+            held.enterprise.as_ref().map(|held| &held.api_key)
+        })
+    }
+
+    /// Refuses an account whose key leads to another one: the index has the last account of each key.
+    fn refuse_shared(
+        &self,
+        member: &str,
+        index: &HashMap<String, usize>,
+        key: fn(&Merchant) -> Option<&Secret>,
+    ) -> Result<(), ConfigFileError> {
+        for (at, held) in self.all.iter().enumerate() {
+            let other = key(held).and_then(|key| index.get(key.expose())).filter(|other| **other != at);
+            if let Some(other) = other {
+                let problem =
+                    format!("the accounts {:?} and {:?} share their {member}", held.name, self.all[*other].name);
+                return Err(ConfigFileError::Invalid { place: "merchant list".to_owned(), problem });
+            }
         }
+        Ok(())
     }
 
     /// Returns the accounts in order.
@@ -364,6 +374,6 @@ mod tests {
         assert_eq!(merchants.all().len(), 3);
         assert!(!merchants.by_name("main").unwrap().raw_cards);
         let error = Merchants::with(vec![test_account("copy", "Main", &["GBP"])]).unwrap_err();
-        assert_eq!(error.to_string(), "merchant list: two accounts share their apiKey");
+        assert_eq!(error.to_string(), r#"merchant list: the accounts "main" and "copy" share their apiKey"#);
     }
 }
