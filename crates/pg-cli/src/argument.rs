@@ -178,7 +178,7 @@ fn read_value(name: &str, source: &str, from: &mut dyn Read) -> Result<String, F
         }
     }
     if value.is_empty() {
-        return Err(Failure::misuse(format!("{name}: {source} is empty; {name}= alone gives an empty value")));
+        return Err(Failure::misuse(format!("{name}: {source} is empty; write {name}= if that is meant")));
     }
     Ok(value)
 }

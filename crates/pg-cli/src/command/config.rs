@@ -55,6 +55,9 @@ enum What {
         /// The profile; without it, the settings that apply now
         #[arg(value_name = "PROFILE")]
         profile: Option<String>,
+        /// The same, as other commands take it
+        #[arg(long = "profile", value_name = "PROFILE", hide = true, conflicts_with = "profile")]
+        named: Option<String>,
     },
     /// Sets or removes settings of a profile; creates the profile and the file if they are missing
     #[command(after_help = "\
@@ -94,6 +97,9 @@ Examples:
         /// The profile; without it, all
         #[arg(value_name = "PROFILE")]
         profile: Option<String>,
+        /// The same, as other commands take it
+        #[arg(long = "profile", value_name = "PROFILE", hide = true, conflicts_with = "profile")]
+        named: Option<String>,
     },
 }
 
@@ -106,7 +112,7 @@ pub(crate) fn sample() -> String {
 pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     let file = file::path(arguments.profile_file);
     // Settings may come from the environment alone.
-    if let What::Show { profile: None } = &arguments.what
+    if let What::Show { profile: None, named: None } = &arguments.what
         && variable("PG_PROFILE")?.is_none()
     {
         show::run(file.ok().as_deref(), None, json)?;
@@ -118,8 +124,8 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
             let shown = file.display().to_string();
             if json { output::json(&serde_json::json!({ "path": shown }))? } else { output::data(&shown)? }
         }
-        What::Show { profile } => show::run(Some(&file), profile.as_deref(), json)?,
-        What::Check { profile } => return check::run(&file, profile.as_deref(), json),
+        What::Show { profile, named } => show::run(Some(&file), profile.or(named).as_deref(), json)?,
+        What::Check { profile, named } => return check::run(&file, profile.or(named).as_deref(), json),
         What::Set { profile, settings } => {
             file::check_name(&profile)?;
             let changes = changes(&settings)?;

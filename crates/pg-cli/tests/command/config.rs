@@ -43,6 +43,9 @@ fn a_profile_is_made_filled_shown_checked_and_used() {
     // It works, and says that it is seen.
     run(&file, &format!("set staging shaKey={SECRET}")).ends(0).says("warning: shaKey on the command line is visible");
     run(&file, "check").ends(0).prints("staging: ok");
+    run(&file, "check --profile staging").ends(0).prints("staging: ok");
+    run(&file, "show --profile staging").ends(0).prints("https://gateway.example");
+    run(&file, "show --profile stagin").ends(2);
     run(&file, "show staging").ends(0).prints("apiKey").prints("***").prints("https://gateway.example");
     let shown: Value = serde_json::from_str(&run(&file, "show staging --json").ends(0).out).unwrap();
     assert_eq!(shown["settings"][2]["set"], true);
@@ -71,7 +74,10 @@ fn an_empty_source_does_not_remove_a_setting() {
     let text = format!("[a]\napiKey = \"{SECRET}\"\n");
     write_private(&file, &text);
     write_private(&empty, "\n");
-    config(&file, "set a apiKey=-").run().ends(2).says("apiKey: standard input is empty");
+    config(&file, "set a apiKey=-")
+        .run()
+        .ends(2)
+        .says("apiKey: standard input is empty; write apiKey= if that is meant");
     config(&file, &format!("set a apiKey=@{}", empty.display())).run().ends(2).says("empty\" is empty");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
     run(&file, "set a apiKey=").ends(0);
