@@ -87,8 +87,29 @@ impl From<rusqlite::Error> for StoreError {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::InUse,
             Some(ErrorCode::NotADatabase) => Self::Foreign,
             Some(ErrorCode::DiskFull) => Self::Full,
+            // SQLite has no other words for a file that it must not write.
+            Some(ErrorCode::SystemIoFailure | ErrorCode::ReadOnly) => Self::Engine(format!(
+                "{error}; check that the sandbox may write the store, the files beside it and their folder"
+            )),
             Some(ErrorCode::DatabaseCorrupt) => Self::Damaged(error.to_string()),
             _ => Self::Engine(error.to_string()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::ffi;
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_must_not_be_written_is_told_apart_from_a_foreign_one() {
+        let told = |code| StoreError::from(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None)).to_string();
+        for code in [ffi::SQLITE_IOERR, ffi::SQLITE_READONLY] {
+            let said = told(code);
+            assert!(said.ends_with("check that the sandbox may write the store, the files beside it and their folder"));
+        }
+        assert_eq!(told(ffi::SQLITE_NOTADB), StoreError::Foreign.to_string());
     }
 }

@@ -87,7 +87,11 @@ pub(crate) fn create_key(path: &Path, key: &[u8; 32]) -> Result<bool, KeyFileErr
             created => created.and_then(|()| private_file::sync_folder(path)).map(|()| true),
         }
     };
-    create().map_err(|error| KeyFileError::Io(path.to_owned(), error))
+    create().map_err(|error| {
+        // A partial file would stay on a full disk.
+        drop(fs::remove_file(&whole));
+        KeyFileError::Io(path.to_owned(), error)
+    })
 }
 
 /// Records that the store beside the key exists and is sealed. The record is durable before this returns.

@@ -1,5 +1,6 @@
 //! The store of a sandbox's records.
 
+use pg_model::mask;
 use pg_sandbox::StoreChoice;
 
 use super::Arguments;
@@ -19,6 +20,15 @@ pub(super) fn chosen(arguments: &Arguments) -> Result<(StoreChoice, String), Fai
     }
     if store.to_str() == Some("memory") {
         return Ok((StoreChoice::Memory, "in memory: lost when the sandbox ends".to_owned()));
+    }
+    if store.to_str() == Some(":memory:") {
+        return Err(Failure::misuse("--store :memory: is not a file; `--store memory` keeps the records in memory"));
+    }
+    if store.to_str().is_some_and(|text| text.contains("://")) {
+        return Err(Failure::misuse(format!(
+            "--store {}: a store is `memory`, a SQLite file or postgres://USER@HOST:PORT/DATABASE",
+            mask::text(&store.display().to_string())
+        )));
     }
     Ok((StoreChoice::File(store.to_owned()), format!("in {}", output::harmless(&store.display().to_string()))))
 }

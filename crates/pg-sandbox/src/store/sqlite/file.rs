@@ -50,6 +50,12 @@ pub(super) fn make_private(path: &Path) -> Result<(), StoreError> {
         use std::os::unix::fs::PermissionsExt as _;
         for file in std::iter::once(path.to_owned()).chain(BESIDE.map(|suffix| beside(path, suffix))) {
             match fs::set_permissions(&file, fs::Permissions::from_mode(0o600)) {
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                    let file = file.display();
+                    return Err(StoreError::Engine(format!(
+                        "{file} belongs to another user; give it to the sandbox's user"
+                    )));
+                }
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
                     return Err(StoreError::Engine(format!("{}: permissions: {error}", file.display())));
                 }
