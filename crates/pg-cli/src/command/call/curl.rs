@@ -9,7 +9,7 @@ use crate::{failure::Failure, output, shell::quoted};
 /// Prints the command: with the real values, or masked for showing to others.
 pub(super) fn print(request: &http::Request<Bytes>, masked: bool, json: bool) -> Result<(), Failure> {
     if !masked {
-        output::warn("this command contains the real credentials and card data: keep it private");
+        output::warn("this command contains the real credentials and all values of the request: keep it private");
     }
     let command = command(request, masked);
     #[derive(Serialize)]
