@@ -9,33 +9,37 @@ use pg_model::{
 
 use super::{
     gate,
-    names::{Names, letters},
+    names::{Names, is_near, letters},
     refusal::Refusal,
     spelling::MOST_COMPARED,
 };
 use crate::form::{Form, shown};
 use crate::{assumed, codes::SandboxErrorCode};
 
-/// Names of references in either version, in small letters without separators.
+// All names below are written as [`letters`] returns them.
+
+/// References in either version.
 const REFERENCES: [&str; 4] =
     ["merchantreference", "uniquemerchantreference", "merchantcustomerreference", "transreference"];
-/// Parts of the names of amounts, in the same spelling.
+/// Parts of the names of amounts.
 const AMOUNTS: [&str; 7] = ["value", "amount", "price", "quantity", "total", "transactionv", "itemname"];
-
-/// Parts of the names of item numbers, in the same spelling.
+/// Parts of the names of item numbers.
 const PARTS_OF_ITEMS: [&str; 5] = ["price", "quantity", "qty", "amount", "total"];
-/// The letters of parameters whose loss changes the payment.
-const DECISIVE: [&str; 10] = [
-    "currency",
-    "terminalkey",
-    "transtype",
-    "tokenuses",
-    "tokenredemptions",
-    "tokenstart",
-    "tokenexpiry",
-    "dsecure",
-    "transactionvalue",
-    "transvalue",
+/// Names of the amount of a whole payment.
+const VALUES: [&str; 3] = ["value", "transactionvalue", "transvalue"];
+const CURRENCY: &str = "currency";
+/// Parameters whose loss changes the payment, each with other names for it.
+const DECISIVE: [(&str, &[&str]); 10] = [
+    (CURRENCY, &["transcurrency", "transactioncurrency", "paymentcurrency"]),
+    ("terminalkey", &["terminal", "terminalid"]),
+    ("transtype", &["transactiontype", "paymenttype"]),
+    ("tokenuses", &["uses", "maxuses", "tokenmaxuses"]),
+    ("tokenredemptions", &["redemptions", "maxredemptions", "tokenmaxredemptions"]),
+    ("tokenstart", &["start", "starttime", "startdate", "tokenbegin"]),
+    ("tokenexpiry", &["expiry", "expires", "expirytime", "expirydate", "end", "endtime", "tokenend", "tokenexpires"]),
+    ("dsecure", &["ds", "threeds", "threedsecure"]),
+    ("transactionvalue", &[]),
+    ("transvalue", &[]),
 ];
 const VALUE: &str = "transactionValue";
 
@@ -55,9 +59,7 @@ pub(super) fn refusal(info: &MethodInfo, form: &Form) -> Option<Refusal> {
     let unknown = |name: &str| !gate::is_credential(info.credentials, name) && names.find(name).is_none();
     let given = form.iter().filter(|(name, value)| !value.is_empty() && unknown(name));
     given.enumerate().find_map(|(at, (name, value))| {
-        // Of thousands of names, only the first are compared letter by letter.
-        let meant = if at < MOST_COMPARED { names.meant(name) } else { None };
-        let refusal = of(info, names, name, meant.as_deref().unwrap_or_default());
+        let refusal = of(info, names, name, at < MOST_COMPARED);
         refusal.or_else(|| (whole && is_number(value)).then(|| amount(name)))
     })
 }
@@ -76,34 +78,57 @@ fn amount(name: &str) -> Refusal {
     Refusal::from(SandboxErrorCode::MISPLACED_AMOUNT).about(shown(name))
 }
 
-fn of(info: &MethodInfo, names: &Names, name: &str, meant: &str) -> Option<Refusal> {
-    let spelt: String = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
-    let has = |wire: &str| names.has(wire);
-    if REFERENCES.contains(&spelt.as_str()) || REFERENCES.contains(&meant.to_ascii_lowercase().as_str()) {
+/// Whether the method makes a payment, or moves the money of one.
+fn moves_money(info: &MethodInfo, names: &Names) -> bool {
+    let pays = |wire| names.has(wire);
+    pays("trans_value") || pays("item_price[{n}]") || (pays("uniqueMerchantReference") && info.retry != RetrySafety::Safe)
+}
+
+/// `is_compared`: of thousands of names, only the first are compared letter by letter.
+fn of(info: &MethodInfo, names: &Names, name: &str, is_compared: bool) -> Option<Refusal> {
+    let meant = if is_compared { names.meant(name) } else { None }.unwrap_or_default();
+    let (spelt, probable) = (letters(name), letters(&meant));
+    let is_either = |list: &[&str]| list.contains(&&*spelt) || list.contains(&&*probable);
+    if is_either(&REFERENCES) {
         let detail = if info.service.version == 5 { "version 5 has no such reference here" } else { "unknown here" };
         let refusal = Refusal::from(SandboxErrorCode::MISPLACED_REFERENCE);
         return Some(refusal.about(&format!("{}, {detail}", shown(name))));
     }
-    let makes = has("uniqueMerchantReference") && info.retry != RetrySafety::Safe;
-    let whole = makes
-        && !has("itemPrice{n}")
-        && (meant == "transactionValue" || AMOUNTS.iter().any(|amount| spelt.contains(amount)));
-    let has_items = has("itemPrice{n}") || has("item_price[{n}]");
+    let moves_money = moves_money(info, names);
+    let has_items = names.has("itemPrice{n}") || names.has("item_price[{n}]");
+    let whole = moves_money
+        && info.service.version == 3
+        && !has_items
+        && (meant == VALUE || AMOUNTS.iter().any(|amount| spelt.contains(amount)));
     let item = has_items
         && (spelt.starts_with("item")
             || meant.starts_with("item")
             || PARTS_OF_ITEMS.iter().any(|part| spelt.contains(part)));
-    if whole || item {
+    if whole || item || (moves_money && VALUES.contains(&&*spelt)) {
         return Some(amount(name));
     }
-    let spelt = letters(name);
-    let decisive =
-        DECISIVE.contains(&letters(meant).as_str()) || (spelt.starts_with("currency") && names.has_letters("currency"));
-    (decisive || (!spelt.is_empty() && names.has_letters(&spelt))).then(|| {
-        let told =
-            if meant.is_empty() { shown(name).to_owned() } else { format!("{}, did you mean {meant}?", shown(name)) };
+    // Compared with the original's currency.
+    if moves_money && name == CURRENCY {
+        return None;
+    }
+    let means_currency = spelt.starts_with(CURRENCY) || (is_compared && is_near(&spelt, CURRENCY));
+    let decisive = DECISIVE.iter().find(|&&(wire, others)| {
+        is_either(&[wire]) || others.contains(&&*spelt) || (wire == CURRENCY && means_currency)
+    });
+    let decisive = decisive.map(|&(wire, _)| wire);
+    let decisive = decisive.filter(|&wire| names.has_letters(wire) || (moves_money && wire == CURRENCY));
+    if decisive.is_some() && name.replace('_', "").eq_ignore_ascii_case(CURRENCY) {
+        return Some(amount(name).assuming(assumed::MISSPELT_AMOUNTS));
+    }
+    if decisive.is_none() && (spelt.is_empty() || !names.has_letters(&spelt)) {
+        return None;
+    }
+    let known = info.fields.iter().map(|field| field.wire).find(|wire| decisive.is_some_and(|decisive| letters(wire) == decisive));
+    let meant = if meant.is_empty() { known.unwrap_or_default() } else { &meant };
+    let told = if meant.is_empty() { shown(name).to_owned() } else { format!("{}, did you mean {meant}?", shown(name)) };
+    Some(
         Refusal::from(SandboxErrorCode::INVALID_PARAMETER)
             .about(&told)
-            .assuming(assumed::AMOUNTS_THAT_A_METHOD_DOES_NOT_HAVE)
-    })
+            .assuming(assumed::AMOUNTS_THAT_A_METHOD_DOES_NOT_HAVE),
+    )
 }

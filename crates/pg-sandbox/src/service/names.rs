@@ -129,12 +129,10 @@ impl Names {
             return Some(format!("collect{rest}"));
         }
         let letters = letters(name);
-        let slips = match letters.len() {
-            0..=2 => return None,
-            3..=5 => 1,
-            6..=11 => 2,
-            _ => 3,
-        };
+        let slips = slips(&letters);
+        if slips == 0 {
+            return None;
+        }
         // The distance is at least the difference in length, and at least half the number of letters that only one of
         // the two has. Both are cheap to compute.
         let set = set(&letters);
@@ -164,6 +162,22 @@ impl Names {
 pub(super) fn letters(name: &str) -> String {
     let name = name.replace("{n}", "");
     name.chars().filter(char::is_ascii_alphabetic).map(|letter| letter.to_ascii_lowercase()).collect()
+}
+
+/// Returns the most slips of a misspelt name with these letters.
+const fn slips(letters: &str) -> usize {
+    match letters.len() {
+        0..=2 => 0,
+        3..=5 => 1,
+        6..=11 => 2,
+        _ => 3,
+    }
+}
+
+/// Whether letters are probably a misspelling of others.
+pub(super) fn is_near(letters: &str, meant: &str) -> bool {
+    let slips = slips(letters);
+    letters.len().abs_diff(meant.len()) <= slips && osa_distance(letters, meant) <= slips
 }
 
 /// Returns a bit set of the letters that occur.

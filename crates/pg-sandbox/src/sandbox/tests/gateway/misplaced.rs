@@ -106,3 +106,79 @@ fn another_currency_is_refused_where_none_is_sent() {
         assert_eq!(version_5(&mut shop, "repeat", &repeat), if refused { "111" } else { "" });
     }
 }
+
+// spec: 2 §4.4, 3 §4.2, A151, A170: A misspelt currency is refused by methods that take it from the original too.
+#[test]
+fn a_misspelt_currency_moves_no_money_where_none_is_sent() {
+    let mut shop = Shop::open();
+    for (name, code) in [
+        ("Currency", "964"),
+        ("CURRENCY", "964"),
+        ("_currency", "964"),
+        ("currencyCode", "937"),
+        ("trans_currency", "937"),
+        ("curency", "937"),
+    ] {
+        let (paid, reserved) = (pay(&mut shop, 1000), reserve(&mut shop, 1000));
+        let recorded = shop.payments().len();
+        for (method, key) in [("refund", &paid), ("capturepreauth", &reserved), ("cancelpreauth", &reserved)] {
+            let answer = shop.call(method, &[("transactionKey", key), ("transactionValue", "5"), (name, "EUR")]);
+            assert_eq!((answer.status, answer.code()), (400, code), "{method} {name}");
+            assert!(answer.rests_on("A151") && answer.rests_on("A170") == (code == "964"), "{answer:?}");
+        }
+        for (method, key) in [("repeat", &paid), ("refund", &paid), ("capture", &reserved), ("cancel", &reserved)] {
+            let mut pairs = vec![("prev_trans_key", key.as_str()), ("trans_value", "5"), (name, "EUR")];
+            pairs.extend((method == "repeat").then_some(("trans_type", "Auth")));
+            assert_eq!(version_5(&mut shop, method, &pairs), code, "{method} {name}");
+        }
+        assert_eq!(shop.call("auth", &raw(PAN, &[(name, "EUR")])).code(), code, "{name}");
+        assert_eq!(shop.payments().len(), recorded, "{name}");
+    }
+    // A lookup moves no money (A55).
+    let key = pay(&mut shop, 1000);
+    assert_eq!(shop.call("lookup", &[("transactionKey", &key), ("Currency", "EUR")]).status, 200);
+}
+
+// spec: 2 §4.4, A151, A170
+#[test]
+fn the_amount_of_the_whole_payment_is_refused_beside_items() {
+    let mut shop = Shop::open();
+    for name in ["transactionvalue", "transactionValue", "transaction_value", "trans_value", "value"] {
+        assert_eq!(shop.call("auth", &raw(PAN, &[(name, "5")])).code(), "964", "{name}");
+    }
+    let key = pay(&mut shop, 1000);
+    let repeat = [
+        ("prev_trans_key", key.as_str()),
+        ("trans_value", "1"),
+        ("trans_type", "Auth"),
+        ("transactionValue", "5"),
+    ];
+    assert_eq!(version_5(&mut shop, "repeat", &repeat), "964");
+    assert_eq!(shop.payments().len(), 1);
+}
+
+// spec: 3 §4.1, A151: Other names of the kind, the times and the limits of a payment are refused.
+#[test]
+fn another_name_of_a_decisive_option_of_a_checkout_is_refused() {
+    let mut shop = Shop::open();
+    let item = [("item_name[0]", "Tea"), ("item_price[0]", "1")];
+    for name in [
+        "transactionType",
+        "TRANSACTION_TYPE",
+        "uses",
+        "redemptions",
+        "start",
+        "expiry",
+        "token_end",
+        "terminal",
+        "threeDSecure",
+        "3ds",
+    ] {
+        assert_eq!(version_5(&mut shop, "gettoken", &[&item[..], &[(name, "1")]].concat()), "937", "{name}");
+        assert_eq!(version_5(&mut shop, "gettoken", &[&item[..], &[(name, "")]].concat()), "", "{name}");
+    }
+    // Any other name is accepted with a warning (A55).
+    for name in ["expiryNote", "orderType", "usesOfMaker", "order"] {
+        assert_eq!(version_5(&mut shop, "gettoken", &[&item[..], &[(name, "1")]].concat()), "", "{name}");
+    }
+}
