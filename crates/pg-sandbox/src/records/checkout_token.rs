@@ -29,6 +29,9 @@ pub struct CheckoutToken {
     /// Whether a transaction was approved.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub paid: bool,
+    /// Whether the bank's answer to the last approval was lost, so that the customer does not know of it (assumption A93).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unheard: bool,
     /// The address for the customer after an approval.
     pub success_url: String,
     /// Where the customer can go without paying.
@@ -130,9 +133,10 @@ impl CheckoutToken {
         count_down(&mut self.redemptions)
     }
 
-    /// Counts an approved transaction.
-    pub fn pay(&mut self) {
+    /// Counts an approved transaction; `unheard`: the bank's answer to it was lost.
+    pub fn pay(&mut self, unheard: bool) {
         self.paid = true;
+        self.unheard = unheard;
         count_down(&mut self.uses);
     }
 }

@@ -47,7 +47,7 @@ pub enum FormOutcome {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         challenge: Option<AuthenticationEnd>,
     },
-    /// The bank did not answer, and nothing was charged.
+    /// The bank did not answer: nothing was charged, or the answer to a charge was lost (assumption A93).
     Unanswered {
         /// The visit whose form was displayed next, for another attempt.
         next: String,

@@ -2,7 +2,7 @@
 
 use pg_model::EnterpriseResult;
 
-use crate::hosted_checkout::{Answer, DECLINED, NO_KEY, PAN, SILENT, Shop};
+use crate::hosted_checkout::{Answer, CARD, DECLINED, NO_KEY, PAN, SILENT, Shop};
 
 fn repeat(shop: &mut Shop, key: &str, trans_type: &str, value: &str) -> Answer {
     shop.call("repeat", &[("prev_trans_key", key), ("trans_type", trans_type), ("trans_value", value)])
@@ -112,18 +112,26 @@ fn a_repeat_that_the_bank_does_not_answer_may_have_been_charged() {
     }
 }
 
+// spec: 2 §7, A93: The page does not tell a charge whose response was lost from none.
 #[test]
 fn the_hosted_page_may_have_charged_too() {
     for (kind, charged) in [("no-response", 0), ("no-response-charged", 1)] {
         let mut shop = Shop::new();
         let token = shop.token(&[("trans_reference", "silent"), ("token_uses", "1")]);
         fault(&mut shop, &format!(r#"{{"method": "page/pay", "kind": "{kind}"}}"#));
-        let answer = shop.pay(&token, PAN);
-        assert_eq!(answer.status, if charged == 1 { 410 } else { 200 }, "{kind}");
+        let page = shop.visit(&token);
+        for _ in ["sent", "sent again"] {
+            let answer = shop.submit(&token, &page, CARD);
+            assert!(answer.status == 200 && answer.says("Your bank did not answer"), "{kind}: {}", answer.html);
+            assert!(answer.says("It is unknown whether your card was charged"), "{kind}: {}", answer.html);
+        }
         let found = shop.version_3("transaction/lookup", &[("merchantReference", "silent")]);
         assert_eq!(found["transactions"].as_object().unwrap().len(), charged, "{kind}");
         assert_eq!(shop.control("callbacks").as_array().unwrap().len(), 0);
-        assert_eq!(shop.visit(&token).says("This payment has been made"), charged == 1, "{kind}");
+        let later = shop.visit(&token);
+        assert_eq!(later.status, if charged == 1 { 410 } else { 200 }, "{kind}");
+        assert!(!later.says("has been made"), "{kind}: {}", later.html);
+        assert_eq!(later.says("It is unknown whether your card was charged"), charged == 1, "{kind}: {}", later.html);
     }
 }
 

@@ -93,7 +93,7 @@ fn settle(
         answered => answered?,
     };
     if payment.approved() {
-        token.pay();
+        token.pay(context.unheard);
         context.records.put(token)?;
     }
     if context.unheard {

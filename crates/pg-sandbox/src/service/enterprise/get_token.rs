@@ -75,6 +75,7 @@ impl Serve for GetToken {
             uses: self.token_uses.unwrap_or(UNLIMITED),
             redemptions: self.token_redemptions.unwrap_or(UNLIMITED),
             paid: false,
+            unheard: false,
             success_url: success_url.unwrap_or_else(|| format!("{base}/pay/success")),
             cancel_url: cancel_url.unwrap_or_else(|| format!("{base}/pay/cancelled")),
             callback_url,

@@ -302,7 +302,10 @@ fn shown(
     if let (FormOutcome::Approved { .. }, Some(payment)) = (outcome, &transaction) {
         return remembered(paid::reply(context, token, payment)?, token, visit);
     }
-    if let Some(end) = token.end(context.now) {
+    let unanswered = matches!(outcome, FormOutcome::Unanswered { .. });
+    // If the bank did not answer, the page must not tell that a charge has used the token up (A93).
+    let unheard = unanswered && token.unheard;
+    if let Some(end) = token.end(context.now).filter(|end| !(unheard && *end == TokenEnd::UsedUp)) {
         return Ok(ended::page(token, end));
     }
     let challenge = match outcome {
@@ -312,5 +315,5 @@ fn shown(
     context.basis.assume(assumed::PAYMENT_PAGE_AFTER_A_CHALLENGE);
     let alert = Alert::new(transaction.as_ref(), challenge, replay == Replay::Yes);
     let reply = Page { token, visit: next.unwrap_or_default(), entered, alert: Some(alert), faults: &[] }.reply();
-    if matches!(outcome, FormOutcome::Unanswered { .. }) { remembered(reply, token, visit) } else { Ok(reply) }
+    if unanswered { remembered(reply, token, visit) } else { Ok(reply) }
 }

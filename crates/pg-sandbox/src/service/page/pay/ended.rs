@@ -12,6 +12,11 @@ use crate::{
 /// Returns the page of a token that has expired, or is not valid yet.
 pub(super) fn page(token: &CheckoutToken, end: TokenEnd) -> Reply {
     let (title, text) = match end {
+        // The page must not tell what the bank did not (A93).
+        _ if token.unheard && token.uses == 0 => (
+            "This payment link has expired",
+            "Your bank did not answer to the last payment. It is unknown whether your card was charged.",
+        ),
         // Shown first, whatever ended the token later: a customer who paid must not think that the payment is missing.
         _ if token.paid && token.uses == 0 => {
             ("This payment has been made", "The link has expired with it, and nothing more will be charged.")
