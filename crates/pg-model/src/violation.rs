@@ -32,7 +32,7 @@ pub struct Violations(Vec<Violation>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Violation {
-    /// The parameter, by its name on the wire, such as `itemPrice3`.
+    /// The parameter, by its name on the wire, such as `itemPrice3`; what looks like a card number in it is masked.
     pub name: String,
     /// The rule that it breaks.
     pub rule: Rule,
@@ -88,13 +88,13 @@ impl Violation {
     /// Creates a violation of a field's rule. The value is shortened, and hidden if the field is sensitive.
     #[must_use]
     pub fn new(field: &'static Field, name: &dyn fmt::Display, rule: Rule, value: &str) -> Self {
-        Self { name: name.to_string(), rule, found: shown(value, field.sensitive), source: field.source }
+        Self { name: mask::text(&name.to_string()), rule, found: shown(value, field.sensitive), source: field.source }
     }
 
     /// Creates a violation of a rule without a field, such as a duplicate parameter. The found text is shown unchanged.
     #[must_use]
     pub fn of_request(name: impl Into<String>, rule: Rule, found: impl Into<String>) -> Self {
-        Self { name: name.into(), rule, found: found.into(), source: "" }
+        Self { name: mask::text(&name.into()), rule, found: found.into(), source: "" }
     }
 }
 
@@ -257,6 +257,21 @@ mod tests {
         ] {
             assert!(told(path, name, value).iter().any(|told| told == text), "{:?}", told(path, name, value));
         }
+    }
+
+    #[test]
+    fn a_card_number_in_a_name_is_masked() {
+        for (path, prefix) in
+            [("transaction/auth", "itemPrice"), ("transaction/auth", ""), ("session/postform", "collect")]
+        {
+            let name = format!("{prefix}4000000000001000");
+            let value = "x".repeat(100_000);
+            let violations = method(path).unwrap().check_parameters(&Parameters::from_iter([(&*name, &*value)]));
+            assert!(!violations.to_string().contains(&name), "{violations}");
+            assert!(violations.iter().all(|violation| violation.name != name), "{violations}");
+        }
+        let twice = Violation::of_request("itemPrice4000000000001000", Rule::Unknown, "2 values");
+        assert_eq!(twice.name, "itemPrice400000******1000");
     }
 
     #[test]

@@ -177,6 +177,9 @@ mod tests {
         ] {
             assert_eq!(code(&[&good[..], &[(name, "1")]].concat()), format!("937 Invalid parameter: {name}"));
         }
+        // A card number in a name is not repeated.
+        let name = "itemPrice4000000000001000";
+        assert_eq!(code(&[&good[..], &[(name, "1")]].concat()), "937 Invalid parameter: itemPrice400000******1000");
         // Other names may be parameters of the appendices (A55).
         for name in ["itemDescription0", "itemPriceBand", "items", "myItemPrice0"] {
             assert_eq!(code(&[&good[..], &[(name, "1")]].concat()), "", "{name}");
