@@ -78,6 +78,7 @@ mod faults;
 #[doc(hidden)]
 pub mod form;
 mod generated;
+mod host_name;
 mod html;
 mod in_process;
 mod inbound;

@@ -7,7 +7,7 @@ use percent_encoding::{CONTROLS, utf8_percent_encode};
 use pg_model::format::Format;
 
 use super::rules::{Forbidden, Rules};
-use crate::{records::CallbackKind, settings::OutgoingAccess};
+use crate::{host_name::ends_in_a_number, records::CallbackKind, settings::OutgoingAccess};
 
 /// The maximum length of a URL, in bytes.
 const LONGEST: usize = 8 << 10;
@@ -95,7 +95,8 @@ impl Host {
             return Some(Self::Address(address));
         }
         let known = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
-        if host.is_empty() || !host.bytes().all(known) {
+        // Resolvers read other spellings of an IPv4 address too: 2130706433, 0x7f.1, 0177.0.0.1, 127.1.
+        if host.is_empty() || !host.bytes().all(known) || ends_in_a_number(host) {
             return None;
         }
         let name = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
@@ -190,9 +191,19 @@ mod tests {
             ("https://user@localhost/", BadTarget::Credentials),
             ("http://shop.example/", Plain.into()),
             ("http://1.1.1.1/", Plain.into()),
-            // This program reads these as names. A resolver may read them as 127.0.0.1, but they are not https.
-            ("http://2130706433/", Plain.into()),
-            ("http://0x7f.1/", Plain.into()),
+            ("http://2130706433/", BadTarget::NoHost),
+            ("http://0x7f.1/", BadTarget::NoHost),
+            ("https://2852039166/", BadTarget::NoHost),
+            ("https://0xa9fea9fe/", BadTarget::NoHost),
+            ("https://0XA9.0xFEA9FE/", BadTarget::NoHost),
+            ("https://0251.0376.0251.0376/", BadTarget::NoHost),
+            ("https://169.254.43518/", BadTarget::NoHost),
+            ("https://169.254.169.254./", BadTarget::NoHost),
+            ("https://10.0.0.1./", BadTarget::NoHost),
+            ("https://0x0a.1/", BadTarget::NoHost),
+            ("https://0/", BadTarget::NoHost),
+            ("https://127.1:443/", BadTarget::NoHost),
+            ("https://[::ffff:a9fe:a9fe]/", Never.into()),
             ("http://localhost.evil.example/", Plain.into()),
             ("https://10.0.0.1/", PrivateNetwork.into()),
             ("https://[fd00::1]/", PrivateNetwork.into()),

@@ -10,6 +10,8 @@ use http::HeaderValue;
 use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
 use pg_model::format::Format;
 
+use crate::host_name::ends_in_a_number;
+
 /// The longest address that is taken, in bytes (A135).
 const LONGEST: usize = 8 << 10;
 
@@ -91,8 +93,7 @@ fn is_host(host: &str) -> bool {
         return address.strip_suffix(']').is_some_and(|address| address.parse::<Ipv6Addr>().is_ok());
     }
     let name = host.strip_suffix('.').unwrap_or(host);
-    // Browsers read a name that ends in a number as an address.
-    if name.rsplit('.').next().is_some_and(are_digits) {
+    if ends_in_a_number(name) {
         return name.parse::<Ipv4Addr>().is_ok();
     }
     let known = |c: char| !c.is_ascii() || c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
@@ -164,6 +165,7 @@ mod tests {
             "https://[::1]x/",
             "https://256.1.1.1/",
             "https://127.1/",
+            "https://0x7f.0x1/",
             "https://.",
             "https://shop..example/",
             "https://shop%2eexample/",
