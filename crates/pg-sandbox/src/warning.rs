@@ -33,6 +33,15 @@ impl Warnings {
         }
     }
 
+    /// Replaces the first warning that begins with a text; `None` removes it.
+    pub(crate) fn replace(&mut self, start: &str, change: impl FnOnce(&str) -> Option<String>) {
+        let Some(at) = self.told.iter().position(|told| told.starts_with(start)) else { return };
+        match change(&self.told[at]) {
+            Some(text) => self.told[at] = text,
+            None => drop(self.told.remove(at)),
+        }
+    }
+
     /// Counts the warnings beyond those that are written out.
     pub(crate) fn leave_out(&mut self, more: usize) {
         self.left_out += more;

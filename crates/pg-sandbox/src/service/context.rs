@@ -76,7 +76,7 @@ pub(crate) struct Context<'a> {
     pub(crate) schedule: &'a mut Schedule,
     /// The unique reference that the request uses up, and the transaction that is found by it.
     pub(crate) unique_reference: Option<UniqueReference>,
-    /// The `currency` of a request whose method has no such parameter.
+    /// The `currency` of a request whose method has no such parameter and takes it from the original.
     pub(crate) stray_currency: Option<String>,
     /// A fault prevents the bank from answering this request.
     pub(crate) silence: Option<Silence>,

@@ -199,13 +199,15 @@ pub(crate) fn call(
     let answer = match judged.request.unwrap_or_else(|| entry.typed(&form)) {
         Ok(request) => {
             judged.assumptions.into_iter().for_each(|number| context.basis.assume(number));
-            let known = info.fields.iter().any(|field| field.wire == "currency");
-            context.stray_currency = form.given("currency").filter(|_| !known).map(str::to_owned);
+            context.stray_currency = misplaced::stray_currency(info, &form).map(str::to_owned);
             let reply = request.serve(context, merchant);
             reply.and_then(|reply| bank::refuse_unheard(context).map(|()| reply))
         }
         Err(refusal) => (entry.refused)(refusal, context, merchant),
     };
+    if let Some(name) = answer.as_ref().err().and_then(Refusal::parameter) {
+        spelling::take_back(info, name, &mut context.warnings);
+    }
     let reply = unique_reference::settle(context, answer)?;
     context.basis.assume(assumed::CONTENT_TYPES_OF_REPLIES);
     Ok(reply)

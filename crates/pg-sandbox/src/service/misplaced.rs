@@ -9,9 +9,8 @@ use pg_model::{
 
 use super::{
     gate,
-    names::{Names, is_near, letters},
+    names::{MOST_COMPARED, Names, is_near, letters},
     refusal::Refusal,
-    spelling::MOST_COMPARED,
 };
 use crate::form::{Form, shown};
 use crate::{assumed, codes::SandboxErrorCode};
@@ -60,7 +59,7 @@ pub(super) fn refusal(info: &MethodInfo, form: &Form) -> Option<Refusal> {
     let given = form.iter().filter(|(name, value)| !value.is_empty() && unknown(name));
     given.enumerate().find_map(|(at, (name, value))| {
         let refusal = of(info, names, name, at < MOST_COMPARED);
-        refusal.or_else(|| (whole && is_number(value)).then(|| amount(name)))
+        refusal.or_else(|| (whole && is_number(value)).then(|| amount(name))).map(|refusal| refusal.because_of(name))
     })
 }
 
@@ -78,10 +77,18 @@ fn amount(name: &str) -> Refusal {
     Refusal::from(SandboxErrorCode::MISPLACED_AMOUNT).about(shown(name))
 }
 
+/// Returns the currency of a request whose method takes it from the original and has no such parameter (A151).
+pub(super) fn stray_currency<'f>(info: &MethodInfo, form: &'f Form) -> Option<&'f str> {
+    let is_of_original = |names: &Names| moves_money(info, names) && !names.has(CURRENCY);
+    form.given(CURRENCY).filter(|_| is_of_original(Names::of(info)))
+}
+
 /// Whether the method makes a payment, or moves the money of one.
 fn moves_money(info: &MethodInfo, names: &Names) -> bool {
     let pays = |wire| names.has(wire);
-    pays("trans_value") || pays("item_price[{n}]") || (pays("uniqueMerchantReference") && info.retry != RetrySafety::Safe)
+    pays("trans_value")
+        || pays("item_price[{n}]")
+        || (pays("uniqueMerchantReference") && info.retry != RetrySafety::Safe)
 }
 
 /// `is_compared`: of thousands of names, only the first are compared letter by letter.
@@ -123,9 +130,14 @@ fn of(info: &MethodInfo, names: &Names, name: &str, is_compared: bool) -> Option
     if decisive.is_none() && (spelt.is_empty() || !names.has_letters(&spelt)) {
         return None;
     }
-    let known = info.fields.iter().map(|field| field.wire).find(|wire| decisive.is_some_and(|decisive| letters(wire) == decisive));
+    let known = info
+        .fields
+        .iter()
+        .map(|field| field.wire)
+        .find(|wire| decisive.is_some_and(|decisive| letters(wire) == decisive));
     let meant = if meant.is_empty() { known.unwrap_or_default() } else { &meant };
-    let told = if meant.is_empty() { shown(name).to_owned() } else { format!("{}, did you mean {meant}?", shown(name)) };
+    let told =
+        if meant.is_empty() { shown(name).to_owned() } else { format!("{}, did you mean {meant}?", shown(name)) };
     Some(
         Refusal::from(SandboxErrorCode::INVALID_PARAMETER)
             .about(&told)

@@ -12,6 +12,9 @@ use strsim::osa_distance;
 
 use crate::name_hash::NameMap;
 
+/// The maximum number of unknown names of one request that are compared with the known ones: a request may contain
+/// thousands.
+pub(super) const MOST_COMPARED: usize = 32;
 /// A longer name is not a typing error, and comparing it takes time.
 const LONGEST: usize = 64;
 

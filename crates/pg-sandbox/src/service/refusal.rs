@@ -6,7 +6,12 @@ use serde_json::json;
 
 use super::{answer::Answer, page::html, reply::Reply};
 use crate::{
-    assumed, basis::Basis, codes::SandboxErrorCode, form::FormError, route::ResponseFormat, store::StoreError,
+    assumed,
+    basis::Basis,
+    codes::SandboxErrorCode,
+    form::{FormError, shown},
+    route::ResponseFormat,
+    store::StoreError,
     vault::NotOurs,
 };
 
@@ -19,6 +24,8 @@ pub(crate) struct Refusal {
     basis: Basis,
     /// The sandbox's own code, which a dialect may replace; `None` for a code of the documents.
     own: Option<SandboxErrorCode>,
+    /// The parameter that is the reason, as a name that may be shown.
+    parameter: Option<Box<str>>,
 }
 
 /// The longest `errorMessage`, in characters (spec 2 §2.2).
@@ -29,6 +36,16 @@ impl Refusal {
     pub(crate) fn about(mut self, detail: &str) -> Self {
         self.message = format!("{}: {detail}", self.message).chars().take(MESSAGE_LIMIT).collect();
         self
+    }
+
+    /// Sets the parameter that is the reason, by its name on the wire.
+    pub(crate) fn because_of(self, name: &str) -> Self {
+        Self { parameter: Some(shown(name).into()), ..self }
+    }
+
+    /// Returns the parameter that is the reason, if it is known.
+    pub(crate) fn parameter(&self) -> Option<&str> {
+        self.parameter.as_deref()
     }
 
     /// Sets another HTTP status.
@@ -177,6 +194,7 @@ impl From<ErrorCode> for Refusal {
             basis: Basis::new(section),
             code: code.as_str().to_owned(),
             own: None,
+            parameter: None,
         }
     }
 }
@@ -191,6 +209,7 @@ impl From<SandboxErrorCode> for Refusal {
             basis,
             code: code.as_str().to_owned(),
             own: Some(code),
+            parameter: None,
         }
     }
 }

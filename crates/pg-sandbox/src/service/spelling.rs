@@ -2,14 +2,16 @@
 
 use pg_model::method::MethodInfo;
 
-use super::{gate, names::Names, refusal::Refusal};
+use super::{
+    gate, misplaced,
+    names::{MOST_COMPARED, Names},
+    refusal::Refusal,
+};
 use crate::form::{Form, shown};
 use crate::warning::Warnings;
 use crate::{assumed, codes::SandboxErrorCode};
 
-/// The maximum number of unknown names of one request that are compared with the known ones: a request may contain
-/// thousands.
-pub(super) const MOST_COMPARED: usize = 32;
+const NOT_READ: &str = " and is not read";
 
 /// The findings about the names of a request.
 #[derive(Default)]
@@ -25,6 +27,7 @@ pub(super) struct Spelling {
 /// Checks the names of a request.
 pub(super) fn judge(info: &MethodInfo, form: &Form) -> Spelling {
     let names = Names::of(info);
+    let stray_currency = misplaced::stray_currency(info, form).is_some();
     let mut spelling = Spelling::default();
     let mut compared = 0;
     // The places of fields that have more than one spelling.
@@ -51,7 +54,12 @@ pub(super) fn judge(info: &MethodInfo, form: &Form) -> Spelling {
                     spelling.warnings.leave_out(1);
                 } else {
                     compared += 1;
-                    spelling.warnings.add(&ignored(info, names, name));
+                    spelling.warnings.add(&match name {
+                        "currency" if stray_currency => {
+                            format!("{}: it is only compared with that of the original", not_known(info, name))
+                        }
+                        _ => ignored(info, names, name),
+                    });
                 }
             }
         }
@@ -71,8 +79,21 @@ fn of_same_field(info: &MethodInfo, mut places: Vec<usize>) -> Option<Refusal> {
     )
 }
 
+/// Takes back that a parameter is not read, since it is the reason of the refusal; a suggestion stays.
+pub(super) fn take_back(info: &MethodInfo, name: &str, warnings: &mut Warnings) {
+    warnings.replace(&not_known(info, name), |told| {
+        let (start, suggestion) = told.split_once(NOT_READ)?;
+        (!suggestion.is_empty()).then(|| format!("{start}{suggestion}"))
+    });
+}
+
+/// Returns the beginning of the warning about an unknown parameter.
+fn not_known(info: &MethodInfo, name: &str) -> String {
+    format!("{} is not a parameter of {info:?}", shown(name))
+}
+
 fn ignored(info: &MethodInfo, names: &Names, name: &str) -> String {
-    let told = format!("{} is not a parameter of {info:?} and is not read", shown(name));
+    let told = not_known(info, name) + NOT_READ;
     match names.meant(name) {
         Some(meant) => format!("{told}: did you mean {meant}?"),
         None => told,

@@ -16,7 +16,8 @@ pub(crate) fn refusal(info: &MethodInfo, violations: &Violations) -> Option<Refu
     };
     let with_place = violations.iter().map(|violation| (place(violation), violation)).filter(|(at, _)| at.0.is_some());
     let first = with_place.min_by_key(|(at, _)| *at).map(|(_, violation)| violation);
-    first.or_else(|| violations.iter().next()).map(of)
+    let first = first.or_else(|| violations.iter().next());
+    first.map(|violation| of(violation).because_of(&violation.name))
 }
 
 /// The one rule about items together is how they are numbered (A14).

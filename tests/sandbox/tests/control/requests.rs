@@ -52,8 +52,7 @@ fn a_misspelt_parameter_is_warned_of_in_the_header_and_the_journal() {
     let mut pairs = order("998", "order-7").to_vec();
     pairs.extend([("uniqueMerchantRefrence", "order-7"), ("cardHolderName", "Z. Other"), ("orderNumber", "17")]);
     let wanted = [
-        "uniqueMerchantRefrence is not a parameter of transaction/auth and is not read: did you mean \
-         uniqueMerchantReference?",
+        "uniqueMerchantRefrence is not a parameter of transaction/auth: did you mean uniqueMerchantReference?",
         "cardHolderName is misspelt and was read as cardholderName",
         "orderNumber is not a parameter of transaction/auth and is not read",
     ];

@@ -121,9 +121,10 @@ pub(in crate::service) fn cancel(
 /// (spec 2 §4.4; A151).
 pub(in crate::service) fn refuse_other_currency(context: &Context<'_>, original: &Payment) -> Result<(), Refusal> {
     match &context.stray_currency {
-        Some(currency) if *currency != original.currency => {
-            Err(Refusal::from(ErrorCode::CURRENCY_NOT_SUPPORTED).assuming(assumed::AMOUNTS_THAT_A_METHOD_DOES_NOT_HAVE))
-        }
+        Some(currency) if *currency != original.currency => Err(Refusal::from(ErrorCode::CURRENCY_NOT_SUPPORTED)
+            .about("it is not that of the original")
+            .because_of("currency")
+            .assuming(assumed::AMOUNTS_THAT_A_METHOD_DOES_NOT_HAVE)),
         _ => Ok(()),
     }
 }

@@ -100,6 +100,12 @@ fn another_currency_is_refused_where_none_is_sent() {
         for (method, key) in [("refund", &paid), ("capturepreauth", &reserved)] {
             let answer = shop.call(method, &[("transactionKey", key), ("currency", currency)]);
             assert_eq!(answer.code(), if refused { "111" } else { "600" }, "{method} {currency}");
+            assert_eq!(answer.warning.contains("only compared with"), currency == "GBP", "{answer:?}");
+            assert_eq!(
+                refused,
+                answer.text("errorMessage").ends_with(": it is not that of the original"),
+                "{answer:?}"
+            );
         }
         let repeat =
             [("prev_trans_key", paid.as_str()), ("trans_value", "1"), ("trans_type", "Auth"), ("currency", currency)];
@@ -147,12 +153,8 @@ fn the_amount_of_the_whole_payment_is_refused_beside_items() {
         assert_eq!(shop.call("auth", &raw(PAN, &[(name, "5")])).code(), "964", "{name}");
     }
     let key = pay(&mut shop, 1000);
-    let repeat = [
-        ("prev_trans_key", key.as_str()),
-        ("trans_value", "1"),
-        ("trans_type", "Auth"),
-        ("transactionValue", "5"),
-    ];
+    let repeat =
+        [("prev_trans_key", key.as_str()), ("trans_value", "1"), ("trans_type", "Auth"), ("transactionValue", "5")];
     assert_eq!(version_5(&mut shop, "repeat", &repeat), "964");
     assert_eq!(shop.payments().len(), 1);
 }
@@ -180,5 +182,35 @@ fn another_name_of_a_decisive_option_of_a_checkout_is_refused() {
     // Any other name is accepted with a warning (A55).
     for name in ["expiryNote", "orderType", "usesOfMaker", "order"] {
         assert_eq!(version_5(&mut shop, "gettoken", &[&item[..], &[(name, "1")]].concat()), "", "{name}");
+    }
+}
+
+#[test]
+fn the_reason_of_a_refusal_has_no_warning_that_it_is_not_read() {
+    let mut shop = Shop::open();
+    for (name, code, told) in [
+        ("itemQantity0", "964", "itemQantity0 is not a parameter of transaction/auth: did you mean itemQuantity0?; "),
+        ("itemQuantity", "937", "itemQuantity is not a parameter of transaction/auth: did you mean itemQuantity0?; "),
+        ("Currency", "964", "Currency is not a parameter of transaction/auth: did you mean currency?; "),
+        ("currencyCode", "937", ""),
+        (
+            "merchant_Reference",
+            "963",
+            "merchant_Reference is not a parameter of transaction/auth: did you mean merchantReference?; ",
+        ),
+        (
+            "itemPrice4000000000001000",
+            "937",
+            "(name not shown) is not a parameter of transaction/auth: did you mean itemPrice0?; ",
+        ),
+    ] {
+        let answer = shop.call("auth", &raw(PAN, &[("first", "1"), (name, "5"), ("second", "1")]));
+        assert_eq!(answer.code(), code, "{name}");
+        let wanted = format!(
+            "first is not a parameter of transaction/auth and is not read; {told}second is not a parameter of \
+             transaction/auth and is not read"
+        );
+        assert_eq!(answer.warning, wanted, "{name}");
+        assert!(!answer.text("errorMessage").contains("4000000000001000"), "{answer:?}");
     }
 }
