@@ -52,7 +52,7 @@ fn a_response_names_its_basis() {
         ("updateCardKeyDetails", vec![card, ("cardHolderName", "x")], "1 4.6, A23, A41, A67"),
         ("lookup", vec![card], "1 4.2, A41, A42"),
         ("lookup", vec![("cardKey", "none")], "1 4.2, A41, A42, A43, A56, A69"),
-        ("retrieveAccountUpdater", vec![("batchKey", "short")], "1 7, A20, A28, A38, A40, A45, A72"),
+        ("retrieveAccountUpdater", vec![("batchKey", "short")], "1 7, A03, A20, A28, A38, A40, A45, A72"),
     ] {
         let body = signed(&account("main"), &pairs);
         let response = sandbox.handle(now(), request(Method::POST, &format!("/v3/token/{method}"), body));

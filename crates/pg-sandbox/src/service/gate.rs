@@ -58,9 +58,11 @@ pub(crate) fn signed<'a>(
     let is_signed = is_signed || is_signed_by_own(context, merchant, form);
     if demanded && !is_signed {
         count_failure(context)?;
-        return Err(Refusal::from(ErrorCode::SIGNATURE_NOT_VERIFIED)
+        let capitals = is_in_capitals(form).then_some(assumed::LETTER_CASE_OF_THE_SIGNATURE);
+        let refusal = Refusal::from(ErrorCode::SIGNATURE_NOT_VERIFIED)
             .assuming(assumed::CODES_102_105_AND_123)
-            .assuming(assumed::FAILURES_THAT_COUNT_TOWARDS_A_LOCKOUT));
+            .assuming(assumed::FAILURES_THAT_COUNT_TOWARDS_A_LOCKOUT);
+        return Err(capitals.into_iter().fold(refusal, Refusal::assuming));
     }
     if signature == Signature::OptionalWhereAllowed {
         context.basis.assume(assumed::SIGNATURE_OF_RETRIEVEACCOUNTUPDATER);
@@ -188,6 +190,14 @@ pub(crate) fn is_signed(merchants: &Merchants, form: &Form) -> bool {
     let Some(key) = form.given("apiKey") else { return false };
     with_password(merchants.by_api_key(key), form).is_some()
         && merchants.signing_key(key).is_some_and(|key| is_signed_with(key, form))
+}
+
+/// Whether the signature would have the form of one if its letters were small.
+fn is_in_capitals(form: &Form) -> bool {
+    let signature = form.get("shaSignature").unwrap_or_default();
+    signature.len() == 128
+        && signature.bytes().all(|byte| byte.is_ascii_hexdigit())
+        && signature.bytes().any(|byte| byte.is_ascii_uppercase())
 }
 
 /// Whether an account created at run time has signed the form: connections know only those of the configuration.

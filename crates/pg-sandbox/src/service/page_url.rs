@@ -10,7 +10,7 @@ use http::HeaderValue;
 use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
 use pg_model::format::Format;
 
-use crate::host_name::ends_in_a_number;
+use crate::{assumed, host_name::ends_in_a_number};
 
 /// The longest address that is taken, in bytes (A135).
 const LONGEST: usize = 8 << 10;
@@ -27,6 +27,18 @@ impl PageUrl {
     /// Returns the address, if it is one.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         (text.len() <= LONGEST && Format::Url.admits(text) && leads_somewhere(text)).then(|| Self(text.to_owned()))
+    }
+
+    /// Returns the assumption by which an address is refused, or accepted without TLS.
+    pub(crate) fn assumption(text: &str) -> Option<u16> {
+        let has_tls = text.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("https://"));
+        if text.len() > LONGEST {
+            Some(assumed::HOW_LONG_A_REDIRECT_MAY_BE)
+        } else if has_tls && Self::parse(text).is_some() {
+            None
+        } else {
+            Some(assumed::MERCHANT_PAGES)
+        }
     }
 
     /// Appends these parameters to the address, before its fragment (A83). The result is ASCII, so that it can be a
@@ -186,6 +198,15 @@ mod tests {
         ] {
             assert!(PageUrl::parse(address).is_some(), "{address}");
         }
-        assert!(PageUrl::parse(&format!("https://shop.example/{}", "a".repeat(LONGEST))).is_none());
+        let long = format!("https://shop.example/{}", "a".repeat(LONGEST));
+        assert!(PageUrl::parse(&long).is_none());
+        for (address, wanted) in [
+            ("https://shop.example/", None),
+            ("http://shop.example/", Some(134)),
+            ("https://127.1/", Some(134)),
+            (&long, Some(135)),
+        ] {
+            assert_eq!(PageUrl::assumption(address), wanted, "{address}");
+        }
     }
 }

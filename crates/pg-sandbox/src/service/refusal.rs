@@ -231,6 +231,7 @@ impl From<FormError> for Refusal {
         // The code of a content type says everything already.
         match error {
             FormError::ContentType => refusal,
+            FormError::Charset => refusal.about(&error.to_string()).assuming(assumed::DETAILS_OF_THE_FORM_ENCODING),
             _ => refusal.about(&error.to_string()),
         }
     }

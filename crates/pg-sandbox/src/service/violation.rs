@@ -1,6 +1,8 @@
 //! The error code of a broken parameter rule (A45).
 
-use pg_model::{ErrorCode, Rule, Violation, Violations, method::MethodInfo};
+use pg_model::{
+    ApiRequest as _, ErrorCode, RequestAccountUpdater, Rule, Violation, Violations, format::Format, method::MethodInfo,
+};
 
 use super::{names::Names, refusal::Refusal};
 use crate::{assumed, codes::SandboxErrorCode};
@@ -17,7 +19,44 @@ pub(crate) fn refusal(info: &MethodInfo, violations: &Violations) -> Option<Refu
     let with_place = violations.iter().map(|violation| (place(violation), violation)).filter(|(at, _)| at.0.is_some());
     let first = with_place.min_by_key(|(at, _)| *at).map(|(_, violation)| violation);
     let first = first.or_else(|| violations.iter().next());
-    first.map(|violation| of(violation).because_of(&violation.name))
+    first.map(|violation| {
+        let refusal = of(violation).because_of(&violation.name);
+        decided_by(info, violation).into_iter().fold(refusal, Refusal::assuming)
+    })
+}
+
+/// Returns the assumption that the broken rule itself is, beside the one that chooses its code.
+fn decided_by(info: &MethodInfo, violation: &Violation) -> Option<u16> {
+    let (service, name) = (info.service.name, violation.name.as_str());
+    match violation.rule {
+        Rule::Required if service == "transaction" && is_of_order(name) => Some(assumed::REQUIRED_FIELDS_OF_AN_ORDER),
+        Rule::Required
+            if service == "token"
+                && matches!(name, "transactionKey" | "cardKey")
+                && info.name != RequestAccountUpdater::INFO.name =>
+        {
+            Some(assumed::REQUIRED_PARAMETERS_OF_THE_TOKEN_METHODS)
+        }
+        Rule::Length(_) if service != "transaction" && name == "merchantCustomerReference" => {
+            Some(assumed::LENGTH_OF_A_CUSTOMER_REFERENCE)
+        }
+        Rule::Length(_) | Rule::Format(Format::Alphanumeric)
+            if matches!(name, "transactionKey" | "authenticationKey" | "batchKey") =>
+        {
+            Some(assumed::KEYS_OF_EXACTLY_32_LETTERS_AND_DIGITS_ARE_CHECKED_STRICTLY)
+        }
+        Rule::Format(Format::Decimal) => Some(assumed::DECIMAL_AMOUNTS),
+        Rule::Format(Format::Url) if !matches!(name, "callbackUrl" | "callback_url") => Some(assumed::MERCHANT_PAGES),
+        Rule::Range(..) if matches!(name, "token_uses" | "token_redemptions") => {
+            Some(assumed::LIMITS_OF_A_CHECKOUT_TOKEN)
+        }
+        _ => None,
+    }
+}
+
+fn is_of_order(name: &str) -> bool {
+    matches!(name, "currency" | "cardNumber" | "cardExpiryMonth" | "cardExpiryYear")
+        || ["itemName", "itemPrice"].iter().any(|start| name.starts_with(start))
 }
 
 /// The one rule about items together is how they are numbered (A14).
@@ -91,7 +130,9 @@ fn is_amount(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use pg_model::{ApiRequest as _, Auth, GetToken, Parameters, Refund, RequestAccountUpdater, UpdateTransaction};
+    use pg_model::{
+        Auth, DisableToken, GetToken, Initiate, Parameters, Refund, TokeniseTransactionKey, UpdateTransaction,
+    };
 
     use super::*;
 
@@ -203,6 +244,36 @@ mod tests {
         assert_eq!(refund("value"), None);
         let parameters: Parameters = [("Currency", "JPY")].into_iter().collect();
         assert_eq!(refusal(GetToken::INFO, &(GetToken::INFO.check)(&parameters)).unwrap().code(), "964");
+    }
+
+    // spec: 1 §4.2, §4.7, 2 §4.3, §4.4, 3 §2, §4.1, A03, A04, A05, A08, A13, A117, A134
+    #[test]
+    fn a_refusal_names_the_assumption_that_is_the_broken_rule() {
+        let long = "x".repeat(46);
+        for (info, name, value, wanted) in [
+            (Refund::INFO, "transactionKey", "0", Some(3)),
+            (Initiate::INFO, "merchantCustomerReference", &*long, Some(4)),
+            (TokeniseTransactionKey::INFO, "merchantCustomerReference", &*long, Some(4)),
+            (Auth::INFO, "merchantCustomerReference", &*long, None),
+            (Auth::INFO, "currency", "", Some(5)),
+            (Auth::INFO, "itemName0", "", Some(5)),
+            (GetToken::INFO, "item_name[0]", "", None),
+            (TokeniseTransactionKey::INFO, "transactionKey", "", Some(8)),
+            (DisableToken::INFO, "cardKey", "", Some(8)),
+            (RequestAccountUpdater::INFO, "cardKey", "", None),
+            (GetToken::INFO, "item_price[0]", "5,95", Some(13)),
+            (GetToken::INFO, "token_uses", "-2", Some(117)),
+            (Initiate::INFO, "errorPageUrl", "shop", Some(134)),
+        ] {
+            let parameters: Parameters =
+                [(name, value), ("itemPrice0", "1"), ("item_price[0]", "1")].into_iter().collect();
+            let violations = (info.check)(&parameters);
+            let violation = violations.iter().find(|violation| violation.name == name).unwrap();
+            assert_eq!(decided_by(info, violation), wanted, "{info:?} {name}");
+            let alone = std::iter::once(violation.clone()).collect();
+            let assumptions = refusal(info, &alone).unwrap().basis().assumptions().to_vec();
+            assert!(wanted.is_none_or(|wanted| assumptions.contains(&wanted)), "{info:?} {name}: {assumptions:?}");
+        }
     }
 
     #[test]

@@ -37,8 +37,8 @@ impl Serve for GetToken {
             context.basis.assume(assumed::ENUMERATED_VALUES_OF_VERSION_5);
         }
         let (start, expires) = times(&self, context.now)?;
-        let success_url = page(self.success_url.as_ref(), "success_url")?;
-        let cancel_url = page(self.cancel_url.as_ref(), "cancel_url")?;
+        let success_url = page(context, self.success_url.as_ref(), "success_url")?;
+        let cancel_url = page(context, self.cancel_url.as_ref(), "cancel_url")?;
         let currency = currency(given(self.currency.as_ref()), merchant)?;
         let items: Vec<CheckoutItem> = self.items.iter().map(item).collect();
         if items.iter().any(|item| item.quantity == Some(0)) {
@@ -63,7 +63,7 @@ impl Serve for GetToken {
                 })
             }
         };
-        let redemption_redirect_url = page(self.redemption_redirect_url.as_ref(), "redemption_redirect_url")?;
+        let redemption_redirect_url = page(context, self.redemption_redirect_url.as_ref(), "redemption_redirect_url")?;
         let applet = applet(given(self.applet.as_ref()), merchant)?;
         let options = options(&self, merchant)?;
         let base = context.own_address();
@@ -153,12 +153,12 @@ fn instant(seconds: Option<u64>, name: &str) -> Result<Option<Timestamp>, Refusa
 }
 
 /// Returns an address that the customer's browser may be sent to.
-fn page<T: AsRef<str>>(url: Option<&T>, name: &str) -> Result<Option<String>, Refusal> {
-    match given(url) {
-        Some(url) if PageUrl::parse(&url).is_none() => Err(Refusal::from(SandboxErrorCode::INVALID_PARAMETER)
-            .about(name)
-            .assuming(assumed::HOW_LONG_A_REDIRECT_MAY_BE)),
-        url => Ok(url),
+fn page<T: AsRef<str>>(context: &mut Context<'_>, url: Option<&T>, name: &str) -> Result<Option<String>, Refusal> {
+    let Some(url) = given(url) else { return Ok(None) };
+    context.basis.assume_all(PageUrl::assumption(&url));
+    match PageUrl::parse(&url) {
+        None => Err(Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about(name).because_of(name)),
+        Some(_) => Ok(Some(url)),
     }
 }
 

@@ -132,6 +132,8 @@ fn process(
         context.records.keep()?;
         return Err(Refusal::from(ErrorCode::SESSION_EXPIRED).assuming(assumed::EXPIRY_OF_A_SESSION));
     }
+    let pages = ["nextPageUrl", "currentPageUrl"].into_iter().filter_map(|name| form.given(name));
+    context.basis.assume_all(pages.filter_map(PageUrl::assumption));
     let (next_page, current_page) = required::pages(&form)?;
     required::card(&form)?;
     let form = PostForm::from_parameters(&masked(context, &form))

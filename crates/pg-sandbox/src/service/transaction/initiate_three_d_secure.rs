@@ -69,7 +69,7 @@ pub(super) fn initiate(
     card: PayingCard,
     return_url: Option<&Url>,
 ) -> Result<ThreeDSecureInitiation, Refusal> {
-    let return_to = return_url.filter(|url| !url.is_empty()).map(location).transpose()?;
+    let return_to = return_url.filter(|url| !url.is_empty()).map(|url| location(context, url)).transpose()?;
     let (check, authentication) = open(context, merchant, charge, card, return_to)?;
     let base = context.own_address();
     let address = authentication.as_ref().map(|authentication| base + &authentication.page());
@@ -85,9 +85,10 @@ pub(super) fn initiate(
 }
 
 /// Returns the merchant's address as it was sent, with nothing appended (A110).
-fn location(url: &Url) -> Result<String, Refusal> {
+fn location(context: &mut Context<'_>, url: &Url) -> Result<String, Refusal> {
+    context.basis.assume_all(PageUrl::assumption(url.as_str()));
     let malformed = || Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about("returnUrl");
-    let page = PageUrl::parse(url.as_str()).ok_or_else(|| malformed().assuming(assumed::HOW_LONG_A_REDIRECT_MAY_BE))?;
+    let page = PageUrl::parse(url.as_str()).ok_or_else(malformed)?;
     let location = page.with(&[]).map_err(|_| malformed())?;
     Ok(location.to_str().map_err(|_| malformed())?.to_owned())
 }
