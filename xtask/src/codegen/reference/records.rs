@@ -44,8 +44,10 @@ fn section(tables: &Tables, record: &Record) -> String {
         section += &format!("- **Reply of:** {}\n", methods.join(", "));
     }
     section.push('\n');
-    section +=
-        &table(&["Field", "Rust", "Holds", "Meaning", "Source"], record.fields.iter().map(|part| row(tables, part)));
+    section += &table(
+        &["Field", "Rust", "Holds", "Meaning", "Source"],
+        record.fields.iter().map(|part| row(tables, record, part)),
+    );
     if !methods.is_empty() {
         let sample = examples::of_record(tables, record, true);
         section += &format!("```xml\n{}\n```\n\n", sample.xml());
@@ -66,7 +68,7 @@ fn methods(tables: &Tables, record: &Record) -> Vec<String> {
         .collect()
 }
 
-fn row(tables: &Tables, part: &Part) -> Vec<String> {
+fn row(tables: &Tables, record: &Record, part: &Part) -> Vec<String> {
     let mut meaning = text(&part.doc);
     if !part.aliases.is_empty() {
         let aliases: Vec<String> = part.aliases.iter().map(|alias| code(alias)).collect();
@@ -74,6 +76,12 @@ fn row(tables: &Tables, part: &Part) -> Vec<String> {
     }
     if let Some(other) = &part.beside {
         meaning += &format!(" Written empty where there is a {}.", code(other));
+    }
+    let written = if part.map.is_some() { Empty::Omit } else { part.empty.unwrap_or(record.empty) };
+    match (record.empty, written) {
+        (Empty::Keep, Empty::Omit) => meaning += " Left out without a value.",
+        (Empty::Omit, Empty::Keep) => meaning += " Written empty without a value.",
+        _ => {}
     }
     if let Some(number) = part.assumption {
         meaning += &format!(" Rests on {}.", assumption(number));
