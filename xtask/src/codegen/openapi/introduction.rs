@@ -14,7 +14,8 @@ posts has none of them; its `sessionKey` stands in their place.
 without a value, write `name=value` and the secret SHA key for each, one after the other, and take the SHA-512 of it in \
 hexadecimal digits.
 
-**Empty values** count as not given, so the patterns of optional parameters admit them.
+**Empty values** count as not given, so the patterns and the lists of values of optional parameters admit them. The words \
+in such a list are also accepted in other letter cases, which the lists do not repeat.
 
 **Replies** of version 3 are XML or JSON, as the end of the path says; those of version 5 are XML. Fields and codes that \
 are not listed here may occur.

@@ -68,11 +68,17 @@ fn text(field: &Field, doc: &str, format: Option<&Format>) -> Node {
         .with_some("minLength", least)
         .with_some("maxLength", most.filter(|_| field.values.is_empty()))
         .with_some("pattern", format.and_then(|format| value_pattern(field, format)))
-        .with_filled("enum", field.values.clone());
+        .with_filled("enum", allowed(field));
     match &field.default {
         Some(value) if field.values.contains(value) || field.format == "flag" => node.with("default", value),
         other => node.with_some("x-default", other.as_ref()),
     }
+}
+
+/// The allowed values. An empty one counts as not given, so that only what is required refuses it.
+fn allowed(field: &Field) -> Vec<String> {
+    let optional = !field.required && !field.values.is_empty();
+    field.values.iter().cloned().chain(optional.then(String::new)).collect()
 }
 
 /// The pattern of a value. An empty one counts as not given, so that only what is required refuses it.
