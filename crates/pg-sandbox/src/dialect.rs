@@ -86,6 +86,20 @@ mod tests {
         }
     }
 
+    // spec: 1 §7, 2 §7: Unprocessable requests have HTTP status 400, 401 or 403. A failure of the service is none (A50).
+    #[test]
+    fn errors_of_the_dialects_have_the_statuses_of_the_documents() {
+        let ready = READY.iter().map(|(_, text)| Dialect::from_toml(text).unwrap());
+        for dialect in ready.chain([(*dialect()).clone()]) {
+            for error in &dialect.errors {
+                let failures: &[_] = &["injected-fault", "sandbox-failure"];
+                let fails = error.situations.iter().any(|situation| failures.contains(&&**situation));
+                let allowed: &[u16] = if fails { &[500] } else { &[400, 401, 403] };
+                assert!(error.http.is_none_or(|status| allowed.contains(&status)), "{}: {error:?}", dialect.name);
+            }
+        }
+    }
+
     #[test]
     fn ready_dialects_can_be_read_and_differ() {
         let mut seen = vec![(*dialect()).clone()];
