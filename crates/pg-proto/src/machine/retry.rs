@@ -22,8 +22,12 @@
 //!   for: a minute after 121 and 429, five after 122.
 //! - A method of any other class is sent again only after a request that certainly never left. So at most one request
 //!   of it leaves. After a crash, a request that was about to be sent counts as sent.
-//! - **NotSent** is final: nothing left. **Refused**: the service answered every request that left, and refused it.
-//!   **Unknown**: a request may have been executed, or may be later.
+//! - **NotSent** is final: nothing left.
+//! - **Answered** is the reply to this request. If a reply describes a transaction, it is compared with the request: type,
+//!   amount, currency, `uniqueMerchantReference`, and in version 5 `system_action` and `prev_trans_key`. A field that
+//!   either side lacks does not differ. A reply that differs answers another request, and counts as no reply.
+//! - **Refused**: the service answered every request that left, and refused it. **Unknown**: a request may have been
+//!   executed, or may be later.
 //! - With [`RetryBounds::again`] at zero, at most one request is sent in every case.
 //! - It ends: attempts and time are bounded over all resumptions.
 //!
@@ -37,7 +41,7 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use pg_model::{
-    ApiRequest, Remedy,
+    ApiRequest, FromReply as _, Remedy,
     method::{MethodInfo, RetrySafety as Class, ServiceInfo},
 };
 use serde::{Deserialize, Serialize};
@@ -50,6 +54,7 @@ use crate::{
     },
 };
 
+mod answer;
 mod outcome;
 #[cfg(test)]
 mod tests;
@@ -167,8 +172,8 @@ impl<M: ApiRequest<Output: Clone>> Retry<M> {
             Event::Reply(_) | Event::Failed(_) if !self.in_flight => {}
             Event::Reply(response) => {
                 (self.in_flight, self.state.left) = (false, true);
-                match self.account.reply::<M>(response) {
-                    Ok(output) => self.end(RetryOutcome::Answered(output)),
+                match self.account.reply_as::<M::Reply>(&response) {
+                    Ok(reply) => self.answered(reply, now, random),
                     Err(error) => self.without_result(Last::of(error, self.is_safe()), now, random),
                 }
             }
@@ -182,6 +187,13 @@ impl<M: ApiRequest<Output: Clone>> Retry<M> {
                     Failure::HeldBack => self.bounds_ended(),
                 }
             }
+        }
+    }
+
+    fn answered(&mut self, reply: M::Reply, now: Moment, random: u64) {
+        match answer::differs(&self.request, &reply) {
+            Some(field) => self.without_result(Last::Unanswered(UnknownReason::OtherReply(field)), now, random),
+            None => self.end(RetryOutcome::Answered(M::Output::from_reply(reply, self.account.dialect()))),
         }
     }
 

@@ -1,10 +1,11 @@
 use bytes::Bytes;
 use pg_model::{
-    AuthSessionKey, CapturePreauth, Currency, DeleteToken, Item, Order, Outcome, TokenLookup, TransactionLookup,
+    AuthSessionKey, CancelPreauth, CapturePreauth, Currency, DeleteToken, EnterpriseCancel, EnterpriseCapture,
+    EnterpriseRefund, Item, Order, Outcome, Refund, Repeat, TokenLookup, TransactionLookup,
 };
 
 use super::*;
-use crate::{BaseUrl, Credentials};
+use crate::{BaseUrl, Credentials, EnterpriseCredentials};
 
 const NOW: Moment = Moment::from_millis(1_700_000_000_000);
 
@@ -136,6 +137,91 @@ fn other_methods_are_sent_again_only_when_nothing_left() {
         );
         assert_eq!(matches!(outcome, RetryOutcome::Refused(_)), !unknown, "{outcome:?}");
     }
+}
+
+/// Sends the request and returns the outcome of this reply.
+fn outcome_of<M: ApiRequest<Output: Clone + fmt::Debug>>(request: M, body: &str) -> RetryOutcome<M::Output> {
+    let account = account().enterprise(
+        BaseUrl::parse("https://gateway.example/enterprise").unwrap(),
+        EnterpriseCredentials::new("k".repeat(32), "p".repeat(32)),
+    );
+    let mut retry = Retry::new(account, request, RetryBounds::default()).unwrap();
+    begin(&mut retry, NOW);
+    done(retry.step(answer(200, body), NOW, 0))
+}
+
+/// Returns the field in which the reply to the request differs; `None` if it was accepted.
+#[track_caller]
+fn other<M: ApiRequest<Output: Clone + fmt::Debug>>(request: M, body: &str) -> Option<&'static str> {
+    match outcome_of(request, body) {
+        RetryOutcome::Answered(_) => None,
+        RetryOutcome::Unknown { why: UnknownReason::OtherReply(field), .. } => Some(field),
+        other => panic!("{other:?}"),
+    }
+}
+
+// spec: 2 §2.3; 2 §4.3
+#[test]
+fn the_reply_to_another_request_is_no_reply_to_an_operation() {
+    let key = "0123456789abcdef0123456789abcdef";
+    let reply = |fields: &str| format!(r#"{{"transactionStatusCode":"600"{fields}}}"#);
+    let refund = || Refund::new(key).transaction_value(400);
+    for (fields, field) in [
+        ("", None),
+        (r#","transactionType":"Refund","transactionValue":"400","currency":"GBP","merchantReference":"a""#, None),
+        (r#","transactionType":"refund""#, None),
+        // The reference of the original.
+        (r#","transactionType":"Refund","uniqueMerchantReference":"order-7""#, None),
+        (r#","transactionType":"Auth""#, Some("type")),
+        (r#","transactionType":"Capture""#, Some("type")),
+        (r#","transactionType":"Refund","transactionValue":"401""#, Some("amount")),
+    ] {
+        assert_eq!(other(refund(), &reply(fields)), field, "{fields}");
+    }
+    assert_eq!(other(Refund::new(key), &reply(r#","transactionValue":"401""#)), None, "all of it");
+    let named = || Refund::new(key).unique_merchant_reference("refund-7");
+    let other_reference = reply(r#","uniqueMerchantReference":"refund-8""#);
+    assert_eq!(other(named(), &other_reference), Some("uniqueMerchantReference"));
+    let is = |kind: &str| reply(&format!(r#","transactionType":"{kind}""#));
+    assert_eq!(other(CapturePreauth::new(key), &is("Capture")), None);
+    assert_eq!(other(CapturePreauth::new(key), &is("CancelPreAuth")), Some("type"));
+    assert_eq!(other(CancelPreauth::new(key), &is("CancelPreAuth")), None);
+    assert_eq!(other(CancelPreauth::new(key), &is("PreAuth")), Some("type"));
+}
+
+// spec: 3 §2.2
+#[test]
+fn the_reply_to_another_request_is_no_reply_to_an_operation_of_version_5() {
+    let reply = |kind: &str, action: &str, key: &str, value: &str| {
+        format!(
+            "<serviceResponse><trans_type>{kind}</trans_type><trans_value>{value}</trans_value>\
+             <prev_trans_key>{key}</prev_trans_key><system_action>{action}</system_action><status>1</status>\
+             <trans_key>9</trans_key></serviceResponse>"
+        )
+    };
+    let refund = || EnterpriseRefund::new("7", "5.50");
+    for (body, field) in [
+        (reply("refund", "REFUND", "7", "5.5"), None),
+        (reply("Refund", "refund", "7", "05.50"), None),
+        (reply("", "", "", ""), None),
+        (reply("auth", "REPEAT", "7", "5.50"), Some("system_action")),
+        (reply("auth", "", "7", "5.50"), Some("trans_type")),
+        (reply("refund", "REFUND", "8", "5.50"), Some("prev_trans_key")),
+        (reply("refund", "REFUND", "7", "5.51"), Some("trans_value")),
+    ] {
+        assert_eq!(other(refund(), &body), field, "{body}");
+    }
+    assert_eq!(other(EnterpriseCapture::new("7", "5"), &reply("capture", "CAPTURE", "7", "5.00")), None);
+    assert_eq!(other(EnterpriseCapture::new("7", "5"), &reply("", "CANCEL", "", "")), Some("system_action"));
+    assert_eq!(other(EnterpriseCancel::new("7", "5"), &reply("cancel", "CANCEL", "7", "5.00")), None);
+    assert_eq!(other(EnterpriseCancel::new("7", "5"), &reply("capture", "", "", "")), Some("trans_type"));
+    let repeat = |kind: &'static str| Repeat::new("7", kind, "5");
+    assert_eq!(other(repeat("Auth"), &reply("auth", "REPEAT", "7", "5.00")), None);
+    assert_eq!(other(repeat("Auth"), &reply("preauth", "REPEAT", "7", "5.00")), Some("trans_type"));
+    for kind in ["preauth", "auth"] {
+        assert_eq!(other(repeat("PreAuth"), &reply(kind, "REPEAT", "7", "5.00")), None, "{kind}");
+    }
+    assert_eq!(other(repeat("PreAuth"), &reply("refund", "REFUND", "7", "5.00")), Some("system_action"));
 }
 
 #[test]

@@ -90,6 +90,9 @@ pub enum UnknownReason {
     /// A request may have arrived, and there is no reply.
     #[error("the request may have arrived, and there is no reply")]
     NoReply,
+    /// The reply describes another transaction than the request: it answers another request. Names the field that differs.
+    #[error("the reply belongs to another request, its {0} differs; the request may have been executed")]
+    OtherReply(&'static str),
     /// The reply cannot be read.
     #[error(transparent)]
     Unreadable(Box<Unreadable>),

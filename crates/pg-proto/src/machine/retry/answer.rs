@@ -1,0 +1,137 @@
+//! Whether a reply answers the request: no field that both have differs. A field that the reply lacks does not differ,
+//! since the documents promise few of them (spec 2 §4.3, 3 §2.2).
+
+use pg_model::{
+    ApiRequest, ListShape, ParameterSink, Record, RecordWriter, SystemAction, TransactionType, Value, field::Field,
+    method::MethodInfo,
+};
+
+use crate::machine::settlement::{Expected, Money};
+
+/// The content of a request or reply that the other side repeats.
+#[derive(Default)]
+struct Echo {
+    reference: String,
+    /// Key of the payment that an operation of version 5 changes or repeats.
+    original: String,
+    kind: String,
+    action: String,
+    currency: String,
+    value: String,
+}
+
+/// Returns the field in which the reply differs from the request. Only replies that describe a transaction are compared.
+pub(super) fn differs<M: ApiRequest>(request: &M, reply: &M::Reply) -> Option<&'static str> {
+    let (mut ours, mut theirs) = (Echo::default(), Echo::default());
+    request.visit(&mut ours);
+    reply.write(&mut theirs);
+    match M::INFO.reply {
+        "Transaction" => version_3(M::INFO, &ours, &theirs, &Expected::of(request)),
+        "EnterpriseResult" => version_5(M::INFO, &ours, &theirs),
+        _ => None,
+    }
+}
+
+fn version_3(info: &MethodInfo, ours: &Echo, theirs: &Echo, expected: &Expected) -> Option<&'static str> {
+    let kind = match info.name {
+        "capturepreauth" => TransactionType::CAPTURE,
+        "cancelpreauth" => TransactionType::CANCEL_PRE_AUTH,
+        "refund" => TransactionType::REFUND,
+        name if name.starts_with("preauth") => TransactionType::PRE_AUTH,
+        name if name.starts_with("auth") => TransactionType::AUTH,
+        _ => return None,
+    };
+    let total = expected.total.or_else(|| ours.value.parse().ok());
+    let money = Money { currency: &expected.currency, total };
+    if is_other(kind.as_str(), &theirs.kind) {
+        Some("type")
+    } else if is_another(&ours.reference, &theirs.reference) {
+        Some("uniqueMerchantReference")
+    } else {
+        let currency = if expected.currency.is_empty() { "" } else { theirs.currency.as_str() };
+        money.differs_from(currency, theirs.value.parse().ok())
+    }
+}
+
+fn version_5(info: &MethodInfo, ours: &Echo, theirs: &Echo) -> Option<&'static str> {
+    let kind = if info.name == "repeat" { ours.kind.as_str() } else { info.name };
+    let action = match info.name {
+        "repeat" => SystemAction::REPEAT,
+        "refund" => SystemAction::REFUND,
+        "capture" => SystemAction::CAPTURE,
+        _ => SystemAction::CANCEL,
+    };
+    // The documents show no word for a repeat that reserves (assumption A124), so it may be called auth.
+    let reserves = kind.eq_ignore_ascii_case("preauth") && theirs.kind.eq_ignore_ascii_case("auth");
+    if is_other(action.as_str(), &theirs.action) {
+        Some("system_action")
+    } else if is_other(kind, &theirs.kind) && !reserves {
+        Some("trans_type")
+    } else if is_another(&ours.original, &theirs.original) {
+        Some("prev_trans_key")
+    } else {
+        let amounts = plain(&ours.value).zip(plain(&theirs.value));
+        amounts.filter(|(ours, theirs)| ours != theirs).map(|_| "trans_value")
+    }
+}
+
+/// Whether both sides have a word, and it is another one.
+fn is_other(ours: &str, theirs: &str) -> bool {
+    !ours.is_empty() && !theirs.is_empty() && !ours.eq_ignore_ascii_case(theirs)
+}
+
+/// Whether both sides have a key or reference, and it is another one.
+fn is_another(ours: &str, theirs: &str) -> bool {
+    !ours.is_empty() && !theirs.is_empty() && ours != theirs
+}
+
+/// Returns the digits of a decimal without those that change nothing, before and after the point. `None` for other text.
+fn plain(decimal: &str) -> Option<(&str, &str)> {
+    let (whole, fraction) = decimal.split_once('.').unwrap_or((decimal, ""));
+    let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    (!decimal.is_empty() && digits(whole) && digits(fraction))
+        .then(|| (whole.trim_start_matches('0'), fraction.trim_end_matches('0')))
+}
+
+impl Echo {
+    fn take(&mut self, name: &str, value: &str) {
+        let field = match name {
+            "uniqueMerchantReference" => &mut self.reference,
+            "prev_trans_key" => &mut self.original,
+            "transactionType" | "trans_type" => &mut self.kind,
+            "system_action" => &mut self.action,
+            "currency" => &mut self.currency,
+            "transactionValue" | "trans_value" => &mut self.value,
+            _ => return,
+        };
+        value.clone_into(field);
+    }
+}
+
+impl ParameterSink for Echo {
+    fn credentials(&mut self) {}
+
+    fn parameter(&mut self, _: &'static Field, name: &str, value: &str) {
+        self.take(name, value);
+    }
+
+    fn list(&mut self, _: &'static Field, _: &str, _: &mut dyn Iterator<Item = &str>) {}
+}
+
+impl RecordWriter for Echo {
+    fn text(&mut self, name: &str, value: &str) {
+        self.take(name, value);
+    }
+
+    fn number(&mut self, name: &str, value: &str) {
+        self.take(name, value);
+    }
+
+    fn record(&mut self, _: &str, _: &dyn Record) {}
+
+    fn list(&mut self, _: &str, _: &str, _: ListShape, _: &mut dyn Iterator<Item = &dyn Record>) {}
+
+    fn map(&mut self, _: &str, _: &mut dyn Iterator<Item = (&str, &dyn Record)>) {}
+
+    fn value(&mut self, _: &str, _: &Value) {}
+}
