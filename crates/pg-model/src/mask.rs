@@ -82,6 +82,12 @@ pub fn masked(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Returns a code, key or reference for `Debug`: masked if it contains a likely card number. Other long numbers stay, since
+/// people look them up.
+pub(crate) fn identifier(text: &str) -> Cow<'_, str> {
+    if has_card_number(text) { masked(text) } else { Cow::Borrowed(text) }
+}
+
 /// Whether the name of a parameter marks its value as secret, in any letter case: `cardCV2`, `collectCvv`, `apiPassword`.
 #[must_use]
 pub fn names_a_secret(name: &str) -> bool {

@@ -209,3 +209,64 @@ pub(crate) fn set(text: &mut dyn Text, value: Cow<'_, str>) -> Result<(), &'stat
         Err("has a code, key or reference twice, with different values")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::{borrow::Cow, format};
+    use core::fmt::Debug;
+
+    use super::*;
+    use crate::{
+        EnterpriseResult, EnterpriseTransaction, ServiceError, SmsResult, ThreeDSecureInitiation, Transaction,
+    };
+
+    const CARD: &str = "4111111111111111";
+
+    /// A service, or a proxy before it, may repeat the card number of a request in any field.
+    fn hides<R: Record + Default + Debug>(names: &[&str]) {
+        for name in names {
+            let mut record = R::default();
+            match record.slot(name) {
+                Slot::Text(text) => text.set(Cow::Borrowed(CARD)),
+                _ => panic!("{name} is no text"),
+            }
+            for shown in [format!("{record:?}"), format!("{record:#?}")] {
+                assert!(!shown.contains(CARD) && shown.contains("411111******1111"), "{name}: {shown}");
+            }
+        }
+    }
+
+    #[test]
+    fn debug_masks_card_numbers_in_every_text_of_a_reply() {
+        hides::<Transaction>(&[
+            "transactionStatusCode",
+            "transactionStatus",
+            "transactionType",
+            "transactionKey",
+            "merchantReference",
+            "uniqueMerchantReference",
+            "merchantCustomerReference",
+            "currency",
+            "transactionValue",
+            "originalTransactionKey",
+            "createdOn",
+        ]);
+        hides::<EnterpriseResult>(&["trans_type", "trans_value", "prev_trans_key", "trans_class", "system_action"]);
+        hides::<EnterpriseResult>(&["status", "trans_key", "auth_code"]);
+        hides::<EnterpriseTransaction>(&["status", "token", "value", "currency"]);
+        hides::<ThreeDSecureInitiation>(&[
+            "transactionStatus",
+            "bankECIValue",
+            "authenticationKey",
+            "authenticationUrl",
+        ]);
+        hides::<SmsResult>(&["msisdn", "message", "status", "messid"]);
+        hides::<ServiceError>(&["errorCode", "traceCode", "errorMessage"]);
+    }
+
+    #[test]
+    fn debug_shows_numeric_keys_that_are_no_card_numbers() {
+        let result = EnterpriseResult::default().with(|result| result.trans_key = "202611229998".into());
+        assert!(format!("{result:?}").contains("202611229998"));
+    }
+}

@@ -157,7 +157,7 @@ macro_rules! text_traits {
 
         impl core::fmt::Debug for $name {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                f.debug_tuple(stringify!($name)).field(&self.as_str()).finish()
+                f.debug_tuple(stringify!($name)).field(&$crate::mask::identifier(self.as_str())).finish()
             }
         }
 

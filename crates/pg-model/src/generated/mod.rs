@@ -12,6 +12,7 @@ pub(crate) mod types;
 /// What the files in these folders use.
 mod prelude {
     pub(super) use alloc::{borrow::Cow, string::String, vec::Vec};
+    pub(super) use core::fmt;
 
     pub(super) use super::{codes::*, groups::*, records::*, types::*};
     pub(super) use crate::{
@@ -19,6 +20,7 @@ mod prelude {
         check, emit,
         field::{Field, Length},
         format::Format,
+        mask,
         method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
         outcome::Outcome,
         parameters::{Named, ParameterSink, Parameters},

@@ -16,14 +16,33 @@ fn code(record: &Record) -> String {
     let fields: String = record.fields.iter().map(declaration).collect();
     let rows: String = record.fields.iter().map(|part| row(record, part)).collect();
     format!(
-        "{PRELUDE}/// {doc} (spec {source})\n#[derive(Clone, Debug, Default, PartialEq, Eq)]\n#[non_exhaustive]\npub struct {name} {{\n{fields}\
+        "{PRELUDE}/// {doc} (spec {source})\n#[derive(Clone, Default, PartialEq, Eq)]\n#[non_exhaustive]\npub struct {name} {{\n{fields}\
          /// Fields that the service sent and the tables do not list.\npub extra: Extra,\n}}\n\n\
          record_traits!({name});\n\n\
+         {debug}\
          impl Record for {name} {{\n    record_fields! {{\n{rows}    }}\n{missing}}}\n",
         doc = record.doc,
         source = record.source,
         name = record.name,
+        debug = debug(record),
         missing = missing(record),
+    )
+}
+
+/// `Debug` masks card numbers in texts; types of their own do so themselves.
+fn debug(record: &Record) -> String {
+    let field = |part: &Part| {
+        let name = part.rust_name();
+        let is_text = part.kind.as_deref() == Some("String");
+        let value = if is_text { format!("mask::masked(&self.{name})") } else { format!("self.{name}") };
+        format!(".field({}, &{value})", literal(&name))
+    };
+    let fields: String = record.fields.iter().map(field).collect();
+    format!(
+        "impl fmt::Debug for {name} {{\nfn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {{\n\
+         f.debug_struct({literal}){fields}.field(\"extra\", &self.extra).finish()\n}}\n}}\n\n",
+        name = record.name,
+        literal = literal(&record.name),
     )
 }
 

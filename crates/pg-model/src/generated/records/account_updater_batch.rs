@@ -3,7 +3,7 @@
 use crate::generated::prelude::*;
 
 /// Result of a batch, as fetched or as posted to the callback address. (spec 1 §2.2)
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AccountUpdaterBatch {
     /// Reference of the request. `batchKey` (spec 1 §2.2).
@@ -17,6 +17,17 @@ pub struct AccountUpdaterBatch {
 }
 
 record_traits!(AccountUpdaterBatch);
+
+impl fmt::Debug for AccountUpdaterBatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AccountUpdaterBatch")
+            .field("batch_key", &self.batch_key)
+            .field("created_on", &mask::masked(&self.created_on))
+            .field("card_key_details", &self.card_key_details)
+            .field("extra", &self.extra)
+            .finish()
+    }
+}
 
 impl Record for AccountUpdaterBatch {
     record_fields! {

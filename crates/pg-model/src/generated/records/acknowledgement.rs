@@ -3,7 +3,7 @@
 use crate::generated::prelude::*;
 
 /// Reply of a method without further data. (spec 1 §4.3)
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Acknowledgement {
     /// OK if it was executed. `result` (spec 1 §4.3).
@@ -13,6 +13,12 @@ pub struct Acknowledgement {
 }
 
 record_traits!(Acknowledgement);
+
+impl fmt::Debug for Acknowledgement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Acknowledgement").field("result", &self.result).field("extra", &self.extra).finish()
+    }
+}
 
 impl Record for Acknowledgement {
     record_fields! {

@@ -3,7 +3,7 @@
 use crate::generated::prelude::*;
 
 /// Reply of the address lookup. (spec 3 §2.4)
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AddressReply {
     /// The address found. `address` (spec 3 §2.4).
@@ -13,6 +13,12 @@ pub struct AddressReply {
 }
 
 record_traits!(AddressReply);
+
+impl fmt::Debug for AddressReply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AddressReply").field("address", &self.address).field("extra", &self.extra).finish()
+    }
+}
 
 impl Record for AddressReply {
     record_fields! {

@@ -3,7 +3,7 @@
 use crate::generated::prelude::*;
 
 /// A UK address. (spec 3 §2.4)
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AddressResult {
     /// 1 for success, 0 for failure. `status` (spec 3 §2.4).
@@ -23,6 +23,20 @@ pub struct AddressResult {
 }
 
 record_traits!(AddressResult);
+
+impl fmt::Debug for AddressResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AddressResult")
+            .field("status", &self.status)
+            .field("address_1", &mask::masked(&self.address_1))
+            .field("address_2", &mask::masked(&self.address_2))
+            .field("town", &mask::masked(&self.town))
+            .field("county", &mask::masked(&self.county))
+            .field("postcode", &mask::masked(&self.postcode))
+            .field("extra", &self.extra)
+            .finish()
+    }
+}
 
 impl Record for AddressResult {
     record_fields! {

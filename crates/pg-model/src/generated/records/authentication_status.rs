@@ -3,7 +3,7 @@
 use crate::generated::prelude::*;
 
 /// How a 3-D Secure authentication ended. (spec 2 §4.4)
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AuthenticationStatus {
     /// Code of the outcome. `transactionStatusCode` (spec 2 §4.4).
@@ -25,6 +25,21 @@ pub struct AuthenticationStatus {
 }
 
 record_traits!(AuthenticationStatus);
+
+impl fmt::Debug for AuthenticationStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AuthenticationStatus")
+            .field("transaction_status_code", &self.transaction_status_code)
+            .field("transaction_status", &mask::masked(&self.transaction_status))
+            .field("transaction_type", &self.transaction_type)
+            .field("transaction_key", &self.transaction_key)
+            .field("bank_eci_value", &mask::masked(&self.bank_eci_value))
+            .field("liability_shift", &self.liability_shift)
+            .field("bank", &self.bank)
+            .field("extra", &self.extra)
+            .finish()
+    }
+}
 
 impl Record for AuthenticationStatus {
     record_fields! {

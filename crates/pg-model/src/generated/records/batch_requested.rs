@@ -3,7 +3,7 @@
 use crate::generated::prelude::*;
 
 /// Reply to the request of an account update. (spec 1 §4.8)
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BatchRequested {
     /// OK or ERROR. `result` (spec 1 §4.8).
@@ -15,6 +15,16 @@ pub struct BatchRequested {
 }
 
 record_traits!(BatchRequested);
+
+impl fmt::Debug for BatchRequested {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BatchRequested")
+            .field("result", &self.result)
+            .field("batch_key", &self.batch_key)
+            .field("extra", &self.extra)
+            .finish()
+    }
+}
 
 impl Record for BatchRequested {
     record_fields! {

@@ -3,7 +3,7 @@
 use crate::generated::prelude::*;
 
 /// The card part of a token: masked number, expiry and known details. (spec 1 §2.1)
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Card {
     /// A name for the card. `cardDescription` (spec 1 §2.1).
@@ -27,6 +27,22 @@ pub struct Card {
 }
 
 record_traits!(Card);
+
+impl fmt::Debug for Card {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Card")
+            .field("card_description", &mask::masked(&self.card_description))
+            .field("cardholder_name", &mask::masked(&self.cardholder_name))
+            .field("card_number", &self.card_number)
+            .field("card_expiry_month", &mask::masked(&self.card_expiry_month))
+            .field("card_expiry_year", &mask::masked(&self.card_expiry_year))
+            .field("card_type", &mask::masked(&self.card_type))
+            .field("card_scheme", &mask::masked(&self.card_scheme))
+            .field("card_bank", &mask::masked(&self.card_bank))
+            .field("extra", &self.extra)
+            .finish()
+    }
+}
 
 impl Record for Card {
     record_fields! {

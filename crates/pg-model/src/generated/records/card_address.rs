@@ -3,7 +3,7 @@
 use crate::generated::prelude::*;
 
 /// The cardholder's address as stored with a token. (spec 1 §2.1)
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CardAddress {
     /// Name or number of the property. `cardholderAddressPropertyName` (spec 1 §2.1).
@@ -27,6 +27,22 @@ pub struct CardAddress {
 }
 
 record_traits!(CardAddress);
+
+impl fmt::Debug for CardAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CardAddress")
+            .field("property_name", &mask::masked(&self.property_name))
+            .field("line1", &mask::masked(&self.line1))
+            .field("line2", &mask::masked(&self.line2))
+            .field("line3", &mask::masked(&self.line3))
+            .field("town", &mask::masked(&self.town))
+            .field("county", &mask::masked(&self.county))
+            .field("postcode", &mask::masked(&self.postcode))
+            .field("country", &mask::masked(&self.country))
+            .field("extra", &self.extra)
+            .finish()
+    }
+}
 
 impl Record for CardAddress {
     record_fields! {

@@ -3,7 +3,7 @@
 use crate::generated::prelude::*;
 
 /// The customer part of a token. (spec 1 §2.1)
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CardCustomer {
     /// Form of address. `customerTitle` (spec 1 §2.1).
@@ -23,6 +23,20 @@ pub struct CardCustomer {
 }
 
 record_traits!(CardCustomer);
+
+impl fmt::Debug for CardCustomer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CardCustomer")
+            .field("customer_title", &mask::masked(&self.customer_title))
+            .field("customer_first_name", &mask::masked(&self.customer_first_name))
+            .field("customer_surname", &mask::masked(&self.customer_surname))
+            .field("customer_email", &mask::masked(&self.customer_email))
+            .field("customer_mobile", &mask::masked(&self.customer_mobile))
+            .field("customer_telephone", &mask::masked(&self.customer_telephone))
+            .field("extra", &self.extra)
+            .finish()
+    }
+}
 
 impl Record for CardCustomer {
     record_fields! {

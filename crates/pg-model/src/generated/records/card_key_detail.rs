@@ -3,7 +3,7 @@
 use crate::generated::prelude::*;
 
 /// One stored card: its key, its customer reference and everything stored with it. (spec 1 §2.1)
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CardKeyDetail {
     /// Reference of the token. `cardKey` (spec 1 §2.1).
@@ -25,6 +25,21 @@ pub struct CardKeyDetail {
 }
 
 record_traits!(CardKeyDetail);
+
+impl fmt::Debug for CardKeyDetail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CardKeyDetail")
+            .field("card_key", &self.card_key)
+            .field("card_unique_identifier", &self.card_unique_identifier)
+            .field("merchant_customer_reference", &self.merchant_customer_reference)
+            .field("enabled", &self.enabled)
+            .field("card", &self.card)
+            .field("customer", &self.customer)
+            .field("cardholder_address", &self.cardholder_address)
+            .field("extra", &self.extra)
+            .finish()
+    }
+}
 
 impl Record for CardKeyDetail {
     record_fields! {

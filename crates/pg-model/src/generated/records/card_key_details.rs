@@ -3,7 +3,7 @@
 use crate::generated::prelude::*;
 
 /// Reply that lists stored cards. (spec 1 §4.2)
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CardKeyDetails {
     /// The stored cards; none when nothing matches. `cardKeyDetails` (spec 1 §2.1).
@@ -13,6 +13,15 @@ pub struct CardKeyDetails {
 }
 
 record_traits!(CardKeyDetails);
+
+impl fmt::Debug for CardKeyDetails {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CardKeyDetails")
+            .field("card_key_details", &self.card_key_details)
+            .field("extra", &self.extra)
+            .finish()
+    }
+}
 
 impl Record for CardKeyDetails {
     record_fields! {

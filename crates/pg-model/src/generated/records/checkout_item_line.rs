@@ -3,7 +3,7 @@
 use crate::generated::prelude::*;
 
 /// One item of a checkout token. (spec 3 §2.1)
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CheckoutItemLine {
     /// Name of the item. `name` (spec 3 §2.1).
@@ -19,6 +19,18 @@ pub struct CheckoutItemLine {
 }
 
 record_traits!(CheckoutItemLine);
+
+impl fmt::Debug for CheckoutItemLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CheckoutItemLine")
+            .field("name", &mask::masked(&self.name))
+            .field("price", &self.price)
+            .field("quantity", &mask::masked(&self.quantity))
+            .field("reference", &mask::masked(&self.reference))
+            .field("extra", &self.extra)
+            .finish()
+    }
+}
 
 impl Record for CheckoutItemLine {
     record_fields! {

@@ -3,7 +3,7 @@
 use crate::generated::prelude::*;
 
 /// Reply of gettoken. (spec 3 §2.1)
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CheckoutToken {
     /// The token. `token` (spec 3 §2.1).
@@ -17,6 +17,17 @@ pub struct CheckoutToken {
 }
 
 record_traits!(CheckoutToken);
+
+impl fmt::Debug for CheckoutToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CheckoutToken")
+            .field("token", &self.token)
+            .field("user", &self.user)
+            .field("items", &self.items)
+            .field("extra", &self.extra)
+            .finish()
+    }
+}
 
 impl Record for CheckoutToken {
     record_fields! {

@@ -3,7 +3,7 @@
 use crate::generated::prelude::*;
 
 /// Customer and billing address of a checkout token. (spec 3 §2.1)
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CheckoutUser {
     /// Form of address. `salutation` (spec 3 §2.1).
@@ -37,6 +37,27 @@ pub struct CheckoutUser {
 }
 
 record_traits!(CheckoutUser);
+
+impl fmt::Debug for CheckoutUser {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CheckoutUser")
+            .field("salutation", &mask::masked(&self.salutation))
+            .field("first_name", &mask::masked(&self.first_name))
+            .field("surname", &mask::masked(&self.surname))
+            .field("date_of_birth", &self.date_of_birth)
+            .field("mobile_phone", &mask::masked(&self.mobile_phone))
+            .field("home_phone", &mask::masked(&self.home_phone))
+            .field("property_name", &mask::masked(&self.property_name))
+            .field("address_1", &mask::masked(&self.address_1))
+            .field("address_2", &mask::masked(&self.address_2))
+            .field("town", &mask::masked(&self.town))
+            .field("county", &mask::masked(&self.county))
+            .field("postcode", &mask::masked(&self.postcode))
+            .field("country", &mask::masked(&self.country))
+            .field("extra", &self.extra)
+            .finish()
+    }
+}
 
 impl Record for CheckoutUser {
     record_fields! {

@@ -3,7 +3,7 @@
 use crate::generated::prelude::*;
 
 /// Body of an error reply of version 5: only a number. (spec 3 §7)
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EnterpriseError {
     /// Code of the error. `errorcode` (spec 3 §7).
@@ -13,6 +13,12 @@ pub struct EnterpriseError {
 }
 
 record_traits!(EnterpriseError);
+
+impl fmt::Debug for EnterpriseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EnterpriseError").field("error_code", &self.error_code).field("extra", &self.extra).finish()
+    }
+}
 
 impl Record for EnterpriseError {
     record_fields! {

@@ -3,7 +3,7 @@
 use crate::generated::prelude::*;
 
 /// Reply of the version 5 repeat, refund, capture and cancel. (spec 3 §2.2)
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EnterpriseResult {
     /// Kind of the transaction, in small letters. `trans_type` (spec 3 §2.2).
@@ -27,6 +27,22 @@ pub struct EnterpriseResult {
 }
 
 record_traits!(EnterpriseResult);
+
+impl fmt::Debug for EnterpriseResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EnterpriseResult")
+            .field("trans_type", &self.trans_type)
+            .field("trans_value", &self.trans_value)
+            .field("prev_trans_key", &self.prev_trans_key)
+            .field("trans_class", &mask::masked(&self.trans_class))
+            .field("system_action", &self.system_action)
+            .field("status", &self.status)
+            .field("trans_key", &self.trans_key)
+            .field("auth_code", &mask::masked(&self.auth_code))
+            .field("extra", &self.extra)
+            .finish()
+    }
+}
 
 impl Record for EnterpriseResult {
     record_fields! {

@@ -3,7 +3,7 @@
 use crate::generated::prelude::*;
 
 /// Reply of the version 5 transaction lookup. (spec 3 §4.8)
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EnterpriseTransaction {
     /// Status in words; Success is the only one shown. `status` (spec 3 §4.8).
@@ -19,6 +19,18 @@ pub struct EnterpriseTransaction {
 }
 
 record_traits!(EnterpriseTransaction);
+
+impl fmt::Debug for EnterpriseTransaction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EnterpriseTransaction")
+            .field("status", &mask::masked(&self.status))
+            .field("token", &self.token)
+            .field("value", &mask::masked(&self.value))
+            .field("currency", &self.currency)
+            .field("extra", &self.extra)
+            .finish()
+    }
+}
 
 impl Record for EnterpriseTransaction {
     record_fields! {

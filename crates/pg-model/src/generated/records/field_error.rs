@@ -3,7 +3,7 @@
 use crate::generated::prelude::*;
 
 /// An error in one field of the card form. (spec 2 §2.2)
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FieldError {
     /// Code of the error. `errorCode` (spec 2 §2.2).
@@ -17,6 +17,17 @@ pub struct FieldError {
 }
 
 record_traits!(FieldError);
+
+impl fmt::Debug for FieldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FieldError")
+            .field("error_code", &self.error_code)
+            .field("trace_code", &self.trace_code)
+            .field("error_message", &mask::masked(&self.error_message))
+            .field("extra", &self.extra)
+            .finish()
+    }
+}
 
 impl Record for FieldError {
     record_fields! {

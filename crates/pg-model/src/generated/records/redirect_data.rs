@@ -2,8 +2,8 @@
 
 use crate::generated::prelude::*;
 
-/// Decrypted data of a card form redirect: the masked input with field errors if any; for the error page one error and no other field. (spec 2 §2.2)
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Decrypted data of a card form redirect: the masked input with field errors if any, or one error for the error page. (spec 2 §2.2)
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RedirectData {
     /// Name as entered. `cardholderName` (spec 2 §2.2).
@@ -31,6 +31,24 @@ pub struct RedirectData {
 }
 
 record_traits!(RedirectData);
+
+impl fmt::Debug for RedirectData {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RedirectData")
+            .field("cardholder_name", &mask::masked(&self.cardholder_name))
+            .field("card_number", &self.card_number)
+            .field("card_expiry_month", &mask::masked(&self.card_expiry_month))
+            .field("card_expiry_year", &mask::masked(&self.card_expiry_year))
+            .field("card_cv2", &self.card_cv2)
+            .field("collect", &self.collect)
+            .field("errors", &self.errors)
+            .field("error_code", &self.error_code)
+            .field("trace_code", &self.trace_code)
+            .field("error_message", &mask::masked(&self.error_message))
+            .field("extra", &self.extra)
+            .finish()
+    }
+}
 
 impl Record for RedirectData {
     record_fields! {

@@ -3,7 +3,7 @@
 use crate::generated::prelude::*;
 
 /// Body of an error reply of version 3; readers also accept one of version 5. (spec 2 §7)
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServiceError {
     /// Code of the error. `errorCode` (spec 2 §7).
@@ -17,6 +17,17 @@ pub struct ServiceError {
 }
 
 record_traits!(ServiceError);
+
+impl fmt::Debug for ServiceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServiceError")
+            .field("error_code", &self.error_code)
+            .field("trace_code", &self.trace_code)
+            .field("error_message", &mask::masked(&self.error_message))
+            .field("extra", &self.extra)
+            .finish()
+    }
+}
 
 impl Record for ServiceError {
     record_fields! {

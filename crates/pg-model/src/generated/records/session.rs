@@ -3,7 +3,7 @@
 use crate::generated::prelude::*;
 
 /// An opened client session. (spec 2 §4.1)
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Session {
     /// Key for the card form and for the payment, valid for 30 minutes. `sessionKey` (spec 2 §2.1).
@@ -13,6 +13,12 @@ pub struct Session {
 }
 
 record_traits!(Session);
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").field("session_key", &self.session_key).field("extra", &self.extra).finish()
+    }
+}
 
 impl Record for Session {
     record_fields! {

@@ -3,7 +3,7 @@
 use crate::generated::prelude::*;
 
 /// Reply of the text message method. (spec 3 §2.3)
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SmsReply {
     /// Result of the message. `sms` (spec 3 §2.3).
@@ -13,6 +13,12 @@ pub struct SmsReply {
 }
 
 record_traits!(SmsReply);
+
+impl fmt::Debug for SmsReply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SmsReply").field("sms", &self.sms).field("extra", &self.extra).finish()
+    }
+}
 
 impl Record for SmsReply {
     record_fields! {

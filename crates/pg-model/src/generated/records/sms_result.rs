@@ -3,7 +3,7 @@
 use crate::generated::prelude::*;
 
 /// A text message and whether it was accepted. (spec 3 §2.3)
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SmsResult {
     /// Number in international format. `msisdn` (spec 3 §2.3).
@@ -19,6 +19,18 @@ pub struct SmsResult {
 }
 
 record_traits!(SmsResult);
+
+impl fmt::Debug for SmsResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SmsResult")
+            .field("msisdn", &mask::masked(&self.msisdn))
+            .field("message", &mask::masked(&self.message))
+            .field("status", &self.status)
+            .field("message_id", &self.message_id)
+            .field("extra", &self.extra)
+            .finish()
+    }
+}
 
 impl Record for SmsResult {
     record_fields! {

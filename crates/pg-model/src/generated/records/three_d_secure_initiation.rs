@@ -3,7 +3,7 @@
 use crate::generated::prelude::*;
 
 /// Reply of a 3-D Secure initiation; key and address of the authentication come with success only. (spec 2 §4.4)
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ThreeDSecureInitiation {
     /// 607 or 608. `transactionStatusCode` (spec 2 §4.4).
@@ -27,6 +27,22 @@ pub struct ThreeDSecureInitiation {
 }
 
 record_traits!(ThreeDSecureInitiation);
+
+impl fmt::Debug for ThreeDSecureInitiation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ThreeDSecureInitiation")
+            .field("transaction_status_code", &self.transaction_status_code)
+            .field("transaction_status", &mask::masked(&self.transaction_status))
+            .field("transaction_type", &self.transaction_type)
+            .field("transaction_key", &self.transaction_key)
+            .field("bank_eci_value", &mask::masked(&self.bank_eci_value))
+            .field("authentication_key", &self.authentication_key)
+            .field("authentication_url", &self.authentication_url)
+            .field("bank", &self.bank)
+            .field("extra", &self.extra)
+            .finish()
+    }
+}
 
 impl Record for ThreeDSecureInitiation {
     record_fields! {

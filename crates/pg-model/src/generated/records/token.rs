@@ -3,7 +3,7 @@
 use crate::generated::prelude::*;
 
 /// A hosted checkout token. (spec 3 §2.1)
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Token {
     /// Identifier that ties customer, items and merchant together. `tokenid` (spec 3 §2.1).
@@ -41,6 +41,29 @@ pub struct Token {
 }
 
 record_traits!(Token);
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Token")
+            .field("token_id", &self.token_id)
+            .field("merchant", &mask::masked(&self.merchant))
+            .field("applet", &mask::masked(&self.applet))
+            .field("redemption_url", &self.redemption_url)
+            .field("token_start", &mask::masked(&self.token_start))
+            .field("token_expiry", &mask::masked(&self.token_expiry))
+            .field("creation", &mask::masked(&self.creation))
+            .field("uses", &mask::masked(&self.uses))
+            .field("redemptions", &mask::masked(&self.redemptions))
+            .field("success_url", &self.success_url)
+            .field("cancel_url", &self.cancel_url)
+            .field("callback_url", &self.callback_url)
+            .field("trans_type", &self.trans_type)
+            .field("trans_cat", &self.trans_cat)
+            .field("currency", &self.currency)
+            .field("extra", &self.extra)
+            .finish()
+    }
+}
 
 impl Record for Token {
     record_fields! {

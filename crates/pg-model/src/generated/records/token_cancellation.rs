@@ -3,7 +3,7 @@
 use crate::generated::prelude::*;
 
 /// Reply of canceltoken. (spec 3 §4.9)
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TokenCancellation {
     /// 1 for success, 0 for failure. `status` (spec 3 §4.9).
@@ -13,6 +13,12 @@ pub struct TokenCancellation {
 }
 
 record_traits!(TokenCancellation);
+
+impl fmt::Debug for TokenCancellation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TokenCancellation").field("status", &self.status).field("extra", &self.extra).finish()
+    }
+}
 
 impl Record for TokenCancellation {
     record_fields! {

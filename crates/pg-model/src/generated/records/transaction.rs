@@ -3,7 +3,7 @@
 use crate::generated::prelude::*;
 
 /// Reply of a transaction method, and one row of a transaction lookup. (spec 2 §2.3)
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Transaction {
     /// 600 when approved. `transactionStatusCode` (spec 2 §2.3).
@@ -35,6 +35,26 @@ pub struct Transaction {
 }
 
 record_traits!(Transaction);
+
+impl fmt::Debug for Transaction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Transaction")
+            .field("transaction_status_code", &self.transaction_status_code)
+            .field("transaction_status", &mask::masked(&self.transaction_status))
+            .field("transaction_type", &self.transaction_type)
+            .field("transaction_key", &self.transaction_key)
+            .field("bank", &self.bank)
+            .field("merchant_reference", &self.merchant_reference)
+            .field("unique_merchant_reference", &self.unique_merchant_reference)
+            .field("merchant_customer_reference", &self.merchant_customer_reference)
+            .field("currency", &self.currency)
+            .field("transaction_value", &mask::masked(&self.transaction_value))
+            .field("original_transaction_key", &self.original_transaction_key)
+            .field("created_on", &mask::masked(&self.created_on))
+            .field("extra", &self.extra)
+            .finish()
+    }
+}
 
 impl Record for Transaction {
     record_fields! {

@@ -3,7 +3,7 @@
 use crate::generated::prelude::*;
 
 /// Reply of a transaction lookup; its shape is not shown and follows that of the token lookup (A21). (spec 2 §4.4)
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Transactions {
     /// The transactions found, oldest first; none when nothing matches. `transactions` (spec 2 §4.4).
@@ -13,6 +13,12 @@ pub struct Transactions {
 }
 
 record_traits!(Transactions);
+
+impl fmt::Debug for Transactions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Transactions").field("transactions", &self.transactions).field("extra", &self.extra).finish()
+    }
+}
 
 impl Record for Transactions {
     record_fields! {

@@ -3,7 +3,7 @@
 use crate::generated::prelude::*;
 
 /// What the account updater found out about one submitted card, with the new record if there is one. (spec 1 §2.2)
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UpdatedCard {
     /// The card key that was submitted. `oldCardKey` (spec 1 §2.2).
@@ -25,6 +25,21 @@ pub struct UpdatedCard {
 }
 
 record_traits!(UpdatedCard);
+
+impl fmt::Debug for UpdatedCard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UpdatedCard")
+            .field("old_card_key", &self.old_card_key)
+            .field("response", &self.response)
+            .field("card_key", &self.card_key)
+            .field("card_unique_identifier", &self.card_unique_identifier)
+            .field("merchant_customer_reference", &self.merchant_customer_reference)
+            .field("enabled", &self.enabled)
+            .field("card", &self.card)
+            .field("extra", &self.extra)
+            .finish()
+    }
+}
 
 impl Record for UpdatedCard {
     record_fields! {
