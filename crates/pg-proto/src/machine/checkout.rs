@@ -7,6 +7,8 @@
 //!     ▼            Reported│    │not ours                                      Reported│    │        │    │
 //!  NotOpenedReason           ▼    │                                                  ▼    │        ▼    │
 //!                     Checking ── ours, Success, amount and currency fit ──▶ Paid   └────────┘ Checking what was found
+//!                                                         │                   ▲
+//!                                                         └─ more uses left ──┴─ Withdrawing
 //! ```
 //! **Input:** what is to be paid; a callback or a return that [names a transaction](CheckoutInput::Reported); the
 //! merchant's [withdrawal](CheckoutInput::Cancel). **Output:** requests, [`CheckoutDemand::Redirect`], and finally a
@@ -18,8 +20,11 @@
 //!    is `Success`.
 //! 2. *NotOpened is final.* No customer received an address. After a lost reply the machine requests a token again: a
 //!    token that no customer has charges nothing, and expires.
-//! 3. *A token is valid for one payment*, unless the request says otherwise, and is withdrawn at the end. So after the
-//!    end nothing can be paid.
+//! 3. *A token is valid for one payment*, unless the request says otherwise. *It is withdrawn before the end*, also after
+//!    *Paid* if it allows more payments: that payment stays the outcome, whatever the service says about the token. So
+//!    nothing can be paid after *Lapsed* and *NotOpened*, nor after *Paid* unless the service did not confirm the
+//!    withdrawal within the attempts. After *Unknown* the token may still be open: the credentials were refused, nothing
+//!    may be sent, or the reason is [`StillOpen`](super::UnknownReason::StillOpen).
 //! 4. *Lapsed needs evidence.* All of these hold: the token can no longer be paid, because the service cancelled it, or
 //!    said after its expiry that there is nothing left to cancel (assumption A126; the local clock alone is not
 //!    enough); late reports had time to arrive; a search by the request's `trans_reference` found no payment of this
@@ -190,6 +195,12 @@ struct State {
     searched: bool,
     /// Transactions that a hint named and that are not looked up yet.
     news: Vec<String>,
+    /// The payment that was confirmed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    paid: Option<String>,
+    /// Whether the token allows one payment. False if an earlier version did not save it.
+    #[serde(default)]
+    single: bool,
     /// The token should have expired, and afterwards the service refused to cancel it.
     #[serde(default)]
     expired: bool,
@@ -212,6 +223,8 @@ enum Phase {
     Searching,
     /// All steps were tried.
     Concluding,
+    /// It is paid, and the token would allow another payment.
+    Withdrawing,
 }
 
 /// The reply that the machine waits for.
@@ -237,7 +250,8 @@ impl Checkout {
         request.check().into_result().map_err(Misuse::Invalid)?;
         account.request_unchecked(&request)?;
         let amount = amount::total(&request).ok_or(CheckoutError::NoAmount)?;
-        let state = State::new(&amount, searchable(&request));
+        let single = request.token_uses == Some(1);
+        let state = State { single, ..State::new(&amount, searchable(&request)) };
         Ok(Self::with(account, plan, state, Some(request)))
     }
 
@@ -338,7 +352,7 @@ impl Checkout {
         }
         match self.state.phase {
             Phase::Opening => self.open(),
-            Phase::Cancelling | Phase::Closing => self.cancel(),
+            Phase::Cancelling | Phase::Closing | Phase::Withdrawing => self.cancel(),
             _ if !self.state.news.is_empty() => self.check(),
             Phase::Searching => self.search(),
             Phase::Concluding => self.conclude(),
@@ -379,6 +393,8 @@ impl State {
             linger: Moment::default(),
             cancelled: false,
             searched: false,
+            paid: None,
+            single: false,
             expired: false,
             news: Vec::new(),
             unclear: None,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use pg_model::{EnterpriseTransaction, EnterpriseTransactionLookup, Remedy};
 
-use super::{Checkout, CheckoutInput, CheckoutOutcome, Flight, Phase, amount};
+use super::{Checkout, CheckoutInput, Flight, Phase, amount};
 use crate::{
     Refused,
     machine::{
@@ -39,7 +39,7 @@ impl Checkout {
     pub(super) fn checked(&mut self, key: String, event: Event<CheckoutInput>, now: Moment, random: u64) {
         let again = match sort_event::<EnterpriseTransactionLookup, _>(&self.account, event) {
             ExchangeResult::Answer(transaction) => match self.judge(&transaction) {
-                Finding::Payment => return self.end(CheckoutOutcome::Paid { trans_key: key }),
+                Finding::Payment => return self.paid(key),
                 Finding::Nothing => return self.done_with(&key, now),
                 Finding::Unclear => {
                     self.state.unclear = Some(key.clone());

@@ -24,10 +24,28 @@ impl Checkout {
         }
     }
 
+    /// The payment is confirmed. A token that allows another one is withdrawn first.
+    pub(super) fn paid(&mut self, trans_key: String) {
+        if self.state.single || self.state.cancelled || self.state.expired {
+            return self.end(CheckoutOutcome::Paid { trans_key });
+        }
+        self.state.paid = Some(trans_key);
+        self.enter(Phase::Withdrawing);
+    }
+
     pub(super) fn cancel(&mut self) -> Option<http::Request<Bytes>> {
-        let request = self.account.request_unchecked(&CancelToken::new(self.state.token.as_str())).ok()?;
+        let Ok(request) = self.account.request_unchecked(&CancelToken::new(self.state.token.as_str())) else {
+            self.end_paid();
+            return None;
+        };
         self.flight = Some(Flight::Cancel);
         Some(request)
+    }
+
+    /// Ends it as paid, if it is, whatever the service said about the token.
+    fn end_paid(&mut self) -> bool {
+        let paid = self.state.paid.clone();
+        paid.map(|trans_key| self.end(CheckoutOutcome::Paid { trans_key })).is_some()
     }
 
     pub(super) fn cancelled(&mut self, event: Event<CheckoutInput>, now: Moment, random: u64) {
@@ -48,7 +66,7 @@ impl Checkout {
             // Cancelling a token twice is harmless.
             ExchangeResult::NotSent | ExchangeResult::InDoubt => self.try_again(None, now, random),
         };
-        if again {
+        if again || self.end_paid() {
             return;
         }
         if self.state.phase == Phase::Closing && !self.state.cancelled {

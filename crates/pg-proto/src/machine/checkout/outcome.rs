@@ -10,7 +10,8 @@ use crate::{
 #[must_use]
 #[non_exhaustive]
 pub enum CheckoutOutcome {
-    /// The service confirms that it was paid, or reserved if the token asks for that.
+    /// The service confirms that it was paid, or reserved if the token asks for that. A token that allows more payments
+    /// was withdrawn, or the service did not confirm that within the attempts.
     Paid {
         /// The transaction, for refunds and for storing its card.
         trans_key: String,

@@ -185,3 +185,46 @@ fn late_results_are_awaited_after_a_token_was_cancelled() {
     run.tell("key-1").say(&paid());
     assert_eq!(*run.ended(), CheckoutOutcome::Paid { trans_key: "key-1".to_owned() });
 }
+
+#[test]
+fn a_token_that_allows_more_payments_is_withdrawn_after_the_first() {
+    let several = || {
+        let mut request = request(Some("order-7"));
+        request.token_uses = Some(5);
+        let mut run = Run::of(Checkout::new(account(), request, CheckoutPlan::default()).unwrap());
+        run.step(Event::Begin).say(&token());
+        run.tell("key-1").say(&paid());
+        assert_eq!(run.method(), "canceltoken");
+        run
+    };
+    let outcome = CheckoutOutcome::Paid { trans_key: "key-1".to_owned() };
+    assert_eq!(*several().say(&cancelled("1")).ended(), outcome);
+    assert_eq!(*several().say(&cancelled("0")).ended(), outcome);
+    assert_eq!(*several().refuse("943").ended(), outcome);
+    assert_eq!(*several().fail(Failure::HeldBack).ended(), outcome);
+    // A crash forgets neither the payment nor the withdrawal.
+    let mut run = several();
+    assert_eq!(run.crash().method(), "canceltoken");
+    assert_eq!(*run.say(&cancelled("1")).ended(), outcome);
+    let mut run = several();
+    for attempt in 1..=8 {
+        run.fail(Failure::MaybeSent);
+        if attempt < 8 {
+            assert_eq!(run.wait().method(), "canceltoken", "{attempt}");
+        }
+    }
+    assert_eq!(*run.ended(), outcome);
+    // It was withdrawn before.
+    let mut run = several_withdrawn();
+    assert_eq!(*run.tell("key-1").say(&paid()).ended(), outcome);
+}
+
+/// A token of five payments that the merchant has withdrawn.
+fn several_withdrawn() -> Run {
+    let mut request = request(Some("order-7"));
+    request.token_uses = Some(5);
+    let mut run = Run::of(Checkout::new(account(), request, CheckoutPlan::default()).unwrap());
+    run.step(Event::Begin).say(&token());
+    run.withdraw().say(&cancelled("1"));
+    run
+}
