@@ -179,6 +179,9 @@ pub struct CheckoutStatuses {
     pub failed: Vec<String>,
     /// Whether `canceltoken` answers 0 for an expired token only if the token can no longer be paid (assumption A126).
     pub refused_cancel_means_ended: bool,
+    /// Whether `transaction/lookup` by `merchantReference` also finds payments on the hosted page, by their
+    /// `trans_reference` (assumption A100). If unset, a search that finds none proves nothing.
+    pub found_by_reference: bool,
 }
 
 /// Whether a refused payment uses up its `uniqueMerchantReference`.

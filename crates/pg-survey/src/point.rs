@@ -103,6 +103,12 @@ const OWN: &[Point] = &[
         "refused_cancel_means_ended in [checkout]",
         "a token that cannot be cancelled may still be paid later",
     ),
+    never(
+        "checkout.found_by_reference",
+        100,
+        "found_by_reference in [checkout]",
+        "only a customer on the payment page makes a payment that could be searched for",
+    ),
     point("session_data.key", 30, "key in [session_data]", 30),
     point("session_data.iv", 31, "iv in [session_data]", 31),
     point("session_data.padding", 32, "padding in [session_data]", 32),

@@ -25,6 +25,7 @@ immediate = true # A140
 [checkout]
 failed = [\"Failed\"] # A125
 refused_cancel_means_ended = true # A126
+found_by_reference = true # A100
 
 [session_data]
 key = \"verbatim\" # A30

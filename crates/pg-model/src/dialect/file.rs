@@ -81,6 +81,7 @@ struct CheckoutTable {
     pending: Vec<String>,
     failed: Vec<String>,
     refused_cancel_means_ended: bool,
+    found_by_reference: bool,
 }
 
 #[derive(Deserialize, Default)]
@@ -206,6 +207,7 @@ impl Checker<'_> {
                 pending: file.checkout.pending,
                 failed: file.checkout.failed,
                 refused_cancel_means_ended: file.checkout.refused_cancel_means_ended,
+                found_by_reference: file.checkout.found_by_reference,
             },
             session_data: SessionData {
                 key: data.key.as_ref().and_then(|word| self.word(word)),
@@ -421,7 +423,7 @@ mod tests {
     #[test]
     fn a_written_dialect_reads_back_as_the_same() {
         let text = "name = \"a \\\"b\\\" \\\\ \\u0007\"\nrefused_reference = \"free\"\n[lookup]\nnothing = \"error\"\nimmediate = true\n\
-            [checkout]\npaid = [\"SUCCESS\"]\npending = [\"Waiting\"]\nfailed = [\"Failed\", \"No\"]\nrefused_cancel_means_ended = true\n\
+            [checkout]\npaid = [\"SUCCESS\"]\npending = [\"Waiting\"]\nfailed = [\"Failed\", \"No\"]\nrefused_cancel_means_ended = true\nfound_by_reference = true\n\
             [session_data]\nkey = \"sha256\"\niv = \"hex\"\npadding = \"zero\"\ntext = \"base64-url\"\n\
             [[declined]]\ncode = \"651\"\nsituations = [\"insufficient-funds\"]\nmessage = \"no\"\nassumption = 87\n\
             [[pending]]\ncode = \"652\"\nmessage = \"wait\"\nassumption = 11\n\

@@ -35,6 +35,7 @@ impl Dialect {
             text.list("failed", &self.checkout.failed, Some(125));
             let ended = self.checkout.refused_cancel_means_ended;
             text.raw("refused_cancel_means_ended", &ended.to_string(), Some(126));
+            text.raw("found_by_reference", &self.checkout.found_by_reference.to_string(), Some(100));
         }
         let data = &self.session_data;
         if *data != super::SessionData::default() {

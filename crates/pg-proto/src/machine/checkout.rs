@@ -28,8 +28,10 @@
 //! 4. *Lapsed needs evidence.* All of these hold: the token can no longer be paid, because the service cancelled it, or
 //!    said after its expiry that there is nothing left to cancel (assumption A126; the local clock alone is not
 //!    enough); late reports had time to arrive; a search by the request's `trans_reference` found no payment of this
-//!    token; no other transaction is a candidate. The documents do not say that this search finds version 5 payments:
-//!    that is assumption A100. Without a `trans_reference` of at most 32 characters there is no search.
+//!    token; the account's dialect says that such a search finds payments on the hosted page
+//!    ([`found_by_reference`](pg_model::dialect::CheckoutStatuses::found_by_reference), assumption A100; the documents do
+//!    not) and finds them at once ([`Lookup`](pg_model::dialect::Lookup)); no other transaction is a candidate. Without a
+//!    `trans_reference` of at most 32 characters there is no search.
 //! 5. *Everything else is Unknown.* There is no lookup by token, the service calls back once, and the customer need not
 //!    return. So a payment that no hint named cannot be excluded.
 //! 6. It ends. Attempts and all times are bounded. A crash grants no new attempts, and does not shorten a pause that the

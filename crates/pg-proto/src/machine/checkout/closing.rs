@@ -99,13 +99,13 @@ impl Checkout {
                 // A transaction that does not match cannot be checked, so the absence of a match proves nothing. Nor
                 // does it if the service is not known to list all payments.
                 let proves = self.account.dialect().proves_nothing_there(EmptyLookup::EmptyList);
-                self.state.searched = found.len() <= NEWS && proves;
+                self.state.searched = found.len() <= NEWS && proves && self.finds_hosted_payments();
                 let keys = found.into_iter().take(NEWS).map(|found| found.transaction_key.to_string());
                 self.state.news.extend(keys.filter(|key| !key.is_empty()));
                 false
             }
             Listed::Nothing(nothing) => {
-                self.state.searched = nothing.proves;
+                self.state.searched = nothing.proves && self.finds_hosted_payments();
                 false
             }
             Listed::Unknown(_) => false,
@@ -114,6 +114,11 @@ impl Checkout {
         if !again {
             self.enter(Phase::Concluding);
         }
+    }
+
+    /// Whether the dialect says that the search finds payments on the hosted page (assumption A100).
+    fn finds_hosted_payments(&self) -> bool {
+        self.account.dialect().checkout.found_by_reference
     }
 
     /// Ends the checkout after all steps found no payment.

@@ -140,7 +140,9 @@ pub enum UnknownReason {
     /// The account can no longer make this request.
     #[error("the account cannot make the request")]
     NoRequest,
-    /// No callback and no return named a payment, and the search for one failed or proves nothing.
+    /// No callback and no return named a payment, and the search for one failed or proves nothing. Keep the order open: a
+    /// callback may still arrive, and the operator knows whether the token was paid. If the operator confirms that lookups
+    /// find payments on the hosted page, set `found_by_reference` in `[checkout]` of the dialect, beside `[lookup]`.
     #[error("no callback or return named a payment, and a search could not prove that there is none")]
     NotReported,
     /// A transaction of this checkout is neither paid nor failed: refunded, with another amount, or with an unlisted

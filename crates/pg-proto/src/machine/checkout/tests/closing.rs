@@ -228,3 +228,28 @@ fn several_withdrawn() -> Run {
     run.withdraw().say(&cancelled("1"));
     run
 }
+
+// spec: 2 §4.4, A100
+/// The documents do not say that a lookup of version 3 finds payments on the hosted page.
+#[test]
+fn a_search_proves_nothing_if_it_may_not_find_payments_on_the_hosted_page() {
+    let searching = || {
+        let mut dialect = (**account().dialect()).clone();
+        dialect.checkout.found_by_reference = false;
+        let mut run = Run::of(
+            Checkout::new(account().with_dialect(dialect), request(Some("order-7")), CheckoutPlan::default()).unwrap(),
+        );
+        run.step(Event::Begin).say(&token());
+        run.withdraw().say(&cancelled("1")).wait();
+        run
+    };
+    let unknown = CheckoutOutcome::Unknown { reconcile: by_reference(), why: UnknownReason::NotReported };
+    assert_eq!(*searching().say(&found(&[])).ended(), unknown);
+    let mut run = searching();
+    run.say(&found(&["key-1"])).say(&looked_up("Success", "token-0", "1,000.00", "GBP")).wait();
+    assert_eq!(*run.ended(), unknown);
+    // What it finds is the payment.
+    let mut run = searching();
+    run.say(&found(&["key-1"])).say(&paid());
+    assert_eq!(*run.ended(), CheckoutOutcome::Paid { trans_key: "key-1".to_owned() });
+}
