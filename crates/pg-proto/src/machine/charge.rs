@@ -83,7 +83,7 @@ use pg_model::{
 };
 
 use crate::{
-    Account, Misuse,
+    Account, Misuse, Unreadable,
     machine::{
         Action, Event, Machine, Moment, Never, Reconcile, ResumeError, SavedState,
         books::Services,
@@ -139,6 +139,8 @@ pub struct Charge<M> {
     in_flight: bool,
     /// The payment, if its status is pending or not listed.
     unsettled: Unsettled,
+    /// The answer to the last lookup that was answered, if it cannot be read.
+    unreadable: Option<Box<Unreadable>>,
     ended: Option<ChargeOutcome>,
 }
 
@@ -210,7 +212,15 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
     }
 
     fn with(account: Arc<Account>, request: Option<M>, state: State) -> Self {
-        Self { account, request, state, in_flight: false, unsettled: Unsettled::default(), ended: None }
+        Self {
+            account,
+            request,
+            state,
+            in_flight: false,
+            unsettled: Unsettled::default(),
+            unreadable: None,
+            ended: None,
+        }
     }
 
     fn handle_event(&mut self, event: Event, now: Moment, random: u64) {
@@ -332,6 +342,9 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
     fn bounds_ended(&mut self) {
         if self.state.exposure == Exposure::Never {
             return self.end(ChargeOutcome::NotSent);
+        }
+        if let Some(why) = self.unreadable.take() {
+            return self.unknown(UnknownReason::LookupUnreadable(why));
         }
         let unseen = if self.state.looked { UnknownReason::NothingFound } else { UnknownReason::NotLookedUp };
         let why = match self.state.aim.clone() {

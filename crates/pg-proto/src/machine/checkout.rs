@@ -72,7 +72,7 @@ use super::{
     Action, Backoff, Event, Failure, Machine, Moment, ResumeError, SavedState, attempts::Attempts, books::Services,
     exchange::UNTIL_THE_REPLY, settlement::Money,
 };
-use crate::{Account, Misuse};
+use crate::{Account, Misuse, Unreadable};
 
 mod amount;
 mod checking;
@@ -98,6 +98,8 @@ pub struct Checkout {
     flight: Option<Flight>,
     /// The token is new: no customer receives the address until it is saved.
     untold: bool,
+    /// The last answer to a lookup, if it could not be read.
+    unreadable: Option<Box<Unreadable>>,
     ended: Option<Box<CheckoutOutcome>>,
 }
 
@@ -275,7 +277,7 @@ impl Checkout {
     }
 
     fn with(account: Account, plan: CheckoutPlan, state: State, request: Option<GetToken>) -> Self {
-        Self { account, plan, state, request, flight: None, untold: false, ended: None }
+        Self { account, plan, state, request, flight: None, untold: false, unreadable: None, ended: None }
     }
 
     fn handle_event(&mut self, event: Event<CheckoutInput>, now: Moment, random: u64) {

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use pg_model::{Dialect, ErrorCode, Outcome, Remedy, Transaction, TransactionLookup, dialect::EmptyLookup};
 
 use super::{Event, Failure};
-use crate::{Account, Refused, ReplyError};
+use crate::{Account, Refused, ReplyError, Unreadable};
 
 mod expected;
 mod unknown;
@@ -30,6 +30,8 @@ pub(super) enum Finding {
     Unknown(UnknownReason),
     /// There is no answer: ask again, after the time that the service asked for.
     Again(Option<Duration>),
+    /// The answer cannot be read: ask again.
+    Unreadable(Box<Unreadable>),
 }
 
 /// An empty lookup.
@@ -48,6 +50,7 @@ pub(super) enum Listed {
     Nothing(Nothing),
     Unknown(UnknownReason),
     Again(Option<Duration>),
+    Unreadable(Box<Unreadable>),
 }
 
 impl Listed {
@@ -73,7 +76,7 @@ impl Listed {
                 Self::Nothing(Nothing { listed: true, proves: proves(EmptyLookup::EmptyList) })
             }
             Ok(found) => Self::Transactions(found.transactions),
-            Err(ReplyError::Unreadable(_)) => Self::Again(None),
+            Err(ReplyError::Unreadable(why)) => Self::Unreadable(why),
             Err(ReplyError::Refused(refused)) => Self::refused(refused, proves(EmptyLookup::Error)),
         }
     }
@@ -108,6 +111,7 @@ impl Expected {
             Listed::Nothing(nothing) => Finding::Nothing(nothing),
             Listed::Unknown(why) => Finding::Unknown(why),
             Listed::Again(wait) => Finding::Again(wait),
+            Listed::Unreadable(why) => Finding::Unreadable(why),
             Listed::Transactions(transactions) => match self.among(transactions, dialect) {
                 Found::One(transaction) => self.settle(*transaction, dialect),
                 Found::Strange(why) => Finding::Unknown(why),

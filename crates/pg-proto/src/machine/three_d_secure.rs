@@ -74,7 +74,7 @@ use super::{
     Action, Event, Machine, Moment, Reconcile, ResumeError, SavedState, UnknownReason, books::Services,
     exchange::UNTIL_THE_REPLY, settlement::Unsettled,
 };
-use crate::{Account, Misuse, Refused};
+use crate::{Account, Misuse, Refused, Unreadable};
 
 mod authorising;
 mod challenged;
@@ -111,6 +111,8 @@ pub struct ThreeDSecure {
     unsettled: Unsettled,
     /// Whether a lookup found no payment.
     looked: bool,
+    /// The answer to the last lookup that was answered, if it cannot be read.
+    unreadable: Option<Box<Unreadable>>,
     ended: Option<Box<ThreeDSecureOutcome>>,
 }
 
@@ -217,6 +219,7 @@ impl ThreeDSecure {
             refusal: None,
             unsettled: Unsettled::default(),
             looked: false,
+            unreadable: None,
             ended: None,
         }
     }

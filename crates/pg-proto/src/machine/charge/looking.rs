@@ -20,6 +20,7 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
             Finding::Approved(transaction) => self.end(ChargeOutcome::Approved(transaction)),
             Finding::Declined(transaction) => self.end(ChargeOutcome::Declined(transaction)),
             Finding::Unsettled(transaction) => {
+                self.unreadable = None;
                 self.wait_for_a_status();
                 match self.unsettled.looked_up(transaction, self.account.dialect()) {
                     Some(why) => self.unknown(why),
@@ -32,6 +33,10 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
             }
             Finding::Unknown(why) => self.unknown(why),
             Finding::Again(told) => self.look_again(told, now, random),
+            Finding::Unreadable(why) => {
+                self.unreadable = Some(why);
+                self.look_again(None, now, random);
+            }
         }
     }
 
@@ -48,6 +53,7 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
 
     fn nothing_found(&mut self, nothing: Nothing, now: Moment, random: u64) {
         self.state.looked |= nothing.listed || nothing.proves;
+        self.unreadable = None;
         let dialect = self.account.dialect();
         match &self.state.aim {
             Aim::Refuse { refusal, proves: true } if nothing.proves => {

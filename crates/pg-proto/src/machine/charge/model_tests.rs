@@ -198,6 +198,7 @@ fn copy(charge: &Charge<AuthCardKey>) -> Charge<AuthCardKey> {
         state: charge.state.clone(),
         in_flight: charge.in_flight,
         unsettled: charge.unsettled.clone(),
+        unreadable: None,
         ended: charge.ended.clone(),
     }
 }

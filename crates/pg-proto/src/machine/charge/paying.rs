@@ -45,7 +45,7 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
             }
             Finding::Unknown(why) => self.unknown(why),
             // The reply belongs to something else.
-            Finding::Nothing(_) | Finding::Again(_) => self.lost(now, random),
+            Finding::Nothing(_) | Finding::Again(_) | Finding::Unreadable(_) => self.lost(now, random),
         }
     }
 

@@ -179,6 +179,24 @@ fn an_empty_lookup_proves_nothing() {
 }
 
 #[test]
+fn an_answered_lookup_that_cannot_be_read_is_named() {
+    let lost = |lookups| {
+        let bounds = ChargeBounds { attempts: 1, lookups, ..ChargeBounds::default() };
+        Drive::begin(bounds).sends("auth").then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup")
+    };
+    let flat = || ok(r#"{"transactionStatusCode":"600","transactionKey":"k"}"#);
+    let why = lost(1).then(flat()).doubts().to_string();
+    assert!(
+        why.starts_with("a request may have arrived, and the answer to the lookup is an unreadable reply: HTTP 200")
+            && why.contains("transactions")
+            && !why.contains("executed"),
+        "{why}"
+    );
+    // A later answer can be read.
+    assert_eq!(lost(2).then(flat()).pauses(1).sends("lookup").then(ok(EMPTY)).doubts(), UnknownReason::NothingFound);
+}
+
+#[test]
 fn an_unrequested_list_finds_and_proves_nothing() {
     let other =
         r#"{"transactionStatusCode":"600","transactionType":"Auth","uniqueMerchantReference":"order-8"}"#.to_owned();

@@ -7,7 +7,7 @@ use pg_model::{EnterpriseTransaction, EnterpriseTransactionLookup, Remedy};
 
 use super::{Checkout, CheckoutInput, Flight, Phase, amount};
 use crate::{
-    Refused,
+    Refused, ReplyError,
     machine::{
         Event, Moment, UnknownReason,
         exchange::{ExchangeResult, sort_event},
@@ -37,6 +37,12 @@ impl Checkout {
     }
 
     pub(super) fn checked(&mut self, key: String, event: Event<CheckoutInput>, now: Moment, random: u64) {
+        if let Event::Reply(reply) = &event {
+            self.unreadable = match self.account.reply_as::<EnterpriseTransaction>(reply) {
+                Err(ReplyError::Unreadable(why)) => Some(why),
+                _ => None,
+            };
+        }
         let again = match sort_event::<EnterpriseTransactionLookup, _>(&self.account, event) {
             ExchangeResult::Answer(transaction) => match self.judge(&transaction) {
                 Finding::Payment => return self.paid(key),

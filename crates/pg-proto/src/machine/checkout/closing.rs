@@ -94,6 +94,7 @@ impl Checkout {
     pub(super) fn found(&mut self, event: Event<CheckoutInput>, now: Moment, random: u64) {
         let again = match Listed::of(&self.account, event) {
             Listed::Transactions(mut found) => {
+                self.unreadable = None;
                 found.retain(|transaction| self.may_be_it(transaction));
                 found.sort_by_key(|transaction| self.has_other_amount(transaction));
                 // A transaction that does not match cannot be checked, so the absence of a match proves nothing. Nor
@@ -105,11 +106,16 @@ impl Checkout {
                 false
             }
             Listed::Nothing(nothing) => {
+                self.unreadable = None;
                 self.state.searched = nothing.proves && self.finds_hosted_payments();
                 false
             }
             Listed::Unknown(_) => false,
             Listed::Again(wait) => self.try_again(wait, now, random),
+            Listed::Unreadable(why) => {
+                self.unreadable = Some(why);
+                self.try_again(None, now, random)
+            }
         };
         if !again {
             self.enter(Phase::Concluding);
@@ -123,15 +129,16 @@ impl Checkout {
 
     /// Ends the checkout after all steps found no payment.
     pub(super) fn conclude(&mut self) -> Option<http::Request<Bytes>> {
-        let state = &self.state;
-        let outcome = if let Some(key) = state.unclear.clone() {
-            self.unknown(Some(key), UnknownReason::Unclear)
-        } else if !state.cancelled && !state.expired {
+        let outcome = if let Some(key) = self.state.unclear.clone() {
+            let why = self.unreadable.take().map_or(UnknownReason::Unclear, UnknownReason::LookupUnreadable);
+            self.unknown(Some(key), why)
+        } else if !self.state.cancelled && !self.state.expired {
             self.unknown(None, UnknownReason::StillOpen)
-        } else if state.searched {
-            CheckoutOutcome::Lapsed { cancelled: state.cancelled }
+        } else if self.state.searched {
+            CheckoutOutcome::Lapsed { cancelled: self.state.cancelled }
         } else {
-            self.unknown(None, UnknownReason::NotReported)
+            let why = self.unreadable.take().map_or(UnknownReason::NotReported, UnknownReason::LookupUnreadable);
+            self.unknown(None, why)
         };
         self.end(outcome);
         None

@@ -87,6 +87,10 @@ pub enum UnknownReason {
     /// A request may have arrived, and no lookup was answered afterwards.
     #[error("a request may have arrived, and no lookup was answered since")]
     NotLookedUp,
+    /// A request may have arrived, and the last answer to a lookup cannot be read. So the service answers, in a form that
+    /// the documents do not show: report it to the operator.
+    #[error("a request may have arrived, and the answer to the lookup is an {0:#}")]
+    LookupUnreadable(Box<Unreadable>),
     /// A request may have arrived, and there is no reply.
     #[error("the request may have arrived, and there is no reply")]
     NoReply,

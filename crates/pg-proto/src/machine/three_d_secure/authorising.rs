@@ -78,7 +78,7 @@ impl ThreeDSecure {
             }
             Finding::Unknown(why) => self.unknown(why),
             // The reply belongs to something else.
-            Finding::Nothing(_) | Finding::Again(_) => self.doubt(),
+            Finding::Nothing(_) | Finding::Again(_) | Finding::Unreadable(_) => self.doubt(),
         }
     }
 

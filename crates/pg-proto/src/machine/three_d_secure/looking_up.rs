@@ -23,6 +23,7 @@ impl ThreeDSecure {
             Finding::Approved(payment) => return self.end(ThreeDSecureOutcome::Approved(payment)),
             Finding::Declined(payment) => return self.end(ThreeDSecureOutcome::Declined(payment)),
             Finding::Unsettled(payment) => {
+                self.unreadable = None;
                 if let Some(why) = self.unsettled.looked_up(payment, self.account.dialect()) {
                     return self.unknown(why);
                 }
@@ -37,6 +38,10 @@ impl ThreeDSecure {
             }
             Finding::Unknown(why) => return self.unknown(why),
             Finding::Again(wait) => wait,
+            Finding::Unreadable(why) => {
+                self.unreadable = Some(why);
+                None
+            }
         };
         if !self.try_again(wait, self.state.plan.lookups, now, random) {
             self.lookups_over();
@@ -47,6 +52,7 @@ impl ThreeDSecure {
     /// Returns whether it ended.
     fn nothing_found(&mut self, nothing: Nothing) -> bool {
         self.looked |= nothing.proves || nothing.listed;
+        self.unreadable = None;
         let lasts = |scope| !matches!(scope, RefusalScope::WhileItLasts);
         match self.refusal.take() {
             Some(refused) if nothing.proves && (!self.state.open || lasts(refused.scope())) => {
@@ -61,6 +67,9 @@ impl ThreeDSecure {
     }
 
     fn lookups_over(&mut self) {
+        if let Some(why) = self.unreadable.take() {
+            return self.unknown(UnknownReason::LookupUnreadable(why));
+        }
         let unseen = if self.looked { UnknownReason::NothingFound } else { UnknownReason::NotLookedUp };
         let why = match (self.unsettled.reason(self.account.dialect()), self.refusal.take()) {
             (Some(why), _) => why,

@@ -253,3 +253,29 @@ fn a_search_proves_nothing_if_it_may_not_find_payments_on_the_hosted_page() {
     run.say(&found(&["key-1"])).say(&paid());
     assert_eq!(*run.ended(), CheckoutOutcome::Paid { trans_key: "key-1".to_owned() });
 }
+
+#[test]
+fn answers_that_cannot_be_read_are_named() {
+    let named = |run: &Run, by: Reconcile| match run.ended() {
+        CheckoutOutcome::Unknown { reconcile, why: UnknownReason::LookupUnreadable(_) } => *reconcile == by,
+        other => panic!("{other:?}"),
+    };
+    let searching = || {
+        let mut run = Run::waiting(Some("order-7"));
+        run.withdraw().say(&cancelled("1")).wait();
+        run
+    };
+    let mut run = searching();
+    for _ in 0..8 {
+        assert_eq!(run.wait().method(), "lookup");
+        run.say("<html>");
+    }
+    assert!(named(run.wait(), by_reference()));
+    let mut run = searching();
+    run.say(&found(&["key-1"]));
+    for _ in 0..8 {
+        assert_eq!(run.wait().method(), "transaction_lookup");
+        run.say("<html>");
+    }
+    assert!(named(run.wait(), by_key("key-1")));
+}

@@ -74,6 +74,8 @@ fn impossible_lookups_are_unknown() {
     assert!(matches!(why(&mut run), UnknownReason::UnknownStatus(_)));
     let mut run = Run::at(Phase::LookingUp, ThreeDSecurePlan { lookups: 1, ..plan() });
     assert!(matches!(why(run.fail(Failure::MaybeSent)), UnknownReason::NotLookedUp));
+    let mut run = Run::at(Phase::LookingUp, ThreeDSecurePlan { lookups: 1, ..plan() });
+    assert!(matches!(why(run.say("<html>")), UnknownReason::LookupUnreadable(_)));
     let mut run = Run::at(Phase::Authorising, ThreeDSecurePlan { lookups: 0, ..plan() });
     assert!(matches!(why(run.fail(Failure::MaybeSent)), UnknownReason::NotLookedUp));
 }
