@@ -43,6 +43,7 @@ pub const ALL: &[&Planted] = &[
     &client::RESUMES_UNDER_ANOTHER_ACCOUNT,
     &twist::NEVER_GIVES_UP,
     &client::REPEATS_CAPTURES,
+    &twist::ONE_COPY_IS_EVERY_COPY,
     &twist::BELIEVES_A_CALLBACK,
     &twist::BELIEVES_A_RETURN,
     &twist::BELIEVES_A_SUCCESS_PAGE,

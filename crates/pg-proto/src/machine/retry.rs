@@ -6,7 +6,7 @@
 //! **Output:** requests to send, times to wait until, and finally a [`RetryOutcome`]. [`Retry`] has an example.
 //!
 //! ```text
-//!                        a result, or a refusal that sending again can't change
+//!                        its result, or a refusal that holds for every copy
 //!  Ready ──▶ Sending ───────────────────────────────────────────────────────▶ Answered | Refused
 //!              │  ▲
 //!              │  └──────────── Resting ◀─┐ within the bounds:
@@ -26,8 +26,18 @@
 //! - **Answered** is the reply to this request. If a reply describes a transaction, it is compared with the request: type,
 //!   amount, currency, `uniqueMerchantReference`, and in version 5 `system_action` and `prev_trans_key`. A field that
 //!   either side lacks does not differ. A reply that differs answers another request, and counts as no reply.
-//! - **Refused**: the service answered every request that left, and refused it. **Unknown**: a request may have been
-//!   executed, or may be later.
+//! - **Refused**: the service answered every request that left, and refused it. For a method of another class than
+//!   [`Safe`](Class::Safe), it also means that no copy of the request was executed. The network may deliver a request
+//!   twice: then the refusal of one copy may come back although the other one was executed. So these are the only
+//!   refusals of such methods that end as Refused:
+//!   - a reason in the request itself ([`RefusalScope::Always`](pg_model::dialect::RefusalScope)), but not 107: the
+//!     service checks the amount against what is left (spec 2 §3.2);
+//!   - invalid credentials, a missing permission (106), a currency that is not supported (111), or no data (101);
+//!   - a code that the dialect uses for unknown transactions and for nothing else.
+//! - A capture, cancellation or refund with a **status of failure** (`status` 0 in version 5, a declined status in version
+//!   3) ends as Unknown for the same reason, never as Answered.
+//! - **Unknown**: a request may have been executed, or may be later. This includes every other refusal of a method that
+//!   must not be executed twice. Look at the payment before you send the request again.
 //! - With [`RetryBounds::again`] at zero, at most one request is sent in every case.
 //! - It ends: attempts and time are bounded over all resumptions.
 //!
@@ -35,8 +45,15 @@
 //!
 //! - It does not resolve an Unknown outcome. For payments with a reference, use [`Charge`](super::charge::Charge): it
 //!   looks them up, and sends them again under the same reference.
-//! - It cannot promise that the network delivers a request once. A refusal may answer one copy while another is
-//!   executed later.
+//! - It cannot promise that the network delivers a request once. A second copy of a capture, cancellation or refund of a
+//!   part, of a repeat or of a text message may be executed too, unless the request carries a `uniqueMerchantReference`,
+//!   which the service accepts once.
+//! - A decline of a repeat, or of a payment without a `uniqueMerchantReference`, may answer one copy while the bank approved
+//!   the other one. It ends as Answered: declines of the first copy are far more frequent.
+//! - Refused assumes that credentials, permissions and currencies of the account do not change between two copies, and
+//!   that the service executes no later copy of what it refused for a reason in the request.
+//! - For a method of class [`Safe`](Class::Safe), a refusal may answer one copy although another one was executed: a
+//!   second deletion is refused because the first one was executed. Nothing is charged by these methods.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -55,6 +72,7 @@ use crate::{
 };
 
 mod answer;
+mod copies;
 mod outcome;
 #[cfg(test)]
 mod tests;
@@ -191,9 +209,16 @@ impl<M: ApiRequest<Output: Clone>> Retry<M> {
     }
 
     fn answered(&mut self, reply: M::Reply, now: Moment, random: u64) {
-        match answer::differs(&self.request, &reply) {
-            Some(field) => self.without_result(Last::Unanswered(UnknownReason::OtherReply(field)), now, random),
-            None => self.end(RetryOutcome::Answered(M::Output::from_reply(reply, self.account.dialect()))),
+        let unanswered = match answer::differs(&self.request, &reply) {
+            Some(field) => Some(UnknownReason::OtherReply(field)),
+            None => copies::failed(M::INFO, &answer::status(&reply), self.account.dialect()).map(UnknownReason::Failed),
+        };
+        match unanswered {
+            Some(why) => self.without_result(Last::Unanswered(why), now, random),
+            None => {
+                let output = M::Output::from_reply(reply, self.account.dialect());
+                self.end(RetryOutcome::Answered(output));
+            }
         }
     }
 
@@ -344,6 +369,9 @@ impl Last {
             // mean that.
             ReplyError::Refused(refused) if (refused.may_be_executed() || !refused.is_known()) && !is_safe => {
                 Self::Unanswered(UnknownReason::MayBeExecuted(refused))
+            }
+            ReplyError::Refused(refused) if !is_safe && !copies::all_are_refused(&refused) => {
+                Self::Unanswered(UnknownReason::Refused(refused))
             }
             ReplyError::Refused(refused) => Self::Refused(refused),
         }

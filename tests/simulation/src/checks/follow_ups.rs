@@ -1,5 +1,5 @@
 //! A capture, a cancellation or a refund matches the claim of its machine, and was executed once unless the network
-//! doubled it.
+//! doubled it. A refusal is one of every copy.
 
 use pg_sandbox::records::PaymentKind;
 
@@ -33,9 +33,7 @@ fn check(world: &World<'_>, task: &Task) -> Result<(), String> {
             Err(format!("{name} claims {brought}, the ledger does not hold it"))
         }
         Some(Claim::NotSent) if !done.is_empty() => Err(format!("{name} claims that nothing left, and was done")),
-        Some(Claim::Refused { .. }) if !done.is_empty() && !task.doubled => {
-            Err(format!("{name} claims to be refused, and was done"))
-        }
+        Some(Claim::Refused { .. }) if !done.is_empty() => Err(format!("{name} claims to be refused, and was done")),
         _ => Ok(()),
     }
 }

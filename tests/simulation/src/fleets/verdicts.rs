@@ -31,8 +31,12 @@ pub(super) fn matches_ledger(shared: &Shared, order: &Order, outcome: &PaymentOu
         PaymentOutcome::PaidOnPage { trans_key } => {
             (!paid.contains(trans_key)).then(|| format!("{trans_key}, the ledger holds {paid:?}"))
         }
-        // A refusal for a temporary reason assumes that the network sends nothing twice, and nothing late.
-        PaymentOutcome::Refused(refused) if refused.scope() == RefusalScope::WhileItLasts && doubled => None,
+        // A refusal of a payment for a temporary reason assumes that the network sends nothing twice, and nothing late.
+        PaymentOutcome::Refused(refused)
+            if refused.scope() == RefusalScope::WhileItLasts && doubled && order.job.kind.pays() =>
+        {
+            None
+        }
         PaymentOutcome::Declined(_)
         | PaymentOutcome::Refused(_)
         | PaymentOutcome::NotSent

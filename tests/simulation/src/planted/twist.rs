@@ -116,6 +116,23 @@ pub(super) const USED_UP_IS_REFUSED: Planted = Planted::new(
     },
 );
 
+/// The refusal of one copy counts as a refusal of every copy, although another one used up the amount.
+pub(super) const ONE_COPY_IS_EVERY_COPY: Planted = Planted::new(
+    "the refusal of a second copy counts as one of the first",
+    "follow-ups are what they claim",
+    1_000,
+    &Twist {
+        of: |kind| matches!(kind, Kind::Capture | Kind::Cancel | Kind::Refund),
+        hears: |event| {
+            ["107", "952", "953"]
+                .iter()
+                .try_fold(event, |event, code| ends_when_refused_with(event, code, Claim::Refused { for_good: false }))
+        },
+        ..Twist::NONE
+    },
+)
+.needs(Disturbance::Duplicates);
+
 /// A bank that does not answer counts as a decline.
 pub(super) const NO_RESPONSE_IS_A_DECLINE: Planted = Planted::new(
     "no response from the bank counts as a decline",

@@ -18,6 +18,14 @@ struct Echo {
     action: String,
     currency: String,
     value: String,
+    status: String,
+}
+
+/// Returns the status of a reply that describes a transaction; empty if it has none.
+pub(super) fn status(reply: &impl Record) -> String {
+    let mut echo = Echo::default();
+    reply.write(&mut echo);
+    echo.status
 }
 
 /// Returns the field in which the reply differs from the request. Only replies that describe a transaction are compared.
@@ -102,6 +110,7 @@ impl Echo {
             "system_action" => &mut self.action,
             "currency" => &mut self.currency,
             "transactionValue" | "trans_value" => &mut self.value,
+            "transactionStatusCode" | "status" => &mut self.status,
             _ => return,
         };
         value.clone_into(field);

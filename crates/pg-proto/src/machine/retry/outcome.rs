@@ -63,13 +63,13 @@ impl Default for RetryBounds {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum RetryOutcome<T> {
-    /// The service executed it, with this result.
+    /// The service answered this request, with this result.
     Answered(T),
-    /// The service refused it every time.
+    /// The service refused it every time. If its method must not be executed twice, it refuses every copy of it.
     Refused(Refused),
     /// No request left.
     NotSent,
-    /// It may have been executed, or may be later.
+    /// It may have been executed, or may be later. Do not send it again before you know.
     Unknown {
         /// The lookup that tells the outcome, for a payment with a reference.
         reconcile: Reconcile,

@@ -121,11 +121,19 @@ fn other_methods_are_sent_again_only_when_nothing_left() {
         (answer(200, ""), true),
         (error(500, "999"), true),
         (error(400, "119"), true),
-        (error(403, "121"), false),
-        (error(403, "936"), false),
-        // A copy that the network made may have been executed before.
+        // A copy that the network made may have been executed before: it used up the amount, the reservation, or the
+        // requests of this minute.
+        (error(400, "107"), true),
         (error(400, "952"), true),
-        (error(400, "951"), false),
+        (error(400, "951"), true),
+        (error(403, "936"), true),
+        (error(403, "121"), true),
+        (answer(200, r#"{"transactionStatusCode":"901"}"#), true),
+        // For these reasons every copy is refused.
+        (error(400, "937"), false),
+        (error(400, "943"), false),
+        (error(401, "102"), false),
+        (error(403, "106"), false),
     ] {
         let mut retry = capture();
         begin(&mut retry, NOW);
@@ -222,6 +230,36 @@ fn the_reply_to_another_request_is_no_reply_to_an_operation_of_version_5() {
         assert_eq!(other(repeat("PreAuth"), &reply(kind, "REPEAT", "7", "5.00")), None, "{kind}");
     }
     assert_eq!(other(repeat("PreAuth"), &reply("refund", "REFUND", "7", "5.00")), Some("system_action"));
+}
+
+#[test]
+fn a_failed_operation_may_be_the_second_copy_of_one_that_was_executed() {
+    let failed = "<serviceResponse><status>0</status></serviceResponse>";
+    for outcome in [
+        outcome_of(EnterpriseRefund::new("7", "5"), failed),
+        outcome_of(EnterpriseCapture::new("7", "5"), failed),
+        outcome_of(EnterpriseCancel::new("7", "5"), failed),
+    ] {
+        let RetryOutcome::Unknown { why, .. } = outcome else { panic!("{outcome:?}") };
+        assert_eq!(
+            why.to_string(),
+            "the reply says that it failed (status 0), but a copy of the request may have been executed"
+        );
+    }
+    // Another copy of a repeat does not fail because the first one was executed.
+    let repeat = outcome_of(Repeat::new("7", "Auth", "5"), failed);
+    assert!(matches!(repeat, RetryOutcome::Answered(Outcome::Declined(_))), "{repeat:?}");
+}
+
+#[test]
+fn an_unknown_refusal_says_nothing_of_a_corrected_request() {
+    let mut retry = capture();
+    begin(&mut retry, NOW);
+    assert_eq!(
+        done(retry.step(error(400, "107"), NOW, 0)).to_string(),
+        "unknown: a copy of the request may have been executed or may still be, although one was refused: 107 Invalid \
+         transaction value (HTTP 400); there is no reference to look it up by, ask the operator"
+    );
 }
 
 #[test]

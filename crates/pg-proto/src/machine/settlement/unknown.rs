@@ -97,6 +97,10 @@ pub enum UnknownReason {
     /// The reply describes another transaction than the request: it answers another request. Names the field that differs.
     #[error("the reply belongs to another request, its {0} differs; the request may have been executed")]
     OtherReply(&'static str),
+    /// The reply to a capture, cancellation or refund has this status of failure. The network may have delivered the request
+    /// twice: then it may answer the second copy, which failed because the first one was executed.
+    #[error("the reply says that it failed (status {0}), but a copy of the request may have been executed")]
+    Failed(String),
     /// The reply cannot be read.
     #[error(transparent)]
     Unreadable(Box<Unreadable>),
@@ -129,10 +133,11 @@ pub enum UnknownReason {
     /// Nothing may be sent until the credentials are corrected, while a request may have been executed.
     #[error("nothing may be sent at present, and a request may have been executed")]
     HeldBack,
-    /// The service refused the request, but a copy of it may have been executed, or may be later. If every request was
-    /// answered, the dialect can resolve this: `[lookup]` says what an empty lookup looks like and whether lookups show
-    /// every payment at once; the `scope` of an `[[error]]` classifies the code.
-    #[error("refused, but a copy of the request may have been executed or may still be: {0}")]
+    /// The service refused the request, but a copy of it may have been executed, or may be later. Do not correct the
+    /// request and send it again before you know. If every request was answered, the dialect can resolve this:
+    /// `[lookup]` says what an empty lookup looks like and whether lookups show every payment at once; the `scope` of an
+    /// `[[error]]` classifies the code.
+    #[error("a copy of the request may have been executed or may still be, although one was {0:#}")]
     Refused(Refused),
     /// The service failed while it executed the request, the bank did not answer, or the code says that it was executed
     /// before.
