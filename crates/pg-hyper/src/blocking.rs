@@ -6,7 +6,8 @@
 //! Deadline, pool, TLS, errors, throttle and drivers are those of the async client. [`Client::wait`] waits for anything
 //! that the async client can do.
 //!
-//! Limits: the thread ends with the last clone. Calls within an async task work, but block the thread of that task.
+//! Limits: the thread ends with the last clone. Calls within an async task work, any number of them, but block the thread of
+//! that task. There, a transport that yields (`tokio::task::yield_now`) continues 5 ms later.
 //!
 //! ```no_run
 //! use pg_hyper::{

@@ -1,5 +1,6 @@
 //! The client against servers of a few lines on loopback ports.
 
+mod blocking;
 mod calls;
 mod faults;
 mod recorder;

@@ -6,12 +6,17 @@ use std::{
     sync::Arc,
     task::{Context, Poll, Wake, Waker},
     thread::{self, Thread},
+    time::Duration,
 };
 
 use tokio::{
     runtime::{Builder, Handle},
     sync::oneshot,
+    task::coop::unconstrained,
 };
+
+/// Within an async task, a future that yields is polled again after this time.
+const NO_WAKE_UP: Duration = Duration::from_millis(5);
 
 /// A runtime on its own thread. The thread ends when this is dropped.
 ///
@@ -36,14 +41,21 @@ impl Background {
     }
 
     /// Polls a future on this thread until it ends. tokio's own function would panic within an async task.
+    ///
+    /// Within an async task, tokio counts this as one poll of that task. Its budget for one poll would end, and then
+    /// nothing of tokio would be ready any more. So the future runs without a budget.
+    #[expect(clippy::disallowed_methods, reason = "no wake-up may arrive within an async task")]
     pub(super) fn wait<F: Future>(&self, future: F) -> F::Output {
+        let in_a_task = Handle::try_current().is_ok();
         let _entered = self.runtime.enter();
         let waker = Waker::from(Arc::new(Unpark(thread::current())));
         let mut context = Context::from_waker(&waker);
-        let mut future = pin!(future);
+        let mut future = pin!(unconstrained(future));
         loop {
             match future.as_mut().poll(&mut context) {
                 Poll::Ready(output) => return output,
+                // tokio leaves the wake-up of a future that yields to the runtime whose thread waits here.
+                Poll::Pending if in_a_task => thread::park_timeout(NO_WAKE_UP),
                 // A wake-up that arrived in the meantime is not lost: then this returns at once.
                 Poll::Pending => thread::park(),
             }
