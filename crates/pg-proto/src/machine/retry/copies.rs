@@ -5,9 +5,13 @@ use pg_model::{Dialect, ErrorCode, Flag, Remedy, StatusCode, dialect::RefusalSco
 
 use crate::{Refused, error::one_line};
 
-/// Refusals for a reason of the account, which the execution of a copy does not change (spec 2 §7).
-const OF_THE_ACCOUNT: [ErrorCode; 3] =
-    [ErrorCode::NO_DATA_SENT, ErrorCode::PERMISSION_DENIED, ErrorCode::CURRENCY_NOT_SUPPORTED];
+/// Refusals for a reason that the execution of a copy does not change (spec 2 §7, 3 §7).
+const UNCHANGED: [ErrorCode; 4] = [
+    ErrorCode::NO_DATA_SENT,
+    ErrorCode::ENTERPRISE_NO_DATA_SENT,
+    ErrorCode::PERMISSION_DENIED,
+    ErrorCode::CURRENCY_NOT_SUPPORTED,
+];
 
 /// Whether a refusal holds for every copy: the execution of another copy cannot be its reason.
 pub(super) fn all_are_refused(refused: &Refused) -> bool {
@@ -16,7 +20,7 @@ pub(super) fn all_are_refused(refused: &Refused) -> bool {
     *code != ErrorCode::INVALID_TRANSACTION_VALUE
         && (refused.scope() == RefusalScope::Always
             || refused.remedy() == Remedy::FixCredentials
-            || OF_THE_ACCOUNT.contains(code)
+            || UNCHANGED.contains(code)
             || refused.entry().is_some_and(|entry| entry.situations == ["unknown-transaction-key"]))
 }
 
