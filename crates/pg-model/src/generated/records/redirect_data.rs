@@ -2,7 +2,7 @@
 
 use crate::generated::prelude::*;
 
-/// Decrypted data of a card form redirect: the masked input with field errors if any, or one error for the error page. (spec 2 §2.2)
+/// Decrypted data of a card form redirect: the masked input with field errors if any; for the error page one error and no other field. (spec 2 §2.2)
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RedirectData {
