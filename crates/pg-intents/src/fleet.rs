@@ -26,7 +26,7 @@ use tokio::sync::Notify;
 
 use crate::{
     FleetError, FleetStep, IntentKey, IntentKind, IntentLease, IntentRow, IntentStore, NewIntent, Payment,
-    PaymentOutcome, StoreError,
+    PaymentOperation, PaymentOutcome, StoreError,
     machines::{self, Operation, Secured, StoredMachine},
     terms::Terms,
 };
@@ -153,9 +153,19 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     /// Captures, cancels or refunds under a name of yours once, over all processes. The request is sent again only if it was
     /// certainly not sent; otherwise it ends as unknown.
     ///
+    /// A payment is no operation:
+    ///
+    /// ```compile_fail,E0277
+    /// # use pg_hyper::proto::model::AuthCardKey;
+    /// # use pg_intents::{Fleet, SqliteStore};
+    /// async fn pay(fleet: &Fleet<SqliteStore>, payment: AuthCardKey) {
+    ///     let paid = fleet.operation("order-7", payment).await; // fleet.charge(payment)
+    /// }
+    /// ```
+    ///
     /// # Errors
     /// As [`charge`](Self::charge), and as [`submit`](Self::submit) for a request that holds card data.
-    pub async fn operation<P: Payment>(&self, name: &str, request: P) -> Result<PaymentOutcome, FleetError> {
+    pub async fn operation<P: PaymentOperation>(&self, name: &str, request: P) -> Result<PaymentOutcome, FleetError> {
         self.machine::<Operation<P>>(request.clone())?;
         let terms = self.terms::<Operation<P>>(name, &request);
         storable(&terms)?;

@@ -70,7 +70,7 @@ pub use sealed::{Resealed, SealKey, SealKeyError, SealedStore, Sealing};
 pub use sqlite::{SQLITE_MIGRATIONS, SqliteStore};
 pub use step::{FleetEvent, FleetQuestion, FleetStep};
 pub use store::{Begun, Claimed, Directive, EVENTS, IntentFilter, IntentStore, RewritableStore, ShareWish, StoreError};
-pub use terms::Payment;
+pub use terms::{Payment, PaymentOperation};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

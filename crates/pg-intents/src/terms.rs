@@ -5,7 +5,10 @@ use std::fmt::Write as _;
 
 use pg_hyper::proto::{
     Misuse,
-    model::{ApiRequest, Outcome, ParameterSink, Parameters, Transaction, field::Field},
+    model::{
+        ApiRequest, CancelPreauth, CapturePreauth, Outcome, ParameterSink, Parameters, Refund, Transaction,
+        field::Field,
+    },
 };
 use sha2::{Digest as _, Sha512};
 
@@ -15,6 +18,24 @@ use crate::{IntentKey, StoreError};
 pub trait Payment: ApiRequest<Output = Outcome<Transaction>> + Clone + Send + Sync + 'static {}
 
 impl<P: ApiRequest<Output = Outcome<Transaction>> + Clone + Send + Sync + 'static> Payment for P {}
+
+/// An operation on an earlier payment that a fleet can carry out: [`CapturePreauth`], [`CancelPreauth`] or [`Refund`].
+pub trait PaymentOperation: Payment + sealed::Sealed {}
+
+impl PaymentOperation for CapturePreauth {}
+impl PaymentOperation for CancelPreauth {}
+impl PaymentOperation for Refund {}
+
+/// Workers resume a fixed list of kinds, so no other request may be stored.
+mod sealed {
+    use super::{CancelPreauth, CapturePreauth, Refund};
+
+    pub trait Sealed {}
+
+    impl Sealed for CapturePreauth {}
+    impl Sealed for CancelPreauth {}
+    impl Sealed for Refund {}
+}
 
 /// The stored bytes of the digest: enough to distinguish all payments of a shop.
 const DIGEST_BYTES: usize = 16;

@@ -12,12 +12,12 @@ use pg_hyper::proto::{
 };
 
 use super::{Bounds, StoredMachine};
-use crate::{FleetError, FleetEvent, FleetQuestion, IntentStatus, Payment, PaymentOutcome, StoreError};
+use crate::{FleetError, FleetEvent, FleetQuestion, IntentStatus, PaymentOperation, PaymentOutcome, StoreError};
 
 /// A [`Retry`] under its own kind.
-pub(crate) struct Operation<P: Payment>(Retry<P>);
+pub(crate) struct Operation<P: PaymentOperation>(Retry<P>);
 
-impl<P: Payment> Machine for Operation<P> {
+impl<P: PaymentOperation> Machine for Operation<P> {
     type Input = Never;
     type Demand = Never;
     type Outcome = RetryOutcome<Outcome<Transaction>>;
@@ -52,7 +52,7 @@ impl<P: Payment> Machine for Operation<P> {
     }
 }
 
-impl<P: Payment> StoredMachine for Operation<P> {
+impl<P: PaymentOperation> StoredMachine for Operation<P> {
     type Request = P;
     const LOOKS_UP: bool = false;
     const HEARS: bool = false;
@@ -93,7 +93,7 @@ impl<P: Payment> StoredMachine for Operation<P> {
     }
 }
 
-impl<P: Payment> fmt::Debug for Operation<P> {
+impl<P: PaymentOperation> fmt::Debug for Operation<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
