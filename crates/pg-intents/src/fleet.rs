@@ -217,7 +217,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         let found = self.0.store.find(&key).await?;
         found.as_ref().map_or(Ok(()), IntentRow::is_readable)?;
         match found {
-            Some(IntentRow { outcome: Some(outcome), .. }) => Ok(Some(self.read(&outcome, reference)?)),
+            Some(IntentRow { outcome: Some(outcome), kind, .. }) => Ok(Some(self.read(&outcome, &kind, reference)?)),
             Some(_) => Err(FleetError::Pending { reference: reference.to_owned() }),
             None => Ok(None),
         }
@@ -303,8 +303,8 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         }
     }
 
-    fn read(&self, outcome: &str, reference: &str) -> Result<PaymentOutcome, FleetError> {
-        Ok(PaymentOutcome::read(outcome, reference, self.0.client.account().dialect())?)
+    fn read(&self, outcome: &str, kind: &str, reference: &str) -> Result<PaymentOutcome, FleetError> {
+        Ok(PaymentOutcome::read(outcome, kind, reference, self.0.client.account().dialect())?)
     }
 
     async fn sleep(&self, pause: Duration) {

@@ -150,6 +150,11 @@ pub(crate) fn kinds() -> Vec<IntentKind> {
     all.map(|name| IntentKind { name, version: VERSION }).collect()
 }
 
+/// Whether the reference of an intent of this kind is the `uniqueMerchantReference` of a payment, not a name of its owner's.
+pub(crate) fn pays_under_its_reference(kind: &str) -> bool {
+    kind.starts_with("charge ") || kind == SecuredPayment::kind()
+}
+
 /// The stored form of a payment before it is begun.
 pub(crate) fn terms<M: StoredMachine>(account: &str, reference: &str, request: &impl ApiRequest) -> Terms {
     Terms::of(account, reference, M::kind(), request)

@@ -10,12 +10,15 @@ use pg_hyper::proto::{
         retry::RetryOutcome,
         three_d_secure::{NotSentReason, ThreeDSecureOutcome},
     },
-    model::{Dialect, Encoding, Outcome, ServiceError, Transaction, decode, encode, mask},
+    model::{Dialect, Encoding, Outcome, ServiceError, Transaction, TransactionLookup, decode, encode, mask},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{IntentStatus, StoreError};
+use crate::{
+    IntentStatus, StoreError,
+    terms::{Pairs, of_pairs, pairs},
+};
 
 /// The outcome of a payment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +45,9 @@ pub enum PaymentOutcome {
     },
     /// It is unknown whether the payment was charged. Workers look it up again, and the outbox delivers a later outcome.
     Unknown {
-        /// The lookup that can settle it.
+        /// The lookup that can settle it: the machine's own. For a payment it is by `uniqueMerchantReference`, for a checkout by the
+        /// transaction that may be its payment or by `trans_reference`. Without such a reference, and for an operation without its own
+        /// `uniqueMerchantReference`, the operator of the service has to be asked.
         reconcile: Reconcile,
         /// Why it is unknown.
         why: String,
@@ -52,13 +57,40 @@ pub enum PaymentOutcome {
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 enum Stored {
-    Approved { transaction: Value },
-    Declined { transaction: Value },
-    Refused { http: u16, code: String, trace: String, message: String },
+    Approved {
+        transaction: Value,
+    },
+    Declined {
+        transaction: Value,
+    },
+    Refused {
+        http: u16,
+        code: String,
+        trace: String,
+        message: String,
+    },
     NotSent,
-    PaidOnPage { trans_key: String },
-    NotPaid { why: String },
-    Unknown { why: String },
+    PaidOnPage {
+        trans_key: String,
+    },
+    NotPaid {
+        why: String,
+    },
+    Unknown {
+        why: String,
+        /// Missing if the intent was parked before its machine had an outcome, or if an earlier version wrote it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reconcile: Option<StoredReconcile>,
+    },
+}
+
+/// The lookup that a machine names at an unknown end.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum StoredReconcile {
+    Transaction(Pairs),
+    Enterprise(Pairs),
+    AskOperator,
 }
 
 impl PaymentOutcome {
@@ -69,7 +101,7 @@ impl PaymentOutcome {
             ChargeOutcome::Declined(transaction) => Stored::Declined { transaction: json(transaction) },
             ChargeOutcome::Refused(refused) => Stored::refused(refused),
             ChargeOutcome::NotSent => Stored::NotSent,
-            ChargeOutcome::Unknown { why, .. } => Stored::Unknown { why: mask::text(&why.to_string()) },
+            ChargeOutcome::Unknown { why, reconcile } => Stored::unknown(why, reconcile),
         })
     }
 
@@ -79,7 +111,7 @@ impl PaymentOutcome {
             ThreeDSecureOutcome::Approved(transaction) => Stored::Approved { transaction: json(transaction) },
             ThreeDSecureOutcome::Declined(transaction) => Stored::Declined { transaction: json(transaction) },
             ThreeDSecureOutcome::Refused(refused) => Stored::refused(refused),
-            ThreeDSecureOutcome::Unknown { why, .. } => Stored::Unknown { why: mask::text(&why.to_string()) },
+            ThreeDSecureOutcome::Unknown { why, reconcile } => Stored::unknown(why, reconcile),
             ThreeDSecureOutcome::NotInitiated(_) => not_paid("the initiation of 3-D Secure failed"),
             ThreeDSecureOutcome::Failed => not_paid("the customer failed the challenge"),
             ThreeDSecureOutcome::Abandoned => not_paid("the customer left the challenge"),
@@ -112,7 +144,7 @@ impl PaymentOutcome {
             },
             CheckoutOutcome::Lapsed { cancelled: true } => Stored::NotPaid { why: "it was cancelled".to_owned() },
             CheckoutOutcome::Lapsed { cancelled: false } => Stored::NotPaid { why: "it has expired".to_owned() },
-            CheckoutOutcome::Unknown { why, .. } => Stored::Unknown { why: mask::text(&why.to_string()) },
+            CheckoutOutcome::Unknown { why, reconcile } => Stored::unknown(why, reconcile),
             other => unlisted(other),
         })
     }
@@ -127,11 +159,14 @@ impl PaymentOutcome {
             }
             RetryOutcome::Answered(Outcome::Other(transaction)) => {
                 let status = mask::text(&transaction.transaction_status);
-                Stored::Unknown { why: format!("the status {status} is not listed") }
+                let key = Some(transaction.transaction_key.clone()).filter(|key| !key.is_empty());
+                let lookup = key.map(|key| TransactionLookup::new().transaction_key(key).into());
+                let reconcile = lookup.unwrap_or(Reconcile::AskOperator);
+                Stored::unknown(&format!("the status {status} is not listed"), &reconcile)
             }
             RetryOutcome::Refused(refused) => Stored::refused(refused),
             RetryOutcome::NotSent => Stored::NotSent,
-            RetryOutcome::Unknown { why, .. } => Stored::Unknown { why: mask::text(&why.to_string()) },
+            RetryOutcome::Unknown { why, reconcile } => Stored::unknown(why, reconcile),
         })
     }
 
@@ -140,8 +175,8 @@ impl PaymentOutcome {
         serde_json::json!({ "outcome": "unknown", "why": why }).to_string()
     }
 
-    /// Reads the stored form.
-    pub(crate) fn read(text: &str, reference: &str, dialect: &Dialect) -> Result<Self, StoreError> {
+    /// Reads the stored form of an intent of this kind.
+    pub(crate) fn read(text: &str, kind: &str, reference: &str, dialect: &Dialect) -> Result<Self, StoreError> {
         let unreadable = |what: &dyn std::fmt::Display| StoreError::Unreadable(format!("its outcome: {what}"));
         let stored = serde_json::from_str(text).map_err(|error| unreadable(&error))?;
         let transaction = |json: Value| {
@@ -164,9 +199,19 @@ impl PaymentOutcome {
             Stored::NotSent => Self::NotSent,
             Stored::PaidOnPage { trans_key } => Self::PaidOnPage { trans_key },
             Stored::NotPaid { why } => Self::NotPaid { why },
-            Stored::Unknown { why } => {
-                Self::Unknown { reconcile: Reconcile::by_unique_reference(Some(reference)), why }
-            }
+            Stored::Unknown { why, reconcile } => Self::Unknown {
+                reconcile: match reconcile {
+                    Some(StoredReconcile::Transaction(pairs)) => Reconcile::Transaction(of_pairs(pairs)?),
+                    Some(StoredReconcile::Enterprise(pairs)) => Reconcile::Enterprise(of_pairs(pairs)?),
+                    Some(StoredReconcile::AskOperator) => Reconcile::AskOperator,
+                    // Only these pay under the reference of the intent.
+                    None if crate::machines::pays_under_its_reference(kind) => {
+                        Reconcile::by_unique_reference(Some(reference))
+                    }
+                    None => Reconcile::AskOperator,
+                },
+                why,
+            },
         })
     }
 
@@ -200,7 +245,8 @@ impl PaymentOutcome {
 
 /// Returns an outcome of a later version of the machine: unknown until this program is updated.
 fn unlisted(outcome: &impl std::fmt::Debug) -> Stored {
-    Stored::Unknown { why: mask::text(&format!("this program does not know the outcome {outcome:?}")) }
+    let why = mask::text(&format!("this program does not know the outcome {outcome:?}"));
+    Stored::Unknown { why, reconcile: None }
 }
 
 impl Stored {
@@ -211,6 +257,17 @@ impl Stored {
             trace: mask::text(refused.error.trace_code.as_str()),
             message: mask::text(&refused.error.error_message),
         }
+    }
+
+    fn unknown(why: &impl std::fmt::Display, reconcile: &Reconcile) -> Self {
+        let reconcile = match reconcile {
+            Reconcile::Transaction(lookup) => pairs(lookup).map(StoredReconcile::Transaction),
+            Reconcile::Enterprise(lookup) => pairs(lookup).map(StoredReconcile::Enterprise),
+            Reconcile::AskOperator => Some(StoredReconcile::AskOperator),
+            // Of a later version of the machine.
+            _ => None,
+        };
+        Self::Unknown { why: mask::text(&why.to_string()), reconcile }
     }
 
     fn text(stored: &Self) -> (String, IntentStatus) {

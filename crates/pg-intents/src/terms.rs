@@ -64,16 +64,33 @@ impl Terms {
     }
 }
 
+/// A request as it is stored: names and values.
+pub(crate) type Pairs = Vec<(String, String)>;
+
+/// Returns the stored form of a request; `None` if it holds data that must not be stored.
+pub(crate) fn pairs(request: &impl ApiRequest) -> Option<Pairs> {
+    let mut sink = Sink { stored: Some(Vec::new()), digest: Sha512::new() };
+    request.visit(&mut sink);
+    sink.stored
+}
+
+/// Returns the request that was stored so.
+pub(crate) fn of_pairs<P: ApiRequest>(pairs: Pairs) -> Result<P, StoreError> {
+    let parameters: Parameters = pairs.into_iter().collect();
+    P::from_parameters(&parameters).map_err(|violations| unreadable(&Misuse::Invalid(violations)))
+}
+
 /// Returns the stored request.
 pub(crate) fn request<P: ApiRequest>(request: &str) -> Result<P, StoreError> {
-    let unreadable = |what: String| StoreError::Unreadable(format!("its payment: {what}"));
-    let pairs: Vec<(String, String)> = serde_json::from_str(request).map_err(|error| unreadable(error.to_string()))?;
-    let parameters: Parameters = pairs.into_iter().collect();
-    P::from_parameters(&parameters).map_err(|violations| unreadable(Misuse::Invalid(violations).to_string()))
+    of_pairs(serde_json::from_str(request).map_err(|error| unreadable(&error))?)
+}
+
+fn unreadable(what: &dyn std::fmt::Display) -> StoreError {
+    StoreError::Unreadable(format!("its request: {what}"))
 }
 
 struct Sink {
-    stored: Option<Vec<(String, String)>>,
+    stored: Option<Pairs>,
     digest: Sha512,
 }
 

@@ -19,16 +19,16 @@ use pg_stores::Postgres;
 
 use crate::world::{Fault, LEASE, Wire, World, by_card, by_key, order};
 
-const ASKS: &str = "4000000000005001";
+pub(crate) const ASKS: &str = "4000000000005001";
 const NOT_ENROLLED: &str = "4000000000007007";
 
-fn form(url: &str, pairs: &str) -> Request<Bytes> {
+pub(crate) fn form(url: &str, pairs: &str) -> Request<Bytes> {
     let post = Request::post(url).header("content-type", "application/x-www-form-urlencoded");
     post.body(Bytes::copy_from_slice(pairs.as_bytes())).unwrap()
 }
 
 /// The customer pays on the page; the transaction that the address of the way back names.
-fn paid_on_page(world: &World, url: &str) -> String {
+pub(crate) fn paid_on_page(world: &World, url: &str) -> String {
     let page = world.sandbox.send(Request::get(url).body(Bytes::new()).unwrap()).unwrap();
     let page = String::from_utf8(page.body().to_vec()).unwrap();
     let (_, visit) = page.split_once("name=\"visit\" value=\"").expect("the page has a form");
@@ -48,7 +48,7 @@ pub(crate) fn token() -> GetToken {
         .auto_redirect(Flag::YES)
 }
 
-async fn row<S: IntentStore>(fleet: &Fleet<S, Wire>, reference: &str) -> pg_intents::IntentRow {
+pub(crate) async fn row<S: IntentStore>(fleet: &Fleet<S, Wire>, reference: &str) -> pg_intents::IntentRow {
     fleet.store().find(&IntentKey::new(fleet.account(), reference)).await.unwrap().unwrap()
 }
 

@@ -13,6 +13,7 @@ mod model;
 mod planted;
 mod postgres;
 mod proof;
+mod reconcile;
 mod sealed;
 mod sqlite;
 mod telemetry;

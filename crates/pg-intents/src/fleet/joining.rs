@@ -99,7 +99,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                 let unreadable = |error: serde_json::Error| StoreError::Unreadable(error.to_string());
                 Ok(asks.map(|asks| serde_json::from_str(asks).map_err(unreadable)).transpose()?.map(FleetStep::Ask))
             }
-            (_, Some(outcome)) => Ok(Some(FleetStep::Done(self.read(outcome, reference)?))),
+            (_, Some(outcome)) => Ok(Some(FleetStep::Done(self.read(outcome, &found.kind, reference)?))),
             (_, None) => Err(FleetError::Parked { reference: reference.clone() }),
         }
     }

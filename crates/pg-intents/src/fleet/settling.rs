@@ -154,7 +154,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         match ran {
             Ran::Done(outcome, saved) => {
                 let lookup = usize::try_from(claims).ok().filter(|_| M::LOOKS_UP);
-                self.end(keeper, M::outcome(&outcome), &saved, &key.reference, lookup).await
+                self.end::<M>(keeper, M::outcome(&outcome), &saved, &key.reference, lookup).await
             }
             Ran::Asks(demand, saved, heard) => self.rest(keeper, M::question(demand), &saved, heard).await,
             Ran::Trouble(trouble) => {
@@ -174,7 +174,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     }
 
     /// `lookup`: the number of earlier lookups, if another one is useful.
-    async fn end(
+    async fn end<M: StoredMachine>(
         &self,
         keeper: &Keeper<S>,
         (text, status): (String, IntentStatus),
@@ -192,7 +192,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         match self.0.store.end(&hold, end).await {
             Ok(()) => {
                 self.0.ended.notify_waiters();
-                match self.read(&text, reference) {
+                match self.read(&text, &M::kind(), reference) {
                     Ok(settled) => Worked::Ended(settled),
                     Err(error) => Worked::Failed(error),
                 }
