@@ -68,6 +68,7 @@ use std::{fmt, time::Duration};
 use pg_model::{Amount, ApiRequest, GetToken, TransactionLookup, Url, method::ServiceInfo};
 use serde::{Deserialize, Serialize};
 
+use self::checking::BETWEEN_LOOKS;
 use super::{
     Action, Backoff, Event, Failure, Machine, Moment, ResumeError, SavedState, attempts::Attempts, books::Services,
     exchange::UNTIL_THE_REPLY, settlement::Money,
@@ -86,8 +87,10 @@ pub use outcome::{CheckoutError, CheckoutOutcome, NotOpenedReason};
 
 const NAME: &str = "checkout";
 const VERSION: u32 = 1;
-/// Maximum number of reports that wait for a lookup.
+/// Maximum number of transactions of a search that are looked up.
 const NEWS: usize = 16;
+/// Maximum number of reports that wait for a lookup, besides a candidate. Anyone can send them, and the last one may be the genuine one.
+const REPORTS: usize = 64;
 
 /// The checkout machine. The module lists [its promises](self) and has an [example](self#example).
 pub struct Checkout {
@@ -100,6 +103,10 @@ pub struct Checkout {
     untold: bool,
     /// The last answer to a lookup, if it could not be read.
     unreadable: Option<Box<Unreadable>>,
+    /// It takes reports before its first request.
+    listens: bool,
+    /// The number of reports that it takes while it searches.
+    late: usize,
     ended: Option<Box<CheckoutOutcome>>,
 }
 
@@ -270,6 +277,15 @@ impl Checkout {
         Ok(Self::with(account, plan, state, None))
     }
 
+    /// Looks again, if it was [resumed](Self::resume) after an unknown end: it looks up the candidate and what new reports name, and
+    /// repeats the search. It takes reports for a second after [`Event::Begin`], before its first request.
+    #[must_use]
+    pub fn look_again(mut self) -> Self {
+        self.search_again();
+        self.listens = true;
+        self
+    }
+
     /// Returns the token, once there is one. The owner finds the machine of a callback by it.
     #[must_use]
     pub fn token(&self) -> Option<&str> {
@@ -277,12 +293,26 @@ impl Checkout {
     }
 
     fn with(account: Account, plan: CheckoutPlan, state: State, request: Option<GetToken>) -> Self {
-        Self { account, plan, state, request, flight: None, untold: false, unreadable: None, ended: None }
+        Self {
+            account,
+            plan,
+            state,
+            request,
+            flight: None,
+            untold: false,
+            unreadable: None,
+            listens: false,
+            late: 0,
+            ended: None,
+        }
     }
 
     fn handle_event(&mut self, event: Event<CheckoutInput>, now: Moment, random: u64) {
         let untold = std::mem::take(&mut self.untold);
         match event {
+            Event::Begin if std::mem::take(&mut self.listens) => {
+                self.state.attempts.hold_back(BETWEEN_LOOKS, now);
+            }
             Event::Begin | Event::Woken => {}
             Event::Input(CheckoutInput::Reported(key)) => self.told(key),
             Event::Input(CheckoutInput::Cancel) => self.withdraw(),
@@ -301,10 +331,12 @@ impl Checkout {
 
     fn told(&mut self, key: String) {
         let news = &mut self.state.news;
-        // Later than that, a search finds what there is.
+        // Later than that, a search finds what there is, and more reports must not delay the end.
         let open = matches!(self.state.phase, Phase::Waiting | Phase::Cancelling | Phase::Lingering | Phase::Closing);
+        let late = self.state.phase == Phase::Searching && self.late > 0;
         let right = !key.is_empty() && key.len() <= 32 && key.bytes().all(|byte| byte.is_ascii_graphic());
-        if open && right && news.len() < NEWS && !news.contains(&key) {
+        if (open || late) && right && news.len() <= REPORTS && !news.contains(&key) {
+            self.late = self.late.saturating_sub(1);
             news.push(key);
         }
     }

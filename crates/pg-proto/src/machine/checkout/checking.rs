@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Minimum time between two lookups, since anyone can send hints.
-const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
+pub(super) const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 
 /// How a transaction relates to this checkout.
 enum Finding {
@@ -46,7 +46,11 @@ impl Checkout {
         let again = match sort_event::<EnterpriseTransactionLookup, _>(&self.account, event) {
             ExchangeResult::Answer(transaction) => match self.judge(&transaction) {
                 Finding::Payment => return self.paid(key),
-                Finding::Nothing => return self.done_with(&key, now),
+                Finding::Nothing => {
+                    // A candidate that has failed meanwhile is none.
+                    self.state.unclear.take_if(|candidate| *candidate == key);
+                    return self.done_with(&key, now);
+                }
                 Finding::Unclear => {
                     self.state.unclear = Some(key.clone());
                     return self.done_with(&key, now);

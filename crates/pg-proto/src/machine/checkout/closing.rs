@@ -6,7 +6,7 @@ use pg_model::{
     dialect::EmptyLookup,
 };
 
-use super::{Checkout, CheckoutInput, CheckoutOutcome, Flight, NEWS, NotOpenedReason, Phase};
+use super::{Checkout, CheckoutInput, CheckoutOutcome, Flight, NEWS, NotOpenedReason, Phase, REPORTS};
 use crate::machine::{
     Event, Moment, Reconcile, UnknownReason,
     exchange::{ExchangeResult, sort_event},
@@ -31,6 +31,27 @@ impl Checkout {
         }
         self.state.paid = Some(trans_key);
         self.enter(Phase::Withdrawing);
+    }
+
+    /// Repeats the search of a checkout that had come so far.
+    pub(super) fn search_again(&mut self) {
+        match self.state.phase {
+            Phase::Searching => {}
+            // The search finds these again.
+            Phase::Concluding => self.state.news.clear(),
+            Phase::Opening
+            | Phase::Waiting
+            | Phase::Cancelling
+            | Phase::Lingering
+            | Phase::Closing
+            | Phase::Withdrawing => return,
+        }
+        self.enter(Phase::Searching);
+        self.state.searched = false;
+        self.late = REPORTS;
+        if let Some(candidate) = self.state.unclear.clone().filter(|key| !self.state.news.contains(key)) {
+            self.state.news.push(candidate);
+        }
     }
 
     pub(super) fn cancel(&mut self) -> Option<http::Request<Bytes>> {
@@ -92,6 +113,10 @@ impl Checkout {
     }
 
     pub(super) fn found(&mut self, event: Event<CheckoutInput>, now: Moment, random: u64) {
+        if !self.state.news.is_empty() {
+            // Reports that arrived meanwhile are looked up first. Then the search is repeated.
+            return;
+        }
         let again = match Listed::of(&self.account, event) {
             Listed::Transactions(mut found) => {
                 self.unreadable = None;

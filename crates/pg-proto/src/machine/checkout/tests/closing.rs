@@ -130,6 +130,67 @@ fn without_a_search_that_saw_everything_it_is_unknown() {
     assert_eq!(*run.wait().ended(), unknown);
 }
 
+/// As a driver resumes it after an unknown end.
+fn again(run: &mut Run) -> &mut Run {
+    run.machine = Checkout::resume(&run.machine.save(), account(), CheckoutPlan::default()).unwrap().look_again();
+    run.step(Event::Begin)
+}
+
+#[test]
+fn after_an_unknown_end_it_looks_up_reports_and_searches_again() {
+    for (reference, searches) in [(Some("order-7"), 8), (None, 0)] {
+        let search = |run: &mut Run| {
+            for _ in 0..searches {
+                assert_eq!(run.wait().method(), "lookup");
+                run.fail(Failure::MaybeSent);
+            }
+            assert!(matches!(run.wait().ended(), CheckoutOutcome::Unknown { .. }));
+        };
+        let mut run = Run::waiting(reference);
+        run.withdraw().say(&cancelled("1")).wait();
+        search(&mut run);
+        // A forged report is looked up, and changes nothing.
+        again(&mut run).tell("forged").wait();
+        assert_eq!(run.method(), "transaction_lookup");
+        run.refuse("943");
+        search(&mut run);
+        // The last of many reports is the genuine one.
+        again(&mut run);
+        for number in 0..63 {
+            run.tell(&format!("forged-{number}"));
+        }
+        run.tell("genuine");
+        for _ in 0..63 {
+            assert_eq!(run.wait().method(), "transaction_lookup");
+            run.refuse("943");
+        }
+        run.wait().say(&paid());
+        assert_eq!(*run.ended(), CheckoutOutcome::Paid { trans_key: "genuine".to_owned() });
+    }
+}
+
+#[test]
+fn after_an_unknown_end_a_candidate_is_looked_up_again_and_its_failure_is_believed() {
+    for (status, expected) in [("Success", None), ("Failed", Some(UnknownReason::NotReported))] {
+        let mut run = Run::waiting(None);
+        run.tell("key-1").say(&looked_up("Odd", "token-1", "1,000.00", "GBP"));
+        run.wait();
+        run.withdraw().say(&cancelled("1")).wait();
+        let unclear = CheckoutOutcome::Unknown { reconcile: by_key("key-1"), why: UnknownReason::Unclear };
+        assert_eq!(*run.wait().ended(), unclear);
+        again(&mut run).wait();
+        assert_eq!(run.method(), "transaction_lookup");
+        run.say(&looked_up(status, "token-1", "1,000.00", "GBP")).wait();
+        match expected {
+            None => assert_eq!(*run.ended(), CheckoutOutcome::Paid { trans_key: "key-1".to_owned() }),
+            Some(why) => {
+                let unknown = CheckoutOutcome::Unknown { reconcile: Reconcile::AskOperator, why };
+                assert_eq!(*run.ended(), unknown);
+            }
+        }
+    }
+}
+
 #[test]
 fn an_uncancelled_unlimited_token_stays_open() {
     let mut run = Run::new(Some("order-7"));
