@@ -23,6 +23,7 @@ use crate::{
 };
 
 mod rewriting;
+mod unknown;
 
 pub use rewriting::check_rewriting;
 
@@ -51,6 +52,9 @@ pub async fn check<S: IntentStore>(store: &S, run: &str) {
     suite.odd_texts_come_back_as_they_went().await;
     suite.unknown_kinds_and_later_versions_are_left_alone().await;
     suite.events_wait_for_the_machine().await;
+    suite.events_use_up_no_planned_lookup().await;
+    suite.planned_lookups_are_counted_once_each().await;
+    suite.an_event_gives_a_parked_intent_one_claim().await;
 }
 
 struct Suite<'a, S> {
@@ -92,7 +96,7 @@ impl<S: IntentStore> Suite<'_, S> {
     }
 
     fn end(status: IntentStatus, outcome: &str, wake: Option<Duration>) -> IntentEnd {
-        IntentEnd { status, state: "last".to_owned(), outcome: outcome.to_owned(), wake }
+        IntentEnd { status, state: "last".to_owned(), outcome: outcome.to_owned(), wake, heard: 0, quiet: OVER }
     }
 
     async fn workers_have_names_of_their_own(&self) {

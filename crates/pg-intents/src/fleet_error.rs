@@ -30,7 +30,7 @@ pub enum FleetError {
     /// The checkout request is unsuitable: it states no amount, for example. Nothing was sent and nothing was stored.
     #[error("{0}")]
     Checkout(String),
-    /// No payment under this reference takes events: none was begun, it is parked, or too many events wait already.
+    /// No payment under this reference takes events: none was begun, or too many events wait already.
     #[error("{reference}: no payment takes events under this reference")]
     NotWaiting {
         /// The reference.

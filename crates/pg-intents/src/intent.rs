@@ -86,8 +86,10 @@ pub struct IntentRow {
     pub owner: Option<String>,
     /// The end of its owner's lease, or without an owner its next wake. From then on any worker may claim it.
     pub due: i64,
-    /// The number of claims. While it is open, how often workers failed on it; while it is unknown, how often it was looked up.
+    /// The number of claims since a worker last finished its work on it: how often workers failed on it.
     pub claims: i32,
+    /// The number of the plan's lookups since it ended as unknown. Lookups because of events do not count.
+    pub lookups: i32,
     /// Its outcome, as JSON.
     pub outcome: Option<String>,
     /// Counts its outcomes: an unknown one may be followed by another.
@@ -113,8 +115,12 @@ pub struct IntentEnd {
     pub state: String,
     /// Its outcome, as JSON.
     pub outcome: String,
-    /// When a worker looks it up again; `None` for never.
+    /// For an unknown intent, when the plan looks it up next; `None` for never. A lookup that is planned already keeps its time.
     pub wake: Option<Duration>,
+    /// For an unknown intent, the number of the last event that the machine took.
+    pub heard: i32,
+    /// For an unknown or parked intent, how long events do not make it due. They wait meanwhile.
+    pub quiet: Duration,
 }
 
 /// A kind of intent that a worker can resume, and the newest version of its state that the worker reads.

@@ -25,8 +25,11 @@ mod statements;
 
 /// The migrations, in order: a database administrator can run them by hand. They need the right to create tables in the schema,
 /// and no extension.
-pub const POSTGRES_MIGRATIONS: &[&str] =
-    &[include_str!("postgres/migration_1.sql"), include_str!("postgres/migration_2.sql")];
+pub const POSTGRES_MIGRATIONS: &[&str] = &[
+    include_str!("postgres/migration_1.sql"),
+    include_str!("postgres/migration_2.sql"),
+    include_str!("postgres/migration_3.sql"),
+];
 /// Keeps two processes from running the migrations at once.
 const MIGRATION_LOCK: i64 = 0x7067_6931;
 /// How long the database may take to accept a connection.
@@ -192,7 +195,8 @@ fn intent(row: &Row) -> Result<IntentRow, StoreError> {
         version: get(row, 17)?,
         asks: get(row, 18)?,
         inbox: get(row, 19)?,
-        read_at: get(row, 20)?,
+        lookups: get(row, 20)?,
+        read_at: get(row, 21)?,
     })
 }
 
@@ -272,7 +276,9 @@ impl IntentStore for PostgresStore {
     async fn end(&self, hold: &IntentLease, end: IntentEnd) -> Result<(), StoreError> {
         let [a, b, c, d] = held(hold);
         let (status, wake, what) = (end.status.code(), end.wake.map(millis), end.status.name());
-        let values = [a, b, c, d, small(&status), text(&end.state), text(&end.outcome), big(&wake), text(&what)];
+        let quiet = millis(end.quiet);
+        let (state, outcome, heard) = (text(&end.state), text(&end.outcome), int(&end.heard));
+        let values = [a, b, c, d, small(&status), state, outcome, big(&wake), text(&what), heard, big(&quiet)];
         let rows = self.query(sql::END, &values).await?;
         let events: i32 = get(rows.first().ok_or(StoreError::Lost)?, 0)?;
         // The end is stored even if this fails: acknowledging the outcome removes the remaining events.

@@ -22,8 +22,11 @@ mod tests;
 /// Marks a file as a store of intents.
 const APPLICATION: i64 = 0x7067_6931;
 /// The migrations, in order; the version of a file is the number of those that were run.
-pub const SQLITE_MIGRATIONS: &[&str] =
-    &[include_str!("sqlite/migration_1.sql"), include_str!("sqlite/migration_2.sql")];
+pub const SQLITE_MIGRATIONS: &[&str] = &[
+    include_str!("sqlite/migration_1.sql"),
+    include_str!("sqlite/migration_2.sql"),
+    include_str!("sqlite/migration_3.sql"),
+];
 /// How long a change waits for that of another process.
 const PATIENCE: Duration = Duration::from_secs(5);
 

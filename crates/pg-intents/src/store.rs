@@ -43,16 +43,18 @@ pub trait IntentStore: Send + Sync + 'static {
     fn release(&self, hold: &IntentLease, wake: Duration) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Stores its outcome. An outcome that differs from the previous one raises `event`. An intent that has
-    /// [`Ended`](IntentStatus::Ended) keeps no events.
+    /// [`Ended`](IntentStatus::Ended) keeps no events, an unknown one those that its machine did not take. An unknown one is due at
+    /// its next planned lookup, or after the quiet time if events wait. `claims` starts again at zero, except for a parked one.
     fn end(&self, hold: &IntentLease, end: IntentEnd) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Stores the machine's state and its question, deletes the events that it has processed, and gives the intent up until `wake`,
     /// or at once if there are later events.
     fn rest(&self, hold: &IntentLease, rest: IntentRest) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Stores an event for an open or unknown intent under the next number, also while a worker owns it; one without an owner is
-    /// due at once. Returns `false` if there is no such intent, it has ended or is parked, or [`EVENTS`](crate::EVENTS) of its
-    /// events wait already.
+    /// Stores an event for an intent that has not ended under the next number, also while a worker owns it. One without an owner is
+    /// due at once, or when its quiet time is over. One that workers have parked is unknown again, and parked again at the second
+    /// claim if they fail again; one that an operator has parked stays parked. Returns `false` if there is no such intent, it has
+    /// ended, or [`EVENTS`](crate::EVENTS) of its events wait already.
     fn deliver(&self, key: &IntentKey, event: &str) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
     /// Returns the events of an intent after this number, oldest first.
@@ -64,7 +66,8 @@ pub trait IntentStore: Send + Sync + 'static {
 
     /// Claims due intents of an account, the longest due first, up to a maximum, each under a new fencing number. Two workers that
     /// claim at the same time never get the same one. Intents of other kinds and of later versions are not claimed. The version of
-    /// a claimed intent becomes the one that the claimer writes.
+    /// a claimed intent becomes the one that the claimer writes. A claim when a planned lookup is due raises `lookups`; then none is
+    /// planned until [`end`](Self::end).
     fn claim(
         &self,
         account: &str,

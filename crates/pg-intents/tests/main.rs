@@ -18,6 +18,7 @@ mod sealed;
 mod sqlite;
 mod telemetry;
 mod tls;
+mod unknown;
 mod unwritable;
 mod waiting;
 mod without_notifications;

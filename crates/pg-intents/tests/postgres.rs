@@ -17,7 +17,7 @@ use crate::{
 async fn a_server_keeps_what_a_store_promises() {
     let Some(server) = Postgres::for_one_test(&[]) else { return };
     let refused = PostgresStore::connect(&server.url("postgres")).await.unwrap_err();
-    assert_eq!(refused, StoreError::Older { found: 0, known: 2 });
+    assert_eq!(refused, StoreError::Older { found: 0, known: 3 });
     // Two processes at once.
     let url = server.url("postgres");
     let (one, other) = tokio::join!(PostgresStore::migrate(&url), PostgresStore::migrate(&url));
@@ -44,7 +44,7 @@ async fn migrations_that_were_run_by_hand_serve_as_well() {
     assert_eq!(store.enlist("w").await.unwrap(), "w#1");
     server.psql("postgres", "UPDATE payment_store SET version = 9").unwrap();
     let newer = PostgresStore::connect(&server.url("postgres")).await.unwrap_err();
-    assert_eq!(newer, StoreError::Newer { found: 9, known: 2 });
+    assert_eq!(newer, StoreError::Newer { found: 9, known: 3 });
 }
 
 #[tokio::test]
@@ -169,6 +169,8 @@ async fn an_event_during_the_end_of_an_intent_leaves_no_row() {
         state: String::new(),
         outcome: r#"{"outcome":"approved"}"#.to_owned(),
         wake: None,
+        heard: 0,
+        quiet: Duration::ZERO,
     };
     let left = || server.psql("postgres", "SELECT count(*) FROM payment_events").unwrap();
 

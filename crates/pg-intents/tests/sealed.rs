@@ -259,6 +259,8 @@ async fn tells_the_same_outcome_once<S: RewritableStore>(store: &Arc<S>) {
             state: claimed[0].state.clone(),
             outcome: "{\"outcome\":\"unknown\",\"why\":\"lost\"}".to_owned(),
             wake: Some(Duration::ZERO),
+            heard: 0,
+            quiet: Duration::ZERO,
         };
         store.end(&claimed[0].hold().unwrap(), end).await.unwrap();
         assert_eq!(raw(store.inner(), "unknown-1").await.event, event);

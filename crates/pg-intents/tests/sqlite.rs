@@ -1,8 +1,8 @@
 //! The store in SQLite.
 
-use std::{fs, sync::Arc};
+use std::{fs, sync::Arc, time::Duration};
 
-use pg_intents::{IntentStore as _, SqliteStore, StoreError, conformance};
+use pg_intents::{IntentKey, IntentKind, IntentStore as _, SQLITE_MIGRATIONS, SqliteStore, StoreError, conformance};
 
 #[tokio::test]
 async fn file_and_memory_stores_conform() {
@@ -54,10 +54,29 @@ fn foreign_and_newer_files_are_refused_unchanged() {
     drop(SqliteStore::open(&newer).unwrap());
     rusqlite::Connection::open(&newer).unwrap().execute_batch("PRAGMA user_version = 7").unwrap();
     let refused = SqliteStore::open(&newer).unwrap_err();
-    assert_eq!(refused, StoreError::Newer { found: 7, known: 2 });
+    assert_eq!(refused, StoreError::Newer { found: 7, known: 3 });
 
     let missing = SqliteStore::open(folder.path().join("no/such/folder.sqlite")).unwrap_err();
     assert!(matches!(&missing, StoreError::Unavailable(why) if why.contains("no/such")), "{missing}");
+}
+
+#[tokio::test]
+async fn lookups_of_unknown_rows_of_an_earlier_version_go_on_where_they_were() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("earlier.sqlite");
+    let earlier = rusqlite::Connection::open(&file).unwrap();
+    earlier.execute_batch(&SQLITE_MIGRATIONS[..2].concat()).unwrap();
+    earlier.execute_batch("PRAGMA application_id = 0x70676931; PRAGMA user_version = 2").unwrap();
+    let row = "INSERT INTO payment_intents (account, reference, kind, digest, state, status, fence, due, claims, outcome, event, told, \
+               tell_due, created, changed, history) VALUES ('a', 'r', 'checkout', '', '', 1, 4, 5000, 3, '{}', 1, 0, 0, 0, 0, '')";
+    earlier.execute_batch(row).unwrap();
+    drop(earlier);
+    let store = SqliteStore::open(&file).unwrap();
+    let row = store.find(&IntentKey::new("a", "r")).await.unwrap().unwrap();
+    assert_eq!((row.lookups, row.claims, row.due), (3, 0, 5000));
+    let kinds = [IntentKind { name: "checkout".to_owned(), version: 1 }];
+    let claimed = store.claim("a", "w#1", 1, Duration::ZERO, &kinds).await.unwrap();
+    assert_eq!((claimed[0].lookups, claimed[0].claims), (4, 1), "the fourth planned lookup is due");
 }
 
 /// Another process that holds the write lock for longer than the store waits.

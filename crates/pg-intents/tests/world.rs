@@ -63,6 +63,8 @@ pub(crate) enum Fault {
     Before,
     /// It has arrived, and the connection breaks before the reply.
     Lost,
+    /// The same, and from then on every reply is lost.
+    Silence,
 }
 
 impl Transport for Wire {
@@ -91,6 +93,9 @@ impl Transport for Wire {
         }
         for _ in 0..self.yields.load(Ordering::SeqCst) {
             tokio::task::yield_now().await;
+        }
+        if fault == Some(Fault::Silence) {
+            self.silent.store(true, Ordering::SeqCst);
         }
         if fault == Some(Fault::Lost) || self.silent.load(Ordering::SeqCst) {
             return Err(TransportError::maybe_sent("connection reset"));

@@ -448,14 +448,14 @@ mod tests {
 
     #[test]
     fn missing_tables_are_made_by_a_command_that_is_named() {
-        let older = |found| StoreError::Older { found, known: 2 };
+        let older = |found| StoreError::Older { found, known: 3 };
         assert_eq!(
             explained(&older(0), "postgres://u:secret@h/d"),
             "the database has no store of intents: run `pg intents --store URL migrate`"
         );
         assert_eq!(
             explained(&older(1), "my store.sqlite"),
-            "the store of intents has schema version 1 and needs 2: run `pg intents --store 'my store.sqlite' migrate`"
+            "the store of intents has schema version 1 and needs 3: run `pg intents --store 'my store.sqlite' migrate`"
         );
     }
 }

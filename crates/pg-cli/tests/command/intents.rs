@@ -81,7 +81,14 @@ async fn operators_see<S: IntentStore>(path: &str, store: &S) {
     begun(store, "shop", "order-open").await;
     let held = begun(store, "shop", "order-ended").await;
     let outcome = r#"{"outcome":"approved"}"#.to_owned();
-    let end = IntentEnd { status: IntentStatus::Ended, state: String::new(), outcome, wake: None };
+    let end = IntentEnd {
+        status: IntentStatus::Ended,
+        state: String::new(),
+        outcome,
+        wake: None,
+        heard: 0,
+        quiet: Duration::ZERO,
+    };
     store.end(&held, end).await.unwrap();
     begun(store, "another shop", "order-open").await;
 
@@ -158,7 +165,14 @@ async fn sealed_payments<S: RewritableStore>(file: &str, mut open: impl FnMut() 
     begun(&store, "shop", "order-open").await;
     let held = begun(&store, "shop", "order-ended").await;
     let outcome = r#"{"outcome":"approved","transaction":{"transactionKey":"0123456789"}}"#.to_owned();
-    let end = IntentEnd { status: IntentStatus::Ended, state: String::new(), outcome, wake: None };
+    let end = IntentEnd {
+        status: IntentStatus::Ended,
+        state: String::new(),
+        outcome,
+        wake: None,
+        heard: 0,
+        quiet: Duration::ZERO,
+    };
     store.end(&held, end).await.unwrap();
 
     let all = ["intents", "--store", file, "--status", "open", "--status", "ended"];

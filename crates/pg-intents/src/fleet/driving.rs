@@ -19,10 +19,19 @@ use crate::{IntentKey, IntentStore, StoreError, machines::StoredMachine};
 
 /// Why a drive has ended.
 pub(super) enum Ran<D, O> {
-    Done(O, SavedState),
+    Done(O, SavedState, Waiting),
     /// The machine asks its owner, and has taken the events up to this number.
     Asks(D, SavedState, i32),
     Trouble(Trouble),
+}
+
+/// The events that waited when a machine began.
+#[derive(Clone, Copy)]
+pub(super) struct Waiting {
+    /// The number before the first one: events up to it were processed earlier.
+    pub(super) before: i32,
+    /// The number of the last one.
+    pub(super) last: i32,
 }
 
 /// The limits of the account, for the requests of one machine. If nothing is permitted, the drive ends.
@@ -81,11 +90,13 @@ impl<S: IntentStore, T: Transport + Clone + 'static> RunLimit<S, T> {
 }
 
 impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
+    /// `inbox`: the number of events when the intent was claimed.
     pub(super) async fn drive<M: StoredMachine>(
         &self,
         machine: M,
         keeper: &Arc<Keeper<S>>,
         key: &IntentKey,
+        inbox: i32,
     ) -> Ran<M::Demand, M::Outcome> {
         let saving = Arc::clone(keeper);
         let limit = RunLimit { fleet: self.clone(), keeper: Arc::clone(keeper) };
@@ -95,13 +106,21 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             async move { keeper.save(saved).await }
         });
         let mut heard = 0;
+        let mut waiting = None;
         let mut listens = M::HEARS;
         loop {
-            if std::mem::take(&mut listens)
-                && let Err(error) = self.hear(&mut drive, key, &mut heard).await
-            {
-                return Ran::Trouble(Trouble::Store(error));
+            let mut first = None;
+            if std::mem::take(&mut listens) {
+                match self.hear(&mut drive, key, &mut heard).await {
+                    Ok(number) => first = number,
+                    Err(error) => return Ran::Trouble(Trouble::Store(error)),
+                }
             }
+            let waiting = *waiting.get_or_insert_with(|| {
+                // Those that do not wait any more were processed.
+                heard = heard.max(inbox);
+                Waiting { before: first.map_or(heard, |first| first - 1), last: heard }
+            });
             let mut beat = pin!(self.sleep(self.0.plan.lease / 3));
             loop {
                 tokio::select! {
@@ -121,7 +140,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                             });
                         }
                         return match step {
-                            DriveStep::Done(outcome) => Ran::Done(outcome, drive.saved()),
+                            DriveStep::Done(outcome) => Ran::Done(outcome, drive.saved(), waiting),
                             DriveStep::Ask(demand) => Ran::Asks(demand, drive.saved(), heard),
                         };
                     }
@@ -145,20 +164,22 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     }
 
     /// Passes the events that have arrived since the last question to the machine. After a crash it may receive an event twice,
-    /// which machines ignore.
+    /// which machines ignore. Returns the number of the first one.
     async fn hear<M: StoredMachine>(
         &self,
         drive: &mut Drive<M, T>,
         key: &IntentKey,
         heard: &mut i32,
-    ) -> Result<(), StoreError> {
+    ) -> Result<Option<i32>, StoreError> {
+        let mut first = None;
         for (number, event) in self.0.store.events(key, *heard).await? {
             match serde_json::from_str(&event).ok().and_then(M::input) {
                 Some(input) => drive.handle_input(input),
                 None => tracing::warn!(target: "pg.fleet", "an event is not for this kind of payment"),
             }
+            first.get_or_insert(number);
             *heard = number;
         }
-        Ok(())
+        Ok(first)
     }
 }

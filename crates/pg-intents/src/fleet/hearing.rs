@@ -9,6 +9,9 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     /// Stores an event for the payment under this reference. The worker that has the payment, or claims it next, passes it to the
     /// machine. Acknowledge a callback only after this. The same event may arrive twice.
     ///
+    /// An unknown payment is looked up because of events at most once a minute, besides the lookups of the plan. A payment that
+    /// workers have parked is looked up once more. One that an operator has parked keeps its events until it is reconciled.
+    ///
     /// # Errors
     /// [`FleetError::NotWaiting`] if no open or ended payment under this reference takes events; [`FleetError::Store`]
     /// if the event was not stored.

@@ -96,14 +96,14 @@ impl FleetPlan {
         self
     }
 
-    /// Sets after how many claims without an outcome an intent is parked. Default: 20.
+    /// Sets after how many claims without an end an intent is parked: its workers died, for example. Default: 20.
     pub fn claims(mut self, claims: u32) -> Self {
         self.claims = i32::try_from(claims).unwrap_or(i32::MAX);
         self
     }
 
-    /// Sets the pauses after which an unknown payment is looked up again. After the last one it waits for an operator. Default: 1,
-    /// 5 and 30 minutes, 2 and 12 hours.
+    /// Sets the pauses after which an unknown payment is looked up again. After the last one it waits for an event or an operator.
+    /// Lookups because of events do not count. Default: 1, 5 and 30 minutes, 2 and 12 hours.
     pub fn lookups(mut self, pauses: impl IntoIterator<Item = Duration>) -> Self {
         self.lookups = pauses.into_iter().collect();
         self

@@ -16,6 +16,21 @@ use crate::{
     IntentStore, PaymentOutcome, StoreError, machines::StoredMachine, telemetry, terms::Terms,
 };
 
+/// Events make an unknown or parked intent due at most once in this time, since anyone can send them.
+pub(super) const QUIET: Duration = Duration::from_secs(60);
+
+/// What a claimed row says about earlier work on it; all zero for an intent that is about to begin.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Earlier {
+    claims: i32,
+    /// Lookups of the plan.
+    lookups: i32,
+    /// Events that were delivered for it.
+    inbox: i32,
+    /// Whether it has ended as unknown before.
+    ended: bool,
+}
+
 /// The result of working on an intent.
 pub(super) enum Worked {
     Ended(PaymentOutcome),
@@ -101,7 +116,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         };
         let new = self.new_intent(terms, &machine.save(), Some(self.0.owner.clone()));
         let keeper = Keeper::to_begin(self.kept_by(), new);
-        self.work_on(machine, keeper, &terms.key, 0).await
+        self.work_on(machine, keeper, &terms.key, Earlier::default()).await
     }
 
     pub(super) async fn claim_one(&self, key: &IntentKey) -> Result<Option<Claimed>, StoreError> {
@@ -113,8 +128,13 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         let Some(hold) = intent.hold() else { return Worked::Lost };
         let saved = SavedState::from_text(&*intent.state);
         let account = Arc::new(self.0.client.account().clone());
-        let ended = intent.status != IntentStatus::Open;
-        let machine = match M::resume(&saved, account, request, &self.0.plan.bounds, ended) {
+        let earlier = Earlier {
+            claims: intent.claims,
+            lookups: intent.lookups,
+            inbox: intent.inbox,
+            ended: intent.status != IntentStatus::Open,
+        };
+        let machine = match M::resume(&saved, account, request, &self.0.plan.bounds, earlier.ended) {
             Ok(machine) => machine,
             Err(why) => {
                 self.give_up(Some(hold), self.0.plan.lease).await;
@@ -122,7 +142,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             }
         };
         let keeper = Keeper::held(self.kept_by(), hold, self.0.plan.lease);
-        self.work_on(machine, keeper, &intent.key, intent.claims).await
+        self.work_on(machine, keeper, &intent.key, earlier).await
     }
 
     fn kept_by(&self) -> (Arc<S>, Arc<dyn Clock>) {
@@ -130,13 +150,19 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     }
 
     /// Drives a machine until it ends or asks a question, and stores the result before it is returned.
-    async fn work_on<M: StoredMachine>(&self, machine: M, keeper: Keeper<S>, key: &IntentKey, claims: i32) -> Worked {
+    async fn work_on<M: StoredMachine>(
+        &self,
+        machine: M,
+        keeper: Keeper<S>,
+        key: &IntentKey,
+        earlier: Earlier,
+    ) -> Worked {
         let keeper = Arc::new(keeper);
         let (kind, began) = (M::kind(), self.0.plan.clock.now());
-        let span = telemetry::intent_span(&kind, claims);
+        let span = telemetry::intent_span(&kind, earlier.claims);
         let work = async {
-            let ran = self.drive(machine, &keeper, key).await;
-            self.ran::<M>(ran, &keeper, key, claims).await
+            let ran = self.drive(machine, &keeper, key, earlier.inbox).await;
+            self.ran::<M>(ran, &keeper, key, earlier).await
         };
         let worked = work.instrument(span.clone()).await;
         telemetry::intent(&span, &kind, worked.end(), self.0.plan.clock.now().since(began));
@@ -149,12 +175,29 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         ran: Ran<M::Demand, M::Outcome>,
         keeper: &Keeper<S>,
         key: &IntentKey,
-        claims: i32,
+        earlier: Earlier,
     ) -> Worked {
         match ran {
-            Ran::Done(outcome, saved) => {
-                let lookup = usize::try_from(claims).ok().filter(|_| M::LOOKS_UP);
-                self.end::<M>(keeper, M::outcome(&outcome), &saved, &key.reference, lookup).await
+            Ran::Done(outcome, saved, waiting) => {
+                let (outcome, status) = M::outcome(&outcome);
+                let wake = usize::try_from(earlier.lookups).ok().filter(|_| M::LOOKS_UP);
+                let wake = wake.and_then(|at| self.0.plan.lookups.get(at).copied());
+                let (heard, quiet) = match (M::HEARS, earlier.ended) {
+                    (true, true) if waiting.last > waiting.before => (waiting.last, QUIET),
+                    // A machine that ends without a wait has taken no event, unless it was resumed after its end.
+                    (true, _) => (waiting.before, Duration::ZERO),
+                    (false, _) => (i32::MAX, QUIET),
+                };
+                let state = saved.text().to_owned();
+                let end = IntentEnd {
+                    status,
+                    state,
+                    outcome,
+                    wake: wake.filter(|_| status == IntentStatus::Unknown),
+                    heard,
+                    quiet,
+                };
+                self.end::<M>(keeper, end, &saved, &key.reference).await
             }
             Ran::Asks(demand, saved, heard) => self.rest(keeper, M::question(demand), &saved, heard).await,
             Ran::Trouble(trouble) => {
@@ -173,22 +216,18 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         }
     }
 
-    /// `lookup`: the number of earlier lookups, if another one is useful.
     async fn end<M: StoredMachine>(
         &self,
         keeper: &Keeper<S>,
-        (text, status): (String, IntentStatus),
+        end: IntentEnd,
         saved: &SavedState,
         reference: &str,
-        lookup: Option<usize>,
     ) -> Worked {
         let hold = match keeper.hold(saved).await {
             Ok(hold) => hold,
             Err(trouble) => return trouble.into(),
         };
-        let wake = lookup.and_then(|at| self.0.plan.lookups.get(at).copied());
-        let wake = wake.filter(|_| status == IntentStatus::Unknown);
-        let end = IntentEnd { status, state: saved.text().to_owned(), outcome: text.clone(), wake };
+        let text = end.outcome.clone();
         match self.0.store.end(&hold, end).await {
             Ok(()) => {
                 self.0.ended.notify_waiters();

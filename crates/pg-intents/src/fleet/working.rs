@@ -10,7 +10,7 @@ use std::{
 use pg_hyper::{Transport, proto::machine::SavedState};
 use tokio::task::JoinSet;
 
-use super::{Busy, Fleet, Worked};
+use super::{Busy, Fleet, Worked, settling::QUIET};
 use crate::{
     IntentEnd, IntentRow, IntentStatus, IntentStore, StoreError,
     machines::{ForMachine, StoredMachine, for_kind},
@@ -141,13 +141,20 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         self.resume::<M>(intent, request).await
     }
 
-    /// Parks an intent on which workers failed too often.
+    /// Parks an intent on which workers failed too often. A later event gives it one more claim.
     async fn park(&self, intent: &IntentRow) {
         let Some(hold) = intent.hold() else { return };
         let state = SavedState::from_text(&*intent.state);
         let why = format!("parked after {} claims without an end", intent.claims);
         let outcome = intent.outcome.clone().unwrap_or_else(|| crate::PaymentOutcome::unknown(&why));
-        let end = IntentEnd { status: IntentStatus::Parked, state: state.text().to_owned(), outcome, wake: None };
+        let end = IntentEnd {
+            status: IntentStatus::Parked,
+            state: state.text().to_owned(),
+            outcome,
+            wake: None,
+            heard: 0,
+            quiet: QUIET,
+        };
         match Arc::clone(&self.0.store).end(&hold, end).await {
             Ok(()) => telemetry::parked(&intent.kind),
             Err(error) => tracing::warn!(target: "pg.fleet", %error, "an intent was not parked"),

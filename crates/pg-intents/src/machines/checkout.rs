@@ -37,9 +37,10 @@ impl StoredMachine for Checkout {
         account: Arc<Account>,
         _: Option<GetToken>,
         bounds: &Bounds,
-        _: bool,
+        ended: bool,
     ) -> Result<Self, ResumeError> {
-        Self::resume(saved, (*account).clone(), bounds.checkout)
+        let resumed = Self::resume(saved, (*account).clone(), bounds.checkout)?;
+        Ok(if ended { resumed.look_again() } else { resumed })
     }
 
     fn request(stored: &str) -> Result<GetToken, StoreError> {

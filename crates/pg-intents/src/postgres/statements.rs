@@ -2,7 +2,7 @@
 
 /// The columns of an intent, and the time.
 pub(super) const COLUMNS: &str = "i.account, i.reference, i.kind, i.digest, i.request, i.state, i.status, i.fence, i.owner, i.due, \
-     i.claims, i.outcome, i.event, i.told, i.created, i.changed, i.history, i.version, i.asks, i.inbox, \
+     i.claims, i.outcome, i.event, i.told, i.created, i.changed, i.history, i.version, i.asks, i.inbox, i.lookups, \
      (extract(epoch from clock_timestamp()) * 1000)::bigint";
 
 /// The current time of the database, not the time at which the statement began, since it may have waited for a row.
@@ -73,20 +73,27 @@ pub(super) const RELEASE: &str = concat!(
      RETURNING pg_notify('payment_intents', '')::text"
 );
 
-/// Its events are deleted too, since an ended intent takes none. An event whose transaction held the row while this statement
-/// waited is not visible here: then [`DRAIN`] follows.
+/// The plan's next lookup keeps its time, and waiting events make an unknown intent due once the quiet time is over. The events that
+/// the machine has processed are deleted too, and all of an ended intent, since it takes none. An event whose transaction held the
+/// row while this statement waited is not visible here: then [`DRAIN`] follows.
 pub(super) const END: &str = concat!(
     "WITH ended AS (UPDATE payment_intents SET status = $5, state = $6, event = event + (outcome IS DISTINCT FROM $7)::int, outcome = $7, \
-     owner = NULL, due = CASE WHEN $8::bigint IS NULL THEN 9223372036854775807 ELSE ",
+     owner = NULL, next_lookup = CASE WHEN $5 = 1 THEN coalesce(next_lookup, ",
     now!(),
-    " + $8 END, claims = CASE WHEN $5 = 1 THEN claims ELSE 0 END, \
+    " + $8) END, due = CASE WHEN $5 = 1 THEN least(coalesce(next_lookup, ",
+    now!(),
+    " + $8, 9223372036854775807), CASE WHEN inbox > $10 THEN ",
+    now!(),
+    " + $11 ELSE 9223372036854775807 END) ELSE 9223372036854775807 END, quiet = ",
+    now!(),
+    " + $11, claims = CASE WHEN $5 = 2 THEN claims ELSE 0 END, \
      changed = ",
     now!(),
     ", tell_due = ",
     now!(),
     ", ",
     history!("$4", "$3", "$9"),
-    " WHERE account = $1 AND reference = $2 AND fence = $3 AND owner = $4 AND status < 2 RETURNING inbox), dropped AS (DELETE FROM payment_events WHERE account = $1 AND reference = $2 AND $5 = 3 AND EXISTS (SELECT 1 FROM ended)) \
+    " WHERE account = $1 AND reference = $2 AND fence = $3 AND owner = $4 AND status < 2 RETURNING inbox), dropped AS (DELETE FROM payment_events WHERE account = $1 AND reference = $2 AND ($5 = 3 OR $5 = 1 AND number <= $10) AND EXISTS (SELECT 1 FROM ended)) \
      SELECT * FROM ended"
 );
 
@@ -96,12 +103,11 @@ pub(super) const DRAIN: &str = "DELETE FROM payment_events WHERE account = $1 AN
 
 /// Stores the state, and deletes the events that it includes: both or neither.
 pub(super) const REST: &str = concat!(
-    "WITH rested AS (UPDATE payment_intents SET state = $5, asks = $6, owner = NULL, \
-     claims = CASE WHEN status = 0 THEN 0 ELSE claims END, changed = ",
+    "WITH rested AS (UPDATE payment_intents SET state = $5, asks = $6, owner = NULL, claims = 0, changed = ",
     now!(),
-    ", due = ",
+    ", due = least(next_lookup, ",
     now!(),
-    " + CASE WHEN inbox > $7 THEN 0 ELSE $8 END, ",
+    " + CASE WHEN inbox > $7 THEN 0 ELSE $8 END), ",
     history!("$4", "$3", "'rests'"),
     " WHERE account = $1 AND reference = $2 AND fence = $3 AND owner = $4 AND status < 2 \
      RETURNING pg_notify('payment_intents', '')::text), \
@@ -109,13 +115,16 @@ pub(super) const REST: &str = concat!(
      SELECT * FROM rested"
 );
 
-/// The event gets its number under the lock of the intent's row.
+/// The event gets its number under the lock of the intent's row. An intent that workers have parked gets one more claim for it;
+/// one that an operator has parked has no claims, and stays parked.
 pub(super) const DELIVER: &str = concat!(
     "WITH counted AS (UPDATE payment_intents SET inbox = inbox + 1, changed = ",
     now!(),
-    ", due = CASE WHEN owner IS NULL THEN least(due, ",
+    ", due = CASE WHEN owner IS NULL AND (status < 2 OR claims > 0) THEN least(due, greatest(quiet, ",
     now!(),
-    ") ELSE due END WHERE account = $1 AND reference = $2 AND status < 2 AND $4 > \
+    ")) ELSE due END, status = CASE WHEN status = 2 AND claims > 0 THEN 1 ELSE status END, \
+     claims = CASE WHEN status = 2 AND claims > 0 THEN claims - 2 ELSE claims END \
+     WHERE account = $1 AND reference = $2 AND status < 3 AND $4 > \
      (SELECT count(*) FROM payment_events WHERE account = $1 AND reference = $2) RETURNING inbox) \
      INSERT INTO payment_events (account, reference, number, event) SELECT $1, $2, inbox, $3 FROM counted \
      RETURNING pg_notify('payment_intents', '')::text"
@@ -124,14 +133,19 @@ pub(super) const DELIVER: &str = concat!(
 pub(super) const EVENTS: &str =
     "SELECT number, event FROM payment_events WHERE account = $1 AND reference = $2 AND number > $3 ORDER BY number";
 
-/// What a claim sets: $1 the owner, $2 the lease, $3 and $4 the kinds and versions that the owner knows.
+/// What a claim sets: $1 the owner, $2 the lease, $3 and $4 the kinds and versions that the owner knows. A claim at the time of a
+/// lookup of the plan, or in the second before, is that lookup.
 macro_rules! claim {
     () => {
         concat!(
             "UPDATE payment_intents AS i SET fence = i.fence + 1, owner = $1, due = ",
             now!(),
             " + $2, asks = NULL, version = (SELECT k.version FROM unnest($3, $4) AS k(name, version) WHERE k.name = i.kind), \
-             claims = i.claims + 1, changed = ",
+             claims = i.claims + 1, lookups = i.lookups + coalesce(i.next_lookup <= ",
+            began!(),
+            " + 1000, false)::int, next_lookup = CASE WHEN i.next_lookup > ",
+            began!(),
+            " + 1000 THEN i.next_lookup END, changed = ",
             now!(),
             ", ",
             "history = right(i.history || ",
@@ -171,7 +185,7 @@ pub(super) const LIST: &str = " FROM payment_intents AS i WHERE i.status = ANY($
      AND ($3::text IS NULL OR i.account = $3) AND ($5::text IS NULL OR i.reference = $5) ORDER BY i.changed DESC LIMIT $4";
 
 pub(super) const PARK: &str = concat!(
-    "UPDATE payment_intents SET status = 2, owner = NULL, fence = fence + 1, claims = 0, due = 9223372036854775807, changed = ",
+    "UPDATE payment_intents SET status = 2, owner = NULL, fence = fence + 1, claims = 0, lookups = 0, next_lookup = NULL, quiet = 0, due = 9223372036854775807, changed = ",
     now!(),
     ", ",
     history!("'-'", "(fence + 1)", "'parked on request'"),
@@ -180,7 +194,7 @@ pub(super) const PARK: &str = concat!(
 
 pub(super) const RECONCILE: &str = concat!(
     "UPDATE payment_intents SET status = CASE WHEN outcome IS NULL THEN 0 ELSE 1 END, owner = NULL, fence = fence + 1, claims = 0, \
-     due = ",
+     lookups = 0, next_lookup = NULL, quiet = 0, due = ",
     now!(),
     ", changed = ",
     now!(),

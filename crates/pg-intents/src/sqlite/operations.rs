@@ -11,7 +11,7 @@ use crate::{
 };
 
 const COLUMNS: &str = "account, reference, kind, digest, request, state, status, fence, owner, due, claims, outcome, event, told, \
-                       created, changed, history, version, asks, inbox";
+                       created, changed, history, version, asks, inbox, lookups";
 /// Maximum length of a history in characters.
 const HISTORY: i64 = 4096;
 /// A time that never comes.
@@ -50,6 +50,7 @@ fn intent(row: &Row<'_>, read_at: i64) -> Result<IntentRow> {
         version: row.get(17)?,
         asks: row.get(18)?,
         inbox: row.get(19)?,
+        lookups: row.get(20)?,
         read_at,
     })
 }
@@ -120,16 +121,24 @@ pub(super) fn release(connection: &Connection, now: i64, hold: &IntentLease, wak
     held(connection, &set, hold, &[&later(now, wake), &now, &line(now, &hold.owner, hold.fence, "released")])
 }
 
+/// The plan's next lookup keeps its time, and waiting events make an unknown intent due once the quiet time is over.
 pub(super) fn end(connection: &Connection, now: i64, hold: &IntentLease, end: &IntentEnd) -> Result<Option<()>> {
     let set = format!(
-        "status = ?5, state = ?6, event = event + (outcome IS NOT ?7), outcome = ?7, owner = NULL, due = ?8, claims = iif(?5 = 1, claims, 0), \
-         changed = ?9, tell_due = ?9, history = substr(history || ?10, -{HISTORY})"
+        "status = ?5, state = ?6, event = event + (outcome IS NOT ?7), outcome = ?7, owner = NULL, \
+         next_lookup = iif(?5 = 1, coalesce(next_lookup, ?8), NULL), \
+         due = iif(?5 = 1, min(coalesce(next_lookup, ?8, {NEVER}), iif(inbox > ?11, ?12, {NEVER})), {NEVER}), quiet = ?12, \
+         claims = iif(?5 = 2, claims, 0), changed = ?9, tell_due = ?9, history = substr(history || ?10, -{HISTORY})"
     );
-    let due = end.wake.map_or(NEVER, |wake| later(now, wake));
-    let history = line(now, &hold.owner, hold.fence, end.status.name());
-    let ended = held(connection, &set, hold, &[&end.status.code(), &end.state, &end.outcome, &due, &now, &history])?;
-    if ended.is_some() && end.status == IntentStatus::Ended {
-        drop_events(connection, hold, i32::MAX)?;
+    let (lookup, quiet) = (end.wake.map(|wake| later(now, wake)), later(now, end.quiet));
+    let (status, history) = (end.status.code(), line(now, &hold.owner, hold.fence, end.status.name()));
+    let values: [&dyn ToSql; 8] = [&status, &end.state, &end.outcome, &lookup, &now, &history, &end.heard, &quiet];
+    let ended = held(connection, &set, hold, &values)?;
+    if ended.is_some() {
+        match end.status {
+            IntentStatus::Ended => drop_events(connection, hold, i32::MAX)?,
+            IntentStatus::Unknown => drop_events(connection, hold, end.heard)?,
+            IntentStatus::Open | IntentStatus::Parked => {}
+        }
     }
     Ok(ended)
 }
@@ -141,7 +150,8 @@ fn drop_events(connection: &Connection, hold: &IntentLease, last: i32) -> Result
 
 pub(super) fn rest(connection: &Connection, now: i64, hold: &IntentLease, rest: &IntentRest) -> Result<Option<()>> {
     let set = format!(
-        "state = ?5, asks = ?6, owner = NULL, claims = iif(status = 0, 0, claims), due = iif(inbox > ?7, ?8, ?9), changed = ?8, \
+        "state = ?5, asks = ?6, owner = NULL, claims = 0, changed = ?8, \
+         due = min(coalesce(next_lookup, {NEVER}), iif(inbox > ?7, ?8, ?9)), \
          history = substr(history || ?10, -{HISTORY})"
     );
     let (due, history) = (later(now, rest.wake), line(now, &hold.owner, hold.fence, "rests"));
@@ -152,9 +162,14 @@ pub(super) fn rest(connection: &Connection, now: i64, hold: &IntentLease, rest: 
     Ok(rested)
 }
 
+/// An intent that workers have parked gets one more claim for the event; one that an operator has parked has no claims, and stays
+/// parked.
 pub(super) fn deliver(connection: &Connection, now: i64, key: &IntentKey, event: &str) -> Result<bool> {
-    let sql = "UPDATE payment_intents SET inbox = inbox + 1, changed = ?3, due = iif(owner IS NULL, min(due, ?3), due) \
-               WHERE account = ?1 AND reference = ?2 AND status < 2 AND ?4 > \
+    let sql = "UPDATE payment_intents SET inbox = inbox + 1, changed = ?3, \
+               due = iif(owner IS NULL AND (status < 2 OR claims > 0), min(due, max(?3, quiet)), due), \
+               status = iif(status = 2 AND claims > 0, 1, status), \
+               claims = iif(status = 2 AND claims > 0, claims - 2, claims) \
+               WHERE account = ?1 AND reference = ?2 AND status < 3 AND ?4 > \
                (SELECT count(*) FROM payment_events WHERE account = ?1 AND reference = ?2) RETURNING inbox";
     let number = connection
         .prepare_cached(sql)?
@@ -187,7 +202,10 @@ impl Claimer {
     }
 }
 
+/// A claim at the time of a lookup of the plan, or in the second before, is that lookup.
 const CLAIM: &str = "fence = fence + 1, owner = ?1, due = ?2, claims = claims + 1, changed = ?3, asks = NULL, \
+                     lookups = lookups + coalesce(next_lookup <= ?3 + 1000, 0), \
+                     next_lookup = iif(next_lookup > ?3 + 1000, next_lookup, NULL), \
                      version = (SELECT k.value FROM json_each(?6) AS k WHERE k.key = kind)";
 /// The condition that the claimer knows the kind and version.
 const KNOWN: &str = "EXISTS (SELECT 1 FROM json_each(?6) AS k WHERE k.key = kind AND version <= k.value)";
@@ -255,7 +273,8 @@ pub(super) fn direct(connection: &Connection, now: i64, key: &IntentKey, directi
         Directive::Reconcile => ("CASE WHEN outcome IS NULL THEN 0 ELSE 1 END", now, "reconciled on request"),
     };
     let sql = format!(
-        "UPDATE payment_intents SET status = {status}, owner = NULL, fence = fence + 1, claims = 0, due = ?3, changed = ?4, \
+        "UPDATE payment_intents SET status = {status}, owner = NULL, fence = fence + 1, claims = 0, lookups = 0, next_lookup = NULL, \
+         quiet = 0, due = ?3, changed = ?4, \
          history = substr(history || ?4 || ' - ' || (fence + 1) || ' {what}' || char(10), -{HISTORY}) \
          WHERE account = ?1 AND reference = ?2 AND status < 3"
     );

@@ -1,0 +1,202 @@
+//! Unknown payments: events of anyone, and the lookups of the plan.
+
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use pg_hyper::proto::{machine::three_d_secure::ThreeDSecurePlan, model::InitiateThreeDSecureCardKey};
+use pg_intents::{
+    Directive, Fleet, FleetEvent, FleetQuestion, FleetStep, IntentKey, IntentKind, IntentStatus, IntentStore,
+    PaymentOutcome, PostgresStore,
+};
+use pg_stores::Postgres;
+
+use crate::{
+    machines::{ASKS, form, paid_on_page, row, token},
+    world::{Fault, Wire, World, order},
+};
+
+const MINUTE: u64 = 60;
+/// The lookups that the guide promises.
+const PLAN: [u64; 5] = [MINUTE, 5 * MINUTE, 30 * MINUTE, 120 * MINUTE, 720 * MINUTE];
+
+/// The customer has paid, no callback has arrived, and the checkout has ended as unknown. Returns the transaction.
+async fn unknown_checkout<S: IntentStore>(world: &World, fleet: &Fleet<S, Wire>, name: &str) -> String {
+    let opened = fleet.checkout(name, token()).await.unwrap();
+    let FleetStep::Ask(FleetQuestion::Redirect { url, .. }) = &opened else { panic!("{opened:?}") };
+    let trans_key = paid_on_page(world, url);
+    fleet.event(name, &FleetEvent::Cancelled).await.unwrap();
+    let FleetStep::Done(unknown) = fleet.step(name).await.unwrap() else { panic!("it goes on") };
+    assert_eq!(unknown.name(), "unknown", "{unknown:?}");
+    trans_key
+}
+
+fn reported(trans_key: &str) -> FleetEvent {
+    FleetEvent::Reported { trans_key: trans_key.to_owned() }
+}
+
+fn forged(number: usize) -> FleetEvent {
+    reported(&format!("{number:032x}"))
+}
+
+async fn a_genuine_callback_after_forged_ones_over<S: IntentStore>(store: &Arc<S>) {
+    let world = World::new();
+    let wire = world.wire(None);
+    let fleet = world.worker_over("one", store, &wire).await;
+    let trans_key = unknown_checkout(&world, &fleet, "forged-1").await;
+    for number in 0..24 {
+        fleet.event("forged-1", &forged(number)).await.unwrap();
+    }
+    fleet.event("forged-1", &reported(&trans_key)).await.unwrap();
+    assert_eq!(fleet.work_once().await.unwrap(), 1, "events make it due");
+    let paid = FleetStep::Done(PaymentOutcome::PaidOnPage { trans_key });
+    assert_eq!(fleet.step("forged-1").await.unwrap(), paid);
+}
+
+#[tokio::test]
+async fn over_sqlite_a_genuine_callback_is_found_among_dozens_of_forged_ones() {
+    a_genuine_callback_after_forged_ones_over(&World::new().store).await;
+}
+
+#[tokio::test]
+async fn over_postgres_a_genuine_callback_is_found_among_dozens_of_forged_ones() {
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    let store = Arc::new(PostgresStore::migrate(&server.url("postgres")).await.unwrap());
+    a_genuine_callback_after_forged_ones_over(&store).await;
+}
+
+#[tokio::test]
+async fn forged_events_cost_a_lookup_a_minute_and_use_up_none_of_the_plan() {
+    let world = World::new();
+    let wire = world.wire(None);
+    let fleet = world.worker("one", &wire).await;
+    let trans_key = unknown_checkout(&world, &fleet, "plan-1").await;
+    // It looks once for the event that withdrew it.
+    assert_eq!(fleet.work_once().await.unwrap(), 1);
+    let mut number = 0;
+    for (lookup, pause) in PLAN.into_iter().enumerate() {
+        let before = row(&fleet, "plan-1").await;
+        let planned = before.due;
+        assert_eq!(usize::try_from(before.lookups), Ok(lookup));
+        assert!(
+            planned - before.read_at <= i64::try_from(pause * 1000).unwrap(),
+            "after {pause} seconds at the latest"
+        );
+        // Dozens of events within seconds cause at most one lookup, and the plan stays.
+        let mut looked = 0;
+        for _ in 0..24 {
+            number += 1;
+            fleet.event("plan-1", &forged(number)).await.unwrap();
+            looked += fleet.work_once().await.unwrap();
+            world.sandbox.advance(Duration::from_millis(100));
+        }
+        assert!(looked <= 1, "{looked} lookups within seconds");
+        world.sandbox.advance(Duration::from_secs(61));
+        fleet.work_once().await.unwrap();
+        if lookup > 0 {
+            let after = row(&fleet, "plan-1").await;
+            assert_eq!((after.due, after.lookups), (planned, before.lookups), "lookup {lookup} keeps its time");
+            world.sandbox.advance(Duration::from_millis(u64::try_from(planned - after.read_at).unwrap()));
+            assert_eq!(fleet.work_once().await.unwrap(), 1, "the planned lookup {lookup}");
+        }
+    }
+    let over = row(&fleet, "plan-1").await;
+    assert_eq!((over.status, over.lookups, over.due), (IntentStatus::Unknown, 5, i64::MAX));
+    world.sandbox.advance(Duration::from_secs(MINUTE));
+    fleet.event("plan-1", &reported(&trans_key)).await.unwrap();
+    fleet.work_once().await.unwrap();
+    assert_eq!(fleet.outcome("plan-1").await.unwrap(), Some(PaymentOutcome::PaidOnPage { trans_key }));
+}
+
+#[tokio::test]
+async fn a_customer_who_reloads_the_return_page_uses_up_no_lookup() {
+    let world = World::new();
+    let (wire, key) = (world.wire(None), world.key_of(ASKS).await);
+    let fleet = world.worker("one", &wire).await;
+    let initiation =
+        InitiateThreeDSecureCardKey::new(&key, order("reload-1", 499)).return_url("https://shop.example/back");
+    let asked = fleet.three_d_secure(initiation, ThreeDSecurePlan::default().lookups(2)).await.unwrap();
+    let FleetStep::Ask(FleetQuestion::Challenge { url, .. }) = &asked else { panic!("{asked:?}") };
+    world.sandbox.send(form(url, "outcome=authenticate")).unwrap();
+    // The reply to the payment is lost, and those to the lookups.
+    *wire.fault.lock().unwrap() = Some(Fault::Silence);
+    fleet.event("reload-1", &FleetEvent::Returned).await.unwrap();
+    let FleetStep::Done(unknown) = fleet.step("reload-1").await.unwrap() else { panic!("it asks") };
+    assert_eq!(unknown.name(), "unknown", "{unknown:?}");
+    for _ in 0..25 {
+        fleet.event("reload-1", &FleetEvent::Returned).await.unwrap();
+        fleet.work_once().await.unwrap();
+        world.sandbox.advance(Duration::from_secs(2));
+    }
+    let left = row(&fleet, "reload-1").await;
+    assert_eq!(left.status, IntentStatus::Unknown, "{left:?}");
+    assert!(left.lookups <= 1 && left.due < i64::MAX, "{left:?}");
+    wire.silent.store(false, Ordering::SeqCst);
+    world.sandbox.advance(Duration::from_secs(5 * MINUTE));
+    assert_eq!(fleet.work_once().await.unwrap(), 1);
+    assert_eq!(fleet.outcome("reload-1").await.unwrap().unwrap().name(), "approved");
+}
+
+#[tokio::test]
+async fn events_that_were_processed_do_not_make_an_intent_due_again() {
+    let world = World::new();
+    let wire = world.wire(None);
+    let fleet = world.worker("one", &wire).await;
+    assert!(matches!(fleet.checkout("rests-1", token()).await.unwrap(), FleetStep::Ask(_)));
+    fleet.event("rests-1", &forged(1)).await.unwrap();
+    assert_eq!(fleet.work_once().await.unwrap(), 1);
+    let key = IntentKey::new(fleet.account(), "rests-1");
+    assert!(world.store.direct(&key, Directive::Reconcile).await.unwrap());
+    assert_eq!(fleet.work_once().await.unwrap(), 1);
+    assert_eq!(fleet.work_once().await.unwrap(), 0, "it waits for its customer");
+    assert!(matches!(fleet.step("rests-1").await.unwrap(), FleetStep::Ask(_)));
+}
+
+/// Workers die on it, whether they look for an event or by the plan.
+#[tokio::test]
+async fn an_unknown_intent_that_kills_its_workers_is_parked_and_a_genuine_event_still_resolves_it() {
+    let world = World::new();
+    let wire = world.wire(None);
+    let fleet = world.worker("one", &wire).await;
+    let trans_key = unknown_checkout(&world, &fleet, "poison-1").await;
+    let kinds = [IntentKind { name: "checkout".to_owned(), version: 1 }];
+    let dies = async || {
+        let claimed = world.store.claim(fleet.account(), "dies#1", 1, Duration::ZERO, &kinds).await;
+        assert_eq!(claimed.unwrap().len(), 1);
+    };
+    let parks = async || {
+        assert_eq!(fleet.work_once().await.unwrap(), 1);
+        assert_eq!(row(&fleet, "poison-1").await.status, IntentStatus::Parked);
+        world.sandbox.advance(Duration::from_secs(MINUTE));
+        assert_eq!(fleet.work_once().await.unwrap(), 0, "no worker touches it");
+    };
+    for number in 0..20 {
+        fleet.event("poison-1", &forged(number)).await.unwrap();
+        dies().await;
+    }
+    parks().await;
+    // One event, one more attempt.
+    fleet.event("poison-1", &forged(20)).await.unwrap();
+    dies().await;
+    parks().await;
+    fleet.event("poison-1", &reported(&trans_key)).await.unwrap();
+    assert_eq!(fleet.work_once().await.unwrap(), 1);
+    assert_eq!(fleet.outcome("poison-1").await.unwrap(), Some(PaymentOutcome::PaidOnPage { trans_key }));
+}
+
+#[tokio::test]
+async fn an_intent_that_an_operator_has_parked_keeps_its_callback_until_it_is_reconciled() {
+    let world = World::new();
+    let wire = world.wire(None);
+    let fleet = world.worker("one", &wire).await;
+    let trans_key = unknown_checkout(&world, &fleet, "operator-1").await;
+    let key = IntentKey::new(fleet.account(), "operator-1");
+    assert!(world.store.direct(&key, Directive::Park).await.unwrap());
+    fleet.event("operator-1", &reported(&trans_key)).await.unwrap();
+    world.sandbox.advance(Duration::from_secs(MINUTE));
+    assert_eq!(fleet.work_once().await.unwrap(), 0);
+    assert!(world.store.direct(&key, Directive::Reconcile).await.unwrap());
+    assert_eq!(fleet.work_once().await.unwrap(), 1);
+    assert_eq!(fleet.outcome("operator-1").await.unwrap(), Some(PaymentOutcome::PaidOnPage { trans_key }));
+}
