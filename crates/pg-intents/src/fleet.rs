@@ -304,7 +304,8 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     }
 
     fn read(&self, outcome: &str, kind: &str, reference: &str) -> Result<PaymentOutcome, FleetError> {
-        Ok(PaymentOutcome::read(outcome, kind, reference, self.0.client.account().dialect())?)
+        let unique = machines::pays_under_its_reference(kind).then_some(reference);
+        Ok(PaymentOutcome::read(outcome, unique, self.0.client.account().dialect())?)
     }
 
     async fn sleep(&self, pause: Duration) {

@@ -175,8 +175,8 @@ impl PaymentOutcome {
         serde_json::json!({ "outcome": "unknown", "why": why }).to_string()
     }
 
-    /// Reads the stored form of an intent of this kind.
-    pub(crate) fn read(text: &str, kind: &str, reference: &str, dialect: &Dialect) -> Result<Self, StoreError> {
+    /// Reads the stored form. `unique`: the `uniqueMerchantReference` that the intent pays under.
+    pub(crate) fn read(text: &str, unique: Option<&str>, dialect: &Dialect) -> Result<Self, StoreError> {
         let unreadable = |what: &dyn std::fmt::Display| StoreError::Unreadable(format!("its outcome: {what}"));
         let stored = serde_json::from_str(text).map_err(|error| unreadable(&error))?;
         let transaction = |json: Value| {
@@ -204,11 +204,7 @@ impl PaymentOutcome {
                     Some(StoredReconcile::Transaction(pairs)) => Reconcile::Transaction(of_pairs(pairs)?),
                     Some(StoredReconcile::Enterprise(pairs)) => Reconcile::Enterprise(of_pairs(pairs)?),
                     Some(StoredReconcile::AskOperator) => Reconcile::AskOperator,
-                    // Only these pay under the reference of the intent.
-                    None if crate::machines::pays_under_its_reference(kind) => {
-                        Reconcile::by_unique_reference(Some(reference))
-                    }
-                    None => Reconcile::AskOperator,
+                    None => Reconcile::by_unique_reference(unique),
                 },
                 why,
             },
