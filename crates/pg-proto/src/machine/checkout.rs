@@ -293,18 +293,8 @@ impl Checkout {
     }
 
     fn with(account: Account, plan: CheckoutPlan, state: State, request: Option<GetToken>) -> Self {
-        Self {
-            account,
-            plan,
-            state,
-            request,
-            flight: None,
-            untold: false,
-            unreadable: None,
-            listens: false,
-            late: 0,
-            ended: None,
-        }
+        let (flight, unreadable, ended) = (None, None, None);
+        Self { account, plan, state, request, flight, untold: false, unreadable, listens: false, late: 0, ended }
     }
 
     fn handle_event(&mut self, event: Event<CheckoutInput>, now: Moment, random: u64) {
