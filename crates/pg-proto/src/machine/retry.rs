@@ -95,7 +95,7 @@ const VERSION: u32 = 1;
 /// let mut lookup = Retry::new(account, TokenLookup::new().card_key("a-card-key"), RetryBounds::default())?;
 /// let now = Moment::from_millis(1_700_000_000_000);
 /// assert!(matches!(lookup.step(Event::Begin, now, 4), Action::Send(_)));
-/// // ErrorMeaning methods are safe to send again.
+/// // A lookup is safe to send again.
 /// let Action::WaitUntil(then) = lookup.step(Event::Failed(Failure::MaybeSent), now, 4) else { panic!() };
 /// assert!(matches!(lookup.step(Event::Woken, then, 4), Action::Send(_)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -75,7 +75,9 @@ fn show(context: &mut Context<'_>, segments: &[&str], request: &Request<Bytes>) 
         ["assumptions", number] => Ok(assumptions::show(context, number).unwrap_or_else(|| missing(context))),
         _ => match (segments, segments.first().and_then(|name| List::named(name))) {
             ([_], Some(list)) => lists::show(context, list, request),
-            ([_, key], Some(list)) => Ok(lists::entry(context, list, key)?.unwrap_or_else(|| missing(context))),
+            ([_, key], Some(list)) => {
+                Ok(lists::entry(context, list, key, request)?.unwrap_or_else(|| missing(context)))
+            }
             _ => Ok(missing(context)),
         },
     }
@@ -86,6 +88,12 @@ fn act(context: &mut Context<'_>, segments: &[&str], request: &Request<Bytes>) -
         Ok(form) => form,
         Err(error) => return Ok(problem(context, StatusCode::BAD_REQUEST, &error.to_string())),
     };
+    if let [list, key, "spoil" | "redeliver"] = segments
+        && let (Some(list), Some(_)) = (List::named(list), control::named_account(request))
+        && list.entry_of_account(context, key, request)?.is_none()
+    {
+        return Ok(missing(context));
+    }
     match segments {
         ["clock"] => clock::turn(context, &form),
         ["faults"] => faults::add(context, &form),

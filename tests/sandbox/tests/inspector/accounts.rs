@@ -214,6 +214,21 @@ fn entries_of_an_account_are_shown_on_its_clock_from_the_lists_of_all() {
 }
 
 #[test]
+fn an_entry_of_another_account_is_no_page_of_this_one() {
+    let (mut shop, Entries { batch, callback, .. }) = busy();
+    let other = shop.press("pages/accounts", &[("name", "ci-18"), ("ttlSeconds", ""), ("like", "strict")]);
+    assert_eq!(other.status, 200);
+    for entry in [format!("pages/batches/{batch}"), format!("pages/callbacks/{callback}")] {
+        assert_eq!(shop.page(&format!("{entry}?account=ci-17")).status, 200);
+        assert_eq!(shop.page(&format!("{entry}?account=ci-18")).status, 404);
+    }
+    for button in [format!("pages/batches/{batch}/spoil"), format!("pages/callbacks/{callback}/redeliver")] {
+        assert_eq!(shop.press(&format!("{button}?account=ci-18"), &[]).status, 404);
+        assert_eq!(shop.press(&format!("{button}?account=ci-17"), &[]).status, 303);
+    }
+}
+
+#[test]
 fn buttons_of_an_accounts_entries_lead_back_to_them() {
     let (mut shop, Entries { batch, callback, location }) = busy();
     for path in [format!("pages/batches/{batch}/spoil"), format!("pages/callbacks/{callback}/redeliver")] {

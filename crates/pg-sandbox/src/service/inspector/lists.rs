@@ -56,9 +56,14 @@ pub(super) fn show(context: &mut Context<'_>, list: List, request: &Request<Byte
     Ok(shown(context, place, place.title(), content))
 }
 
-/// Returns the page of an entry; `None` if it does not exist.
-pub(super) fn entry(context: &mut Context<'_>, list: List, key: &str) -> Result<Option<Reply>, Refusal> {
-    let Some(view) = list.entry(context, key)? else { return Ok(None) };
+/// Returns the page of an entry; `None` if it does not exist, or is of another account than the page.
+pub(super) fn entry(
+    context: &mut Context<'_>,
+    list: List,
+    key: &str,
+    request: &Request<Bytes>,
+) -> Result<Option<Reply>, Refusal> {
+    let Some(view) = list.entry_of_account(context, key, request)? else { return Ok(None) };
     let look = look(list);
     let content = (look.entry)(context, Shown(&view))?;
     let key = Shown(&view).text(look.key);
