@@ -108,10 +108,7 @@ pub(super) fn call(context: &mut Context<'_>, path: &str, request: &Request<Byte
         return Ok(accounts::missing(context, name));
     }
     let segments: Vec<&str> = path.split('/').collect();
-    if let [list, key, "spoil" | "redeliver"] = &*segments
-        && let (Some(list), Some(_)) = (List::named(list), named_account(request))
-        && list.entry_of_account(context, key, request)?.is_none()
-    {
+    if let Some(list) = of_another_account(context, &segments, request)? {
         return Ok(list.no_such_entry());
     }
     if accepted(&segments).is_some()
@@ -152,6 +149,17 @@ pub(super) fn call(context: &mut Context<'_>, path: &str, request: &Request<Byte
             _ => Ok(not_accepted(known)),
         },
     }
+}
+
+/// Returns the list of the entry that a call or a button acts on, if it names an account without this entry.
+pub(super) fn of_another_account(
+    context: &mut Context<'_>,
+    segments: &[&str],
+    request: &Request<Bytes>,
+) -> Result<Option<List>, Refusal> {
+    let [list, key, "spoil" | "redeliver"] = segments else { return Ok(None) };
+    let (Some(list), Some(_)) = (List::named(list), named_account(request)) else { return Ok(None) };
+    Ok(list.entry_of_account(context, key, request)?.is_none().then_some(list))
 }
 
 /// Returns the account that a call, or a page of the inspector, names by `?account=`.

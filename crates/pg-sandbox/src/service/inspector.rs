@@ -88,10 +88,7 @@ fn act(context: &mut Context<'_>, segments: &[&str], request: &Request<Bytes>) -
         Ok(form) => form,
         Err(error) => return Ok(problem(context, StatusCode::BAD_REQUEST, &error.to_string())),
     };
-    if let [list, key, "spoil" | "redeliver"] = segments
-        && let (Some(list), Some(_)) = (List::named(list), control::named_account(request))
-        && list.entry_of_account(context, key, request)?.is_none()
-    {
+    if control::of_another_account(context, segments, request)?.is_some() {
         return Ok(missing(context));
     }
     match segments {

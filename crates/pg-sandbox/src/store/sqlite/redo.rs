@@ -193,7 +193,7 @@ impl Redo {
 
     /// Writes the current group. Returns whether there was room for it.
     pub(super) fn append(&mut self, before: Whole, after: Whole) -> Result<bool, StoreError> {
-        let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut end = locked(&self.end);
         let begin = if end.used == 0 { 0 } else { HEADER };
         if !end.has_room(self.entry.len() - begin) {
             return Ok(false);
@@ -250,7 +250,7 @@ impl Redo {
     }
 
     fn end(&self) -> MutexGuard<'_, End> {
-        self.end.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.end)
     }
 
     /// Reads a region.
@@ -363,12 +363,12 @@ impl End {
 
 impl Synced for Mutex<End> {
     fn written(&self) -> u64 {
-        let end = self.lock().unwrap_or_else(PoisonError::into_inner);
+        let end = locked(self);
         end.earlier + end.used
     }
 
     fn is_on_disk(&self, written: u64) {
-        let mut end = self.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut end = locked(self);
         end.on_disk = end.on_disk.max(written);
         if end.used > 0 && end.has_room(START) {
             let mut receipt = vec![0; START];
@@ -387,6 +387,11 @@ impl Tags {
     fn are(&self, before: &Tag, bytes: &[u8], tag: &[u8]) -> bool {
         self.tag(before, bytes).ct_eq(tag).into()
     }
+}
+
+/// Returns the end of the log; a panic elsewhere leaves at most an entry that is not valid.
+fn locked(end: &Mutex<End>) -> MutexGuard<'_, End> {
+    end.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Writes the parts one after the other.
