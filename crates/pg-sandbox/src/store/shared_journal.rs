@@ -6,7 +6,7 @@
 
 use std::{
     collections::{BTreeSet, VecDeque},
-    io,
+    io, slice,
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
         mpsc::{Sender, channel},
@@ -284,32 +284,63 @@ impl Writer {
         if self.unwritten.is_empty() {
             return;
         }
-        match self.table.add(&self.unwritten) {
-            Ok(()) => {
-                self.count += self.unwritten.len();
-                self.written.extend(self.unwritten.drain(..).map(|row| row.merchant));
-            }
-            // They wait until the store is reachable again.
-            Err(
-                StoreError::Unreachable(_)
-                | StoreError::Conflict
-                | StoreError::ReadOnly
-                | StoreError::Full
-                | StoreError::Lost,
-            ) => {}
-            // The store would refuse them later too.
-            Err(_) => self.unwritten.clear(),
+        let rows = std::mem::take(&mut self.unwritten);
+        match self.table.add(&rows) {
+            Ok(()) => rows.into_iter().for_each(|row| self.note(row)),
+            Err(error) if is_passing(&error) => self.unwritten = rows,
+            Err(_) => self.write_each(rows),
         }
+    }
+
+    /// Writes entries one by one, of which the store refuses at least one: only those that it refuses are lost.
+    fn write_each(&mut self, rows: Vec<JournalRow>) {
+        let mut rows = rows.into_iter();
+        while let Some(row) = rows.next() {
+            match self.table.add(slice::from_ref(&row)) {
+                Ok(()) => self.note(row),
+                Err(error) if is_passing(&error) => {
+                    self.unwritten.push(row);
+                    self.unwritten.extend(rows.by_ref());
+                }
+                // The store would refuse it later too.
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Records that an entry is in the store.
+    fn note(&mut self, row: JournalRow) {
+        self.count += 1;
+        self.written.insert(row.merchant);
+    }
+
+    /// Returns entries of the store together with those that could not be written yet.
+    fn newest(&mut self, merchant: Option<&str>, before: Option<&str>, limit: u32) -> Rows {
+        let mut rows = self.table.newest(merchant, before, limit)?;
+        let is_wanted = |row: &&JournalRow| {
+            merchant.is_none_or(|merchant| row.merchant == merchant) && before.is_none_or(|before| &*row.key < before)
+        };
+        rows.extend(self.unwritten.iter().filter(is_wanted).cloned());
+        rows.sort_by(|a, b| b.key.cmp(&a.key));
+        // The answer to a write may be lost after it was done.
+        rows.dedup_by(|a, b| a.key == b.key);
+        rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        Ok(rows)
+    }
+
+    fn get(&mut self, key: &str) -> Result<Option<String>, StoreError> {
+        let unwritten = self.unwritten.iter().find(|row| row.key == key);
+        unwritten.map_or_else(|| self.table.get(key), |row| Ok(Some(row.body.clone())))
     }
 
     fn answer(&mut self, ask: Ask) {
         // A reader that has ended needs no answer.
         match ask {
             Ask::Newest { merchant, before, limit, answer } => {
-                let _ = answer.send(self.table.newest(merchant.as_deref(), before.as_deref(), limit));
+                let _ = answer.send(self.newest(merchant.as_deref(), before.as_deref(), limit));
             }
             Ask::Get(key, answer) => {
-                let _ = answer.send(self.table.get(&key));
+                let _ = answer.send(self.get(&key));
             }
             Ask::Forget(merchant) => {
                 self.unwritten.retain(|row| row.merchant != merchant);
@@ -330,6 +361,19 @@ impl Writer {
         }
         self.count = 0;
     }
+}
+
+/// Whether a write may succeed later; entries wait for it.
+const fn is_passing(error: &StoreError) -> bool {
+    matches!(
+        error,
+        StoreError::Unreachable(_)
+            | StoreError::Denied(_)
+            | StoreError::Conflict
+            | StoreError::ReadOnly
+            | StoreError::Full
+            | StoreError::Lost
+    )
 }
 
 #[cfg(test)]

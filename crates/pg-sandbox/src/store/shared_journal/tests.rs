@@ -10,6 +10,8 @@ struct Fake(Arc<Mutex<Held>>);
 struct Held {
     rows: BTreeMap<String, JournalRow>,
     is_away: bool,
+    /// An account whose entries it refuses.
+    refused: Option<&'static str>,
     statements: usize,
     trimmed: Vec<(Vec<String>, String)>,
 }
@@ -25,6 +27,9 @@ impl JournalTable for Fake {
         let mut held = self.held();
         if held.is_away {
             return Err(StoreError::Unreachable("away".to_owned()));
+        }
+        if rows.iter().any(|row| held.refused == Some(&*row.merchant)) {
+            return Err(StoreError::Engine("refused".to_owned()));
         }
         held.statements += 1;
         held.rows.extend(rows.iter().map(|row| (row.key.clone(), row.clone())));
@@ -100,10 +105,41 @@ fn entries_wait_while_the_store_is_away_and_the_oldest_are_dropped() {
     for number in 0..12_000 {
         journal.add([line(1, number, "main")].into_iter());
     }
-    assert!(journal.newest(None, None, 1).unwrap().is_empty());
+    assert_eq!(bodies(&journal, None).len(), 10, "what could not be written is shown too");
     table.held().is_away = false;
     drop(journal);
     let held = table.held();
     assert_eq!(held.rows.len(), MOST_WAITING);
     assert!(held.rows.last_key_value().unwrap().0.starts_with("0000000000001-0000011999"));
+}
+
+#[test]
+fn a_reader_sees_what_could_not_be_written_yet() {
+    let table = Fake::default();
+    let journal = SharedJournal::start(Box::new(table.clone()), "a").unwrap();
+    journal.add([line(1, 1, "main"), line(2, 2, "ci")].into_iter());
+    assert_eq!(bodies(&journal, None).len(), 2);
+    table.held().is_away = true;
+    journal.add([line(3, 3, "main"), line(4, 4, "main")].into_iter());
+    let entry = |number: u64| format!("000000000000{number}-000000000{number}-a");
+    let keys = |merchant: Option<&str>, before: Option<&str>, limit: u32| {
+        journal.newest(merchant, before, limit).unwrap().into_iter().map(|row| row.key).collect::<Vec<_>>()
+    };
+    assert_eq!(keys(None, None, 10), [4, 3, 2, 1].map(entry));
+    assert_eq!(keys(Some("main"), None, 2), [4, 3].map(entry));
+    assert_eq!(keys(Some("main"), Some(&entry(4)), 2), [3, 1].map(entry));
+    assert_eq!(journal.get(&entry(4)).unwrap().unwrap(), format!("entry {}", entry(4)));
+    table.held().is_away = false;
+    assert_eq!(keys(None, None, 3), [4, 3, 2].map(entry));
+    assert_eq!(table.held().rows.len(), 4);
+}
+
+#[test]
+fn an_entry_that_the_store_refuses_takes_no_other_with_it() {
+    let table = Fake::default();
+    table.held().refused = Some("bad");
+    let journal = SharedJournal::start(Box::new(table.clone()), "a").unwrap();
+    journal.add([line(1, 1, "main"), line(2, 2, "bad"), line(3, 3, "main")].into_iter());
+    drop(journal);
+    assert_eq!(table.held().rows.values().map(|row| &*row.merchant).collect::<Vec<_>>(), ["main"; 2]);
 }
