@@ -1,6 +1,10 @@
 //! Files for the results of a command that takes long.
 
-use std::{fs, io::ErrorKind, path::Path};
+use std::{
+    fs,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+};
 
 use crate::failure::{Exit, Failure};
 
@@ -31,4 +35,14 @@ pub(super) fn check(path: &Path) -> Result<(), Failure> {
 pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
     fs::write(path, text)
         .map_err(|error| Failure::new(Exit::Unknown, format!("{} cannot be written: {error}", path.display())))
+}
+
+/// Returns the path of a file, which may be missing, without links: two names of one file have the same.
+pub(super) fn located(path: &Path) -> PathBuf {
+    if let Ok(found) = path.canonicalize() {
+        return found;
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    path.file_name().map_or_else(|| path.to_owned(), |name| folder.join(name))
 }

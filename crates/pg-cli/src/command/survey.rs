@@ -153,7 +153,9 @@ fn check_files(arguments: &Arguments) -> Result<(), Failure> {
         ("--cards", arguments.cards.as_deref().map(Path::new)),
     ];
     for (at, (flag, file)) in files.iter().enumerate() {
-        let same = files[..at].iter().find(|(_, other)| file.is_some() && other == file);
+        let same = files[..at]
+            .iter()
+            .find(|(_, other)| file.is_some() && other.map(result_file::located) == file.map(result_file::located));
         if let Some((other, _)) = same {
             return Err(Failure::misuse(format!(
                 "{flag} and {other} name the same file; choose another for one of them"

@@ -81,6 +81,7 @@ fn wrong_values_are_refused_before_anything_is_sent() {
         ("--currency GPB", "expected a currency of ISO 4217"),
         ("--currency gbp", "expected a currency of ISO 4217"),
         ("--write own.toml --throttle own.toml", "--throttle and --write name the same file"),
+        ("--write own.toml --throttle ./own.toml", "--throttle and --write name the same file"),
         ("--write cards.txt --cards cards.txt", "--cards and --write name the same file"),
     ] {
         survey(&sandbox, "main", flags).ends(2).says(says);

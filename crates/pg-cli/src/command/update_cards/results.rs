@@ -8,7 +8,7 @@ use std::{
 
 use pg_hyper::proto::machine::account_update::BatchResult;
 
-use super::{durable, row::Format, state::Written};
+use super::{super::result_file, durable, row::Format, state::Written};
 use crate::{failure::Failure, output};
 
 /// The output and the length written so far.
@@ -163,20 +163,10 @@ pub(super) fn check_unused(path: &Path) -> Result<(), Failure> {
 /// # Errors
 /// If both paths lead to the same file.
 pub(super) fn check_apart(output: &Path, other: &Path, what: &str) -> Result<(), Failure> {
-    if is_standard_output(output) || located(output) != located(other) {
+    if is_standard_output(output) || result_file::located(output) != result_file::located(other) {
         return Ok(());
     }
     Err(Failure::misuse(format!("--output {} is {what}; choose another file", output.display())))
-}
-
-/// Returns the path of a file, which may be missing, without links.
-fn located(path: &Path) -> PathBuf {
-    if let Ok(found) = path.canonicalize() {
-        return found;
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    path.file_name().map_or_else(|| path.to_owned(), |name| folder.join(name))
 }
 
 fn open_file(path: &Path, written: Written) -> Result<File, Failure> {
