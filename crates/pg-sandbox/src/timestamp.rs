@@ -65,13 +65,17 @@ impl Timestamp {
         if (Self::MIN.0..=Self::MAX.0).contains(&millis) { Ok(Self(millis)) } else { Err(NotATimestamp) }
     }
 
+    fn instant(self) -> jiff::Timestamp {
+        // Every instant of the range is one of the library's.
+        jiff::Timestamp::from_millisecond(self.0).unwrap_or_default()
+    }
+
     /// ISO 8601 with an offset, in whole seconds, as version 3 writes its times (spec 1 §2.2):
     /// `2026-01-01T00:00:00+00:00`.
     #[must_use]
     pub fn with_offset(self) -> String {
-        // Every instant of the range is a valid date.
-        let instant = jiff::Timestamp::from_second(self.seconds()).unwrap_or_default();
-        instant.display_with_offset(jiff::tz::Offset::UTC).to_string()
+        let whole = Self::from_millis(self.0 - self.0 % 1_000);
+        whole.instant().display_with_offset(jiff::tz::Offset::UTC).to_string()
     }
 
     /// Returns text that sorts as the instants do, for an index column of the store.
@@ -83,26 +87,16 @@ impl Timestamp {
     /// Returns the calendar date in UTC as `(year, month)`, which is what a card's expiry is compared with.
     #[must_use]
     pub fn year_and_month(self) -> (u16, u8) {
-        // Days since the epoch to a civil date, counting years from March so that the leap day is last.
-        let days = self.0 / 86_400_000 + 719_468;
-        let era = days / 146_097;
-        let day_of_era = days % 146_097;
-        let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-        let from_march = (5 * day_of_year + 2) / 153;
-        let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
-        let year = year_of_era + era * 400 + i64::from(month <= 2);
-        (u16::try_from(year).unwrap_or(u16::MAX), u8::try_from(month).unwrap_or(12))
+        let date = jiff::tz::Offset::UTC.to_datetime(self.instant());
+        // Every year of the range is positive, and months are from 1 to 12.
+        (date.year().unsigned_abs(), date.month().unsigned_abs())
     }
 }
 
 /// RFC 3339 in UTC with milliseconds when there are any: `2026-01-01T00:00:00Z`.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match jiff::Timestamp::from_millisecond(self.0) {
-            Ok(instant) => instant.fmt(f),
-            Err(_) => Err(fmt::Error),
-        }
+        self.instant().fmt(f)
     }
 }
 
