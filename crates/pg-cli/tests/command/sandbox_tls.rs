@@ -107,8 +107,12 @@ fn the_sandbox_speaks_only_tls_with_the_given_certificate() {
 fn the_times_of_a_certificate_are_dates() {
     let files = Files::new();
     for (first, last, says) in [
-        (2001, 2002, "its certificate expired on 2002-01-01; by the clock of this machine it is 2"),
-        (2900, 2901, "its certificate is valid from 2900-01-01; by the clock of this machine it is 2"),
+        (2001, 2002, "its certificate expired on Tue, 01 Jan 2002 00:00:00 GMT; by the clock of this machine it is "),
+        (
+            2900,
+            2901,
+            "its certificate is valid from Fri, 01 Jan 2900 00:00:00 GMT; by the clock of this machine it is ",
+        ),
     ] {
         let [certificate, key] = files.of_years(first, last);
         let sandbox = Running::start(&["--tls-certificate", &certificate, "--tls-key", &key]);
