@@ -188,7 +188,7 @@ impl Postgres {
 
     /// Commits statements that change no record.
     fn end(&mut self) -> Result<(), StoreError> {
-        self.link.simple("COMMIT").map_err(|trouble| self.met(trouble))?;
+        self.link.end("COMMIT").map_err(|trouble| self.met(trouble))?;
         self.open = false;
         Ok(())
     }
@@ -266,7 +266,7 @@ impl Postgres {
     /// Sends all pending writes, the note of this process, and COMMIT, in one round trip.
     fn finish(&mut self) -> Result<(), StoreError> {
         if self.written.is_empty() && !self.sent {
-            return self.link.simple("COMMIT").map(drop).map_err(|trouble| self.met(trouble));
+            return self.link.end("COMMIT").map_err(|trouble| self.met(trouble));
         }
         let mut all = Vec::new();
         for (name, rows) in &self.written {
@@ -464,7 +464,7 @@ impl Postgres {
             // The core's state in memory may depend on the changes that are rolled back now.
             self.change = Change::ByOthers;
             if !matches!(self.trouble, Some(Trouble::Broken(_) | Trouble::Unknown))
-                && self.link.simple("ROLLBACK").is_err()
+                && self.link.end("ROLLBACK").is_err()
             {
                 // The next transaction uses a new connection; the server rolls this one back when it notices.
                 self.link.drop_connection();

@@ -100,6 +100,8 @@ pub(super) struct Link {
     /// `None` while it is being dropped.
     runtime: Option<Runtime>,
     client: Option<Client>,
+    /// Whether a transaction was begun and not ended: no other connection is in it.
+    begun: bool,
     /// Whether the connection has its own server process, which keeps settings and named statements.
     direct: bool,
     /// Whether any connection may do so.
@@ -136,6 +138,7 @@ impl Link {
             database,
             runtime: Some(runtime),
             client: None,
+            begun: false,
             direct: false,
             may_be_direct: true,
             named: HashMap::new(),
@@ -212,10 +215,13 @@ impl Link {
         self.client.as_ref().is_some_and(|client| !client.is_closed())
     }
 
-    /// Connects, unless it is connected.
+    /// Connects, unless it is connected. Over another connection, the rest of a transaction would run outside it.
     fn connect(&mut self) -> Result<(), Trouble> {
         if self.is_connected() {
             return Ok(());
+        }
+        if self.begun {
+            return Err(Trouble::Broken("it closed the connection in the middle of a transaction".to_owned()));
         }
         // A connection that breaks late in a group, which waited for its turn, is replaced once.
         let was_reached = *self.reached.borrow();
@@ -267,6 +273,26 @@ impl Link {
     /// Drops the connection; the next statement opens another one.
     pub(super) fn drop_connection(&mut self) {
         self.client = None;
+        self.begun = false;
+    }
+
+    /// Begins a transaction and runs its first queries, as [`Link::insist_with`] does. The connection belongs to it until
+    /// it ends.
+    pub(super) fn begin_with(
+        &mut self,
+        text: &dyn Fn(&Self) -> String,
+        queries: &[Statement<'_>],
+    ) -> Result<(Vec<SimpleQueryMessage>, Vec<Vec<Row>>), Trouble> {
+        let done = self.insist_with(text, queries)?;
+        self.begun = true;
+        Ok(done)
+    }
+
+    /// Runs the last statements of a transaction by the simple protocol, of which the very last is COMMIT or ROLLBACK.
+    pub(super) fn end(&mut self, text: &str) -> Result<(), Trouble> {
+        let done = self.simple(text);
+        self.begun = false;
+        done.map(drop)
     }
 
     /// Runs statements by the simple protocol, over a new connection if there is none.
@@ -285,6 +311,7 @@ impl Link {
         text: &dyn Fn(&Self) -> String,
         queries: &[Statement<'_>],
     ) -> Result<(Vec<SimpleQueryMessage>, Vec<Vec<Row>>), Trouble> {
+        self.begun = false;
         if !self.lasts(self.patience, Patience::may_begin) {
             // Over a connection that works, only conflicts can have taken so long.
             let conflicts = self.is_connected() && !self.halt.is_ended();
@@ -353,6 +380,7 @@ impl Link {
 
     /// Runs several statements and COMMIT, without waiting in between.
     pub(super) fn finish(&mut self, statements: &[Statement<'_>]) -> Result<(), Trouble> {
+        self.begun = false;
         self.name(statements)?;
         let Some(client) = self.client.take() else { return Err(Trouble::Broken("not connected".to_owned())) };
         let all = async {

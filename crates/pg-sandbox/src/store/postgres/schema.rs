@@ -103,7 +103,7 @@ pub(super) fn begin_with(
     let key_changes = if known >= keys::SEVERAL { "key_changes" } else { "0" };
     let generation = if known >= QUIET { "generation - quiet" } else { "generation" };
     let select = format!("SELECT format, {generation}, {key_changes} FROM payment_sandbox.store WHERE id = 0");
-    let (messages, found) = match link.insist_with(&|link| format!("{} {select}", beginning(link)), queries) {
+    let (messages, found) = match link.begin_with(&|link| format!("{} {select}", beginning(link)), queries) {
         Err(Trouble::Failed(StoreError::Engine(why)))
             if link.takes_turns() && REFUSALS.iter().any(|code| why.ends_with(code)) =>
         {
@@ -112,7 +112,7 @@ pub(super) fn begin_with(
         }
         Err(trouble) => {
             // The failed transaction is still open. After a conflict the connection works, and is needed again at once.
-            if !matches!(trouble, Trouble::Conflict) || link.simple("ROLLBACK").is_err() {
+            if !matches!(trouble, Trouble::Conflict) || link.end("ROLLBACK").is_err() {
                 link.drop_connection();
             }
             return Err(trouble);
@@ -201,7 +201,7 @@ fn attempt(link: &mut Link, ring: &KeyRing, process: &str, steps: &[Step]) -> Re
     // A read-only database fails here rather than at the first request.
     begin(link, 1)?;
     // Removes processes that ended long ago; their commits are settled.
-    link.simple("DELETE FROM payment_sandbox.processes WHERE seen < now() - interval '7 days'; COMMIT")?;
+    link.end("DELETE FROM payment_sandbox.processes WHERE seen < now() - interval '7 days'; COMMIT")?;
     if level(link)? < newest(steps) {
         upgrade(link, steps)?;
     }
@@ -213,7 +213,7 @@ fn attempt(link: &mut Link, ring: &KeyRing, process: &str, steps: &[Step]) -> Re
         let known = keys::settle(link, ring, &first, process)?;
         let changes = link.simple("SELECT key_changes FROM payment_sandbox.store WHERE id = 0")?;
         let changes = rows(&changes).find_map(|row| row.get(0)?.parse().ok()).ok_or_else(foreign)?;
-        link.simple("COMMIT")?;
+        link.end("COMMIT")?;
         (known.sealer, known.root, changes)
     };
     let columns = format!(
@@ -259,7 +259,7 @@ fn upgrade(link: &mut Link, steps: &[Step]) -> Result<(), Trouble> {
         let state = begin(link, 1)?;
         // Another process may have been faster.
         if level(link)? >= number {
-            link.simple("COMMIT")?;
+            link.end("COMMIT")?;
             continue;
         }
         let text = format!(
@@ -267,7 +267,7 @@ fn upgrade(link: &mut Link, steps: &[Step]) -> Result<(), Trouble> {
             step.sql,
             step.least.max(state.format)
         );
-        link.simple(&text).map_err(|trouble| match trouble {
+        link.end(&text).map_err(|trouble| match trouble {
             Trouble::Failed(StoreError::Engine(why) | StoreError::Denied(why)) => {
                 let problem = format!("its upgrade from format {} to {number} was refused: {why}", number - 1);
                 Trouble::Failed(StoreError::Engine(problem))

@@ -1,4 +1,8 @@
-use std::net::{Ipv4Addr, TcpListener};
+use std::{
+    io::{Read as _, Write as _},
+    net::{Ipv4Addr, TcpListener, TcpStream},
+    sync::mpsc::{Receiver, channel},
+};
 
 use super::*;
 
@@ -92,4 +96,73 @@ fn a_process_that_stops_ends_a_wait_in_progress_and_waits_no_more() {
     stopping.join().unwrap();
     link.begin_patience(false);
     assert_eq!(begin(&mut link).1, 0);
+}
+
+/// Reads a message of the protocol after its kind.
+fn message(client: &mut TcpStream) -> Vec<u8> {
+    let mut length = [0; 4];
+    client.read_exact(&mut length).unwrap();
+    let mut body = vec![0; u32::from_be_bytes(length) as usize - 4];
+    client.read_exact(&mut body).unwrap();
+    body
+}
+
+/// A server that answers one simple statement on each connection, tells it, and closes the connection.
+fn closing_after_an_answer() -> (Receiver<String>, Link) {
+    let (listener, link) = silent();
+    let (tell, told) = channel();
+    // Ends with the program.
+    std::thread::spawn(move || {
+        for client in listener.incoming() {
+            let mut client = client.unwrap();
+            message(&mut client);
+            client.write_all(b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I").unwrap();
+            let mut kind = [0];
+            client.read_exact(&mut kind).unwrap();
+            let text = String::from_utf8(message(&mut client)).unwrap();
+            client.write_all(b"C\0\0\0\x0aBEGIN\0Z\0\0\0\x05T").unwrap();
+            drop(client);
+            let _ = tell.send(text);
+        }
+    });
+    (told, link)
+}
+
+/// Lets the connection notice that the server has closed it.
+fn until_closed(link: &Link) {
+    while link.is_connected() {
+        let turn = async {
+            tokio::task::yield_now().await;
+            Ok(())
+        };
+        link.run(turn).unwrap();
+    }
+}
+
+#[test]
+fn a_transaction_whose_connection_was_closed_does_not_go_on_over_another() {
+    let (told, mut link) = closing_after_an_answer();
+    link.runtime = Some(Builder::new_current_thread().enable_all().build().unwrap());
+    // Otherwise it asks for the number of its server process first.
+    link.may_be_direct = false;
+    link.begin_patience(false);
+    for _ in 0..2 {
+        link.begin_with(&|_| "BEGIN".to_owned(), &[]).unwrap();
+        assert_eq!(told.recv().unwrap(), "BEGIN\0");
+        until_closed(&link);
+        let one = [("SELECT 1", Vec::new())];
+        let broken = [
+            link.query("SELECT 1", &[]).map(drop),
+            link.queries(&one).map(drop),
+            link.simple("SELECT 1").map(drop),
+            link.finish(&one),
+        ];
+        assert!(broken.iter().all(|done| matches!(done, Err(Trouble::Broken(_)))), "{broken:?}");
+    }
+    link.begin_with(&|_| "BEGIN".to_owned(), &[]).unwrap();
+    until_closed(&link);
+    assert!(matches!(link.end("COMMIT"), Err(Trouble::Broken(_))));
+    // After that, a statement without a transaction is sent over another connection.
+    link.simple("SHOW port").unwrap();
+    assert_eq!([told.recv().unwrap(), told.recv().unwrap()], ["BEGIN\0", "SHOW port\0"]);
 }
