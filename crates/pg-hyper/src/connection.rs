@@ -28,6 +28,8 @@ use crate::{
     held_body::HeldBody,
     turn::Turns,
 };
+#[cfg(feature = "tls")]
+use crate::{connector::unfinished_of, records::Unfinished};
 
 /// An open connection that speaks HTTP/1.1.
 pub(crate) struct Connection {
@@ -35,6 +37,8 @@ pub(crate) struct Connection {
     driver: Pin<Box<http1::Connection<Stream, HeldBody>>>,
     /// Another handle of its socket; `None` if there are no more handles.
     socket: Option<Socket>,
+    #[cfg(feature = "tls")]
+    unfinished: Unfinished,
     open: bool,
     alarm: Alarm,
     turns: Turns,
@@ -57,11 +61,15 @@ impl Connection {
         // A body contains card data. It is written from its own buffer, which is wiped. If head and body were joined,
         // hyper's buffer would keep the data as long as the connection.
         let socket = SockRef::from(tcp_of(&stream)).try_clone().ok();
+        #[cfg(feature = "tls")]
+        let unfinished = unfinished_of(&stream);
         let (sender, driver) = http1::Builder::new().writev(true).handshake(stream).await?;
         Ok(Self {
             sender,
             driver: Box::pin(driver),
             socket,
+            #[cfg(feature = "tls")]
+            unfinished,
             open: true,
             alarm: Alarm::at(deadline),
             turns: Turns::new(),
@@ -102,8 +110,12 @@ impl Connection {
 
     /// Whether nothing was received since the last reply. The bytes would be taken for the reply to the next request,
     /// for example the second reply to a request that a proxy has delivered twice. hyper closes a connection on which
-    /// tokio has seen such bytes, but tokio sees none while the thread is busy.
+    /// tokio has seen such bytes, but tokio sees none while the thread is busy, and hyper sees no part of a TLS record.
     pub(crate) fn is_quiet(&self) -> bool {
+        #[cfg(feature = "tls")]
+        if self.unfinished.is_so() {
+            return false;
+        }
         let peeked = self.socket.as_ref().map(|socket| socket.peek(&mut [MaybeUninit::uninit()]));
         matches!(peeked, Some(Err(error)) if error.kind() == io::ErrorKind::WouldBlock)
     }

@@ -1,21 +1,29 @@
 //! Opens streams to servers: TCP, with or without TLS.
 
 use std::{error::Error, sync::Arc};
+#[cfg(feature = "tls")]
+use std::{
+    pin::Pin,
+    task::{Context, Poll},
+};
 
 use http::Uri;
 use hyper_util::client::legacy::connect::HttpConnector;
 use tower_service::Service;
 
+#[cfg(feature = "tls")]
+use crate::records::{Records, Unfinished};
+
 type Failure = Box<dyn Error + Send + Sync>;
 
 /// What connections run over.
 #[cfg(feature = "tls")]
-pub(crate) type Stream = hyper_rustls::MaybeHttpsStream<hyper_util::rt::TokioIo<tokio::net::TcpStream>>;
+pub(crate) type Stream = hyper_rustls::MaybeHttpsStream<Records>;
 #[cfg(not(feature = "tls"))]
 pub(crate) type Stream = hyper_util::rt::TokioIo<tokio::net::TcpStream>;
 
 #[cfg(feature = "tls")]
-type Inner = hyper_rustls::HttpsConnector<HttpConnector>;
+type Inner = hyper_rustls::HttpsConnector<Tcp>;
 #[cfg(not(feature = "tls"))]
 type Inner = HttpConnector;
 
@@ -40,7 +48,7 @@ impl Connector {
         // hyper-rustls sets them itself and refuses a configuration that has some.
         tls.alpn_protocols.clear();
         let https = hyper_rustls::HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1();
-        Self(Arc::new(https.wrap_connector(tcp())))
+        Self(Arc::new(https.wrap_connector(Tcp(tcp()))))
     }
 
     #[cfg(not(feature = "tls"))]
@@ -60,14 +68,48 @@ impl Connector {
     }
 }
 
+/// Opens TCP streams whose records are followed if TLS runs over them.
+#[cfg(feature = "tls")]
+#[derive(Clone)]
+struct Tcp(HttpConnector);
+
+#[cfg(feature = "tls")]
+impl Service<Uri> for Tcp {
+    type Response = Records;
+    type Error = <HttpConnector as Service<Uri>>::Error;
+    type Future = Pin<Box<dyn Future<Output = Result<Records, Self::Error>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        self.0.poll_ready(context)
+    }
+
+    fn call(&mut self, uri: Uri) -> Self::Future {
+        let is_tls = uri.scheme() == Some(&http::uri::Scheme::HTTPS);
+        let connecting = self.0.call(uri);
+        Box::pin(async move { Ok(Records::of(connecting.await?, is_tls)) })
+    }
+}
+
+#[cfg(feature = "tls")]
+fn records_of(stream: &Stream) -> &Records {
+    match stream {
+        hyper_rustls::MaybeHttpsStream::Http(stream) => stream,
+        hyper_rustls::MaybeHttpsStream::Https(stream) => stream.inner().get_ref().0.inner(),
+    }
+}
+
 /// Returns the TCP stream below.
 pub(crate) fn tcp_of(stream: &Stream) -> &tokio::net::TcpStream {
     #[cfg(feature = "tls")]
-    let stream = match stream {
-        hyper_rustls::MaybeHttpsStream::Http(stream) => stream,
-        hyper_rustls::MaybeHttpsStream::Https(stream) => stream.inner().get_ref().0.inner(),
-    };
+    return records_of(stream).tcp();
+    #[cfg(not(feature = "tls"))]
     stream.inner()
+}
+
+/// Returns whether a part of a TLS record was received, now and later.
+#[cfg(feature = "tls")]
+pub(crate) fn unfinished_of(stream: &Stream) -> Unfinished {
+    records_of(stream).unfinished()
 }
 
 fn tcp() -> HttpConnector {

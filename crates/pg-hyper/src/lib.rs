@@ -134,6 +134,8 @@ mod observation;
 mod pool;
 mod random;
 mod receiver;
+#[cfg(feature = "tls")]
+mod records;
 mod scheduler;
 mod shared_limit;
 mod store;
