@@ -4,12 +4,15 @@
 //! timer. A later deadline leaves it unchanged until it fires, and then sets it again.
 
 use std::{
-    pin::Pin,
+    pin::{Pin, pin},
     task::{Context, Poll, ready},
     time::Duration,
 };
 
-use tokio::time::{Instant, Sleep, sleep_until};
+use tokio::{
+    task::unconstrained,
+    time::{Instant, Sleep, sleep_until},
+};
 
 /// The deadline of a request without a time limit: no program runs that long.
 const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
@@ -38,10 +41,11 @@ impl Alarm {
         }
     }
 
-    /// Ready once the deadline has passed.
+    /// Ready once the deadline has passed. A peer that sends without pause uses the task's budget up, without which a timer
+    /// never fires, so this one needs none.
     pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
         loop {
-            ready!(self.timer.as_mut().poll(context));
+            ready!(pin!(unconstrained(self.timer.as_mut())).poll(context));
             if self.timer.deadline() >= self.deadline {
                 return Poll::Ready(());
             }
@@ -69,6 +73,17 @@ mod tests {
             poll_fn(|context| alarm.poll(context)).await;
             assert_eq!(now().duration_since(start).as_secs(), rings.duration_since(start).as_secs());
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_alarm_rings_although_the_budget_of_the_task_is_used_up() {
+        let mut alarm = Alarm::at(now());
+        tokio::time::advance(Duration::from_secs(1)).await;
+        let rings = poll_fn(|context| {
+            while pin!(tokio::task::consume_budget()).poll(context).is_ready() {}
+            Poll::Ready(alarm.poll(context).is_ready())
+        });
+        assert!(rings.await);
     }
 
     #[test]
