@@ -49,6 +49,9 @@ impl BaseUrl {
         if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
             return Err(error("it has credentials in it"));
         }
+        if !has_usable_port(&uri) {
+            return Err(error("its port is not a number from 1 to 65535"));
+        }
         if uri.query().is_some() {
             return Err(error("it has a query"));
         }
@@ -108,6 +111,17 @@ pub fn is_private(uri: &Uri) -> bool {
     }
 }
 
+/// Whether the port of an address is missing or a number from 1 to 65535. A client would connect to the default port otherwise,
+/// which another program may listen on.
+fn has_usable_port(uri: &Uri) -> bool {
+    let authority = uri.authority().map_or("", |authority| authority.as_str());
+    let after_host = authority.rsplit('@').next().and_then(|place| place.strip_prefix(uri.host().unwrap_or_default()));
+    let is_port = |digits: &str| {
+        digits.bytes().all(|digit| digit.is_ascii_digit()) && digits.parse().is_ok_and(|port: u16| port > 0)
+    };
+    after_host.is_some_and(|after| after.is_empty() || after.strip_prefix(':').is_some_and(is_port))
+}
+
 /// `localhost`, `127.0.0.0/8` or `[::1]`.
 fn is_loopback(host: &str) -> bool {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
@@ -157,6 +171,11 @@ mod tests {
     fn invalid_base_addresses_are_refused() {
         for text in ["", "/v3", "ftp://x", "https://", "https://a?b", "https://a#b", "https://u:p@a", "https://a b"] {
             assert!(BaseUrl::parse(text).is_err(), "{text}");
+        }
+        for port in ["99999", "65536", "8480a", "+80", "0", "", "80:80", " 80"] {
+            for host in ["127.0.0.1", "[::1]", "gateway.example"] {
+                assert!(BaseUrl::parse(&format!("https://{host}:{port}")).is_err(), "{host} {port}");
+            }
         }
     }
 }
