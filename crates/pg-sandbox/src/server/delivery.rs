@@ -15,7 +15,7 @@ use rustls::{
     pki_types::{CertificateDer, ServerName},
 };
 use tokio::{
-    io::{AsyncRead, AsyncWrite},
+    io::{AsyncRead, AsyncReadExt as _, AsyncWrite, join, split},
     net::{TcpStream, lookup_host},
     sync::{mpsc::UnboundedReceiver, watch},
     task::JoinSet,
@@ -29,6 +29,8 @@ use crate::outgoing::{Outgoing, default_port};
 const TIME: Duration = Duration::from_secs(10);
 /// How much of the response is read and discarded (A76).
 const ANSWER: usize = 64 << 10;
+/// How much is received in all. A peer could send interim responses without end.
+const RECEIVED: u64 = 2 * ANSWER as u64;
 
 /// Sends callbacks until the server stops; those in flight then get a short time,
 /// and are sent again after the next start if they do not finish.
@@ -147,6 +149,8 @@ async fn exchange<S>(stream: S, request: Request<Full<Bytes>>, status: &mut Opti
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
+    let (received, sent) = split(stream);
+    let stream = join(received.take(RECEIVED), sent);
     let (mut sender, connection) =
         http1::handshake(TokioIo::new(stream)).await.map_err(|error| format!("no connection: {error}"))?;
     let answered = async {
@@ -177,7 +181,7 @@ async fn drain(mut body: Incoming) {
 
 #[cfg(test)]
 mod tests {
-    use tokio::net::TcpListener;
+    use tokio::{io::AsyncWriteExt as _, net::TcpListener};
 
     use super::*;
     use crate::{
@@ -207,6 +211,19 @@ mod tests {
             own_clock: false,
         };
         Outgoing::of(&callback, "{}".to_owned(), access).unwrap()
+    }
+
+    #[tokio::test]
+    async fn interim_responses_without_end_are_cut_off() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        let peer = tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            while stream.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").await.is_ok() {}
+        });
+        let result = Courier::new(&[]).unwrap().deliver(outgoing(&url, &OutgoingAccess::default())).await;
+        assert!(result.as_ref().is_err_and(|why| why.starts_with("no answer: ")), "{result:?}");
+        peer.await.unwrap();
     }
 
     // Time stands still and jumps to the deadline as soon as all tasks wait.
