@@ -1,20 +1,24 @@
 //! `--forward-to`: each callback is forwarded unchanged to another address, and acknowledged only if that address
 //! acknowledges it.
 
-use std::{collections::HashMap, convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    convert::Infallible,
+    net::SocketAddr,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
 
 use bytes::Bytes;
 use http::{HeaderName, Request, Response, StatusCode, Uri, header};
 use http_body_util::{BodyExt, Empty, Limited};
-use hyper::{body::Incoming, server::conn::http1, service::service_fn};
-use hyper_util::rt::TokioIo;
-use pg_hyper::{HyperTransport, ReceiverLimits, Transport};
+use pg_hyper::{ConnectionLimits, GuardedBody, HyperTransport, ReceiverLimits, Transport, serve_guarded};
 use pg_proto::BaseUrl;
 use serde::Serialize;
-use tokio::{
-    net::{TcpListener, TcpStream},
-    sync::{Semaphore, mpsc},
-};
+use tokio::{net::TcpListener, sync::mpsc};
+use tower_service::Service;
 
 /// Shorter than the ten seconds that the sandbox waits for a response.
 const DEADLINE: Duration = Duration::from_secs(9);
@@ -113,7 +117,6 @@ struct Shared {
     names: HashMap<String, &'static str>,
     http: HyperTransport,
     limits: ReceiverLimits,
-    connections: Semaphore,
     arrived: mpsc::Sender<Arrived>,
 }
 
@@ -127,8 +130,7 @@ impl Forwarding {
         let limits = ReceiverLimits::default();
         let (arrived, arriving) = mpsc::channel(limits.waiting);
         let http = HyperTransport::new().deadline(DEADLINE);
-        let connections = Semaphore::new(limits.connections);
-        let shared = Shared { target, names, http, limits, connections, arrived };
+        let shared = Shared { target, names, http, limits, arrived };
         (Self { listener, shared: Arc::new(shared) }, arriving)
     }
 
@@ -137,31 +139,38 @@ impl Forwarding {
         listener.local_addr()
     }
 
-    /// Serves until the operating system accepts no more connections.
+    /// Serves until it is dropped. A proxy or a tunnel makes all peers look like one.
     pub(super) async fn serve(self) {
-        while let Ok((stream, _)) = self.listener.accept().await {
-            let shared = Arc::clone(&self.shared);
-            tokio::spawn(async move {
-                let Ok(_held) = shared.connections.acquire().await else { return };
-                let time = shared.limits.time;
-                // The sender of a broken or slow connection sees it too.
-                drop(tokio::time::timeout(time, connection(stream, &shared)).await);
-            });
-        }
+        let limits = ConnectionLimits::default().per_address(usize::MAX);
+        serve_guarded(self.listener, limits, Answers(self.shared)).await;
     }
 }
 
-async fn connection(stream: TcpStream, shared: &Shared) -> Result<(), hyper::Error> {
-    let service = service_fn(|request: Request<Incoming>| async move {
-        let mut response = Response::new(Empty::<Bytes>::new());
-        *response.status_mut() = answer(request, shared).await;
-        Ok::<_, Infallible>(response)
-    });
-    http1::Builder::new().keep_alive(false).serve_connection(TokioIo::new(stream), service).await
+/// Answers requests.
+#[derive(Clone)]
+struct Answers(Arc<Shared>);
+
+impl Service<Request<GuardedBody>> for Answers {
+    type Response = Response<Empty<Bytes>>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<GuardedBody>) -> Self::Future {
+        let shared = Arc::clone(&self.0);
+        Box::pin(async move {
+            let mut response = Response::new(Empty::new());
+            *response.status_mut() = answer(request, &shared).await;
+            Ok(response)
+        })
+    }
 }
 
 /// Forwards a callback, and returns the status for the service.
-async fn answer(request: Request<Incoming>, shared: &Shared) -> StatusCode {
+async fn answer(request: Request<GuardedBody>, shared: &Shared) -> StatusCode {
     let token = request.uri().path().rsplit('/').next().unwrap_or_default();
     let Some(what) = shared.names.get(token).copied() else { return StatusCode::NOT_FOUND };
     let (parts, body) = request.into_parts();
