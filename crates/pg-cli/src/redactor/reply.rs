@@ -3,7 +3,7 @@
 use std::{borrow::Cow, ops::Range};
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Response, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Response, header};
 use serde::de::IgnoredAny;
 
 use super::{LONGEST_WORD, Redactor, shown};
@@ -38,7 +38,7 @@ const CODES: [&str; 26] = [
     "messid",
 ];
 /// Headers that say when and how long, never what was sent.
-const PLAIN_HEADERS: [header::HeaderName; 3] = [header::DATE, header::CONTENT_LENGTH, header::RETRY_AFTER];
+const PLAIN_HEADERS: [HeaderName; 3] = [header::DATE, header::CONTENT_LENGTH, header::RETRY_AFTER];
 
 impl Redactor {
     /// Returns a reply that shows no secret, in its headers or its body.
@@ -63,6 +63,11 @@ impl Redactor {
     }
 
     fn headers(&self, headers: &mut HeaderMap) {
+        // The name of a header says nothing that a client reads, unless it is a known one.
+        let secret = |name: &&HeaderName| !self.places(name.as_str().as_bytes(), false).is_empty();
+        for name in headers.keys().filter(secret).cloned().collect::<Vec<_>>() {
+            headers.remove(name);
+        }
         for (_, value) in headers.iter_mut().filter(|(name, _)| !PLAIN_HEADERS.contains(name)) {
             let places = self.places(value.as_bytes(), false);
             if let Some(hidden) = replaced(value.as_bytes(), &places)

@@ -54,7 +54,7 @@ fn headers(sign: char, headers: &HeaderMap) -> impl Iterator<Item = String> + '_
     headers.iter().map(move |(name, value)| {
         let secret = [header::AUTHORIZATION, header::COOKIE, header::SET_COOKIE].contains(name) || value.is_sensitive();
         let value = if secret { "***".to_owned() } else { mask::text(&String::from_utf8_lossy(value.as_bytes())) };
-        format!("{sign} {name}: {value}")
+        format!("{sign} {}: {value}", mask::text(name.as_str()))
     })
 }
 
@@ -75,10 +75,14 @@ mod tests {
         let lines = request_lines(&request.body(Bytes::from(body)).unwrap()).join("\n");
         assert!(lines.contains("> authorization: ***") && lines.contains("currency = GBP"), "{lines}");
         assert!(!lines.contains("canary") && !lines.contains("4929420573595709"), "{lines}");
-        let response = Response::builder().header("pg-basis", "2 4.4, A12").header("x", "4929420573595709");
+        let response =
+            Response::builder().header("pg-basis", "2 4.4, A12").header("x-4929420573595709", "4929420573595709");
         let lines = response_lines(&response.body(Bytes::from("{}")).unwrap()).join("\n");
         let title = Assumption::numbered(12).unwrap().title;
         assert!(lines.contains("= spec 2 4.4\n") && lines.ends_with(&format!("= assumption A12: {title}")), "{lines}");
-        assert!(lines.contains("< x: 492942******5709") && lines.starts_with("< HTTP 200 OK"), "{lines}");
+        assert!(
+            lines.contains("< x-492942******5709: 492942******5709") && lines.starts_with("< HTTP 200 OK"),
+            "{lines}"
+        );
     }
 }
