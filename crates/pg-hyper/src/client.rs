@@ -9,7 +9,7 @@ use http::{Request, Response};
 use pg_model::{
     ApiRequest, ParameterSink, Parameters, Record,
     field::Field,
-    method::{MethodInfo, RetrySafety, ServiceInfo},
+    method::{MethodInfo, ServiceInfo},
 };
 use pg_proto::{
     Account, Misuse, RawRequest, ReplyError,
@@ -177,7 +177,7 @@ impl<T: Transport> Client<T> {
                 self.account.reply::<M>(response)
             })
             .await
-            .map_err(|error| error.settled(M::INFO.retry == RetrySafety::Safe, || reference_of(method)));
+            .map_err(|error| error.settled(Some(M::INFO), || reference_of(method)));
         observation.end(&result);
         result
     }
@@ -212,7 +212,7 @@ impl<T: Transport> Client<T> {
         read: impl FnOnce(Response<Bytes>) -> Result<R, ReplyError>,
     ) -> Result<R, Error> {
         let (service, request) = (raw.service(), self.account.request_raw(&raw));
-        let may_repeat = raw.info().is_some_and(|info| info.retry == RetrySafety::Safe);
+        let info = raw.info();
         let reference = raw.parameters().get(REFERENCE).filter(|text| !text.is_empty()).map(str::to_owned);
         let observation = Observation::begin(service.name, raw.method());
         // It may contain a card number, which is not needed during the wait for the reply.
@@ -220,7 +220,7 @@ impl<T: Transport> Client<T> {
         let result = self
             .exchange(&observation, service, request, read)
             .await
-            .map_err(|error| error.settled(may_repeat, || reference));
+            .map_err(|error| error.settled(info, || reference));
         observation.end(&result);
         result
     }

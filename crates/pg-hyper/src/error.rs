@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use pg_model::Remedy;
+use pg_model::{
+    Remedy,
+    method::{MethodInfo, RetrySafety},
+};
 use pg_proto::{
     Misuse, Refused, ReplyError, Unreadable,
     machine::{Reconcile, throttle::StopReason},
@@ -71,8 +74,8 @@ pub enum Error {
         /// The lookup to make next: it finds the payment, if there is one. [`Reconcile::AskOperator`] if the request
         /// has no `uniqueMerchantReference`: then no lookup is conclusive.
         reconcile: Reconcile,
-        /// Why it is unknown: no reply, an unreadable one, or an inconclusive error code, such as that of a reference
-        /// that was used before.
+        /// Why it is unknown: no reply, an unreadable one, or an error code that does not exclude that another copy of the request
+        /// was executed, such as that of a reference that was used before. The network may deliver a request twice.
         #[source]
         cause: Box<Error>,
     },
@@ -121,17 +124,18 @@ impl Error {
     }
 
     /// Returns this error, or [`Unknown`](Self::Unknown) if something that must not be executed twice may have been
-    /// executed. That includes a payment whose reference was used before, and a payment that is refused with an
-    /// unlisted code, which may mean the same.
-    pub(crate) fn settled(self, may_repeat: bool, reference: impl FnOnce() -> Option<String>) -> Self {
-        if may_repeat || !(self.may_be_executed() || self.remedy() == Remedy::LookUp) {
+    /// executed: by this request, by an earlier one, or, if it moves money, by a copy that the network has delivered too.
+    pub(crate) fn settled(self, method: Option<&MethodInfo>, reference: impl FnOnce() -> Option<String>) -> Self {
+        let retry = method.map_or(RetrySafety::Never, |method| method.retry);
+        let moves_money = method.is_none_or(|method| ["transaction", "enterprise"].contains(&method.service.name));
+        let is_open = match &self {
+            Self::Refused(refused) if moves_money => !refused.refuses_every_copy(retry),
+            other => other.may_be_executed(),
+        };
+        if retry == RetrySafety::Safe || !is_open {
             return self;
         }
-        let reference = reference();
-        if reference.is_none() && !self.may_be_executed() {
-            return self;
-        }
-        let reconcile = Reconcile::by_unique_reference(reference.as_deref());
+        let reconcile = Reconcile::by_unique_reference(reference().as_deref());
         Self::Unknown { reconcile, cause: Box::new(self) }
     }
 }

@@ -7,7 +7,16 @@ use pg_model::{
     DecodeError, Dialect, ErrorCode, Remedy, ServiceError,
     dialect::{ErrorEntry, ErrorMeaning, RefusalScope},
     mask,
+    method::RetrySafety,
 };
+
+/// Refusals for a reason that the execution of a copy does not change (spec 2 §7, 3 §7).
+const UNCHANGED: [ErrorCode; 4] = [
+    ErrorCode::NO_DATA_SENT,
+    ErrorCode::ENTERPRISE_NO_DATA_SENT,
+    ErrorCode::PERMISSION_DENIED,
+    ErrorCode::CURRENCY_NOT_SUPPORTED,
+];
 
 /// Number of characters of an unreadable body that the error shows.
 const EXCERPT: usize = 160;
@@ -166,6 +175,29 @@ impl Refused {
     #[must_use]
     pub const fn scope(&self) -> RefusalScope {
         self.reading.scope
+    }
+
+    /// Whether no copy of the request can have been executed. The network may deliver a request twice: the service executes
+    /// one copy and refuses the other, and only the refusal comes back. A refusal excludes that if its reason holds for every
+    /// copy: it is in the request itself, or in what an executed copy does not change.
+    ///
+    /// An invalid amount (107) is such a reason for a payment. It is not for a refund, whose first copy leaves less for the
+    /// second one (spec 2 §3.2). A card that has expired (109) has most certainly not done so between two copies.
+    #[must_use]
+    pub fn refuses_every_copy(&self, method: RetrySafety) -> bool {
+        let code = self.code();
+        let of_a_payment = [ErrorCode::INVALID_TRANSACTION_VALUE, ErrorCode::INVALID_CARD_EXPIRY].contains(code);
+        let is_payment = method == RetrySafety::LookupFirst;
+        let holds = if of_a_payment && is_payment {
+            true
+        } else {
+            *code != ErrorCode::INVALID_TRANSACTION_VALUE
+                && (self.scope() == RefusalScope::Always
+                    || self.remedy() == Remedy::FixCredentials
+                    || UNCHANGED.contains(code)
+                    || self.entry().is_some_and(|entry| entry.situations == ["unknown-transaction-key"]))
+        };
+        holds && self.is_known() && !self.may_be_executed()
     }
 
     /// Whether a payment with this refusal has used up its `uniqueMerchantReference`. By the documents, the first

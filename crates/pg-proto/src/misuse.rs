@@ -31,6 +31,9 @@ pub enum Misuse {
         "invalid request, nothing was sent: {0:?} is not a valid method name; allowed are ASCII letters, digits, - and _"
     )]
     MethodName(String),
+    /// A typed request with further parameters has one twice. The documents do not say which value the service reads (assumption A48).
+    #[error("invalid request, nothing was sent: the parameter {0} is given twice")]
+    Twice(String),
     /// A payment that should be charged once has no reference for a lookup.
     #[error("invalid request, nothing was sent: charging once requires a uniqueMerchantReference")]
     NoUniqueReference,

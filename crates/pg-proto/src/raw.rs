@@ -138,7 +138,7 @@ impl Account {
     ///
     /// # Errors
     ///
-    /// As for [`request`](Self::request).
+    /// As for [`request`](Self::request), and [`Misuse::Twice`] if a further parameter is a part of the typed request.
     pub fn request_with<M: ApiRequest>(
         &self,
         method: &M,
@@ -147,6 +147,9 @@ impl Account {
         method.check().into_result().map_err(Misuse::Invalid)?;
         let mut parameters = parameters_of(method);
         for (name, value) in further.iter() {
+            if parameters.get(name).is_some() && !name.ends_with("[]") {
+                return Err(Misuse::Twice(name.to_owned()));
+            }
             parameters.push(name, value);
         }
         self.request_raw(&RawRequest::of(M::INFO, parameters))

@@ -43,7 +43,8 @@ Examples:
 `pg methods SERVICE/METHOD` shows what a method takes.
 
 Exit codes: 0 done, 1 refused or declined, 2 misuse, 3 no reply and nothing was executed: not reachable, or a reading method \
-that was interrupted, 4 outcome unknown: the reply is missing or unreadable; a reading method can be called again.", argument::HELP))]
+that was interrupted, 4 outcome unknown: the reply is missing or unreadable, or it refuses a payment, capture, cancellation or refund for a reason \
+that says nothing about another copy of the request, which the network may have delivered; a reading method can be called again.", argument::HELP))]
 pub(crate) struct Arguments {
     /// The method, such as token/lookup
     #[arg(value_name = "SERVICE/METHOD")]

@@ -361,9 +361,10 @@ async fn a_used_reference_and_an_unlisted_code_leave_a_payment_unknown() {
         assert!(matches!(&**cause, Error::Refused(refused) if refused.code().as_str() == code));
         assert_eq!((error.remedy(), error.may_be_executed()), (Remedy::LookUp, true), "{code}");
     }
-    // A capture that was done before, as the sandbox's dialect says, and one that is refused for an unknown reason.
+    // A capture that was done before, as the sandbox's dialect says; one that is refused for an unknown reason; and refusals
+    // of a second copy, whose first one left nothing to capture, or used the account's last request.
     let sandbox = Dialect::from_toml(include_str!("../../../pg-sandbox/dialects/sandbox.toml")).unwrap();
-    for (code, unknown) in [("952", true), ("777", false)] {
+    for (code, unknown) in [("952", true), ("777", true), ("107", true), ("121", true), ("936", true), ("102", false)] {
         let server = Server::always(Answer::reply("400 Bad Request", &body(code))).await;
         let capture = CapturePreauth::new("0123456789abcdef0123456789abcdef");
         let client = Client::new(server.account().with_dialect(sandbox.clone())).unwrap();
@@ -373,6 +374,20 @@ async fn a_used_reference_and_an_unlisted_code_leave_a_payment_unknown() {
             unknown,
             "{code}: {error:?}"
         );
+    }
+    // The reason of a refusal of a payment may be that its first copy came before it.
+    for (status, code, unknown) in [
+        ("403 Forbidden", "777", true),
+        ("429 Too Many Requests", "777", true),
+        ("403 Forbidden", "121", true),
+        ("400 Bad Request", "129", true),
+        ("400 Bad Request", "107", false),
+        ("400 Bad Request", "108", false),
+        ("400 Bad Request", "109", false),
+    ] {
+        let server = Server::always(Answer::reply(status, &body(code))).await;
+        let error = client(&server).call(&payment()).await.unwrap_err();
+        assert_eq!(matches!(error, Error::Unknown { .. }), unknown, "{status} {code}: {error:?}");
     }
     // What only reads is refused, whatever the code.
     let server = Server::always(Answer::reply("400 Bad Request", &body("777"))).await;

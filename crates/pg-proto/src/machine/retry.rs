@@ -193,7 +193,7 @@ impl<M: ApiRequest<Output: Clone>> Retry<M> {
                 (self.in_flight, self.state.left) = (false, true);
                 match self.account.reply_as::<M::Reply>(&response) {
                     Ok(reply) => self.answered(reply, now, random),
-                    Err(error) => self.without_result(Last::of(error, self.is_safe()), now, random),
+                    Err(error) => self.without_result(Last::of(error, M::INFO.retry), now, random),
                 }
             }
             Event::Failed(failure) => {
@@ -360,7 +360,8 @@ impl<M: ApiRequest<Output: Clone>> Machine for Retry<M> {
 }
 
 impl Last {
-    fn of(error: ReplyError, is_safe: bool) -> Self {
+    fn of(error: ReplyError, method: Class) -> Self {
+        let is_safe = method == Class::Safe;
         match error {
             ReplyError::Unreadable(unreadable) => Self::Unanswered(UnknownReason::Unreadable(unreadable)),
             ReplyError::Refused(refused) if refused.leaves_it_open() => {
@@ -371,7 +372,7 @@ impl Last {
             ReplyError::Refused(refused) if (refused.may_be_executed() || !refused.is_known()) && !is_safe => {
                 Self::Unanswered(UnknownReason::MayBeExecuted(refused))
             }
-            ReplyError::Refused(refused) if !is_safe && !copies::all_are_refused(&refused) => {
+            ReplyError::Refused(refused) if !is_safe && !refused.refuses_every_copy(method) => {
                 Self::Unanswered(UnknownReason::Refused(refused))
             }
             ReplyError::Refused(refused) => Self::Refused(refused),
