@@ -163,8 +163,8 @@ impl Named {
         self.add(&name.into(), &value.into());
     }
 
-    /// Adds one from borrowed texts.
-    pub(crate) fn add(&mut self, name: &str, value: &str) {
+    /// Adds a parameter from borrowed texts.
+    pub fn add(&mut self, name: &str, value: &str) {
         let mut text = String::with_capacity(name.len() + value.len());
         text.push_str(name);
         text.push_str(value);

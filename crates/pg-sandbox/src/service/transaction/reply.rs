@@ -11,7 +11,7 @@ pub(super) fn standard(payment: &Payment) -> Transaction {
         record.transaction_status = payment.status.clone();
         record.transaction_type = TransactionType::from(payment.kind.wire());
         record.transaction_key = payment.key.as_str().into();
-        record.bank = payment.bank.iter().cloned().collect();
+        payment.bank.iter().for_each(|(name, value)| record.bank.add(name, value));
     })
 }
 
