@@ -108,7 +108,7 @@ impl Field {
     /// Whether it occurs once per item, with the item's number in its name.
     #[must_use]
     pub fn is_numbered(&self) -> bool {
-        around_number(self.wire).is_some()
+        self.wire.bytes().any(|byte| byte == b'{')
     }
 
     /// Whether a wire name, or one of its other spellings, belongs to this field.
@@ -158,15 +158,21 @@ pub(crate) fn initial(name: &str) -> u32 {
 
 /// Returns the rest of a name that is spelt with other letter case or underscores.
 fn after_spelling<'n>(wire: &str, name: &'n str) -> Option<&'n str> {
-    let mut rest = name.trim_start_matches('_');
+    // Bytes, since this is asked about every name of a request, and decoding characters would take several times as long.
+    let mut rest = without_underscores(name.as_bytes());
     for letter in wire.bytes().filter(|byte| *byte != b'_') {
-        let first = rest.as_bytes().first()?;
+        let (first, behind) = rest.split_first()?;
         if !first.eq_ignore_ascii_case(&letter) {
             return None;
         }
-        rest = rest[1..].trim_start_matches('_');
+        rest = without_underscores(behind);
     }
-    Some(rest)
+    name.get(name.len() - rest.len()..)
+}
+
+fn without_underscores(name: &[u8]) -> &[u8] {
+    let first = name.iter().position(|byte| *byte != b'_').unwrap_or(name.len());
+    &name[first..]
 }
 
 /// Returns the parts before and after the number in a numbered field's wire name. Every request asks this of every

@@ -105,7 +105,10 @@ impl Parameters {
     #[must_use]
     pub fn item_numbers(&self, fields: &[&Field]) -> Vec<usize> {
         let wanted: Vec<_> = fields.iter().filter_map(|field| around_number(field.wire)).collect();
-        let number_in = |name| wanted.iter().find_map(|around| number_between(*around, name));
+        // The first letter tells nearly all names apart.
+        let is_near = |before: &str, name: &str| before.as_bytes().first() == name.as_bytes().first();
+        let near = |name| wanted.iter().filter(move |(before, _)| is_near(before, name));
+        let number_in = |name| near(name).find_map(|around| number_between(*around, name));
         let mut numbers: Vec<usize> = self.iter().filter_map(|(name, _)| number_in(name)).collect();
         numbers.sort_unstable();
         numbers.dedup();

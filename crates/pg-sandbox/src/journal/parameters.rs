@@ -156,7 +156,7 @@ fn rule(name: &str) -> Option<Shown> {
     let start = name.find(|letter: char| letter.is_ascii_digit())?;
     let (before, rest) = name.split_at(start);
     let after = rest.trim_start_matches(|letter: char| letter.is_ascii_digit());
-    NAMES.get(&*format!("{before}{{n}}{after}")).copied()
+    NAMES.get(&*[before, "{n}", after].concat()).copied()
 }
 
 fn shown<'a>(name: &str, value: &'a str, number: Option<&str>) -> Cow<'a, str> {

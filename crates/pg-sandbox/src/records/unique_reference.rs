@@ -28,7 +28,7 @@ impl UniqueReference {
     /// Returns the primary key. A merchant's name contains no slash, so keys of two merchants differ.
     #[must_use]
     pub fn key_of(merchant: &str, reference: &str) -> String {
-        format!("{merchant}/{reference}")
+        [merchant, "/", reference].concat()
     }
 }
 

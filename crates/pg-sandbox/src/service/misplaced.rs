@@ -2,10 +2,7 @@
 //! items. Ignoring them would charge another amount, or would not prevent a second payment, so they are refused (A150
 //! and A151).
 
-use pg_model::{
-    ErrorCode,
-    method::{MethodInfo, RetrySafety},
-};
+use pg_model::{ErrorCode, method::MethodInfo};
 
 use super::{
     gate,
@@ -79,16 +76,8 @@ fn amount(name: &str) -> Refusal {
 
 /// Returns the currency of a request whose method takes it from the original and has no such parameter (A151).
 pub(super) fn stray_currency<'f>(info: &MethodInfo, form: &'f Form) -> Option<&'f str> {
-    let is_of_original = |names: &Names| moves_money(info, names) && !names.has(CURRENCY);
+    let is_of_original = |names: &Names| names.moves_money() && !names.has(CURRENCY);
     form.given(CURRENCY).filter(|_| is_of_original(Names::of(info)))
-}
-
-/// Whether the method makes a payment, or moves the money of one.
-fn moves_money(info: &MethodInfo, names: &Names) -> bool {
-    let pays = |wire| names.has(wire);
-    pays("trans_value")
-        || pays("item_price[{n}]")
-        || (pays("uniqueMerchantReference") && info.retry != RetrySafety::Safe)
 }
 
 /// `is_compared`: of thousands of names, only the first are compared letter by letter.
@@ -101,7 +90,7 @@ fn of(info: &MethodInfo, names: &Names, name: &str, is_compared: bool) -> Option
         let refusal = Refusal::from(SandboxErrorCode::MISPLACED_REFERENCE);
         return Some(refusal.about(&format!("{}, {detail}", shown(name))));
     }
-    let moves_money = moves_money(info, names);
+    let moves_money = names.moves_money();
     let has_items = names.has("itemPrice{n}") || names.has("item_price[{n}]");
     let whole = moves_money
         && info.service.version == 3

@@ -6,7 +6,7 @@ use std::{collections::HashSet, sync::LazyLock};
 use pg_model::{
     METHODS,
     field::{Field, item_number},
-    method::{AuthScheme, MethodInfo},
+    method::{AuthScheme, MethodInfo, RetrySafety},
 };
 use strsim::osa_distance;
 
@@ -28,7 +28,9 @@ pub(super) struct Names {
     /// The prefixes of fields' names, and the places of these fields.
     prefixes: Vec<(&'static str, usize)>,
     /// Every field's name in the tables.
-    wires: HashSet<&'static str>,
+    wires: NameMap<()>,
+    /// Whether the method makes a payment, or moves the money of one.
+    moves_money: bool,
     /// The letters of every field's name.
     letters: HashSet<String>,
     /// The names that a misspelt one may mean, including credentials.
@@ -78,13 +80,17 @@ impl Names {
             AuthScheme::Session => &[],
         };
         let wires = info.fields.iter().map(|field: &&'static Field| field.wire);
+        let has = |wire| info.fields.iter().any(|field| field.wire == wire);
         let meant = wires.clone().filter(|wire| !wire.ends_with('*')).chain(credentials.iter().copied());
         Self {
             info,
             plain,
             numbered,
             prefixes,
-            wires: wires.clone().collect(),
+            wires: wires.clone().map(|wire| (wire, ())).collect(),
+            moves_money: has("trans_value")
+                || has("item_price[{n}]")
+                || (has("uniqueMerchantReference") && info.retry != RetrySafety::Safe),
             letters: wires.map(letters).collect(),
             meant: meant
                 .map(|wire| {
@@ -115,7 +121,12 @@ impl Names {
 
     /// Whether the tables have a field with exactly this name.
     pub(super) fn has(&self, wire: &str) -> bool {
-        self.wires.contains(wire)
+        self.wires.contains_key(wire)
+    }
+
+    /// Whether the method makes a payment, or moves the money of one.
+    pub(super) const fn moves_money(&self) -> bool {
+        self.moves_money
     }
 
     /// Whether a field has these letters.
