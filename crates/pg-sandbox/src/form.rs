@@ -238,7 +238,9 @@ fn check_encoding(body: &[u8]) -> Result<(), FormError> {
     let plain = body.is_ascii();
     // Nearly every form encodes nothing but ASCII characters: then it is UTF-8 in any case.
     let encodes_ascii = |rest: &[u8]| matches!(rest, [b'0'..=b'7', low, ..] if low.is_ascii_hexdigit());
-    if plain && body.split(|&byte| byte == b'%').skip(1).all(encodes_ascii) {
+    // A text is searched many bytes at once.
+    let text = std::str::from_utf8(body).ok().filter(|_| plain);
+    if text.is_some_and(|text| text.split('%').skip(1).map(str::as_bytes).all(encodes_ascii)) {
         return Ok(());
     }
     for (position, component) in body.split(|&byte| byte == b'&').enumerate() {

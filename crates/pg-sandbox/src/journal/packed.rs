@@ -70,19 +70,32 @@ fn without_card_numbers(body: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(masked[..kept(&masked)].to_vec())
 }
 
+/// The fewest digits of a card number.
+const DIGITS: usize = 12;
+
 /// Whether there are twelve digits without a letter between them. Nearly no reply has such a row, and this takes a
-/// fraction of the time of the mask.
+/// fraction of the time of the mask: it looks at every twelfth byte, and at those around it if it is not a letter.
 fn may_hold_card_number(body: &[u8]) -> bool {
-    let mut digits = 0;
-    body.iter().any(|byte| {
-        digits = match byte {
-            // Other scripts have digits too.
-            b'0'..=b'9' | 0x80.. => digits + 1,
-            _ if byte.is_ascii_alphabetic() => 0,
-            _ => digits,
-        };
-        digits >= 12
-    })
+    // Other scripts have digits too.
+    let is_digit = |byte: &&u8| matches!(byte, b'0'..=b'9' | 0x80..);
+    // No such digits begin before it.
+    let mut start = 0;
+    // Twelve bytes without a letter that begin at `start` or in one of the next eleven places include `byte`.
+    while let Some((before, rest)) = body.get(start..).and_then(|rest| rest.split_at_checked(DIGITS - 1))
+        && let Some(byte) = rest.first()
+    {
+        if byte.is_ascii_alphabetic() {
+            start += DIGITS;
+            continue;
+        }
+        let end = rest.iter().position(u8::is_ascii_alphabetic).unwrap_or(rest.len());
+        let begin = before.iter().rposition(u8::is_ascii_alphabetic).map_or(0, |letter| letter + 1);
+        if before[begin..].iter().chain(&rest[..end]).filter(is_digit).count() >= DIGITS {
+            return true;
+        }
+        start += DIGITS - 1 + end + 1;
+    }
+    false
 }
 
 impl Packed {
@@ -167,6 +180,7 @@ mod tests {
 
     use http::StatusCode;
     use pg_model::Encoding;
+    use proptest::prelude::*;
 
     use super::*;
     use crate::service::{Answer, Reply};
@@ -240,5 +254,17 @@ mod tests {
         let third = packed(&noted(&parameters, Some(&short)), Some(second));
         assert!(third.bytes() < 1_000, "{}", third.bytes());
         assert_eq!(third.entry().reply.unwrap().body.len(), 100);
+    }
+
+    proptest! {
+        #[test]
+        fn twelve_digits_without_a_letter_between_them_are_found_wherever_they_are(
+            body in "([0-9]{1,14}|[0-9]{11,12}|[ -.\"é]|[a-zA-Z]|[a-z]{9,13}){0,12}"
+        ) {
+            let most = body.split(|letter: char| letter.is_ascii_alphabetic()).map(|part| {
+                part.bytes().filter(|byte| byte.is_ascii_digit() || !byte.is_ascii()).count()
+            });
+            prop_assert_eq!(may_hold_card_number(body.as_bytes()), most.max() >= Some(12));
+        }
     }
 }

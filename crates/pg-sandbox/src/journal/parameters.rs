@@ -184,11 +184,22 @@ fn contains_a_secret_parameter(value: &str) -> bool {
 fn text<'a>(text: &'a str, number: Option<&str>) -> Cow<'a, str> {
     let start = start_of(text);
     let masked = mask::masked(start);
-    if start.chars().filter(|letter| letter.is_numeric()).count() < CARD_NUMBER_DIGITS {
+    if has_few_digits(start) {
         return cut(masked, text);
     }
     let found = card_numbers::masked(&masked, number, Search::Likely) != masked;
     if found || has_spread_number(&masked) { HIDDEN.into() } else { cut(masked, text) }
+}
+
+/// Whether a text cannot contain a card number, in the digits of any script.
+fn has_few_digits(text: &str) -> bool {
+    let digits = if text.is_ascii() {
+        // Many bytes at once.
+        text.bytes().filter(u8::is_ascii_digit).count()
+    } else {
+        text.chars().filter(|letter| letter.is_numeric()).count()
+    };
+    digits < CARD_NUMBER_DIGITS
 }
 
 /// Returns the searched part of a text: a little more than is shown, so that a number at the end is complete.
