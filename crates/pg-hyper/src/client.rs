@@ -7,7 +7,7 @@ use std::{borrow::Cow, pin::pin, sync::Arc};
 use bytes::Bytes;
 use http::{Request, Response};
 use pg_model::{
-    ApiRequest, ParameterSink, Parameters, Record,
+    ApiRequest, FromReply as _, ParameterSink, Parameters, Record,
     field::Field,
     method::{MethodInfo, ServiceInfo},
 };
@@ -15,6 +15,7 @@ use pg_proto::{
     Account, Misuse, RawRequest, ReplyError,
     machine::{
         Moment,
+        retry::{Repeated, differs},
         throttle::{CredentialCheck, StopReason},
     },
 };
@@ -174,7 +175,9 @@ impl<T: Transport> Client<T> {
         let observation = Observation::begin(M::INFO.service.name, M::INFO.name);
         let result = self
             .exchange(&observation, M::INFO.service, self.account.request(method), |response| {
-                self.account.reply::<M>(response)
+                let reply = self.account.reply_as::<M::Reply>(&response)?;
+                let differs = differs(method, &reply);
+                Ok((M::Output::from_reply(reply, self.account.dialect()), differs))
             })
             .await
             .map_err(|error| error.settled(Some(M::INFO), || reference_of(method)));
@@ -188,7 +191,7 @@ impl<T: Transport> Client<T> {
     ///
     /// As for [`call`](Self::call). An unknown method counts as one that must not be executed twice.
     pub async fn call_raw<R: Record + Default>(&self, raw: &RawRequest) -> Result<R, Error> {
-        self.raw_exchange(Cow::Borrowed(raw), |response| self.account.reply_as(&response)).await
+        self.raw_exchange(Cow::Borrowed(raw), |response| Ok((self.account.reply_as(&response)?, None))).await
     }
 
     /// Signs and sends the parameters of a method that is known only at run time, and reads its reply as the record of
@@ -202,14 +205,20 @@ impl<T: Transport> Client<T> {
         info: &'static MethodInfo,
         parameters: Parameters,
     ) -> Result<Box<dyn Record>, Error> {
+        let stated = Repeated::of_parameters(info, &parameters);
         let raw = RawRequest::of(info, parameters);
-        self.raw_exchange(Cow::Owned(raw), |response| self.account.reply_of(info, &response)).await
+        let read = |response: Response<Bytes>| {
+            let reply = self.account.reply_of(info, &response)?;
+            let differs = stated.differs(&*reply);
+            Ok((reply, differs))
+        };
+        self.raw_exchange(Cow::Owned(raw), read).await
     }
 
     async fn raw_exchange<R>(
         &self,
         raw: Cow<'_, RawRequest>,
-        read: impl FnOnce(Response<Bytes>) -> Result<R, ReplyError>,
+        read: impl FnOnce(Response<Bytes>) -> Result<(R, Option<&'static str>), ReplyError>,
     ) -> Result<R, Error> {
         let (service, request) = (raw.service(), self.account.request_raw(&raw));
         let info = raw.info();
@@ -225,12 +234,13 @@ impl<T: Transport> Client<T> {
         result
     }
 
+    /// Sends a request. Reading its reply also tells in which field it differs, if it is to another request.
     async fn exchange<R>(
         &self,
         observation: &Observation,
         service: &ServiceInfo,
         request: Result<Request<Bytes>, Misuse>,
-        read: impl FnOnce(Response<Bytes>) -> Result<R, ReplyError>,
+        read: impl FnOnce(Response<Bytes>) -> Result<(R, Option<&'static str>), ReplyError>,
     ) -> Result<R, Error> {
         // Pinned here, so that its several hundred bytes are not moved into the span and from there into this future.
         let request = request?;
@@ -246,7 +256,12 @@ impl<T: Transport> Client<T> {
             Ok(response) => {
                 let reply = read(response);
                 let check = admission.answered_with(&reply);
-                (reply.map_err(Error::from), self.request_end(check))
+                let result = match reply {
+                    Ok((reply, None)) => Ok(reply),
+                    Ok((_, Some(field))) => Err(Error::OtherReply(field)),
+                    Err(error) => Err(Error::from(error)),
+                };
+                (result, self.request_end(check))
             }
             Err(error @ TransportError::NotSent(_)) => {
                 admission.unsent();

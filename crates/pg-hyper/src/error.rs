@@ -65,6 +65,9 @@ pub enum Error {
     /// The reply cannot be read.
     #[error(transparent)]
     Unreadable(Box<Unreadable>),
+    /// The reply is to another request: this field differs. A proxy or a pool of connections may confuse replies.
+    #[error("the reply is to another request: its {0} differs")]
+    OtherReply(&'static str),
     /// There is no reply.
     #[error(transparent)]
     Transport(TransportError),
@@ -106,7 +109,7 @@ impl Error {
             // does no harm.
             Self::Throttled { .. } => Remedy::WaitFiveMinutes,
             Self::Refused(refused) => refused.remedy(),
-            Self::Unreadable(_) | Self::Transport(_) => Remedy::Retry,
+            Self::Unreadable(_) | Self::OtherReply(_) | Self::Transport(_) => Remedy::Retry,
             Self::Unknown { reconcile: Reconcile::AskOperator, .. } => Remedy::AskOperator,
             Self::Unknown { .. } => Remedy::LookUp,
         }
@@ -119,7 +122,7 @@ impl Error {
             Self::Misuse(_) | Self::Stopped(_) | Self::Throttled { .. } | Self::Limit(_) => false,
             Self::Refused(refused) => refused.may_be_executed(),
             Self::Transport(error) => error.may_be_executed(),
-            Self::Unreadable(_) | Self::Unknown { .. } => true,
+            Self::Unreadable(_) | Self::OtherReply(_) | Self::Unknown { .. } => true,
         }
     }
 

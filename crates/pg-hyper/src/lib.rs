@@ -99,7 +99,7 @@
 //! # Telemetry
 //!
 //! Names and units follow OpenTelemetry's semantic conventions where these have a name. Every call is a `tracing` span `pg.call` with the
-//! fields `pg.service`, `pg.method`, `error.type` (`misuse`, `refused`, `unreadable`, `not_sent`, `maybe_sent`, `unknown`, `stopped`,
+//! fields `pg.service`, `pg.method`, `error.type` (`misuse`, `refused`, `unreadable`, `other_reply`, `not_sent`, `maybe_sent`, `unknown`, `stopped`,
 //! `throttled`, `held_back`; none without an error), `pg.error.code` and `pg.trace.code`. Every machine is a span `pg.drive`. Every HTTP
 //! request of either is a span `pg.send` with `url.path`, `http.request.method`, `server.address`, `http.response.status_code` and
 //! `error.type` (a status of 400 or more, `not_sent`, `maybe_sent`); its failures are events of the target `pg.drive`.

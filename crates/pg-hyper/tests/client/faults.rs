@@ -12,9 +12,10 @@ use pg_hyper::{
     proto::{
         machine::Reconcile,
         model::{
-            Auth, CapturePreauth, CardDetails, Currency, Dialect, Initiate, Item, Order, Remedy, TokenLookup,
-            TransactionLookup,
+            ApiRequest as _, Auth, CapturePreauth, CardDetails, Currency, Dialect, Initiate, Item, Order, Remedy,
+            TokenLookup, TransactionLookup,
         },
+        parameters_of,
     },
 };
 use tokio::{
@@ -393,6 +394,27 @@ async fn a_used_reference_and_an_unlisted_code_leave_a_payment_unknown() {
     let server = Server::always(Answer::reply("400 Bad Request", &body("777"))).await;
     let error = client(&server).call(&lookup()).await.unwrap_err();
     assert!(matches!(error, Error::Refused(_)), "{error:?}");
+}
+
+#[tokio::test]
+async fn the_reply_to_another_request_leaves_a_payment_unknown() {
+    for (field, other) in [
+        ("uniqueMerchantReference", r#""uniqueMerchantReference":"order-8""#),
+        ("currency", r#""currency":"USD""#),
+        ("amount", r#""transactionValue":"1""#),
+        ("type", r#""transactionType":"Refund""#),
+    ] {
+        let body = format!(r#"{{"transactionStatusCode":"600","transactionStatus":"Approved",{other}}}"#);
+        let server = Server::always(Answer::reply("200 OK", &body)).await;
+        let by_name = parameters_of(&payment());
+        for error in [
+            client(&server).call(&payment()).await.map(drop).unwrap_err(),
+            client(&server).call_by_name(Auth::INFO, by_name).await.map(drop).unwrap_err(),
+        ] {
+            let Error::Unknown { reconcile: Reconcile::Transaction(_), cause } = &error else { panic!("{error:?}") };
+            assert!(matches!(&**cause, Error::OtherReply(differs) if *differs == field), "{field}: {error:?}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -78,6 +78,7 @@ mod outcome;
 #[cfg(test)]
 mod tests;
 
+pub use answer::{Repeated, differs};
 pub use outcome::{RetryBounds, RetryOutcome};
 
 const NAME: &str = "retry";
@@ -210,7 +211,7 @@ impl<M: ApiRequest<Output: Clone>> Retry<M> {
     }
 
     fn answered(&mut self, reply: M::Reply, now: Moment, random: u64) {
-        let unanswered = match answer::differs(&self.request, &reply) {
+        let unanswered = match differs(&self.request, &reply) {
             Some(field) => Some(UnknownReason::OtherReply(field)),
             None => copies::failed(M::INFO, &answer::status(&reply), self.account.dialect()).map(UnknownReason::Failed),
         };

@@ -2,14 +2,14 @@
 //! since the documents promise few of them (spec 2 §4.3, 3 §2.2).
 
 use pg_model::{
-    ApiRequest, ListShape, ParameterSink, Record, RecordWriter, SystemAction, TransactionType, Value, field::Field,
-    method::MethodInfo,
+    ApiRequest, ListShape, ParameterSink, Parameters, Record, RecordWriter, SystemAction, TransactionType, Value,
+    field::Field, method::MethodInfo,
 };
 
 use crate::machine::settlement::{Expected, Money};
 
 /// The content of a request or reply that the other side repeats.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Echo {
     reference: String,
     /// Key of the payment that an operation of version 5 changes or repeats.
@@ -29,14 +29,66 @@ pub(super) fn status(reply: &impl Record) -> String {
 }
 
 /// Returns the field in which the reply differs from the request. Only replies that describe a transaction are compared.
-pub(super) fn differs<M: ApiRequest>(request: &M, reply: &M::Reply) -> Option<&'static str> {
-    let (mut ours, mut theirs) = (Echo::default(), Echo::default());
-    request.visit(&mut ours);
+pub fn differs<M: ApiRequest>(request: &M, reply: &M::Reply) -> Option<&'static str> {
+    let mut theirs = Echo::default();
     reply.write(&mut theirs);
-    match M::INFO.reply {
-        "Transaction" => version_3(M::INFO, &ours, &theirs, &Expected::of(request)),
-        "EnterpriseResult" => version_5(M::INFO, &ours, &theirs),
-        _ => None,
+    if M::INFO.service.version == 3 && theirs.repeats_only_its_type() {
+        // The usual reply: the request need not be read.
+        return Repeated { info: M::INFO, ours: Echo::default(), expected: Expected::default() }.differs_from(&theirs);
+    }
+    Repeated::of(request).differs_from(&theirs)
+}
+
+/// What a request states and its reply may repeat, to notice the reply to another request.
+///
+/// ```
+/// use pg_proto::{machine::retry::Repeated, model::{Refund, Transaction}};
+///
+/// let refund = Repeated::of(&Refund::new("0123456789abcdef0123456789abcdef"));
+/// let payment = Transaction::default().with(|reply| {
+///     reply.transaction_type = "Auth".into();
+/// });
+/// assert_eq!(refund.differs(&payment), Some("type"));
+/// ```
+#[derive(Debug)]
+pub struct Repeated {
+    info: &'static MethodInfo,
+    ours: Echo,
+    expected: Expected,
+}
+
+impl Repeated {
+    /// Reads a typed request.
+    #[must_use]
+    pub fn of<M: ApiRequest>(request: &M) -> Self {
+        let mut ours = Echo::default();
+        request.visit(&mut ours);
+        Self { info: M::INFO, ours, expected: Expected::of(request) }
+    }
+
+    /// Reads the parameters of a method that is known only at run time.
+    #[must_use]
+    pub fn of_parameters(info: &'static MethodInfo, parameters: &Parameters) -> Self {
+        let mut ours = Echo::default();
+        parameters.iter().for_each(|(name, value)| ours.take(name, value));
+        Self { info, ours, expected: Expected::of_parameters(info, parameters) }
+    }
+
+    /// Returns the field in which the reply differs. Only replies that describe a transaction are compared, and a field that
+    /// either side lacks does not differ.
+    #[must_use]
+    pub fn differs(&self, reply: &dyn Record) -> Option<&'static str> {
+        let mut theirs = Echo::default();
+        reply.write(&mut theirs);
+        self.differs_from(&theirs)
+    }
+
+    fn differs_from(&self, theirs: &Echo) -> Option<&'static str> {
+        match self.info.reply {
+            "Transaction" => version_3(self.info, &self.ours, theirs, &self.expected),
+            "EnterpriseResult" => version_5(self.info, &self.ours, theirs),
+            _ => None,
+        }
     }
 }
 
@@ -102,6 +154,10 @@ fn plain(decimal: &str) -> Option<(&str, &str)> {
 }
 
 impl Echo {
+    fn repeats_only_its_type(&self) -> bool {
+        [&self.reference, &self.original, &self.action, &self.currency, &self.value].into_iter().all(String::is_empty)
+    }
+
     fn take(&mut self, name: &str, value: &str) {
         let field = match name {
             "uniqueMerchantReference" => &mut self.reference,

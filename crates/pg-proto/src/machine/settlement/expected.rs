@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use pg_model::{
-    ApiRequest, Dialect, ParameterSink, StatusMeaning, StatusRecord as _, Transaction, TransactionLookup,
-    TransactionType, field::Field,
+    ApiRequest, Dialect, ParameterSink, Parameters, StatusMeaning, StatusRecord as _, Transaction, TransactionLookup,
+    TransactionType, field::Field, method::MethodInfo,
 };
 use serde::{Deserialize, Serialize};
 
 use super::UnknownReason;
 
 /// The expected payment: enough to find and recognise the transaction, without a card.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::machine) struct Expected {
     pub(in crate::machine) method: String,
     pub(in crate::machine) reference: String,
@@ -78,13 +78,13 @@ impl Expected {
     pub(in crate::machine) fn of<M: ApiRequest>(request: &M) -> Self {
         let mut reader = ExpectedReader::default();
         request.visit(&mut reader);
-        Self {
-            method: M::INFO.name.to_owned(),
-            reference: reader.reference,
-            currency: reader.currency,
-            total: total(reader.items.values()),
-            shared: SharedWith::Nothing,
-        }
+        reader.expected(M::INFO)
+    }
+
+    pub(in crate::machine) fn of_parameters(info: &MethodInfo, parameters: &Parameters) -> Self {
+        let mut reader = ExpectedReader::default();
+        parameters.iter().for_each(|(name, value)| reader.read(name, value));
+        reader.expected(info)
     }
 
     pub(in crate::machine) fn lookup(&self) -> TransactionLookup {
@@ -170,22 +170,36 @@ struct ExpectedReader {
     items: BTreeMap<String, (u64, u64)>,
 }
 
+impl ExpectedReader {
+    fn read(&mut self, name: &str, value: &str) {
+        let number = |text: &str| text.parse().unwrap_or(u64::MAX);
+        if name == "uniqueMerchantReference" {
+            value.clone_into(&mut self.reference);
+        } else if name == "currency" {
+            value.clone_into(&mut self.currency);
+        } else if let Some(item) = name.strip_prefix("itemPrice") {
+            self.items.entry(item.to_owned()).or_insert((0, 1)).0 = number(value);
+        } else if let Some(item) = name.strip_prefix("itemQuantity") {
+            self.items.entry(item.to_owned()).or_insert((0, 1)).1 = number(value);
+        }
+    }
+
+    fn expected(self, info: &MethodInfo) -> Expected {
+        Expected {
+            method: info.name.to_owned(),
+            total: total(self.items.values()),
+            reference: self.reference,
+            currency: self.currency,
+            shared: SharedWith::Nothing,
+        }
+    }
+}
+
 impl ParameterSink for ExpectedReader {
     fn credentials(&mut self) {}
 
     fn parameter(&mut self, _: &'static Field, name: &str, value: &str) {
-        match name {
-            "uniqueMerchantReference" => value.clone_into(&mut self.reference),
-            "currency" => value.clone_into(&mut self.currency),
-            _ => {
-                let number = |text: &str| text.parse().unwrap_or(u64::MAX);
-                if let Some(item) = name.strip_prefix("itemPrice") {
-                    self.items.entry(item.to_owned()).or_insert((0, 1)).0 = number(value);
-                } else if let Some(item) = name.strip_prefix("itemQuantity") {
-                    self.items.entry(item.to_owned()).or_insert((0, 1)).1 = number(value);
-                }
-            }
-        }
+        self.read(name, value);
     }
 
     fn list(&mut self, _: &'static Field, _: &str, _: &mut dyn Iterator<Item = &str>) {}
