@@ -19,7 +19,7 @@ pub(crate) use setting::Setting;
 /// The heading of these flags in `--help`.
 const HEADING: &str = "Account (flag, else environment, else profile)";
 
-/// Flags that describe the account. Each has a variable of the environment and a member of a profile.
+/// Flags that describe the account. Each has an environment variable and a member of a profile.
 #[derive(Default, clap::Args)]
 #[command(next_help_heading = HEADING)]
 pub(crate) struct AccountFlags {
@@ -36,13 +36,13 @@ pub(crate) struct AccountFlags {
 /// The account settings.
 pub(crate) struct Details {
     values: [Option<Secret>; Setting::ALL.len()],
-    /// The file of the profiles, and the requested one, for error messages.
+    /// The file of profiles and the requested profile, for error messages.
     file: Option<PathBuf>,
     profile: Option<String>,
 }
 
 impl AccountFlags {
-    /// Flags without secrets for another command to the same account; each begins with a space.
+    /// Flags, without secrets, for another command to the same account; each begins with a space.
     pub(crate) fn to_repeat(&self) -> String {
         let profile_file = self.profile_file.as_ref().map(|file| file.display().to_string());
         [
@@ -98,7 +98,7 @@ impl Details {
     /// Returns a required setting.
     ///
     /// # Errors
-    /// If it is missing; says where to set it.
+    /// If it is missing; the message says where to set it.
     pub(crate) fn require(&self, setting: Setting) -> Result<&str, Failure> {
         self.get(setting).ok_or_else(|| self.missing(&[setting]))
     }
@@ -115,7 +115,7 @@ impl Details {
     /// Returns the account with the settings that requests of a kind need.
     ///
     /// # Errors
-    /// If settings are missing (lists all of them) or an address is invalid.
+    /// If settings are missing (the message lists all of them) or an address is invalid.
     pub(crate) fn account(&self, kind: Kind, encoding: Encoding) -> Result<Account, Failure> {
         let missing = self.unknown(kind);
         if !missing.is_empty() {
@@ -137,7 +137,7 @@ impl Details {
         Ok(account.enterprise(base, enterprise))
     }
 
-    /// Returns the account with version 5, whose settings are complete.
+    /// Adds version 5 to an account. Its settings must be complete.
     ///
     /// # Errors
     /// If its address is invalid.
@@ -155,7 +155,7 @@ impl Details {
     fn base(&self, setting: Setting) -> Result<BaseUrl, Failure> {
         let text = self.require(setting)?;
         let places = format!("({} or {})", setting.variable(), setting.flag());
-        // An address with a password in it is not repeated.
+        // The message does not repeat an address that contains a password.
         if text.contains('@') {
             return Err(Failure::misuse(format!("the base URL contains credentials; remove them {places}")));
         }

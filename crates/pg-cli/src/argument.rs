@@ -1,5 +1,5 @@
 //! `name=value` arguments. A value can also come from a file (`name=@FILE`) or from standard input (`name=-`), so that
-//! card data need not stand on the command line, where other users of the machine see it.
+//! card data need not be on the command line, where other users of the machine can see it.
 
 use std::{
     io::{self, Read},
@@ -33,7 +33,7 @@ impl Given {
         let mut given = Self { parameters: Parameters::new(), inline: Vec::new() };
         let mut input = None;
         for (at, argument) in arguments.iter().enumerate() {
-            // A wrong argument is not repeated: it may be a card number that lost its name.
+            // The message does not repeat a wrong argument: it may be a card number whose name was left out.
             let (name, value) = argument
                 .split_once('=')
                 .filter(|(name, _)| !name.is_empty())
@@ -62,7 +62,7 @@ impl Given {
         Ok(given)
     }
 
-    /// Warns of secret values on the command line.
+    /// Warns about secret values on the command line.
     pub(crate) fn warn_of_secrets(&self) {
         let mut names: Vec<&str> = self.inline.iter().map(String::as_str).filter(|name| is_secret(name)).collect();
         names.dedup();
@@ -71,7 +71,7 @@ impl Given {
         }
     }
 
-    /// Whether the card is a published test card or absent: then no argument for a sandbox is secret.
+    /// Whether there is no card, or the card is a published test card: then no argument for a sandbox is secret.
     pub(crate) fn is_test_data(&self) -> bool {
         let numbers = self.parameters.iter().filter(|(name, _)| name.eq_ignore_ascii_case("cardNumber"));
         numbers.map(|(_, number)| number).all(|number| number.is_empty() || is_published(number))
@@ -83,7 +83,7 @@ impl Given {
     }
 }
 
-/// Warns that secrets are on the command line.
+/// Warns about secrets on the command line.
 pub(crate) fn warn_of_visible(names: &[&str], instead: &str) {
     let (are, stay) = if names.len() == 1 { ("is", "stays") } else { ("are", "stay") };
     output::warn(&format!(
@@ -92,7 +92,7 @@ pub(crate) fn warn_of_visible(names: &[&str], instead: &str) {
     ));
 }
 
-/// Warns of a likely card number anywhere on the command line, except in values of secret parameters, which
+/// Warns about a likely card number anywhere on the command line, except in values of secret parameters, which
 /// [`Given::warn_of_secrets`] reports, and except the published test cards.
 pub(crate) fn warn_of_card_numbers(arguments: impl Iterator<Item = String>) {
     for (at, argument) in arguments.enumerate().skip(1) {
@@ -117,7 +117,7 @@ fn is_published(text: &str) -> bool {
 }
 
 /// Whether a parameter's value is secret: a sensitive parameter of any method, or a credential. A similar name counts
-/// too, since it may be a typing error.
+/// too, since it may be a typo.
 pub(crate) fn is_secret(name: &str) -> bool {
     let sensitive = pg_model::METHODS.iter().flat_map(|info| info.fields).filter(|field| field.sensitive);
     let credentials = ["apiPassword", "api_password", "apiKey", "api_key"];
@@ -131,7 +131,7 @@ const LONGEST: u64 = 1 << 20;
 /// Maximum length of a file of certificates.
 const LONGEST_CERTIFICATES: u64 = 16 << 20;
 
-/// Reads a whole file, as [`read_text`].
+/// Reads a whole file, as [`read_text`] does.
 ///
 /// # Errors
 /// As [`read_text`], or if it cannot be opened.
@@ -148,7 +148,7 @@ pub(crate) fn read_text(from: &mut dyn Read) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|_| io::Error::other("not valid UTF-8"))
 }
 
-/// Reads a file of certificates or of a key: a list of all authorities of the world has some 200 KiB.
+/// Reads a file of certificates or of a key. A list of the world's certificate authorities has about 200 KiB.
 ///
 /// # Errors
 /// If it is longer than 16 MiB, or cannot be read.
@@ -178,7 +178,7 @@ fn read_value(name: &str, source: &str, from: &mut dyn Read) -> Result<String, F
         }
     }
     if value.is_empty() {
-        return Err(Failure::misuse(format!("{name}: {source} is empty; write {name}= if that is meant")));
+        return Err(Failure::misuse(format!("{name}: {source} is empty; write {name}= for an empty value")));
     }
     Ok(value)
 }

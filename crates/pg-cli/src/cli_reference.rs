@@ -11,8 +11,8 @@ const HEAD: &str = "\
 # Command line
 
 The help of every command, as `pg COMMAND --help` prints it, except that options of many commands are explained once, under
-[Shared options](#shared-options). A guide to the sandbox's commands: [Sandbox](../guide/sandbox.md); to profiles:
-[the sample file](../examples/profiles.toml).
+[Shared options](#shared-options). The guide [Sandbox](../guide/sandbox.md) explains the sandbox's commands;
+[a sample file](../examples/profiles.toml) explains profiles.
 ";
 
 /// An option of at least this many commands is explained once.
@@ -49,7 +49,8 @@ fn option(block: &str) -> Option<&str> {
     first.split([' ', ',']).find(|word| word.starts_with("--"))
 }
 
-/// Returns the blocks that explain options of many commands, by option; of two explanations the more frequent one.
+/// Returns the blocks that explain options of many commands, by option. Of two explanations it returns the more
+/// frequent one.
 fn shared(helps: &[Vec<Block>]) -> BTreeMap<&str, &Block> {
     let mut counts: BTreeMap<&Block, usize> = BTreeMap::new();
     helps

@@ -26,7 +26,7 @@ const ADDRESS: &str = "PG_SANDBOX_URL";
 pub(crate) const TOKEN: &str = "PG_CONTROL_TOKEN";
 /// The time limit for connecting, sending and receiving together.
 const DEADLINE: Duration = Duration::from_secs(10);
-/// The path of the clock.
+/// The path of the clock below `/_sandbox/`.
 const CLOCK: &str = "clock";
 /// Characters of a foreign reply's content type that are shown.
 const SHOWN: usize = 60;
@@ -39,7 +39,8 @@ pub(crate) struct SandboxFlags {
     /// If the sandbox requires a control token, set it in PG_CONTROL_TOKEN.
     #[arg(long, value_name = "URL", global = true)]
     sandbox: Option<String>,
-    /// Allows plain HTTP to a sandbox on another machine: networks in between can read the control token and the output
+    /// Allows plain HTTP to a sandbox on another machine: networks in between can then read the control token and the
+    /// output
     #[arg(long, global = true)]
     plain_http: bool,
 }
@@ -49,8 +50,8 @@ pub(crate) struct SandboxFlags {
 pub(crate) struct AccountFlags {
     #[command(flatten)]
     at: SandboxFlags,
-    /// An account created by `pg sandbox account new`, with its own clock, faults and entries; default: the clock, faults
-    /// and settings that all other accounts share, and in lists the entries of every account
+    /// An account created by `pg sandbox account new`, with its own clock, faults and entries. Default: the clock,
+    /// faults and settings that all other accounts share; lists show the entries of every account
     #[arg(long, value_name = "NAME", global = true)]
     pub(crate) account: Option<String>,
 }
@@ -59,7 +60,7 @@ pub(crate) struct AccountFlags {
 #[derive(Clone)]
 pub(crate) struct Control {
     base: BaseUrl,
-    /// The account created at run time that calls concern.
+    /// The account that all calls are about, if it was created at run time.
     account: Option<String>,
     token: Option<Secret>,
     http: Http,
@@ -86,7 +87,7 @@ impl Control {
             Some(address) => (address.clone(), "--sandbox"),
             None => variable(ADDRESS)?.map_or_else(|| (USUAL.to_owned(), "--sandbox"), |address| (address, ADDRESS)),
         };
-        // The page that `pg sandbox` prints leads to /_sandbox/: accept that address too.
+        // `pg sandbox` prints an address that ends in /_sandbox/: accept it too.
         let address = address.trim_end_matches('/').trim_end_matches("/_sandbox");
         if address.contains('@') {
             return Err(Failure::misuse(format!(
@@ -134,7 +135,7 @@ impl Control {
         Self::new(&SandboxFlags { sandbox: Some(address.to_owned()), plain_http: false })
     }
 
-    /// Whether calls concern all configured accounts, which share their clock, faults and entries.
+    /// Whether calls are about all configured accounts, which share their clock, faults and entries.
     pub(crate) fn is_shared(&self) -> bool {
         self.account.is_none()
     }
@@ -149,7 +150,7 @@ impl Control {
         format!("{}/_sandbox/{path}", self.base.as_str().trim_end_matches('/'))
     }
 
-    /// Reads something.
+    /// Sends a GET request.
     ///
     /// # Errors
     /// If there is no sandbox, or it refuses the call.
@@ -157,7 +158,7 @@ impl Control {
         self.call(Method::GET, path, None).await
     }
 
-    /// Changes something.
+    /// Sends a POST request.
     ///
     /// # Errors
     /// As [`Control::get`].
@@ -165,7 +166,7 @@ impl Control {
         self.call(Method::POST, path, Some(body)).await
     }
 
-    /// Removes something.
+    /// Sends a DELETE request.
     ///
     /// # Errors
     /// As [`Control::get`].
@@ -181,7 +182,7 @@ impl Control {
         self.read(path, &self.send(method, path, body).await?)
     }
 
-    /// Reads the clock. Every sandbox has one, and no other server that answers JSON.
+    /// Reads the clock. Every sandbox has a clock, and no other server that answers in JSON has one at this path.
     async fn clock(&self) -> Result<Value, Failure> {
         let response = self.send(Method::GET, CLOCK, None).await?;
         let clock = self.read(CLOCK, &response)?;

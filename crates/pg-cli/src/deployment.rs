@@ -1,5 +1,5 @@
-//! The container file and the Kubernetes manifest of `docs/examples/shared-sandbox/`: their commands and probes are those of this
-//! program.
+//! Checks that this program has the commands and probes of the container file and the Kubernetes manifest in
+//! `docs/examples/shared-sandbox/`.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -32,7 +32,7 @@ fn the_container_runs_a_command_that_exists() {
     let command = list("CMD ");
     assert_accepted(&command.iter().map(String::as_str).collect::<Vec<_>>());
     assert!(text.contains("--features postgres") && text.contains("crates/pg-cli"));
-    // Local builds are large and made for another system.
+    // Local builds are large, and built for another system.
     assert!(read("Containerfile.dockerignore").lines().any(|line| line == "target"));
 }
 

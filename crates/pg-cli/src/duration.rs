@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Units with their milliseconds; `ms` comes first because `m` is its beginning.
+/// Units with their milliseconds. `ms` is first, since it begins with `m`.
 const UNITS: [(&str, f64); 5] = [("ms", 1.0), ("s", 1000.0), ("m", 60_000.0), ("h", 3_600_000.0), ("d", 86_400_000.0)];
 /// The maximum: a thousand years.
 const LONGEST: f64 = 31_556_952_000_000.0;
@@ -29,7 +29,7 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
             UNITS
                 .iter()
                 .find_map(|(name, value)| {
-                    // `m` is minutes only if `ms` is not meant.
+                    // `m` means minutes unless it begins `ms`.
                     unit.strip_prefix(name)
                         .filter(|after| !after.starts_with(char::is_alphabetic))
                         .map(|after| (*value, after))
@@ -47,7 +47,7 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_millis(milliseconds.round() as u64))
 }
 
-/// Reads a duration that has a limit, which `limit` names.
+/// Reads a duration up to a maximum; `limit` is the name of the maximum.
 ///
 /// # Errors
 /// As [`parse`], or if it is longer.

@@ -18,7 +18,7 @@ pub(crate) enum Exit {
     Misuse = 2,
     /// The service could not be reached; nothing was executed.
     NotReachable = 3,
-    /// It is unknown whether the request was executed.
+    /// Whether the request was executed is unknown.
     Unknown = 4,
 }
 
@@ -32,7 +32,7 @@ impl From<Exit> for ExitCode {
 #[derive(Debug)]
 pub(crate) struct Failure {
     exit: Exit,
-    /// In a box, so that results stay small.
+    /// Boxed, so that `Result` stays small.
     report: Box<Report>,
 }
 
@@ -48,10 +48,10 @@ struct Report {
     /// The command that looks up the outcome.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
-    /// Whether a log on standard error has it already.
+    /// Whether a log on standard error already contains the failure.
     #[serde(skip)]
     is_logged: bool,
-    /// Whether `--json` was given where no flag is read: after a subcommand that does not exist.
+    /// Whether `--json` was given where flags are not read: after a subcommand that does not exist.
     #[serde(skip)]
     is_for_programs: bool,
 }
@@ -82,7 +82,7 @@ impl Failure {
         Self { exit, report: Box::new(Report { message: message.into(), ..Report::default() }) }
     }
 
-    /// Returns the result could not be written.
+    /// Returns the failure of writing the result to standard output.
     pub(crate) fn output(error: &io::Error) -> Self {
         Self::new(Exit::Unknown, format!("cannot write the result to standard output: {error}"))
     }
@@ -100,7 +100,7 @@ impl Failure {
         self
     }
 
-    /// Adds the service's message, if it refused.
+    /// Adds the service's message, if the service refused.
     pub(crate) fn refusal(mut self, refusal: Option<Refusal>) -> Self {
         self.report.refusal = refusal;
         self
@@ -124,13 +124,13 @@ impl Failure {
         self
     }
 
-    /// Sets whether it is also written as JSON although no `--json` was read.
+    /// Sets whether the failure is also written as JSON although no `--json` was read.
     pub(crate) fn for_programs(mut self, is_for_programs: bool) -> Self {
         self.report.is_for_programs = is_for_programs;
         self
     }
 
-    /// Whether it is also written as JSON although no `--json` was read.
+    /// Whether the failure is also written as JSON although no `--json` was read.
     pub(crate) fn is_for_programs(&self) -> bool {
         self.report.is_for_programs
     }
@@ -145,7 +145,8 @@ impl Failure {
         self.exit
     }
 
-    /// Returns the lines for people: the message, the violations, what to do next; none if a log has it.
+    /// Returns the lines for people: the message, the violations and what to do next; no lines if a log already
+    /// contains the failure.
     pub(crate) fn lines(&self) -> Vec<String> {
         if self.report.is_logged {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! Addresses to listen at and to call, as people type them.
+//! Addresses to listen on and to call, as people type them.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 

@@ -1,12 +1,12 @@
-//! The `pg` command: reference, calls, signing and decoding, updates of millions of stored cards, reception of
-//! callbacks, a sandbox and a tour of it.
+//! The `pg` command: a reference, calls, signing and decoding, updates of millions of stored cards, a receiver of
+//! callbacks, a sandbox, and a tour of the sandbox.
 //!
 //! It is a command line for the other crates, with one file per command in `command/`. It contains no rules of the
 //! service: these are in the tables and in the crates below.
 //!
-//! Results go to stdout, diagnostics to stderr; with `--json` both are for programs. Exit codes: 0 done,
-//! 1 refused or declined, 2 misuse, 3 not reachable, 4 outcome unknown. No command shows a card number, a CV2, a key
-//! or a password, except what is asked for by name: `--curl`, and the published accounts of the sandbox.
+//! Results go to stdout, diagnostics to stderr; with `--json` both are machine-readable. Exit codes: 0 done, 1 refused
+//! or declined, 2 misuse, 3 not reachable, 4 outcome unknown. No command shows a card number, a CV2, a key or a
+//! password, with two exceptions: `--curl` prints real credentials, and the sandbox's published accounts are shown.
 //!
 //! ```sh
 //! pg demo
@@ -67,7 +67,7 @@ Account details come from flags, then the environment (PG_BASE_URL, PG_API_KEY, 
 
 Examples:
   pg demo                                     tour the whole service over loopback HTTP
-  pg methods transaction/authSessionKey       what a method takes
+  pg methods transaction/authSessionKey       the parameters of a method
   pg call token/lookup cardKey=4F2C-91 --dry-run
   pg sign --with-credentials cardKey=4F2C-91  128 hexadecimal digits
   pg update-cards cards.txt                   new card keys for stored cards
@@ -78,8 +78,9 @@ Examples:
   pg survey --plan                            the requests to a staging environment
   pg rehearse init --language python          test your own integration against lost replies";
 
-/// Memory is wiped before it is freed, also by hyper, serde, clap and other crates that handle secrets. The allocator below
-/// is made for threads: one thread of the sandbox reads requests, another frees what the first has allocated.
+/// Wipes memory before it is freed, including memory of hyper, serde, clap and other crates that handle secrets. The
+/// allocator below is made for threads: one thread of the sandbox reads requests, and another frees what the first has
+/// allocated.
 #[global_allocator]
 static ALLOCATOR: ZeroAlloc<MiMalloc> = ZeroAlloc(MiMalloc);
 

@@ -1,6 +1,6 @@
 //! Protection of this process's memory, which contains keys and card numbers.
 
-/// Writes no core dumps, and lets no other process of the same user read memory, environment or open files.
+/// Disables core dumps, and prevents other processes of the same user from reading memory, environment and open files.
 ///
 /// The limit alone is not enough: a system that pipes core dumps into a program ignores it. A debug build stays
 /// readable, since debuggers attach to it in the same way.
@@ -27,7 +27,7 @@ fn hide() -> rustix::io::Result<()> {
     Ok(())
 }
 
-/// Other systems write no core dumps.
+/// Other systems have no core dumps that can be disabled.
 #[cfg(not(unix))]
 pub(crate) fn keep_to_itself() {}
 

@@ -1,4 +1,4 @@
-//! Command lines that are not understood: the errors of clap, for people and for programs.
+//! Invalid command lines: the errors of clap, for people and for programs.
 
 use std::{io::Write, process::ExitCode};
 
@@ -19,7 +19,7 @@ pub(crate) fn not_understood(error: &clap::Error) -> ExitCode {
         };
     }
     let text = error.to_string();
-    // The argument may be a card number, if a name was left out.
+    // If a name was left out, the argument may be a card number.
     let masked = in_plain_words(mask::text(&text));
     let masked = output::harmless_lines(&masked);
     let message = on_one_line(&masked);
@@ -36,7 +36,7 @@ pub(crate) fn not_understood(error: &clap::Error) -> ExitCode {
     Exit::Misuse.into()
 }
 
-/// Returns an error with the names, values and tips that clap writes on lines of their own, without the usage.
+/// Returns an error on one line, without the usage: clap writes names, values and tips on separate lines.
 fn on_one_line(text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let told = lines.take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"));
@@ -48,7 +48,7 @@ fn on_one_line(text: &str) -> String {
     })
 }
 
-/// Returns a text with the messages of the standard library and of clap about numbers in words for users.
+/// Replaces the standard library's and clap's messages about numbers with plain ones.
 fn in_plain_words(text: String) -> String {
     let plain = [
         ("invalid digit found in string", "expected a whole number"),
@@ -63,7 +63,7 @@ fn in_plain_words(text: String) -> String {
     }
 }
 
-/// Returns a text with the range of a number, such as `1..=5`, in words, if it has one.
+/// Writes the range of a number, such as `1..=5`, in words, if the text has one.
 fn range_in_words(text: &str) -> Option<String> {
     let (before, rest) = text.split_once(" is not in ")?;
     let range = rest.split_whitespace().next()?;

@@ -1,4 +1,4 @@
-//! The limit of open files of this process; each connection is one.
+//! The limit on open files of this process. Each connection is an open file.
 
 /// More than any server of this program needs.
 #[cfg(unix)]
@@ -13,7 +13,7 @@ pub(crate) fn allow_many() {
     let wanted = limit.maximum.map_or(ENOUGH, |maximum| maximum.min(ENOUGH));
     if limit.current.is_some_and(|current| current < wanted) {
         limit.current = Some(wanted);
-        // If raising the limit is forbidden, the old limit stays.
+        // If raising the limit is forbidden, the old limit remains.
         let _ = setrlimit(Resource::Nofile, limit);
     }
 }

@@ -27,7 +27,7 @@ pub(crate) fn page(text: &str) -> Result<(), Failure> {
     printed(write(text))
 }
 
-/// Returns how writing to standard output ended. A closed pipe is not an error.
+/// Returns the result of writing to standard output. A closed pipe is not an error.
 ///
 /// # Errors
 /// As [`data`].
@@ -38,15 +38,15 @@ pub(crate) fn printed(written: io::Result<()>) -> Result<(), Failure> {
     }
 }
 
-/// Prints data that is delivered only once: a reader that went away would miss it.
+/// Prints data that is delivered only once: if the reader has gone, the data would be lost.
 ///
 /// # Errors
-/// If stdout cannot be written to, or its reader is gone.
+/// If standard output cannot be written, or its reader has gone.
 pub(crate) fn news(text: &str) -> Result<(), Failure> {
     write(&for_stdout(text)).map_err(|error| Failure::output(&error))
 }
 
-/// Returns a text of several lines for standard output, [`harmless`] if that is a terminal.
+/// Returns a text of several lines for standard output, [`harmless`] if standard output is a terminal.
 pub(crate) fn for_stdout(text: &str) -> Cow<'_, str> {
     if io::stdout().is_terminal() { harmless_lines(text) } else { text.into() }
 }
@@ -91,7 +91,7 @@ pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     replaced(text, is_invisible, spell)
 }
 
-/// The same with its line breaks.
+/// As [`harmless`], but keeps line breaks.
 pub(crate) fn harmless_lines(text: &str) -> Cow<'_, str> {
     replaced(text, |c| is_invisible(c) && c != '\n', spell)
 }
@@ -122,7 +122,7 @@ pub(crate) fn failure(failure: &Failure, as_json: bool) -> Exit {
 
 /// Writes a failure to stdout as JSON.
 pub(crate) fn failure_as_json(failure: &Failure) {
-    // stderr has the failure already; a second failure would only hide the first.
+    // stderr already has the failure; a second failure would only hide the first.
     drop(json(failure));
 }
 

@@ -1,7 +1,8 @@
-//! Hides what a reply repeats of the account and of its request: a service, or a proxy before it, may answer with the
-//! request that it received, in a message, a page or a field.
+//! Hides secrets of the account and of the request in a reply. A service, or a proxy in front of it, may repeat the
+//! request that it received in a message, a page or a field.
 //!
-//! While a reply is awaited, no secret is held for this: a [`Redactor`] has the length and a keyed hash of each.
+//! While a reply is awaited, no secret is held for this purpose: a [`Redactor`] has the length and a keyed hash of each
+//! secret.
 
 mod reply;
 mod view;
@@ -21,7 +22,7 @@ use crate::{
 };
 use view::View;
 
-/// A shorter value is not hidden, since it would match everywhere.
+/// A shorter value is not hidden, since it would match anywhere.
 const SHORTEST: usize = 3;
 /// A value of up to this length, such as a CV2, is hidden as a whole word only.
 const LONGEST_WORD: usize = 4;
@@ -39,19 +40,19 @@ pub(crate) struct Redactor {
 #[derive(Clone, PartialEq, Eq)]
 struct Secret {
     length: usize,
-    /// The sum of its bytes: few places need the hash.
+    /// The sum of its bytes, so that the hash is computed at few places.
     sum: u64,
     hash: u64,
 }
 
 impl Redactor {
-    /// Creates one without secrets.
+    /// Creates a redactor without secrets.
     #[expect(clippy::disallowed_methods, reason = "the command is where randomness comes in")]
     fn empty() -> Self {
         Self { key: RandomState::new(), secrets: Vec::new() }
     }
 
-    /// Creates one with the secret settings of an account.
+    /// Creates a redactor with the secret settings of an account.
     pub(crate) fn of(details: &Details) -> Self {
         let mut redactor = Self::empty();
         let secrets = Setting::ALL.into_iter().filter(|setting| setting.is_secret());
@@ -102,7 +103,7 @@ impl Redactor {
         places
     }
 
-    /// Adds the places of a view where a secret is.
+    /// Adds the places of a view that contain a secret.
     fn find(&self, view: &View<'_>, places: &mut Vec<Range<usize>>) {
         let text = view.bytes();
         for secret in self.secrets.iter().filter(|secret| secret.length <= text.len()) {
@@ -136,7 +137,7 @@ fn is_secret(name: &str) -> bool {
     argument::is_secret(name) || mask::names_a_secret(name)
 }
 
-/// Returns what is shown instead of a secret: the visible digits of a card number, and nothing of others.
+/// Returns what is shown instead of a secret: the visible digits of a card number, and no part of other secrets.
 fn shown(secret: &[u8]) -> String {
     match std::str::from_utf8(secret) {
         Ok(digits) if digits.len() >= CARD_NUMBER && digits.bytes().all(|byte| byte.is_ascii_digit()) => {
@@ -150,7 +151,7 @@ fn shown(secret: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    /// What becomes of a text in a reply to this request.
+    /// Returns a text as it is shown in a reply to this request.
     pub(super) fn redactor(body: &'static str) -> Redactor {
         let mut redactor = Redactor::empty();
         redactor.learn(&Request::new(Bytes::from_static(body.as_bytes())));

@@ -1,4 +1,4 @@
-//! A refusal of the service, with the meaning of its code by the documents and the account's dialect.
+//! A refusal of the service, with the meaning of its code according to the documents and the account's dialect.
 
 use pg_hyper::Error;
 use pg_model::{Dialect, StatusCode, mask};
@@ -14,7 +14,7 @@ pub(crate) struct Refusal {
     trace_code: String,
     http_status: u16,
     remedy: String,
-    /// What the code means; none for an unknown code.
+    /// What the code means; `None` for an unknown code.
     #[serde(skip_serializing_if = "Option::is_none")]
     meaning: Option<String>,
     /// The assumption that the dialect decides with the code, when the documents do not list it.
@@ -98,7 +98,7 @@ fn of_the_dialect(assumption: u16) -> String {
     format!("this code comes from the dialect, {}", number(assumption))
 }
 
-/// As `docs/reference/assumptions.md` writes it.
+/// The assumption's number, as `docs/reference/assumptions.md` writes it.
 fn number(assumption: u16) -> String {
     format!("A{assumption:02}")
 }

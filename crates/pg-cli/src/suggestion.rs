@@ -1,11 +1,11 @@
-//! "Did you mean": the known name that is nearest to one that is not known.
+//! "Did you mean": the known name that is nearest to an unknown name.
 
 /// Returns the nearest name in `known`, if it is close enough.
 pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let typed = name.to_ascii_lowercase();
     let distances = known.into_iter().map(|known| (strsim::osa_distance(&typed, &known.to_ascii_lowercase()), known));
     let (distance, known) = distances.min_by_key(|(distance, _)| *distance)?;
-    // A third of the letters may be wrong; beyond that it is another word.
+    // Up to a third of the letters may be wrong; with more, it is another word.
     (distance * 3 <= typed.chars().count().max(3)).then_some(known)
 }
 
@@ -21,7 +21,7 @@ mod tests {
             ("carNdumber", Some("cardNumber")),
             ("cardCvv", Some("cardCV2")),
             ("curency", Some("currency")),
-            // Swapped neighbours count once.
+            // Two swapped neighbouring letters count as one mistake.
             ("crurecny", Some("currency")),
             ("crrueycn", None),
             ("merchantRef", None),

@@ -20,11 +20,11 @@ use pg_hyper::{
 
 use crate::{account::Details, argument, failure::Failure, redactor::Redactor};
 
-/// The environment variable with a file of certificate authorities, as other programs know it.
+/// The environment variable with a file of certificate authorities, which other programs use too.
 const AUTHORITIES: &str = "SSL_CERT_FILE";
 
-/// Returns a transport that trusts the authorities in the file of `SSL_CERT_FILE`, or without it those that Mozilla
-/// trusts.
+/// Returns a transport that trusts the authorities in the file of `SSL_CERT_FILE`. If the variable is not set, it
+/// trusts the authorities that Mozilla trusts.
 ///
 /// # Errors
 /// If the file cannot be read, or contains no certificate authority.
@@ -37,8 +37,8 @@ pub(crate) fn transport(deadline: Duration) -> Result<HyperTransport, Failure> {
     Ok(transport.deadline(deadline))
 }
 
-/// The transport of an account. Its replies show neither the account's secrets nor those of the requests that were sent.
-/// Clones share what they know.
+/// The transport of an account. Its replies show neither the account's secrets nor those of the requests that were
+/// sent. Clones share the secrets that they hide.
 #[derive(Clone)]
 pub(crate) struct RedactingTransport {
     http: HyperTransport,
@@ -72,7 +72,7 @@ impl Transport for RedactingTransport {
     }
 }
 
-/// Returns what to do about a certificate that is refused; empty for any other error.
+/// Returns what to do about a refused certificate; empty for any other error.
 pub(crate) fn certificate_advice(error: &TransportError) -> &'static str {
     if error.kind().is_invalid_certificate() {
         "; SSL_CERT_FILE names a PEM file with the authorities that pg trusts"

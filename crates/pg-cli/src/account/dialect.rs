@@ -1,4 +1,4 @@
-//! The dialect of an account: by name, from a file, or as its address suggests.
+//! The dialect of an account: by name, from a file, or the default for its address.
 
 use std::{fs::File, path::Path, sync::Arc};
 
@@ -26,7 +26,7 @@ pub(crate) fn help(what: &str) -> String {
 /// Loads a dialect by name or from a file.
 ///
 /// # Errors
-/// If the file cannot be read or is invalid: lists every mistake with its line.
+/// If the file cannot be read or is invalid; the message lists every mistake with its line.
 pub(crate) fn named(name: &str) -> Result<Arc<Dialect>, Failure> {
     match name {
         DOCUMENTED => Ok(Arc::new(Dialect::documented())),

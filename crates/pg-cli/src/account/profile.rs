@@ -27,15 +27,15 @@ pub(crate) const DEFAULT: &str = "default";
 /// The members of one profile.
 pub(super) type Profile = Values;
 
-/// Returns where profiles are looked for when no file is named.
+/// Returns the file in which profiles are looked up when no file is named.
 pub(crate) fn usual_file() -> Option<PathBuf> {
     let folder = |name| std::env::var_os(name).filter(|folder| !folder.is_empty()).map(PathBuf::from);
     let config = folder("XDG_CONFIG_HOME").or_else(|| folder("HOME").map(|home| home.join(".config")))?;
     Some(config.join("pg").join("profiles.toml"))
 }
 
-/// Reads a profile. `asked` is the requested name; `named` says whether the file was named. Only a requested profile or
-/// file must exist.
+/// Reads a profile. `asked` is the requested name; `named` says whether the file was named. A profile or a file must
+/// exist only if it was requested.
 ///
 /// # Errors
 /// If the file cannot be read, is readable by every user, is not a list of profiles, or lacks the requested one.
@@ -46,8 +46,7 @@ pub(super) fn read(path: &Path, asked: Option<&str>, named: bool) -> Result<Prof
         Err(error) if error.kind() == ErrorKind::NotFound && !named => {
             return match asked {
                 Some(name) => Err(Failure::misuse(format!(
-                    "no profile {:?}: the file {shown} does not exist; create it with `pg config new`, or choose \
-                    another with --profile-file",
+                    "no profile {:?}: the file {shown} does not exist; create it with `pg config new`, or choose another file with --profile-file",
                     mask::text(name)
                 ))),
                 None => Ok(Profile::default()),
@@ -131,7 +130,7 @@ pub(crate) fn parse(text: &str) -> Result<Profiles, Vec<Mistake>> {
         let entries = profiles.entry(name.get_ref().to_string()).or_default();
         for (member, value) in members {
             let Some(setting) = Setting::ALL.into_iter().find(|setting| setting.member() == *member.get_ref()) else {
-                // A value that has lost its equals sign is part of the name, so the name is not shown.
+                // If the equals sign is missing, the value is part of the name, so the name is not shown.
                 let problem = format!("unknown setting; {}", meant(member.get_ref()));
                 mistakes.push(Mistake::at(text, member.span().start, problem));
                 continue;
@@ -161,7 +160,7 @@ pub(crate) fn unknown(member: &str) -> String {
 fn meant(member: &str) -> String {
     let known = || Setting::ALL.into_iter().map(Setting::member);
     suggestion::nearest(member, known()).map_or_else(
-        || format!("known are {}", known().collect::<Vec<_>>().join(", ")),
+        || format!("known settings are {}", known().collect::<Vec<_>>().join(", ")),
         |near| format!("did you mean {near}?"),
     )
 }
@@ -175,7 +174,7 @@ fn without_value(problem: &str) -> String {
     }
 }
 
-/// Rejects a file that every user can read, and warns of one that its group can read.
+/// Rejects a file that every user can read, and warns of a file that its group can read.
 ///
 /// # Errors
 /// If it is not a file, or every user may read or write it.
@@ -230,11 +229,14 @@ mod tests {
         for (text, says) in [
             ("[a]\napiKey = canary\n", "line 2"),
             ("[a]\napiKey = \"k\"\napikey = \"canary\"\n", "line 3, column 1: unknown setting; did you mean apiKey?"),
-            ("[a]\nshaKeycanary = 1\n", "line 2, column 1: unknown setting; known are"),
+            ("[a]\nshaKeycanary = 1\n", "line 2, column 1: unknown setting; known settings are"),
             ("[a]\napiPasswordcan = 1\n", "line 2, column 1: unknown setting; did you mean apiPassword?"),
             ("[a]\napiKey = 5\n", "line 2, column 10: apiKey must be a quoted string"),
             ("[a]\napiKey = 4111111111111111\n", "line 2"),
-            ("[a]\ncolour = \"canary\"\n", "line 2, column 1: unknown setting; known are baseUrl, enterpriseBaseUrl"),
+            (
+                "[a]\ncolour = \"canary\"\n",
+                "line 2, column 1: unknown setting; known settings are baseUrl, enterpriseBaseUrl",
+            ),
             ("baseUrl = \"x\"", "line 1, column 1: expected a profile such as [staging]"),
         ] {
             let problem = only(text).to_string();

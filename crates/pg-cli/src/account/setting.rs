@@ -26,7 +26,7 @@ pub(crate) enum Setting {
 }
 
 impl Setting {
-    /// All of them, in the order in which they are stored.
+    /// All settings, in the order in which they are stored.
     pub(crate) const ALL: [Self; 9] = [
         Self::BaseUrl,
         Self::EnterpriseBaseUrl,
@@ -54,7 +54,7 @@ impl Setting {
         }
     }
 
-    /// Returns the member of a profile, which is also its name in the list of a sandbox's merchants.
+    /// Returns the name of the setting in a profile and in the list of a sandbox's merchants.
     pub(crate) const fn member(self) -> &'static str {
         match self {
             Self::BaseUrl => "baseUrl",
@@ -84,12 +84,12 @@ impl Setting {
         }
     }
 
-    /// Whether it is secret.
+    /// Whether its value is secret.
     pub(crate) const fn is_secret(self) -> bool {
         !matches!(self, Self::BaseUrl | Self::EnterpriseBaseUrl | Self::Dialect)
     }
 
-    /// Returns a placeholder where nothing is sent; it cannot be mistaken for a real value.
+    /// Returns a placeholder for requests that are not sent; it cannot be mistaken for a real value.
     pub(crate) const fn placeholder(self) -> &'static str {
         match self {
             // The domain `invalid` exists nowhere (RFC 2606).

@@ -1,4 +1,4 @@
-//! The details of an account as flags and as members of a profile: the same ones, with the same names.
+//! The details of an account, as flags and as members of a profile. Both have the same details under the same names.
 
 use pg_model::Secret;
 
@@ -33,8 +33,7 @@ pub(super) struct Values {
     #[arg(long, value_name = "KEY")]
     account_updater_key: Option<String>,
     #[arg(long, value_name = "NAME|FILE", help = format!(
-        "{}. Default: sandbox for an http address on this machine, documented (no assumptions) for any other \
-         [env: PG_DIALECT]",
+        "{}. Default: sandbox for an http address on this machine, documented (no assumptions) for any other address [env: PG_DIALECT]",
         super::dialect::help("How replies are read where the documents leave something open"),
     ))]
     pub(super) dialect: Option<String>,

@@ -40,7 +40,7 @@ Examples:
 
 {}
 
-`pg methods SERVICE/METHOD` shows what a method takes.
+`pg methods SERVICE/METHOD` shows the parameters of a method.
 
 Exit codes: 0 done, 1 refused or declined, 2 misuse, 3 no reply and nothing was executed: not reachable, or a reading method \
 that was interrupted, 4 outcome unknown: the reply is missing or unreadable, or it refuses a payment, capture, cancellation or refund for a reason \
@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     /// The method, such as token/lookup
     #[arg(value_name = "SERVICE/METHOD")]
     method: String,
-    /// Its parameters, not URL-encoded; credentials and signature are added
+    /// The method's parameters, not URL-encoded; pg adds the credentials and the signature
     #[arg(value_name = "name=value")]
     parameters: Vec<String>,
     /// Asks the service for XML instead of JSON; the output is still JSON
@@ -61,10 +61,10 @@ pub(crate) struct Arguments {
     /// Prints a curl command with the real credentials, and sends nothing; masked with --dry-run
     #[arg(long)]
     curl: bool,
-    /// Skips the checks of parameters, for rules that the service has changed
+    /// Sends the parameters unchecked, for rules that the service has changed
     #[arg(long)]
     unchecked: bool,
-    /// Prints status, headers and basis of each request and reply on stderr, masked
+    /// Prints the status, headers and basis of each request and reply on stderr, masked
     #[arg(long, short)]
     verbose: bool,
     /// Time limit for connecting, sending and receiving together
@@ -118,7 +118,8 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         verbose: arguments.verbose,
         json,
     };
-    // While the reply is awaited, only the data needed to read it is held; what it may not show, as hashes.
+    // While the reply is awaited, only the data needed to read it is held. Secrets that the reply must not show are
+    // held as hashes.
     let can_decrypt = details.get(Setting::ApiKey).is_some();
     drop(details);
     if info.credentials == AuthScheme::Session {
@@ -136,7 +137,7 @@ fn on_this_machine(request: &http::Request<Bytes>) -> bool {
     host == "localhost" || host.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
 }
 
-/// The account updater key belongs to the account, so it is added to requests.
+/// The key of the account updater belongs to the account, so it is added to requests.
 fn add_updater_key(info: &MethodInfo, given: &mut Given, details: &Details) {
     const NAME: &str = "accountUpdaterKey";
     if let (Some(_), None, Some(key)) =
@@ -151,7 +152,7 @@ fn form(request: &http::Request<Bytes>) -> impl Iterator<Item = (String, String)
     form_urlencoded::parse(request.body()).map(|(name, value)| (name.into_owned(), value.into_owned()))
 }
 
-/// Returns a masked value for display. An unknown name may be a mistyped one whose value is secret.
+/// Returns a masked value for display. An unknown name may be the mistyped name of a secret.
 fn shown(name: &str, value: &str) -> String {
     if argument::is_secret(name) && !pg_model::METHODS.iter().any(|info| info.field(name).is_some()) {
         return "***".to_owned();

@@ -1,7 +1,7 @@
 //! `pg completions`: scripts for the shells.
 //!
-//! clap knows commands and flags. Methods, parameters, scenarios and profiles are known to `pg` itself: the scripts for bash,
-//! zsh and fish ask `pg completions -- LINE` for them, so a script stays valid when a table or a profile changes.
+//! clap knows commands and flags. Only `pg` itself knows methods, parameters, scenarios and profiles: the scripts for
+//! bash, zsh and fish ask `pg completions -- LINE` for them, so a script stays valid when a table or a profile changes.
 
 mod candidates;
 
@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     /// The shell
     #[arg(required = true)]
     shell: Option<Shell>,
-    /// The command line up to the cursor: prints what its last word may become, with a description behind a tab
+    /// The command line up to the cursor: prints completions of its last word, each with a description after a tab
     #[arg(last = true, hide = true, exclusive = true)]
     line: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! `pg config`: profiles, which are named accounts in a file that only its owner may read.
+//! `pg config`: profiles, which are named accounts in a file that only its owner can read.
 
 mod check;
 mod edit;
@@ -21,7 +21,7 @@ use crate::{
 
 /// Shows and writes profiles: named accounts that --profile selects
 ///
-/// Secrets are never printed, and the file is readable only for its owner. Flags and the environment take precedence over a
+/// Secrets are never printed, and only its owner can read the file. Flags and the environment take precedence over a
 /// profile.
 #[derive(clap::Args)]
 #[command(
@@ -49,13 +49,13 @@ pub(crate) struct Arguments {
 
 #[derive(clap::Subcommand)]
 enum What {
-    /// Shows the settings that apply and where each comes from, or one profile; secrets are masked
+    /// Shows the settings that apply and the source of each, or one profile; secrets are masked
     #[command(after_help = "Examples:\n  pg config show\n  pg config show staging\n  pg config show --json")]
     Show {
         /// The profile; without it, the settings that apply now
         #[arg(value_name = "PROFILE")]
         profile: Option<String>,
-        /// The same, as other commands take it
+        /// The same flag, with the name that other commands use
         #[arg(long = "profile", value_name = "PROFILE", hide = true, conflicts_with = "profile")]
         named: Option<String>,
     },
@@ -97,7 +97,7 @@ Examples:
         /// The profile; without it, all
         #[arg(value_name = "PROFILE")]
         profile: Option<String>,
-        /// The same, as other commands take it
+        /// The same flag, with the name that other commands use
         #[arg(long = "profile", value_name = "PROFILE", hide = true, conflicts_with = "profile")]
         named: Option<String>,
     },
@@ -198,7 +198,7 @@ fn change(setting: Setting, value: &str) -> Result<(Setting, Option<String>), Fa
 /// Checks a value for a setting.
 ///
 /// # Errors
-/// If it is invalid; the message omits a secret value.
+/// If it is invalid; the message does not contain a secret value.
 fn valid(setting: Setting, value: &str) -> Result<(), String> {
     let member = setting.member();
     if value.chars().any(char::is_control) {

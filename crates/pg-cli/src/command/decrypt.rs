@@ -25,13 +25,14 @@ Examples:
 
 The key is the account's API key (PG_API_KEY).")]
 pub(crate) struct Arguments {
-    /// A URL with data and iv in its query; with --iv, the data itself; - reads it from standard input
+    /// A URL with data and iv in its query, or with --iv the data itself; - reads either from standard input
     #[arg(value_name = "URL|DATA")]
     data: String,
-    /// The initialisation vector, if the data is given alone
+    /// The initialisation vector, if the data is given without a URL
     #[arg(long)]
     iv: Option<String>,
-    /// Prints why decryption fails. Use it on your own machine only: a server that reveals the reason decrypts for others
+    /// Prints why decryption fails. Use it on your own machine only: a server that reveals the reason lets attackers
+    /// decrypt data
     #[arg(long)]
     explain: bool,
     #[command(flatten)]
@@ -40,7 +41,7 @@ pub(crate) struct Arguments {
     account: AccountFlags,
 }
 
-/// What the documents leave open of the cipher (spec 2 §4.2).
+/// The choices that the documents leave open for the cipher (spec 2 §4.2).
 #[derive(clap::Args)]
 #[command(next_help_heading = "Cipher (not documented, so every choice can be changed)")]
 struct Choices {
@@ -60,11 +61,11 @@ struct Choices {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Derivation {
-    /// Its 32 bytes as they are
+    /// The 32 bytes of the key, unchanged
     Verbatim,
-    /// SHA-256 of its bytes
+    /// SHA-256 of the key's bytes
     Sha256,
-    /// The 32 bytes that its 64 hexadecimal digits spell
+    /// The 32 bytes that the key's 64 hexadecimal digits represent
     Hex,
 }
 
@@ -118,8 +119,8 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Decrypts the input without its line breaks. A blank at either end may be a plus sign that a query string has
-/// lost, so it is a part of the data first; then blanks that were copied with it are removed.
+/// Decrypts the input without its line breaks. A blank at either end may be a plus sign that a query string has lost,
+/// so the first attempt keeps it. The second attempt removes blanks, which may have been copied with the data.
 fn decrypt(cipher: &SessionCipher, given: &str, iv: Option<&str>, explain: bool) -> Result<Plaintext, Failure> {
     let whole = given.trim_matches(['\r', '\n']);
     decrypt_exactly(cipher, whole, iv, explain).or_else(|failure| match whole.trim() {
@@ -131,9 +132,10 @@ fn decrypt(cipher: &SessionCipher, given: &str, iv: Option<&str>, explain: bool)
 fn decrypt_exactly(cipher: &SessionCipher, data: &str, iv: Option<&str>, explain: bool) -> Result<Plaintext, Failure> {
     let redirect = match iv {
         Some(_) => None,
-        None => {
-            Some(Redirect::parse(data).map_err(|error| Failure::misuse(format!("{error}; data alone needs --iv")))?)
-        }
+        None => Some(
+            Redirect::parse(data)
+                .map_err(|error| Failure::misuse(format!("{error}; data without a URL needs --iv")))?,
+        ),
     };
     let iv = iv.unwrap_or_default();
     redirect.as_ref().map_or_else(|| cipher.decrypt(data, iv), |redirect| redirect.decrypt(cipher)).map_err(|error| {

@@ -14,8 +14,8 @@ use crate::{
 
 /// Tours the whole service over HTTP, with its own sandbox
 ///
-/// Payments, failures, the account updater with its callback, 3-D Secure, the hosted checkout. Each step shows the
-/// request, masked, and the reply. Exit code 0 only if every step went as expected.
+/// Shows payments, failures, the account updater with its callback, 3-D Secure and the hosted checkout. Each step
+/// prints the request, masked, and the reply. The exit code is 0 only if every step went as expected.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -11,7 +11,7 @@ use crate::{
 
 /// Shows how a signature is computed, with the key and all secrets masked
 ///
-/// If a different shaSignature is given, it also names the common mistake that produces it.
+/// If a different shaSignature is given, also names the common mistake that produces such a signature.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

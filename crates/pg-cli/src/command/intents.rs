@@ -22,14 +22,14 @@ use crate::{
 
 mod sealing;
 
-/// Shows and directs the payments of a fleet (pg-intents)
+/// Shows the payments of a fleet (pg-intents), and tells its workers what to do with them
 ///
 /// The store is a SQLite file, or a PostgreSQL database in a program that was built with the feature postgres.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  pg intents --store intents.sqlite                        all that have not ended
-  pg intents --store intents.sqlite --status ended         those that ended lately
+  pg intents --store intents.sqlite                        all payments that have not ended
+  pg intents --store intents.sqlite --status ended         payments that ended recently
   pg intents --store intents.sqlite --stuck                three or more workers failed
   pg intents --store intents.sqlite show order-7           one payment with its history
   pg intents --store intents.sqlite reconcile order-7      a worker looks it up at once
@@ -43,14 +43,14 @@ pub(crate) struct Arguments {
     /// The store: a SQLite file, or postgres://user@host:port/database
     #[arg(long, value_name = "FILE|URL", env = "PG_INTENTS_STORE", hide_env_values = true)]
     store: String,
-    /// The account, as the store names it: only its payments are shown or directed; resume needs it
+    /// The account, by its name in the store: only its payments are shown or changed; required by resume
     #[arg(long, value_name = "ACCOUNT", global = true)]
     account: Option<String>,
     /// The key file of a sealed store, 64 hexadecimal digits; without it, PG_INTENTS_KEY holds the key. Without a key,
     /// outcomes of sealed payments are not shown
     #[arg(long, value_name = "FILE", global = true)]
     store_key: Option<PathBuf>,
-    /// The file of an older key that payments are still sealed with; repeatable. PG_INTENTS_KEY_OLDER holds such keys,
+    /// The file of an older key with which payments are still sealed; repeatable. PG_INTENTS_KEY_OLDER holds such keys,
     /// separated by white space
     #[arg(long, value_name = "FILE", global = true)]
     store_key_older: Vec<PathBuf>,
@@ -110,7 +110,7 @@ enum Status {
     Ended,
 }
 
-/// A row for people and programs. The saved machine and the payment are not shown.
+/// A row for people and programs, without the saved machine and the payment.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Shown<'a> {
@@ -118,14 +118,14 @@ struct Shown<'a> {
     reference: &'a str,
     kind: &'a str,
     status: &'static str,
-    /// The fingerprint of the key that it is sealed with, if it was not opened.
+    /// The fingerprint of the key that seals the payment, if the payment was not opened.
     #[serde(skip_serializing_if = "Option::is_none")]
     sealed_with: Option<&'a str>,
     outcome: Option<serde_json::Value>,
     owner: Option<&'a str>,
     fence: i64,
     claims: i32,
-    /// Milliseconds until the lease ends or a worker looks again; below zero if it is overdue.
+    /// Milliseconds until the lease ends or a worker looks again; negative if that is overdue.
     due_in_ms: Option<i64>,
     acknowledged: bool,
     created: i64,
@@ -160,7 +160,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
 /// Checks that a store of intents exists in a file.
 ///
 /// # Errors
-/// If it is missing, or is something else.
+/// If there is no file, or it is not a file.
 pub(super) fn check_file(store: &str) -> Result<(), Failure> {
     let path = std::path::Path::new(store);
     if path.is_file() {
@@ -169,7 +169,7 @@ pub(super) fn check_file(store: &str) -> Result<(), Failure> {
     let problem = if path.exists() {
         "it is not a file; a store of intents is a SQLite file or postgres://user@host:port/database".to_owned()
     } else {
-        format!("there is no such file; `pg intents --store {} migrate` makes one", shell::word(store))
+        format!("there is no such file; `pg intents --store {} migrate` creates it", shell::word(store))
     };
     Err(Failure::misuse(format!("{store}: {problem}")))
 }
@@ -317,7 +317,7 @@ async fn direct<S: IntentStore>(
     told(text, json, &serde_json::json!({ "account": account, "reference": reference, "directive": name }))
 }
 
-/// Reports what was done: to programs on standard output, to people on standard error.
+/// Reports what was done: on standard output to programs, on standard error to people.
 fn told(text: &str, json: bool, value: &serde_json::Value) -> Result<Exit, Failure> {
     if json {
         output::json(value)?;
@@ -327,7 +327,7 @@ fn told(text: &str, json: bool, value: &serde_json::Value) -> Result<Exit, Failu
     Ok(Exit::Done)
 }
 
-/// Returns each stop once, with its account.
+/// Returns each reason why sending is stopped once, with its account.
 async fn tell_stops<S: IntentStore>(store: &S, rows: &[IntentRow], told: &mut HashSet<String>) -> Result<(), Failure> {
     let accounts: BTreeSet<&str> = rows.iter().map(|row| &*row.key.account).collect();
     for account in accounts {
@@ -342,7 +342,7 @@ async fn tell_stops<S: IntentStore>(store: &S, rows: &[IntentRow], told: &mut Ha
 
 async fn resume<S: IntentStore>(store: &S, arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
     let Some(account) = arguments.account.as_deref() else {
-        return Err(Failure::misuse("resume needs --account, the account as `pg intents` shows it"));
+        return Err(Failure::misuse("resume needs --account, with the name that `pg intents` shows"));
     };
     let Some(reason) = store.stopped(account).await.map_err(failure)? else {
         return Err(Failure::new(Exit::Refused, format!("{account}: sending is not stopped for this account")));
@@ -413,7 +413,7 @@ pub(super) const fn exit(error: &StoreError) -> Exit {
     }
 }
 
-/// Returns what is wrong with a store that was not opened, and the command that mends it, if there is one.
+/// Returns why a store could not be opened, and the command that corrects it, if there is one.
 pub(super) fn explained(error: &StoreError, store: &str) -> String {
     let StoreError::Older { found, known } = error else { return error.to_string() };
     let tables = if *found == 0 {

@@ -7,8 +7,8 @@ use crate::failure::Failure;
 pub(super) struct Interrupted {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
-    /// Never awaited. A file beyond its quota ends a process that does not handle this signal; a process that handles
-    /// it gets an error from the write, as from a full disk.
+    /// Never awaited. Writing beyond a file size limit ends a process that does not handle this signal. In a process
+    /// that handles it, the write fails with an error, as on a full disk.
     _quota: Option<tokio::signal::unix::Signal>,
 }
 
@@ -49,7 +49,7 @@ impl Interrupted {
     }
 
     pub(super) async fn wait(self) {
-        // If signals are not available, only a kill ends the process.
+        // If signals are not available, only killing the process ends it.
         drop(tokio::signal::ctrl_c().await);
     }
 }

@@ -34,12 +34,12 @@ use crate::{
 /// Receives callbacks and redirects, confirms them, and forwards callbacks to your shop
 ///
 /// Callbacks are unsigned, so each is confirmed: a batch by retrieving its result, a payment by looking it up. Data of
-/// the card form is decrypted and marked as unauthenticated. Each address ends in a token that cannot be guessed; pass
-/// it as the callback URL of a request, or use --register: a running sandbox then sends its callbacks here whatever URL
-/// a request names, and resends those that are not acknowledged. With --forward-to each callback is forwarded with its
-/// headers and body, and the service gets the status that your shop returned: a failed forward is not acknowledged.
-/// Runs until it is interrupted. It accepts plain HTTP only; put a proxy with a certificate in front of it if the
-/// service is on another machine.
+/// the card form is decrypted and marked as unauthenticated. Each address ends in a token that cannot be guessed. Pass
+/// the address as the callback URL of a request, or use --register: a running sandbox then sends its callbacks here,
+/// whatever URL a request names, and resends callbacks that are not acknowledged. With --forward-to, each callback is
+/// forwarded with its headers and body, and the service gets the status that your shop returned, so a failed forward is
+/// not acknowledged. Runs until it is interrupted. Accepts plain HTTP only: if the service is on another machine, put a
+/// proxy with a certificate in front.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -50,7 +50,7 @@ Examples:
   pg listen --register --forward-to http://localhost:8000/callbacks
   pg listen --json | jq .confirmed
 
-Ctrl-C ends it with exit code 0.")]
+Ctrl-C ends the command with exit code 0.")]
 pub(crate) struct Arguments {
     /// The port; 0 picks a free port
     #[arg(long, value_name = "PORT", default_value_t = 8490)]
@@ -58,16 +58,16 @@ pub(crate) struct Arguments {
     /// The address of this machine to listen on
     #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     bind: IpAddr,
-    /// The public address that its URLs begin with, for the service and for browsers
+    /// The public address with which all URLs begin, for the service and for browsers
     #[arg(long, value_name = "URL", value_parser = |text: &str| BaseUrl::parse(text).map_err(|error| error.to_string()))]
     public_url: Option<BaseUrl>,
     /// 32 hexadecimal digits from which all URLs are derived; an earlier run printed them
     #[arg(long, value_name = "TOKEN")]
     token: Option<String>,
-    /// Forwards each callback to this address; the service gets the status that it returns
+    /// Forwards each callback to this address; the service gets the status that the address returns
     #[arg(long, value_name = "URL", value_parser = Target::parse)]
     forward_to: Option<Target>,
-    /// Registers its callback URLs for an account of a running sandbox (default: main) until it ends
+    /// Registers the callback URLs for an account of a running sandbox (default: main) until this command ends
     #[arg(long, value_name = "ACCOUNT", num_args = 0..=1, default_missing_value = "main")]
     register: Option<String>,
     /// How many times the sandbox resends a callback that is not acknowledged; with --register only
@@ -130,7 +130,7 @@ struct Place<'a> {
     address: SocketAddr,
     public: Option<&'a BaseUrl>,
     token: Option<&'a str>,
-    /// The sandbox to which the addresses are registered.
+    /// The sandbox at which the addresses are registered.
     registered: Option<&'a Registered>,
 }
 
@@ -166,7 +166,7 @@ async fn forward(place: &Place<'_>, target: Target, confirming: &Confirming, jso
         Some(base) => base.clone(),
         None => BaseUrl::parse(&format!("http://{local}")).map_err(|error| Failure::misuse(error.to_string()))?,
     };
-    // It opens no port: only its URLs are used, and requests go to this program's own server.
+    // This receiver opens no port: only its URLs are used, and requests go to this program's own server.
     let addresses = Addresses::open(&Receiver::nested(&base, ReceiverLimits::default()), place.token, true)?;
     place.tell(&addresses, json).await?;
     confirming.tell();
@@ -183,8 +183,8 @@ async fn forward(place: &Place<'_>, target: Target, confirming: &Confirming, jso
     }
 }
 
-/// Handles one notification after the other. Up to 256 wait; further ones are refused with 503. A callback that is not
-/// confirmed and shown within five seconds is refused too, but still shown.
+/// Handles one notification after the other. Up to 256 notifications wait; further ones are refused with 503. A
+/// callback that is not confirmed and shown within five seconds is refused too, but it is still shown.
 async fn listen(
     receiver: &mut Receiver,
     addresses: &Addresses,
@@ -210,6 +210,6 @@ fn show(event: &Event, json: bool) -> Result<(), Failure> {
             .map_or_else(String::new, |record| format!("\n{}", indented(&pg_model::json::escape_invisible(record))));
         event.headline() + &record
     };
-    // The callback was acknowledged, so it is not sent again.
+    // The callback was acknowledged, so the service does not send it again.
     output::news(&text).inspect_err(|_| output::say(&format!("pg: not printed: {}", event.headline())))
 }

@@ -13,12 +13,12 @@ use crate::{
     reference,
 };
 
-/// Shows the methods of the service, or the parameters of one
+/// Shows the methods of the service, or the parameters of one method
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   pg methods                             all methods, by service
-  pg methods transaction/authSessionKey  the parameters of one, with lengths, defaults and sources
+  pg methods transaction/authSessionKey  its parameters, with lengths, defaults and sources
   pg methods --json                      the whole reference for programs")]
 pub(crate) struct Arguments {
     /// The method, such as token/lookup

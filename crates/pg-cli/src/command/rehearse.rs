@@ -33,7 +33,7 @@ Examples:
   pg rehearse drills                          lists the drills
 
 Exit codes: 0 no failure at or above the threshold, 1 failures, 2 invalid plan or options, 3 the integration could not be \
-run, 4 the result is incomplete: interrupted, or a report or the standard output could not be written."
+run, 4 the result is incomplete: the run was interrupted, or a report or standard output could not be written."
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -209,7 +209,7 @@ fn rehearse(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
 /// Returns the first word of each line except comments.
 fn baseline(path: &Path) -> Result<Vec<String>, Failure> {
     let text = argument::read_file(path).map_err(|error| {
-        Failure::misuse(format!("{} cannot be read: {error}; --write-baseline writes one", path.display()))
+        Failure::misuse(format!("{} cannot be read: {error}; --write-baseline creates a baseline file", path.display()))
     })?;
     let words = text.lines().filter_map(|line| line.split('#').next()?.split_whitespace().next());
     Ok(words.map(ToOwned::to_owned).collect())

@@ -1,4 +1,4 @@
-//! Files for the results of a command that takes long.
+//! Files for the results of a long-running command.
 
 use std::{
     fs,
@@ -8,7 +8,7 @@ use std::{
 
 use crate::failure::{Exit, Failure};
 
-/// Fails if a file certainly cannot be written: checked before the work whose result it is for.
+/// Fails if a file certainly cannot be written. Checked before the work whose result goes to the file.
 ///
 /// # Errors
 /// Names the file and the reason.
@@ -31,7 +31,7 @@ pub(super) fn check(path: &Path) -> Result<(), Failure> {
 /// Writes a result.
 ///
 /// # Errors
-/// With the exit code of a result that is lost.
+/// If it cannot be written, with the exit code of a lost result.
 pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
     fs::write(path, text)
         .map_err(|error| Failure::new(Exit::Unknown, format!("{} cannot be written: {error}", path.display())))

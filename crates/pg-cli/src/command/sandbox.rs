@@ -36,9 +36,9 @@ use crate::{
 
 /// Serves a sandbox of the whole service until it is interrupted, or controls a running one
 ///
-/// Its credentials are published and valid nowhere else. With --json the first line of output is
-/// {"baseUrl": …, "enterpriseBaseUrl": …, "merchants": […]}. Credentials of a config file are not printed. The subcommands
-/// control a running sandbox.
+/// The credentials of the built-in accounts are public, and valid nowhere else. Credentials of a config file are not
+/// printed. With --json the first line of output is {"baseUrl": …, "enterpriseBaseUrl": …, "merchants": […]}. The
+/// subcommands control a running sandbox.
 #[derive(clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -50,9 +50,9 @@ Examples:
   pg sandbox --config merchants.toml              more accounts
   pg sandbox --public-url https://pay.shop.test   customers come through a proxy
   pg sandbox --certificate-authority ca.pem       callbacks trust your own authority
-  pg sandbox --dialect operator.toml              replies like your operator's service
+  pg sandbox --dialect operator.toml              replies like those of your operator's service
 
-Control a sandbox that runs:
+Control a running sandbox:
   pg sandbox faults add transaction/auth drop-reply
   pg sandbox clock advance 31m
   pg sandbox list transactions
@@ -79,23 +79,23 @@ pub(crate) struct Arguments {
     /// hexadecimal digits, or PG_STORE_KEY_COMMAND holds a command that prints them
     #[arg(long, value_name = "FILE")]
     store_key: Option<PathBuf>,
-    /// The file of an older key that records of a PostgreSQL store are still sealed with; repeatable. PG_STORE_KEY_OLDER and
-    /// PG_STORE_KEY_OLDER_COMMAND hold or print such keys, separated by white space
+    /// The file of an older key with which records of a PostgreSQL store are still sealed; repeatable.
+    /// PG_STORE_KEY_OLDER holds such keys, or PG_STORE_KEY_OLDER_COMMAND holds a command that prints them, separated by
+    /// white space
     #[arg(long, value_name = "FILE")]
     store_key_older: Vec<PathBuf>,
-    /// Seals every record of a PostgreSQL store with its newest key before it serves; the older keys are then no longer
+    /// Before serving, seals every record of a PostgreSQL store with its newest key; the older keys are then no longer
     /// needed
     #[arg(long)]
     reseal: bool,
-    /// A file of accounts; they are added to the built-in ones or replace those of the same name; at most
-    /// 256 KiB
+    /// A file of accounts, at most 256 KiB. They are added to the built-in accounts, or replace those of the same name
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Allows other machines and proxies to use the control interface, which shows credentials and changes the clock.
     /// They send the token in PG_CONTROL_TOKEN, at least 16 characters, as a bearer token or as a password
     #[arg(long)]
     control_from_anywhere: bool,
-    /// An allowed host name of the sandbox, besides localhost and IP addresses; repeatable
+    /// A host name under which the sandbox may be called, besides localhost and IP addresses; repeatable
     #[arg(long, value_name = "NAME", value_parser = host_name)]
     control_host: Vec<String>,
     /// The address for customers' browsers, if it differs from the address for requests
@@ -117,20 +117,21 @@ pub(crate) struct Arguments {
     /// doubled each time
     #[arg(long, value_name = "NUMBER", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=9))]
     callback_retries: u32,
-    /// Maximum number of connections from one address, this machine included; default: 256, and no limit for this machine
+    /// Maximum number of connections from one address, this machine included. Default: 256, and no limit for this
+    /// machine
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     connections_per_address: Option<u32>,
-    /// What is written to standard error: warnings for people, or one JSON object a line for each request, call,
-    /// callback, and loss of the store
+    /// The format of standard error: warnings for people, or one JSON object per line for each request, call, callback,
+    /// and loss of the store
     #[arg(long, value_name = "FORMAT", value_enum, default_value = "text")]
     log_format: log::Format,
     #[arg(long, value_name = "NAME|FILE", help = format!(
-        "{}; default: sandbox. Clients need the same one",
+        "{}; default: sandbox. Clients need the same dialect",
         dialect::help("The dialect, which decides what the documents leave open"),
     ))]
     dialect: Option<String>,
-    /// The JavaScript decoder for the inspector; default: target/pg-wasm of the build that this program comes from, if
-    /// `cargo xtask wasm` has built it
+    /// The folder of the JavaScript decoder for the inspector. Default: target/pg-wasm of the repository from which
+    /// this program was built, if `cargo xtask wasm` has built it
     #[arg(long, value_name = "FOLDER")]
     wasm_package: Option<PathBuf>,
 }
@@ -145,7 +146,7 @@ fn host_name(text: &str) -> Result<String, String> {
     }
 }
 
-/// A URL without a path, because links between pages have no base path.
+/// Checks that a URL has no path, because links between pages have no base path.
 fn public_url(text: &str) -> Result<String, String> {
     let base = BaseUrl::parse(text).map_err(|error| error.to_string())?;
     let path = base.as_str().split_once("://").and_then(|(_, rest)| rest.split_once('/'));
@@ -246,14 +247,14 @@ fn serve(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
 fn serve_telling(arguments: &Arguments, json: bool, talk: &log::Talk) -> Result<Exit, Failure> {
     let merchants = match &arguments.config {
         Some(path) => config_file::read_merchants(path).and_then(Merchants::with).map_err(|error| match error {
-            // This error names the file itself.
+            // This error already names the file.
             ConfigFileError::Io(..) => Failure::misuse(error.to_string()),
             _ => Failure::misuse(format!("{}: {error}", path.display())),
         })?,
         None => Merchants::default(),
     };
     if !arguments.listen.ip().is_loopback() {
-        talk.warn("other machines can reach this sandbox, and its credentials are published");
+        talk.warn("other machines can reach this sandbox, and its credentials are public");
     }
     if arguments.private_networks {
         talk.warn("every client of this sandbox can make it post into private networks");
@@ -284,14 +285,14 @@ fn serve_telling(arguments: &Arguments, json: bool, talk: &log::Talk) -> Result<
     })
 }
 
-/// Whether arguments, which may be wrong, ask for a log of JSON.
+/// Whether the arguments, which may be invalid, ask for a log in JSON.
 pub(crate) fn logs_as_json(arguments: impl Iterator<Item = OsString>) -> bool {
     let arguments: Vec<OsString> = arguments.collect();
     arguments.windows(2).any(|pair| pair[0] == "--log-format" && pair[1] == "json")
         || arguments.iter().any(|argument| argument == "--log-format=json")
 }
 
-/// Logs that the arguments are wrong.
+/// Logs that the arguments are invalid.
 pub(crate) fn log_misuse(message: &str) {
     if let Ok(talk) = log::Talk::start(log::Format::Json) {
         talk.failed(Failure::misuse(message));
@@ -333,7 +334,7 @@ struct Up<'a> {
     public_url: Option<&'a str>,
 }
 
-/// The details that a program needs to use the sandbox.
+/// The details with which a program can use the sandbox.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Facts<'a> {
@@ -364,7 +365,7 @@ impl Up<'_> {
         }
     }
 
-    /// Returns the output consists of comments and exports of the first account, so that it can be pasted into a shell.
+    /// Prints comments, and exports for the first account, so that the output can be pasted into a shell.
     fn page(&self, paint: Paint) -> String {
         let base = self.base_url();
         let mut lines = vec![

@@ -44,7 +44,7 @@ impl ToSign {
     /// Returns the parameters and the key.
     ///
     /// # Errors
-    /// If a parameter is invalid, or a needed setting of the account is missing.
+    /// If a parameter is invalid, or a required setting of the account is missing.
     pub(super) fn read(self) -> Result<(Given, ShaKey), Failure> {
         let mut given = Given::read(&self.parameters)?;
         let details = Details::gather(self.account)?;

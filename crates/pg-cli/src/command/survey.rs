@@ -26,7 +26,7 @@ use crate::{
     transport::RedactingTransport,
 };
 
-/// Finds out with harmless requests how a service behaves where its documents leave something open
+/// Finds out, with harmless requests, how a service behaves where its documents leave something open
 ///
 /// Reports each open point with the evidence, and writes a dialect file for clients, for `pg sandbox --dialect` and for
 /// all other commands with --dialect. Nothing is charged without --with-payments.
@@ -38,16 +38,15 @@ Examples:
   pg survey --staging staging.example --with-payments --cards cards.txt --write own.toml
   pg survey --staging staging.example --against own.toml   exit code 1 if anything has changed
 
-A file of cards has a line for each: its role, number, expiry and CV2, such as
+A file of cards has a line for each card: its role, number, expiry date and CV2, such as
   approved 4000000000001000 12/30 123
 Roles: approved, declined, insufficient-funds, challenge, not-enrolled.
 
---staging is required unless the address begins with http and is on this machine. The survey sends at most 100 requests a \
+--staging is required unless the address is plain http on this machine. The survey sends at most 100 requests a \
 minute, stops when the service refuses the credentials, and sends a wrong password only with --with-wrong-password. \
 Ctrl-C ends it with a partial report. Guide: docs/guide/survey.md.
 
-Exit codes: 0 done, 1 the service differs from --against, charges a used reference again or refused the account, 2 misuse, \
-3 the service was not reached, or an interruption, 4 an interruption after a test payment that has no reply, or a result could not be written.")]
+Exit codes: 0 done, 1 the service differs from --against, charges a used reference again or refuses the account, 2 misuse, 3 not reachable or interrupted, 4 interrupted after a test payment that has no reply, or a result could not be written.")]
 pub(crate) struct Arguments {
     /// Confirms that an address is a staging environment: host, host:port or the whole base URL; repeatable
     #[arg(long, value_name = "ADDRESS")]
@@ -58,13 +57,13 @@ pub(crate) struct Arguments {
     /// Makes payments, captures and refunds with the test cards, and stores a card
     #[arg(long)]
     with_payments: bool,
-    /// Sends one request with a wrong password; it counts towards a lockout
+    /// Sends one request with a wrong password, which counts towards a lockout
     #[arg(long)]
     with_wrong_password: bool,
     /// File of test cards, or - for standard input [env: PG_SURVEY_CARDS]
     #[arg(long, value_name = "FILE")]
     cards: Option<String>,
-    /// A test card as ROLE=@FILE or ROLE=-; on the command line (`approved=NUMBER MM/YY CV2`) others can see it
+    /// A test card as ROLE=@FILE or ROLE=-. As `approved=NUMBER MM/YY CV2` on the command line, other users can see it
     #[arg(long = "card", value_name = "ROLE=CARD")]
     card: Vec<String>,
     /// Currency of payments
@@ -73,14 +72,14 @@ pub(crate) struct Arguments {
     /// Maximum number of requests per minute; choose fewer if other programs use the account
     #[arg(long, value_name = "NUMBER", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100))]
     per_minute: u32,
-    /// Compares with this dialect instead of the sandbox's; exit code 1 if the service differs
+    /// Compares the service with this dialect instead of the sandbox's; exit code 1 if the service differs
     #[arg(long, value_name = "NAME|FILE")]
     against: Option<String>,
     /// Writes the dialect of the service to this file, and overwrites it
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
-    /// File that remembers requests and failed logins between surveys, so that a second one stays within the limit too
-    /// [default: beside the file of --write, with .throttle at its end]
+    /// File that remembers requests and failed logins between surveys, so that a second survey stays within the limit
+    /// too [default: beside the file of --write, with .throttle at its end]
     #[arg(long, value_name = "FILE")]
     throttle: Option<PathBuf>,
     /// Name of the written dialect
@@ -137,7 +136,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     exit(&report.ending, error, differs, arguments.with_payments)
 }
 
-/// A code of another form, or one that no service has, makes the service's error a finding about something else.
+/// With a malformed or unsupported code, the service's error would not answer the survey's question.
 fn currency(code: &str) -> Result<String, String> {
     if Currency::from(code).exponent().is_some() {
         return Ok(code.to_owned());
@@ -145,7 +144,7 @@ fn currency(code: &str) -> Result<String, String> {
     Err("expected a currency of ISO 4217 in capital letters, such as GBP".to_owned())
 }
 
-/// Refuses to overwrite a file that the survey reads, or to write two things to one file.
+/// Refuses to overwrite a file that the survey reads, and to write two results to one file.
 fn check_files(arguments: &Arguments) -> Result<(), Failure> {
     let files = [
         ("--write", arguments.write.as_deref()),
@@ -188,7 +187,7 @@ fn resumed(survey: Survey, path: &Path) -> Result<Survey, Failure> {
     }
 }
 
-/// Version 3, and version 5 where its details are known.
+/// Returns version 3, and version 5 if its details are known.
 fn account(details: &Details) -> Result<Account, Failure> {
     let account = details.account(AuthScheme::Signed, Encoding::Json)?;
     let version_5 = [Setting::EnterpriseBaseUrl, Setting::EnterpriseApiKey, Setting::EnterpriseApiPassword];
@@ -216,8 +215,8 @@ fn announce(survey: &Survey, account: &Account) {
     ));
 }
 
-/// Writes the dialect and shows the report. A survey that has found nothing writes nothing, since the file may hold the
-/// findings of an earlier one.
+/// Writes the dialect and shows the report. A survey without findings writes nothing, since the file may hold the
+/// findings of an earlier survey.
 fn finish(
     survey: &Survey,
     report: &Report,

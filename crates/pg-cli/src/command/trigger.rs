@@ -29,9 +29,9 @@ pub(in crate::command) use scenario::ALL;
 
 /// Plays a complete scenario against a sandbox: a decline, a lost reply, a 3-D Secure challenge, an updater batch
 ///
-/// Prints each step with its requests, their status and basis, and ends with the ledger. It uses the running sandbox,
-/// where you can inspect the result; some scenarios add a fault or advance the clock, and say so. With --standalone it
-/// starts a separate sandbox. Exit code 0 if every step went as expected, 1 if not.
+/// Prints each step with its requests, their status and basis, and at the end the ledger. Uses the running sandbox,
+/// where you can inspect the result. Some scenarios add a fault or advance the clock, and say so. With --standalone,
+/// starts a separate sandbox. The exit code is 0 if every step went as expected, and 1 if not.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -50,10 +50,10 @@ pub(crate) struct Arguments {
     /// The account that pays; most scenarios need raw card numbers
     #[arg(long, value_name = "ACCOUNT", default_value = "main")]
     merchant: String,
-    /// The order's reference; generated if not given
+    /// The order's reference; generated if it is not given
     #[arg(long, value_name = "REFERENCE")]
     reference: Option<String>,
-    /// Where the sandbox sends callbacks, instead of to this command
+    /// The URL to which the sandbox sends callbacks, instead of to this command
     #[arg(long, value_name = "URL", value_parser = listen_address::url)]
     callback_url: Option<String>,
     #[arg(

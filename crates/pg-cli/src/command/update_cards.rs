@@ -48,10 +48,10 @@ const HOUR: Duration = Duration::from_secs(60 * 60);
 
 /// Updates the stored cards of a file through the account updater
 ///
-/// Duplicates are skipped, the rest is submitted in batches within the throttle, and each card key gets a row with the
-/// service's result. The state is kept in FILE.pg-state: stop the command at any moment, even by force, and the same
-/// command resumes without submitting anything twice. A batch that the service may or may not have accepted is reported
-/// at the end; with --listen the service's callback settles it.
+/// Skips duplicates, submits the other card keys in batches within the throttle, and writes a row with the service's
+/// result for each. The state is kept in FILE.pg-state: you can stop the command at any moment, even by force, and run
+/// it again to resume without submitting anything twice. A batch that the service may or may not have accepted is
+/// reported at the end; with --listen, the service's callback settles it.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -68,10 +68,10 @@ pub(crate) struct Arguments {
     /// stdin, at most 1 GiB, and such a run cannot be resumed
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Where results go, - for stdout [default: FILE.results.csv or .json; - when FILE is -]
+    /// The file for the results, - for stdout [default: FILE.results.csv or .json; - when FILE is -]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// How results are written [default: by the name of the output, else csv; json with --json]
+    /// The format of the results [default: by the name of the output, else csv; json with --json]
     #[arg(long, value_enum)]
     format: Option<Format>,
     /// Listens for callbacks on this address: batches are retrieved sooner, and doubtful ones are settled
@@ -93,14 +93,14 @@ pub(crate) struct Arguments {
     /// The account's name in the fleet that uses --store (`Account::identity`)
     #[arg(long, value_name = "NAME", requires = "store")]
     identity: Option<String>,
-    /// Resubmits batches that the service may have accepted already; it may then have them twice
+    /// Resubmits batches that the service may already have accepted; the service may then have them twice
     #[arg(long)]
     submit_again: bool,
     /// Discards the stored state and starts again, overwriting earlier results
     #[arg(long)]
     restart: bool,
-    /// Confirms that the earlier run was for this account, although the service's address has changed since; a run cannot
-    /// be resumed under another account, which would not find its batches
+    /// Confirms that the earlier run was for this account, although the service's address has changed since. A run
+    /// cannot be resumed under another account, which would not find the run's batches
     #[arg(long)]
     same_account: bool,
     /// Card keys per batch; one unknown key makes the service refuse its whole batch
@@ -118,7 +118,7 @@ pub(crate) struct Arguments {
     /// How long to wait for a callback that settles a doubtful batch; the service takes about a day
     #[arg(long, value_name = "HOURS", default_value_t = 26, requires = "listen", value_parser = clap::value_parser!(u32).range(..=8_760))]
     doubt: u32,
-    /// How many times in a row the service may be unreachable before the run ends; it can be resumed
+    /// How many times in a row the service may be unreachable before the run ends; the run can be resumed
     #[arg(long, value_name = "N", default_value_t = 30)]
     attempts: u32,
     /// Time limit of a request
@@ -132,10 +132,10 @@ pub(crate) struct Arguments {
 struct Ready {
     input: Input,
     keeper: Keeper,
-    /// Its content when it was read.
+    /// Its content when the file was read.
     state: State,
     results: Results,
-    /// Hours for which a callback is waited for that settles a doubt.
+    /// How many hours to wait for a callback that settles a doubt.
     doubt: u32,
     /// The state belongs to this account, whatever address it was saved for.
     same_account: bool,
@@ -164,7 +164,7 @@ pub(crate) fn run(mut arguments: Arguments, json: bool) -> Result<Exit, Failure>
 }
 
 impl Arguments {
-    /// Returns the state that an earlier run has stored, or a new one; and whether it is an old one.
+    /// Returns the state that an earlier run has stored, or a new state; and whether it was stored.
     fn state(&self, input: &Input, api_key: &str, json: bool) -> Result<(State, bool), Failure> {
         let output = self.output.clone().unwrap_or_else(|| self.usual_output(input, json));
         if let Some(path) = input.path() {
@@ -205,7 +205,7 @@ impl Arguments {
         })?;
         let results = Results::begin(target, state.format, state.written).inspect_err(|_| {
             if !is_old {
-                // Nothing was sent, so no run needs it.
+                // Nothing was sent, so no later run needs the state.
                 drop(keeper.forget());
             }
         })?;

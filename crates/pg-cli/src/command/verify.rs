@@ -9,9 +9,9 @@ use crate::{
     output,
 };
 
-/// Checks a signature; if it is invalid, names the usual mistake that produces it
+/// Checks a signature; if it is invalid, names the common mistake that produces such a signature
 ///
-/// Exit code 0 if the signature is valid, 1 if it is invalid.
+/// The exit code is 0 if the signature is valid, and 1 if it is invalid.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

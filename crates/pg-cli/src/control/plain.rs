@@ -31,7 +31,7 @@ async fn exchange(request: Request<Bytes>) -> Result<Response<Bytes>, TransportE
     let stream = stream.await.map_err(|error: io::Error| no_connection(error.into()))?;
     let (mut sender, connection) =
         http1::handshake(TokioIo::new(stream)).await.map_err(|error| no_connection(error.into()))?;
-    // Ends with the connection; the sender gets the same error.
+    // The task ends with the connection. The sender gets the same error.
     let driving = tokio::spawn(connection);
     let request = in_origin_form(request, &uri, &authority).map_err(|error| no_connection(error.into()))?;
     let broken = |error: hyper::Error| TransportError::MaybeSent(TransportErrorKind::Connection(error.into()));

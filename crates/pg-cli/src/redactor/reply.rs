@@ -1,4 +1,5 @@
-//! Replies: JSON, other texts, and headers. What the client reads by its name keeps its name and its short codes.
+//! Redacts replies: JSON, other texts, and headers. Fields that the client reads by name keep their names and short
+//! codes.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -8,7 +9,8 @@ use serde::de::IgnoredAny;
 
 use super::{LONGEST_WORD, Redactor, shown};
 
-/// Fields with codes, amounts, keys and references, which programs compare: a CV2 that is in one by chance stays.
+/// Fields with codes, amounts, keys and references, which programs compare. If one contains a CV2 by chance, it is
+/// unchanged.
 const CODES: [&str; 26] = [
     "errorCode",
     "errorcode",
@@ -78,7 +80,7 @@ impl Redactor {
         }
     }
 
-    /// Any text but JSON. Names of XML elements stay.
+    /// Redacts any text except JSON. Names of XML elements are kept.
     fn other(&self, body: &[u8]) -> Option<Vec<u8>> {
         let mut places = self.places(body, false);
         places.retain(|place| !is_element_name(body, place) && !is_code_element(body, place));
@@ -107,7 +109,7 @@ impl Redactor {
                 places.retain(|place| !is_name && place.len() > LONGEST_WORD);
             }
             if !is_string {
-                // A number is one word, or part of none.
+                // A number is hidden as a whole or not at all.
                 places.retain(|place| *place == (0..text.len()));
             }
             let Some(hidden) = replaced(text, &places) else { continue };

@@ -1,15 +1,15 @@
-//! A text as its reader sees it, and where each byte stands.
+//! A text as its reader sees it, and the position of each byte.
 
 use std::{borrow::Cow, ops::Range};
 
 /// A text with one kind of encoding removed.
 pub(super) struct View<'a> {
     bytes: Cow<'a, [u8]>,
-    /// Where each byte comes from; empty if they are those of the text.
+    /// The position from which each byte comes; empty if the bytes are those of the text.
     places: Vec<Range<usize>>,
 }
 
-/// The bytes that an encoded form stands for, and its length.
+/// The bytes that an encoded form represents, and the length of that form.
 type Decoded = (Vec<u8>, usize);
 
 impl<'a> View<'a> {
@@ -22,7 +22,7 @@ impl<'a> View<'a> {
         &self.bytes
     }
 
-    /// Returns where a range of the view stands in the text.
+    /// Returns the position in the text of a range of the view.
     pub(super) fn place(&self, range: Range<usize>) -> Range<usize> {
         match (self.places.get(range.start), self.places.get(range.end - 1)) {
             (Some(first), Some(last)) => first.start..last.end,
@@ -88,7 +88,7 @@ fn escape(text: &[u8]) -> Option<Decoded> {
 fn entity(text: &[u8]) -> Option<Decoded> {
     const NAMED: [(&[u8], u8); 5] = [(b"amp", b'&'), (b"lt", b'<'), (b"gt", b'>'), (b"quot", b'"'), (b"apos", b'\'')];
     let inside = text.strip_prefix(b"&")?;
-    // The longest is a number of seven digits.
+    // The longest entity is a number of seven digits.
     let end = inside.iter().take(10).position(|byte| *byte == b';')?;
     let inside = &inside[..end];
     let stands_for = match inside {

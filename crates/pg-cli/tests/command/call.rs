@@ -39,7 +39,7 @@ fn a_parameter_is_given_once() {
     words("call token/lookup cardKey=a cardKey=b --dry-run")
         .run()
         .ends(2)
-        .says("cardKey: must be given once only, found 2 values");
+        .says("cardKey: must be given only once, found 2 values");
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn an_empty_source_does_not_remove_a_setting() {
     config(&file, "set a apiKey=-")
         .run()
         .ends(2)
-        .says("apiKey: standard input is empty; write apiKey= if that is meant");
+        .says("apiKey: standard input is empty; write apiKey= for an empty value");
     config(&file, &format!("set a apiKey=@{}", empty.display())).run().ends(2).says("empty\" is empty");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
     run(&file, "set a apiKey=").ends(0);

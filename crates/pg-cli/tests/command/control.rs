@@ -59,7 +59,7 @@ fn faults_of_every_kind_are_added_met_and_cleared() {
 #[test]
 fn an_account_is_made_used_and_removed() {
     let sandbox = Running::start(&[]);
-    told(&sandbox, "sandbox account list").ends(0).says("make one with `pg sandbox account new`");
+    told(&sandbox, "sandbox account list").ends(0).says("create one with `pg sandbox account new`");
     let made = json_of(&sandbox, "sandbox account new ci-1 --ttl 1h");
     assert_eq!((&made["name"], made["apiKey"].as_str().unwrap().len()), (&json!("ci-1"), 32));
     let exports = told(&sandbox, "sandbox account new ci-2 --like strict")

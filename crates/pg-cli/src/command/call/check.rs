@@ -6,14 +6,14 @@ use pg_model::{Parameters, Rule, Violation, method::MethodInfo};
 
 use crate::{failure::Failure, reference, suggestion};
 
-/// Checks parameters: every rule of the method, names that it does not have, and names that come twice.
+/// Checks parameters against every rule of the method, and rejects unknown and repeated names.
 ///
 /// # Errors
 /// All violations at once; unknown names with the nearest known one.
 pub(super) fn check(info: &MethodInfo, parameters: &Parameters) -> Result<(), Failure> {
     let mut violations = info.check_parameters(parameters);
     for (name, times) in twice(parameters) {
-        let (rule, found) = (Rule::Together("must be given once only"), format!("{times} values"));
+        let (rule, found) = (Rule::Together("must be given only once"), format!("{times} values"));
         violations.push(Violation::of_request(name, rule, found));
     }
     if violations.is_empty() {

@@ -19,12 +19,12 @@ pub(super) fn print(request: &http::Request<Bytes>, masked: bool, json: bool) ->
     if json { output::json(&Whole { curl: &command }) } else { output::data(&command) }
 }
 
-/// `--include` shows the redirect that the card form answers with.
+/// `--include` shows the redirect with which the card form answers.
 fn command(request: &http::Request<Bytes>, masked: bool) -> String {
     let mut command = format!("curl --silent --show-error --include {}", quoted(&request.uri().to_string()));
     for (name, value) in form(request) {
         let value = if masked { shown(&name, &value) } else { value };
-        // curl encodes the text after the first `=` and takes the name as it is.
+        // curl encodes the text after the first `=`, and sends the name unchanged.
         let name: String = form_urlencoded::byte_serialize(name.as_bytes()).collect();
         command.push_str(" \\\n  --data-urlencode ");
         command.push_str(&quoted(&format!("{name}={value}")));

@@ -13,7 +13,7 @@ const WAYS: [(&str, &str, &str); 4] = [
     ("prev_trans_key", "enterprise/transaction_lookup", "trans_key"),
 ];
 
-/// Returns the command, if the request has a key for a lookup. It repeats `account_flags`.
+/// Returns the command, with `account_flags`, if the request has a key for a lookup.
 pub(super) fn command(parameters: &Parameters, account_flags: &str) -> Option<String> {
     let (value, method, name) = WAYS.iter().find_map(|(of, method, name)| {
         parameters.get(of).filter(|value| !value.is_empty()).map(|value| (value, method, name))

@@ -30,11 +30,12 @@ pub(super) fn location(response: &http::Response<Bytes>) -> Option<String> {
     response.status().is_redirection().then(|| String::from_utf8_lossy(location.as_bytes()).into_owned())
 }
 
-/// Decrypts a redirect if the key is known, and explains it by its data, otherwise by its URL.
+/// Explains a redirect by its decrypted data if the key is known, otherwise by its URL.
 pub(super) fn read(account: &Account, location: &str, next_page: &str, can_decrypt: bool) -> Shown {
     let opened = Redirect::parse(location).map(|_| can_decrypt.then(|| account.redirect(location)));
     let (outcome, exit, data) = match opened {
-        // Only the service's own error page is reached without data: the session names no merchant's page.
+        // Only the service's own error page is reached without data, because the session names none of the merchant's
+        // pages.
         Err(_) => ("session-error-page", Exit::Refused, None),
         Ok(Some(Ok(returned))) => data_of(&returned),
         Ok(undecrypted) => {

@@ -83,7 +83,7 @@ impl Call {
         Client::with_transport(account, Watched { http: self.http.clone(), verbose: self.verbose })
     }
 
-    /// Waits for a reply or an interruption, which is reported with the state of the request.
+    /// Waits for a reply or an interruption. Reports an interruption with the state of the request.
     fn wait_for<R>(&self, reply: impl Future<Output = Result<R, Error>>) -> Result<R, Failure> {
         command::runtime()?.block_on(async {
             let interrupted = Interrupted::listen()?;
@@ -102,8 +102,7 @@ impl Call {
             again",
             );
         }
-        let message = "outcome unknown, look it up next: interrupted before the reply arrived, the request may have \
-        left";
+        let message = "outcome unknown, look it up next: interrupted before the reply arrived, and the request may have been sent";
         Failure::new(Exit::Unknown, message).next(self.lookup.clone())
     }
 
@@ -118,7 +117,7 @@ impl Call {
             AuthScheme::Enterprise => Setting::EnterpriseBaseUrl,
             AuthScheme::Signed | AuthScheme::Session => Setting::BaseUrl,
         };
-        format!("; it came from {}: is that the service? ({})", self.target, setting.variable())
+        format!("; the reply came from {}: is that the service? ({})", self.target, setting.variable())
     }
 
     fn failure(&self, error: Error) -> Failure {
@@ -139,11 +138,11 @@ impl Call {
             Error::Transport(error @ TransportError::NotSent(_)) => {
                 Failure::new(Exit::NotReachable, message + certificate_advice(&error))
             }
-            // It is not a payment: then the outcome would be unknown.
+            // The request is not a payment: the outcome of a payment would be unknown.
             Error::Transport(_) => {
                 Failure::new(Exit::NotReachable, format!("no reply: {message}; it is safe to run this again"))
             }
-            // The service was reached, and executed nothing; only what it found is unknown.
+            // The service was reached, and the request changed nothing; only its result is unknown.
             Error::Unreadable(_) if is_safe => {
                 Failure::new(Exit::Unknown, format!("{message}{}; it is safe to run this again", self.whose()))
             }

@@ -7,7 +7,7 @@ use pg_model::{
 
 use crate::{failure::Exit, output, refusal};
 
-/// Returns the exit code of a reply in JSON; anything except success is reported on standard error.
+/// Returns the exit code of a reply in JSON, and reports anything except success on standard error.
 pub(super) fn exit(info: &MethodInfo, reply: &str, dialect: &Dialect, lookup: impl FnOnce() -> Option<String>) -> Exit {
     match verdict(info, reply.as_bytes(), dialect) {
         StatusMeaning::Approved => Exit::Done,
@@ -18,8 +18,7 @@ pub(super) fn exit(info: &MethodInfo, reply: &str, dialect: &Dialect, lookup: im
         StatusMeaning::Other => {
             let status = status(reply, dialect);
             output::say(&format!(
-                "pg: outcome unknown, look it up or ask the operator: {status}, which neither the documents nor the dialect \
-                 list; if it means a decline, add a [[declined]] with this code to the dialect"
+                "pg: outcome unknown, look it up or ask the operator: {status}; neither the documents nor the dialect list this status; if it means a decline, add a [[declined]] with this code to the dialect"
             ));
             if let Some(command) = lookup() {
                 output::say(&format!("  {command}"));
@@ -50,7 +49,7 @@ fn verdict(info: &MethodInfo, reply: &[u8], dialect: &Dialect) -> StatusMeaning 
 fn status(reply: &str, dialect: &Dialect) -> String {
     const MEMBERS: [&str; 4] = ["transactionStatusCode", "transactionStatus", "status", "result"];
     let value: serde_json::Value = serde_json::from_str(reply).unwrap_or_default();
-    // Some records have it one level down: sms > status (spec 3 §2.3).
+    // Some records have the status one level down: sms > status (spec 3 §2.3).
     let inner = value.as_object().into_iter().flat_map(|members| members.values());
     let found = MEMBERS.map(|name| std::iter::once(&value).chain(inner.clone()).find_map(|level| level[name].as_str()));
     let said: Vec<_> = found.into_iter().flatten().filter(|text| !text.is_empty()).collect();

@@ -116,7 +116,7 @@ fn is_header(line: &str, name: &str) -> bool {
     inside.is_some_and(|(inside, _)| inside.trim().trim_matches(['"', '\'']) == name)
 }
 
-/// Returns a basic string of TOML, in one line: the library writes a text with line breaks over several.
+/// Returns a basic TOML string on one line. The library would write a text with line breaks on several lines.
 fn quoted(value: &str) -> String {
     let mut quoted = String::from("\"");
     for c in value.chars() {

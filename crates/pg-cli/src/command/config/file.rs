@@ -14,7 +14,7 @@ use crate::{
     failure::Failure,
 };
 
-/// Returns the file that the flag, else the environment, names, or the usual one.
+/// Returns the file that the flag names, else the environment, else the usual file.
 ///
 /// # Errors
 /// If the settings folder is unknown.
@@ -25,7 +25,7 @@ pub(super) fn path(flag: Option<PathBuf>) -> Result<PathBuf, Failure> {
         .ok_or_else(|| Failure::misuse("the settings folder is unknown: set HOME or use --profile-file FILE"))
 }
 
-/// Checks a profile name: it needs no quotation marks.
+/// Checks that a profile name needs no quotation marks.
 ///
 /// # Errors
 /// If the name has other characters.
@@ -44,7 +44,7 @@ pub(super) fn check_name(name: &str) -> Result<(), Failure> {
 /// Returns the file's text; `None` if there is no file.
 ///
 /// # Errors
-/// If it can't be read.
+/// If it cannot be read.
 pub(super) fn read(path: &Path) -> Result<Option<String>, Failure> {
     match fs::File::open(path) {
         Ok(mut file) => argument::read_text(&mut file).map(Some).map_err(|error| problem(path, &error.to_string())),

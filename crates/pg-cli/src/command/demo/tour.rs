@@ -1,5 +1,5 @@
-//! The steps of the demo: a payment from the card form to the refund, deliberate errors, cards that change, 3-D Secure
-//! and the hosted checkout.
+//! The steps of the demo: a payment from the card form to the refund, deliberate errors, cards that have changed, 3-D
+//! Secure and the hosted checkout.
 
 mod card_form;
 mod checkout;
@@ -37,7 +37,7 @@ struct Tour<'a> {
     listener: Listener,
     client: Client<Wire>,
     report: &'a mut Report,
-    /// Messages and findings of the current step.
+    /// The messages and findings of the current step.
     exchanges: Vec<Exchange>,
     findings: Vec<Pair>,
     session: Option<SessionKey>,
@@ -126,7 +126,7 @@ impl Tour<'_> {
     }
 }
 
-/// Returns the merchant's account. Asks for JSON; everything here works in XML too.
+/// Returns the merchant's account. It asks for JSON; everything here works in XML too.
 fn account(base: &BaseUrl, merchant: &Merchant, sha_key: &str) -> Account {
     let credentials = Credentials::new(merchant.api_key.expose(), merchant.api_password.expose(), sha_key);
     Account::new(base.clone(), credentials).encoding(Encoding::Json).with_dialect(pg_sandbox::dialect())

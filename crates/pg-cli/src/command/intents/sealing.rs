@@ -15,7 +15,7 @@ const KEY: &str = "PG_INTENTS_KEY";
 const OLDER: &str = "PG_INTENTS_KEY_OLDER";
 
 pub(super) const NO_KEY: &str =
-    "to seal payments give their key: --store-key FILE, or PG_INTENTS_KEY with 64 hexadecimal digits";
+    "to seal payments, give the key: --store-key FILE, or PG_INTENTS_KEY with 64 hexadecimal digits";
 
 /// Returns the given keys; `None` without any.
 pub(super) fn given(arguments: &Arguments) -> Result<Option<Sealing>, Failure> {
@@ -37,7 +37,7 @@ pub(super) fn given(arguments: &Arguments) -> Result<Option<Sealing>, Failure> {
     Ok(Some(sealing))
 }
 
-/// Reports of how many payments only the clear part is shown.
+/// Reports for how many payments only the unencrypted part is shown.
 pub(super) fn tell(rows: &[&IntentRow], arguments: &Arguments) {
     let sealed = rows.iter().filter(|row| row.sealed_with().is_some()).count();
     if sealed == 0 {
@@ -70,7 +70,7 @@ pub(super) async fn reseal<S: RewritableStore>(store: &SealedStore<S>, json: boo
     match done.first_unopened {
         None => Ok(Exit::Done),
         Some(first) => {
-            Err(Failure::new(Exit::Refused, format!("{unopened} payments are as they were; the first: {first}")))
+            Err(Failure::new(Exit::Refused, format!("{unopened} payments are unchanged; the first: {first}")))
         }
     }
 }

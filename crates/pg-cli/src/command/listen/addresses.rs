@@ -8,7 +8,7 @@ use sha2::{Digest, Sha512};
 
 use crate::{failure::Failure, output};
 
-/// The purpose of each URL: its name, and the parameter that takes it.
+/// The purpose of each URL: its name, and the parameter for it.
 const KINDS: [(EndpointPurpose, &str, &str); 6] = [
     (EndpointPurpose::UpdaterCallback, "updaterCallback", "callbackUrl of token/requestAccountUpdater"),
     (EndpointPurpose::CheckoutCallback, "checkoutCallback", "callback_url of enterprise/gettoken"),
@@ -26,7 +26,8 @@ pub(super) struct Addresses {
 }
 
 impl Addresses {
-    /// Opens one of each kind, or of each kind of callback, all derived from one token: the same token gives the same addresses.
+    /// Opens one address of each kind, or of each kind of callback. All are derived from one token: the same token
+    /// gives the same addresses.
     ///
     /// # Errors
     /// If the token is invalid, or the system has no random bytes.
@@ -67,7 +68,7 @@ impl Addresses {
         self.endpoints.iter().find(|(_, known, _)| *known == name).map(|(endpoint, ..)| endpoint.url())
     }
 
-    /// Prints the URLs for people; with `json`, the first line of output has them for programs.
+    /// Prints the URLs for people; with `json`, prints them as the first line of output for programs.
     ///
     /// # Errors
     /// If the output cannot be written.

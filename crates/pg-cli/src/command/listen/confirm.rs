@@ -15,7 +15,7 @@ use super::{event::Event, forward::Arrived};
 use crate::{account::Details, failure::Failure, output, refusal, transport::RedactingTransport};
 
 /// The clients that confirm events, if their accounts are configured. They obey the throttle, and stop before a
-/// lockout. If both services are configured, one client is used, with one throttle and shared connections.
+/// lockout. If both services are configured, one client serves both, with one throttle and shared connections.
 pub(super) struct Confirming {
     gateway: Result<Client<RedactingTransport>, String>,
     enterprise: Result<Client<RedactingTransport>, String>,
@@ -81,7 +81,7 @@ impl Confirming {
 
     /// Returns a payment that a callback or a customer claims, and what a lookup finds.
     async fn payment(&self, what: &'static str, hint: &CheckoutHint) -> Event {
-        // Anyone may have sent anything, such as a card number.
+        // The sender is unknown and may have sent anything, such as a card number.
         let event = Event::new(what, format!("payment {}", pg_model::mask::text(hint.trans_key())));
         event.found(ask(&self.enterprise, hint.confirm(), |found| json::write(found)).await)
     }
@@ -151,7 +151,7 @@ where
         RetryOutcome::Answered(found) => Ok(shown(&found)),
         RetryOutcome::Refused(refused) => Err(refusal::explained(&refused).to_string()),
         RetryOutcome::NotSent => Err(asking.error().map_or_else(|| "not sent".to_owned(), ToString::to_string)),
-        // The alternate form of an unreadable reply: a lookup executes nothing.
+        // Prints an unreadable reply in the alternate form: a lookup executes nothing.
         RetryOutcome::Unknown { why, .. } => {
             Err(asking.error().map_or_else(|| format!("{why:#}"), ToString::to_string))
         }

@@ -20,10 +20,10 @@ pub(super) struct Event {
     /// The decrypted data: unauthenticated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) unauthenticated: Option<Box<RawValue>>,
-    /// Why it has neither.
+    /// Why the event has neither.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) not_confirmed: Option<String>,
-    /// Where it was forwarded, and the result.
+    /// Where the event was forwarded, and the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     forwarded: Option<Forwarded>,
 }

@@ -24,7 +24,7 @@ use tower_service::Service;
 const DEADLINE: Duration = Duration::from_secs(9);
 /// The header with the id of a callback in the sandbox's journal.
 const CALLBACK: &str = "pg-callback";
-/// Headers of one connection instead of the request (RFC 9110, 7.6.1), and headers that are recomputed.
+/// Headers that belong to one connection, not to the request (RFC 9110, 7.6.1), and headers that are recomputed.
 const OF_A_CONNECTION: [HeaderName; 9] = [
     header::CONNECTION,
     HeaderName::from_static("keep-alive"),
@@ -37,7 +37,7 @@ const OF_A_CONNECTION: [HeaderName; 9] = [
     header::CONTENT_LENGTH,
 ];
 
-/// An address that callbacks are forwarded to.
+/// An address to which callbacks are forwarded.
 #[derive(Clone, Debug)]
 pub(super) struct Target(Uri);
 
@@ -200,7 +200,7 @@ async fn answer(request: Request<GuardedBody>, shared: &Shared) -> StatusCode {
     told
 }
 
-/// The same request, to the target.
+/// Sends the same request to the target.
 fn handed_on(request: &Request<Bytes>, target: &Target) -> Request<Bytes> {
     let mut copy = Request::new(request.body().clone());
     *copy.method_mut() = request.method().clone();

@@ -10,7 +10,7 @@ use crate::{
     output,
 };
 
-/// The addresses that a sandbox sends an account's callbacks to.
+/// The addresses to which a sandbox sends an account's callbacks.
 pub(super) struct Registered {
     control: Control,
     account: String,
@@ -40,7 +40,8 @@ impl Registered {
         Ok(())
     }
 
-    /// Removes what was registered. A sandbox that has ended, or has registered another listener since, has nothing to remove.
+    /// Removes what was registered. If the sandbox has ended, or has registered another listener since, there is
+    /// nothing to remove.
     pub(super) async fn remove(&self) {
         let ids = std::mem::take(&mut *self.ids());
         let Ok(known) = self.control.get("callbacks/destinations").await else { return };

@@ -6,13 +6,13 @@ use pg_hyper::rustls::pki_types::{CertificateDer, pem::PemObject};
 
 use crate::{argument, failure::Failure};
 
-/// What a certificate in DER begins with: an ASN.1 sequence.
+/// The first byte of a certificate in DER: an ASN.1 sequence.
 const SEQUENCE: u8 = 0x30;
 
-/// Returns all certificates of a PEM file, or the one of a DER file, as DER.
+/// Returns all certificates of a PEM file, or the certificate of a DER file, as DER.
 ///
 /// # Errors
-/// If the file can't be read, or contains no certificate.
+/// If the file cannot be read, or contains no certificate.
 pub(super) fn read(path: &Path) -> Result<Vec<Vec<u8>>, Failure> {
     let failure = |problem: &str| Failure::misuse(format!("--certificate-authority {}: {problem}", path.display()));
     let bytes = argument::read_certificates(path).map_err(|error| failure(&error.to_string()))?;

@@ -19,7 +19,7 @@ const MOST_WAITING: usize = 10_000;
 pub(super) enum Format {
     /// Warnings for people, and no events
     Text,
-    /// One JSON object a line for each event
+    /// One JSON object per line, for each event
     Json,
 }
 
@@ -39,7 +39,7 @@ impl Talk {
         Ok(Self { lines: Some((sender, thread)) })
     }
 
-    /// Returns the log of the sandbox; none for people.
+    /// Returns the log of the sandbox; `None` if the output is for people.
     pub(super) fn log(&self) -> Option<Log> {
         let (sender, _) = self.lines.as_ref()?;
         let sender = sender.clone();
@@ -65,7 +65,7 @@ impl Talk {
         }
     }
 
-    /// Logs why the command failed; for people the caller prints it.
+    /// Logs why the command failed. If the output is for people, the caller prints the reason.
     pub(super) fn failed(&self, failure: Failure) -> Failure {
         if self.log().is_none() {
             return failure;
@@ -86,7 +86,7 @@ impl Talk {
     /// Writes waiting lines.
     pub(super) fn end(self) {
         let Some((sender, thread)) = self.lines else { return };
-        // The thread has ended if standard error cannot be written.
+        // The thread has ended if standard error could not be written.
         if sender.send(None).is_ok() {
             let _ = thread.join();
         }
@@ -95,7 +95,7 @@ impl Talk {
 
 fn write(lines: &Receiver<Option<String>>) {
     while let Ok(Some(line)) = lines.recv() {
-        // Writes each line at once, so that lines of other programs do not interrupt it.
+        // Writes each line with one call, so that lines of other programs do not interrupt it.
         if io::stderr().write_all(format!("{line}\n").as_bytes()).is_err() {
             return;
         }

@@ -60,7 +60,7 @@ fn print(value: &Value, json: bool, page: impl FnOnce(&Value) -> String) -> Resu
     if json { output::json(value) } else { output::page(&page(value)) }
 }
 
-/// Prints a list; says on standard error why it is empty.
+/// Prints a list; if it is empty, says why on standard error.
 fn print_list(value: &Value, json: bool, empty: &str, page: impl FnOnce(&[Value]) -> String) -> Result<(), Failure> {
     let entries = entries(value);
     if json {
@@ -77,7 +77,7 @@ fn entries(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Returns a member as text: strings unchanged, numbers and flags as JSON, empty for null.
+/// Returns a member as text: a string unchanged, a number or a flag as JSON, null as an empty text.
 fn text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -97,8 +97,8 @@ fn segment(key: &str) -> String {
     key.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
 }
 
-/// Returns the error for words that are not a subcommand of `pg sandbox NAME`: with the command that the first of them
-/// belongs to, else with the nearest subcommand.
+/// Returns the error for words that are not a subcommand of `pg sandbox NAME`. It suggests the command to which the
+/// first word belongs, else the nearest subcommand.
 fn unknown_subcommand<S: Subcommand>(name: &str, words: &[String], meant: Option<String>) -> Failure {
     let word = words.first().map_or("", String::as_str);
     let meant = meant.or_else(|| {

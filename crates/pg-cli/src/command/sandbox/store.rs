@@ -6,7 +6,7 @@ use pg_sandbox::StoreChoice;
 use super::Arguments;
 use crate::{failure::Failure, output};
 
-/// Returns the store that `--store` names, with a description of its place.
+/// Returns the store that `--store` names, and a description of where it is.
 pub(super) fn chosen(arguments: &Arguments) -> Result<(StoreChoice, String), Failure> {
     let store = &arguments.store;
     let is_database = |text: &&str| text.starts_with("postgres://") || text.starts_with("postgresql://");

@@ -16,7 +16,7 @@ use crate::{
 /// Reads the file first, then the arguments, which take precedence.
 ///
 /// # Errors
-/// If a text is not a card. The message repeats no text of a card.
+/// If a text is not a card. The message does not repeat the text.
 pub(super) fn read(file: Option<&str>, arguments: &[String]) -> Result<Cards, Failure> {
     let variable = std::env::var("PG_SURVEY_CARDS").ok().filter(|file| !file.is_empty());
     let mut cards = Cards::default();
@@ -54,7 +54,7 @@ fn is_inline(argument: &str) -> bool {
 
 fn with(cards: Cards, role: &str, card: &str, place: &str) -> Result<Cards, Failure> {
     let roles = || Role::ALL.iter().copied().map(Role::name).collect::<Vec<_>>().join(", ");
-    // A word that is not a role may be a card number that lost its role.
+    // A word that is not a role may be a card number whose role was left out.
     let role = Role::named(role).ok_or_else(|| Failure::misuse(format!("{place}: no such role; write {}", roles())))?;
     let card = Card::parse(card).map_err(|error| Failure::misuse(format!("{place}: {error}")))?;
     Ok(cards.with(role, card))

@@ -28,8 +28,8 @@ pub(super) fn seed() -> u64 {
     std::hash::RandomState::new().build_hasher().finish()
 }
 
-/// Drives the survey to its end, or until it is interrupted; the result then has the findings so far. The throttle is
-/// stored before each request and at the end.
+/// Drives the survey until it ends or is interrupted. After an interruption the result has the findings so far. The
+/// throttle is stored before each request and at the end.
 ///
 /// # Errors
 /// If the throttle cannot be stored, or an address is insecure.

@@ -52,7 +52,7 @@ struct Told<'a> {
     finding: &'a Finding,
     title: &'static str,
     chosen: &'static str,
-    /// The entry of a dialect file; empty if dialects have none.
+    /// The entry of a dialect file; empty if dialects have no entry for it.
     entry: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     question: Option<Question>,
@@ -86,7 +86,7 @@ struct Whole<'a> {
     errors: usize,
     differences: usize,
     findings: Vec<Told<'a>>,
-    /// Assumptions that no dialect entry and no client depends on.
+    /// Assumptions on which no dialect entry and no client depends.
     other_assumptions: Vec<u16>,
     dialect: &'a str,
 }
@@ -154,7 +154,8 @@ fn told(finding: &Finding) -> Told<'_> {
     Told { finding, title, chosen, entry: finding.point.entry, question }
 }
 
-/// One finding: the observation and the dialect's entry, then the request that shows it, or why no request does.
+/// One finding: the observation and the dialect's entry, then the request that shows it, or the reason why no request
+/// does.
 fn entry(told: &Told<'_>, name: &str, paint: Paint, text: &mut String) {
     let finding = told.finding;
     let head = format!("A{:<4}{:<36}", finding.assumption, finding.point.name);
@@ -204,7 +205,7 @@ fn requests(report: &Report) -> String {
     format!("{} {}", report.requests, if report.requests == 1 { "request" } else { "requests" })
 }
 
-/// Returns the dialect file, with a head that states its origin and the open points.
+/// Returns the dialect file, with a header that states its origin and the open points.
 pub(super) fn file(dialect: &Dialect, report: &Report, account: &Account) -> String {
     let address = account.base_urls().next().map(ToString::to_string).unwrap_or_default();
     let open = |conclusion| report.with(conclusion).map(|finding| finding.point.name).collect::<Vec<_>>().join(", ");
@@ -216,8 +217,8 @@ pub(super) fn file(dialect: &Dialect, report: &Report, account: &Account) -> Str
     let errors: String =
         report.with(Conclusion::Error).map(|error| format!("# ERROR: {}\n", line(&error.remark))).collect();
     format!(
-        "{partial}{errors}# What `pg survey` saw at {}: {}. docs/guide/dialects.md says what each key means.\n\
-         # An error without `remedy = \"fix-request\"` is looked up: it may be the code for a used reference.\n\
+        "{partial}{errors}# What `pg survey` saw at {}: {}. docs/guide/dialects.md explains each key.\n\
+         # After an error without `remedy = \"fix-request\"`, clients look the payment up: the code may mean a used reference.\n\
          # Not decided: {}\n\
          # Not decidable from outside (docs/reference/questions.md): {}\n\n{}",
         line(&address),

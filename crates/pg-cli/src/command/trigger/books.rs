@@ -23,7 +23,7 @@ pub(super) async fn of(control: &Control, reference: &str, payments: &[String]) 
         let query: String = form_urlencoded::byte_serialize(text.as_bytes()).collect();
         let page = control.get(&format!("transactions?limit=1000&find={query}")).await?;
         for transaction in page.as_array().into_iter().flatten() {
-            // Another reference may begin like this one.
+            // Another reference may begin with this one.
             let members = ["uniqueMerchantReference", "merchantReference", "transactionKey", "parent"];
             if !members.iter().any(|name| transaction[*name] == text.as_str()) {
                 continue;

@@ -1,4 +1,5 @@
-//! Payments, a reference that is used twice, declines, captures, refunds, and a session that is used too late.
+//! Scenarios of payments, a reference that is used twice, declines, captures, refunds, and a session that is used too
+//! late.
 
 use pg_model::{Auth, AuthSessionKey, CapturePreauth, Initiate, Preauth, Refund, TransactionKey, TransactionLookup};
 use pg_sandbox::cards::Scenario;
@@ -35,7 +36,7 @@ impl Story {
             Ok(format!("approved: transaction {}", paid.transaction_key))
         })
         .await;
-        self.step("Charge again under the same reference", "The service accepts a reference once.", async |story| {
+        self.step("Charge again under the same reference", "The service accepts each reference once.", async |story| {
             refused(story.client.call(&Auth::new(card(Scenario::Approved), story.order("Tea", PRICE))).await)
         })
         .await;
@@ -111,7 +112,7 @@ impl Story {
         let half = PRICE / 2;
         for (title, about) in [
             ("Refund a half", "transaction/refund with a transactionValue."),
-            ("Refund the other half", "Works as long as something is left."),
+            ("Refund the other half", "This works as long as something is left to refund."),
         ] {
             self.step(title, about, async |story| {
                 approved(story.client.call(&Refund::new(paid.clone()).transaction_value(half)).await)?;
@@ -155,10 +156,14 @@ impl Story {
             },
         )
         .await;
-        self.step("Let 31 minutes pass", "The sandbox's clock is advanced for everything.", async |story| {
-            story.advance(THIRTY_ONE_MINUTES).await?;
-            Ok("31 minutes later".to_owned())
-        })
+        self.step(
+            "Let 31 minutes pass",
+            "This advances the sandbox's clock, which all parts of the sandbox share.",
+            async |story| {
+                story.advance(THIRTY_ONE_MINUTES).await?;
+                Ok("31 minutes later".to_owned())
+            },
+        )
         .await;
         self.step("Pay with the session", "transaction/authSessionKey, too late.", async |story| {
             refused(story.client.call(&AuthSessionKey::new(session.clone(), story.order("Tea", PRICE))).await)

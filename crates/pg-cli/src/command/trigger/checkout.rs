@@ -1,4 +1,4 @@
-//! The hosted checkout: paid, called back or not, looked up.
+//! The hosted checkout: paid, with or without a callback, and looked up.
 
 use pg_model::{CheckoutItem, EnterpriseTransactionLookup, Flag, GetToken, Url};
 use serde_json::json;
@@ -33,7 +33,7 @@ impl Story {
             )
             .await;
         }
-        self.step("Make a checkout token", "enterprise/gettoken: a page to send the customer to.", async |story| {
+        self.step("Make a checkout token", "enterprise/gettoken: returns the page for the customer.", async |story| {
             let request = GetToken::new()
                 .item(CheckoutItem::new("Tea", "4.99").quantity(2))
                 .success_url(SUCCESS_PAGE)
@@ -56,7 +56,7 @@ impl Story {
         self.called_back(&key, misbehaviour).await;
         self.step(
             "Look it up",
-            "enterprise/transaction_lookup: a callback is unsigned, only this counts.",
+            "enterprise/transaction_lookup: a callback is unsigned, so only the lookup counts.",
             async |story| {
                 let found = story.client.call(&EnterpriseTransactionLookup::new(key.as_str())).await;
                 let found = found.map_err(|error| error.to_string())?;
@@ -87,7 +87,7 @@ impl Story {
         for attempt in 1..=times {
             self.step(
                 "Receive the callback",
-                "The service posts the trans_key; two deliveries have the same pg-callback.",
+                "The service posts the trans_key. Two deliveries of a callback have the same pg-callback header.",
                 async |story| {
                     let Some(callback) = story.callback(key, attempt).await? else {
                         return Ok("called back".to_owned());
@@ -106,7 +106,7 @@ impl Story {
     }
 
     async fn redeliver(&mut self, key: &str) {
-        self.step("Redeliver the callback", "A shop has to cope with callbacks that come late.", async |story| {
+        self.step("Redeliver the callback", "A shop has to handle late callbacks.", async |story| {
             let callback = story.journaled(key).await?;
             let id = callback["id"].as_str().unwrap_or_default().to_owned();
             let attempts = callback["attempts"].as_u64().unwrap_or_default();

@@ -24,13 +24,17 @@ impl Story {
                 .map_or_else(|error| refused::<()>(Err(error)), |()| Err("not locked out".to_owned()))
         })
         .await;
-        self.step("Let a minute pass", "The sandbox's clock is advanced for everything.", async |story| {
-            story.advance(ONE_MINUTE).await?;
-            Ok("61 seconds later".to_owned())
-        })
+        self.step(
+            "Let a minute pass",
+            "This advances the sandbox's clock, which all parts of the sandbox share.",
+            async |story| {
+                story.advance(ONE_MINUTE).await?;
+                Ok("61 seconds later".to_owned())
+            },
+        )
         .await;
         self.step("Use the right password again", "The lockout is over.", async |story| {
-            // A separate client: the other one waits a minute on the real clock, which has not passed.
+            // A separate client: the first client would wait a minute on the real clock.
             ask(&story.another_client()).await.map_err(|error| error.to_string())?;
             Ok("answered".to_owned())
         })

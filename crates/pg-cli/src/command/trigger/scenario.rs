@@ -38,18 +38,22 @@ pub(in crate::command) const ALL: [(Scenario, &str, &str); 23] = [
     (Scenario::Decline, "decline", "the bank declines a card; nothing is charged"),
     (Scenario::InsufficientFunds, "insufficient-funds", "the bank declines a card for lack of funds"),
     (Scenario::LostReply, "lost-reply", "a charge is made, its reply is lost, and a lookup settles it"),
-    (Scenario::LostRequest, "lost-request", "a charge never arrives; a lookup finds nothing, and it is sent again"),
+    (
+        Scenario::LostRequest,
+        "lost-request",
+        "a charge never arrives; a lookup finds nothing, and the charge is sent again",
+    ),
     (Scenario::SlowReply, "slow-reply", "the reply comes after the client has given up; a lookup settles it"),
     (Scenario::GarbledReply, "garbled-reply", "the reply is damaged; a lookup settles it"),
     (
         Scenario::ServerError,
         "server-error",
-        "HTTP 503 and nothing executed; a lookup finds nothing, and it is sent again",
+        "HTTP 503 and nothing executed; a lookup finds nothing, and the charge is sent again",
     ),
     (
         Scenario::DeliveredTwice,
         "delivered-twice",
-        "the network delivers a charge twice; the reference lets one through",
+        "the network delivers a charge twice; the service accepts its reference once",
     ),
     (Scenario::NoResponse, "no-response", "the bank does not answer (119) and has not charged"),
     (
@@ -61,7 +65,7 @@ pub(in crate::command) const ALL: [(Scenario, &str, &str); 23] = [
     (
         Scenario::PartialCapture,
         "partial-capture",
-        "a deposit is reserved and a part captured, which ends the reservation",
+        "a deposit is reserved, and a part is captured, which ends the reservation",
     ),
     (Scenario::PartialRefund, "partial-refund", "a charge is refunded in two parts; a third is refused"),
     (Scenario::ExpiredSession, "expired-session", "a session is used after 31 minutes and refused"),

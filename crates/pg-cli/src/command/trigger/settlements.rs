@@ -1,4 +1,4 @@
-//! A charge under a fault, which is looked up before it is resent.
+//! A charge that meets a fault, and is looked up before it is resent.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ impl Story {
         .await;
         self.step(
             "Charge the card",
-            "The charge is never just sent again: it is looked up, and sent again under the same reference only if it is not found.",
+            "The charge is not simply sent again: it is looked up, and sent again under the same reference only if it is not found.",
             async move |story| {
                 let client = if kind == "delay" { story.impatient(DEADLINE) } else { story.client.clone() };
                 story.charge(&client, kind).await
@@ -55,7 +55,7 @@ impl Story {
         let outcome = charge.bounds(ChargeBounds::default().lookups(LOOKUPS)).await;
         match outcome {
             ChargeOutcome::Approved(paid) => Ok(format!("approved: transaction {}", paid.transaction_key)),
-            // The bank was silent and nothing is on record: it may still be executed.
+            // The bank did not answer and nothing is on record: the charge may still be executed.
             ChargeOutcome::Unknown { why, .. } if kind == "no-response" => Ok(format!("outcome unknown: {why}")),
             other => Err(other.to_string()),
         }

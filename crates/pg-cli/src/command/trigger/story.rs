@@ -1,4 +1,4 @@
-//! Shared parts of all scenarios: the account, the wire, faults, callbacks and the report.
+//! The parts that all scenarios share: the account, the wire, faults, callbacks and the report.
 
 use std::{sync::Arc, time::Duration};
 
@@ -123,7 +123,7 @@ impl Story {
     /// Removes its remaining faults, and prints the ledger. True if every step went as expected.
     pub(super) async fn end(self) -> Result<bool, Failure> {
         for fault in &self.faults {
-            // A used fault is still listed.
+            // The list still contains a fault that has no calls left.
             drop(self.control.delete(&format!("faults/{fault}")).await);
         }
         let books = books::of(&self.control, &self.reference, &self.payments).await?;
@@ -262,7 +262,7 @@ pub(super) fn declined(result: Result<Outcome<Transaction>, Error>) -> Seen {
 /// Returns the code of a call that must be refused.
 pub(super) fn refused<T>(result: Result<T, Error>) -> Seen {
     let result = match result {
-        // A payment that is refused may have been executed before.
+        // A refused payment may have been executed before.
         Err(Error::Unknown { cause, .. }) => Err(*cause),
         other => other,
     };

@@ -15,12 +15,16 @@ impl Story {
     pub(super) async fn updater_batch(&mut self) {
         let mut cards: Vec<CardKey> = Vec::new();
         let mut batch: Option<BatchKey> = None;
-        self.step("Store three cards", "A penny each, then token/tokeniseTransactionKey.", async |story| {
-            for scenario in CARDS {
-                cards.push(story.stored(scenario).await?);
-            }
-            Ok(format!("{} card keys", cards.len()))
-        })
+        self.step(
+            "Store three cards",
+            "Each pays a penny, then token/tokeniseTransactionKey stores it.",
+            async |story| {
+                for scenario in CARDS {
+                    cards.push(story.stored(scenario).await?);
+                }
+                Ok(format!("{} card keys", cards.len()))
+            },
+        )
         .await;
         self.step(
             "Request an update",
@@ -39,7 +43,7 @@ impl Story {
         let Some(batch) = batch else { return };
         self.step(
             "Retrieve it too early",
-            "Until it has finished, retrieveAccountUpdater returns error 182.",
+            "Until the batch has finished, retrieveAccountUpdater returns error 182.",
             async |story| match story.client.call(&RetrieveAccountUpdater::new(batch.clone())).await {
                 Err(Error::Refused(refused)) if *refused.code() == ErrorCode::BATCH_PENDING => {
                     Ok("pending: 182".to_owned())
@@ -55,7 +59,7 @@ impl Story {
             Ok("called back".to_owned())
         })
         .await;
-        self.step("Retrieve the result", "A callback is unsigned: what counts is what is retrieved.", async |story| {
+        self.step("Retrieve the result", "A callback is unsigned: only the retrieved result counts.", async |story| {
             let found = story.client.call(&RetrieveAccountUpdater::new(batch.clone())).await;
             let found = found.map_err(|error| error.to_string())?.card_key_details;
             let mut codes: Vec<&str> = found.iter().map(|card| card.response.as_str()).collect();

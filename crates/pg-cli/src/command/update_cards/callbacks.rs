@@ -7,7 +7,7 @@ use pg_hyper::{EndpointPurpose, Received, Receiver, proto::BaseUrl};
 use super::state::State;
 use crate::failure::Failure;
 
-/// A receiver of callbacks, or none.
+/// The receiver of callbacks, if there is one.
 pub(super) struct Callbacks {
     receiver: Option<Receiver>,
     pub(super) url: Option<String>,
@@ -32,7 +32,7 @@ impl Callbacks {
             |error| Failure::misuse(format!("cannot listen on {address}: {error}; choose another with --listen"));
         if address.ip().is_unspecified() && public_url.is_none() {
             return Err(Failure::misuse(format!(
-                "{address} is not an address that the service can call; set the one to publish with --public-url, as in \
+                "the service cannot call {address}; set a public address with --public-url, as in \
                  --public-url https://shop.example/updated"
             )));
         }
@@ -49,7 +49,7 @@ impl Callbacks {
         Ok(Self { receiver: Some(receiver), url: Some(endpoint.url().to_owned()) })
     }
 
-    /// Whether callbacks arrive here, which makes waiting for a doubtful batch useful.
+    /// Whether callbacks arrive here, so that waiting for a doubtful batch is useful.
     pub(super) const fn come_here(&self) -> bool {
         self.receiver.is_some()
     }

@@ -58,7 +58,7 @@ pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Folders cannot be opened on these systems; names are written with the file.
+/// These systems cannot open folders; they write a name together with its file.
 #[cfg(not(unix))]
 pub(super) fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())

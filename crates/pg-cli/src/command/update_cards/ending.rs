@@ -24,7 +24,7 @@ use crate::{
 /// The maximum number of unfinished batches reported individually.
 const TOLD: usize = 20;
 
-/// The same for programs.
+/// The maximum number in the output for programs.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Report<'a> {
@@ -95,7 +95,7 @@ pub(super) fn tell(
     Ok(exit(&summary.progress))
 }
 
-/// Returns the user interrupted the run.
+/// Returns the failure of a run that the user interrupted.
 pub(super) fn interruption(progress: &Progress, path: Option<&Path>) -> Failure {
     let done = progress.read.saturating_sub(progress.pending);
     let on_the_way = batches(progress.open_batches);
@@ -103,7 +103,7 @@ pub(super) fn interruption(progress: &Progress, path: Option<&Path>) -> Failure 
     Failure::new(Exit::Unknown, format!("{message}; {}", go_on(path)))
 }
 
-/// Results could not be written. The input decides whether the run `can_go_on`.
+/// Returns the failure of writing results. The input decides whether the run `can_go_on`.
 pub(super) fn no_room(results: &Results, error: &io::Error, can_go_on: bool) -> Failure {
     let message = format!("cannot write {}: {error};", results.name());
     let advice = if can_go_on {
@@ -117,19 +117,19 @@ pub(super) fn no_room(results: &Results, error: &io::Error, can_go_on: bool) -> 
     Failure::new(Exit::Unknown, format!("{message} {advice}"))
 }
 
-/// Returns the state could not be stored.
+/// Returns the failure of storing the state.
 pub(super) fn not_stored(error: &io::Error) -> Failure {
     Failure::new(Exit::Unknown, format!("{error}; free disk space, then {GO_ON}"))
 }
 
 const GO_ON: &str = "run the same command again to resume";
-const NO_GOING_ON: &str = "a run from standard input cannot be resumed; to be able to, pass the keys as a file";
+const NO_GOING_ON: &str = "a run from standard input cannot be resumed; a run of a file can";
 
 fn go_on(path: Option<&Path>) -> &'static str {
     if path.is_some() { GO_ON } else { NO_GOING_ON }
 }
 
-/// Returns an early end.
+/// Returns the failure of a run that ended early.
 fn early(summary: &Summary, trouble: Option<&DriveError>, path: Option<&Path>) -> Failure {
     let go_on = go_on(path);
     let why = trouble.map_or_else(|| "no reply".to_owned(), ToString::to_string);
@@ -178,7 +178,7 @@ fn tell_counts(progress: &Progress, results: &str) {
     output::say(&format!("{said}: {answered} answered, {updated} with a new card; results in {results}"));
 }
 
-/// Advice about missing results.
+/// Returns advice about missing results.
 fn advice(progress: &Progress) -> Vec<String> {
     let mut said = Vec::new();
     if progress.unanswered > 0 {
@@ -209,7 +209,7 @@ fn advice(progress: &Progress) -> Vec<String> {
     said
 }
 
-/// The only documented reason (spec 1 §4.8); duplicate keys are removed before.
+/// The only documented reason (spec 1 §4.8). Duplicate keys were already removed.
 const SAME_CARD: &str = "most likely two different card keys of the batch hold the same card. `pg call token/lookup \
                          cardKey=…` shows a key's cardUniqueIdentifier, which is the same for both; keep one key of \
                          each card, or run them in batches of their own (--batch-size 1)";

@@ -1,4 +1,4 @@
-//! A transport that can be closed, so that a run can end without a request of unknown outcome.
+//! A transport that can be closed, so that a run can end without a request whose outcome is unknown.
 
 use std::sync::{
     Arc,

@@ -16,7 +16,7 @@ use crate::{failure::Failure, output};
 
 /// The maximum length of a line.
 const LONGEST_LINE: u64 = 64 << 10;
-/// The maximum length of standard input, in bytes: some 25 million card keys.
+/// The maximum length of standard input, in bytes: about 25 million card keys.
 const LONGEST_INPUT: u64 = 1 << 30;
 /// The maximum number of reported bad lines.
 const TOLD: u64 = 10;
@@ -60,7 +60,8 @@ impl Input {
     /// Opens a file and reads it once. `-` is standard input, which is copied to an unnamed file first.
     ///
     /// # Errors
-    /// If it can't be read, another process works on it, or lines are invalid: lists the first ten of these.
+    /// If it cannot be read, another process works on it, or lines are invalid; the message lists the first ten of
+    /// these.
     pub(super) fn open(path: &Path) -> Result<Self, Failure> {
         let shown =
             if path.as_os_str() == "-" { "standard input".to_owned() } else { mask::text(&path.display().to_string()) };
@@ -102,7 +103,7 @@ impl Input {
         Ok(Keys { lines: Lines::of(&self.file)?, print: self.print.clone(), read: 0 })
     }
 
-    /// The positions of these ranges of card keys, which are half-open, ordered and disjoint.
+    /// The positions of these ranges of card keys. The ranges are half-open, ordered and disjoint.
     ///
     /// # Errors
     /// If it cannot be read again.
@@ -206,7 +207,7 @@ fn standard_input() -> Result<File, Failure> {
 /// Copies lines. `no_copy` explains why the copy cannot be written.
 ///
 /// # Errors
-/// If a line or the whole is too long, or cannot be read or written.
+/// If a line or the whole input is too long, or cannot be read or written.
 fn copy(
     from: &mut dyn BufRead,
     to: &mut dyn Write,
@@ -229,7 +230,7 @@ fn copy(
         if length > LONGEST_LINE {
             let longest = LONGEST_LINE >> 10;
             return Err(Failure::misuse(format!(
-                "standard input, line {line}: longer than {longest} KiB, which is no card key; nothing was sent"
+                "standard input, line {line}: longer than {longest} KiB, which cannot be a card key; nothing was sent"
             )));
         }
         if copied > most {
@@ -258,7 +259,7 @@ struct Lines {
 
 impl Lines {
     fn of(file: &File) -> io::Result<Self> {
-        // A second handle shares the position in the file, and only one is read at a time.
+        // Both handles share the position in the file, so only one of them may be read at a time.
         let mut file = file.try_clone()?;
         file.seek(SeekFrom::Start(0))?;
         let reader = BufReader::with_capacity(64 << 10, file);

@@ -1,16 +1,16 @@
-//! Lines of the input: a card key, a row with one in a column, or nothing.
+//! Lines of the input: a card key, a row with a card key in one column, or nothing.
 
 /// The name of the column with the card keys; case, spaces, hyphens and underscores do not matter.
 const COLUMN: &str = "cardkey";
-/// The columns that identify a file of results, whose card keys are the old ones.
+/// The columns that identify a file of results. Its card keys are the old ones.
 const RESULTS: [&str; 2] = ["oldcardkey", "status"];
 /// The maximum length of a card key. The documents give no limit; their examples have 36 characters (spec 1 §2.1).
 const LONGEST_KEY: usize = 255;
 
-/// The layout of the lines, detected from the first non-empty one.
+/// The layout of the lines, detected from the first non-empty line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// One card key a line.
+    /// One card key per line.
     Keys,
     /// Rows under a header, with the card keys in this column, counted from 0.
     Column { separator: char, at: usize },
@@ -59,11 +59,11 @@ fn wrong(key: &str) -> Option<&'static str> {
     } else if key.len() > LONGEST_KEY {
         Some("a card key has 255 bytes at most")
     } else if key.chars().any(|c| c == ',' || c == '"') {
-        Some("a line holds one card key; a list needs a header with the column cardKey")
+        Some("a line holds one card key; a table needs a header with the column cardKey")
     } else if key.chars().any(|c| c.is_whitespace() || c.is_control()) {
         Some("a card key has no blanks and no control characters")
     } else if is_card_number(key) {
-        Some("it looks like a card number, not like a card key")
+        Some("it looks like a card number, not a card key")
     } else {
         None
     }

@@ -10,7 +10,7 @@ use pg_hyper::proto::machine::account_update::Progress;
 
 use crate::output;
 
-/// How often an idle terminal is redrawn.
+/// The interval at which an idle terminal is redrawn.
 const FRAME: Duration = Duration::from_millis(250);
 /// The minimum time between two lines.
 const LINE: Duration = Duration::from_secs(10);
@@ -31,7 +31,7 @@ impl Shown {
             bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar
         });
-        // A terminal that can't go back in a line gets lines.
+        // A terminal that cannot move back within a line gets separate lines.
         let bar = bar.filter(|bar| !bar.is_hidden());
         Self { bar, total, said: None }
     }

@@ -37,7 +37,7 @@ impl Target {
         open_file(path, written).map(|file| Self::File(file, path.to_owned()))
     }
 
-    /// Truncates the output after the durable results.
+    /// Truncates the output to the durable results.
     fn cut(&mut self, written: Written) -> io::Result<()> {
         match self {
             // A pipe or a device cannot be truncated.
@@ -50,7 +50,7 @@ impl Target {
 }
 
 impl Results {
-    /// Starts the output, or continues after the durable results.
+    /// Begins the output, or continues after the durable results.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -82,7 +82,8 @@ impl Results {
         Ok(self.written)
     }
 
-    /// Writes the end of the output after the last row. It does not count as written: a resumed run writes it again.
+    /// Writes the end of the output after the last row. The end does not count as written: a resumed run writes it
+    /// again.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -90,7 +91,7 @@ impl Results {
         self.append(self.format.foot()).map(|_| ())
     }
 
-    /// Empties a file that contains only the head before the first row.
+    /// Empties a file that contains only the header.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -173,7 +174,8 @@ fn open_file(path: &Path, written: Written) -> Result<File, Failure> {
     let shown = path.display();
     let unusable =
         |error: io::Error| Failure::misuse(format!("cannot write {shown}: {error}; choose another with --output"));
-    // It contains names of cardholders. A run that has written something continues that file and creates no new one.
+    // The file contains names of cardholders. A run that has written something continues that file and creates no new
+    // one.
     let file = durable::private().create(written.bytes == 0).truncate(false).open(path).map_err(|error| match error
         .kind()
     {
@@ -226,7 +228,7 @@ mod tests {
         let later = results.take(&batch(1)).unwrap();
         assert_eq!((known.rows, later.rows, later.last_batch), (1, 2, Some(1)));
         drop(results);
-        // It resumed from the state between the two.
+        // The run resumed from the state between the two results.
         let mut results = open(&path, known);
         assert_eq!(results.take(&batch(1)).unwrap(), later);
         // The same result again, as after a crash before the machine was notified.

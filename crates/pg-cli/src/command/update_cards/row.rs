@@ -7,13 +7,13 @@ use pg_hyper::proto::machine::account_update::{BatchEnd, BatchResult};
 use pg_model::{CardKey, CardNumber, UpdatedCard, json, mask};
 use serde::{Deserialize, Serialize};
 
-/// How results are written.
+/// The format of the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Format {
     /// A table with a header (RFC 4180)
     Csv,
-    /// An array with one object a line
+    /// An array with one object per line
     Json,
 }
 
@@ -30,7 +30,7 @@ impl Format {
         }
     }
 
-    /// Returns the head before the first row.
+    /// Returns the text before the first row.
     pub(super) const fn head(self) -> &'static str {
         match self {
             Self::Csv => COLUMNS,
@@ -38,7 +38,7 @@ impl Format {
         }
     }
 
-    /// Returns the end after the last row.
+    /// Returns the text after the last row.
     pub(super) const fn foot(self) -> &'static str {
         match self {
             Self::Csv => "",
@@ -148,10 +148,10 @@ fn csv(text: &mut String, entry: &UpdatedCard, left_out: &LeftOut, batch_key: &s
 
 /// The members of the service's result, and the added columns.
 fn object(text: &mut String, entry: &UpdatedCard, left_out: &LeftOut, batch_key: &str) {
-    // A record is an object, so its text begins with a brace; it is not empty, since it has the old card key.
+    // A record is an object, so its text begins with a brace. It is not empty, since it contains the old card key.
     let record = json::write(entry);
     let quoted = |text: &str| serde_json::Value::from(text);
-    // Writing into a text can't fail.
+    // Writing into a string cannot fail.
     let _ = write!(text, "{{\"status\":\"{}\",\"batchKey\":{},", left_out.status, quoted(batch_key));
     if !left_out.error.is_empty() {
         let _ = write!(text, "\"error\":{},", quoted(&left_out.error));

@@ -44,7 +44,7 @@ struct Run {
     can_go_on: bool,
     /// Whether nothing was sent before this run.
     is_new: bool,
-    /// How long to wait for a callback that settles a doubt, and the last reported number of batches.
+    /// How long to wait for a callback that settles a doubt, and the last reported number of doubtful batches.
     doubt: (u32, usize),
     /// The last reported number of results that did not settle a doubt.
     misdated: usize,
@@ -53,7 +53,7 @@ struct Run {
 /// Drives it to its end, and reports the result.
 ///
 /// # Errors
-/// If it does not finish, or fails; says how to resume.
+/// If it does not finish, or fails; the message says how to resume.
 pub(super) async fn run(
     ready: Ready,
     client: Client<Gate>,
@@ -167,14 +167,14 @@ impl Run {
             }
             Some(UpdateEvent::Progress(progress)) => self.shown.set(&progress),
             Some(UpdateEvent::Ended(summary)) => return Ok(Some(summary)),
-            // It was polled again after its end.
+            // The run was polled again after its end.
             None => {}
         }
         Ok(None)
     }
 
-    /// Waits for the request in flight, so that no batch is left in doubt, and sends no other. The state is stored with
-    /// each reply, so nothing is left to store.
+    /// Waits for the request in flight, so that no batch is left in doubt, and sends no further request. The state is
+    /// stored with each reply, so nothing is left to store.
     async fn stop(&mut self) -> Result<(), Failure> {
         self.shown.say("pg: stopping: waiting for the request in progress; interrupt again to stop at once");
         let mut again = pin!(Interrupted::listen()?.wait());
@@ -195,7 +195,8 @@ impl Run {
 
     /// Writes the end of the output, and stores the state before it.
     fn finish(&mut self, summary: &Summary) -> Result<(), Failure> {
-        // Nothing was sent, or the only request was refused: after a correction, such as another account, the run starts again.
+        // Nothing was sent, or the only request was refused. After a correction, such as another account, the run
+        // starts from the beginning.
         let may_have_left = if matches!(summary.end, UpdateEnd::Refused(_)) { 1 } else { 0 };
         if self.is_new && self.gate.left() <= may_have_left {
             return self.forget();
@@ -206,7 +207,7 @@ impl Run {
         self.keeper.keep(&self.updating.saved()).map_err(|error| ending::not_stored(&error))
     }
 
-    /// Forgets a run of which the service has nothing.
+    /// Forgets a run if the service has none of its batches.
     fn forget(&mut self) -> Result<(), Failure> {
         self.keeper.forget().and_then(|()| self.results.forget()).map_err(|error| ending::not_stored(&error))
     }
@@ -215,7 +216,7 @@ impl Run {
         ending::no_room(&self.results, error, self.can_go_on)
     }
 
-    /// Reports doubtful batches once nothing else is pending.
+    /// Reports doubtful batches when nothing else is pending.
     fn tell_doubt(&mut self) {
         let progress = self.updating.progress();
         let (hours, told) = self.doubt;
@@ -229,13 +230,12 @@ impl Run {
             _ => ("are", "their callbacks"),
         };
         self.shown.say(&format!(
-            "pg: everything else is done, but {} {are} in doubt because the service may have the cards: waiting for \
-            {waits}, {hours} hours at most; to skip the wait, interrupt this and run it again with --doubt 0",
+            "pg: everything else is done, but {} {are} in doubt because the service may have the cards: waiting for {waits}, {hours} hours at most; to skip the wait, interrupt the command and run it again with --doubt 0",
             batches(count)
         ));
     }
 
-    /// Reports results that may be those of doubtful batches, but are too old for it.
+    /// Reports results that may belong to doubtful batches, but are too old to settle them.
     fn tell_misdated(&mut self) {
         let count = self.updating.progress().misdated_answers;
         if count > self.misdated {
@@ -262,8 +262,7 @@ impl Run {
 fn not_resumed(error: &ResumeError) -> Failure {
     Failure::misuse(match error {
         ResumeError::OtherAccount { saved, given } => format!(
-            "the earlier run was for {saved}, and this one is for {given}, which may not have its batches; give the \
-             earlier run's account and address, or --same-account if only the address has changed"
+            "the earlier run was for {saved}, and this run is for {given}, which may not have its batches; give the earlier run's account and address, or --same-account if only the address has changed"
         ),
         ResumeError::Unbound { given } => format!(
             "an earlier version of pg stored this run without its account; if it was for {given}, add --same-account"

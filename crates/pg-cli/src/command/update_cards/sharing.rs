@@ -1,4 +1,4 @@
-//! The limits that a run shares with a fleet: requests per minute, requests in flight, and the stop after wrong credentials.
+//! The limits that a run shares with a fleet: requests per minute and in flight, and the stop after wrong credentials.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::{
     output, shell,
 };
 
-/// The limits that a run shares with the processes over a store of intents, if any.
+/// The limits that a run shares with the processes over a store of intents, if it shares any.
 pub(super) struct Sharing {
     shared: Option<Box<dyn Shared>>,
     waits: mpsc::UnboundedReceiver<LimitWait>,
@@ -90,7 +90,7 @@ impl Sharing {
         }
     }
 
-    /// Returns what the run waits for, once for each reason. Never ends without a store.
+    /// Returns what the run waits for, once for each reason. Without a store, never returns.
     pub(super) async fn waits(&mut self) -> &'static str {
         loop {
             let Some(why) = self.waits.recv().await else { return std::future::pending().await };
@@ -132,7 +132,7 @@ fn not_opened(error: &StoreError, address: &str) -> Failure {
     Failure::new(intents::exit(error), format!("nothing was sent: {}", intents::explained(error, address)))
 }
 
-/// Under another name than the fleet's, the run would share nothing with it.
+/// Warns about an account name that the fleet does not use: the run would then share nothing with the fleet.
 async fn warn_of_another_name<S: IntentStore>(store: &S, account: &str) -> Result<(), StoreError> {
     let one = IntentFilter { most: 1, ..IntentFilter::default() };
     let own = store.list(IntentFilter { account: Some(account.to_owned()), ..one.clone() }).await?;

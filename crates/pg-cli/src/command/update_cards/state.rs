@@ -25,7 +25,7 @@ pub(super) struct State {
     /// The version of the file format.
     update_cards: u32,
     pub(super) input: Print,
-    /// Distinguishes accounts.
+    /// A hash that distinguishes accounts.
     pub(super) account: String,
     pub(super) output: PathBuf,
     pub(super) format: Format,
@@ -41,7 +41,7 @@ pub(super) struct State {
 /// The results that are durable.
 ///
 /// Results are written before the machine is notified, so a state may be stored in between. Therefore it names the
-/// batch that was written last: the machine may offer that one again, and no other.
+/// batch that was written last: the machine may offer only that batch again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Written {
@@ -78,7 +78,7 @@ impl State {
     /// Reads the state of an earlier run, if there is one.
     ///
     /// # Errors
-    /// If it cannot be read, or belongs to something else.
+    /// If it cannot be read, or is not a state file.
     pub(super) fn read(path: &Path) -> Result<Option<Self>, Failure> {
         let shown = path.display();
         let text = match std::fs::read_to_string(path) {
@@ -86,7 +86,7 @@ impl State {
             text => text.map_err(|error| Failure::misuse(format!("cannot read {shown}: {error}")))?,
         };
         let unusable = |why: &str| Failure::misuse(format!("{shown} {why}; {BEGIN_AGAIN}"));
-        // The place of the mistake, without the text.
+        // The message has the place of the mistake, without the text.
         let state: Self = serde_json::from_str(&text)
             .map_err(|error| unusable(&format!("is not a state file of pg update-cards (line {})", error.line())))?;
         if state.update_cards > VERSION {
@@ -98,7 +98,7 @@ impl State {
     /// Checks whether the run may be resumed.
     ///
     /// # Errors
-    /// If the input, the account or the output has changed; says what to do.
+    /// If the input, the account or the output has changed; the message says what to do.
     pub(super) fn check(&self, new: &Self, output_named: bool, format_named: bool) -> Result<(), Failure> {
         let differs = if self.input != new.input {
             format!(

@@ -7,7 +7,7 @@ use crate::argument;
 /// A name and a masked value.
 pub(in crate::command) type Pair = (String, String);
 
-/// Returns the fields of a body in XML or JSON; nothing if it is neither.
+/// Returns the fields of a body in XML or JSON; none if it is neither.
 pub(in crate::command) fn of_body(body: &[u8]) -> Vec<Pair> {
     // The record has three names and keeps all others.
     let mut record = ServiceError::default();
@@ -50,7 +50,7 @@ impl Flat {
 impl RecordWriter for Flat {
     fn text(&mut self, name: &str, value: &str) {
         if !value.is_empty() {
-            // The service masks card numbers; this masks any that it does not.
+            // The service masks card numbers. This masks any that it missed.
             let shown = if argument::is_secret(name) { pg_proto::shown(name, value) } else { value.to_owned() };
             self.pairs.push((format!("{}{name}", self.path), shown));
         }

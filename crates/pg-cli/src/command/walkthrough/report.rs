@@ -17,7 +17,7 @@ use crate::{
 /// The sandbox's header with the basis of a reply.
 const BASIS: &str = "pg-basis";
 
-/// Characters of a long value that are shown before it is cut.
+/// The number of characters after which a long value is cut.
 const SHOWN: usize = 72;
 
 /// One step and its result.
@@ -37,7 +37,7 @@ pub(in crate::command) struct Books {
     pub(in crate::command) page: String,
 }
 
-/// Collects the steps, and shows them unless a program reads.
+/// Collects the steps, and prints them unless the output is for programs.
 pub(in crate::command) struct Report {
     json: bool,
     paint: Paint,
@@ -63,7 +63,7 @@ struct ShownStep {
 
 #[derive(Serialize)]
 struct ShownExchange {
-    /// Whether the service sent it.
+    /// Whether the service sent the message.
     callback: bool,
     request: String,
     sent: Vec<Named>,
@@ -125,10 +125,10 @@ impl Report {
         self.steps.push(shown);
     }
 
-    /// Ends with the summary, and with the books if they are given. True if every step went as expected.
+    /// Prints the summary, and the ledger if it is given. Returns whether every step went as expected.
     ///
     /// # Errors
-    /// If something could not be written.
+    /// If the output could not be written.
     pub(in crate::command) fn finish(mut self, books: Option<&Books>) -> Result<bool, Failure> {
         let ok = self.steps.iter().all(|step| step.ok);
         if self.json {

@@ -13,10 +13,10 @@ pub(in crate::command) struct Wire {
     exchanges: Arc<Mutex<Vec<Exchange>>>,
 }
 
-/// A request and its reply. Contains unmasked data: mask it before it is shown.
+/// A request and its reply. It contains unmasked data: mask the data before showing it.
 pub(in crate::command) struct Exchange {
     pub(in crate::command) request: Request<Bytes>,
-    /// Whether the service sent it, as a callback.
+    /// Whether the service sent it as a callback.
     pub(in crate::command) callback: bool,
     /// `None` without a reply.
     pub(in crate::command) reply: Option<Reply>,

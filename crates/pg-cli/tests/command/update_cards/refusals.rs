@@ -106,7 +106,7 @@ fn card_numbers_are_not_taken_for_card_keys() {
     const PAN: &str = "4929420573595709";
     let cards = Cards::new(1);
     cards.write(&format!("{}\n{PAN}\n", cards.keys[0]));
-    cards.update("").run().ends(2).says("line 2: it looks like a card number, not like a card key").hides(&[PAN]);
+    cards.update("").run().ends(2).says("line 2: it looks like a card number, not a card key").hides(&[PAN]);
     assert_eq!(cards.requests(), 0);
 }
 

@@ -22,19 +22,19 @@ impl Tour<'_> {
         self.step("Initiate a session", "The merchant's server opens a session for a card form.", Self::initiate).await;
         self.step(
             "Post the card as a browser would",
-            "The customer's browser posts the card to the service, past the merchant, and is sent back with a 303.",
+            "The customer's browser posts the card to the service, not to the merchant, and is sent back with a 303.",
             Self::post_card,
         )
         .await;
         self.step(
             "Decrypt the redirect",
-            "The review page decrypts the data with the API key: masked, without CV2, and never proof of a payment.",
+            "The review page decrypts the data with the API key: the card is masked, without CV2, and the data is never proof of a payment.",
             Self::decrypt,
         )
         .await;
         self.step(
             "Pay with the session (authSessionKey)",
-            "Two boxes of tea; the reference allows a lookup later.",
+            "Two boxes of tea. The reference allows a lookup later.",
             Self::pay_with_session,
         )
         .await;

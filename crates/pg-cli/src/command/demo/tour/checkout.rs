@@ -39,13 +39,13 @@ impl Tour<'_> {
     pub(super) async fn sell_by_hosted_checkout(&mut self) {
         self.step(
             "Make a checkout token (gettoken)",
-            "Version 5 counts in decimals, signs nothing and answers in XML. The token can be paid once.",
+            "Version 5 writes amounts as decimals, signs nothing and answers in XML. The token can be paid once.",
             Self::make_token,
         )
         .await;
         self.step(
             "Pay on the hosted page",
-            "The customer opens it, types a card, and is sent to the success page with a trans_key.",
+            "The customer opens the page, types a card, and is sent to the success page with a trans_key.",
             Self::pay_on_page,
         )
         .await;
@@ -55,7 +55,7 @@ impl Tour<'_> {
             Self::look_up_hosted,
         )
         .await;
-        self.step("Open the page again", "Already paid: nothing is left to pay.", Self::open_again).await;
+        self.step("Open the page again", "It is already paid: nothing is left to pay.", Self::open_again).await;
         self.step("Refund a part (refund)", "In decimals.", Self::refund_hosted).await;
         self.step(
             "Reserve on the hosted page (PreAuth)",
@@ -70,7 +70,8 @@ impl Tour<'_> {
             Self::capture_hosted,
         )
         .await;
-        self.step("Withdraw a token (canceltoken)", "Its page says that the link has expired.", Self::withdraw).await;
+        self.step("Withdraw a token (canceltoken)", "The token's page says that the link has expired.", Self::withdraw)
+            .await;
     }
 
     async fn make_token(&mut self) -> Seen {
@@ -165,7 +166,7 @@ impl Tour<'_> {
     }
 }
 
-/// Returns a token that sends the customer on after the payment.
+/// Returns a token whose page redirects the customer after the payment.
 fn token() -> GetToken {
     GetToken::new().success_url(SUCCESS_PAGE).cancel_url(CANCEL_PAGE).auto_redirect(Flag::YES)
 }

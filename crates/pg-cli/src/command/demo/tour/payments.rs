@@ -35,8 +35,12 @@ impl Tour<'_> {
             .await;
         self.step("Capture a part (capturepreauth)", "Some of the deposit is debited.", Self::capture).await;
         self.step("Refund a part (refund)", "Some of that is paid back.", Self::refund).await;
-        self.step("Look the first payment up (lookup)", "By its reference, as after a lost reply.", Self::look_up)
-            .await;
+        self.step(
+            "Look the first payment up (lookup)",
+            "By its reference, as you would after a lost reply.",
+            Self::look_up,
+        )
+        .await;
     }
 
     async fn tokenise(&mut self) -> Seen {

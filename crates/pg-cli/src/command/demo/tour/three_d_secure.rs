@@ -1,4 +1,5 @@
-//! 3-D Secure: by session and by card key, each answer of the challenge page, and a key used twice (spec 2 §3.3).
+//! 3-D Secure: by session and by card key, every answer of the challenge page, and a key that is used twice (spec 2
+//! §3.3).
 
 use pg_hyper::Error;
 use pg_model::{
@@ -38,7 +39,7 @@ impl Tour<'_> {
     pub(super) async fn authenticate_customers(&mut self) {
         self.step(
             "Initiate 3-D Secure by session",
-            "A customer posts a card whose bank wants to ask: initiate3DSecureSessionKey gives a page to send them to.",
+            "A customer posts a card whose bank asks for a challenge: initiate3DSecureSessionKey returns the page for it.",
             Self::initiate_by_session,
         )
         .await;
@@ -51,11 +52,11 @@ impl Tour<'_> {
         .await;
         self.step(
             "Pay with the authentication (auth3DSecure)",
-            "Now the bank bears the risk of a chargeback. The card is stored for what follows.",
+            "Now the bank bears the risk of a chargeback. The card is stored for the next steps.",
             Self::pay_authenticated,
         )
         .await;
-        self.step("Use its key twice", "One authentication is valid for one payment.", Self::use_key_twice).await;
+        self.step("Use its key twice", "An authentication is valid for one payment.", Self::use_key_twice).await;
         self.step(
             "Fail the challenge, by card key",
             "initiate3DSecureCardKey with the stored card, and the second button. The shop charges anyway; this bank \
@@ -64,7 +65,7 @@ impl Tour<'_> {
         )
         .await;
         self.step(
-            "Pay too early, then abandon",
+            "Pay too early, then abandon the challenge",
             "preauth3DSecure before the customer has answered is refused; after the third button this bank declines.",
             Self::press_abandon,
         )
@@ -164,10 +165,10 @@ impl Tour<'_> {
     }
 }
 
-/// Returns the code of a call that must be refused with it.
+/// Checks that a call is refused with this code, and returns the finding.
 fn refused<T>(result: Result<T, Error>, expected: &SandboxErrorCode) -> Seen {
     let refusal = match result {
-        // A used authentication has paid before, so that the client calls the outcome unknown.
+        // A used authentication has already paid, so the client reports the outcome as unknown.
         Err(Error::Unknown { cause, .. }) => Err(*cause),
         other => other,
     };

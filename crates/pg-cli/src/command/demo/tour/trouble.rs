@@ -19,15 +19,19 @@ impl Tour<'_> {
         self.step("Be declined", "The bank says no. That is an outcome, not an error.", Self::decline).await;
         self.step(
             "Mistype a card number",
-            "The service sends the browser back to the card page; the data says what is wrong with which field.",
+            "The service sends the browser back to the card page; the data names the wrong field and the mistake.",
             Self::mistype,
         )
         .await;
-        self.step("Misuse a method", "Every broken rule at once, with its source; nothing is sent.", Self::misuse)
-            .await;
+        self.step(
+            "Misuse a method",
+            "pg reports every broken rule at once, with its source, and sends nothing.",
+            Self::misuse,
+        )
+        .await;
         self.step(
             "Send a wrong signature, and explain it",
-            "The key was read from a file with its line break: error 123 gives no reason, so pg finds it.",
+            "The key was read from a file together with a line break. Error 123 gives no reason, so pg finds it.",
             Self::sign_badly,
         )
         .await;

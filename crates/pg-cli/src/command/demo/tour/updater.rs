@@ -1,4 +1,4 @@
-//! Cards that have changed: a batch for the account updater, its callback, and the new card keys (spec 1 §2.4, §6).
+//! Changed cards: a batch for the account updater, its callback, and the new card keys (spec 1 §2.4, §6).
 
 use bytes::Bytes;
 use http::{Request, header::CONTENT_TYPE};
@@ -13,7 +13,7 @@ use pg_sandbox::cards::Scenario;
 use super::{Seen, Tour, approved, card, left, order};
 use crate::command::walkthrough::wire::Wire;
 
-/// Cards whose schemes answer 700, 702 and 706, in the order of the batch.
+/// Cards for which the card schemes answer 700, 702 and 706, in the order of the batch.
 const CHANGING: [(Scenario, CardRetrievalCode); 3] = [
     (Scenario::Updater700A, CardRetrievalCode::ACCOUNT_NUMBER_UPDATED),
     (Scenario::Updater702, CardRetrievalCode::EXPIRY_CHANGED),
@@ -35,13 +35,13 @@ impl Tour<'_> {
     pub(super) async fn update_cards(&mut self) {
         self.step(
             "Store cards that will change",
-            "One gets a new number, one a new expiry, one stays. A penny each, then tokeniseTransactionKey.",
+            "One gets a new number, one gets a new expiry date, and one stays the same. Each pays a penny, then tokeniseTransactionKey stores it.",
             Self::store_cards,
         )
         .await;
         self.step(
             "Request an update (requestAccountUpdater)",
-            "A batch with a callback URL. Retrieved at once, it is still pending: error 182.",
+            "A batch with a callback URL. If it is retrieved at once, it is still pending: error 182.",
             Self::request_update,
         )
         .await;

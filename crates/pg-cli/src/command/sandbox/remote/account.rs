@@ -1,4 +1,4 @@
-//! `pg sandbox account`: accounts that are made and removed while a sandbox runs.
+//! `pg sandbox account`: accounts that are created and removed while a sandbox runs.
 
 use std::time::Duration;
 
@@ -16,8 +16,8 @@ use crate::{
 
 /// Creates, lists and removes accounts of a running sandbox, each with its own clock and faults
 ///
-/// For many users of one sandbox, such as the jobs of a CI system. Other accounts do not see what such an account does. The
-/// commands faults, clock, cards, callbacks, batches and list take its name with --account.
+/// Separates the users of one sandbox, such as the jobs of a CI system: no other account sees what such an account
+/// does. The commands faults, clock, cards, callbacks, batches and list take its name with --account.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -38,7 +38,7 @@ enum What {
     /// Creates an account and prints its credentials, which are not shown again
     #[command(after_help = "\
 Examples:
-  pg sandbox account new                        a name that is free, until it is removed
+  pg sandbox account new                        an unused name, until it is removed
   pg sandbox account new ci-17 --ttl 90m
   pg sandbox account new --like strict --json   100 requests a minute, no raw card numbers")]
     New {
@@ -62,7 +62,7 @@ Examples:
     },
 }
 
-/// Returns a time to live in whole seconds.
+/// Returns a lifetime in whole seconds.
 fn whole_seconds(typed: &str) -> Result<Duration, String> {
     let ttl = duration::parse(typed)?;
     if ttl.as_secs() >= 1 && ttl.subsec_nanos() == 0 {
@@ -81,7 +81,7 @@ pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure>
         }
         What::List => {
             let accounts = control.get("accounts").await?;
-            let empty = "pg: no accounts were made at run time; make one with `pg sandbox account new`";
+            let empty = "pg: no accounts were created at run time; create one with `pg sandbox account new`";
             print_list(&accounts, json, empty, shown)
         }
         What::Remove { name } => {

@@ -1,4 +1,4 @@
-//! `pg sandbox accounts`: merchants of a running sandbox, and their credentials where these are published.
+//! `pg sandbox accounts`: merchants of a running sandbox, and their credentials if these are public.
 
 use serde_json::Value;
 
@@ -45,7 +45,7 @@ pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure>
 /// Returns the account of a name.
 ///
 /// # Errors
-/// If there is none; suggests the nearest.
+/// If there is no such account; the message suggests the nearest name.
 pub(crate) fn find<'a>(accounts: &'a Value, name: &str) -> Result<&'a Value, Failure> {
     let known = || entries(accounts).iter().filter_map(|account| account["name"].as_str());
     entries(accounts).iter().find(|account| account["name"] == name).ok_or_else(|| {
@@ -64,7 +64,7 @@ pub(super) fn exports(account: &Value, base: &str) -> String {
         format!("export {}={}", Setting::BaseUrl.variable(), shell::word(base)),
         format!("export {}={}", Setting::EnterpriseBaseUrl.variable(), shell::word(&format!("{base}/enterprise"))),
     ];
-    // A new account has the addresses too.
+    // The reply for a new account has the addresses too.
     let others = |setting: &Setting| ![Setting::BaseUrl, Setting::EnterpriseBaseUrl].contains(setting);
     for setting in Setting::ALL.into_iter().filter(others) {
         if let Some(value) = account[setting.member()].as_str() {

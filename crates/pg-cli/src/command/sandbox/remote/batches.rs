@@ -17,7 +17,7 @@ use crate::{
     after_help = "\
 Examples:
   pg sandbox batches               newest first; each finishes after two minutes
-  pg sandbox batches show KEY      one, with every card
+  pg sandbox batches show KEY      one batch, with every card
   pg sandbox batches spoil KEY     its results return error 181"
 )]
 pub(crate) struct Arguments {

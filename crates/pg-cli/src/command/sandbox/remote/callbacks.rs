@@ -90,15 +90,15 @@ Examples:
   pg sandbox callbacks register http://127.0.0.1:8000/hook --kind checkout
   pg sandbox callbacks register http://127.0.0.1:8000/hook --account strict --retries 5
 
-A checkout whose request names no callback_url uses it too. `pg listen --register` does the same for its own addresses.")]
+A checkout whose request names no callback_url uses the address too. `pg listen --register` does the same for its own addresses.")]
     Register {
-        /// The address; the rules for callbacks apply to it
+        /// The address; the sandbox's rules for callback URLs apply to it
         #[arg(value_name = "URL")]
         url: String,
         /// The account
         #[arg(long, value_name = "NAME", default_value = "main")]
         account: String,
-        /// Only callbacks of this kind; without it, of both
+        /// Only callbacks of this kind; without it, callbacks of both kinds
         #[arg(long, value_name = "KIND", value_enum)]
         kind: Option<Kind>,
         /// How many times a callback that is not acknowledged is resent: first after 10 seconds, then with the delay
@@ -157,7 +157,7 @@ pub(super) async fn run(arguments: Arguments, json: bool) -> Result<Exit, Failur
     Ok(Exit::Done)
 }
 
-/// Returns where the destinations of an account are listed. Configured accounts share a list.
+/// Returns the path of the list of an account's destinations. Configured accounts share a list.
 ///
 /// # Errors
 /// If the account does not exist.
@@ -183,7 +183,7 @@ fn asked(kind: Misbehaviour, by: Option<Duration>, times: u32) -> Result<Value, 
 /// Returns the behaviour of the next callbacks as text.
 fn told(behaviours: &Value, json: bool) -> Result<(), Failure> {
     print(behaviours, json, |behaviours| match entries(behaviours) {
-        [] => "the next callbacks come as usual".to_owned(),
+        [] => "the next callbacks are delivered as usual".to_owned(),
         list => next(list),
     })
 }
@@ -232,7 +232,7 @@ async fn list(control: &Control, limit: u32, json: bool) -> Result<(), Failure> 
     Ok(())
 }
 
-/// Returns how often it was sent, and the remaining retries.
+/// Returns how often a callback was sent, and the remaining retries.
 fn attempts(callback: &Value) -> String {
     let sent = text(&callback["attempts"]);
     match callback["retriesLeft"].as_u64() {
@@ -250,7 +250,7 @@ fn result(callback: &Value) -> String {
     }
 }
 
-/// Longer than the sandbox waits for a response.
+/// Longer than the time for which the sandbox waits for a response.
 const PATIENCE: Duration = Duration::from_secs(15);
 const BETWEEN: Duration = Duration::from_millis(50);
 

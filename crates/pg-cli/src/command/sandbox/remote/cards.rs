@@ -13,13 +13,13 @@ use crate::{
 
 /// Lists the test cards; sets the account updater's response for a card
 ///
-/// Any future expiry and any CV2 work. A number that is not listed is approved.
+/// Any future expiry date and any CV2 are accepted. Payments with a number that is not listed are approved.
 #[derive(clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "\
 Examples:
-  pg sandbox cards                       numbers, and what each does
+  pg sandbox cards                       numbers, and what each card does
   pg sandbox cards --scenario declined   only these
   pg sandbox cards answer 4F2C-91 705    the account updater answers 705 for this card key
   pg sandbox cards answers               what was set
@@ -138,7 +138,7 @@ async fn list(control: &Control, scenario: Option<&str>, json: bool) -> Result<(
 }
 
 fn answers(answers: &Value, json: bool) -> Result<(), Failure> {
-    print_list(answers, json, "pg: no answers are set; the account updater answers as usual", |answers| {
+    print_list(answers, json, "pg: no responses are set; the account updater answers as usual", |answers| {
         let rows: Vec<_> = answers
             .iter()
             .map(|answer| {

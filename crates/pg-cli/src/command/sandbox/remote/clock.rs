@@ -24,7 +24,7 @@ Examples:
   pg sandbox clock                           show it
   pg sandbox clock advance 31m               sessions expire after 30 minutes
   pg sandbox clock set 2031-01-01T00:00:00Z
-  pg sandbox clock speed 60                  a minute a second
+  pg sandbox clock speed 60                  one minute per second
   pg sandbox clock freeze"
 )]
 pub(crate) struct Arguments {
@@ -55,7 +55,7 @@ enum What {
     /// Changes how fast the clock runs
     #[command(after_help = "Examples:\n  pg sandbox clock speed 60")]
     Speed {
-        /// Sandbox seconds in a real second: 1 is real time, 0 freezes the clock
+        /// Sandbox seconds per real second: 1 is real time, 0 freezes the clock
         #[arg(value_name = "FACTOR", value_parser = factor)]
         factor: f64,
     },
@@ -67,7 +67,7 @@ enum What {
     Unknown(Vec<String>),
 }
 
-/// Returns the command that a word without a subcommand belongs to.
+/// Returns the command that was probably meant by a word without a subcommand.
 fn meant_by(word: &str) -> Option<String> {
     let verb = match word {
         _ if duration::parse(word).is_ok() => "advance",
@@ -115,7 +115,7 @@ pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure>
     print(&clock, json, shown)
 }
 
-/// Returns whole seconds as such; the control interface takes thousandths too.
+/// Returns whole seconds as an integer; the control interface takes thousandths too.
 fn seconds(by: Duration) -> Value {
     if by.subsec_millis() == 0 { by.as_secs().into() } else { by.as_secs_f64().into() }
 }

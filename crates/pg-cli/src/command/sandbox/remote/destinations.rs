@@ -59,13 +59,13 @@ pub(super) async fn set(
     print(&registered.into(), json, |registered| shown(entries(registered)))
 }
 
-/// Lists the destinations, or those of one account.
+/// Lists the destinations of all accounts, or of one account.
 pub(super) async fn list(control: &Control, account: Option<&str>, json: bool) -> Result<(), Failure> {
     let all = Value::from(of(account, &control.get("callbacks/destinations").await?));
     print_list(&all, json, "pg: no destinations are registered; callbacks go to the URLs of the requests", shown)
 }
 
-/// Removes one destination, or all, or all of one account; prints those that are left.
+/// Removes one destination, or all, or all of one account; prints the remaining ones.
 pub(super) async fn remove(
     control: &Control,
     account: Option<&str>,

@@ -111,7 +111,8 @@ pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure>
     })
 }
 
-/// Checks that an account without entries exists. One with entries may have been removed from the config file since.
+/// Checks that an account without entries exists. An account with entries may have been removed from the config file
+/// since.
 async fn check_account(control: &Control, name: &str) -> Result<(), Failure> {
     let made = control.of_account(name).await?;
     if made.is_shared() {

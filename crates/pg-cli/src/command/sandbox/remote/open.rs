@@ -76,7 +76,7 @@ impl Page {
 pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure> {
     let control = Control::new(&arguments.at)?;
     let url = control.url(&arguments.page.path(arguments.key.as_deref())?);
-    // Checked first, since a browser says little about a missing sandbox.
+    // Checked first, since a browser does not explain that the sandbox is missing.
     control.get("clock").await?;
     print(&json!({ "url": url }), json, |shown| text(&shown["url"]))?;
     if !json && !arguments.print && stdout().is_terminal() && !launch(&url) {
