@@ -48,13 +48,13 @@ impl Claim {
 pub(crate) enum End {
     /// Normally, with this exit code or HTTP status.
     Done(Option<i32>),
-    /// It took too long and was killed.
+    /// The job took too long and was killed.
     TimedOut,
     /// The drill killed it.
     Killed,
-    /// It printed too much and was killed.
+    /// The job printed too much and was killed.
     TooMuch,
-    /// It could not be started or reached.
+    /// The job could not be started or reached.
     NotStarted(String),
 }
 
@@ -84,7 +84,7 @@ impl Ran {
 
     /// Returns the adapter's error, if it made no claim.
     pub(crate) fn trouble(&self) -> String {
-        // It is cut after its secrets are masked.
+        // The text is cut after its secrets are masked.
         let last = |text: &str| text.trim().lines().last().unwrap_or_default().to_owned();
         let said = match (self.stderr.trim(), self.stdout.trim()) {
             ("", "") => String::new(),
@@ -95,7 +95,7 @@ impl Ran {
             End::Done(_) if self.answer.get("claim").is_some() => {
                 let claim = self.text("claim").unwrap_or("no text").chars().take(40).collect::<String>();
                 let meant = did_you_mean(&claim, ["paid", "declined", "not-charged", "unknown"]);
-                format!("the claim {claim} is not paid, declined, not-charged or unknown{meant}")
+                format!("the claim {claim} is none of paid, declined, not-charged and unknown{meant}")
             }
             End::Done(code) => {
                 let code = code.map_or_else(|| "a signal".to_owned(), |code| format!("code {code}"));

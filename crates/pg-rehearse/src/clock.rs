@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Returns milliseconds since the Unix epoch.
 pub(crate) fn unix_millis() -> i64 {
-    #[expect(clippy::disallowed_methods, reason = "adapters see the real time, so the service has to show it too")]
+    #[expect(clippy::disallowed_methods, reason = "adapters see the real time, so the service must use it too")]
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }

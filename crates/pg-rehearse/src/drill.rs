@@ -35,7 +35,7 @@ impl Drill {
     }
 }
 
-/// Serialized as `pg rehearse drills --json` lists it.
+/// The form in which `pg rehearse drills --json` lists a drill.
 impl Serialize for Drill {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
@@ -67,7 +67,7 @@ impl Serialize for Drill {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Family {
-    /// Double, missing and unnoticed charges.
+    /// Double, missing and unreported charges.
     Money,
     /// Refused credentials, lockouts, the throttle.
     Credentials,

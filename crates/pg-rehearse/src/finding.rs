@@ -10,7 +10,7 @@ pub enum Verdict {
     Passed,
     /// The integration does not do this job.
     NotApplicable,
-    /// It works, but could be better.
+    /// The integration works, but could be better.
     Warning,
     /// The adapter itself failed; the drill proves nothing about payments.
     Broken,
@@ -31,7 +31,7 @@ impl Verdict {
         }
     }
 
-    /// Whether a report shows its details at once.
+    /// Whether a report shows the details without a click.
     pub(crate) const fn is_bad(self) -> bool {
         matches!(self, Self::Failed | Self::Broken)
     }

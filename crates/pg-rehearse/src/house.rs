@@ -26,7 +26,7 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// Unique credentials, so that every occurrence can be found.
+    /// Credentials that occur nowhere else, so that every occurrence can be found.
     fn random(dice: &mut Dice) -> Self {
         let mut next = || dice.letters(32);
         Self {
@@ -141,13 +141,13 @@ impl House {
         self.sandbox.advance(duration);
     }
 
-    /// From now on each retrieval of a batch advances the service's clock by this number of seconds, so that no drill
-    /// waits for a day.
+    /// From now on, each retrieval of a batch advances the service's clock by this number of seconds, so that no drill
+    /// has to wait for a day.
     pub(crate) fn hurry(&self, seconds: u64) {
         self.haste.store(seconds, Ordering::Relaxed);
     }
 
-    /// Called when a batch is retrieved.
+    /// Advances the clock when a batch is retrieved.
     pub(crate) fn hasten(&self) {
         self.advance(Duration::from_secs(self.haste.load(Ordering::Relaxed)));
     }
@@ -185,8 +185,8 @@ impl House {
         self.send(request).map_err(text)
     }
 
-    /// Initiates a session and posts the card form as the customer's browser does. Returns the session key and where the
-    /// browser was sent.
+    /// Initiates a session and posts the card form as the customer's browser does. Returns the session key and the
+    /// redirect target.
     pub(crate) fn session(&self, card: &Card, encoding: &str) -> Result<(String, String), SetupError> {
         let session = self.call("session/initiate", &[("errorPageUrl", "https://shop.example/error")])?;
         let key = session["sessionKey"].as_str().ok_or("no session key")?.to_owned();
@@ -242,7 +242,7 @@ impl Card {
     }
 }
 
-/// Returns a form as a request.
+/// Returns a request with a form.
 pub(crate) fn form(address: &str, fields: &[(&str, &str)]) -> Result<Request<Bytes>, SetupError> {
     let mut body = form_urlencoded::Serializer::new(String::new());
     body.extend_pairs(fields);

@@ -11,7 +11,7 @@ use crate::{
 pub(crate) struct Evidence<'a> {
     /// The runs of the integration, including those without a claim.
     pub(crate) ran: &'a [Ran],
-    /// Whether they ran concurrently: then none of them is the last.
+    /// Whether the runs were concurrent: then none of them is the last.
     pub(crate) together: bool,
     /// The entries added to the ledger.
     pub(crate) entries: &'a [Entry],
@@ -27,7 +27,7 @@ pub(crate) enum Expect {
     Sale,
     /// A message was lost: at most one charge, and a true claim.
     Settled,
-    /// The same, without visible requests of the integration.
+    /// The same, but the requests of the integration cannot be seen.
     Unseen,
     /// The card is declined.
     Decline,
@@ -35,7 +35,7 @@ pub(crate) enum Expect {
     Another,
     /// Only the operator knows the meaning of the reply.
     Undocumented,
-    /// The service refused everything; the maximum number of requests for each start.
+    /// The service refuses everything; at most this number of requests may be sent in each run.
     Refused(usize),
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn charge(expect: Expect, evidence: &Evidence<'_>) -> Vec<Finding> {
     let Some(&last) = claims.last().filter(|_| evidence.ran.last().is_some_and(|ran| ran.claim.is_some())) else {
         let why = evidence.ran.last().map_or_else(|| "the adapter did not run".to_owned(), Ran::trouble);
         let held = format!("the ledger has {} for this order", count(charges.len(), "charge"));
-        // Its charges count even if the adapter failed.
+        // The adapter's charges count even if it failed.
         findings.push(broken(format!("{why}; {held}")));
         return findings;
     };
@@ -91,7 +91,7 @@ fn books(evidence: &Evidence<'_>, charges: &[&Entry]) -> Vec<Finding> {
     findings
 }
 
-/// One order must be paid under one reference.
+/// Checks that one order is paid under one reference.
 fn references(evidence: &Evidence<'_>) -> Vec<Finding> {
     let payments: Vec<&Exchange> = evidence.exchanges.iter().filter(|one| one.is(On::Payment)).collect();
     let mut references: Vec<&str> = payments
@@ -112,7 +112,9 @@ fn references(evidence: &Evidence<'_>) -> Vec<Finding> {
     if without > 1 {
         findings.push(failed(
             "resent-without-reference",
-            format!("the payment was sent {without} times without a uniqueMerchantReference, so each can charge"),
+            format!(
+                "the payment was sent {without} times without a uniqueMerchantReference, so each request can charge"
+            ),
         ));
     }
     findings
@@ -123,21 +125,21 @@ fn truth(claims: &[Claim], charges: &[&Entry], together: bool) -> Vec<Finding> {
     let mut findings = Vec::new();
     let last = claims.last().copied();
     if charges.is_empty() && claims.contains(&Claim::Paid) {
-        findings.push(failed("unpaid-but-said-paid", "it claims paid, but the ledger has no charge"));
+        findings.push(failed("unpaid-but-said-paid", "the integration claims paid, but the ledger has no charge"));
     }
     let denied = claims.iter().find(|claim| matches!(claim, Claim::Declined | Claim::NotCharged));
     if let (Some(denied), false) = (denied, charges.is_empty()) {
         findings.push(failed(
             "charged-but-said-unpaid",
-            format!("it claims {}, but the ledger has {}", denied.name(), count(charges.len(), "charge")),
+            format!("the integration claims {}, but the ledger has {}", denied.name(), count(charges.len(), "charge")),
         ));
     } else if !together && claims.len() > 1 && last == Some(Claim::Unknown) && claims.contains(&Claim::Paid) {
-        findings.push(warning("forgot", "it claimed paid before and unknown later"));
+        findings.push(warning("forgot", "the integration first claimed paid, and later unknown"));
     }
     findings
 }
 
-/// The transaction in a claim must exist.
+/// Checks that the transaction in a claim exists.
 fn keys(evidence: &Evidence<'_>, charges: &[&Entry]) -> Vec<Finding> {
     let paid = evidence.ran.iter().filter(|ran| ran.claim == Some(Claim::Paid));
     let named = paid.filter_map(|ran| ran.text("transactionKey")).filter(|key| !key.is_empty());
@@ -146,10 +148,7 @@ fn keys(evidence: &Evidence<'_>, charges: &[&Entry]) -> Vec<Finding> {
         .map(|key| {
             warning(
                 "wrong-key",
-                format!(
-                    "its claim names the transaction {key}, which does not belong to this \
-        order"
-                ),
+                format!("the integration's claim names the transaction {key}, which does not belong to this order"),
             )
         })
         .collect()
@@ -162,29 +161,29 @@ fn expected(expect: Expect, last: Claim, charges: &[&Entry], evidence: &Evidence
         Expect::Sale if !charged && last != Claim::Paid => {
             findings.push(failed(
                 "sale-lost",
-                format!("nothing went wrong, but it claims {} without a charge", last.name()),
+                format!("nothing went wrong, but the integration claims {} without a charge", last.name()),
             ));
         }
         Expect::Sale if last == Claim::Unknown => {
             findings.push(failed(
                 "outcome-not-read",
-                "the service replied that the payment is approved, but it claims unknown",
+                "the service replied that the payment is approved, but the integration claims unknown",
             ));
         }
         Expect::Settled | Expect::Sale => findings.extend(unknown(last, charged, evidence, true)),
         Expect::Another if last == Claim::Paid => findings.push(failed(
             "another-payment",
-            "the service shows a payment of another amount or currency under the reference, but it claims paid",
+            "the service shows a payment of another amount or currency under the reference, but the integration claims paid",
         )),
         Expect::Another => findings.extend(unknown(last, charged, evidence, true)),
         Expect::Unseen => findings.extend(unknown(last, charged, evidence, false)),
         Expect::Decline if last == Claim::Unknown => {
-            findings.push(warning("decline-not-read", "the card was declined, but it claims unknown"));
+            findings.push(warning("decline-not-read", "the card was declined, but the integration claims unknown"));
         }
         Expect::Decline => {}
         Expect::Undocumented if last != Claim::Unknown => findings.push(failed(
             "undocumented-status",
-            format!("the reply has an undocumented status code, but it claims {}", last.name()),
+            format!("the reply has an undocumented status code, but the integration claims {}", last.name()),
         )),
         Expect::Undocumented => {}
         Expect::Refused(most) => {
@@ -194,15 +193,14 @@ fn expected(expect: Expect, last: Claim, charges: &[&Entry], evidence: &Evidence
                 findings.push(failed(
                     "went-on-after-refusal",
                     format!(
-                        "{sent} requests were sent, at most {allowed} expected: more than five wrong ones lock \
-                    the address out"
+                        "{sent} requests were sent, at most {allowed} were expected: more than five with wrong credentials lock the address out"
                     ),
                 ));
             }
             if last == Claim::Declined {
                 findings.push(warning(
                     "not-a-decline",
-                    "the service refused the caller, but it claims that the card was declined",
+                    "the service refused the caller, but the integration claims that the card was declined",
                 ));
             }
         }
@@ -210,7 +208,7 @@ fn expected(expect: Expect, last: Claim, charges: &[&Entry], evidence: &Evidence
     findings
 }
 
-/// Whether an unknown outcome was looked up.
+/// Checks that an unknown outcome was looked up.
 fn unknown(last: Claim, charged: bool, evidence: &Evidence<'_>, needs_lookup: bool) -> Vec<Finding> {
     if last != Claim::Unknown {
         return Vec::new();
@@ -219,12 +217,18 @@ fn unknown(last: Claim, charged: bool, evidence: &Evidence<'_>, needs_lookup: bo
     let later = payment.map_or(&[][..], |at| &evidence.exchanges[at + 1..]);
     let looked_up = later.iter().any(|one| one.is(On::Lookup));
     if payment.is_some() && !looked_up && needs_lookup {
-        return vec![failed("never-looked-up", "it claims unknown without looking the payment up by its reference")];
+        return vec![failed(
+            "never-looked-up",
+            "the integration claims unknown without looking the payment up by its reference",
+        )];
     }
-    // Of two that ran at the same time, the other one may have made that lookup.
+    // If two ran at the same time, the other one may have made that lookup.
     let by_another = evidence.together && evidence.ran.iter().any(|ran| ran.claim == Some(Claim::Paid));
     if charged && !by_another && later.iter().any(|one| one.showed_payment) {
-        return vec![warning("found-and-unknown", "a lookup showed the payment, but it still claims unknown")];
+        return vec![warning(
+            "found-and-unknown",
+            "a lookup showed the payment, but the integration still claims unknown",
+        )];
     }
     Vec::new()
 }
@@ -242,9 +246,9 @@ pub(crate) fn fault(kind: &'static str, text: impl Into<String>) -> Finding {
     failed(kind, text)
 }
 
-/// For an integration that never met the fault of its drill, as it `sent no payment`, for example.
+/// For an integration that never met the fault of its drill, for example because it `sent no payment`.
 pub(crate) fn untouched(what: &str) -> Finding {
-    failed("no-payment", format!("it {what}, so that the fault of this drill never happened"))
+    failed("no-payment", format!("the integration {what}, so the fault of this drill never happened"))
 }
 
 /// For stories with their own checks.

@@ -1,12 +1,12 @@
 //! Rehearsal of a payment integration: tests any program that charges through the service against faults that lose
-//! money, and judges it by the ledger of the [sandbox](pg_sandbox).
+//! money, and judges the program by the ledger of the [sandbox](pg_sandbox).
 //!
 //! Limits: the integration runs on this machine; HTTP jobs are called without TLS; an adapter's output is read up to 1 MiB.
 //! It is not a load test and not a penetration test of a live shop.
 //!
 //! A [`Plan`] says how to run the integration. Each [`Drill`] starts its own sandbox, injects faults on the wire to it,
 //! runs a job of the integration, and compares its claim with the ledger and with the requests that arrived. A
-//! [`Report`] holds a verdict for each drill, with the time line of what happened.
+//! [`Report`] has a verdict and a time line for each drill.
 //!
 //! ```
 //! use pg_rehearse::Plan;

@@ -30,16 +30,16 @@ const LONGEST: u64 = 1 << 20;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Plan {
-    /// The folder of the plan, which commands run in.
+    /// The folder of the plan, in which commands run.
     pub folder: PathBuf,
     /// How long a job may take.
     pub timeout: Duration,
     /// Run once before the drills, for example a compiler.
     pub(crate) prepare: Option<Vec<String>>,
     pub(crate) jobs: BTreeMap<Job, Means>,
-    /// The forms of a charge that the integration supports; without it, all are tried.
+    /// The forms of a charge that the integration supports; if the plan does not say, all are tried.
     pub(crate) with: Option<Vec<Way>>,
-    /// The encoding of redirect data; without it, both are tried.
+    /// The encoding of redirect data; if the plan does not say, both are tried.
     pub(crate) encoding: Option<String>,
     pub(crate) logs: Vec<String>,
     /// A command whose output is also searched for secrets, for example a database dump.
@@ -205,9 +205,9 @@ pub enum PlanError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Mistake {
-    /// From 1.
+    /// Counted from 1.
     pub line: usize,
-    /// From 1.
+    /// Counted from 1.
     pub column: usize,
     /// The mistake and a suggestion.
     pub problem: String,

@@ -26,7 +26,7 @@ pub struct Outcome {
     pub known: bool,
     /// Why the drill has this verdict.
     pub findings: Vec<Finding>,
-    /// What the integration claimed, one for each time that it was started.
+    /// What the integration claimed in each run.
     pub claims: Vec<String>,
     /// The ledger at the end.
     pub ledger: Vec<String>,
@@ -87,7 +87,7 @@ impl Outcome {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Report {
-    /// The seed: the same one gives the same verdicts.
+    /// The seed: the same seed gives the same verdicts.
     pub seed: u64,
     /// Failures below this do not count for the exit code.
     pub threshold: Severity,
@@ -95,7 +95,7 @@ pub struct Report {
     pub outcomes: Vec<Outcome>,
     /// Whether it was interrupted before all drills had run.
     pub interrupted: bool,
-    /// The drills that did not run, or not to their end, because it was interrupted.
+    /// The drills that did not run, or not to their end, because the run was interrupted.
     pub not_run: Vec<&'static Drill>,
     /// How long it took.
     pub milliseconds: u64,
@@ -137,7 +137,8 @@ impl Report {
         summary
     }
 
-    /// 0: no failure at or above the threshold; 1: failures; 3: no failure, but an adapter did not work; 4: interrupted.
+    /// Returns 0: no failure at or above the threshold; 1: failures; 3: no failure, but an adapter did not work; 4:
+    /// interrupted.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         if self.interrupted {
@@ -187,7 +188,7 @@ impl Report {
         terminal::scorecard(self, colours)
     }
 
-    /// Returns the line of one drill while the others run.
+    /// Returns the line that is printed when one drill has ended.
     #[must_use]
     pub fn progress(outcome: &Outcome, colours: bool) -> String {
         terminal::line(outcome, colours)
@@ -197,14 +198,14 @@ impl Report {
     /// [`interrupted`](Self::interrupted).
     #[must_use]
     pub fn baseline(&self) -> String {
-        let mut text = "# Failures known today: pg rehearse --baseline FILE does not count them.\n".to_owned();
+        let mut text = "# Known failures: `pg rehearse --baseline FILE` does not count them.\n".to_owned();
         for outcome in self.outcomes.iter().filter(|one| matches!(one.verdict, Verdict::Failed | Verdict::Broken)) {
             text.push_str(&format!("{} # {}\n", outcome.drill.id, outcome.drill.title));
         }
         text
     }
 
-    /// Returns how many drills an interruption kept from running, as text.
+    /// Returns the number of drills that did not run because of an interruption, as text.
     #[must_use]
     pub fn missing(&self) -> String {
         match self.not_run.len() {

@@ -1,4 +1,4 @@
-//! Runs the drills of a plan, some at a time.
+//! Runs the drills of a plan, several at a time.
 
 use std::{collections::BTreeSet, future::Future, sync::Arc};
 
@@ -26,17 +26,17 @@ const PREPARATION: std::time::Duration = std::time::Duration::from_secs(600);
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Options {
-    /// Only these drills or families; all when it is empty.
+    /// Only these drills or families; all if the list is empty.
     pub only: Vec<String>,
     /// Not these drills or families.
     pub skip: Vec<String>,
     /// The same seed gives the same verdicts.
     pub seed: u64,
-    /// How many drills run at a time.
+    /// The number of drills that run at the same time.
     pub jobs: usize,
-    /// How often each drill runs; the worst verdict counts.
+    /// The number of runs of each drill; the worst verdict counts.
     pub repeat: u32,
-    /// Failures below it do not count for the exit code.
+    /// Failures below this severity do not count for the exit code.
     pub threshold: Severity,
     /// Drills whose failure is known.
     pub baseline: Vec<String>,
@@ -151,7 +151,7 @@ pub async fn run(
     Ok(report)
 }
 
-/// Starts all drills, with the given concurrency, and one at a time if a shop has one address for the service.
+/// Starts all drills with the given concurrency, or one at a time if a shop has one address for the service.
 fn play_all(troupe: Arc<Troupe>, drills: &[&'static Scene], options: &Options) -> JoinSet<Outcome> {
     let places = Arc::new(Semaphore::new(options.jobs.max(1)));
     let shop = Arc::new(Semaphore::new(1));
@@ -239,10 +239,9 @@ async fn try_ways(mut troupe: Troupe) -> Result<Troupe, RunError> {
     if taken.is_empty() && claimed.is_empty() {
         return Err(RunError::NotRunnable(trouble));
     }
-    // An integration that claims without charging is judged, not trusted.
+    // An integration that claims a payment without charging is judged by the drills, not trusted here.
     let ways = if taken.is_empty() { claimed } else { taken };
-    let mut troupe =
-        Arc::into_inner(troupe).ok_or_else(|| RunError::Machine("a trial is still going on".to_owned()))?;
+    let mut troupe = Arc::into_inner(troupe).ok_or_else(|| RunError::Machine("a trial is still running".to_owned()))?;
     troupe.ways = ways;
     Ok(troupe)
 }
@@ -268,7 +267,7 @@ fn surroundings(troupe: &Troupe) -> Result<Environment, RunError> {
     })
 }
 
-/// Runs the plan's preparing command.
+/// Runs the command that the plan names under `prepare`.
 async fn prepare(troupe: &Troupe) -> Result<(), RunError> {
     let Some(command) = &troupe.plan.prepare else { return Ok(()) };
     let environment = Environment { timeout: PREPARATION, ..surroundings(troupe)? };

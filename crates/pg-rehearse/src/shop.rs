@@ -1,4 +1,4 @@
-//! Calls a shop: as a browser, as the service that posts callbacks, or with the JSON line of a job.
+//! Calls a shop: as a browser does, as the service does when it posts callbacks, or with the JSON line of a job.
 
 use std::time::Duration;
 
@@ -65,7 +65,7 @@ impl Seen {
     }
 }
 
-/// Why there is no answer.
+/// Why there is no response.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Silent {
     #[error("no answer in time")]

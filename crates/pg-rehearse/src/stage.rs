@@ -28,9 +28,9 @@ pub(crate) struct Troupe {
     pub(crate) authority: Authority,
     pub(crate) guard: Arc<Guard>,
     pub(crate) seed: u64,
-    /// Distinguishes this run's orders from those of other runs: an integration may remember them.
+    /// Distinguishes this run's orders from those of other runs, which an integration may remember.
     pub(crate) run: String,
-    /// The forms of a charge; the first one is used unless a drill requires another.
+    /// The forms of a charge; the first form is used unless a drill requires another.
     pub(crate) ways: Vec<Way>,
 }
 
@@ -143,7 +143,7 @@ impl Stage {
     /// Deletes the integration's state of the order.
     pub(crate) fn forget(&mut self) -> Result<(), SetupError> {
         self.directory = folder()?;
-        self.wire().note(Lane::Integration, Lane::Integration, "its folder is deleted");
+        self.wire().note(Lane::Integration, Lane::Integration, "the order's folder is deleted");
         Ok(())
     }
 

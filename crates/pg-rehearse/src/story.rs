@@ -69,7 +69,7 @@ pub(crate) async fn play(troupe: &Arc<Troupe>, scene: &'static Scene, round: u32
     played.unwrap_or_else(|trouble| not_prepared(drill, &trouble))
 }
 
-/// Returns the drill itself could not be set up.
+/// Returns the outcome of a drill that could not be set up.
 fn not_prepared(drill: &'static Drill, trouble: &str) -> Outcome {
     Outcome::empty(drill, Verdict::Passed).judged(vec![judge::broken(format!("cannot run the drill: {trouble}"))])
 }

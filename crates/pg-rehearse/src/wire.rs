@@ -33,7 +33,7 @@ pub(crate) struct Wire {
     rules: Vec<Rule>,
     state: Mutex<State>,
     clock: Clock,
-    /// Notified when the integration must be killed.
+    /// Notifies when the integration must be killed.
     pub(crate) kill: Notify,
     /// The target of redirecting replies, which must never receive credentials.
     trap: String,
@@ -64,7 +64,8 @@ const MOST_TOLD: usize = 600;
 const MOST_REQUESTS: usize = 10_000;
 const MOST_BYTES: usize = 64 << 20;
 
-/// The service's address for a shop, held for the whole run, so that no other program can take it between two drills.
+/// The service's address for a shop. It is held for the whole run, so that no other program can take it between two
+/// drills.
 pub(crate) struct Seat(Result<StdListener, String>);
 
 impl Seat {
@@ -82,7 +83,7 @@ impl Seat {
     }
 }
 
-/// A wire with its listener; dropping it ends both.
+/// A wire with its listener. Dropping it ends both.
 pub(crate) struct Laid {
     pub(crate) wire: Arc<Wire>,
     /// The base URL for the integration.
@@ -174,13 +175,13 @@ impl Wire {
             due
         };
         for (_, number, request) in due {
-            self.note(Lane::Wire, Lane::Service, "kept-back request arrives");
+            self.note(Lane::Wire, Lane::Service, "the request that was held back arrives");
             self.execute(number, request);
         }
     }
 
-    /// Returns a text as reports show it, in one short line: without card numbers, without the credentials of this
-    /// drill, and without control characters. A truncated secret would not be masked, so the text is cut last.
+    /// Returns a text as reports show it, on one short line without card numbers, credentials of this drill and control
+    /// characters. A truncated secret would not be masked, so the text is cut last.
     pub(crate) fn told(&self, text: &str) -> String {
         let masked = self.masked(text);
         let mut told = String::new();
@@ -257,7 +258,7 @@ mod tests {
             "POST /v3/transaction/lookup/json HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
             body.len()
         );
-        // It may be closed before everything is sent.
+        // The connection may be closed before everything is sent.
         let _ = stream.write_all((head + &body).as_bytes()).await;
         let mut answer = String::new();
         let _ = stream.read_to_string(&mut answer).await;

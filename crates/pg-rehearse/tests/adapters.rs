@@ -189,6 +189,6 @@ fn an_adapter_that_sends_nothing_passes_no_drill_about_a_payment() {
     assert_eq!(with(&report, Verdict::Passed), ["M27"], "{}", report.scorecard(false));
     let m04 = report.outcomes.iter().find(|one| one.drill.id == "M04").expect("it ran");
     let told = (m04.verdict, m04.findings[0].kind, m04.findings[0].text.as_str());
-    let why = "it sent no payment, so that the fault of this drill never happened";
+    let why = "the integration sent no payment, so the fault of this drill never happened";
     assert_eq!(told, (Verdict::Failed, "no-payment", why));
 }

@@ -3,14 +3,14 @@
 /// A process that waits for the end of this one. It knows the running process groups, and kills them if this process
 /// ends without ending them, for example by `kill -9`.
 ///
-/// It learns of groups through a pipe, which the operating system closes with this process. A kill between the start of
-/// a group and that message leaves the group running. There is no guard on systems other than Unix.
+/// The guard learns of groups through a pipe, which the operating system closes with this process. If this process is
+/// killed between the start of a group and that message, the group keeps running. Only Unix systems have a guard.
 pub(crate) struct Guard {
     #[cfg(unix)]
     running: std::sync::Mutex<Option<(std::process::Child, std::process::ChildStdin)>>,
 }
 
-/// Keeps a list of groups; at the end of its input it kills those that are still in it.
+/// Keeps a list of groups. At the end of its input, kills the groups that are still in the list.
 #[cfg(unix)]
 const SCRIPT: &str = r#"
 groups=' '
@@ -46,7 +46,7 @@ impl Guard {
         self.tell('+', group);
     }
 
-    /// Reports that it has ended, so its number may be reused.
+    /// Reports that the group has ended, so its number may be reused.
     pub(super) fn remove(&self, group: i32) {
         self.tell('-', group);
     }
@@ -55,7 +55,7 @@ impl Guard {
         use std::{io::Write as _, sync::PoisonError};
 
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        // Without its guard a rehearsal continues: only a kill of it would leave processes running.
+        // A rehearsal continues without its guard: processes keep running only if the rehearsal is killed.
         if let Some((_, input)) = running.as_mut()
             && writeln!(input, "{what} {group}").is_err()
         {
@@ -70,7 +70,7 @@ impl Drop for Guard {
         let running = self.running.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         if let Some((mut child, input)) = running {
             drop(input);
-            // It ends when its input ends.
+            // The guard ends when its input ends.
             drop(child.wait());
         }
     }

@@ -29,9 +29,9 @@ pub(crate) struct Environment {
     pub(crate) base: String,
     pub(crate) account: Account,
     pub(crate) certificates: PathBuf,
-    /// Persists between the attempts of one drill.
+    /// The folder that persists between the attempts of one drill.
     pub(crate) directory: PathBuf,
-    /// Where the plan is.
+    /// The folder of the plan.
     pub(crate) folder: PathBuf,
     pub(crate) timeout: Duration,
     pub(crate) guard: Arc<Guard>,
@@ -53,7 +53,7 @@ impl Environment {
             ("PG_REHEARSE_DIR", self.directory.display().to_string()),
             ("PG_REHEARSE_TIMEOUT_SECONDS", self.timeout.as_secs().to_string()),
             ("SSL_CERT_FILE", certificates.clone()),
-            // The names of the same file for other tools.
+            // The variables under which other tools expect the same file.
             ("CURL_CA_BUNDLE", certificates.clone()),
             ("REQUESTS_CA_BUNDLE", certificates.clone()),
             ("NODE_EXTRA_CA_CERTS", certificates),
@@ -103,7 +103,7 @@ impl Group {
         })
     }
 
-    /// Returns how it ended, if it has ended.
+    /// Returns how the process ended, if it has ended.
     pub(crate) fn ended(&mut self) -> Option<std::process::ExitStatus> {
         self.child.try_wait().ok().flatten()
     }
@@ -114,7 +114,7 @@ impl Group {
             // The group may have ended already.
             let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
         }
-        // The same.
+        // The process may have ended already.
         let _ = self.child.start_kill();
     }
 }

@@ -63,7 +63,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::High,
         basis: "3 §6",
         imitates: "The service sends the same callback twice.",
-        mend: "Record the transaction keys that were handled, and handle each once.",
+        mend: "Record the transaction keys that you have handled, and handle each once.",
     }
     .told(Family::Callbacks, Story::Callback(Callback::Twice)),
     Text {
@@ -89,7 +89,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Late callback",
         severity: Severity::High,
         basis: "3 §6",
-        imitates: "The customer pays and comes back; the callback arrives an hour later.",
+        imitates: "The customer pays and comes back, and the callback arrives an hour later.",
         mend: "A callback for an order that is already settled is a success: reply 200, and change nothing.",
     }
     .told(Family::Callbacks, Story::Callback(Callback::Late)),
@@ -99,7 +99,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::High,
         basis: "3 §6",
         imitates: "The customer comes back while the shop is still handling the callback.",
-        mend: "Let the second one wait for the first, or let both look the payment up; neither may fail because the order is locked.",
+        mend: "Let the second request wait for the first, or let both look the payment up. Neither may fail because the order is locked.",
     }
     .told(Family::Callbacks, Story::Callback(Callback::Overtaken)),
     Text {

@@ -19,7 +19,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::High,
         basis: "1 §5.5",
         imitates: "The key is mistyped or was withdrawn.",
-        mend: "Stop at the first refused credential: more than five lock the address out for a minute, ten for five minutes.",
+        mend: "Stop at the first refused credential: more than five refusals lock the address out for a minute, and ten for five minutes.",
     }
     .charge(Family::Credentials, Charge { credentials: Credentials::WrongKey, judged: Judged::Money(Expect::Refused(1)), ..Charge::PLAIN }),
     Text {
@@ -28,7 +28,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::High,
         basis: "1 §5.5",
         imitates: "The password is mistyped or was changed.",
-        mend: "Stop at the first refused credential: more than five lock the address out for a minute, ten for five minutes.",
+        mend: "Stop at the first refused credential: more than five refusals lock the address out for a minute, and ten for five minutes.",
     }
     .charge(Family::Credentials, Charge { credentials: Credentials::WrongPassword, judged: Judged::Money(Expect::Refused(1)), ..Charge::PLAIN }),
     Text {
@@ -46,7 +46,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::High,
         basis: "1 §5.5",
         imitates: "The service answers 121: too many wrong credentials from this address.",
-        mend: "Wait a minute before the next request, or give up: each further request counts.",
+        mend: "Wait a minute before the next request, or give up: each request before that counts.",
     }
     .charge(Family::Credentials, Charge { rules: &[Rule::all(On::Any, Act::Answer { executed: false, answer: Answer::Error(403, "121", "This IP has been blocked for 1 minute because of too many failed attempts") })], judged: Judged::Money(Expect::Refused(1)), ..Charge::PLAIN }),
     Text {

@@ -75,7 +75,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::Critical,
         basis: "PCI DSS 3.3, 3.5",
         imitates: "Searches the folder of the order after the payment.",
-        mend: "Keep the reference and the outcome; a card number only encrypted, a CV2 never.",
+        mend: "Store the reference and the outcome. Store a card number only encrypted, and never store a CV2.",
     }
     .charge(Family::Hygiene, Charge { way: Some(Way::Card), judged: Judged::Secrets(&[Place::Folder]), ..Charge::PLAIN }),
     Text {
@@ -92,7 +92,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Secrets in URLs",
         severity: Severity::High,
         basis: "1 §4.1",
-        imitates: "Searches the URLs that are called: servers and proxies log them.",
+        imitates: "Searches the URLs of requests: servers and proxies log them.",
         mend: "Send parameters in the body, never in the URL.",
     }
     .charge(Family::Hygiene, Charge { judged: Judged::Secrets(&[Place::Addresses]), ..Charge::PLAIN }),
@@ -129,7 +129,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::High,
         basis: "1 §5",
         imitates: "Searches the return page’s replies to invalid data.",
-        mend: "Show customers a text of your own, and log the rest.",
+        mend: "Show customers your own message, and log the details.",
     }
     .told(Family::Hygiene, Story::Redirect(Redirect::ErrorPages)),
     Text {

@@ -9,8 +9,7 @@ use crate::{
 };
 
 const REPEAT: &str = "Give each capture and refund its own uniqueMerchantReference, which the service accepts once, and repeat it \
-    only under that reference. Without one, never repeat it after an unclear reply: claim unknown and raise an alert, or look up \
-    what is left of the original transaction.";
+    only under that reference. Without a reference, never repeat an operation after an unclear reply: claim unknown and raise an alert, or look up what is left of the original transaction.";
 
 /// A capture or a refund of a part of 9.98 GBP.
 const fn part(job: Job, rules: &'static [Rule]) -> Story {

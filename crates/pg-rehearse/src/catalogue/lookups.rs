@@ -11,8 +11,7 @@ use crate::{
     wire::{Act, Edit, On, Rule},
 };
 
-const MEND: &str = "Compare transactionValue and currency of a payment that a lookup shows with the order. If they differ, it is not the \
-    payment of this order: claim unknown and raise an alert.";
+const MEND: &str = "Compare the transactionValue and currency of a payment that a lookup shows with those of the order. If they differ, it is not the payment of this order: claim unknown and raise an alert.";
 
 pub(super) const SCENES: &[Scene] = &[
     Text {
@@ -20,8 +19,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Another amount under the reference",
         severity: Severity::Critical,
         basis: "2 §4.4",
-        imitates: "The reply is lost, and the lookup by reference shows an approved payment of another amount, such as that of another \
-        system with the same references.",
+        imitates: "The reply is lost, and the lookup by reference shows an approved payment of another amount, for example by another system that uses the same references.",
         mend: MEND,
     }
     .charge(Family::Money, another(&[Rule::first(On::Payment, Act::DropReply), Rule::all(On::Lookup, Act::Edit(Edit::OtherAmount))])),
@@ -30,7 +28,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Another currency under the reference",
         severity: Severity::Critical,
         basis: "2 §4.4",
-        imitates: "The reply is lost, and the lookup by reference shows an approved payment of the same number in another currency.",
+        imitates: "The reply is lost, and the lookup by reference shows an approved payment with the same transactionValue in another currency.",
         mend: MEND,
     }
     .charge(

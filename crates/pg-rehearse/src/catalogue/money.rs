@@ -164,10 +164,10 @@ pub(super) const SCENES: &[Scene] = &[
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: true, answer: Answer::Empty })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {
         id: "M17",
-        title: "Reply cut after its head",
+        title: "Reply cut after its headers",
         severity: Severity::Critical,
         basis: "2 §2.3",
-        imitates: "The head of the reply arrives, and then the connection breaks.",
+        imitates: "The headers of the reply arrive, and then the connection breaks.",
         mend: "HTTP 200 alone is not a payment. Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Edit(Edit::HeadOnly))], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
@@ -233,7 +233,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::Medium,
         basis: "2 §8",
         imitates: "Each reply takes almost a second.",
-        mend: "Wait longer for a payment than for anything else.",
+        mend: "Wait longer for the reply to a payment than for any other reply.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::all(On::Any, Act::Slow(900))], ..Charge::PLAIN }),
 ];

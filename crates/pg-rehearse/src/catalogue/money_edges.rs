@@ -1,4 +1,4 @@
-//! Dying processes, duplicates, references, failing lookups, amounts.
+//! Killed processes, duplicates, references, failing lookups, amounts.
 
 use pg_sandbox::cards::Scenario;
 
@@ -19,7 +19,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Connection closed at once",
         severity: Severity::Medium,
         basis: "2 §4.4",
-        imitates: "The first connection is closed as soon as it is made.",
+        imitates: "The first connection is closed as soon as it is accepted.",
         mend: "Nothing was sent, but the program cannot know that. Look the payment up by its uniqueMerchantReference \
         before anything else; send again only under the same reference.",
     }
@@ -35,7 +35,7 @@ pub(super) const SCENES: &[Scene] = &[
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::CutAfterHead)], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {
         id: "M27",
-        title: "Nothing listens",
+        title: "Connection refused",
         severity: Severity::Medium,
         basis: "2 §4.4",
         imitates: "The service is down: connections are refused.",

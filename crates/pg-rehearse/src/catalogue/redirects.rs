@@ -52,7 +52,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::Critical,
         basis: "2 §4.2",
         imitates: "The customer reloads the page or goes back.",
-        mend: "Opening a page must not charge: charge when the customer confirms, under the order’s reference.",
+        mend: "Opening a page must not charge. Charge when the customer confirms, under the order’s reference.",
     }
     .told(Family::Redirect, Story::Redirect(Redirect::Replayed)),
     Text {

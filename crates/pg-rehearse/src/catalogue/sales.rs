@@ -56,7 +56,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Paid, callback lost",
         severity: Severity::High,
         basis: "3 §6",
-        imitates: "The customer pays and comes back; the callback never arrives.",
+        imitates: "The customer pays and comes back, and the callback never arrives.",
         mend: "Look the payment up when the customer comes back: do not wait for a callback.",
     }
     .told(Family::Checkout, Story::Checkout(Checkout::Pays)),
@@ -66,7 +66,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::High,
         basis: "3 §6",
         imitates: "The success page is opened again.",
-        mend: "Record the trans_keys that were handled, and handle each once.",
+        mend: "Record the trans_keys that you have handled, and handle each once.",
     }
     .told(Family::Checkout, Story::Checkout(Checkout::Twice)),
     Text {
@@ -140,7 +140,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::High,
         basis: "2 §3.3, A106",
         imitates: "The customer fails the challenge, and the bank declines the payment.",
-        mend: "Ask for the status first; a decline after it is a decline.",
+        mend: "Ask for the status first. If the payment is then declined, claim declined.",
     }
     .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Fails, back: Back::Once, expect: Expect::Decline })),
     Text {

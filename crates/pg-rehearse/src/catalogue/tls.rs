@@ -17,7 +17,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::Critical,
         basis: "1 §1",
         imitates: "An attacker in the middle presents a self-signed certificate.",
-        mend: "Verify certificates: with your HTTP library’s defaults, against the system’s roots or SSL_CERT_FILE. Never switch it off.",
+        mend: "Verify certificates with your HTTP library’s defaults, against the system’s roots or SSL_CERT_FILE. Never switch verification off.",
     }
     .charge(Family::Tls, Charge { entrance: Entrance::Tls(Certificate::SelfSigned), judged: Judged::Nothing, ..Charge::PLAIN }),
     Text {
@@ -26,7 +26,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::High,
         basis: "1 §1",
         imitates: "The certificate expired years ago.",
-        mend: "Verify certificates: with your HTTP library’s defaults, against the system’s roots or SSL_CERT_FILE. Never switch it off.",
+        mend: "Verify certificates with your HTTP library’s defaults, against the system’s roots or SSL_CERT_FILE. Never switch verification off.",
     }
     .charge(Family::Tls, Charge { entrance: Entrance::Tls(Certificate::Expired), judged: Judged::Nothing, ..Charge::PLAIN }),
     Text {
@@ -35,7 +35,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::Critical,
         basis: "1 §1",
         imitates: "The certificate is valid for another host.",
-        mend: "Verify certificates: with your HTTP library’s defaults, against the system’s roots or SSL_CERT_FILE. Never switch it off.",
+        mend: "Verify certificates with your HTTP library’s defaults, against the system’s roots or SSL_CERT_FILE. Never switch verification off.",
     }
     .charge(Family::Tls, Charge { entrance: Entrance::Tls(Certificate::WrongHost), judged: Judged::Nothing, ..Charge::PLAIN }),
     Text {
@@ -44,7 +44,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::Medium,
         basis: "1 §1",
         imitates: "The certificate is not valid yet.",
-        mend: "Verify certificates: with your HTTP library’s defaults, against the system’s roots or SSL_CERT_FILE. Never switch it off.",
+        mend: "Verify certificates with your HTTP library’s defaults, against the system’s roots or SSL_CERT_FILE. Never switch verification off.",
     }
     .charge(Family::Tls, Charge { entrance: Entrance::Tls(Certificate::NotYetValid), judged: Judged::Nothing, ..Charge::PLAIN }),
     Text {
@@ -53,7 +53,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::Critical,
         basis: "1 §1",
         imitates: "The certificate is signed by an authority that is not trusted.",
-        mend: "Verify certificates: with your HTTP library’s defaults, against the system’s roots or SSL_CERT_FILE. Never switch it off.",
+        mend: "Verify certificates with your HTTP library’s defaults, against the system’s roots or SSL_CERT_FILE. Never switch verification off.",
     }
     .charge(Family::Tls, Charge { entrance: Entrance::Tls(Certificate::UnknownAuthority), judged: Judged::Nothing, ..Charge::PLAIN }),
     Text {
@@ -67,12 +67,11 @@ pub(super) const SCENES: &[Scene] = &[
     .charge(Family::Tls, Charge { entrance: Entrance::PlainForTls, judged: Judged::Nothing, ..Charge::PLAIN }),
     Text {
         id: "T07",
-        title: "A good certificate",
+        title: "Valid certificate",
         severity: Severity::Medium,
         basis: "1 §1",
         imitates: "The certificate is valid, and its authority is in SSL_CERT_FILE.",
-        mend: "Let your HTTP library read SSL_CERT_FILE; without it the other TLS drills pass only because no \
-        certificate is trusted.",
+        mend: "Let your HTTP library read SSL_CERT_FILE. Without that, the other TLS drills pass only because no certificate is trusted.",
     }
     .charge(Family::Tls, Charge { entrance: Entrance::Tls(Certificate::Valid), judged: Judged::Nothing, ..Charge::PLAIN }),
 ];

@@ -13,8 +13,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Cards refreshed, callback never comes",
         severity: Severity::High,
         basis: "1 §4.8, 1 §4.9",
-        imitates: "A number changes, an expiry date changes, a card stays as it is, and the service never sends a \
-        callback.",
+        imitates: "One card gets a new number, one gets a new expiry date, one stays the same, and the service never sends a callback.",
         mend: "Retrieve the batch by its batchKey until it has finished; error 182 means that it is still pending.",
     }
     .told(Family::StoredCards, Story::Update(Update::PLAIN)),
@@ -23,7 +22,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Account closed",
         severity: Severity::High,
         basis: "1 §2.3",
-        imitates: "The card schemes report one account as closed, and for another ask to contact the cardholder.",
+        imitates: "The card schemes report one account as closed, and ask the shop to contact the cardholder of another.",
         mend: "Read the response of each entry: 701 is closed, 706 is unchanged, and 705 needs the cardholder. Only an entry with a cardKey has a new card.",
     }
     .told(Family::StoredCards, Story::Update(Update { responses: &["701", "705", "706"], ..Update::PLAIN })),
@@ -33,8 +32,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::Medium,
         basis: "1 §4.8",
         imitates: "The list never reaches the service, and the connection is closed.",
-        mend: "Before you send the list, store that it is being submitted. After an unclear reply keep it as \
-        doubtful: the service cannot be asked, and a second batch creates second keys.",
+        mend: "Before you send the list, store that it is being submitted. After an unclear reply, keep it as doubtful: the service cannot be asked about it, and a second batch creates a second set of card keys.",
     }
     .told(Family::StoredCards, Story::Update(Update { rules: &[Rule::first(On::Submission, Act::DropRequest)], doubt: true, ..Update::PLAIN })),
     Text {
@@ -43,8 +41,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::High,
         basis: "1 §4.8",
         imitates: "The service accepts the list, and its reply with the batchKey is lost.",
-        mend: "Before you send the list, store that it is being submitted. After an unclear reply keep it as \
-        doubtful: the service cannot be asked, and a second batch creates second keys.",
+        mend: "Before you send the list, store that it is being submitted. After an unclear reply, keep it as doubtful: the service cannot be asked about it, and a second batch creates a second set of card keys.",
     }
     .told(Family::StoredCards, Story::Update(Update { rules: &[Rule::first(On::Submission, Act::DropReply)], doubt: true, ..Update::PLAIN })),
     Text {
@@ -53,8 +50,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::High,
         basis: "1 §4.8",
         imitates: "The service accepts the list, and a proxy answers HTTP 502.",
-        mend: "Before you send the list, store that it is being submitted. After an unclear reply keep it as \
-        doubtful: the service cannot be asked, and a second batch creates second keys.",
+        mend: "Before you send the list, store that it is being submitted. After an unclear reply, keep it as doubtful: the service cannot be asked about it, and a second batch creates a second set of card keys.",
     }
     .told(Family::StoredCards, Story::Update(Update { rules: &[Rule::first(On::Submission, Act::Answer { executed: true, answer: Answer::Gateway(502) })], doubt: true, ..Update::PLAIN })),
     Text {
@@ -63,8 +59,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::High,
         basis: "1 §4.8",
         imitates: "The service accepts the list; the process is killed before the reply arrives, and is restarted.",
-        mend: "Before you send the list, store that it is being submitted. After an unclear reply keep it as \
-        doubtful: the service cannot be asked, and a second batch creates second keys.",
+        mend: "Before you send the list, store that it is being submitted. After an unclear reply, keep it as doubtful: the service cannot be asked about it, and a second batch creates a second set of card keys.",
     }
     .told(Family::StoredCards, Story::Update(Update { rules: &[Rule::first(On::Submission, Act::Kill { executed: true, answered: false })], doubt: true, ..Update::PLAIN })),
     Text {
@@ -72,7 +67,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Killed after the reply",
         severity: Severity::High,
         basis: "1 §4.8",
-        imitates: "The process is killed just after the batchKey arrived, and is restarted.",
+        imitates: "The process is killed just after the batchKey has arrived, and is restarted.",
         mend: "Store the batchKey first, and continue with it.",
     }
     .told(Family::StoredCards, Story::Update(Update { rules: &[Rule::first(On::Submission, Act::Kill { executed: true, answered: true })], doubt: true, ..Update::PLAIN })),
@@ -90,8 +85,8 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Result lost, then truncated",
         severity: Severity::High,
         basis: "1 §4.9",
-        imitates: "The batch has finished; its first reply is lost, and the second one is truncated.",
-        mend: "Retrieving changes nothing, so repeat it until a complete reply arrives; apply results only then.",
+        imitates: "The batch has finished. The first reply is lost, and the second reply is truncated.",
+        mend: "Retrieving changes nothing, so repeat it until a complete reply arrives, and apply the results only then.",
     }
     .told(Family::StoredCards, Story::Update(Update { haste: 200, rules: &[Rule::first(On::Retrieval, Act::DropReply), Rule { on: On::Retrieval, from: 2, times: 1, act: Act::Edit(Edit::Truncate) }], ..Update::PLAIN })),
     Text {

@@ -28,7 +28,7 @@ pub(super) fn page(report: &Report) -> String {
         outcomes.iter().for_each(|outcome| drill(&mut text, outcome));
         text.push_str("</section>\n");
     }
-    text.push_str("<footer><p>Made by <code>pg rehearse</code>. Card numbers, CV2s and credentials are masked.</p></footer>\n</main>\n</body>\n</html>\n");
+    text.push_str("<footer><p>Written by <code>pg rehearse</code>. Card numbers, CV2s and credentials are masked.</p></footer>\n</main>\n</body>\n</html>\n");
     text
 }
 
@@ -184,6 +184,6 @@ fn diagram(title: &str, events: &[Event]) -> String {
 
 fn step(event: &Event) -> Step<'_> {
     let step = Step::new(place(event.from), place(event.to), &event.text);
-    // An event from the wire to itself is the drill's fault.
+    // An event from the wire to itself is the fault of the drill.
     if event.from == Lane::Wire && event.to == Lane::Wire { step.fault() } else { step }
 }

@@ -10,7 +10,7 @@ use crate::drill::Drill;
 pub(super) fn file(report: &Report) -> String {
     let mut text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
     let of = |verdict| report.outcomes.iter().filter(|one| one.verdict == verdict).count();
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     let _ = writeln!(
         text,
         "<testsuites name=\"pg rehearse\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{}\">",
@@ -40,7 +40,7 @@ pub(super) fn file(report: &Report) -> String {
     text
 }
 
-/// Reports drills that an interruption kept from running as errors, since skipped tests do not fail a job.
+/// Reports drills that did not run because of an interruption as errors, since skipped tests do not fail a job.
 fn not_run(text: &mut String, drills: &[&Drill]) {
     if drills.is_empty() {
         return;
@@ -105,7 +105,7 @@ fn seconds(milliseconds: u64) -> String {
     format!("{}.{:03}", milliseconds / 1000, milliseconds % 1000)
 }
 
-/// For XML 1.0, which has no control characters.
+/// Escapes a text for XML 1.0, which has no control characters.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -1,4 +1,4 @@
-//! Callbacks to the shop: genuine, forged, twice, late, slow, too large.
+//! Callbacks to the shop: genuine, forged, repeated, late, slow, too large.
 
 use std::{sync::Arc, time::Duration};
 
@@ -81,7 +81,7 @@ fn reached(seen: Result<Seen, Silent>) -> Result<Seen, SetupError> {
     seen.map_err(|silent| format!("cannot reach the callback address: {silent}"))
 }
 
-/// Whether the shop asked the service after this number of requests.
+/// Whether the shop has asked the service since this number of requests.
 async fn asked(stage: &Stage, before: usize) -> bool {
     let clock = clock::Clock::start();
     loop {
@@ -188,7 +188,10 @@ async fn payment(stage: &mut Stage, story: Callback) -> Result<Asked, SetupError
     }
     let charges = stage.entries()?.iter().filter(|entry| entry.is_charge()).count();
     Ok(if charges > 1 {
-        Ok(vec![judge::fault("charged-twice", format!("the callback turned one charge into {charges}"))])
+        Ok(vec![judge::fault(
+            "charged-twice",
+            format!("after the callback the ledger has {charges} charges instead of one"),
+        )])
     } else if asked(stage, before).await {
         Ok(Vec::new())
     } else {
@@ -209,10 +212,10 @@ async fn forged_payment(stage: &Stage, seen: &Seen, before: usize) -> Vec<Findin
     vec![judge::fault("callback-trusted", "a forged callback was accepted without asking the service")]
 }
 
-/// The time between the customer and the callback when they overtake each other.
+/// The time between the customer's return and the callback, when one overtakes the other.
 const APART: Duration = Duration::from_millis(150);
 
-/// Returns the callback, and the customer who comes back to the success page before it or meanwhile.
+/// Plays the callback, and the customer who comes back to the success page before it or meanwhile.
 async fn with_customer(stage: &mut Stage, story: Callback) -> Result<Asked, SetupError> {
     if !stage.troupe.plan.has(Job::CheckoutReturn) {
         return Ok(Err("the plan has no job checkout_return".to_owned()));
@@ -256,7 +259,7 @@ async fn with_customer(stage: &mut Stage, story: Callback) -> Result<Asked, Setu
     Ok(Ok(findings))
 }
 
-/// How long a callback may take while another one comes byte by byte.
+/// How long a callback may take while another one arrives byte by byte.
 const BESIDE: Duration = Duration::from_secs(3);
 
 async fn slow(stage: &mut Stage) -> Result<Asked, SetupError> {
@@ -280,7 +283,7 @@ async fn slow(stage: &mut Stage) -> Result<Asked, SetupError> {
         Ok(Err(Silent::Closed(why))) => vec![judge::fault("shop-down", why)],
         Ok(Err(Silent::TimedOut)) | Err(_) => vec![judge::fault(
             "shop-blocked",
-            format!("one callback that arrives byte by byte delays another one by {} seconds", BESIDE.as_secs()),
+            format!("a callback that arrives byte by byte delays another callback by {} seconds", BESIDE.as_secs()),
         )],
     }))
 }
@@ -291,12 +294,12 @@ async fn huge(stage: &Stage) -> Result<Asked, SetupError> {
         Err(Silent::TimedOut) => {
             return Ok(Ok(vec![judge::fault("hangs", "a callback of 8 MiB blocks the shop until the timeout")]));
         }
-        // It closed the connection, which is correct.
+        // The shop closed the connection, which is correct.
         Err(Silent::Closed(_)) => {}
         Ok(seen) if seen.status < 400 => {
             return Ok(Ok(vec![judge::fault(
                 "no-limit",
-                "a callback of 8 MiB is accepted; real ones have a few hundred bytes",
+                "a callback of 8 MiB is accepted; real callbacks have a few hundred bytes",
             )]));
         }
         Ok(_) => {}

@@ -54,9 +54,9 @@ impl Charge {
 pub(crate) enum Runs {
     /// Once, and again after a kill.
     Once,
-    /// Again for the same order after its end.
+    /// Again for the same order after the first run has ended.
     Again,
-    /// The same, after its state of the order is deleted.
+    /// The same, after the integration's state of the order is deleted.
     AgainForgetful,
     /// Two at the same time.
     Together,
@@ -120,8 +120,8 @@ pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32
     Ok(stage.judged(findings))
 }
 
-/// The failure of an integration that never met the fault, since it sent no payment. Without a listener the attempt to connect cannot
-/// be seen.
+/// Returns the failure of an integration that never met the fault, since it sent no payment. Without a listener, an
+/// attempt to connect cannot be seen.
 fn untouched(stage: &Stage, story: &Charge) -> Option<Finding> {
     let (met, what) = match story.entrance {
         Entrance::Plain => {
@@ -138,7 +138,7 @@ fn untouched(stage: &Stage, story: &Charge) -> Option<Finding> {
 
 /// Returns the card of a scenario; an approved one has a unique number.
 fn card(stage: &mut Stage, scenario: Scenario) -> Card {
-    // Not a CV2 that is part of an amount.
+    // The CV2 must not be part of an amount.
     let cv2 = (201 + stage.dice.below(700)).to_string();
     if scenario == Scenario::Approved {
         return Card::new(&stage.dice.card_number(), &cv2);
@@ -165,7 +165,7 @@ async fn perform(stage: &mut Stage, story: &Charge, way: Way, card: &Card) -> Re
     until_ended(stage, &line).await;
     let killed = story.rules.iter().any(|rule| matches!(rule.act, Act::Kill { .. }));
     if killed && stage.ran().len() == 1 {
-        // It ended before the kill; it is restarted anyway.
+        // The integration ended before the kill; it is restarted anyway.
         again(stage, &line, 2).await;
     }
     match story.runs {
@@ -180,12 +180,12 @@ async fn perform(stage: &mut Stage, story: &Charge, way: Way, card: &Card) -> Re
     Ok(())
 }
 
-/// Starts it, and once more after a kill or a timeout.
+/// Starts the integration, and starts it once more after a kill or a timeout.
 async fn until_ended(stage: &mut Stage, line: &Value) {
     let mut ran = stage.run(Job::Charge, line).await;
     let mut attempt = 1;
     while attempt < 3 && ran.claim.is_none() && matches!(ran.end, End::Killed | End::TimedOut) {
-        // Timing out twice is enough to know.
+        // Two timeouts are enough evidence.
         if ran.end == End::TimedOut && attempt == 2 {
             break;
         }
@@ -222,16 +222,14 @@ fn nothing_sent(stage: &Stage, story: &Charge) -> Result<Vec<Finding>, SetupErro
         findings.push(judge::fault(
             "sent-to-an-impostor",
             format!(
-                "it sent {} with its credentials to a server that it should have \
-            rejected{with_card}",
+                "the integration sent {} with its credentials to a server that it should have rejected{with_card}",
                 first.method
             ),
         ));
     }
     if story.entrance == Entrance::Tls(Certificate::Valid) {
         return Ok(if exchanges.is_empty() {
-            let why = "it rejects a valid certificate whose authority is in SSL_CERT_FILE, so the other TLS drills \
-            prove little";
+            let why = "the integration rejects a valid certificate whose authority is in SSL_CERT_FILE, so the other TLS drills prove little";
             vec![judge::doubt("good-certificate-refused", why)]
         } else {
             Vec::new()
@@ -244,7 +242,7 @@ fn nothing_sent(stage: &Stage, story: &Charge) -> Result<Vec<Finding>, SetupErro
     Ok(findings)
 }
 
-/// Returns the findings, and the missing claim of the adapter.
+/// Returns the findings, and that the adapter's claim is missing if so.
 fn with_claims(stage: &Stage, mut findings: Vec<Finding>) -> Vec<Finding> {
     if let Some(ran) = stage.ran().last().filter(|ran| ran.claim.is_none()) {
         findings.push(judge::broken(ran.trouble()));
@@ -260,10 +258,8 @@ fn trapped(stage: &Stage, card: &Card) -> Vec<Finding> {
         secrets.push(("card number", &card.number));
         for (name, secret) in secrets {
             if text.contains(secret) {
-                findings.push(judge::fault(
-                    "secrets-followed-a-redirect",
-                    format!("the {name} was sent on to another host"),
-                ));
+                findings
+                    .push(judge::fault("secrets-followed-a-redirect", format!("the {name} was sent to another host")));
             }
         }
     }
@@ -276,7 +272,7 @@ fn reference(stage: &Stage) -> Vec<Finding> {
     if bare {
         vec![judge::fault(
             "no-reference",
-            "the payment carries no uniqueMerchantReference: after a lost reply nothing can be looked up or repeated",
+            "the payment has no uniqueMerchantReference: after a lost reply it can be neither looked up nor repeated",
         )]
     } else {
         Vec::new()

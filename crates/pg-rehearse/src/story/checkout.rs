@@ -26,11 +26,11 @@ use crate::{
 pub(crate) enum Checkout {
     /// Opens the success page with a key that does not exist.
     ByHand,
-    /// Opens it without any key.
+    /// Opens the success page without a key.
     WithoutKey,
-    /// Opens it with the key of a cheaper order.
+    /// Opens the success page with the key of a cheaper order.
     OtherKey,
-    /// Pays; the callback is lost; comes back.
+    /// Pays, and comes back; the callback is lost.
     Pays,
     /// Comes back twice.
     Twice,
@@ -103,7 +103,7 @@ async fn by_hand(stage: &mut Stage, story: Checkout) -> Result<Vec<Finding>, Set
     Ok(if page::says_paid(&seen) { vec![judge::fault("success-page-trusted", why)] } else { Vec::new() })
 }
 
-/// Returns the complete checkout, from the link on.
+/// Plays the complete checkout, beginning with the link.
 async fn linked(stage: &mut Stage, story: Checkout) -> Result<Vec<Finding>, SetupError> {
     let success = match stage.troupe.plan.jobs.get(&Job::CheckoutReturn) {
         Some(Means::Url(url)) => format!("{url}{}order={}", if url.contains('?') { "&" } else { "?" }, stage.order),
@@ -122,7 +122,10 @@ async fn linked(stage: &mut Stage, story: Checkout) -> Result<Vec<Finding>, Setu
         let order = stage.order.clone();
         let seen = come_back(stage, "without a payment", &[("order", &order)]).await?;
         return Ok(if page::says_paid(&seen) || ran.claim == Some(Claim::Paid) {
-            vec![judge::fault("success-page-trusted", "the customer left without paying, but it says paid")]
+            vec![judge::fault(
+                "success-page-trusted",
+                "the customer left without paying, but the integration says paid",
+            )]
         } else {
             Vec::new()
         });
@@ -150,14 +153,14 @@ fn token_of(ran: &Ran) -> Option<String> {
     link.and_then(|link| link.rsplit_once("/pay/")).map(|(_, token)| token.to_owned())
 }
 
-/// A link lives for a week unless its request says otherwise (spec 3 §4.1).
+/// A link is valid for a week unless its request says otherwise (spec 3 §4.1).
 const EXPIRED: Duration = Duration::from_secs(8 * 24 * 3600);
 
-/// Returns the customer opens an old link, and then orders again.
+/// The customer opens an old link, and then orders again.
 async fn expired(stage: &mut Stage, line: &serde_json::Value, token: &str) -> Result<Vec<Finding>, SetupError> {
     stage.house.advance(EXPIRED);
     stage.wire().note(Lane::Wire, Lane::Service, "eight days later the customer opens the link");
-    // Whatever the page replies, the ledger shows whether it was paid.
+    // Whatever the page replies, the ledger shows whether the link was paid.
     drop(pay(&stage.house, token));
     if charged(stage)? {
         return Ok(vec![judge::doubt("link-lives-on", "the link can be paid after eight days, at the old price")]);
@@ -188,8 +191,11 @@ fn charged(stage: &Stage) -> Result<bool, SetupError> {
 }
 
 fn no_link(ran: &Ran) -> Finding {
-    let why =
-        if ran.answer.is_empty() { ran.trouble() } else { "its answer has no url to send the customer to".to_owned() };
+    let why = if ran.answer.is_empty() {
+        ran.trouble()
+    } else {
+        "the integration's answer has no url for the customer".to_owned()
+    };
     judge::broken(why)
 }
 
@@ -226,7 +232,7 @@ fn key_of(location: &str) -> String {
     found.map(|(_, key)| key.into_owned()).unwrap_or_default()
 }
 
-/// Returns a payment on the hosted page made by the runner: its token and its key.
+/// Pays on the hosted page as the runner. Returns the token and the key of the payment.
 pub(crate) fn paid(stage: &mut Stage, order: &str, value: &str) -> Result<(String, String), SetupError> {
     let account = &stage.house.account;
     let fields = [
@@ -269,19 +275,19 @@ fn pay(house: &House, token: &str) -> Result<String, SetupError> {
     if let Some(location) = location {
         return Ok(location.to_owned());
     }
-    // A page of the service with a link to go on by.
+    // A page of the service with a link to the next page.
     let body = String::from_utf8_lossy(response.body()).into_owned();
     let link = body
         .split("href=\"")
         .skip(1)
         .filter_map(|rest| rest.split_once('"'))
         .map(|(link, _)| link.replace("&amp;", "&"));
-    link.into_iter()
-        .find(|link| link.contains("trans_key="))
-        .ok_or_else(|| format!("the payment page answers HTTP {} and leads nowhere", response.status().as_u16()))
+    link.into_iter().find(|link| link.contains("trans_key=")).ok_or_else(|| {
+        format!("the payment page answers HTTP {} without a redirect or a link", response.status().as_u16())
+    })
 }
 
-/// Hidden inputs of a page of the sandbox.
+/// Returns the hidden inputs of a page of the sandbox.
 pub(crate) fn hidden(page: &str) -> Vec<(String, String)> {
     let attribute = |tag: &str, name: &str| {
         let (_, rest) = tag.split_once(&format!(" {name}=\""))?;

@@ -1,4 +1,4 @@
-//! Captures and refunds, which no reference protects unless the integration sends one.
+//! Captures and refunds, which are protected by a reference only if the integration sends one.
 
 use std::sync::Arc;
 
@@ -90,13 +90,17 @@ fn judged(stage: &Stage, story: &Later) -> Result<Vec<Finding>, SetupError> {
         return Ok(findings);
     };
     if moved == 0 && claims.contains(&Claim::Paid) {
-        findings.push(judge::fault("nothing-moved-but-said-paid", "it claims paid, but no money was moved"));
+        findings
+            .push(judge::fault("nothing-moved-but-said-paid", "the integration claims paid, but no money was moved"));
     }
     if moved > 0 && matches!(last, Claim::Declined | Claim::NotCharged) {
-        findings.push(judge::fault("moved-but-denied", format!("it claims {}, but the money was moved", last.name())));
+        findings.push(judge::fault(
+            "moved-but-denied",
+            format!("the integration claims {}, but the money was moved", last.name()),
+        ));
     }
     if story.rules.is_empty() && *last == Claim::Unknown {
-        findings.push(judge::fault("outcome-not-read", "nothing went wrong, but it claims unknown"));
+        findings.push(judge::fault("outcome-not-read", "nothing went wrong, but the integration claims unknown"));
     }
     if findings.is_empty() && !stage.exchanges().iter().any(|one| one.is(On::Later)) {
         findings.push(judge::untouched(&format!("sent no {}", kind.to_lowercase())));

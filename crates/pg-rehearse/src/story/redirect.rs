@@ -134,7 +134,7 @@ fn genuine_findings(genuine: &Genuine) -> Vec<Finding> {
     let mut findings = Vec::new();
     if page::says_paid(&genuine.seen) {
         findings
-            .push(judge::fault("redirect-trusted", "the page says paid after the card form, and nothing was charged"));
+            .push(judge::fault("redirect-trusted", "the page says paid after the card form, but nothing was charged"));
     }
     findings
 }
@@ -205,7 +205,7 @@ async fn tampered(stage: &mut Stage, story: Redirect, genuine: &Genuine) -> Resu
     for (what, data, iv) in cases {
         match told(stage, &what, &data, &iv).await {
             Ok(seen) => findings.extend(unread(&seen, genuine, &what)),
-            // A server may hang up on an address that is too long.
+            // A server may close the connection when the URL is too long.
             Err(_) if story == Redirect::Huge => {}
             Err(trouble) => return Err(trouble),
         }
@@ -229,11 +229,11 @@ async fn replayed(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, Setu
     })
 }
 
-/// Returns a `+` that URL decoding turned into a space.
+/// Sends data in which URL decoding has turned a `+` into a space.
 async fn blanks(stage: &mut Stage, genuine: &Genuine) -> Result<Vec<Finding>, SetupError> {
     let mut genuine_data = genuine.data.clone();
     let mut iv = genuine.iv.clone();
-    // Until there is a plus to lose.
+    // Repeats until the data contains a plus sign.
     for _ in 0..64 {
         if genuine_data.contains('+') {
             break;
@@ -265,7 +265,10 @@ async fn forged(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, SetupE
     let seen = told(stage, "a forgery that says accepted", &data, &genuine.iv).await?;
     let charged = stage.entries()?.iter().any(crate::books::Entry::is_charge);
     Ok(if page::says_paid(&seen) && !charged {
-        vec![judge::fault("redirect-trusted", "the page believes forged data that says accepted: nothing was charged")]
+        vec![judge::fault(
+            "redirect-trusted",
+            "the page trusts forged data that says accepted, but nothing was charged",
+        )]
     } else {
         Vec::new()
     })
@@ -328,7 +331,10 @@ async fn error_pages(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, S
     for (what, data, iv) in [("garbage", "%%%", "x"), ("a cut ciphertext", &*cut, &*genuine.iv), ("nothing", "", "")] {
         let seen = told(stage, what, data, iv).await?;
         if let Some(sign) = page::inside(&seen.body) {
-            findings.push(judge::fault("inside-shown", format!("for {what} the page shows its inside: “{sign}”")));
+            findings.push(judge::fault(
+                "inside-shown",
+                format!("for {what} the page shows internals of the shop: “{sign}”"),
+            ));
         }
         findings.extend(secrets(stage, &seen, "an error page"));
     }
@@ -336,7 +342,7 @@ async fn error_pages(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, S
     Ok(findings)
 }
 
-/// For the oracle, which has its own report.
+/// For the oracle, which reports its own findings.
 pub(crate) fn judged(stage: &Stage, findings: Vec<Finding>) -> Outcome {
     stage.judged(findings)
 }

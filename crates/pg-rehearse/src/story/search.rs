@@ -26,7 +26,7 @@ pub(crate) enum Place {
     LogsCards,
     /// The same, for credentials.
     LogsCredentials,
-    /// The folder that an order's state is kept in.
+    /// The folder with an order's state.
     Folder,
     /// Parameters that are meant for other values.
     Fields,
@@ -126,7 +126,7 @@ impl Watch {
         findings
     }
 
-    /// A card number belongs in `cardNumber`, and each credential in its own parameter.
+    /// Checks that a card number is only in `cardNumber`, and each credential only in its own parameter.
     fn fields(&self, stage: &Stage, exchange: &Exchange) -> Vec<Finding> {
         let mut findings = Vec::new();
         let account = &stage.house.account;
@@ -189,8 +189,8 @@ fn has_cv2(text: &str, cv2: &str) -> bool {
     })
 }
 
-/// Searches files one by one, those that changed last first: the secrets of a drill are in what it has just written. Files
-/// beyond the budget of bytes, and those that cannot be read, are told.
+/// Searches files one by one, those that changed last first: the secrets of a drill are in what it has just written.
+/// Reports the files beyond the budget of bytes and the files that cannot be read.
 fn in_files(mut paths: Vec<PathBuf>, budget: u64, search: impl Fn(&str, &str) -> Vec<Finding>) -> Vec<Finding> {
     paths.sort_by_cached_key(|path| Reverse(fs::metadata(path).and_then(|file| file.modified()).ok()));
     let (mut findings, mut left, mut unread) = (Vec::new(), budget, Vec::new());
@@ -204,7 +204,7 @@ fn in_files(mut paths: Vec<PathBuf>, budget: u64, search: impl Fn(&str, &str) ->
                 left = left.saturating_sub(bytes.len() as u64);
                 findings.extend(search(&file_name(path), &String::from_utf8_lossy(&bytes)));
             }
-            // It was deleted meanwhile.
+            // The file was deleted meanwhile.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => unread.push(format!("{}: {error}", file_name(path))),
         }
@@ -308,7 +308,7 @@ mod tests {
             Vec::new()
         };
         let findings = in_files(files(folder.path()), 2 << 20, search);
-        // The second one is cut to its end, by the length of the first one's name.
+        // Of the second file only the end is read: the name of the first file counts too.
         let read = [("newest".to_owned(), (1 << 20) + 6), ("newer".to_owned(), (1 << 20) - 6)];
         assert_eq!(searched.take(), read);
         let told: Vec<&str> = findings.iter().map(|finding| finding.text.as_str()).collect();

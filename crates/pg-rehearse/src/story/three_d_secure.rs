@@ -35,9 +35,9 @@ pub(crate) enum Answer {
     Authenticates,
     Fails,
     Abandons,
-    /// None; the page stays open.
+    /// No button; the page stays open.
     Nothing,
-    /// None, for this many seconds.
+    /// No button, for this many seconds.
     Late(u64),
 }
 
@@ -91,16 +91,16 @@ fn opened(started: &Ran) -> Option<(String, String)> {
     Some((key.to_owned(), address.to_owned()))
 }
 
-/// No authentication was started: correct if a fault occurred and the claim says so.
+/// Judges an integration that started no authentication: this is correct if a fault occurred and the claim says so.
 fn not_opened(stage: &Stage, started: &Ran, story: &ThreeDSecure) -> Result<Vec<Finding>, SetupError> {
     match started.claim {
         None => Ok(vec![judge::broken(if started.answer.is_empty() {
             started.trouble()
         } else {
-            "its answer has no authenticationKey and authenticationUrl".to_owned()
+            "the integration's answer lacks authenticationKey or authenticationUrl".to_owned()
         })]),
         Some(_) if story.rules.is_empty() => {
-            Ok(vec![judge::fault("not-initiated", "nothing went wrong, but it started no authentication")])
+            Ok(vec![judge::fault("not-initiated", "nothing went wrong, but the integration started no authentication")])
         }
         Some(_) => judged(stage, story),
     }
@@ -153,7 +153,7 @@ async fn back(stage: &mut Stage, line: &Value, key: &str, back: Back) {
 
 fn judged(stage: &Stage, story: &ThreeDSecure) -> Result<Vec<Finding>, SetupError> {
     let (entries, exchanges) = (stage.entries()?, stage.exchanges());
-    // The claim of the first step does not concern the payment, unless it says more than was known.
+    // The claim of the first step is not about the payment, unless it says more than was known.
     let began_paid = stage.ran().first().is_some_and(|ran| ran.claim == Some(Claim::Paid));
     let ran = if stage.ran().len() > 1 { &stage.ran()[1..] } else { stage.ran() };
     let evidence = Evidence {
@@ -165,9 +165,9 @@ fn judged(stage: &Stage, story: &ThreeDSecure) -> Result<Vec<Finding>, SetupErro
         currency: "GBP",
     };
     let mut findings = judge::charge(story.expect, &evidence);
-    // The authentication stands for a reference, except in a retry without a lookup.
+    // An authentication is as good as a reference, except in a retry without a lookup.
     findings.retain(|finding| finding.kind != "resent-without-reference");
-    // Each of two tabs sends it once.
+    // Each of two tabs sends the payment once.
     if story.back != Back::TwoTabs && resent_blindly(&exchanges) {
         findings.push(judge::fault(
             "resent-without-lookup",
@@ -176,12 +176,15 @@ fn judged(stage: &Stage, story: &ThreeDSecure) -> Result<Vec<Finding>, SetupErro
         ));
     }
     if began_paid {
-        findings.push(judge::fault("unpaid-but-said-paid", "it claims paid before the customer was authenticated"));
+        findings.push(judge::fault(
+            "unpaid-but-said-paid",
+            "the integration claims paid before the customer was authenticated",
+        ));
     }
     Ok(findings)
 }
 
-/// Whether a payment that may have been made was sent again without a reference, before a lookup.
+/// Whether a payment that may have been executed was sent again without a reference and before a lookup.
 fn resent_blindly(exchanges: &[Exchange]) -> bool {
     let mut may_be_paid = false;
     for one in exchanges {

@@ -115,18 +115,21 @@ fn judged(stage: &Stage, story: &Update, keys: &[String]) -> Result<Vec<Finding>
     match claim {
         Claim::Declined | Claim::NotCharged if !batches.is_empty() => findings.push(judge::fault(
             "submitted-but-denied",
-            format!("it claims {}, but the service has the batch", claim.name()),
+            format!("the integration claims {}, but the service has the batch", claim.name()),
         )),
         Claim::Declined | Claim::NotCharged if !story.doubt => findings.push(judge::fault(
             "not-refreshed",
-            format!("nothing went wrong, but it claims {} without a batch", claim.name()),
+            format!("nothing went wrong, but the integration claims {} without a batch", claim.name()),
         )),
         Claim::Paid if batches.is_empty() => {
-            findings.push(judge::fault("done-without-a-batch", "it claims paid, but the service has no batch"));
+            findings.push(judge::fault(
+                "done-without-a-batch",
+                "the integration claims paid, but the service has no batch",
+            ));
         }
         Claim::Unknown if !story.doubt => findings.push(judge::fault(
             "result-not-read",
-            "the batch has finished and its result can be read, but it still claims unknown",
+            "the batch has finished and its result can be read, but the integration still claims unknown",
         )),
         _ => {}
     }
@@ -148,25 +151,31 @@ fn cards(reported: &[Value], truth: &Value, keys: &[String], claim: Claim) -> Ve
     for card in reported {
         let key = text(card, "cardKey");
         let Some(entry) = truth.get(&key) else {
-            findings.push(judge::fault("unknown-card", "it reports a card that was not in the list"));
+            findings.push(judge::fault("unknown-card", "the integration reports a card that was not in the list"));
             continue;
         };
         if !seen.insert(key.clone()) {
-            findings.push(judge::fault("reported-twice", "it reports one card twice, so its result is applied twice"));
+            findings.push(judge::fault(
+                "reported-twice",
+                "the integration reports one card twice, so the card's result is applied twice",
+            ));
         }
         let (new, response) = (text(entry, "cardKey"), text(entry, "response"));
         if text(card, "newCardKey") != new {
             let right = if new.is_empty() { "none" } else { "another one" };
             findings.push(judge::fault(
                 "wrong-card",
-                format!("it reports a wrong new key: response {response} contains {right}"),
+                format!("the integration reports a wrong new key: response {response} contains {right}"),
             ));
         }
         let state = text(card, "state");
         if state != wanted(&response) && matches!(state.as_str(), "updated" | "unchanged" | "closed") {
             findings.push(judge::fault(
                 "wrong-state",
-                format!("it reports a card as {state}, but response {response} means {}", wanted(&response)),
+                format!(
+                    "the integration reports a card as {state}, but response {response} means {}",
+                    wanted(&response)
+                ),
             ));
         }
     }
@@ -175,7 +184,7 @@ fn cards(reported: &[Value], truth: &Value, keys: &[String], claim: Claim) -> Ve
         if missing > 0 {
             findings.push(judge::fault(
                 "card-missed",
-                format!("it claims paid, but reports nothing about {}", judge::count(missing, "card")),
+                format!("the integration claims paid, but reports nothing about {}", judge::count(missing, "card")),
             ));
         }
     }

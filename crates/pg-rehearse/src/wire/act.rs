@@ -12,17 +12,17 @@ pub(crate) struct Rule {
 }
 
 impl Rule {
-    /// Returns the first one.
+    /// Returns a rule for the first request.
     pub(crate) const fn first(on: On, act: Act) -> Self {
         Self { on, from: 1, times: 1, act }
     }
 
-    /// Returns all of them.
+    /// Returns a rule for all requests.
     pub(crate) const fn all(on: On, act: Act) -> Self {
         Self { on, from: 1, times: u32::MAX, act }
     }
 
-    /// Returns all from this one on.
+    /// Returns a rule for all requests from this number on.
     pub(crate) const fn from(on: On, from: u32, act: Act) -> Self {
         Self { on, from, times: u32::MAX, act }
     }
@@ -37,7 +37,7 @@ impl Rule {
 pub(crate) enum On {
     /// Any call of a method.
     Any,
-    /// One that may charge.
+    /// A call that may charge.
     Payment,
     /// A lookup of a payment.
     Lookup,
@@ -133,7 +133,7 @@ impl Act {
             Self::CutAfterHead => "connection closed before the body arrived",
             Self::DropReply => "executed, reply lost",
             Self::Hold => "executed, reply held back until the caller gives up",
-            Self::Late(_) => "request kept back",
+            Self::Late(_) => "request held back",
             Self::Twice { .. } => "delivered twice",
             Self::Slow(_) => "executed, slow reply",
             Self::Kill { .. } => "the integration is killed here",
@@ -145,7 +145,7 @@ impl Act {
         }
     }
 
-    /// Whether it happens to the reply, after the service has executed the request.
+    /// Whether the fault is in the reply, after the service has executed the request.
     pub(crate) const fn comes_after(self) -> bool {
         matches!(
             self,

@@ -35,7 +35,7 @@ impl Door {
     }
 }
 
-/// Accepts connections until it is dropped.
+/// Accepts connections until the listener is dropped.
 pub(super) async fn listen(wire: Arc<Wire>, listener: TcpListener, door: Door) {
     let mut connections = JoinSet::new();
     loop {
@@ -54,7 +54,7 @@ pub(super) async fn listen(wire: Arc<Wire>, listener: TcpListener, door: Door) {
 async fn take(wire: Arc<Wire>, mut stream: TcpStream, door: Door, number: u32) {
     match door {
         Door::Closing(first) if number <= first => {
-            wire.note(Lane::Integration, Lane::Wire, "connection made, and closed at once");
+            wire.note(Lane::Integration, Lane::Wire, "connection accepted, and closed at once");
         }
         Door::Plain | Door::Closing(_) | Door::Refused => answer(wire, stream).await,
         Door::Tls(config) => match TlsAcceptor::from(config).accept(stream).await {
@@ -65,7 +65,7 @@ async fn take(wire: Arc<Wire>, mut stream: TcpStream, door: Door, number: u32) {
             let mut first = [0];
             let tls = matches!(stream.peek(&mut first).await, Ok(1)) && first[0] == 22;
             if tls {
-                wire.note(Lane::Wire, Lane::Integration, "the TLS greeting is answered in plain HTTP");
+                wire.note(Lane::Wire, Lane::Integration, "the TLS handshake is answered in plain HTTP");
                 // The caller's claim is judged, not the state of the connection.
                 drop(
                     stream
@@ -82,6 +82,6 @@ async fn take(wire: Arc<Wire>, mut stream: TcpStream, door: Door, number: u32) {
 
 async fn answer<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(wire: Arc<Wire>, stream: S) {
     let service = service_fn(move |request| serve::answer(Arc::clone(&wire), request));
-    // A closed connection ends in an error, as intended.
+    // A closed connection ends with an error, as intended.
     drop(http1::Builder::new().serve_connection(TokioIo::new(stream), service).await);
 }

@@ -16,9 +16,9 @@ pub(crate) struct Exchange {
     pub(crate) parameters: Vec<(String, String)>,
     /// Header names and values.
     pub(crate) headers: Vec<(String, String)>,
-    /// What the drill does to it.
+    /// What the drill does to the request.
     pub(crate) act: Option<Act>,
-    /// Whether the service has seen it.
+    /// Whether the service has received the request.
     pub(crate) executed: bool,
     /// Whether the caller received the service's reply, or enough of it to know the result.
     pub(crate) answered: bool,
@@ -26,7 +26,7 @@ pub(crate) struct Exchange {
     pub(crate) status: Option<u16>,
     /// The error code of the reply that was sent.
     pub(crate) error: Option<String>,
-    /// Whether it is a lookup whose caller was shown a payment.
+    /// Whether it is a lookup whose reply showed a payment to the caller.
     pub(crate) showed_payment: bool,
 }
 
@@ -71,7 +71,7 @@ impl Exchange {
         }
     }
 
-    /// The length of what is kept of its head.
+    /// The length of the kept part of its head.
     pub(super) fn head_bytes(&self) -> usize {
         let headers: usize = self.headers.iter().map(|(name, value)| name.len() + value.len()).sum();
         self.path.len() + self.query.as_ref().map_or(0, String::len) + headers

@@ -17,7 +17,7 @@ use crate::{clock, finding::Lane};
 #[error("closed by the drill")]
 pub(super) struct Cut;
 
-/// The most bytes of a request.
+/// The maximum number of bytes of a request.
 const MOST: usize = 4 << 20;
 /// How long a killed integration has to receive its reply.
 const BEFORE_KILL: Duration = Duration::from_millis(5);
@@ -183,7 +183,7 @@ impl Wire {
                 let start = self.state().starts;
                 tokio::spawn(async move {
                     clock::pause(BEFORE_KILL).await;
-                    // It may have ended and been restarted.
+                    // The integration may have ended and been restarted.
                     if self.state().starts == start {
                         self.kill.notify_waiters();
                     }
@@ -349,7 +349,7 @@ fn entry_twice(text: &str) -> String {
     format!("{before}<cardKeyDetail>{entry}</cardKeyDetail><cardKeyDetail>{entry}</cardKeyDetail>{after}")
 }
 
-/// No document lists 640.
+/// A status code that no document lists.
 fn unknown_status(text: &str) -> String {
     text.replace("\"600\"", "\"640\"")
         .replace("<transactionStatusCode>600<", "<transactionStatusCode>640<")
@@ -375,7 +375,7 @@ pub(super) fn field(text: &str, name: &str) -> Option<String> {
     Some(value).filter(|value| !value.is_empty())
 }
 
-/// Accepts requests that followed a redirect, which must not happen.
+/// Accepts requests that followed a redirect, which an integration must not do.
 pub(super) async fn trap(wire: Arc<Wire>, listener: TcpListener) {
     while let Ok((stream, _)) = listener.accept().await {
         let wire = Arc::clone(&wire);

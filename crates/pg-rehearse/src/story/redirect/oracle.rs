@@ -109,9 +109,9 @@ impl Samples {
             altered[at] ^= by;
             STANDARD.encode(&altered)
         };
-        // The last byte of the block before the last one: the padding becomes more than a block can have.
+        // Changes the last byte of the block before the last one: the padding becomes longer than a block.
         let padding = [0x40, 0x60, 0x70].map(|by| altered(length - BLOCK - 1, by)).to_vec();
-        // The first block becomes noise, and the second one gets bytes outside ASCII; the padding does not change.
+        // The first block becomes noise, and the second block gets bytes outside ASCII. The padding does not change.
         let text = [0x80, 0xc0, 0xa0].map(|by| altered(3, by)).to_vec();
         let cipher = cipher(stage)?;
         let syntax = ["this is neither JSON nor XML", "[1, 2", "<a><b></a>"]
@@ -205,7 +205,7 @@ async fn byte(
         if at > 0 {
             block[at - 1] = other;
         }
-        // A block before it, so that what the forged block decrypts to is read as text too.
+        // With a block in front, so that the decrypted forged block is read as text too.
         STANDARD.encode([&block[..], target].concat())
     };
     for first in (0..=255u8).step_by(AT_ONCE) {
@@ -219,7 +219,7 @@ async fn byte(
             if sign? == *bad {
                 continue;
             }
-            // Not a longer padding by chance.
+            // Excludes a longer padding that is valid by chance.
             let data = forged(*guess, 0xaa);
             *requests += 1;
             if steady.sign(&open(stage, &data, &genuine.iv).await?, &data, &genuine.iv) != *bad {
@@ -230,7 +230,7 @@ async fn byte(
     Ok(None)
 }
 
-/// Waits for all of them at once.
+/// Waits for all futures concurrently.
 async fn together<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output> {
     let mut waiting: Vec<_> = futures.map(Box::pin).collect();
     let mut done: Vec<Option<F::Output>> = waiting.iter().map(|_| None).collect();
@@ -253,7 +253,10 @@ async fn together<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output>
 /// Returns the times of both kinds of bad data, measured alternately.
 async fn timing(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, SetupError> {
     if matches!(stage.troupe.plan.jobs.get(&Job::OpenRedirect), Some(Means::Command(_))) {
-        return Ok(vec![judge::doubt("not-timed", "each redirect starts a program, which hides differences in time")]);
+        return Ok(vec![judge::doubt(
+            "not-timed",
+            "the plan starts a program for each redirect, which hides differences in time",
+        )]);
     }
     let samples = Samples::of(stage, genuine)?;
     let (mut padding, mut other) = (Vec::new(), Vec::new());
@@ -267,7 +270,7 @@ async fn timing(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, SetupE
     padding.sort_unstable();
     other.sort_unstable();
     let (one, two) = (padding[TIMED / 2], other[TIMED / 2]);
-    // Nine tenths of one kind beyond nine tenths of the other.
+    // Nine tenths of the times of one kind are longer than nine tenths of the other's.
     let apart = |low: &[Duration], high: &[Duration]| high[TIMED / 10] > low[TIMED - 1 - TIMED / 10];
     let differ = one.abs_diff(two) >= NOTICEABLE && (apart(&padding, &other) || apart(&other, &padding));
     stage.wire().note(Lane::Wire, Lane::Integration, format!("bad padding takes {one:?}, other bad data {two:?}"));
