@@ -16,7 +16,7 @@ use crate::{point::Seen, probe::Probe};
 
 /// The longest excerpt of a message, in characters.
 const EXCERPT: usize = 100;
-/// A shorter text is not treated as secret, since it would match everywhere.
+/// A shorter text is not treated as a secret, since it would match anywhere.
 const SHORTEST_SECRET: usize = 4;
 
 /// A reply.
@@ -37,10 +37,10 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// Reads a reply to the request with this body; of a page without a method only the form is known.
+    /// Reads a reply to the request with this body. Of a page, which has no method, only the form is known.
     pub(crate) fn of(response: &http::Response<Bytes>, request: &Bytes, info: Option<&MethodInfo>) -> Self {
         let mut error = ServiceError::default();
-        // A page of a proxy is neither, and has no code.
+        // A page of a proxy is neither of them, and has no code.
         let readable = decode_into(response.body(), &mut error).is_ok();
         let code = if readable { error.error_code.as_str().to_owned() } else { String::new() };
         let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
@@ -64,13 +64,13 @@ impl Answer {
         (200..300).contains(&self.http) && self.code.is_empty() && self.is_readable
     }
 
-    /// Whether it opened a session.
+    /// Whether the request opened a session.
     pub(crate) fn is_session(&self) -> bool {
         self.record::<Session>().is_some_and(|session| !session.session_key.is_empty())
     }
 
-    /// Whether it may come from another program than the service, such as a proxy: neither the method's reply, nor an
-    /// error code, nor a status that refuses the request.
+    /// Whether the reply may come from another program than the service, such as a proxy: it is not the method's reply,
+    /// and has neither an error code nor a status that refuses the request.
     pub(crate) fn is_foreign(&self) -> bool {
         self.code.is_empty() && !self.is_success() && !(400..500).contains(&self.http)
     }
@@ -100,19 +100,19 @@ impl Answer {
         (self.is_success() && decode_into(&self.body, &mut record).is_ok()).then_some(record)
     }
 
-    /// Whether the documents list its code.
+    /// Whether the documents list the reply's code.
     pub(crate) fn is_documented(&self) -> bool {
         self.meaning().known
     }
 
-    /// Whether the service refused the credentials, by the documents' codes, or may have refused them: a status without a
-    /// code.
+    /// Whether the service refused the credentials, according to the documents' codes, or may have refused them, by a
+    /// status without a code.
     pub(crate) fn refuses_credentials(&self) -> bool {
         let meaning = self.meaning();
         meaning.remedy == Remedy::FixCredentials || (self.code.is_empty() && self.http == 401)
     }
 
-    /// Whether the service has locked the address out, by the documents' codes.
+    /// Whether the service has locked the address out, according to the documents' codes.
     pub(crate) fn says_locked_out(&self) -> bool {
         let meaning = self.meaning();
         meaning.known && matches!(meaning.remedy, Remedy::WaitOneMinute | Remedy::WaitFiveMinutes)
@@ -145,7 +145,7 @@ pub struct Evidence {
     pub http: u16,
     /// The error code, if there is one.
     pub code: String,
-    /// The beginning of the message that came with it.
+    /// The beginning of the message that came with the code.
     pub excerpt: String,
 }
 

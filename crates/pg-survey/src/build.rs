@@ -1,4 +1,4 @@
-//! Probe → request.
+//! Builds the requests of probes.
 
 use bytes::Bytes;
 use http::{
@@ -15,7 +15,7 @@ use crate::{
     probes::{CURRENT_PAGE, NEXT_PAGE},
 };
 
-/// A card number of the right length whose check digit is wrong: no bank issues it.
+/// A card number of the right length with a wrong check digit: no bank issues it.
 const NO_CARD: (&str, &str, &str) = ("4000000000001001", "12", "49");
 const MANY: usize = 2_100;
 const LONG: usize = 1_100_000;
@@ -23,7 +23,7 @@ const LONG: usize = 1_100_000;
 /// Builds a probe's request.
 ///
 /// # Errors
-/// If an earlier probe did not return a value that this one needs.
+/// If an earlier probe did not return a value that this probe needs.
 pub(crate) fn request(
     account: &Account,
     request: &Request,
@@ -130,7 +130,7 @@ fn form(account: &Account, session: &str, card: Option<&Card>) -> Result<http::R
         .map_err(|error| error.to_string())
 }
 
-/// Accepts only a page of the service itself: no other host is called.
+/// Accepts only a page of the service itself, so that no other host is called.
 fn visit(account: &Account, page: &str) -> Result<http::Request<Bytes>, String> {
     let host = |address: &str| address.parse::<http::Uri>().ok().and_then(|uri| uri.authority().cloned());
     let own =

@@ -35,7 +35,7 @@ impl Role {
         }
     }
 
-    /// Returns the role with that name.
+    /// Returns the role with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|role| role.name() == name)
@@ -59,7 +59,7 @@ pub struct Cards(Vec<(Role, Card)>);
 /// Why a text is not a test card. The message does not repeat the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "not a test card: write the number, the expiry as MM/YY, and the CV2 if the card needs one, with blanks between them"
+    "not a test card: write the number, the expiry date as MM/YY, and the CV2 if the card needs one, separated by blanks"
 )]
 #[non_exhaustive]
 pub struct CardError;
@@ -98,7 +98,7 @@ impl Card {
 }
 
 impl Cards {
-    /// Sets the card of a role; a later one replaces an earlier one.
+    /// Sets the card of a role. A later card replaces an earlier one.
     #[must_use]
     pub fn with(mut self, role: Role, card: Card) -> Self {
         self.0.retain(|(other, _)| *other != role);
@@ -112,7 +112,7 @@ impl Cards {
         self.0.iter().find(|(other, _)| *other == role).map(|(_, card)| card)
     }
 
-    /// Whether it is empty.
+    /// Whether there are no cards.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()

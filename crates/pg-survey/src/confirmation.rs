@@ -1,4 +1,4 @@
-//! Confirms observations by later requests, or withdraws those that another explanation fits as well.
+//! Confirms observations by later requests, or withdraws observations that have another explanation.
 
 use pg_proto::model::{Transactions, mask};
 
@@ -6,15 +6,15 @@ use crate::{answer::Answer, notes::Notes};
 
 /// Confirms the status of a declined payment by a later lookup of that payment.
 ///
-/// A service may give every payment the same status at first and settle it later (spec 2 §7 leaves statuses open). Clients
-/// report a status in `[[declined]]` as not charged, so a wrong entry loses money.
+/// A service may give every payment the same status at first, and settle the payment later (spec 2 §7 leaves statuses
+/// open). Clients report a payment with a status in `[[declined]]` as not charged, so a wrong entry loses money.
 pub(crate) fn decline(point: &'static str, answer: &Answer, notes: &mut Notes) {
     let Some(status) = notes.suspected_status(point) else { return };
     let later = statuses(answer);
     let why = if notes.is_ordinary(status) {
         format!("the approved card got status {status} too")
     } else if notes.text("payment").is_err() {
-        format!("no payment with the approved card was approved, so status {status} may be that of every payment")
+        format!("no payment with the approved card was approved, so every payment may have status {status}")
     } else if let Some(other) = later.iter().find(|later| *later != status) {
         format!("the payment had status {status} at first, and {other} in a later lookup")
     } else if later.is_empty() {
@@ -39,7 +39,8 @@ pub(crate) fn lookups(answer: &Answer, notes: &mut Notes) {
     }
 }
 
-/// Confirms the status of an authentication by a payment with it: an unfinished one is refused, a finished one pays.
+/// Confirms the status of an authentication by a payment with it. With an unfinished authentication the payment is
+/// refused; with a finished one it is approved.
 pub(crate) fn authentication(point: &'static str, is_shown: bool, notes: &mut Notes) {
     let Some(status) = notes.suspected_status(point).map(str::to_owned) else { return };
     if !is_shown {
@@ -51,7 +52,7 @@ pub(crate) fn authentication(point: &'static str, is_shown: bool, notes: &mut No
     let seen = |point: &str| notes.sighting(point).map(|sighting| sighting.seen.clone());
     let both = ["authentication.pending", "authentication.not-enrolled"];
     if seen(both[0]) == seen(both[1]) {
-        let why = format!("an unfinished and a finished authentication have status {status}");
+        let why = format!("an unfinished and a finished authentication both have status {status}");
         both.into_iter().for_each(|point| notes.retract(point, &why));
     }
 }

@@ -13,7 +13,8 @@ use crate::{
     point::{Point, Seen},
 };
 
-/// Situations in which an earlier request may have been executed. A code that is one of these, or may be, is looked up.
+/// Situations in which an earlier request may have been executed. After a code that means one of these, or may mean
+/// one, clients look the payment up.
 const DONE: [&str; 5] = [
     "duplicate-unique-reference",
     "preauth-closed",
@@ -22,7 +23,7 @@ const DONE: [&str; 5] = [
     "authentication-already-used",
 ];
 
-/// Returns the dialect of the observations, and no more.
+/// Returns the dialect of the observations, without assumptions.
 pub(crate) fn written(name: &str, notes: &Notes) -> Dialect {
     let mut dialect = Dialect::documented();
     name.clone_into(&mut dialect.name);
@@ -71,10 +72,10 @@ fn form(word: &str) -> Option<EmptyLookup> {
     }
 }
 
-/// Returns why a dialect file cannot contain a code, if so.
+/// Returns why a dialect file cannot contain a code; `None` if it can.
 pub(crate) fn unwritable(code: &str) -> Option<&'static str> {
     if code == ErrorCode::NO_RESPONSE_FROM_BANK.as_str() {
-        return Some("it leaves open whether the bank has charged, and no entry of a dialect changes that");
+        return Some("the code leaves open whether the bank has charged, and no entry of a dialect changes that");
     }
     let plain = (1..=16).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_alphanumeric());
     (!plain).then_some("a dialect can only contain codes of at most 16 ASCII letters and digits")
@@ -124,7 +125,7 @@ fn error(dialect: &mut Dialect, situation: &str, code: &str, http: Option<u16>, 
     dialect.errors.push(entry);
 }
 
-/// Returns the safe remedy: "fix the request" only if the code is known not to mean that an earlier request may have
+/// Returns the safe remedy: "fix the request" only if the code certainly does not mean that an earlier request may have
 /// been executed; otherwise a lookup.
 fn remedy(entry: &ErrorEntry, all_seen: bool) -> Option<Remedy> {
     let is = |name: &&str| entry.situations.iter().any(|situation| situation == *name);

@@ -1,5 +1,5 @@
-//! Surveys a card payment service: harmless requests find out what the service does where its documents leave something
-//! open, and the answers form a [dialect](pg_proto::model::Dialect).
+//! Surveys a card payment service: finds out, with harmless requests, what the service does where its documents leave
+//! something open. The answers form a [dialect](pg_proto::model::Dialect).
 //!
 //! Input: an account of a staging environment, options, a seed; then replies and the time. Output: a [`Plan`] before
 //! anything is sent, requests one at a time, and at the end a [`Report`] with the dialect. Like the machines of
@@ -7,17 +7,18 @@
 //!
 //! # Promises
 //!
-//! - **Nothing is charged** unless [`Options::payments`] is set. Without it, requests read, name things that do not exist, or
-//!   are wrong. The exceptions are sessions: an empty session does nothing and expires after half an hour (spec 2 §3.1).
-//! - **No lockout.** All requests go one at a time through the account's
-//!   [throttle](pg_proto::machine::throttle). The survey stops at once when the service refuses the good credentials. Requests
-//!   whose credentials a service may fail to read come last and end with the first one that is refused for its
-//!   credentials. One request with a wrong password is sent only with [`Options::wrong_password`].
-//! - **A new error code is believed only after a control request has worked.** If the control request fails as well,
-//!   the code concerns the account or the service, for example a rate limit, and not the surveyed request.
+//! - **Nothing is charged** unless [`Options::payments`] is set. Without it, requests only read, name things that do
+//!   not exist, or are invalid. Sessions are the exception: an empty session does nothing and expires after half an
+//!   hour (spec 2 §3.1).
+//! - **No lockout.** All requests go one at a time through the account's [throttle](pg_proto::machine::throttle). The
+//!   survey stops at once when the service refuses the valid credentials. Requests whose credentials a service may fail
+//!   to read come last, and end with the first request that is refused for its credentials. One request with a wrong
+//!   password is sent only with [`Options::wrong_password`].
+//! - **A new error code counts only after a control request has succeeded.** If the control request fails as well, the
+//!   code is about the account or the service, for example a rate limit, and not about the surveyed request.
 //! - **The dialect says only what was seen.** No request can prove what an error code says about other copies of a
-//!   request, or whether a lookup finds every payment at once. These points stay open, and the report names the
-//!   question to ask.
+//!   request, or whether a lookup finds every payment at once. These points remain open, and the report names the
+//!   question for the operator.
 //!
 //! # Example
 //!

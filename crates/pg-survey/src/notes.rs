@@ -19,11 +19,11 @@ pub(crate) struct Notes {
     sightings: BTreeMap<&'static str, Sighting>,
     /// Observations that a later request has to confirm.
     suspected: BTreeMap<&'static str, Sighting>,
-    /// Statuses of payments that nothing declines: they decide nothing about declines.
+    /// Statuses of payments that have no reason to be declined: they decide nothing about declines.
     ordinary: BTreeSet<String>,
     /// Why points were not decided.
     reasons: BTreeMap<&'static str, String>,
-    /// Codes that concern requests, not the account or the service.
+    /// Codes that are about requests, not about the account or the service.
     believed: BTreeSet<String>,
     pub(crate) session_data: SessionData,
 }
@@ -33,7 +33,7 @@ pub(crate) struct Notes {
 pub(crate) struct Sighting {
     pub(crate) seen: Seen,
     pub(crate) evidence: Evidence,
-    /// The text that came with a code.
+    /// The message that came with a code.
     pub(crate) message: String,
 }
 
@@ -48,7 +48,7 @@ impl Notes {
         Self { seed, ..Self::default() }
     }
 
-    /// Returns an unused text of 32 letters and digits, noted under a name.
+    /// Generates an unused text of 32 letters and digits, and notes it under a name.
     pub(crate) fn fresh(&mut self, name: &str) -> String {
         let text = format!("{:016x}{:016x}", self.number(), self.number());
         self.note(name, text.clone());
@@ -84,12 +84,12 @@ impl Notes {
         self.answers.insert(probe, (answer.http, answer.code.clone()));
     }
 
-    /// Whether the probe with that name got the same reply.
+    /// Whether the probe with this name got the same reply.
     pub(crate) fn is_same(&self, probe: &str, answer: &Answer) -> bool {
         self.answers.get(probe).is_some_and(|(http, code)| *http == answer.http && *code == answer.code)
     }
 
-    /// Whether the probe with that name was answered without an error code.
+    /// Whether the probe with this name was answered without an error code.
     pub(crate) fn succeeded(&self, probe: &str) -> bool {
         self.answers.get(probe).is_some_and(|(http, code)| (200..300).contains(http) && code.is_empty())
     }
@@ -103,7 +103,7 @@ impl Notes {
         self.suspected.insert(point, Sighting::new(seen, evidence));
     }
 
-    /// Returns the status that was observed and is not confirmed.
+    /// Returns a status that was observed, and is not confirmed yet.
     pub(crate) fn suspected_status(&self, point: &str) -> Option<&str> {
         match &self.suspected.get(point)?.seen {
             Seen::Status(code) => Some(code),

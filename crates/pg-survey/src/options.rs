@@ -16,8 +16,8 @@ pub struct Options {
     pub cards: Cards,
     /// The currency of payments. Default: GBP.
     pub currency: String,
-    /// Requests a minute. Default: 100, the limit of the documents (spec 1 §8). Use fewer if other programs use the
-    /// account.
+    /// Maximum number of requests per minute. Default: 100, the limit of the documents (spec 1 §8). Use fewer if other
+    /// programs use the account.
     pub per_minute: u32,
 }
 

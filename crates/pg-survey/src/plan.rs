@@ -15,7 +15,8 @@ use crate::{
 pub struct Plan {
     /// The requests in their order.
     pub probes: Vec<Planned>,
-    /// The most control requests that may be sent between them: one for each probe, when each brings an error code that is new.
+    /// The maximum number of control requests between them: one for each probe, if every probe returns a new error
+    /// code.
     pub most_controls: usize,
 }
 
@@ -41,7 +42,7 @@ impl Plan {
         Self { probes: all.map(planned).collect(), most_controls: probes.len() }
     }
 
-    /// Returns how many requests may cost this.
+    /// Returns the number of requests that may have this cost.
     #[must_use]
     pub fn count(&self, cost: Cost) -> usize {
         self.probes.iter().filter(|probe| probe.cost == cost).count()

@@ -21,7 +21,7 @@ pub struct Point {
     pub entry: &'static str,
     /// The number of the assumption whose question asks the operator, or 0.
     pub question: u16,
-    /// Why no request can decide it, if so.
+    /// Why no request can decide it; empty if a request can.
     pub undecidable: Option<&'static str>,
 }
 
@@ -46,9 +46,9 @@ pub enum Seen {
     Word(&'static str),
 }
 
-/// A used reference is charged again.
+/// The service charges a used reference again.
 pub(crate) const CHARGED_AGAIN: Seen = Seen::Word("charged again");
-/// A used reference gets the transaction that used it.
+/// For a used reference, the service returns the transaction that used it.
 pub(crate) const EARLIER_TRANSACTION: Seen = Seen::Word("the earlier transaction, not charged again");
 
 impl Seen {
@@ -93,7 +93,7 @@ const OWN: &[Point] = &[
         "lookup.immediate",
         140,
         "immediate in [lookup]",
-        "one payment that is found at once does not prove that every one is",
+        "one payment that is found at once does not prove that every payment is",
     ),
     point("refused_reference", 92, "refused_reference", 92),
     never("checkout.failed", 125, "failed in [checkout]", "only a customer on the payment page can cause it"),
@@ -118,18 +118,13 @@ const OWN: &[Point] = &[
     never("authentication.abandoned", 106, "[[authentication]] means = \"abandoned\"", CUSTOMER),
     never("authentication.timed-out", 106, "[[authentication]] means = \"timed-out\"", CUSTOMER),
     never("declined.other", 11, "[[declined]]", "there may be statuses that no test card produces"),
-    never(
-        "error.scope",
-        141,
-        "scope of [[error]]",
-        "a refusal that was seen twice does not prove that it comes every time",
-    ),
+    never("error.scope", 141, "scope of [[error]]", "a request that was refused twice need not be refused every time"),
     point("session.payments", 85, "", 85),
     point("preauth.captures", 96, "", 96),
     point("refund.above", 97, "", 0),
     point("wrong-password", 52, "", 0),
     never("no-response", 93, "", "the service itself does not know whether the bank has charged"),
-    never("longest-way", 142, "", "a request that was not delayed shows nothing about those that are"),
+    never("longest-way", 142, "", "a request that was not delayed shows nothing about delayed requests"),
 ];
 
 const fn point(name: &'static str, assumption: u16, entry: &'static str, question: u16) -> Point {
@@ -140,14 +135,14 @@ const fn never(name: &'static str, assumption: u16, entry: &'static str, why: &'
     Point { name, assumption, entry, question: assumption, undecidable: Some(why) }
 }
 
-/// Returns the point of a situation; `None` for failures that only the sandbox has.
+/// Returns the point of a situation; `None` for situations that occur only in the sandbox.
 fn of_situation(situation: &Situation) -> Option<Point> {
     let undecidable = match situation.name {
         "injected-fault" | "sandbox-failure" => return None,
-        "card-expired" => Some("a stored card would have to be kept until it expires"),
+        "card-expired" => Some("the survey would have to wait until a stored card expires"),
         "authentication-declined" => Some(CUSTOMER),
         "rate-limit-exceeded" => {
-            Some("the survey stays within the limit; it sees the code only if another program exceeds it")
+            Some("the survey stays within the limit, and sees the code only if another program exceeds the limit")
         }
         "duplicate-card-keys" | "too-many-card-keys" => Some("a service that accepts the request would start a batch"),
         _ => None,
@@ -167,13 +162,13 @@ fn of_situation(situation: &Situation) -> Option<Point> {
 }
 
 impl Point {
-    /// Returns the point of that name.
+    /// Returns the point with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
         points().find(|point| point.name == name)
     }
 
-    /// Returns the dialect's entry for it, if any.
+    /// Returns the dialect's entry for the point, if there is one.
     #[must_use]
     pub fn said_by(&self, dialect: &Dialect) -> Option<Seen> {
         let word = Seen::Word;

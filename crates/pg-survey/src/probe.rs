@@ -5,20 +5,20 @@ use serde::Serialize;
 
 use crate::cards::Role;
 
-/// One request of a survey, and what its reply decides.
+/// A request of a survey, and what its reply decides.
 pub(crate) struct Probe {
-    /// Its name, for other probes that compare with its answer.
+    /// Its name, for other probes that compare their replies with this probe's.
     pub(crate) name: &'static str,
     /// A description for people.
     pub(crate) what: &'static str,
     pub(crate) request: Request,
     pub(crate) reads: Reads,
     pub(crate) cost: Cost,
-    /// A service may be unable to read its credentials, and count a failed login.
+    /// Whether a service may be unable to read its credentials, and count a failed login.
     pub(crate) unreadable: bool,
     /// Left out once this point is decided.
     pub(crate) unless: Option<&'static str>,
-    /// The status of an authentication that the reply confirms or does not.
+    /// The status of an authentication, which the reply may confirm.
     pub(crate) confirms: Option<&'static str>,
 }
 
@@ -59,7 +59,7 @@ impl Cost {
     }
 }
 
-/// The service of a request.
+/// The service that gets the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Service {
     Token,
@@ -68,15 +68,15 @@ pub(crate) enum Service {
     Enterprise,
 }
 
-/// The content of a request. A parameter without a name is not sent, but its value must exist.
+/// The content of a request. The value of a parameter without a name must exist, but it is not sent.
 pub(crate) enum Request {
     /// A signed request.
     Call(Service, &'static str, &'static [(&'static str, Value)]),
     /// A signed request that is then damaged.
     Spoilt(Spoil, Service, &'static str, &'static [(&'static str, Value)]),
-    /// The card form of the session of that name, with the card of a role, or with a number that is not a card's.
+    /// The card form of the session with this name, with the card of a role, or with a number that no card has.
     Form(&'static str, Option<Role>),
-    /// The page at the address of that name, as a browser opens it.
+    /// The page at the address with this name, as a browser opens it.
     Visit(&'static str),
 }
 
@@ -86,9 +86,9 @@ pub(crate) enum Value {
     Text(&'static str),
     /// A random text, noted under this name.
     Fresh(&'static str),
-    /// What was noted under this name.
+    /// The text that was noted under this name.
     Noted(&'static str),
-    /// A text of this many letters.
+    /// A text with this number of letters.
     Long(usize),
     Currency,
     Number(Role),
@@ -111,7 +111,7 @@ pub(crate) enum Spoil {
     ManyParameters,
     /// A body of more than a megabyte.
     LongBody,
-    /// The headers of a web page's request.
+    /// The headers that a web page's request has.
     Browser,
 }
 
@@ -120,35 +120,35 @@ pub(crate) enum Spoil {
 pub(crate) enum Reads {
     /// It must succeed; its result is noted under this name.
     Made(What, &'static str),
-    /// Nothing: it cleans up.
+    /// It decides nothing: the request cleans up.
     Ignored,
-    /// Its refusal is that of a situation.
+    /// The refusal is that of a situation.
     Situation(&'static str),
     /// The same, unless another probe got the same reply.
     UnlessAs(&'static str, &'static str),
-    /// The form of a lookup's reply that finds nothing; the probe whose refusal names the code; its situation.
+    /// It is the reply to a lookup that finds nothing. With the probe whose refusal names the code, and its situation.
     Nothing { point: &'static str, code_of: &'static str },
     /// The card form's redirect, encrypted in an unknown way.
     SessionData,
-    /// The card form has to be accepted; otherwise the session of this name is forgotten.
+    /// The card form must be accepted; otherwise the session with this name is forgotten.
     CardTaken(&'static str),
-    /// The reply for a reference that the payment of that name has used.
+    /// It is the reply to a reference that the payment with this name has used.
     UsedReference(&'static str),
-    /// Its status is that of a decline, if a later lookup confirms it.
+    /// Its status is that of a decline, if a later lookup confirms the status.
     Decline(&'static str),
-    /// The payment of that decline, looked up later.
+    /// It shows the payment of that decline, looked up later.
     DeclineLater(&'static str),
-    /// The approved payment, looked up later.
+    /// It shows the approved payment, looked up later.
     PaymentLater,
-    /// Its status is that of an authentication, if a payment confirms it.
+    /// Its status is that of an authentication, if a payment confirms the status.
     Authentication(&'static str),
-    /// Whether a refusal has used the reference up.
+    /// It decides whether a refusal has used the reference up.
     ReferenceAfterRefusal,
-    /// Whether a session pays once more.
+    /// It decides whether a session can pay once more.
     Again,
-    /// Whether a preauth is captured in parts.
+    /// It decides whether a preauth can be captured in parts.
     Captures,
-    /// Whether a lookup finds a payment at once.
+    /// It decides whether a lookup finds a payment at once.
     Immediate,
 }
 
@@ -159,7 +159,7 @@ pub(crate) enum What {
     /// An approved payment or refund.
     Transaction,
     Card,
-    /// A key, noted under the name, and an address, noted as `challenge page`.
+    /// A key, which is noted under the name, and an address, which is noted as `challenge page`.
     Authentication,
     /// An acknowledgement.
     Nothing,
@@ -189,7 +189,7 @@ impl Request {
         }
     }
 
-    /// Returns the method's facts, among them the record of its reply; `None` for a page.
+    /// Returns the facts about the method, including the record of its reply; `None` for a page.
     pub(crate) fn info(&self) -> Option<&'static MethodInfo> {
         match self {
             Self::Call(service, name, _) | Self::Spoilt(_, service, name, _) => {
@@ -205,7 +205,7 @@ impl Request {
 }
 
 impl Probe {
-    /// Returns the points that it may decide.
+    /// Returns the points that the probe may decide.
     pub(crate) fn decides(&self) -> Vec<&'static str> {
         let mut points = match self.reads {
             Reads::Situation(name) | Reads::UnlessAs(name, _) => vec![name],

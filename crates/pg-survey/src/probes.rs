@@ -1,5 +1,5 @@
-//! The probes of a survey, in their order: harmless ones, those of version 5, those whose credentials a service may be
-//! unable to read, and those that pay.
+//! The probes of a survey, in their order: harmless probes, probes of version 5, probes whose credentials a service may
+//! be unable to read, and probes that pay.
 
 use crate::{
     cards::Role,
@@ -32,12 +32,13 @@ mod payments;
 use authentications::{CHALLENGED, NOT_ENROLLED};
 use payments::{DECLINED, DECLINED_LATER, INSUFFICIENT, INSUFFICIENT_LATER, PAID_LATER, PAYMENTS};
 
-/// A page that exists nowhere (RFC 2606): no browser and no service reaches it.
+/// A page on a domain that does not exist (RFC 2606), so no browser and no service can reach it.
 pub(crate) const NEXT_PAGE: &str = "https://survey.invalid/next";
 /// The return page of a card form.
 pub(crate) const CURRENT_PAGE: &str = "https://survey.invalid/again";
 
-/// The request that succeeds as long as the account and the service work. Its session is that of the first probes.
+/// The control request, which succeeds as long as the account and the service work. Its session is used by the first
+/// probes.
 pub(crate) static CONTROL: Probe = open("session");
 
 /// Groups of probes in their order, each with the card that it is about.
@@ -196,7 +197,7 @@ const HARMLESS: &[Probe] = &[
         Reads::UnlessAs("called-by-a-browser", "lookup"),
     ),
     probe("form", "post a card form with a number that is not a card's", Request::Form("session", None), FORM),
-    // The first redirect may contain no character by which the text encodings differ.
+    // The first redirect may contain none of the characters in which the text encodings differ.
     probe("form", "post the card form again", Request::Form("session", None), FORM).unless("session_data.text"),
     probe("form", "post the card form again", Request::Form("session", None), FORM).unless("session_data.text"),
 ];
@@ -229,7 +230,7 @@ const VERSION_5: &[Probe] = &[
     .recording(),
 ];
 
-/// A service that does not find the credentials may count a failure, so these come last.
+/// A service that does not find the credentials may count a failed login, so these probes come last.
 const UNREADABLE: &[Probe] = &[
     spoilt("method-not-allowed", "look up with GET", Spoil::Get),
     probe(
@@ -319,7 +320,7 @@ mod tests {
     #[test]
     fn a_survey_without_payments_moves_no_money() {
         let harmless: Vec<&Probe> = chosen(&Options::default(), true);
-        // The only payment of a survey without payments has no card.
+        // The only payment request of a survey without payments has no card.
         let moves = ["auth", "preauth", "capturepreauth", "refund", "authCardKey", "auth3DSecure", "initiate3DSecure"];
         for probe in harmless {
             if let Request::Call(_, method, _) | Request::Spoilt(_, _, method, _) = probe.request {

@@ -1,4 +1,4 @@
-//! What the reply to a probe decides.
+//! Decides points by the reply to a probe.
 
 use pg_proto::{
     Account,
@@ -54,7 +54,7 @@ pub(crate) fn read(probe: &Probe, answer: &Answer, account: &Account, notes: &mu
         Reads::Immediate => {
             let found = answer.record::<Transactions>().is_some_and(|found| !found.transactions.is_empty());
             let why = if found {
-                "one payment was found at once, which does not prove that every one is"
+                "one payment was found at once, which does not prove that every payment is"
             } else {
                 "a payment was not found at once: immediate = false"
             };
@@ -77,7 +77,7 @@ fn is_approved(answer: &Answer) -> bool {
     status_code(answer) == StatusCode::APPROVED
 }
 
-/// The refusal of a request. A status other than approved is neither that nor an acceptance.
+/// Reads the refusal of a request. A status other than approved is neither a refusal nor an acceptance.
 fn refusal(points: &[&'static str], answer: &Answer, evidence: &Evidence, notes: &mut Notes) {
     let status = status_code(answer);
     if status.is_empty() || status == StatusCode::APPROVED {
@@ -91,7 +91,7 @@ fn other_status(answer: &Answer, status: &StatusCode) -> String {
     format!("the reply was {}, status {:?}", answer.seen(), mask::text(status.as_str()))
 }
 
-/// The reply to a second payment under a reference: a refusal, the earlier transaction, or a second charge.
+/// Reads the reply to a second payment under a reference: a refusal, the earlier transaction, or a second charge.
 fn used_reference(payment: &'static str, answer: &Answer, evidence: &Evidence, notes: &mut Notes) {
     const POINT: &[&str] = &["duplicate-unique-reference"];
     if !notes.succeeded(payment) {
@@ -142,7 +142,7 @@ fn made(what: What, name: &'static str, answer: &Answer, notes: &mut Notes) {
     }
 }
 
-/// HTTP 404 is a separate form unless the service gives every such refusal this status.
+/// Reads an empty lookup. HTTP 404 is a form of its own, unless the service gives every such refusal this status.
 fn nothing(point: &'static str, code_of: &'static str, answer: &Answer, evidence: &Evidence, notes: &mut Notes) {
     use pg_proto::model::dialect::EmptyLookup::{EmptyList, Error, NotFound};
 
@@ -163,7 +163,7 @@ fn nothing(point: &'static str, code_of: &'static str, answer: &Answer, evidence
         return;
     }
     notes.sight(point, Seen::Word(point::nothing(form)), evidence);
-    // Clients know the form by its code, so that is the one that a dialect has to name.
+    // Clients recognise the form by its code, so a dialect must name this code.
     if form == Error && !same {
         notes.sight(code_of, answer.seen(), evidence);
     }
@@ -186,12 +186,14 @@ fn decrypted(account: &Account, answer: &Answer, evidence: &Evidence, notes: &mu
     for (name, word) in words {
         match word {
             Some(word) => notes.sight(name, Seen::Word(word), evidence),
-            None => notes.undecided(&[name], "the data has none of the known forms, or does not show which"),
+            None => {
+                notes.undecided(&[name], "the data has none of the known forms, or does not show which form it has")
+            }
         }
     }
 }
 
-/// An undocumented status of a payment or an authentication, which a later request has to confirm.
+/// Notes an undocumented status of a payment or an authentication, which a later request must confirm.
 fn status(probe: &Probe, answer: &Answer, evidence: &Evidence, notes: &mut Notes) {
     let (code, text) = match answer.record::<AuthenticationStatus>() {
         Some(said) if matches!(probe.reads, Reads::Authentication(..)) => {

@@ -35,14 +35,14 @@ pub struct Report {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Ending {
-    /// Every request of the plan was sent, or could not be.
+    /// Every request of the plan was sent, or could not be sent.
     Complete,
-    /// The service refused the good credentials with this code. It is empty after an HTTP 401 without a code, which may mean
-    /// something else. Nothing was sent after that.
+    /// The service refused the valid credentials with this code. The code is empty after an HTTP 401 without a code,
+    /// which may mean something else. Nothing was sent after that.
     CredentialsRefused(String),
     /// The service has locked the address out, with this code. Nothing was sent after that.
     LockedOut(String),
-    /// The control request failed several times, at last with this.
+    /// The control request failed several times; this is the last failure.
     Unavailable(String),
     /// The address does not answer like the service: the first reply had this status and content type. Nothing was sent
     /// after that.
@@ -54,7 +54,8 @@ pub enum Ending {
     Unanswered,
     /// The survey was interrupted before its end.
     Interrupted,
-    /// The survey was interrupted before its end, and a test payment was sent that has no reply: it may have been made.
+    /// The survey was interrupted before its end, and a test payment that was sent has no reply: it may have been
+    /// executed.
     InterruptedInPayment,
 }
 
@@ -89,15 +90,15 @@ pub struct Finding {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Conclusion {
-    /// The service does what the dialect says.
+    /// The service behaves as the dialect says.
     Agrees,
-    /// It does something else.
+    /// The service behaves differently.
     Differs,
-    /// The service breaks a rule of the documents that payments rely on. [`Finding::remark`] says what is not safe.
+    /// The service breaks a rule of the documents on which payments rely. [`Finding::remark`] says what is not safe.
     Error,
-    /// It was observed, but dialects have no entry for it.
+    /// The behaviour was observed, but dialects have no entry for it.
     Seen,
-    /// The survey did not check it, or could not observe it.
+    /// The survey did not check the point, or could not observe it.
     NotDecided,
     /// No request can decide it: ask the operator.
     Undecidable,
@@ -121,12 +122,12 @@ impl Report {
         Self { ending, requests, findings }
     }
 
-    /// Returns the findings with that conclusion.
+    /// Returns the findings with this conclusion.
     pub fn with(&self, conclusion: Conclusion) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(move |finding| finding.conclusion == conclusion)
     }
 
-    /// Returns the finding of the point of that name.
+    /// Returns the finding about the point with this name.
     #[must_use]
     pub fn finding(&self, point: &str) -> Option<&Finding> {
         self.findings.iter().find(|finding| finding.point.name == point)
@@ -163,7 +164,8 @@ fn finding(point: &'static Point, ending: &Ending, notes: &Notes, ours: &Dialect
     finding.confidence = Some(if shared == 0 { Confidence::High } else { Confidence::Medium });
     if shared > 0 {
         let points = if shared == 1 { "point has" } else { "points have" };
-        finding.remark = format!("{shared} other {points} the same code: an earlier check may have replied");
+        finding.remark =
+            format!("{shared} other {points} the same code: an earlier check of the service may have replied");
     }
     if sighting.seen == CHARGED_AGAIN {
         CHARGES_AGAIN.clone_into(&mut finding.remark);
@@ -171,7 +173,7 @@ fn finding(point: &'static Point, ending: &Ending, notes: &Notes, ours: &Dialect
     finding.conclusion = match (&sighting.seen, said) {
         (seen, _) if *seen == CHARGED_AGAIN => Conclusion::Error,
         _ if point.entry.is_empty() => Conclusion::Seen,
-        // Without an error code there is nothing that a dialect could say.
+        // Without an error code, a dialect has nothing to say.
         (Seen::Accepted | Seen::Page(_), None) => Conclusion::Agrees,
         (seen, None) if *seen == EARLIER_TRANSACTION => Conclusion::Agrees,
         (seen, Some(said)) if seen.agrees(&said) => Conclusion::Agrees,
@@ -180,12 +182,12 @@ fn finding(point: &'static Point, ending: &Ending, notes: &Notes, ours: &Dialect
     finding
 }
 
-/// Returns why the written dialect does not contain an observation that is a dialect's.
+/// Returns why the written dialect does not contain an observation for which dialects have an entry.
 fn left_out(point: &Point, seen: &Seen, written: &Dialect) -> Option<String> {
     let why = match seen {
         _ if point.entry.is_empty() => return None,
         Seen::Refused { code, .. } | Seen::Status(code) => dialect::unwritable(code)?,
-        Seen::Word("error") => "a dialect has to contain the code of that error, and cannot",
+        Seen::Word("error") => "a dialect must contain the code of that error, and cannot",
         _ => return None,
     };
     let is_written = point.said_by(written).is_some_and(|said| seen.agrees(&said));

@@ -8,8 +8,8 @@ use pg_proto::{
     },
 };
 
-/// Reads the parameters of the cipher from one redirect. The text form may stay open, since Base64 and Base64url differ
-/// in only two characters, and so may the padding.
+/// Reads the parameters of the cipher from one redirect. The text form may remain open, since Base64 and Base64url
+/// differ in only two characters. So may the padding.
 ///
 /// # Errors
 /// If the URL is invalid, or no known cipher parameters fit.
@@ -33,7 +33,7 @@ pub(crate) fn of(account: &Account, address: &str) -> Result<SessionData, String
             if redirect.open(&cipher).is_err() {
                 continue;
             }
-            // Text of whole blocks has no zeros, and blanks at the end of JSON or XML are no error.
+            // A text that fills whole blocks has no zeros, and blanks at the end of JSON or XML are not an error.
             let text = redirect.decrypt(&cipher).map_err(|error| error.to_string())?;
             let text = text.as_str();
             let has_zeros = text.len() % 16 != 0 && text.trim_end() == text;
@@ -69,7 +69,7 @@ mod tests {
 
     use super::*;
 
-    /// The redirect of a service with this padding for a text of the given length.
+    /// Returns the redirect of a service with this padding, for a text of the given length.
     fn read(padding: Padding, length: usize, end: &str) -> SessionData {
         let base = BaseUrl::parse("https://staging.example").unwrap();
         let account = Account::new(base, Credentials::new("k".repeat(32), "password", "sha key"));

@@ -25,7 +25,7 @@ use crate::{
     report::{Ending, Report},
 };
 
-/// The pause after a failed control request: a minute as the service counts it, and a second.
+/// The pause after a failed control request: the minute that the service counts, and a second.
 const REST: Duration = Duration::from_secs(61);
 /// The maximum number of consecutive pauses.
 const RESTS: u32 = 3;
@@ -48,7 +48,8 @@ pub struct Progress {
 
 /// A survey of one account; see [the crate](crate).
 ///
-/// Drive it as a machine of [`pg_proto::machine`]: send its requests, pass the replies, and wait when it asks to.
+/// Drive it as a machine of [`pg_proto::machine`]: send its requests, pass it the replies, and wait when it asks for
+/// that.
 pub struct Survey {
     account: Account,
     options: Options,
@@ -58,7 +59,7 @@ pub struct Survey {
     notes: Notes,
     throttle: AccountThrottle,
     flight: Option<Flight>,
-    /// A refusal whose code is new, until the control request has worked.
+    /// A refusal whose code is new, until the control request has succeeded.
     held: Option<Answer>,
     /// The first refusal of the control request.
     limit: Option<Answer>,
@@ -67,10 +68,10 @@ pub struct Survey {
     rest: Option<Moment>,
     rests: u32,
     tries: u32,
-    /// A request with unreadable credentials was refused for them: no other such request is sent.
+    /// Whether a request with unreadable credentials was refused for them: then no other such request is sent.
     refused: bool,
     requests: usize,
-    /// A payment was sent and has no reply.
+    /// Whether a payment was sent and has no reply.
     unanswered_payment: bool,
     ended: Option<Ending>,
 }
@@ -91,7 +92,7 @@ impl Survey {
     /// Creates a survey that has sent nothing yet. `seed` generates unused references and keys; use a random one.
     #[must_use]
     pub fn new(account: &Account, options: Options, seed: u64) -> Self {
-        // It makes no assumptions, so the account's dialect does not affect the result.
+        // The survey makes no assumptions, so the account's dialect does not affect the result.
         let account = account.clone().with_dialect(Dialect::documented()).encoding(Encoding::Json);
         let probes = probes::chosen(&options, account.base_urls().count() > 1);
         Self {
@@ -125,7 +126,7 @@ impl Survey {
         Ok(self)
     }
 
-    /// Returns the throttle, which must be stored before each request is sent and at the end. It contains no
+    /// Returns the state of the throttle, which must be stored before each request and at the end. It contains no
     /// credentials.
     #[must_use]
     pub fn saved_throttle(&self) -> SavedState {
@@ -188,7 +189,7 @@ impl Survey {
                 return Action::WaitUntil(Moment::from_millis(u64::MAX));
             }
             if let Some(until) = self.rest.filter(|until| *until > now) {
-                // A clock that was set back makes the wait no longer.
+                // A clock that was set back does not make the wait longer.
                 let until = until.min(now.after(REST));
                 self.rest = Some(until);
                 return Action::WaitUntil(until);
@@ -264,7 +265,7 @@ impl Survey {
         if answer.refuses_credentials() || answer.says_locked_out() || (flight.is_control && answer.is_session()) {
             self.lane(flight.version_5).answered(flight.ticket, response, now);
         } else {
-            // The control request shows whether an unknown code concerns the account; the throttle would have to guess.
+            // The control request shows whether an unknown code is about the account; the throttle could only guess.
             self.lane(flight.version_5).answered(flight.ticket, &says_nothing(), now);
         }
         if answer.says_locked_out() {
@@ -304,13 +305,13 @@ impl Survey {
             reading::read(&CONTROL, &answer, &self.account, &mut self.notes);
         }
         self.rests = 0;
-        // Every request got it until a minute had passed.
+        // Every request got this refusal until a minute had passed.
         let limit = self.limit.take().filter(|limit| !limit.code.is_empty() && limit.http < 500);
         if let Some(limit) = &limit {
             self.notes.sight("rate-limit-exceeded", limit.seen(), &Evidence::of(&CONTROL, limit));
         }
         let Some(held) = self.held.take() else { return };
-        // A refusal that concerns the account proves nothing about the probe, which is resent.
+        // A refusal that is about the account proves nothing about the probe, which is resent.
         if limit.is_none_or(|limit| limit.code != held.code) {
             self.notes.believe(&held.code);
             self.decide(&held);
@@ -325,7 +326,7 @@ impl Survey {
                 self.ended = Some(Ending::CredentialsRefused(answer.code));
                 return;
             }
-            // Only one failure. The control request shows whether the valid credentials still work.
+            // This is only one failure. The control request shows whether the valid credentials still work.
             self.refused = true;
             if self.lane(false).stopped().is_some() {
                 self.lane(false).resume_sending(now);
@@ -340,7 +341,8 @@ impl Survey {
         }
     }
 
-    /// Redirects and pages are not refusals; a code is trusted after the next successful control request.
+    /// Whether a reply decides its points without a control request. Redirects and pages are not refusals. A code is
+    /// trusted after the next successful control request.
     fn is_believed(&self, probe: &Probe, answer: &Answer) -> bool {
         let is_page = matches!(probe.reads, Reads::SessionData | Reads::CardTaken(_) | Reads::Ignored);
         (is_page && answer.http < 400) || (!answer.code.is_empty() && self.notes.believes(&answer.code))
@@ -375,12 +377,12 @@ impl Survey {
     }
 }
 
-/// A refusal waits for its control request, so one request is in flight at a time.
+/// A refusal waits for its control request, so only one request is in flight at a time.
 fn limits(options: &Options) -> ThrottleLimits {
     ThrottleLimits::default().per_minute(options.per_minute).in_flight(1)
 }
 
-/// Returns a reply that does not concern the account.
+/// Returns a reply that is not about the account.
 fn says_nothing() -> http::Response<Bytes> {
     let mut response = http::Response::new(Bytes::from_static(br#"{"errorCode":"0"}"#));
     *response.status_mut() = http::StatusCode::BAD_REQUEST;

@@ -1,4 +1,4 @@
-//! 3-D Secure: an unfinished authentication, and one of a card that is not enrolled.
+//! 3-D Secure: an unfinished authentication, and the authentication of a card that is not enrolled.
 
 use super::{NEXT_PAGE, call, card, open, probe, refusal};
 use crate::{

@@ -47,7 +47,8 @@ pub(super) const PAYMENTS: &[Probe] = &[
         Reads::ReferenceAfterRefusal,
     )
     .paying(),
-    // After the two refusals: a service that then refuses a new reference too does not refuse used ones only.
+    // This probe follows the two refusals: a service that then refuses a new reference too does not refuse only used
+    // references.
     probe(
         "again",
         "pay once more with the same session",
@@ -241,7 +242,7 @@ pub(super) const INSUFFICIENT: &[Probe] = &[
     .paying(),
 ];
 
-/// Looks a payment up at the end of all payments: a service may settle it in between.
+/// Looks a payment up after all payments, since the service may have settled it in between.
 const fn later(reads: Reads, what: &'static str, parameters: &'static [(&'static str, Value)]) -> Probe {
     probe("later", what, call("lookup", parameters), reads).recording()
 }
