@@ -21,7 +21,7 @@ pub(crate) struct LiveAccount {
     pub(crate) clock: Clock,
     pub(crate) faults: Faults,
     pub(crate) schedule: Schedule,
-    /// The store may have changed: read it again before use.
+    /// Whether the store may have changed: then the account is read again before use.
     is_stale: bool,
 }
 
@@ -45,7 +45,7 @@ impl LiveAccount {
 #[derive(Default)]
 pub(crate) struct Accounts {
     live: BTreeMap<String, LiveAccount>,
-    /// The list of all accounts must be read: to remove expired ones, and to find due tasks of the others.
+    /// Whether the list of all accounts must be read, to remove expired accounts and to find due tasks of the others.
     look: bool,
     /// The real time at which the first account expires.
     next_expiry: Option<Timestamp>,
@@ -88,12 +88,12 @@ impl Accounts {
         Ok(self.live.get(id).is_some_and(|live| !live.account.expired(real_now)))
     }
 
-    /// Another process may have written.
+    /// Marks every copy as stale, because another process may have written.
     pub(crate) fn read_again(&mut self) {
         self.live.values_mut().for_each(|live| live.is_stale = true);
     }
 
-    /// After a rollback, or when an account was created or removed: everything is read again, due tasks included.
+    /// Reads everything again, including due tasks: after a rollback, or when an account was created or removed.
     pub(crate) fn look_again(&mut self) {
         self.read_again();
         self.look = true;
@@ -113,7 +113,8 @@ impl Accounts {
         live.retain(|id, _| to_ask.contains(id));
     }
 
-    /// Returns accounts that may have a due task. Each is returned once, and again only while it has one.
+    /// Returns accounts that may have a due task. Each account is returned once, and again only while it has such a
+    /// task.
     pub(crate) fn take_with_work(&mut self, real_now: Timestamp) -> BTreeSet<String> {
         let mut all = std::mem::take(&mut self.to_ask);
         all.extend(self.live.iter().filter(|(_, live)| live.has_work(real_now)).map(|(id, _)| id.clone()));
@@ -126,7 +127,7 @@ impl Accounts {
         found.next().map(|(id, _)| id.clone())
     }
 
-    /// Returns the real time at which one of them may have a due task.
+    /// Returns the real time at which one of the accounts may have a due task.
     pub(crate) fn next_due(&self) -> Option<Timestamp> {
         if self.look || !self.to_ask.is_empty() {
             return Some(Timestamp::MIN);

@@ -35,7 +35,7 @@ impl Basis {
         &self.assumptions
     }
 
-    /// Another clause with the same assumptions.
+    /// Returns another clause with the same assumptions.
     pub(crate) fn citing(self, clause: &'static str) -> Self {
         Self { clause, ..self }
     }
@@ -57,7 +57,7 @@ impl Basis {
         Self { clause, assumptions: vec![number] }
     }
 
-    /// Adds every assumption of another basis; the clause stays.
+    /// Adds every assumption of another basis, and keeps the clause.
     pub(crate) fn join(&mut self, other: &Self) {
         self.assume_all(other.assumptions.iter().copied());
     }
@@ -67,7 +67,7 @@ impl Basis {
         self.clause.starts_with(document)
     }
 
-    /// Returns the text of the header, in ASCII, since strict clients refuse a header with a section sign; `None`
+    /// Returns the text of the header in ASCII, since strict clients refuse a header with a section sign. `None`
     /// without a clause: the specification does not cover the request.
     pub(crate) fn text(&self) -> Option<String> {
         if self.clause.is_empty() {

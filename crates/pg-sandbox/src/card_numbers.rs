@@ -15,9 +15,9 @@ const LENGTHS: RangeInclusive<usize> = 12..=19;
 const GLUED: RangeInclusive<usize> = 15..=16;
 /// Visible digits at the start and at the end of a number.
 const SHOWN: (usize, usize) = (6, 4);
-/// A longer row of digits is not searched for numbers: it is masked.
+/// A longer row of digits is masked without a search for numbers.
 const LONGEST_ROW: usize = 4_096;
-/// The most adjacent fields that are searched together for one number.
+/// The maximum number of adjacent fields that are searched together for one number.
 const MOST_FIELDS: usize = 8;
 
 /// Which numbers a text is searched for.
@@ -36,8 +36,8 @@ pub(crate) fn digits(text: &str) -> String {
     text.chars().filter_map(digit).map(char::from).collect()
 }
 
-/// The text with the middle digits of its card numbers replaced by as many asterisks, also of those with escapes between or for
-/// their digits, and in Base64.
+/// Returns the text with the middle digits of its card numbers replaced by as many asterisks. It also finds numbers
+/// with escapes between or for their digits, and numbers in Base64.
 pub(crate) fn masked<'a>(text: &'a str, entered: Option<&str>, search: Search) -> Cow<'a, str> {
     let shown = masked_digits(text, entered, search);
     let few_digits = || shown.bytes().filter(u8::is_ascii_digit).count() < *LENGTHS.start();
@@ -68,8 +68,8 @@ fn masked_digits<'a>(text: &'a str, entered: Option<&str>, search: Search) -> Co
     hidden.applied_to(text)
 }
 
-/// The parameters of a card form, with card numbers and CV2s in other fields masked. Session key, page
-/// URLs, the card number's own field and that of the CV2 stay unchanged.
+/// Returns the parameters of a card form, with card numbers and CV2s in other fields masked. The session key, the page
+/// URLs, and the fields of the card number and of the CV2 are unchanged.
 pub(crate) fn masked_form<N: AsRef<str>, V: AsRef<str>>(form: &[(N, V)]) -> Vec<(String, String)> {
     let pairs = form.iter().map(|(name, value)| (name.as_ref(), value.as_ref()));
     owned(masked_start(pairs, form.len()))
@@ -79,7 +79,8 @@ fn owned(form: Vec<(Cow<'_, str>, Cow<'_, str>)>) -> Vec<(String, String)> {
     form.into_iter().map(|(name, value)| (name.into_owned(), value.into_owned())).collect()
 }
 
-/// The same of the first parameters of a card form. A card number that continues in those right behind them is masked too.
+/// Returns the same for the first parameters of a card form. A card number that continues in the next parameters is
+/// masked too.
 pub(crate) fn masked_start<'a>(
     form: impl Iterator<Item = (&'a str, &'a str)> + Clone,
     most: usize,
@@ -87,7 +88,7 @@ pub(crate) fn masked_start<'a>(
     let value = |wanted: &str| form.clone().find(|(name, _)| *name == wanted).map(|(_, value)| value);
     let number = value("cardNumber").map(digits).filter(|number| LENGTHS.contains(&number.len()));
     let cv2 = value("cardCV2").filter(|cv2| Format::Cv2.admits(cv2));
-    // Each of the parameters behind has at least one digit of such a number.
+    // Each of the next parameters has at least one digit of such a number.
     let mut shown: Vec<(Cow<'a, str>, Cow<'a, str>)> = form
         .clone()
         .take(most.saturating_add(*LENGTHS.end()))
@@ -167,8 +168,8 @@ fn hide_expiry(form: &mut [(Cow<'_, str>, Cow<'_, str>)], has_cv2: bool) {
     }
 }
 
-/// The fields over which a number is split: the entered number, or else a number that makes up all
-/// digits of adjacent fields.
+/// Returns the fields over which a number is split: the entered number, or else a number that consists of all digits of
+/// adjacent fields.
 fn split(form: &[(Cow<'_, str>, Cow<'_, str>)], number: Option<&str>) -> BTreeSet<usize> {
     let mut all = String::new();
     // Each field with digits, and the end of its digits.
@@ -249,7 +250,7 @@ mod tests {
             ("4000.0000.0000.1000", "4000.00**.****.1000"),
             ("40 / 00 / 00 / 00 / 00 / 00 / 10 / 00", "40 / 00 / 00 / ** / ** / ** / 10 / 00"),
             ("no 5200000000000007!", "no 520000******0007!"),
-            // Digits that touch it belong to something else.
+            // Adjacent digits belong to something else.
             ("40000000000010001230", "400000******10001230"),
             ("12-4000000000001000-9", "12-400000******1000-9"),
             ("124000000000001000", "12400000******1000"),

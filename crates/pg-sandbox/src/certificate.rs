@@ -12,7 +12,7 @@ use rustls::{
 };
 use tokio_rustls::TlsAcceptor;
 
-/// A certificate chain with its private key. A server that has one speaks TLS 1.2 and 1.3, and no plain HTTP.
+/// A certificate chain with its private key. A server with a certificate speaks TLS 1.2 and 1.3, and no plain HTTP.
 #[derive(Clone)]
 pub struct ServerCertificate(Arc<ServerConfig>);
 
@@ -20,7 +20,7 @@ impl ServerCertificate {
     /// Reads a chain, the server's own certificate first, and the key of that certificate, both as PEM.
     ///
     /// # Errors
-    /// [`CertificateError`] says which of the two is wrong.
+    /// [`CertificateError`] says which of the two is invalid.
     pub fn from_pem(chain: &[u8], key: &[u8]) -> Result<Self, CertificateError> {
         let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(chain).collect();
         let certificates = certificates.map_err(|error| CertificateError::Chain(broken_pem(&error)))?;
@@ -57,13 +57,13 @@ impl fmt::Debug for ServerCertificate {
 
 fn broken_pem(error: &pem::Error) -> String {
     match error {
-        // Its own text shows the missing line as numbers.
+        // The error's own text shows the missing line as numbers.
         pem::Error::MissingSectionEnd { .. } => "the file is cut short: the line -----END … is missing".to_owned(),
         other => other.to_string(),
     }
 }
 
-/// Whether a key in PEM form needs a password: as PKCS #8, or as older versions of OpenSSL wrote it.
+/// Whether a key in PEM form needs a password, in the form of PKCS #8 or of older versions of OpenSSL.
 fn is_encrypted(pem: &[u8]) -> bool {
     let text = String::from_utf8_lossy(pem);
     text.contains("BEGIN ENCRYPTED PRIVATE KEY") || text.contains("Proc-Type: 4,ENCRYPTED")
@@ -81,7 +81,7 @@ pub enum CertificateError {
     Key,
     /// The private key needs a password.
     #[error(
-        "the private key is encrypted; write one without a password, for example with `openssl pkey -in KEY -out NEW`"
+        "the private key is encrypted; write a key without a password, for example with `openssl pkey -in KEY -out NEW`"
     )]
     EncryptedKey,
     /// The private key has a kind or a size that is not supported.

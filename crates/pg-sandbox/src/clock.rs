@@ -12,7 +12,7 @@ use crate::timestamp::Timestamp;
 
 /// The maximum speed: 100,000 sandbox seconds per real second.
 pub(crate) const MAX_SPEED: u32 = 100_000;
-/// The most that one call advances the clock: 100 years, in seconds.
+/// The maximum step of one call: 100 years, in seconds.
 pub(crate) const MAX_ADVANCE_SECONDS: u32 = 3_155_760_000;
 
 /// Sandbox time as a straight line through one known point.
@@ -22,7 +22,7 @@ pub struct Clock {
     real: Timestamp,
     /// The clock's time at that instant.
     shown: Timestamp,
-    /// Thousandths of a sandbox second per real second; 0 is a frozen clock.
+    /// Thousandths of a sandbox second per real second; with 0 the clock is frozen.
     speed_thousandths: u32,
 }
 
@@ -34,7 +34,7 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// Returns the clock's time at a real instant. If the real clock steps back, this clock does not.
+    /// Returns the clock's time at a real instant. If the real clock is set back, this clock is not.
     #[must_use]
     pub fn at(&self, real_now: Timestamp) -> Timestamp {
         let elapsed = real_now.since(self.real).as_millis();

@@ -28,7 +28,8 @@ use crate::{
     secret::Secret,
 };
 
-/// The largest config file, in bytes: enough for 800 accounts with every key. Reading a larger one takes longer than in proportion.
+/// The maximum size of a config file, in bytes: enough for 800 accounts with every key. The time to read a file grows
+/// faster than its size.
 pub const MAX_CONFIG_BYTES: usize = 256 << 10;
 
 /// Reads the merchant accounts of a config file: JSON if its name ends in `.json` or its content begins with `{`, else TOML.
@@ -40,13 +41,13 @@ pub fn read_merchants(path: &Path) -> Result<Vec<Merchant>, ConfigFileError> {
     let file = fs::File::open(path).map_err(unreadable)?;
     let mut bytes = Vec::new();
     file.take(MAX_CONFIG_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    // Before the encoding, since the last character may be cut.
+    // Checked before the encoding, since the last character may be cut.
     check_size(&bytes)?;
     // The error about the encoding is stored without the bytes, which contain credentials.
     let text = String::from_utf8(bytes)
         .map_err(|error| unreadable(io::Error::new(io::ErrorKind::InvalidData, error.utf8_error())))?;
     let is_named_json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
-    // No TOML begins with this.
+    // No TOML begins with a brace.
     if is_named_json || text.trim_start().starts_with('{') {
         merchants_from_json(&text)
     } else {
@@ -88,7 +89,7 @@ fn check_size(text: &[u8]) -> Result<(), ConfigFileError> {
     if text.len() <= MAX_CONFIG_BYTES {
         return Ok(());
     }
-    let problem = format!("the file is larger than {MAX_CONFIG_BYTES} bytes; remove accounts that are not used");
+    let problem = format!("the file is larger than {MAX_CONFIG_BYTES} bytes; remove unused accounts");
     Err(ConfigFileError::Invalid { place: "the end of the file".to_owned(), problem })
 }
 
@@ -119,10 +120,11 @@ fn without_quotes(problem: &str) -> String {
     }
 }
 
-/// Returns the key that a key with at most two typing errors stands for. More letters may be a part of a secret.
+/// Returns the known key that a key with at most two typing errors means. With more errors, the text may be part of a
+/// secret.
 fn misspelt<'a>(given: &str, expected: &'a str) -> Option<&'a str> {
     let given = given.to_ascii_lowercase();
-    // The keys are in backquotes.
+    // The parser's message has the keys in backquotes.
     let known = expected.split('`').skip(1).step_by(2);
     known.min_by_key(|known| distance(&given, known)).filter(|known| distance(&given, known) <= 2)
 }
@@ -131,7 +133,7 @@ fn distance(given: &str, known: &str) -> usize {
     osa_distance(given, &known.to_ascii_lowercase())
 }
 
-/// Returns what the parser expects in words for users; `is_one` says whether it found a table instead.
+/// Returns what the parser expects, in words for users; `is_one` says whether it found a table instead.
 fn in_plain_words(expected: &str, is_one: bool) -> String {
     let words = match expected {
         "u32" => "a whole number",
@@ -216,7 +218,7 @@ impl Row {
                 "enterpriseApiKey",
                 self.enterprise_api_key.as_deref().is_none_or(is_key)
                     && self.enterprise_api_key.is_some() == self.enterprise_api_password.is_some(),
-                "must be exactly 32 letters and digits, and comes with enterpriseApiPassword",
+                "must be exactly 32 letters and digits, and needs enterpriseApiPassword",
             ),
             (
                 "enterpriseApiPassword",
@@ -231,7 +233,7 @@ impl Row {
             ("requestsPerMinute", self.requests_per_minute != Some(0), "must be at least 1"),
         ];
         if let Some((member, _, problem)) = rules.iter().find(|(_, holds, _)| !holds) {
-            // The name is the only key that is not secret and that the reader searches for.
+            // The name is the only value that is not secret, and the reader searches for it.
             let place = format!("merchant {number} ({:?}), {member}", self.name);
             return Err(ConfigFileError::Invalid { place, problem: (*problem).to_owned() });
         }

@@ -1,4 +1,4 @@
-//! The conformance suite of store engines: what the sandbox relies on, as checks that any [`Store`] can run.
+//! The conformance suite of store engines: the behaviour on which the sandbox relies, as checks of any [`Store`].
 //!
 //! ```
 //! use pg_sandbox::{conformance, store::Sqlite};
@@ -9,8 +9,8 @@
 //! # }
 //! ```
 //!
-//! [`check`] covers rows, transactions and queries; [`check_durable`] covers what an engine keeps when it is opened again.
-//! Both leave the store as they found it.
+//! [`check`] covers rows, transactions and queries. [`check_durable`] covers what an engine keeps when it is opened
+//! again. Both leave the store unchanged.
 
 use std::borrow::Cow;
 
@@ -285,7 +285,7 @@ fn orders_by_bytes(probe: &mut Probe<'_>) -> Checked {
         for at in [4, 8, 0, 3, 7, 1, 6, 2, 5] {
             probe.put(kind, &row(SORTED[at], "m", SORTED[at]))?;
         }
-        // Keys that are digests of a caller's text have no order.
+        // Keys that are digests of a caller's text have no meaningful order.
         if kind.table != "unique_references" {
             probe.selects(kind, &Query::oldest(99), &SORTED)?;
             let reversed: Vec<&str> = SORTED.iter().rev().copied().collect();
@@ -310,7 +310,7 @@ fn limits(probe: &mut Probe<'_>) -> Checked {
     probe.rollback()
 }
 
-/// Callers can ask for any key.
+/// Callers can query any key.
 fn finds_no_nul(probe: &mut Probe<'_>) -> Checked {
     for kind in KINDS {
         probe.begin()?;

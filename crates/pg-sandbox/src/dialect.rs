@@ -8,8 +8,8 @@ use pg_model::{
     dialect::{IvForm, KeyForm, PaddingForm, TextForm},
 };
 
-/// Returns the sandbox's default dialect (see [`Settings::dialect`](crate::Settings::dialect)): the account of a client
-/// that calls the sandbox needs the same one.
+/// Returns the sandbox's default dialect (see [`Settings::dialect`](crate::Settings::dialect)). The account of a client
+/// that calls the sandbox needs the same dialect.
 ///
 /// ```
 /// assert!(pg_sandbox::dialect().is_declined(&"901".into()));
@@ -21,7 +21,7 @@ pub fn dialect() -> Arc<Dialect> {
     Arc::clone(DIALECT.get_or_init(|| Arc::new(read())))
 }
 
-/// Dialects that differ from the sandbox's own as widely as services may, by name: to test a client against.
+/// Dialects, by name, for tests of a client. They differ from the sandbox's own as widely as those of services may.
 ///
 /// ```
 /// let (name, text) = pg_sandbox::READY[0];
@@ -86,7 +86,8 @@ mod tests {
         }
     }
 
-    // spec: 1 §7, 2 §7: Unprocessable requests have HTTP status 400, 401 or 403. A failure of the service is none (A50).
+    // spec: 1 §7, 2 §7: Unprocessable requests have HTTP status 400, 401 or 403. A failure of the service has another
+    // status (A50).
     #[test]
     fn errors_of_the_dialects_have_the_statuses_of_the_documents() {
         let ready = READY.iter().map(|(_, text)| Dialect::from_toml(text).unwrap());

@@ -2,7 +2,7 @@
 
 use crate::timestamp::Timestamp;
 
-/// A year of two digits is in this century; any other text stays unchanged.
+/// Returns a year of four digits: a year of two digits is in this century. Any other text is unchanged.
 pub(crate) fn four_digits(year: &str) -> String {
     if year.len() == 2 { format!("20{year}") } else { year.to_owned() }
 }
@@ -16,10 +16,10 @@ pub(crate) fn is_past(month: &str, year: &str, now: Timestamp) -> bool {
     }
 }
 
-/// The most years ahead of a card's expiry on the payment page (A180).
+/// The maximum number of years until a card's expiry on the payment page (A180).
 const FURTHEST: u16 = 50;
 
-/// Whether a year of four digits is later than any card's: probably a typing mistake.
+/// Whether a year of four digits is later than any card's, so that it is probably a typo.
 pub(crate) fn is_far_ahead(year: &str, now: Timestamp) -> bool {
     year.parse::<u16>().is_ok_and(|year| year > now.year_and_month().0.saturating_add(FURTHEST))
 }

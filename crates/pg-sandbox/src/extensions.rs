@@ -8,7 +8,8 @@ use std::{
 
 use http::{Request, Response};
 
-/// The address that a request came from, as an extension of the request; without it, this machine.
+/// The address from which a request came, as an extension of the request. Without it, the request came from this
+/// machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Peer(pub IpAddr);
 
@@ -20,9 +21,8 @@ impl Peer {
 
 /// Instruction to the driver, as an extension of the response; without it, the response is sent.
 ///
-/// The core neither waits nor closes connections. The server follows this instruction; an in-process
-/// transport reads it with [`ResponseDelivery::of`], and does the same to
-/// its caller:
+/// The core neither waits nor closes connections. The server follows this instruction. An in-process transport reads it
+/// with [`ResponseDelivery::of`], and treats its caller in the same way:
 ///
 /// ```
 /// use std::time::Duration;
@@ -45,12 +45,12 @@ impl Peer {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ResponseDelivery {
-    /// Send it.
+    /// Send the response.
     #[default]
     Send,
-    /// Close the connection without sending any of it, after earlier responses on the connection.
+    /// Close the connection after earlier responses, without sending any part of this response.
     Close,
-    /// Send it after this delay, on the real clock.
+    /// Send the response after this delay, on the real clock.
     SendAfter(Duration),
 }
 

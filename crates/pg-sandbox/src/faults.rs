@@ -10,16 +10,16 @@ use crate::{
     store::{Query, StoreError, Transaction},
 };
 
-/// The most faults at a time, used ones included.
+/// The maximum number of faults at a time, including used ones.
 pub(crate) const MOST: usize = 256;
 
-/// All faults of the sandbox, or of an account created at run time, oldest first. Each call gets at most one: the
-/// oldest one for its method that has calls left. So a list of faults is a script: for example, the first call is late,
-/// the second one gets no reply.
+/// All faults of the sandbox, or of an account created at run time, oldest first. Each call gets at most one fault: the
+/// oldest fault for its method that has calls left. So a list of faults is a script. For example, the first call is
+/// late, and the second gets no reply.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
     all: Vec<Fault>,
-    /// The account whose faults these are.
+    /// The account to which these faults belong.
     account: Option<Account>,
 }
 
@@ -42,7 +42,7 @@ impl Faults {
         &self.all
     }
 
-    /// Returns the fault of a call of this method; counted at once.
+    /// Returns the fault of a call of this method, and counts the call.
     pub(crate) fn meet(
         &mut self,
         info: &MethodInfo,
@@ -51,7 +51,7 @@ impl Faults {
         self.meet_first(|fault| fault.meets(info), records)
     }
 
-    /// Returns the bank's failure for a payment on the hosted page; counted at once.
+    /// Returns the bank's failure for a payment on the hosted page, and counts the payment.
     pub(crate) fn meet_page(&mut self, records: &mut Transaction<'_>) -> Result<Option<Silence>, StoreError> {
         Ok(self.meet_first(Fault::meets_page, records)?.and_then(FaultKind::silence))
     }
@@ -67,7 +67,7 @@ impl Faults {
         Ok(Some(self.all[at].kind))
     }
 
-    /// Adds a fault and returns whether there was room; used ones are dropped for it.
+    /// Adds a fault, and returns whether there was room. Used faults are dropped to make room.
     pub(crate) fn add(&mut self, fault: Fault, records: &mut Transaction<'_>) -> Result<bool, StoreError> {
         let spent = self.all.iter().position(|fault| fault.remaining == 0).filter(|_| self.all.len() >= MOST);
         if self.all.len() >= MOST && spent.is_none() {
@@ -82,7 +82,7 @@ impl Faults {
         Ok(true)
     }
 
-    /// Removes one and returns whether it existed.
+    /// Removes a fault, and returns whether it existed.
     pub(crate) fn remove(&mut self, key: &str, records: &mut Transaction<'_>) -> Result<bool, StoreError> {
         let before = self.all.len();
         self.all.retain(|fault| fault.key != key);
@@ -90,7 +90,7 @@ impl Faults {
         Ok(self.all.len() < before)
     }
 
-    /// Removes all of them and returns their number.
+    /// Removes all faults, and returns their number.
     pub(crate) fn clear(&mut self, records: &mut Transaction<'_>) -> Result<usize, StoreError> {
         let all = std::mem::take(&mut self.all);
         for fault in &all {

@@ -19,7 +19,7 @@ mod escapes;
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct FormLimits {
-    /// The most bytes of a body. 5,000 card keys need about 210 KB (spec 1 §8).
+    /// The maximum size of a body in bytes. 5,000 card keys need about 210 KB (spec 1 §8).
     pub body_bytes: usize,
     /// The most parameters.
     pub parameters: usize,
@@ -33,7 +33,7 @@ impl FormLimits {
         self
     }
 
-    /// Sets the most parameters.
+    /// Sets the maximum number of parameters.
     #[must_use]
     pub const fn parameters(mut self, parameters: usize) -> Self {
         self.parameters = parameters;
@@ -48,7 +48,7 @@ impl Default for FormLimits {
     }
 }
 
-/// This many names are sorted faster than hashed.
+/// Up to this number of names, sorting is faster than hashing.
 const FEW: usize = 64;
 
 /// The parameters of a request in their original order; names are unique, except for arrays (`name[]`).
@@ -228,7 +228,7 @@ fn check_content_type(headers: &HeaderMap) -> Result<(), FormError> {
     Ok(())
 }
 
-/// Returns how many `&` there are, in short parts, which are counted many bytes at once.
+/// Returns the number of `&`. Counts in short parts, many bytes at a time.
 fn separators(body: &[u8]) -> usize {
     let in_part = |part: &[u8]| part.iter().map(|&byte| u8::from(byte == b'&')).sum::<u8>();
     body.chunks(usize::from(u8::MAX)).map(|part| usize::from(in_part(part))).sum()
@@ -259,9 +259,9 @@ fn check_encoding(body: &[u8]) -> Result<(), FormError> {
     Ok(())
 }
 
-/// The readable names and values of form data, whatever is wrong with the rest.
+/// Returns the readable names and values of form data, whatever is wrong with the rest.
 pub(crate) fn read_as_can_be(body: &[u8]) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
-    // Where all of it is UTF-8, each part is.
+    // If all of it is UTF-8, each part is.
     let text = std::str::from_utf8(body).ok();
     let mut next = 0;
     let parts = body.split(|&byte| byte == b'&').map(move |component| {
@@ -276,7 +276,7 @@ pub(crate) fn read_as_can_be(body: &[u8]) -> impl Iterator<Item = (Cow<'_, str>,
     })
 }
 
-/// Most names and values need no decoding; those are found many bytes at once.
+/// Most names and values need no decoding. They are recognised many bytes at a time.
 fn decoded<'a>(body: &'a [u8], text: Option<&'a str>, part: Range<usize>) -> Cow<'a, str> {
     let written = &body[part.clone()];
     let is_encoded = written.iter().fold(false, |found, &byte| found | (byte == b'%') | (byte == b'+'));
@@ -304,7 +304,7 @@ pub(crate) fn shown(name: &str) -> &str {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormError {
-    /// The content type is missing, repeated, or another one.
+    /// The content type is missing, repeated, or not that of a form.
     #[error("Content-Type must be application/x-www-form-urlencoded")]
     ContentType,
     /// The content type names a character set other than UTF-8.

@@ -36,7 +36,7 @@ impl Html {
         self.raw(" ").raw(name).raw("=\"").text(value).raw("\"")
     }
 
-    /// Appends HTML that was made elsewhere.
+    /// Appends existing HTML.
     pub(crate) fn put(mut self, inner: Self) -> Self {
         if self.0.is_empty() {
             return inner;

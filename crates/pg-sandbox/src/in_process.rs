@@ -21,8 +21,8 @@ use crate::{ResponseDelivery, Sandbox, Timestamp, merchants::Merchant};
 /// advances the clock, and is [`NoReply::Late`] if it exceeds the deadline; `duplicate`,
 /// `status` and `garble` are replies.
 ///
-/// It is a [`tower_service::Service`], whose `poll_ready` fails while it is unplugged, so a client with
-/// such a service knows that nothing was sent. Other callers use [`InProcess::send`].
+/// It is a [`tower_service::Service`]. Its `poll_ready` fails while the sandbox is unplugged, so a client knows that
+/// nothing was sent. Other callers use [`InProcess::send`].
 ///
 /// ```
 /// use bytes::Bytes;
@@ -74,7 +74,8 @@ impl NoReply {
 }
 
 impl InProcess {
-    /// The base URL of the version 3 services. It is not a name of the Internet: no request is ever sent there.
+    /// The base URL of the version 3 services. Its host does not exist on the Internet, and no request is ever sent
+    /// there.
     pub const BASE_URL: &'static str = "http://localhost";
     /// The base URL of the version 5 service.
     pub const ENTERPRISE_BASE_URL: &'static str = "http://localhost/enterprise";
@@ -106,7 +107,7 @@ impl InProcess {
         self.lock().now
     }
 
-    /// The same as the time since 1970-01-01T00:00:00Z, as a client's clock needs it.
+    /// Returns the same as the time since 1970-01-01T00:00:00Z, for a client's clock.
     #[must_use]
     pub fn unix_time(&self) -> Duration {
         self.now().since(Timestamp::MIN)
@@ -175,7 +176,7 @@ impl InProcess {
         }
     }
 
-    /// A caller's panic leaves no partial change: the caller's code never runs while this is locked.
+    /// A caller's panic leaves no partial change: the caller's code never runs under this lock.
     fn lock(&self) -> MutexGuard<'_, Held> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -63,7 +63,7 @@ impl Inbound {
             *request.method_mut() = Method::GET;
         }
         let route = Route::of(request.uri().path());
-        // A panic here recurs when the call is executed, and is answered there.
+        // A panic here recurs when the call is executed, and is handled there.
         let call =
             route.method().and_then(|info| catch_unwind(AssertUnwindSafe(|| Call::new(settings, info, &request))).ok());
         let journaled = match route {
@@ -85,7 +85,7 @@ impl JournaledRequest {
             let caller = Caller::of(settings, credentials, |name| form.get(name));
             return Self { path, parameters: journaled(form.iter(), is_entered), caller };
         }
-        // The readable part of an invalid form is journaled, and so is a query without a body.
+        // The journal gets the readable part of an invalid form, and a query without a body.
         let query = request.uri().query().unwrap_or_default().as_bytes();
         let form = if request.body().is_empty() { query } else { &request.body()[..] };
         let form: Vec<(Cow<'_, str>, Cow<'_, str>)> =
@@ -96,7 +96,8 @@ impl JournaledRequest {
     }
 }
 
-/// Parameters in the journal's form. Those of a page that cards are entered in may hold a card number anywhere.
+/// Returns parameters in the journal's form. On a page on which cards are entered, any parameter may contain a card
+/// number.
 fn journaled<'a>(form: impl ExactSizeIterator<Item = (&'a str, &'a str)> + Clone, is_entered: bool) -> Parameters {
     if !is_entered {
         return Parameters::of_pairs(form);

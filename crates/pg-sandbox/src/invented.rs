@@ -30,7 +30,7 @@ impl Facts {
     }
 }
 
-/// Implements the facts of a code. The struct itself is written out beside the call.
+/// Implements the facts of a code. The struct itself is written out beside the macro call.
 macro_rules! facts {
     ($name:ident) => {
         impl $name {
@@ -46,7 +46,7 @@ macro_rules! facts {
                 self.0.message
             }
 
-            /// Its situation, by which entries of dialects name it.
+            /// Its situation, which entries of dialects name.
             #[must_use]
             pub const fn situation(&self) -> &'static str {
                 self.0.situation
@@ -58,7 +58,7 @@ macro_rules! facts {
                 self.0.assumption
             }
 
-            /// Returns the HTTP status that the sandbox answers with.
+            /// Returns the HTTP status of the sandbox's reply.
             #[must_use]
             pub const fn http_status(&self) -> u16 {
                 self.0.http_status

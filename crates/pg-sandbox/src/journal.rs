@@ -1,8 +1,8 @@
 //! Recent requests and their replies, for people.
 //!
-//! Bounded. Over a shared store it is in the store, where all processes write and read it ([`SharedJournal`]); otherwise it is in
-//! memory, and a restart clears it. It shows the content of refused requests, which no record holds. Requests are masked before
-//! they get here.
+//! The journal is bounded. Over a shared store it is in the store, where all processes write and read it
+//! ([`SharedJournal`]). Otherwise it is in memory, and a restart clears it. It shows the content of refused requests,
+//! which no record contains. Requests are masked before they are added.
 
 use std::{collections::VecDeque, net::IpAddr};
 
@@ -40,13 +40,13 @@ pub(crate) struct Journal {
     entries: VecDeque<Packed>,
     last: u64,
     bytes: usize,
-    /// Where the next entry is packed: no entry allocates it.
+    /// The buffer in which the next entry is packed, so that no entry allocates one.
     scratch: Vec<u8>,
     /// Accounts that the open transaction removes.
     leaving: Vec<String>,
-    /// Accounts that are removed and whose entries are still here.
+    /// Accounts that are removed, but whose entries are still here.
     gone: Vec<String>,
-    /// Where the entries of answered requests go if several processes share the journal.
+    /// The destination of the entries of answered requests if several processes share the journal.
     shared: Option<SharedJournal>,
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct Noted<'a> {
     pub(crate) path: &'a str,
     /// The method called, if any.
     pub(crate) info: Option<&'static MethodInfo>,
-    /// The account that it named, whether or not its credentials were right.
+    /// The account that the request named, whether or not its credentials were valid.
     pub(crate) merchant: Option<&'a str>,
     /// Its parameters, masked.
     pub(crate) parameters: &'a Parameters,
@@ -107,7 +107,7 @@ pub(crate) struct Entry {
     pub(crate) path: String,
     /// The method called, if any.
     pub(crate) info: Option<&'static MethodInfo>,
-    /// The account that it named, whether or not its credentials were right.
+    /// The account that the request named, whether or not its credentials were valid.
     pub(crate) merchant: Option<String>,
     /// Its parameters, masked.
     pub(crate) parameters: Parameters,
@@ -157,7 +157,7 @@ impl Answered {
         if self.body.len() < MOST_BODY {
             return text;
         }
-        // A number that was truncated is too short to be masked.
+        // A truncated card number is too short to be masked.
         let kept = text.char_indices().rev().nth(20).map_or(0, |(at, _)| at);
         format!("{}…", &text[..kept])
     }

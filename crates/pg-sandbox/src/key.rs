@@ -1,4 +1,4 @@
-//! Keys that sort by time and are unguessable.
+//! Keys that sort by time and cannot be guessed.
 //!
 //! With time-ordered keys, inserts append to the end of an index (about seven times faster than with
 //! random keys) and the primary key has the order "newest first". Every key ends in at least
@@ -43,7 +43,7 @@ const COUNT_DIGITS: usize = 2;
 const KEY_DIGITS: usize = 32;
 const COUNT_LIMIT: u64 = 36 * 36;
 
-/// Makes the keys of one sandbox, each greater than the one before.
+/// Generates the keys of one sandbox, each greater than the previous one.
 pub struct Keys {
     dice: Box<dyn RandomSource>,
     last: u64,
@@ -51,7 +51,7 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Keys whose random part comes from the given source.
+    /// Creates a maker of keys whose random part comes from the given source.
     #[must_use]
     pub fn new(dice: Box<dyn RandomSource>) -> Self {
         Self { dice, last: 0, count: 0 }
@@ -71,8 +71,8 @@ impl Keys {
     }
 
     /// Returns a card key in hyphen-separated hexadecimal groups (spec 1 §2.1), 40 characters: 56 bits of time and
-    /// count, and 88 random bits. Never with so many adjacent decimal digits that it would be masked like a card number
-    /// in unknown text.
+    /// count, and 88 random bits. It never has so many adjacent decimal digits that unknown text would mask it as a
+    /// card number.
     pub fn card(&mut self, now: Timestamp) -> String {
         loop {
             let key = self.any_card(now);
@@ -100,12 +100,12 @@ impl Keys {
         key
     }
 
-    /// This many random decimal digits, for trace codes and bank references.
+    /// Returns this number of random decimal digits, for trace codes and bank references.
     pub fn digits(&mut self, length: usize) -> String {
         self.below(length, 10).map(|digit| char::from(b'0' + digit)).collect()
     }
 
-    /// This many random lower-case letters and digits, for credentials.
+    /// Returns this number of random lower-case letters and digits, for credentials.
     pub fn letters_and_digits(&mut self, length: usize) -> String {
         let mut text = vec![0_u8; length];
         self.fill_base36(&mut text);

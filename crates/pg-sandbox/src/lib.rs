@@ -1,11 +1,11 @@
 //! The whole card payment service, stateful, on your machine.
 //!
-//! Limits: bodies of at most 1 MiB and 2,000 parameters, 1,024 connections (when all are in use, the one that was silent for longest
-//! is closed), one process per store file.
-//! Not for production, and not for real cards: its credentials are published.
+//! Limits: bodies of at most 1 MiB and 2,000 parameters, 1,024 connections (when all are in use, the connection that
+//! was silent for longest is closed), one process per store file. Not for production, and not for real cards: its
+//! credentials are public.
 //!
-//! The core is sans-IO: requests and the time in, responses out. A test can run a sandbox in its own
-//! process, with its own clock and no socket, as [`InProcess`]:
+//! The core is sans-IO: it takes requests and the time, and returns responses. A test can run a sandbox in its own
+//! process, with its own clock and without a socket, as [`InProcess`]:
 //!
 //! ```
 //! use std::time::Duration;
@@ -27,7 +27,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! It is a tower service, which `pg_hyper::TowerTransport` converts to a client's transport. [`Sandbox`]
+//! [`InProcess`] is a tower service, which `pg_hyper::TowerTransport` converts to a client's transport. [`Sandbox`]
 //! itself takes the time with each call.
 //!
 //! [`Server`] is a thin HTTP server around it; acknowledged requests are durable:
@@ -46,7 +46,7 @@
 //!
 //! Inside, one thread owns the core and its store. It takes the queued requests, answers each, writes the changes of
 //! the successful ones, and commits once. A second thread sends the replies when the commit is on disk. Forms,
-//! signatures and parameters are checked before, where the request arrives.
+//! signatures and parameters are checked earlier, on the thread that reads the request.
 //!
 //! # Features
 //!
@@ -54,7 +54,7 @@
 
 #![deny(missing_docs)]
 
-// Hidden items are for the tests and benchmarks of this workspace, and have no stability guarantee.
+// Hidden items are for the tests and benchmarks of this workspace, and are not stable.
 
 mod accounts;
 // The tests of the store compile an engine that is outside this crate.

@@ -29,10 +29,10 @@ pub struct Merchant {
     pub raw_cards: bool,
     /// Whether the account updater is enabled (spec 1 §1); otherwise error 106.
     pub account_updater: bool,
-    /// The most requests a minute (spec 1 §8), if there is a limit.
+    /// The maximum number of requests per minute (spec 1 §8), if there is a limit.
     pub requests_per_minute: Option<u32>,
     /// Whether a preauth can be captured and cancelled in parts, any number of times; by default its first capture ends
-    /// it, as does a cancellation through version 5 (A96).
+    /// the preauth, as does a cancellation through version 5 (A96).
     pub divisible_preauths: bool,
     /// Whether the results of account updater batches may be fetched without a signature; otherwise error 123
     /// (A28).
@@ -43,16 +43,16 @@ pub struct Merchant {
     pub terminals: Vec<String>,
     /// The applets that `applet` of version 5 can select; the first is the default (spec 3 §4.1).
     pub applets: Vec<String>,
-    /// When a token with a `redemption_redirect_url` is redeemed (spec 3 §6; A120).
+    /// The moment at which a token with a `redemption_redirect_url` is redeemed (spec 3 §6; A120).
     pub redemption: Redemption,
 }
 
-/// When a customer is sent to `redemption_redirect_url` (A120).
+/// The moment at which a customer is sent to `redemption_redirect_url` (A120).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Redemption {
-    /// On each visit of the token's URL, in place of the payment page.
+    /// On each visit to the token's URL, in place of the payment page.
     #[default]
     Visit,
     /// After an approved payment, by the button of the sandbox's page.
@@ -77,7 +77,7 @@ impl EnterpriseCredentials {
     }
 }
 
-/// What an account may do: shown by the control interface, and copied to accounts that are made at run time.
+/// What an account may do: shown by the control interface, and copied to accounts that are created at run time.
 #[derive(Clone, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Permissions {
@@ -124,7 +124,7 @@ impl Merchant {
         }
     }
 
-    /// Returns a view with all credentials: for published ones, and for the one who makes an account.
+    /// Returns a view with all credentials: for public credentials, and for the creator of an account.
     pub(crate) fn with_credentials(&self, mut view: Value) -> Value {
         for (name, secret) in self.credentials() {
             view[name] = secret.map(Secret::expose).into();
@@ -174,8 +174,8 @@ impl Default for Merchants {
 }
 
 impl Merchants {
-    /// Returns the built-in accounts and those of a config file; a configured account replaces the built-in one of the
-    /// same name.
+    /// Returns the built-in accounts and those of a config file; a configured account replaces the built-in account
+    /// with the same name.
     ///
     /// # Errors
     /// [`ConfigFileError::Invalid`] if two accounts share a key.
@@ -210,7 +210,7 @@ impl Merchants {
         })
     }
 
-    /// Refuses an account whose key leads to another one: the index has the last account of each key.
+    /// Refuses an account whose key leads to another account: the index has the last account of each key.
     fn refuse_shared(
         &self,
         member: &str,
@@ -234,24 +234,24 @@ impl Merchants {
         &self.all
     }
 
-    /// Returns the account of this name.
+    /// Returns the account with this name.
     #[must_use]
     pub fn by_name(&self, name: &str) -> Option<&Merchant> {
         self.all.iter().find(|held| held.name == name)
     }
 
-    /// Returns the account of this version 3 `apiKey`.
+    /// Returns the account with this version 3 `apiKey`.
     #[must_use]
     pub fn by_api_key(&self, key: &str) -> Option<&Merchant> {
         self.by_api_key.get(key).and_then(|&at| self.all.get(at))
     }
 
-    /// Returns the signing key of the account of this version 3 `apiKey`.
+    /// Returns the signing key of the account with this version 3 `apiKey`.
     pub(crate) fn signing_key(&self, api_key: &str) -> Option<&ShaKey> {
         self.by_api_key.get(api_key).and_then(|&at| self.signing_keys.get(at))
     }
 
-    /// Returns the account of this version 5 `api_key`.
+    /// Returns the account with this version 5 `api_key`.
     #[must_use]
     pub fn by_enterprise_key(&self, key: &str) -> Option<&Merchant> {
         self.by_enterprise_key.get(key).and_then(|&at| self.all.get(at))

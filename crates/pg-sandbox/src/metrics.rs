@@ -10,7 +10,7 @@ use http::StatusCode;
 
 use crate::route::Route;
 
-/// What a process has done since its start. It is read while the store is away, so it is not a part of it.
+/// What a process has done since its start. It can be read while the store is unreachable, so it is not in the store.
 #[derive(Debug, Default)]
 pub(crate) struct Metrics(Mutex<Counts>);
 
@@ -64,7 +64,11 @@ impl Counts {
     fn write(&self, text: &mut String) -> fmt::Result {
         let heading =
             |text: &mut String, name: &str, help: &str| writeln!(text, "# HELP {name} {help}\n# TYPE {name} counter");
-        heading(text, "pg_sandbox_requests_total", "Requests by the status of the reply; none if no reply was sent.")?;
+        heading(
+            text,
+            "pg_sandbox_requests_total",
+            "Requests by the status of the reply; the status is none if no reply was sent.",
+        )?;
         for ((service, method, status), count) in &self.requests {
             let status = status.map_or_else(|| "none".to_owned(), |status| status.to_string());
             let slash = if method.is_empty() { "" } else { "/" };

@@ -17,10 +17,10 @@ pub enum OpenError {
     #[error(transparent)]
     KeyFile(#[from] KeyFileError),
     /// The key file is missing, or belongs to another store.
-    #[error("the key file that the store's cards were sealed with is not beside it; restore that file")]
+    #[error("the key file with which the store's cards were sealed is not beside the store; restore that file")]
     WrongKeyFile,
-    /// There is no key file, and the database holds a store already.
-    #[error("the key file {path} is missing, but the store in the database has a key already; name the file of that key", path = .0.display())]
+    /// There is no key file, but the database already holds a store.
+    #[error("the key file {path} is missing, but the store in the database already has a key; name the file of that key", path = .0.display())]
     KeyFileMissing(PathBuf),
     /// The file of an older key is missing.
     #[error("the key file {path} is missing; name the file of an older key, or leave the option out", path = .0.display())]
@@ -32,13 +32,12 @@ pub enum OpenError {
         path = .0.display()
     )]
     StoreMissing(PathBuf),
-    /// The store is of an earlier format than the one that the key file belongs to.
+    /// The store has an earlier format than the store to which the key file belongs.
     #[error(
-        "the store is of an earlier format than the one that its key file belongs to, whose records cannot be altered \
-         unnoticed; put a copy of the latest store back"
+        "the store has an earlier format than the store of its key file, whose records cannot be altered unnoticed; put back a copy of the latest store"
     )]
     EarlierStore,
-    /// The dialect derives the key of redirects in a way that an account's API key does not allow.
+    /// The dialect's derivation of the key of redirects does not fit an account's API key.
     #[error(
         "the dialect's [session_data] key does not fit the account {account}: {problem}; leave it out, or use \"verbatim\" or \
          \"sha256\""

@@ -1,8 +1,7 @@
 //! Outgoing requests of the sandbox: callbacks, and their allowed targets.
 //!
-//! A callback goes to a URL from a request, from inside the network in which the sandbox runs.
-//! To protect that network, the target is checked twice: the URL when the
-//! request names it, and the resolved IP address before the connection.
+//! A callback goes to a URL from a request, from inside the network in which the sandbox runs. To protect that network,
+//! the target is checked twice: its URL when a request names it, and its resolved IP address before the connection.
 
 use std::net::IpAddr;
 
@@ -41,12 +40,12 @@ impl Outgoing {
     /// Whether this callback may be sent to an IP address to which its host resolved.
     ///
     /// # Errors
-    /// [`Forbidden`] has the broken rule.
+    /// [`Forbidden`] names the broken rule.
     pub fn admits(&self, address: IpAddr) -> Result<(), Forbidden> {
         self.rules.admit(address)
     }
 
-    /// Creates a journaled callback as the request that delivers it.
+    /// Returns the request that delivers a journaled callback.
     pub(crate) fn of(callback: &Callback, body: String, access: &OutgoingAccess) -> Result<Self, BadTarget> {
         let target = Target::parse(&callback.url, callback.kind, access)?;
         let mut request = Request::post(target.uri).body(Bytes::from(body)).map_err(|_| BadTarget::NotAnAddress)?;

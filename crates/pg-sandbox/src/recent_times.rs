@@ -1,15 +1,15 @@
 //! The times of an account's requests, or of an address's failures, which several processes count together.
 //!
-//! The clocks of processes over one store differ, and so do the moments at which they read them before their turn. So
-//! the times of a record never go back: a request counts at its own time or at the newest time of the record, whichever
-//! is later.
+//! The clocks of processes over one store differ, and so do the moments at which the processes read them. So the times
+//! of a record never go back: a request counts at its own time or at the newest time of the record, whichever is later.
 
 use std::time::Duration;
 
 use crate::timestamp::Timestamp;
 
 /// How far the clocks of processes over one store may differ, in sandbox time. A time further in the future comes from
-/// a clock that was wrong and has been corrected: it is forgotten, so that it refuses no request until it is reached.
+/// a clock that was wrong and has been corrected. It is forgotten, since otherwise it would count against requests
+/// until it is reached.
 pub(crate) const MOST_AHEAD: Duration = Duration::from_secs(5 * 60);
 
 /// Forgets times that are not within the window, which ends with a request now. Returns the time that the request counts at.
@@ -20,7 +20,7 @@ pub(crate) fn count_at(times: &mut Vec<Timestamp>, now: Timestamp, window: Durat
     at
 }
 
-/// Forgets what is later than now, after the sandbox's clock was turned back.
+/// Forgets times later than now, after the sandbox's clock was set back.
 pub(crate) fn turn_back(times: &mut Vec<Timestamp>, now: Timestamp) {
     times.retain(|&time| time <= now);
 }

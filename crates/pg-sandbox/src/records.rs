@@ -1,6 +1,6 @@
 //! The records of the sandbox: one kind per file.
 
-/// The key and the merchant of a record that has fields of these names.
+/// The key and the merchant of a record with fields of these names.
 macro_rules! key_and_merchant {
     () => {
         fn key(&self) -> &str {

@@ -1,25 +1,25 @@
-//! Which part of the sandbox a path belongs to.
+//! The part of the sandbox to which a path belongs.
 
 use pg_model::{Encoding, METHODS, method::MethodInfo};
 
 /// The destination of a request.
 #[derive(Debug, Clone)]
 pub(crate) enum Route {
-    /// A method, and the encoding of its reply; the encoding is missing when the path names an
-    /// unknown one (error 104).
+    /// A method, and the encoding of its reply; the encoding is missing if the path names an unknown encoding (error
+    /// 104).
     Method(&'static MethodInfo, Option<Encoding>),
     /// A path below the prefix of a service that names no method (error 103).
     NoMethod(ResponseFormat),
-    /// The control interface; what follows `/_sandbox/`.
+    /// The control interface, with the part of the path after `/_sandbox/`.
     Control(String),
-    /// The inspector: `/_sandbox/` itself and what follows `/_sandbox/pages/`. Everything else there is the control
-    /// interface.
+    /// The inspector: `/_sandbox/` itself, and the part of the path after `/_sandbox/pages/`. Everything else below
+    /// `/_sandbox/` is the control interface.
     Inspector(String),
-    /// The error page for a session that is unknown (A79).
+    /// The error page for an unknown session (A79).
     SessionError,
-    /// A hosted payment page; what follows `/pay/` (spec 3 §1).
+    /// A hosted payment page, with the part of the path after `/pay/` (spec 3 §1).
     Pay(String),
-    /// The page on which a customer authenticates; the authentication key (A107).
+    /// The page on which a customer authenticates, with the authentication key (A107).
     Challenge(String),
     /// The address of the sandbox without a path.
     Root,
@@ -82,7 +82,7 @@ impl Route {
     }
 }
 
-/// The encoding comes after the method, at most once; a slash at the end means nothing (A37).
+/// The encoding follows the method, at most once. A slash at the end means nothing (A37).
 fn version_3(service: &str, rest: &str) -> Route {
     let rest = rest.strip_suffix('/').unwrap_or(rest);
     let (name, encoding) = match rest.split_once('/') {

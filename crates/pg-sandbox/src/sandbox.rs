@@ -40,7 +40,7 @@ pub use database::{SharedStore, StoreKey};
 
 /// A whole card payment service: its records, its clock and its secrets, behind one function.
 ///
-/// It reads no clock and draws no random numbers: each call passes the time, and a seed supplies the randomness. It
+/// It reads no clock and generates no random numbers: each call passes the time, and a seed supplies the randomness. It
 /// sends nothing: [`Sandbox::due`] returns the callbacks to send now, and [`Sandbox::delivered`] takes their results.
 pub struct Sandbox {
     store: Box<dyn Store>,
@@ -61,9 +61,9 @@ pub struct Sandbox {
     last_sweep: Timestamp,
     /// The real time at which a shared store was last asked for tasks that other processes left.
     last_look: Timestamp,
-    /// The error of the disk; since then no request is answered.
+    /// The error of the disk, after which no request is answered.
     broken: Option<String>,
-    /// Clock and faults could not be read after a rollback.
+    /// Whether clock and faults could not be read after a rollback.
     is_stale: bool,
 }
 
@@ -72,7 +72,7 @@ const KEY_CHECK_TEXT: &str = "this key file belongs to this store";
 
 impl Sandbox {
     /// Creates a sandbox in memory with the built-in accounts. Deterministic: the same requests at the same times get
-    /// the same responses, keys included.
+    /// the same responses, including the keys.
     #[must_use]
     pub fn in_memory() -> Self {
         Self::in_memory_with(Settings::default(), [0; 32]).expect("an empty store in memory opens")
@@ -93,7 +93,7 @@ impl Sandbox {
     /// unpredictable: it determines the keys and the content of a new key file.
     ///
     /// # Errors
-    /// [`OpenError`] says what is wrong with which file.
+    /// [`OpenError`] names the file and what is wrong with it.
     pub fn open(path: &Path, settings: Settings, seed: [u8; 32]) -> Result<Self, OpenError> {
         let mut dice = SeededRandom::new(seed);
         let unopened = Unopened::at(path)?;
@@ -119,15 +119,16 @@ impl Sandbox {
             error => error.into(),
         })?;
         if stage != Stage::Sealed {
-            // Only once the store is on the disk.
+            // Only when the store is on disk.
             store.syncer().map_or(Ok(()), |syncer| syncer.sync())?;
             vault::mark_sealed(&key_path, &key)?;
         }
         Self::assemble(Box::new(store), settings, &key, dice)
     }
 
-    /// Opens a sandbox over a [`Store`] of your own, which may hold records of an earlier run. The key seals card numbers: pass the
-    /// same one each time. The seed determines the keys of new records: pass another one each time.
+    /// Opens a sandbox over a [`Store`] of your own, which may contain records of an earlier run. The key seals card
+    /// numbers: pass the same key each time. The seed determines the keys of new records: pass a different seed each
+    /// time.
     ///
     /// ```
     /// use pg_sandbox::{Sandbox, Settings, conformance, store::Sqlite};
@@ -192,14 +193,15 @@ impl Sandbox {
         Arc::clone(&self.settings)
     }
 
-    /// Returns the counters, which are answered without the store.
+    /// Returns the counters, which can be read without the store.
     pub(crate) fn counters(&self) -> Counters {
         Counters { settings: Arc::clone(&self.settings), metrics: Arc::clone(&self.metrics) }
     }
 
-    /// Answers one request. What it changed is durable when this returns.
+    /// Answers one request. Its changes are durable when this function returns.
     ///
-    /// The address that the request came from is its [`Peer`](crate::Peer) extension, by default this machine.
+    /// The [`Peer`](crate::Peer) extension has the address from which the request came; by default it came from this
+    /// machine.
     pub fn handle(&mut self, real_now: Timestamp, request: Request<Bytes>) -> Response<Bytes> {
         let mut responses = self.handle_group(real_now, vec![request]);
         responses.pop().unwrap_or_default()
@@ -231,27 +233,27 @@ impl Sandbox {
         self.store.close()
     }
 
-    /// Lets the store do deferred work, until a request waits.
+    /// Lets the store do deferred work until a request waits.
     pub(crate) fn settle(&mut self, interrupted: &mut dyn FnMut() -> bool) {
         self.store.settle(interrupted);
     }
 
-    /// Returns the syncer for replies that are produced before their commit is on disk.
+    /// Returns the syncer, for replies that are produced before their commit is on disk.
     pub(crate) fn syncer(&self) -> Option<Syncer> {
         self.store.syncer()
     }
 
-    /// Returns whether the store is reachable at this moment, if it can be unreachable.
+    /// Returns a check of whether the store is reachable, if it can be unreachable.
     pub(crate) fn reach(&self) -> Option<Reach> {
         self.store.reach()
     }
 
-    /// Returns what ends all waits for the store when the process stops, if the store can be away.
+    /// Returns a handle that ends all waits for the store when the process stops, if the store can be unreachable.
     pub(crate) fn halt(&self) -> Option<Halt> {
         self.store.halt()
     }
 
-    /// Waits until all commits are on the disk.
+    /// Waits until all commits are on disk.
     fn sync(&mut self) -> Result<(), StoreError> {
         let synced = self.store.syncer().map_or(Ok(()), |syncer| syncer.sync());
         if let Err(error) = &synced {
@@ -260,8 +262,8 @@ impl Sandbox {
         synced
     }
 
-    /// The disk has failed. After the next start the store may lack current records, so no request is answered any
-    /// more.
+    /// Handles a failure of the disk. After the next start the store may lack current records, so no further request is
+    /// answered.
     pub(crate) fn give_up(&mut self, error: &StoreError) {
         self.broken = Some(match error {
             StoreError::Unsynced(why) => why.clone(),
@@ -277,13 +279,14 @@ impl Sandbox {
         Faults::stored(&mut Transaction::new(&mut *self.store))
     }
 
-    /// Returns a store opened with another key file would seal cards that the right one cannot open.
+    /// Refuses a store that is opened with another key file, which would seal cards that the right key file cannot
+    /// open.
     fn check_key(&mut self) -> Result<(), OpenError> {
         let mut left = group::ATTEMPTS;
         loop {
             left -= 1;
             match self.check_key_once() {
-                // Another process wrote at the same moment.
+                // Another process wrote at the same time.
                 Err(OpenError::Store(_)) if left > 0 && self.store.may_try_again() => self.store.rollback(),
                 checked => return checked,
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::timestamp::Timestamp;
 
-/// The most callbacks in flight at a time.
+/// The maximum number of callbacks in flight.
 pub(crate) const IN_FLIGHT: usize = 32;
 
 /// The next due times of batches, callbacks and session ends, on the sandbox's clock. A time may be too early, which
@@ -72,7 +72,7 @@ impl Schedule {
         self.batches.is_some_and(|due| due <= now)
     }
 
-    /// Whether a callback may be due, and there is room for it in flight.
+    /// Whether a callback may be due and there is room for another one in flight.
     pub(crate) fn has_callback(&self, now: Timestamp) -> bool {
         self.room() > 0 && self.callbacks.is_some_and(|due| due <= now)
     }
@@ -93,7 +93,7 @@ impl Schedule {
         self.in_flight.contains(id)
     }
 
-    /// Records that a callback was handed out.
+    /// Records that a callback was returned to the caller.
     pub(crate) fn depart(&mut self, id: &str) {
         self.in_flight.insert(id.to_owned());
     }

@@ -21,7 +21,7 @@ pub struct Step<'a> {
 }
 
 impl<'a> Step<'a> {
-    /// Creates a message between two lanes, counted from 0; a note when they are the same one.
+    /// Creates a message between two lanes, counted from 0, or a note if both are the same lane.
     #[must_use]
     pub const fn new(from: usize, to: usize, text: &'a str) -> Self {
         Self { from, to, text, fault: false }
@@ -39,7 +39,7 @@ const LEFT: usize = 90;
 const APART: usize = 220;
 const TOP: usize = 58;
 const STEP: usize = 34;
-/// Letters that fit between two lanes.
+/// The number of letters that fit between two lanes.
 const FIT: usize = 34;
 const MOST: usize = 60;
 
@@ -47,8 +47,8 @@ const fn place(lane: usize) -> usize {
     LEFT + lane * APART
 }
 
-/// Returns a diagram with these lanes, for the body of an HTML page. Texts are escaped and cut to fit, and the first 60
-/// steps are drawn: a table beside it shows the others. Its classes are `picture`, `head`, `lane`, `life`, `arrow`,
+/// Returns a diagram with these lanes, for the body of an HTML page. Texts are escaped and cut to fit. Only the first
+/// 60 steps are drawn, so show all steps in a table too. Its classes are `picture`, `head`, `lane`, `life`, `arrow`,
 /// `tip`, `dot`, `say` and `fault`.
 #[must_use]
 pub fn svg(label: &str, lanes: &[&str], steps: &[Step<'_>]) -> String {
@@ -111,7 +111,7 @@ fn arrow(y: usize, step: &Step<'_>, lanes: usize) -> Html {
         .put(below)
 }
 
-/// Returns a text that is too long for one line, parted before what it has in parentheses.
+/// Returns the lines of a text. A text that is too long for one line is divided before its parentheses.
 fn parted(text: &str) -> (&str, Option<&str>) {
     match text.split_once(" (") {
         Some((above, rest)) if text.chars().count() > FIT => (above, Some(rest.strip_suffix(')').unwrap_or(rest))),
@@ -121,7 +121,7 @@ fn parted(text: &str) -> (&str, Option<&str>) {
 
 fn note(y: usize, step: &Step<'_>, lanes: usize) -> Html {
     let x = place(step.from);
-    // A note of the last lane stands to its left.
+    // A note of the last lane is to the left of the lane.
     let last = step.from + 1 == lanes;
     let (anchor, beside) = if last { ("end", x - 10) } else { ("start", x + 10) };
     let words = words(step, step.text, anchor, beside, y + 4);

@@ -34,7 +34,7 @@ pub(crate) use system::random_seed;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Config {
-    /// The address to bind; port 0 picks a free one.
+    /// The address to bind; port 0 picks a free port.
     pub listen: SocketAddr,
     /// Where the records are stored.
     pub store: StoreChoice,
@@ -43,7 +43,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// Sets the address to bind; port 0 picks a free one.
+    /// Sets the address to bind; port 0 picks a free port.
     #[must_use]
     pub fn listen(mut self, listen: SocketAddr) -> Self {
         self.listen = listen;
@@ -102,7 +102,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Opens the store, binds the address, and starts serving, on the caller's runtime.
+    /// Opens the store, binds the address, and starts to serve on the caller's runtime.
     ///
     /// # Errors
     /// [`StartError`] if the store cannot be opened or the address cannot be bound.
@@ -115,7 +115,7 @@ impl Server {
             StoreChoice::Postgres(shared) => {
                 let (opening, settings) = (shared.clone(), config.settings);
                 let other_seed = random_seed().map_err(StartError::Randomness)?;
-                // It waits for the database.
+                // Opening waits for the database.
                 let opened = tokio::task::spawn_blocking(move || {
                     if opening.reseals {
                         opening.reseal(other_seed)?;
@@ -176,13 +176,13 @@ impl Server {
         format!("{}/enterprise", self.base_url())
     }
 
-    /// Stops accepting connections, finishes requests and callbacks in progress (for at most five seconds), and closes the
-    /// store. If that takes another five seconds because a shared store is away, its waits are ended: no caller has
-    /// received a response to what was still in progress.
+    /// Stops accepting connections, finishes requests and callbacks in progress (for at most five seconds), and closes
+    /// the store. If closing takes another five seconds because a shared store is unreachable, the waits for it are
+    /// ended: no caller has received a response to a request that was still in progress.
     ///
     /// # Errors
-    /// If the store cannot be closed, for example because the disk is full. Nothing is lost: the next start completes it. Until then the
-    /// store file is not complete without the logs beside it.
+    /// If the store cannot be closed, for example because the disk is full. Nothing is lost: the next start completes
+    /// the store. Until then the store file is not complete without the logs beside it.
     pub async fn shutdown(self) -> Result<(), StoreError> {
         // These fail only if the other side has ended already.
         let _ = self.stop.send(true);
@@ -204,7 +204,7 @@ impl Server {
 fn closed<E>(ended: Result<thread::Result<Result<(), StoreError>>, E>) -> Result<(), StoreError> {
     match ended {
         Ok(Ok(closed)) => closed,
-        _ => Err(StoreError::Engine("the thread that owns it ended by a defect".to_owned())),
+        _ => Err(StoreError::Engine("the thread that owns the store has panicked".to_owned())),
     }
 }
 

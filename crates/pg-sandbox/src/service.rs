@@ -49,8 +49,8 @@ use crate::{assumed, basis::Basis, codes::SandboxErrorCode, route::Route, store:
 /// Every method that the sandbox implements, by service.
 const TABLES: &[&[method::Entry]] = &[token::METHODS, session::METHODS, transaction::METHODS, enterprise::METHODS];
 
-/// Executes due tasks before a request is answered: batches of the account updater finish at their time, whenever they
-/// are read, and the card data of a session is erased at its end.
+/// Executes due tasks before a request is answered: batches of the account updater finish at their due time, whenever
+/// they are read, and the card data of a session is erased at its end.
 pub(crate) fn catch_up(context: &mut Context<'_>) -> Result<(), StoreError> {
     if context.schedule.has_batch(context.now) {
         token::finish_batches(context)?;
@@ -103,13 +103,13 @@ fn beside_the_service(context: &mut Context<'_>, route: &Route, method: &Method)
     context.basis = Basis::assuming("1 §4.1", assumed::UNKNOWN_PATHS_AND_OTHER_HTTP_METHODS);
     match route {
         Route::SessionError => page::wrong_method("GET, HEAD"),
-        // The printed address leads a browser to the inspector.
+        // The address that `pg sandbox` prints leads a browser to the inspector.
         Route::Root if method == Method::GET => Reply::see_other(HeaderValue::from_static("/_sandbox/")),
         _ => Reply::text(StatusCode::NOT_FOUND, "Not found"),
     }
 }
 
-/// Returns the call of a method, with the warnings about its parameters passed on.
+/// Returns the call of a method, and passes on the warnings about its parameters.
 fn warned(context: &mut Context<'_>, info: &MethodInfo, request: &Request<Bytes>, call: Option<Call>) -> Call {
     let call = call.unwrap_or_else(|| Call::new(context.settings, info, request));
     if request.uri().query().is_some_and(|query| !query.is_empty()) {

@@ -11,32 +11,33 @@ use crate::{
     open_error::OpenError, secret::Secret,
 };
 
-/// Accounts, limits, and who may control the sandbox.
+/// Accounts, limits, and access to the control interface.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Settings {
     /// The merchant accounts.
     pub merchants: Merchants,
-    /// The sandbox's decisions where the documents leave something open. Default: its own [`dialect`](crate::dialect),
-    /// which also supplies missing entries. Lookups in a sandbox always find executed payments at once.
+    /// The sandbox's decisions where the documents leave something open. Default: the sandbox's own
+    /// [`dialect`](crate::dialect), which also supplies missing entries. Lookups in a sandbox always find executed
+    /// payments at once.
     pub dialect: Option<Arc<Dialect>>,
     /// The limits of a request.
     pub limits: FormLimits,
-    /// Who may use the control interface below `/_sandbox/`.
+    /// Access to the control interface below `/_sandbox/`.
     pub control: ControlAccess,
-    /// The address by which browsers reach the sandbox, such as `https://sandbox.example`, when it is
-    /// not the one that merchants' servers call it by.
+    /// The address by which browsers reach the sandbox, such as `https://sandbox.example`, if it differs from the
+    /// address for merchants' servers.
     pub public_url: Option<String>,
-    /// The number of connections that the server accepts, and how long it waits for silent ones.
+    /// The number of connections that the server accepts, and how long it waits for silent connections.
     pub connections: ConnectionLimits,
     /// The certificate of the server, which then accepts only TLS. Without it the server speaks plain HTTP.
     pub certificate: Option<ServerCertificate>,
     /// The allowed targets of callbacks.
     pub outgoing: OutgoingAccess,
-    /// The decoder for JavaScript, for the inspector to decode redirects with; without it the sandbox decodes them.
+    /// The JavaScript decoder with which the inspector decodes redirects. Without it, the sandbox decodes them.
     pub decoder: Option<DecoderPackage>,
-    /// How often a callback that is not acknowledged is sent again, up to 9 times; by default never, since the documents say that
-    /// one callback is sent.
+    /// How often a callback that is not acknowledged is sent again, at most 9 times. Default: never, since the
+    /// documents say that one callback is sent.
     pub callback_retries: u32,
     /// The log, which gets each event as one line of JSON. Default: none.
     pub log: Option<Log>,
@@ -64,22 +65,22 @@ impl Settings {
         self
     }
 
-    /// Who may use the control interface below `/_sandbox/`.
+    /// Access to the control interface below `/_sandbox/`.
     #[must_use]
     pub fn control(mut self, control: ControlAccess) -> Self {
         self.control = control;
         self
     }
 
-    /// Sets the address by which browsers reach the sandbox, such as `https://sandbox.example`, when it is not the one
-    /// that merchants' servers call it by.
+    /// Sets the address by which browsers reach the sandbox, such as `https://sandbox.example`, if it differs from the
+    /// address for merchants' servers.
     #[must_use]
     pub fn public_url(mut self, public_url: impl Into<Option<String>>) -> Self {
         self.public_url = public_url.into();
         self
     }
 
-    /// Sets the number of connections that the server accepts, and how long it waits for silent ones.
+    /// Sets the number of connections that the server accepts, and how long it waits for silent connections.
     #[must_use]
     pub fn connections(mut self, connections: ConnectionLimits) -> Self {
         self.connections = connections;
@@ -100,7 +101,7 @@ impl Settings {
         self
     }
 
-    /// Sets the decoder for JavaScript, for the inspector to decode redirects with.
+    /// Sets the JavaScript decoder with which the inspector decodes redirects.
     #[must_use]
     pub fn decoder(mut self, decoder: impl Into<Option<DecoderPackage>>) -> Self {
         self.decoder = decoder.into();
@@ -114,7 +115,7 @@ impl Settings {
         self
     }
 
-    /// Sets how often a callback that is not acknowledged is sent again, up to 9 times.
+    /// Sets how often a callback that is not acknowledged is sent again, at most 9 times.
     #[must_use]
     pub fn callback_retries(mut self, retries: u32) -> Self {
         self.callback_retries = retries;
@@ -134,8 +135,8 @@ impl Settings {
         if self.certificate.is_some() { "https" } else { "http" }
     }
 
-    /// Checks that redirects can be encrypted for every account, so that a wrong dialect fails at the start and not at
-    /// the first customer.
+    /// Checks that redirects can be encrypted for every account, so that an unsuitable dialect is reported at the
+    /// start, not for the first customer.
     pub(crate) fn check_keys(&self) -> Result<(), OpenError> {
         let dialect = self.spoken();
         for merchant in self.merchants.all() {
@@ -151,11 +152,11 @@ impl Settings {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct OutgoingAccess {
-    /// Whether callbacks to this machine are sent, also without TLS; by default they are.
+    /// Whether callbacks to this machine are sent, also without TLS. Default: yes.
     pub this_machine: bool,
-    /// Whether callbacks to private networks are sent, also without TLS; by default they are not.
+    /// Whether callbacks to private networks are sent, also without TLS. Default: no.
     pub private_networks: bool,
-    /// Certificate authorities that are trusted besides those that Mozilla trusts, as DER.
+    /// Certificate authorities that are trusted besides Mozilla's, as DER.
     pub certificate_authorities: Vec<Vec<u8>>,
 }
 
@@ -174,7 +175,7 @@ impl OutgoingAccess {
         self
     }
 
-    /// Certificate authorities that are trusted besides those that Mozilla trusts, as DER.
+    /// Certificate authorities that are trusted besides Mozilla's, as DER.
     #[must_use]
     pub fn certificate_authorities(mut self, der: impl IntoIterator<Item = Vec<u8>>) -> Self {
         self.certificate_authorities = der.into_iter().collect();
@@ -188,21 +189,21 @@ impl Default for OutgoingAccess {
     }
 }
 
-/// Who may use the control interface. It shows credentials and changes the clock. So by default only programs on this
-/// machine may use it, and no request that came through a proxy.
+/// Access to the control interface. It shows credentials and changes the clock. So by default only programs on this
+/// machine may use it, without a proxy.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ControlAccess {
-    /// The token for use from other machines and through proxies; without a token neither is possible. Use at least 128
-    /// random bits.
+    /// The token for access from other machines and through proxies. Without a token, neither is possible. Use at least
+    /// 128 random bits.
     pub token: Option<Secret>,
-    /// Host names of the sandbox besides `localhost`, addresses and the public URL. Every other name is
-    /// refused, so that no web page can reach it through a name that it points to this machine.
+    /// Host names of the sandbox besides `localhost`, addresses and the public URL. All other names are refused, so
+    /// that no web page can reach the control interface through a name that points to this machine.
     pub hosts: Vec<String>,
 }
 
 impl ControlAccess {
-    /// Lets its holders use it from other machines and through proxies.
+    /// Sets the token that allows access from other machines and through proxies.
     #[must_use]
     pub fn token(mut self, token: impl Into<Option<Secret>>) -> Self {
         self.token = token.into();
@@ -217,8 +218,8 @@ impl ControlAccess {
     }
 }
 
-/// The JavaScript decoder for front-end tiers, which the inspector can run: the files of the package that `cargo xtask
-/// wasm` builds.
+/// The JavaScript decoder for front ends, which the inspector can run: the files of the package that `cargo xtask wasm`
+/// builds.
 #[derive(Debug, Clone)]
 pub struct DecoderPackage {
     pub(crate) files: [(&'static str, Bytes); 3],
@@ -228,7 +229,7 @@ impl DecoderPackage {
     /// Reads the files from the folder of the package.
     ///
     /// # Errors
-    /// If one of them is missing.
+    /// If a file is missing.
     pub fn read(folder: &Path) -> io::Result<Self> {
         let file = |name| fs::read(folder.join(name)).map(|bytes| (name, Bytes::from(bytes)));
         Ok(Self { files: [file("web.js")?, file("decoder.js")?, file("pg_wasm.wasm")?] })

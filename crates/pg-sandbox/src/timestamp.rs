@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// An instant in milliseconds since 1970-01-01T00:00:00Z, between 1970 and the end of 2999.
 ///
 /// The range is bounded so that every instant has the same width in a time-ordered key and in an index of the store.
-/// Values outside the range become its nearer end.
+/// Values outside the range are clamped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(from = "i64", into = "i64")]
 pub struct Timestamp(i64);
@@ -49,7 +49,7 @@ impl Timestamp {
         Self::from_millis(self.0.saturating_add(millis))
     }
 
-    /// Returns the time since `earlier`; zero if that is not earlier.
+    /// Returns the time since `earlier`; zero if `earlier` is not earlier.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
@@ -78,13 +78,13 @@ impl Timestamp {
         whole.instant().display_with_offset(jiff::tz::Offset::UTC).to_string()
     }
 
-    /// Returns text that sorts as the instants do, for an index column of the store.
+    /// Returns text that sorts in the order of the instants, for an index column of the store.
     #[must_use]
     pub fn sortable(self) -> String {
         format!("{:014}", self.0)
     }
 
-    /// Returns the calendar date in UTC as `(year, month)`, which is what a card's expiry is compared with.
+    /// Returns the year and month in UTC, with which a card's expiry is compared.
     #[must_use]
     pub fn year_and_month(self) -> (u16, u8) {
         let date = jiff::tz::Offset::UTC.to_datetime(self.instant());

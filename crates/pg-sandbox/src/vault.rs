@@ -1,8 +1,8 @@
 //! Card numbers are sealed before they are stored; CV2s are never stored.
 //!
 //! A card number is sealed with XChaCha20-Poly1305 under a key in a separate file beside the store, and is bound to its
-//! record: a sealed number that is moved to another record cannot be opened. A CV2 is held in memory only, by session
-//! key, until the first authorisation takes it or the session ends. After a restart it is missing.
+//! record: a sealed number that is moved to another record cannot be opened. A CV2 is only in memory, by session key,
+//! until the first authorisation takes it or the session ends. A restart drops it.
 
 use std::collections::HashMap;
 
@@ -125,7 +125,7 @@ pub struct NotOurs;
 #[derive(Default)]
 pub(crate) struct Cv2Memory {
     held: HashMap<String, (Secret, Timestamp)>,
-    /// CV2s that the requests of the present group have taken.
+    /// The CV2s that the requests of the current group have taken.
     taken: Vec<(String, Secret, Timestamp)>,
 }
 
@@ -135,7 +135,7 @@ impl Cv2Memory {
         self.held.insert(session_key.to_owned(), (cv2, until));
     }
 
-    /// Returns the CV2 once. A second authorisation gets none.
+    /// Takes the CV2. A second authorisation gets none.
     pub(crate) fn take(&mut self, session_key: &str) -> Option<Secret> {
         let (cv2, until) = self.held.remove(session_key)?;
         self.taken.push((session_key.to_owned(), cv2.clone(), until));
@@ -147,7 +147,7 @@ impl Cv2Memory {
         self.taken.clear();
     }
 
-    /// Restores taken CV2s: the group was rolled back.
+    /// Restores taken CV2s after the group was rolled back.
     pub(crate) fn restore(&mut self) {
         for (session_key, cv2, until) in self.taken.drain(..).rev() {
             self.held.entry(session_key).or_insert((cv2, until));

@@ -80,14 +80,14 @@ fn an_account_is_made_used_and_removed() {
     told(&sandbox, &format!("sandbox callbacks register {url} --account main")).ends(0);
     assert_eq!(json_of(&sandbox, "sandbox callbacks destinations --account ci-1").as_array().unwrap().len(), 2);
     assert_eq!(json_of(&sandbox, "sandbox callbacks destinations").as_array().unwrap().len(), 2);
-    told(&sandbox, "sandbox account new ci-1").ends(1).says("there is an account \"ci-1\" already");
+    told(&sandbox, "sandbox account new ci-1").ends(1).says("there is already an account \"ci-1\"");
     told(&sandbox, "sandbox account new CI").ends(2).says("name must be 1 to 32 lower-case letters");
     told(&sandbox, "sandbox account new --ttl soon").ends(2).says("expected a duration such as 90s");
     told(&sandbox, "sandbox account new --ttl 1.5s").ends(2).says("give whole seconds");
     told(&sandbox, "sandbox clock --account ci-3").ends(1).says("there is no account \"ci-3\"");
     told(&sandbox, "sandbox clock --account strict")
         .ends(1)
-        .says("the account \"strict\" is a configured one; these share their clock, faults and entries")
+        .says("\"strict\" is a configured account; configured accounts share their clock, faults and entries")
         .says("`pg sandbox account list`");
     told(&sandbox, "sandbox account remove ci-1").ends(0).prints("account ci-1 removed");
     told(&sandbox, "sandbox account remove ci-1").ends(1).says("there is no account \"ci-1\"");

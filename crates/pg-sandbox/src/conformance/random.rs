@@ -8,7 +8,7 @@ use crate::{
     store::{INDEX_COLUMNS, Kind, Query, Row, StoredRecord as _},
 };
 
-/// How many writes are tried.
+/// The number of writes.
 const STEPS: u32 = 600;
 /// The kinds that have index columns, and the column that has an order, if there is one.
 const INDEXED: [(&Kind, Option<&str>); 5] = [

@@ -17,11 +17,11 @@ const NONE: u8 = 16;
 /// Bytes without their escapes.
 pub(super) struct Decoded {
     pub(super) bytes: Vec<u8>,
-    /// Whether every `%` had two hexadecimal digits behind it. Others are kept.
+    /// Whether every `%` was followed by two hexadecimal digits. Other `%` signs are kept.
     pub(super) is_valid: bool,
 }
 
-/// Decodes escapes, and plus signs to blanks.
+/// Decodes escapes, and turns plus signs into blanks.
 pub(super) fn decoded(written: &[u8]) -> Decoded {
     let mut bytes = Vec::with_capacity(written.len());
     let mut is_valid = true;

@@ -157,6 +157,6 @@ pub(crate) const LANGUAGE_AND_AMOUNTS_OF_PAGES_FOR_CUSTOMERS: u16 = 182;
 pub(crate) const REQUESTS_OF_BROWSERS: u16 = 195;
 pub(crate) const CARD_NUMBERS_IN_FREE_TEXT: u16 = 200;
 pub(crate) const CARD_NUMBERS_IN_ADDRESSES_AND_HEADERS: u16 = 225;
-pub(crate) const ACCOUNTS_MADE_AT_RUN_TIME: u16 = 335;
+pub(crate) const ACCOUNTS_CREATED_AT_RUN_TIME: u16 = 335;
 pub(crate) const RETRIES_OF_A_CALLBACK: u16 = 345;
 pub(crate) const REGISTERED_CALLBACK_DESTINATIONS: u16 = 346;

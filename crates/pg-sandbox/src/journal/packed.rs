@@ -55,8 +55,8 @@ pub(super) fn write(noted: &Noted<'_>, bytes: &mut Vec<u8>) {
 /// The longest card number, with separators: it may begin before the end of the part that is kept.
 const BEYOND: usize = 64;
 
-/// Returns the start of a body. A card number in a reference is masked before the entry is kept, and not only when it is
-/// shown: memory images contain the journal.
+/// Returns the start of a body. A card number in a reference is masked before the entry is kept, not only when it is
+/// shown, since memory images contain the journal.
 fn without_card_numbers(body: &[u8]) -> Cow<'_, [u8]> {
     let kept = |body: &[u8]| body.len().min(MOST_BODY);
     let searched = &body[..body.len().min(MOST_BODY + BEYOND)];
@@ -128,7 +128,7 @@ impl Packed {
         size_of::<Self>() + self.bytes.capacity()
     }
 
-    /// Returns the account that it named, whether or not its credentials were right.
+    /// Returns the account that the request named, whether or not its credentials were valid.
     pub(crate) fn merchant(&self) -> Option<&str> {
         pop_option(&mut &self.bytes[..]).and_then(|name| std::str::from_utf8(name).ok())
     }

@@ -85,7 +85,7 @@ impl Parameters {
         self.left_out
     }
 
-    /// Writes them behind other parts of an entry.
+    /// Appends them to other parts of an entry.
     pub(super) fn write(&self, bytes: &mut Vec<u8>) {
         parts::push_number(bytes, self.left_out);
         parts::push(bytes, self.text.as_bytes());
@@ -120,7 +120,7 @@ enum Shown {
     Nothing,
 }
 
-/// Every parameter name of a method, and the common ones of methods and pages.
+/// Every parameter name of a method, and the common names of methods and pages.
 static NAMES: LazyLock<NameMap<Shown>> = LazyLock::new(|| {
     let mut names: NameMap<Shown> =
         ["version", "outcome", "cardExpiry"].into_iter().map(|name| (name, Shown::Text)).collect();
@@ -239,7 +239,7 @@ fn cut<'a>(shown: Cow<'a, str>, whole: &str) -> Cow<'a, str> {
 
 /// Returns the end of this many characters of a text.
 fn end_of(text: &str, characters: usize) -> usize {
-    // Most texts have fewer bytes than that.
+    // Most texts have no more bytes than that.
     let end = (text.len() > characters).then(|| text.char_indices().nth(characters)).flatten();
     end.map_or(text.len(), |(at, _)| at)
 }

@@ -57,7 +57,7 @@ fn place_v6(address: Ipv6Addr) -> Place {
         return Place::Forbidden;
     }
     match address.segments() {
-        // NAT64 leads to the IPv4 address in its last 32 bits: allowed if that one is on the Internet.
+        // NAT64 leads to the IPv4 address in its last 32 bits: allowed if that address is on the Internet.
         [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
             let [a, b] = high.to_be_bytes();
             let [c, d] = low.to_be_bytes();

@@ -42,7 +42,7 @@ impl Rules {
         if self.internet || self.private_networks { Ok(()) } else { Err(Forbidden::Plain) }
     }
 
-    /// Whether this machine may be called by its name.
+    /// Whether this machine may be called by name.
     pub(super) fn admit_localhost(self) -> Result<(), Forbidden> {
         if self.this_machine { Ok(()) } else { Err(Forbidden::ThisMachine) }
     }
@@ -58,8 +58,8 @@ pub enum Forbidden {
     /// The settings forbid private networks.
     #[error("callbacks to private networks are disabled")]
     PrivateNetwork,
-    /// It needs TLS.
-    #[error("http is for this machine only, use https")]
+    /// The target needs TLS.
+    #[error("http is allowed for this machine only; use https")]
     Plain,
     /// Link-local, metadata, multicast, unspecified or reserved.
     #[error("callbacks never go to link-local, metadata, multicast or reserved addresses")]

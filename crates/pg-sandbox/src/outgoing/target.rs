@@ -69,7 +69,7 @@ fn uri(text: &str) -> Result<Uri, BadTarget> {
     }
     let ascii = utf8_percent_encode(address, CONTROLS).to_string();
     let uri: Uri = ascii.parse().map_err(|_| BadTarget::NotAnAddress)?;
-    // The written form of a URL without a path has `/`.
+    // The URL's written form has `/` if the path is empty.
     uri.to_string().parse().map_err(|_| BadTarget::NotAnAddress)
 }
 

@@ -52,7 +52,7 @@ impl Account {
     /// Length of [`Account::id`].
     pub const ID: usize = ACCOUNT_ID;
 
-    /// Creates an account with the permissions of a model account. Its clock shows real time.
+    /// Creates an account with the permissions of another account. Its clock shows real time.
     #[must_use]
     pub fn like(model: &Merchant, id: String, name: String, credentials: Credentials, created: Timestamp) -> Self {
         Self { id, name, created, expires: None, clock: Clock::default(), credentials, abilities: model.permissions() }
@@ -65,7 +65,7 @@ impl Account {
         (api_key.len() == 2 * Self::ID && api_key.bytes().all(plain)).then(|| &api_key[..Self::ID])
     }
 
-    /// Returns the account with another clock.
+    /// Returns the same account with another clock.
     #[must_use]
     pub fn with_clock(&self, clock: Clock) -> Self {
         Self { clock, ..self.clone() }
@@ -121,7 +121,7 @@ impl std::fmt::Debug for Account {
     }
 }
 
-/// An account in the list of all of them.
+/// An entry in the list of all accounts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccountEntry {
     /// [`Account::id`].

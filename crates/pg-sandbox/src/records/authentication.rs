@@ -20,7 +20,7 @@ pub struct Authentication {
     pub key: String,
     /// The merchant's name.
     pub merchant: String,
-    /// The service that initiated it. Only this service can use it for a payment.
+    /// The service that initiated the authentication, and that alone can use it for a payment.
     pub service: Service,
     /// The key of its `3DSecureCheck` transaction, which contains the order and the card.
     pub check: String,
@@ -62,7 +62,7 @@ impl Authentication {
         format!("/3ds/{}", self.key)
     }
 
-    /// Returns how it has ended by now; `None` while the customer can still answer.
+    /// Returns how the authentication has ended by now; `None` while the customer can still answer.
     #[must_use]
     pub fn ended(&self, now: Timestamp) -> Option<AuthenticationEnd> {
         let late = now.since(self.created) >= CHALLENGE_TIME;
@@ -98,7 +98,7 @@ mod tests {
         assert_eq!(pending.ended(created), None);
         assert_eq!(pending.ended(after(899)), None);
         assert_eq!(pending.ended(after(900)), Some(AuthenticationEnd::TimedOut));
-        // Setting the clock back extends the time again.
+        // If the clock is set back, the customer has more time again.
         assert_eq!(pending.ended(Timestamp::MIN), None);
         let failed = Authentication { end: Some(AuthenticationEnd::Failed), ..pending };
         assert_eq!(failed.ended(after(9_000_000)), Some(AuthenticationEnd::Failed));

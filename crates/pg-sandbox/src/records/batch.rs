@@ -38,7 +38,7 @@ pub struct Batch {
     pub in_json: bool,
     /// Number of its cards.
     pub cards: usize,
-    /// Number of cards with each response.
+    /// The number of cards with each response.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub responses: BTreeMap<String, u32>,
     /// Whether its account has its own clock.
@@ -119,7 +119,7 @@ pub struct BatchEntry {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the members have the names of the record's fields")]
 pub struct NewToken {
-    /// Missing in older records, whose new tokens were all enabled.
+    /// Missing in older records. Their new tokens were all enabled.
     #[serde(default = "enabled")]
     pub enabled: bool,
     pub card_key: String,

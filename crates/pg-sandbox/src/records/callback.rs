@@ -26,11 +26,11 @@ pub enum CallbackKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CallbackStatus {
-    /// It waits for its time, or is being sent.
+    /// The callback waits for its time, or is being sent.
     Pending,
     /// The last attempt was answered with a 2xx status.
     Delivered,
-    /// The last attempt was answered with another status or failed, or it was never sent.
+    /// The last attempt was answered with another status, or failed, or the callback was never sent.
     Failed,
 }
 
@@ -81,7 +81,7 @@ pub struct Callback {
     /// The result of the last attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<Delivery>,
-    /// Until when, on the real clock, one of the processes that share the store has claimed it.
+    /// The time, on the real clock, until which a process that shares the store has claimed the callback.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claimed_until: Option<Timestamp>,
     /// When it was made.
@@ -166,7 +166,7 @@ impl Callback {
     }
 }
 
-// serde passes a reference.
+// Serde passes a reference.
 #[expect(clippy::trivially_copy_pass_by_ref)]
 const fn is_zero(number: &u32) -> bool {
     *number == 0

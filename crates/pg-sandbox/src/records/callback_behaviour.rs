@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Misbehaviour {
-    /// It is journaled and never sent.
+    /// The callback is journaled and never sent.
     Fail,
-    /// It is sent later, by this many seconds of the sandbox's clock.
+    /// The callback is sent later, by this number of seconds on the sandbox's clock.
     Late {
         /// The delay.
         seconds: u64,
     },
-    /// It is sent twice, the second time right after the first.
+    /// The callback is sent twice, the second time immediately after the first.
     Twice,
 }
 

@@ -12,7 +12,7 @@ use crate::{
     vault::{NotOurs, Sealed, Vault},
 };
 
-/// Texts of a customer, an address or a card by their wire names. A missing one was never sent.
+/// Texts of a customer, an address or a card by their wire names. A missing text was never sent.
 pub type Details = BTreeMap<String, String>;
 
 /// A stored card: its number sealed for its record, and the parts that may be shown.

@@ -24,7 +24,7 @@ pub struct CardToken {
     pub enabled: bool,
     /// The card.
     pub card: HeldCard,
-    /// Card, customer and address texts by wire name. A cleared one is removed.
+    /// Card, customer and address texts by wire name. A cleared text is removed.
     #[serde(default, skip_serializing_if = "Details::is_empty")]
     pub details: Details,
     /// The transaction that the token was created from.

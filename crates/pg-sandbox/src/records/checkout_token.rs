@@ -8,7 +8,7 @@ use crate::{
     timestamp::Timestamp,
 };
 
-/// The count of a token that allows any number (spec 3 §8).
+/// The count of a token that allows any number of payments or visits (spec 3 §8).
 pub const UNLIMITED: i64 = -1;
 
 /// A checkout that a merchant has set up.
@@ -34,12 +34,12 @@ pub struct CheckoutToken {
     pub unheard: bool,
     /// The address for the customer after an approval.
     pub success_url: String,
-    /// Where the customer can go without paying.
+    /// The address for a customer who does not pay.
     pub cancel_url: String,
     /// The address that is called after an approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callback_url: Option<String>,
-    /// Where the sandbox's own page sends the customer.
+    /// The address to which the sandbox's own page sends the customer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redemption_redirect_url: Option<String>,
     /// Whether the customer is redirected without a page of the sandbox.
@@ -112,7 +112,7 @@ pub enum TokenEnd {
 }
 
 impl CheckoutToken {
-    /// Returns why it cannot be paid now; `None` if it can (spec 3 §3.1).
+    /// Returns why the token cannot be paid now; `None` if it can be paid (spec 3 §3.1).
     #[must_use]
     pub fn end(&self, now: Timestamp) -> Option<TokenEnd> {
         if self.cancelled.is_some() {
@@ -128,12 +128,12 @@ impl CheckoutToken {
         }
     }
 
-    /// Counts a visit; returns whether one was left.
+    /// Counts a visit, and returns whether a visit was left.
     pub fn visit(&mut self) -> bool {
         count_down(&mut self.redemptions)
     }
 
-    /// Counts an approved transaction; `unheard`: the bank's answer to it was lost.
+    /// Counts an approved transaction; `unheard` says that the bank's answer to it was lost.
     pub fn pay(&mut self, unheard: bool) {
         self.paid = true;
         self.unheard = unheard;

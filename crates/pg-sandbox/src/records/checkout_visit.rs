@@ -17,7 +17,7 @@ pub struct CheckoutVisit {
     pub merchant: String,
     /// The `tokenid` that was visited.
     pub token: String,
-    /// The result of posting it with a card; `None` before that.
+    /// The result of posting the form with a card; `None` before that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<FormOutcome>,
     /// When the form was displayed.
@@ -27,7 +27,7 @@ pub struct CheckoutVisit {
 /// The result of a form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FormOutcome {
-    /// The customer was sent to authenticate first (spec 3 §4.1), and has not returned.
+    /// The customer must authenticate first (spec 3 §4.1), and has not returned.
     Challenged {
         /// The `authenticationKey`.
         authentication: String,

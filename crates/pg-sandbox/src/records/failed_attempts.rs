@@ -31,7 +31,7 @@ pub struct FailedAttempts {
     blocked_until: Timestamp,
 }
 
-/// Why an address is refused now.
+/// Why an address is refused at present.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Block {
     /// For one minute: error 121.
@@ -47,8 +47,8 @@ impl FailedAttempts {
         Self::none_at("", address)
     }
 
-    /// Creates an address without failures at an account created at run time; `merchant` is empty for all others
-    /// together.
+    /// Creates an address without failures at an account created at run time; `merchant` is empty for all other
+    /// accounts together.
     #[must_use]
     pub fn none_at(merchant: &str, address: &str) -> Self {
         let (address, merchant) = (Self::key_of(merchant, address), merchant.to_owned());
@@ -75,7 +75,7 @@ impl FailedAttempts {
         };
     }
 
-    /// Forgets failures that are later than now, after the clock was turned back, and a block that they have caused.
+    /// Forgets failures that are later than now, after the clock was set back, and the block that they have caused.
     pub fn turn_back(&mut self, now: Timestamp) {
         let known = self.times.len();
         recent_times::turn_back(&mut self.times, now);

@@ -29,15 +29,15 @@ pub enum FaultKind {
     },
     /// The call is executed; the body of its reply is damaged.
     Garble,
-    /// The call is executed twice, and the second reply is sent, as by a network that repeats requests.
+    /// The call is executed twice, and the second reply is sent, as if the network repeated requests.
     Duplicate,
     /// The bank does not answer: error 119, nothing is charged.
     NoResponse,
-    /// The bank decides as usual and its answer is lost: error 119, and the transaction is recorded.
+    /// The bank decides as usual, but its answer is lost: error 119, and the transaction is recorded.
     NoResponseCharged,
 }
 
-/// What a bank that does not answer has done (error 119; assumption A93).
+/// What the bank did before it failed to answer (error 119; assumption A93).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Silence {
     /// Nothing.
@@ -67,7 +67,7 @@ impl FaultKind {
         }
     }
 
-    /// Returns what the bank has done, for kinds in which it does not answer. Only calls that ask the bank meet these
+    /// Returns what the bank did, for kinds in which it does not answer. Only calls that ask the bank can have these
     /// faults.
     #[must_use]
     pub const fn silence(self) -> Option<Silence> {

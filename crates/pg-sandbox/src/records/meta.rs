@@ -15,7 +15,7 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Meta {
     key: String,
-    /// The account created at run time that the value belongs to.
+    /// The account created at run time to which the value belongs.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     merchant: String,
     /// The value.
@@ -25,7 +25,7 @@ pub struct Meta {
 impl Meta {
     /// The name of the clock's state.
     pub const CLOCK: &'static str = "clock";
-    /// The name of the text that only the correct key file opens.
+    /// The name of the text that only the correct key file can open.
     pub const KEY_CHECK: &'static str = "key-check";
     /// The name of the list of callbacks that misbehave.
     pub const CALLBACK_BEHAVIOUR: &'static str = "callback-behaviour";
@@ -38,7 +38,7 @@ impl Meta {
     /// Reads the value as its original type.
     ///
     /// # Errors
-    /// [`StoreError::Body`] if it is something else; the value is not shown.
+    /// [`StoreError::Body`] if the value has another type; the error does not show the value.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, StoreError> {
         T::deserialize(&self.value).map_err(|_| {
             let name = self.key.split(':').next().unwrap_or_default();
@@ -135,7 +135,7 @@ impl Meta {
         Self::new(Self::cv2_key(session_key), &true)
     }
 
-    /// Returns the text that only the correct key file opens.
+    /// Creates the text that only the correct key file can open.
     #[must_use]
     pub fn key_check(sealed: &Sealed) -> Self {
         Self::new(Self::KEY_CHECK, sealed)

@@ -69,7 +69,7 @@ pub struct Payment {
     pub merchant: String,
     /// Its effect.
     pub kind: PaymentKind,
-    /// The service it was made through.
+    /// The service through which it was made.
     pub service: Service,
     /// `transactionStatusCode`; 600 is approved.
     pub status_code: String,
@@ -127,7 +127,7 @@ pub struct Payment {
     pub created: Timestamp,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(amount: &u64) -> bool {
     *amount == 0
 }
@@ -143,20 +143,20 @@ impl Payment {
     /// The detail that names the checkout token that was paid (spec 3 §4.8).
     pub const TOKEN_ID: &'static str = "tokenid";
 
-    /// Whether the bank approved it.
+    /// Whether the bank approved the transaction.
     #[must_use]
     pub fn approved(&self) -> bool {
         self.status_code == StatusCode::APPROVED.as_str()
     }
 
-    /// Returns the `merchantReference` that it was created with, by which lookups find it (spec 2 §4.4).
+    /// Returns the `merchantReference` with which the transaction was created, by which lookups find it (spec 2 §4.4).
     #[must_use]
     pub fn found_by(&self) -> Option<&str> {
         self.merchant_reference.as_deref().filter(|_| !self.reference_added)
     }
 
-    /// Returns the details that follow-up operations and repeats copy. They may have other items, and `trans_class`
-    /// describes one transaction (spec 3 §2.2).
+    /// Returns the details that follow-up operations and repeats copy: all except items, which may differ, and
+    /// `trans_class`, which describes one transaction (spec 3 §2.2).
     #[must_use]
     pub fn details_to_copy(&self) -> Details {
         let mut details = self.details.clone();
@@ -192,7 +192,8 @@ impl Payment {
         self.kind == PaymentKind::PreAuth && ended && self.captured == 0
     }
 
-    /// Returns the amount that was paid or paid back, without failed, cancelled or only reserved amounts (spec 3 §4.8).
+    /// Returns the amount that was paid or paid back, without failed, cancelled or merely reserved amounts (spec 3
+    /// §4.8).
     #[must_use]
     pub fn paid(&self) -> u64 {
         match self.kind {

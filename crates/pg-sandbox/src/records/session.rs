@@ -13,7 +13,7 @@ use crate::{
 /// How long a session key is valid after initiation (spec 2 §8).
 pub const SESSION_LIFETIME: Duration = Duration::from_secs(30 * 60);
 
-/// A session that a customer's browser posts card data to.
+/// A session to which a customer's browser posts card data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
     /// `sessionKey`.
@@ -47,7 +47,7 @@ impl Session {
     /// The index column for [`crate::store::Query::at_most`]: when the card must be erased.
     pub const CARD_UNTIL: &'static str = "card_until";
 
-    /// Erases everything that was posted. The key is kept (error 136).
+    /// Erases everything that was posted. The session key is kept, so that its use is error 136.
     pub fn erase(&mut self) {
         self.card = None;
         self.details.clear();

@@ -9,7 +9,7 @@ use crate::{
     vault::Vault,
 };
 
-/// The answer for one card: for every account but those that were created at run time, or for one of these.
+/// The answer for one card: for one account created at run time, or for all other accounts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UpdaterAnswer {
     key: String,

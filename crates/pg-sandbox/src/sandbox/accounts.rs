@@ -1,4 +1,4 @@
-//! Selects the clock, faults and schedule of a request: those of an account created at run time, or those that all
+//! Selects the clock, faults and schedule for a request: those of an account created at run time, or those that all
 //! other accounts share.
 
 use http::Method;
@@ -63,8 +63,8 @@ impl Sandbox {
         self.opens(&self.vault.account_id(name), real_now)
     }
 
-    /// Returns the id if an account with it exists and has not expired. A configured account takes precedence over one
-    /// of the same name.
+    /// Returns the id if an account with this id exists and has not expired. A configured account takes precedence over
+    /// an account of the same name.
     fn opens(&mut self, id: &str, real_now: Timestamp) -> Result<Option<String>, StoreError> {
         let is_open = self.accounts.open(id, real_now, &mut Transaction::new(&mut *self.store))?;
         let known = self.accounts.get(id).filter(|_| is_open);
@@ -78,7 +78,7 @@ impl Sandbox {
         account.map_or(&self.clock, |live| &live.clock).at(real_now)
     }
 
-    /// A call may have created or removed an account.
+    /// Reads the accounts again after a call that may have created or removed an account.
     pub(super) fn note_accounts(&mut self, inbound: &Inbound) {
         let (Route::Control(path) | Route::Inspector(path)) = &inbound.route else { return };
         if path.split('/').next() == Some("accounts") && inbound.request.method() != Method::GET {
@@ -110,7 +110,7 @@ impl Sandbox {
         Ok(all)
     }
 
-    /// Returns the id, if the account exists, in a transaction that has begun.
+    /// Returns the id if the account exists, in a transaction that has begun.
     pub(super) fn opens_for_task(&mut self, id: &str, real_now: Timestamp) -> Result<bool, StoreError> {
         Ok(self.opens(id, real_now)?.is_some())
     }

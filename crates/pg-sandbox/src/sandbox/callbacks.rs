@@ -18,14 +18,14 @@ pub(super) fn hand_out(context: &mut service::Context<'_>) -> Result<Vec<Outgoin
     service::callback::hand_out(context)
 }
 
-/// Real time until a failed store is queried again.
+/// The real time after which a failed store is queried again.
 const RETRY: Duration = Duration::from_secs(1);
-/// Real time between two queries for tasks that other processes left in a shared store.
+/// The real time between two queries for tasks that other processes left in a shared store.
 const LOOK: Duration = Duration::from_secs(5);
 
 impl Sandbox {
-    /// Executes due tasks, and returns the callbacks to send now. Each is returned once; report its result
-    /// to [`Sandbox::delivered`]. At most 32 are in flight at a time: ask again after each.
+    /// Executes due tasks, and returns the callbacks to send now. Each callback is returned once; report its result to
+    /// [`Sandbox::delivered`]. At most 32 callbacks are in flight at a time: call this again after each report.
     ///
     /// A callback that was returned and never reported is returned again after a restart.
     pub fn due(&mut self, real_now: Timestamp) -> Vec<Outgoing> {
@@ -63,13 +63,13 @@ impl Sandbox {
         }
     }
 
-    /// Reports the result of a callback from [`Sandbox::due`]: the HTTP status of the response,
-    /// or why there was none. Other callbacks are not changed.
+    /// Reports the result of a callback from [`Sandbox::due`]: the HTTP status of the response, or why there was no
+    /// response. Other callbacks are not changed.
     pub fn delivered(&mut self, real_now: Timestamp, id: &str, result: Result<StatusCode, String>) {
         self.all_delivered(real_now, vec![(id.to_owned(), result)]);
     }
 
-    /// Reports the results of callbacks, which share one patience with a store that is away.
+    /// Reports the results of callbacks. They share one time limit if the store is unreachable.
     pub(crate) fn all_delivered(&mut self, real_now: Timestamp, results: Vec<(String, Result<StatusCode, String>)>) {
         self.store.begin_patience(false);
         for (id, result) in results {
@@ -97,7 +97,7 @@ impl Sandbox {
         }
     }
 
-    /// The same for a callback of an account created at run time. If the account is gone, so is the callback.
+    /// The same for a callback of an account created at run time. If the account was removed, so was the callback.
     fn delivered_at_account(&mut self, real_now: Timestamp, id: &str, result: Result<StatusCode, String>) {
         let Some(account) = self.accounts.with_in_flight(id) else { return };
         for _ in 0..ATTEMPTS {
@@ -115,7 +115,7 @@ impl Sandbox {
     }
 
     /// Returns the real time at which [`Sandbox::due`] may return something, unless requests, reports or a clock change
-    /// come first; `None` if only these can cause something.
+    /// come first. `None` if nothing is due unless one of these comes.
     #[must_use]
     pub fn next_due(&self) -> Option<Timestamp> {
         let shared = self.schedule.next().and_then(|next| self.clock.real_at(next));
@@ -128,7 +128,7 @@ impl Sandbox {
         Some(due.map_or(look, |due| due.min(look)))
     }
 
-    /// Asks a shared store from time to time for tasks of processes that have ended.
+    /// Queries a shared store at intervals for tasks of processes that have ended.
     fn look_for_others(&mut self, real_now: Timestamp) {
         if self.store.is_shared() && real_now.since(self.last_look) >= LOOK {
             self.last_look = real_now;
@@ -147,7 +147,7 @@ impl Sandbox {
         self.finish_alone(None, real_now, work)
     }
 
-    /// The same for an account created at run time; `None` if it is gone.
+    /// The same for an account created at run time; `None` if the account was removed.
     pub(super) fn alone_at<T>(
         &mut self,
         account: &str,

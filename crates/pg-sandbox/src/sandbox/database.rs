@@ -27,7 +27,7 @@ pub struct SharedStore {
 /// The key of a shared store, or its place.
 #[derive(Clone, PartialEq, Eq)]
 pub enum StoreKey {
-    /// In a key file; it is created together with the store.
+    /// In a key file, which is created together with the store.
     File(PathBuf),
     /// The 32 bytes themselves.
     Bytes(Zeroizing<[u8; 32]>),
@@ -54,7 +54,8 @@ impl SharedStore {
         Self { url: url.into(), key, older: Vec::new(), reseals: false }
     }
 
-    /// Adds older keys that records may still be sealed with. The key of [`SharedStore::new`] seals what is written from now on.
+    /// Adds older keys with which records may still be sealed. The key of [`SharedStore::new`] seals what is written
+    /// from now on.
     #[must_use]
     pub fn older_keys(mut self, keys: impl IntoIterator<Item = StoreKey>) -> Self {
         self.older.extend(keys);
@@ -69,11 +70,11 @@ impl SharedStore {
     }
 
     /// Seals every record with the newest key while other processes work, and retires the older keys, which are not
-    /// needed afterwards. Returns the number of records and journal entries that were sealed. The seed must be
-    /// unpredictable.
+    /// needed afterwards. Returns the number of sealed records and journal entries. The seed must be unpredictable.
     ///
     /// # Errors
-    /// [`OpenError`] says what is wrong with the database or a key file. The older keys are still needed then; call it again.
+    /// [`OpenError`] says what is wrong with the database or a key file. The older keys are still needed then; call the
+    /// function again.
     pub fn reseal(&self, seed: [u8; 32]) -> Result<usize, OpenError> {
         let mut store = open(self, &mut SeededRandom::new(seed))?;
         Ok(store.reseal()?)
@@ -102,8 +103,8 @@ impl Sandbox {
         Self::open_shared(&SharedStore::new(url, key.clone()), settings, seed)
     }
 
-    /// Opens it with older keys too, if there are any. If the newest key is new to the store, it seals what is written
-    /// from now on, in every process.
+    /// Opens the store, with older keys too if there are any. If the newest key is new to the store, it seals what
+    /// every process writes from now on.
     ///
     /// # Errors
     /// [`OpenError`] says what is wrong with the database or a key file.
@@ -115,7 +116,7 @@ impl Sandbox {
     }
 }
 
-/// Opens the store, with its key file if that was created for it.
+/// Opens the store with a key file that was created for it.
 fn open(shared: &SharedStore, dice: &mut SeededRandom) -> Result<Postgres, OpenError> {
     let url = &shared.url;
     let mut name = [0; 16];
@@ -140,7 +141,8 @@ fn open(shared: &SharedStore, dice: &mut SeededRandom) -> Result<Postgres, OpenE
     Ok(store)
 }
 
-/// Returns the key in a file, which is created with the store. Of several processes that start at once, one creates it.
+/// Returns the key in a file, which is created with the store. If several processes start at the same time, one of them
+/// creates it.
 fn key_file(path: &Path, url: &str, dice: &mut SeededRandom) -> Result<KeyFile, OpenError> {
     if let Some(file) = vault::load_key(path)? {
         return Ok(file);

@@ -1,5 +1,6 @@
-//! Predicts from its parameters the records that a request will read. An engine whose reads wait for a network reads
-//! those of a whole group at once ([`Store::expect`](crate::store::Store::expect)). A wrong guess costs one row.
+//! Predicts, from a request's parameters, the records that the request will read. An engine whose reads wait for a
+//! network reads the records of a whole group at once ([`Store::expect`](crate::store::Store::expect)). A wrong
+//! prediction costs one row.
 
 use http::Request;
 
@@ -16,7 +17,7 @@ use crate::{
     store::{Kind, StoredRecord},
 };
 
-/// A kind of record and the key of one.
+/// A kind of record, and the key of a record.
 type Expected = (&'static Kind, String);
 
 /// Returns the records that a request will probably read.
@@ -57,8 +58,8 @@ fn merchant<'a>(caller: Option<&'a Caller>, accounts: &'a Accounts) -> Option<&'
     }
 }
 
-/// Returns the records read for every caller: its failures, its requests of the last minute, and the account itself if
-/// it was created at run time and its copy is out of date.
+/// Returns the records that are read for every caller: the failures of its address, its requests of the last minute,
+/// and the account itself if it was created at run time and its copy is out of date.
 fn of_caller(inbound: &Inbound, caller: Option<&Caller>, settings: &Settings, accounts: &Accounts) -> Vec<Expected> {
     if inbound.route.method().is_none() {
         return Vec::new();

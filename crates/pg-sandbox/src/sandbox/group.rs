@@ -16,7 +16,7 @@ use crate::{
 const SWEEP_MILLIS: i64 = 60_000;
 /// The size of responses after which a group ends: only sent responses count towards the limit of unread ones.
 const LARGE: usize = 1 << 20;
-/// How often a request is tried whose transaction was rolled back by a conflict or a lost connection.
+/// The number of attempts of a request whose transaction was rolled back by a conflict or a lost connection.
 pub(super) const ATTEMPTS: u32 = 8;
 
 /// Why a transaction was rolled back.
@@ -26,11 +26,12 @@ struct Undone {
 }
 
 impl Sandbox {
-    /// As [`handle_group`](Self::handle_group), but does not wait for the disk: **no response may be sent** before the
-    /// [`Syncer`](crate::store::Syncer) has returned after it.
+    /// As [`handle_group`](Self::handle_group), but does not wait for the disk: **no response may be sent** before a
+    /// later call of the [`Syncer`](crate::store::Syncer) has returned.
     ///
-    /// Before the write, `more` may add requests that have arrived meanwhile; it is called until it adds none. If responses
-    /// are large, the group ends early: then there are fewer responses than requests, and the last requests have none.
+    /// Before the write, `more` may add requests that have arrived meanwhile; it is called until it adds none. If
+    /// responses are large, the group ends early: then there are fewer responses than requests, and the last requests
+    /// have no response.
     pub(crate) fn answer_group(
         &mut self,
         real_now: Timestamp,
@@ -57,7 +58,7 @@ impl Sandbox {
     }
 
     /// Answers a group in one transaction. If that is rolled back and may be repeated, answers each request in its own
-    /// transaction. All attempts share one patience with a store that is away.
+    /// transaction. All attempts share one time limit if the store is unreachable.
     fn answer_or_split(
         &mut self,
         real_now: Timestamp,
@@ -175,7 +176,7 @@ impl Sandbox {
         self.schedule.look_again();
         self.accounts.look_again();
         // This restores the clock and the counts of faults. If they cannot be read now, the next transaction reads them
-        // first, and fails if it cannot.
+        // first, and fails if that is not possible.
         match (self.stored_clock(), self.stored_faults()) {
             (Ok(clock), Ok(faults)) => (self.clock, self.faults) = (clock, faults),
             _ => self.is_stale = true,

@@ -30,7 +30,7 @@ use crate::{
 impl Sandbox {
     /// Answers one request with the fault of its method, if there is one.
     ///
-    /// Fails if the store has lost the transaction, or a fault cannot be counted. Then every request of the group
+    /// Fails if the store has lost the transaction, or if a fault cannot be counted. Then every request of the group
     /// fails.
     pub(super) fn answer_one(
         &mut self,
@@ -66,7 +66,7 @@ impl Sandbox {
     /// Returns the answer to a request whose transaction has failed.
     pub(super) fn failure(&mut self, real_now: Timestamp, inbound: &Inbound, error: &StoreError) -> Response<Bytes> {
         if matches!(error, StoreError::Unknown) {
-            // An error response would say that nothing was changed.
+            // An error response would mean that nothing was changed.
             return closed();
         }
         let refusal = Refusal::from(SandboxErrorCode::SANDBOX_FAILURE).about(&error.to_string());
@@ -75,7 +75,7 @@ impl Sandbox {
         answer.into_response()
     }
 
-    /// Returns the fault of a request. It is counted whatever the result of the request is.
+    /// Returns the fault of a request. The fault is counted whatever the result of the request is.
     fn fault(&mut self, scope: &Scope, route: &Route) -> Result<Option<FaultKind>, StoreError> {
         let Some(info) = route.method() else { return Ok(None) };
         let account = scope.account.as_ref().and_then(|id| self.accounts.get_mut(id));
@@ -208,7 +208,7 @@ impl Sandbox {
         });
     }
 
-    /// Returns the name of the account that made a session.
+    /// Returns the name of the account that created a session.
     fn merchant_of(&mut self, session_key: &str) -> Option<String> {
         let session = Transaction::new(&mut *self.store).get::<Session>(session_key);
         Some(session.ok()??.merchant)
@@ -220,7 +220,7 @@ fn late(mut response: Response<Bytes>, milliseconds: u64) -> Response<Bytes> {
     response
 }
 
-/// Returns a placeholder for no response, which is never sent.
+/// Returns a placeholder where there is no response. It is never sent.
 fn closed() -> Response<Bytes> {
     let mut response = Response::new(Bytes::new());
     *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;

@@ -34,13 +34,13 @@ const HEAD_BYTES: usize = 64 << 10;
 
 /// The time limit of a body.
 const BODY_TIME: Duration = Duration::from_secs(30);
-/// How much of an oversized body is read and discarded, so that its sender, which is still sending, can read the
-/// response.
+/// How much of an oversized body is read and discarded. Its sender is still sending, and could not read the response
+/// otherwise.
 const DRAINED: usize = 64 << 20;
 
-/// The number of method calls and customers' page requests in progress: twice as many as share one write.
+/// The maximum number of method calls and customers' page requests in progress: twice as many as share one write.
 const AT_ONCE: usize = 128;
-/// The same for inspector pages and the control interface, which may take long.
+/// The same for inspector pages and the control interface, whose requests may take long.
 const LOOKING_ON: usize = 16;
 
 /// State shared by all connections.
@@ -60,7 +60,7 @@ impl Counter {
             limits,
             calls: RequestQueue::new(AT_ONCE),
             looking_on: RequestQueue::new(LOOKING_ON),
-            // One at a time, so that other connections never wait for more than one handshake.
+            // One handshake at a time, so that other connections never wait for more than one.
             handshakes: HandshakeQueue::new(1),
         }
     }
@@ -104,7 +104,7 @@ pub(super) async fn talk_securely(
         () = place.closed() => return,
         _ = stopped.changed() => return,
     };
-    // Otherwise the peer speaks no TLS, is too slow, or does not trust the certificate, which the peer knows.
+    // Otherwise the peer speaks no TLS, is too slow, or does not trust the certificate. The peer knows the reason.
     if let Ok(Ok(stream)) = begun {
         talk(stream, peer, place, counter, stopped).await;
     }
@@ -129,7 +129,7 @@ pub(super) async fn talk(
         .serve_connection(TokioIo::new(ShortReads::new(stream)), service);
     let mut connection = pin!(connection);
     tokio::select! {
-        // Errors are the caller's: it disconnected, or sent invalid HTTP and got an error.
+        // Errors are the caller's: it has disconnected, or has sent invalid HTTP and got an error.
         _ = connection.as_mut() => {}
         // The slot is needed for another connection, and no request of this one is in progress.
         () = place.closed() => {}
@@ -170,7 +170,7 @@ async fn answer(
             (Bytes::new(), None)
         }
     };
-    // Before its turn the request is not processed, and the connection can be closed in favour of another one.
+    // Until its turn the request is not processed, and the connection can be closed in favour of another.
     let turns = if parts.uri.path().starts_with("/_sandbox") { &counter.looking_on } else { &counter.calls };
     let turn = turns.take(refused.load(Relaxed)).await;
     place.working();
@@ -193,7 +193,8 @@ async fn read(body: Incoming, limit: usize, place: &ConnectionSlot) -> Result<He
     }
 }
 
-/// Whether the request is this call of a monitoring system or a container platform, which waits for no other request.
+/// Whether the request is this call, from a monitoring system or a container platform. Such a call waits for no other
+/// request.
 fn is_probe<B>(request: &Request<B>, probe: &str) -> bool {
     let path = request.uri().path().strip_prefix("/_sandbox/");
     path == Some(probe) && matches!(*request.method(), Method::GET | Method::HEAD)
@@ -217,7 +218,7 @@ fn counted(body: Bytes, place: &ConnectionSlot) -> Bytes {
     if body.len() < COUNTED { body } else { Bytes::from_owner(Unread { _counted: place.reply(body.len()), body }) }
 }
 
-/// A body that is counted until it was written.
+/// A body that is counted until it has been written.
 struct Unread {
     body: Bytes,
     _counted: ResponsePermit,

@@ -32,8 +32,8 @@ const ANSWER: usize = 64 << 10;
 /// How much is received in all. A peer could send interim responses without end.
 const RECEIVED: u64 = 2 * ANSWER as u64;
 
-/// Sends callbacks until the server stops; those in flight then get a short time,
-/// and are sent again after the next start if they do not finish.
+/// Sends callbacks until the server stops. Callbacks in flight then get a short time, and are sent again after the next
+/// start if they do not finish.
 pub(super) async fn send_all(
     mut due: UnboundedReceiver<Outgoing>,
     courier: Courier,
@@ -68,7 +68,7 @@ pub(super) struct Courier {
 }
 
 impl Courier {
-    /// A courier that trusts Mozilla's certificate authorities and the given ones, in DER.
+    /// Creates a courier that trusts Mozilla's certificate authorities and the given ones, in DER.
     pub(super) fn new(authorities: &[Vec<u8>]) -> Result<Self, rustls::Error> {
         let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
         for authority in authorities {
@@ -81,12 +81,12 @@ impl Courier {
         Ok(Self { tls: TlsConnector::from(Arc::new(config)) })
     }
 
-    /// The status received in time, or the error.
+    /// Returns the status, if it was received in time, or the error.
     pub(super) async fn deliver(&self, outgoing: Outgoing) -> Result<StatusCode, String> {
         let mut status = None;
         let result = tokio::time::timeout(TIME, self.send(outgoing, &mut status)).await;
         match (status, result) {
-            // Once there is a status, the rest of the response does not matter.
+            // When the status is known, the rest of the response does not matter.
             (Some(status), _) => Ok(status),
             (None, Ok(Err(error))) => Err(error),
             (None, Ok(Ok(()))) => Err("the connection closed without a response".to_owned()),
@@ -240,7 +240,7 @@ mod tests {
     async fn a_host_name_of_this_machine_is_checked_by_its_address() {
         let strict = OutgoingAccess { this_machine: false, ..OutgoingAccess::default() };
         let mut callback = outgoing("https://shop.example/", &strict);
-        // A name whose record leads to this machine.
+        // A name that resolves to this machine.
         *callback.request.uri_mut() = Uri::from_static("https://localhost/");
         let error = Courier::new(&[]).unwrap().deliver(callback).await.unwrap_err();
         assert_eq!(error, "callbacks to this machine are disabled");

@@ -12,9 +12,9 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
 /// The number of bytes of a first message that are searched. Messages that resume a session are shorter.
 const MOST: usize = 2_048;
 
-/// A stream whose first bytes were inspected, and are read again.
+/// A stream whose first bytes were inspected, and are then read again.
 pub(super) struct Greeted<S> {
-    /// Inspected bytes that were not read again yet.
+    /// Inspected bytes that have not been read again.
     first: Vec<u8>,
     stream: S,
 }
@@ -27,7 +27,7 @@ impl<S: AsyncRead + Unpin> Greeted<S> {
         Ok(Self { first, stream })
     }
 
-    /// Whether the peer resumes one of these sessions: then it has completed a handshake with this server before.
+    /// Whether the peer resumes one of these sessions. If so, it has completed a handshake with this server before.
     pub(super) fn resumes(&self, sessions: &dyn StoresServerSessions) -> bool {
         let is_known = |name: &[u8]| !name.is_empty() && sessions.get(name).is_some();
         names(&self.first).is_some_and(|names| names.into_iter().any(is_known))
@@ -113,7 +113,7 @@ impl<'a> Reader<'a> {
         Some(taken)
     }
 
-    /// Takes bytes with their length in front, which has `of_length` bytes.
+    /// Takes bytes that follow their length, which has `of_length` bytes.
     fn vector(&mut self, of_length: usize) -> Option<&'a [u8]> {
         let length = self.take(of_length)?.iter().fold(0, |length, byte| length << 8 | usize::from(*byte));
         self.take(length)

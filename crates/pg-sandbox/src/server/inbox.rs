@@ -15,11 +15,11 @@ use tokio::sync::{Notify, oneshot};
 
 use crate::inbound::Inbound;
 
-/// The number of requests after which a write takes no more. The last batch handed over may exceed it slightly.
+/// The number of requests after which a write takes no more. The last batch may exceed it slightly.
 pub(super) const GROUP: usize = 64;
-/// The number of jobs in a batch that is handed over while connections still read others. If a whole round of the
-/// runtime were one batch, the thread would be idle until the last request of the round is read and checked. Smaller
-/// batches would wake it more often.
+/// The number of jobs in a batch that is handed over while connections still read other requests. If a whole round of
+/// the runtime were one batch, the thread would be idle until the last request of the round is read and checked.
+/// Smaller batches would wake the thread more often.
 pub(super) const HAND_OVER: usize = 4;
 
 #[expect(clippy::large_enum_variant, reason = "nearly every job is a request, and a box for each would cost more")]
@@ -51,7 +51,7 @@ impl Gathered {
         Self { jobs: Mutex::new(Vec::new()), some, messages }
     }
 
-    /// Adds a job. Fewer than [`HAND_OVER`] jobs are handed over by a task that this notifies.
+    /// Adds a job. If there are fewer than [`HAND_OVER`], notifies the task that hands them over.
     pub(super) fn add(&self, job: Job) {
         let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
         jobs.push(job);
@@ -85,7 +85,7 @@ impl Drop for Gathered {
     }
 }
 
-/// Received requests without a response.
+/// Received requests that have no response yet.
 pub(super) struct Inbox {
     messages: Receiver<Message>,
     /// A received message whose jobs were not taken yet.
@@ -125,7 +125,7 @@ impl Inbox {
         }
     }
 
-    /// Whether a message waits.
+    /// Whether a message is waiting.
     pub(super) fn has_more(&mut self) -> bool {
         if self.early.is_none() {
             self.early = self.messages.try_recv().ok();

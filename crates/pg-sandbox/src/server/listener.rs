@@ -12,8 +12,8 @@ use super::{
 };
 use crate::form::FormLimits;
 
-/// The minimum wake-up rate of the runtime. A timer that ends before all others makes tokio wake itself with a system call, for
-/// every one that is set until it waits again; this timer ends before those of requests, so that they cost nothing.
+/// The minimum wake-up rate of the runtime. Each new timer that ends before all others makes tokio wake itself with a
+/// system call, until tokio waits again. This timer ends before those of requests, so theirs cost no system call.
 const TICK: Duration = Duration::from_secs(10);
 /// The time that requests in progress get when the server stops.
 pub(super) const GRACE: Duration = Duration::from_secs(5);

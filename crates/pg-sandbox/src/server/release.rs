@@ -22,8 +22,8 @@ use crate::store::{StoreError, Syncer};
 /// A response and its channel.
 type Answer = (oneshot::Sender<Response<Bytes>>, Response<Bytes>);
 
-/// The channel for groups of responses to the runtime of the connections: waking the runtime once per group costs one
-/// system call, waking it for each response would cost one each.
+/// The channel for groups of responses to the runtime of the connections. Waking the runtime once per group costs one
+/// system call; waking it for each response would cost one per response.
 type GroupSender = UnboundedSender<Vec<Answer>>;
 
 /// Sends responses, in their order.
@@ -39,7 +39,7 @@ pub(super) struct Synced {
     groups: Sender<Vec<Answer>>,
     failure: Arc<OnceLock<StoreError>>,
     thread: thread::JoinHandle<()>,
-    /// The number of responses handed over to the thread, and of those that it has sent.
+    /// The number of responses handed over to the thread, and the number that it has sent.
     handed_over: usize,
     sent: Arc<AtomicUsize>,
 }
@@ -75,13 +75,13 @@ impl Release {
             }
             Self::Synced(synced) => {
                 synced.handed_over += answers.len();
-                // The thread ends only if the disk has failed; then these responses must not be sent.
+                // The thread ends only if the disk has failed. Then these responses must not be sent.
                 let _ = synced.groups.send(answers);
             }
         }
     }
 
-    /// Whether a thread that syncs has nothing to do.
+    /// Whether there is a thread that syncs, and it has nothing to do.
     pub(super) fn is_idle(&self) -> bool {
         match self {
             Self::AtOnce(_) => false,
@@ -89,7 +89,7 @@ impl Release {
         }
     }
 
-    /// Returns the error after which the disk stores nothing any more.
+    /// Returns the error after which the disk stores nothing more.
     pub(super) fn failure(&self) -> Option<&StoreError> {
         match self {
             Self::AtOnce(_) => None,
@@ -101,7 +101,7 @@ impl Release {
     pub(super) fn finish(self) {
         if let Self::Synced(Synced { groups, thread, .. }) = self {
             drop(groups);
-            // It fails only after a panic, which has been reported.
+            // Joining fails only after a panic, which has been reported.
             let _ = thread.join();
         }
     }
@@ -139,7 +139,7 @@ fn run<A>(
         match sync() {
             Ok(()) => release(answers),
             Err(error) => {
-                // The group is not acknowledged, since it is unknown whether it is on disk.
+                // The group is not acknowledged, since whether it is on disk is unknown.
                 let _ = failure.set(error);
                 return;
             }

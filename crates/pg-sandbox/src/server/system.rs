@@ -7,7 +7,7 @@ use std::{
 
 use crate::Timestamp;
 
-/// The real time.
+/// Returns the real time.
 pub(super) fn now() -> Timestamp {
     #[expect(clippy::disallowed_methods, reason = "the one place where real time comes in")]
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH);
@@ -16,7 +16,7 @@ pub(super) fn now() -> Timestamp {
     Timestamp::from_millis(i64::try_from(millis).unwrap_or(i64::MAX))
 }
 
-/// An unpredictable seed for [`crate::Sandbox::open`].
+/// Returns an unpredictable seed for [`crate::Sandbox::open`].
 ///
 /// # Errors
 /// If the operating system provides no random bytes.

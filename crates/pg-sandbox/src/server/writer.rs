@@ -2,7 +2,7 @@
 //! responses once that write is on disk; meanwhile the first continues with newly queued requests. Between
 //! requests it sends due callbacks and runs the store's deferred work.
 //!
-//! Waking a thread is expensive, so it happens once for several messages. Connections hand requests over in batches
+//! Waking a thread is expensive, so one wake-up serves several messages. Connections hand requests over in batches
 //! ([`Gathered`]), [`forward`] hands over the rest at the end of a round of the runtime, and the responses of a group
 //! are sent together ([`Release`]).
 
@@ -30,7 +30,8 @@ use crate::{
     store::{Reach, StoreError},
 };
 
-/// The longest sleep before a task that is due later. It is short, so that the thread notices a change of the real clock.
+/// The maximum sleep before a task that is due later. It is short, so that the thread notices a change of the real
+/// clock.
 const NAP: Duration = Duration::from_secs(60);
 
 /// Passes requests and reports to the thread that owns the sandbox. The queue has at most one entry per
@@ -56,7 +57,7 @@ impl Queue {
     pub(super) async fn probed(&self, request: Request<Bytes>) -> Option<Response<Bytes>> {
         let asked = async {
             let Some(mut reach) = self.reach.clone() else { return self.answer(request).await };
-            // The queue reconnects to the store by itself, so a probe does not wait in it.
+            // The thread behind the queue reconnects to the store, so a probe does not wait in the queue.
             if !reach.is(true).await {
                 return None;
             }
@@ -123,7 +124,7 @@ async fn tell(mut reach: Reach, log: Log) {
 async fn forward(some: Arc<Notify>, gathered: Weak<Gathered>) {
     loop {
         some.notified().await;
-        // When the last queue is dropped, it hands over the rest itself.
+        // The last queue hands over the rest when it is dropped.
         let Some(gathered) = gathered.upgrade() else { return };
         gathered.hand_over();
     }

@@ -16,14 +16,14 @@ use crate::{
 pub(crate) const MOST: usize = 1_000;
 /// The maximum number of expired accounts that are removed at a time.
 const AT_ONCE: usize = 8;
-/// Records that are removed at a time.
+/// The number of records that are removed at a time.
 const CHUNK: u32 = 500;
-/// Random letters and digits of a name that the sandbox chooses.
+/// The number of random letters and digits in a name that the sandbox chooses.
 const NAME_DIGITS: usize = 12;
-/// Letters and digits of a credential.
+/// The number of letters and digits of a credential.
 const CREDENTIAL: usize = 2 * Account::ID;
 
-/// Returns all accounts, the oldest first. An expired one may still be listed.
+/// Returns all accounts, the oldest first. An expired account may still be listed.
 pub(crate) fn listed(records: &mut Transaction<'_>) -> Result<Vec<AccountEntry>, StoreError> {
     records.get::<Meta>(Meta::ACCOUNTS)?.map_or(Ok(Vec::new()), |meta| meta.read())
 }
@@ -107,7 +107,7 @@ fn all_of<T: StoredRecord>(records: &mut Transaction<'_>, name: &str) -> Result<
         for record in &found {
             records.remove::<T>(record.key())?;
         }
-        // They are removed from the engine before the next ones are queried.
+        // These records are removed from the engine before the next ones are queried.
         records.keep()?;
     }
 }

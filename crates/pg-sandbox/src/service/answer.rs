@@ -33,7 +33,7 @@ impl Answer {
         Self { reply: self.reply.without_body(), ..self }
     }
 
-    /// Returns the parts of it that the journal keeps.
+    /// Returns the parts that the journal keeps.
     pub(crate) fn remembered(&self) -> NotedReply<'_> {
         let Self { reply, basis, warnings } = self;
         NotedReply {

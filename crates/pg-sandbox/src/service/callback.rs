@@ -17,7 +17,7 @@ use crate::{
     timestamp::Timestamp,
 };
 
-/// How long a process that shares the store has for sending a callback; afterwards another one sends it. Longer than an
+/// How long a process that shares the store has to send a callback. Afterwards another process sends it. Longer than an
 /// attempt may take.
 const CLAIM: Duration = Duration::from_secs(60);
 
@@ -33,7 +33,7 @@ pub(crate) struct NewCallback<'a> {
     pub(crate) url: &'a str,
     /// The content type of the body.
     pub(crate) content_type: &'static str,
-    /// The body; it has no card number.
+    /// The body, which contains no card number.
     pub(crate) body: String,
 }
 
@@ -52,9 +52,9 @@ pub(crate) fn check(context: &Context<'_>, kind: CallbackKind, url: &str) -> Res
     }
 }
 
-/// Schedules a callback at `now`: it is sent once the request that causes it is durable, unless the behaviour of
-/// callbacks was changed. It is sent again only if it is not acknowledged and retries are configured (A345). A
-/// registered destination receives it in place of the URL of the request (A346).
+/// Schedules a callback at `now`. Unless the behaviour of callbacks was changed, it is sent when the request that
+/// causes it is durable. It is sent again only if it is not acknowledged and retries are configured (A345). A
+/// registered destination receives it in place of the URL in the request (A346).
 pub(crate) fn enqueue(context: &mut Context<'_>, new: NewCallback<'_>, now: Timestamp) -> Result<(), StoreError> {
     let misbehaviour = next_misbehaviour(context)?;
     let destination = destination(context, new.merchant, new.kind)?;
@@ -84,7 +84,7 @@ pub(crate) fn enqueue(context: &mut Context<'_>, new: NewCallback<'_>, now: Time
         key: key.clone(),
     };
     if callback.deliveries_left == 0 {
-        callback.give_up(now, "it was set to fail and not sent");
+        callback.give_up(now, "the callback was set to fail, and was not sent");
     } else {
         context.schedule.note_callback(callback.due);
     }
@@ -92,8 +92,8 @@ pub(crate) fn enqueue(context: &mut Context<'_>, new: NewCallback<'_>, now: Time
     context.records.put(&callback)
 }
 
-/// Returns the due callbacks, up to the limit of callbacks in flight. The caller must mark them as departed once this
-/// is durable.
+/// Returns the due callbacks, up to the limit of callbacks in flight. The caller must mark them as departed when the
+/// transaction is durable.
 pub(crate) fn hand_out(context: &mut Context<'_>) -> Result<Vec<Outgoing>, StoreError> {
     let mut outgoing: Vec<Outgoing> = Vec::new();
     let now = context.now;
@@ -122,8 +122,8 @@ pub(crate) fn hand_out(context: &mut Context<'_>) -> Result<Vec<Outgoing>, Store
     Ok(outgoing)
 }
 
-/// Pending callbacks that are due by then and not in flight, earliest first; if there are enough, at least one more
-/// than there is room for.
+/// Returns pending callbacks that are due by then and not in flight, the earliest first; if there are enough, at least
+/// one more than there is room for.
 fn waiting(context: &mut Context<'_>, by: Timestamp) -> Result<Vec<Callback>, StoreError> {
     let limit = u32::try_from(crate::schedule::IN_FLIGHT + 1).unwrap_or(u32::MAX);
     let mut found = context.find_due::<Callback>(limit, Callback::DUE, by)?;
@@ -135,7 +135,7 @@ fn waiting(context: &mut Context<'_>, by: Timestamp) -> Result<Vec<Callback>, St
 /// Returns the request that delivers a callback, or why it cannot be sent.
 fn ready(context: &mut Context<'_>, callback: &Callback) -> Result<Result<Outgoing, String>, StoreError> {
     let Some(body) = context.records.get::<CallbackBody>(&callback.key)? else {
-        return Ok(Err("its body is lost".to_owned()));
+        return Ok(Err("the callback's body is lost".to_owned()));
     };
     let outgoing = Outgoing::of(callback, body.text, &context.settings.outgoing);
     Ok(outgoing.map_err(|reason| format!("the URL is not allowed for callbacks: {reason}")))
@@ -153,8 +153,8 @@ pub(crate) fn mark(context: &mut Context<'_>, id: &str, result: Result<StatusCod
     Ok(())
 }
 
-/// Sends a callback again: a scheduled one is sent now; one in flight or already
-/// sent is sent once more. `None` if there is no such callback on the request's clock.
+/// Sends a callback again: a scheduled callback is sent now; a callback in flight or already sent is sent once more.
+/// `None` if there is no such callback on the request's clock.
 pub(crate) fn redeliver(context: &mut Context<'_>, id: &str) -> Result<Option<Callback>, StoreError> {
     let Some(mut callback) = context.records.get::<Callback>(id)? else { return Ok(None) };
     if callback.own_clock != context.account.is_some()

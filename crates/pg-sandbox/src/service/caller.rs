@@ -1,4 +1,4 @@
-//! The caller: a program on this machine, one elsewhere, a proxy, or a web page through a user's browser.
+//! The caller: a program on this or another machine, a proxy, or a web page through a user's browser.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -10,7 +10,7 @@ use crate::{Peer, settings::Settings};
 /// host over a connection are refused.
 pub(super) enum Host {
     Named(Authority),
-    /// The request did not come over a connection: a test runs the sandbox in its own process.
+    /// The request did not come over a connection, because a test runs the sandbox in its own process.
     InProcess,
     Invalid,
 }
@@ -36,7 +36,7 @@ impl Host {
     }
 }
 
-/// Whether this is only a name or an address, with a valid port.
+/// Whether the text is only a name or an address, with a valid port.
 fn is_host_and_port(host: &Authority) -> bool {
     let (name, port) = (host.host(), host.as_str().strip_prefix(host.host()));
     let is_port =
@@ -48,7 +48,8 @@ fn is_host_and_port(host: &Authority) -> bool {
         && address.map_or_else(is_name, |address| address.parse::<Ipv6Addr>().is_ok())
 }
 
-/// Whether an attacker cannot point a name here (DNS rebinding): an address, `localhost`, or a name in the settings.
+/// Whether the host is safe from DNS rebinding: an address, `localhost`, or a name in the settings. An attacker can
+/// point any other name to this machine.
 pub(super) fn is_ours(host: &Authority, settings: &Settings) -> bool {
     let name = host.host().trim_end_matches('.');
     let address = name.trim_start_matches('[').trim_end_matches(']');
@@ -60,7 +61,7 @@ pub(super) fn is_ours(host: &Authority, settings: &Settings) -> bool {
 }
 
 /// Words in the names of headers that proxies, tunnels and content delivery networks add to a request, such as
-/// `X-Forwarded-For`, `True-Client-IP` and `Via`. Programs that call the sandbox themselves send no such name.
+/// `X-Forwarded-For`, `True-Client-IP` and `Via`. Programs that call the sandbox directly send no such header.
 const FORWARDING_WORDS: [&str; 16] = [
     "akamai",
     "bluecoat",
@@ -80,7 +81,7 @@ const FORWARDING_WORDS: [&str; 16] = [
     "via",
 ];
 
-/// Such headers without such a word.
+/// Headers of proxies whose names contain none of these words.
 const FORWARDING: [&str; 17] = [
     "front-end-https",
     "max-forwards",
@@ -101,7 +102,7 @@ const FORWARDING: [&str; 17] = [
     "x-url-scheme",
 ];
 
-/// The prefixes of such headers.
+/// The prefixes of the names of such headers.
 const FORWARDING_PREFIXES: [&str; 12] = [
     "cf-",
     "fly-",
@@ -117,8 +118,8 @@ const FORWARDING_PREFIXES: [&str; 12] = [
     "x-vercel-",
 ];
 
-/// Whether the request passed through a proxy, so that the peer's address does not identify the caller. A proxy may add
-/// no header, but then it often uses HTTP/1.0, which current programs do not.
+/// Whether the request passed through a proxy, so that the peer's address does not identify the caller. A proxy need
+/// not add a header, but then it often uses HTTP/1.0, which current programs do not use.
 pub(super) fn is_forwarded<B>(request: &Request<B>) -> bool {
     let added = |name: &str| {
         let mut words = name.split(['-', '_']);
@@ -151,8 +152,8 @@ fn has_foreign_referer(headers: &HeaderMap, settings: &Settings) -> bool {
 
 /// Returns why a server-to-server method refuses this request (A195); `None` if it does not.
 ///
-/// The documents forbid calls from a customer's browser (spec 2 §1.2). Otherwise a page that a developer visits could
-/// pay with the public credentials, or lock the developer out.
+/// The documents forbid calls from a customer's browser (spec 2 §1.2). Without this check, a page that a developer
+/// visits could pay with the public credentials, or lock the developer out.
 pub(super) fn refused_as_browser<B>(request: &Request<B>, settings: &Settings) -> Option<&'static str> {
     let headers = request.headers();
     let site = headers.get_all("sec-fetch-site").iter().any(|site| site != "none");
@@ -216,7 +217,7 @@ mod tests {
         let refused = |headers: &[(&'static str, &str)]| refused_as_browser(&request(headers), &Settings::default());
         let host = ("host", "127.0.0.1:8480");
         assert_eq!(refused(&[host]), None);
-        // Node's fetch sends this one, and it is not a browser.
+        // Node's fetch, which is not a browser, sends this header.
         assert_eq!(refused(&[host, ("sec-fetch-mode", "cors")]), None);
         assert_eq!(refused(&[("host", "sandbox:8480")]), None);
         assert_eq!(refused(&[host, ("referer", "http://127.0.0.1:8480/")]), None);

@@ -41,18 +41,18 @@ pub(crate) struct Context<'a> {
     pub(crate) now: Timestamp,
     /// The real time, for the clock itself.
     pub(crate) real_now: Timestamp,
-    /// The address that the request came from.
+    /// The address from which the request came.
     pub(crate) peer: IpAddr,
-    /// The host that it was sent to, as the caller named it.
+    /// The host to which the request was sent, as the caller named it.
     pub(crate) host: Option<&'a HeaderValue>,
     /// The records; rolled back if the request is refused, except for changes that were kept.
     pub(crate) records: Transaction<'a>,
     /// The settings of the sandbox.
     pub(crate) settings: &'a Settings,
-    /// Whether other processes may use the store too, so that no state may be kept in this process only.
+    /// Whether other processes may use the store too. Then no state may be kept only in this process.
     pub(crate) is_shared: bool,
-    /// The account that the request belongs to, if it was created at run time; then clock, faults and schedule are its
-    /// own.
+    /// The account to which the request belongs, if it was created at run time. Then clock, faults and schedule are
+    /// those of the account.
     pub(crate) account: Option<OwnAccount<'a>>,
     /// The missing account that a call of the control interface names.
     pub(crate) missing_account: Option<String>,
@@ -74,15 +74,15 @@ pub(crate) struct Context<'a> {
     pub(crate) metrics: &'a Metrics,
     /// The scheduled work of the sandbox.
     pub(crate) schedule: &'a mut Schedule,
-    /// The unique reference that the request uses up, and the transaction that is found by it.
+    /// The unique reference that the request uses up, and the transaction that the reference finds.
     pub(crate) unique_reference: Option<UniqueReference>,
     /// The `currency` of a request whose method has no such parameter and takes it from the original.
     pub(crate) stray_currency: Option<String>,
-    /// A fault prevents the bank from answering this request.
+    /// Whether a fault prevents the bank from answering this request.
     pub(crate) silence: Option<Silence>,
-    /// The bank's decision is recorded, but its answer is lost: error 119.
+    /// Whether the bank's decision is recorded but its answer is lost: error 119.
     pub(crate) unheard: bool,
-    /// The encoding that the request asked its reply in.
+    /// The encoding that the request asked for.
     pub(crate) encoding: Encoding,
     /// Basis of the reply; a method adds the assumptions that it uses.
     pub(crate) basis: Basis,
@@ -96,26 +96,26 @@ impl<'a> Context<'a> {
         &self.settings.merchants
     }
 
-    /// Returns the account of this name: one of the configuration, or the one that the request belongs to.
+    /// Returns the account with this name: a configured account, or the account to which the request belongs.
     pub(crate) fn merchant(&self, name: &str) -> Option<&'a Merchant> {
         let own = self.account.map(|own| own.merchant).filter(|merchant| merchant.name == name);
         own.or_else(|| self.merchants().by_name(name))
     }
 
-    /// Returns the account of this version 3 API key.
+    /// Returns the account with this version 3 API key.
     pub(crate) fn merchant_of_key(&self, key: &str) -> Option<&'a Merchant> {
         let own = self.account.map(|own| own.merchant).filter(|merchant| merchant.api_key.matches(key));
         own.or_else(|| self.merchants().by_api_key(key))
     }
 
-    /// Returns the account of this version 5 API key.
+    /// Returns the account with this version 5 API key.
     pub(crate) fn merchant_of_enterprise_key(&self, key: &str) -> Option<&'a Merchant> {
         let own = self.account.map(|own| own.merchant);
         let own = own.filter(|merchant| merchant.enterprise.as_ref().is_some_and(|held| held.api_key.matches(key)));
         own.or_else(|| self.merchants().by_enterprise_key(key))
     }
 
-    /// Returns the name of the account created at run time; empty for what all other accounts share.
+    /// Returns the name of the account created at run time; empty for all other accounts together.
     pub(crate) fn own_name(&self) -> &'a str {
         self.account.map_or("", |own| &own.account.name)
     }

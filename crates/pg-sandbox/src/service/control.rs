@@ -32,7 +32,7 @@ pub(super) use lists::List;
 /// The path below `/_sandbox/` that replies while the process runs, whatever the state of its store. Load balancers and
 /// container platforms call it and [`READY`]. Both are open to every machine and reveal nothing else.
 pub(crate) const LIVE: &str = "health/live";
-/// The path that checks the store, and returns an error if requests cannot be answered now.
+/// The path that checks the store, and returns an error if requests cannot be answered at present.
 pub(crate) const READY: &str = "health/ready";
 /// The path of the counters of this process.
 pub(crate) const METRICS: &str = "metrics";
@@ -41,7 +41,7 @@ pub(crate) const METRICS: &str = "metrics";
 /// are undone.
 pub(super) fn answer(context: &mut Context<'_>, path: &str, request: &Request<Bytes>) -> Result<Reply, Refusal> {
     if request.method() == Method::GET && [LIVE, READY].contains(&path) {
-        // A request that gets here has an open transaction.
+        // A request that reaches this point has an open transaction.
         let status = path.trim_start_matches("health/");
         return Ok(Reply::json(StatusCode::OK, &json!({ "status": status })));
     }
@@ -151,7 +151,7 @@ pub(super) fn call(context: &mut Context<'_>, path: &str, request: &Request<Byte
     }
 }
 
-/// Returns the list of the entry that a call or a button acts on, if it names an account without this entry.
+/// Returns the list of the entry on which a call or a button acts, if it names an account without this entry.
 pub(super) fn of_another_account(
     context: &mut Context<'_>,
     segments: &[&str],
@@ -169,7 +169,7 @@ pub(crate) fn named_account(request: &Request<Bytes>) -> Option<String> {
     named.map(|(_, account)| account.into_owned()).filter(|account| !account.is_empty())
 }
 
-/// Whether a path is that of a list, which has more parameters and checks them itself.
+/// Whether a path is that of a list. Lists have more parameters, and check them themselves.
 fn is_list(segments: &[&str]) -> bool {
     matches!(segments, [name] if List::named(name).is_some())
 }

@@ -11,12 +11,12 @@ use crate::{
     timestamp::Timestamp,
 };
 
-/// Replaces the CV2 of a session by the one that its form was posted with, if any.
+/// Replaces the CV2 of a session with the CV2 of its posted form, if the form has one.
 pub(super) fn posted(context: &mut Context<'_>, session: &Session, cv2: Option<Secret>) -> Result<(), StoreError> {
     match cv2 {
         Some(_) if context.is_shared => context.records.put(&Meta::cv2(&session.key)),
         Some(cv2) => {
-            // The sweep of this memory uses the sandbox's clock only; the end of the session drops the CV2 on any
+            // The sweep of this memory uses only the sandbox's clock. The end of the session drops the CV2 on any
             // clock.
             let until = if session.own_clock { Timestamp::MAX } else { session.expires };
             context.cv2.keep(&session.key, cv2, until);

@@ -14,12 +14,12 @@ use crate::{
     timestamp::Timestamp,
 };
 
-/// Whether a method needs the signature that every other one needs.
+/// Whether a method needs the signature that all other methods need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Signature {
-    /// Error 123 without it.
+    /// Without the signature: error 123.
     Required,
-    /// The same, unless the account may leave it out (A28).
+    /// The same, unless the account may leave the signature out (A28).
     OptionalWhereAllowed,
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn refuse_blocked(context: &mut Context<'_>) -> Result<(), Refusal> {
     Err(Refusal::from(code).assuming(assumed::FAILURES_THAT_COUNT_TOWARDS_A_LOCKOUT))
 }
 
-/// Returns the account that a version 3 request comes from, once all of its credentials are right.
+/// Returns the account from which a version 3 request comes, if all of its credentials are valid.
 pub(crate) fn signed<'a>(
     context: &mut Context<'a>,
     form: &Form,
@@ -75,7 +75,7 @@ pub(crate) fn signed<'a>(
     Ok(merchant)
 }
 
-/// Returns the account that a version 5 request comes from (spec 3 §5): any mistake is error 3.
+/// Returns the account from which a version 5 request comes (spec 3 §5). Any mistake is error 3.
 pub(crate) fn enterprise<'a>(context: &mut Context<'a>, form: &Form) -> Result<&'a Merchant, Refusal> {
     let merchant = form.given("api_key").and_then(|key| context.merchant_of_enterprise_key(key));
     let Some(merchant) = with_enterprise_password(merchant, form) else {
@@ -91,8 +91,8 @@ pub(crate) fn enterprise<'a>(context: &mut Context<'a>, form: &Form) -> Result<&
     }
 }
 
-/// Whether credentials may be valid according to the settings; [`signed`] and [`enterprise`] also refuse those that are
-/// refused here.
+/// Whether credentials may be valid according to the settings. [`signed`] and [`enterprise`] also refuse all
+/// credentials that are refused here.
 pub(crate) fn is_admitted(
     merchants: &Merchants,
     credentials: AuthScheme,
@@ -114,19 +114,19 @@ pub(crate) fn is_admitted(
     }
 }
 
-/// Returns the account of a version 5 key, if the password is right too.
+/// Returns the account of a version 5 key, if the password is valid too.
 fn with_enterprise_password<'a>(merchant: Option<&'a Merchant>, form: &Form) -> Option<&'a Merchant> {
     let password = form.get("api_password").unwrap_or_default();
     merchant.filter(|merchant| merchant.enterprise.as_ref().is_some_and(|held| held.api_password.matches(password)))
 }
 
-/// Returns the account of a version 3 key, if the password is right too.
+/// Returns the account of a version 3 key, if the password is valid too.
 fn with_password<'a>(merchant: Option<&'a Merchant>, form: &Form) -> Option<&'a Merchant> {
     let password = form.get("apiPassword").unwrap_or_default();
     merchant.filter(|merchant| merchant.api_password.matches(password))
 }
 
-/// The version is an integer, so 05 is 5 (spec 3 §9; A111).
+/// Whether the version is 5. It is an integer, so 05 is 5 too (spec 3 §9; A111).
 fn is_five(version: &str) -> bool {
     version.bytes().all(|byte| byte.is_ascii_digit()) && version.trim_start_matches('0') == "5"
 }
@@ -160,7 +160,7 @@ fn count_failure(context: &mut Context<'_>) -> Result<(), Refusal> {
     Ok(context.records.keep()?)
 }
 
-/// Forgets requests and failures that are later than the time to which the clock is turned back.
+/// Forgets requests and failures that are later than the time to which the clock is set back.
 pub(super) fn turn_back(context: &mut Context<'_>, now: Timestamp) -> Result<(), StoreError> {
     let own = context.own_name();
     let names: Vec<&str> = match context.account {
@@ -184,15 +184,15 @@ pub(super) fn turn_back(context: &mut Context<'_>, now: Timestamp) -> Result<(),
     Ok(())
 }
 
-/// Whether the version 3 account that a form names has signed it. With a wrong password the signature is not computed:
-/// its time would reveal that the key is known.
+/// Whether the version 3 account that a form names has signed it. With a wrong password the signature is not computed,
+/// since the time for that would reveal that the key is known.
 pub(crate) fn is_signed(merchants: &Merchants, form: &Form) -> bool {
     let Some(key) = form.given("apiKey") else { return false };
     with_password(merchants.by_api_key(key), form).is_some()
         && merchants.signing_key(key).is_some_and(|key| is_signed_with(key, form))
 }
 
-/// Whether the signature would have the form of one if its letters were small.
+/// Whether the text would have the form of a signature if its letters were in lower case.
 fn is_in_capitals(form: &Form) -> bool {
     let signature = form.get("shaSignature").unwrap_or_default();
     signature.len() == 128
@@ -200,7 +200,7 @@ fn is_in_capitals(form: &Form) -> bool {
         && signature.bytes().any(|byte| byte.is_ascii_uppercase())
 }
 
-/// Whether an account created at run time has signed the form: connections know only those of the configuration.
+/// Whether an account created at run time has signed the form. Connections know only configured accounts.
 fn is_signed_by_own(context: &Context<'_>, merchant: &Merchant, form: &Form) -> bool {
     let own = context.account.is_some_and(|own| own.merchant.name == merchant.name);
     own && is_signed_with(&ShaKey::new(merchant.sha_key.expose()), form)
@@ -230,7 +230,7 @@ fn admits(context: &mut Context<'_>, merchant: &str, per_minute: u32) -> Result<
     if admitted {
         let times = throttle.times(merchant);
         context.put_meta(Meta::throttle(merchant, &times))?;
-        // It counts even if the request is refused.
+        // The request counts even if it is refused.
         context.records.keep()?;
     }
     Ok(admitted)

@@ -48,7 +48,7 @@ pub(super) fn answer(context: &mut Context<'_>, path: &str, request: &Request<By
         return Ok(refused(denied));
     }
     if let Some(name) = context.missing_account.take() {
-        let reason = format!("There is no account {:?} that was made at run time.", pg_model::mask::text(&name));
+        let reason = format!("There is no account {:?} that was created at run time.", pg_model::mask::text(&name));
         return Ok(problem(context, StatusCode::NOT_FOUND, &reason));
     }
     let segments: Vec<&str> = path.split('/').collect();

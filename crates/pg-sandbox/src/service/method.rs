@@ -28,7 +28,7 @@ use crate::{
     warning::Warnings,
 };
 
-/// A method that the sandbox implements. Its file is beside the method's service.
+/// A method that the sandbox implements. Each has a file in the folder of its service.
 pub(crate) trait Serve: ApiRequest + Send + 'static {
     /// The permission that the account needs.
     const PERMISSION: Permission = Permission::Open;
@@ -40,8 +40,8 @@ pub(crate) trait Serve: ApiRequest + Send + 'static {
         self.check()
     }
 
-    /// Executes a request with valid credentials and parameters. If it refuses, its changes of the records are rolled
-    /// back, except for the use of a unique reference.
+    /// Executes a request with valid credentials and parameters. If the method refuses, its changes to the records are
+    /// rolled back, except for the use of a unique reference.
     fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<Self::Reply, Refusal>;
 
     /// Returns the reply that expresses a refusal, if the method's reply can express it.
@@ -82,7 +82,7 @@ impl Entry {
         let misplaced = || misplaced::refusal(self.info, form);
         match (self.read)(form) {
             Ok(request) => misplaced().map_or(Ok(request), Err),
-            // The misspelt name of the only field helps more than that there is none.
+            // The misspelt name of the only field is more helpful than the message that there is no field.
             Err(refusal) if refusal.is(SandboxErrorCode::NOTHING_TO_UPDATE) => Err(misplaced().unwrap_or(refusal)),
             Err(refusal) => Err(refusal),
         }
@@ -94,7 +94,7 @@ trait Served: Send {
     fn serve(self: Box<Self>, context: &mut Context<'_>, merchant: &Merchant) -> Result<Reply, Refusal>;
 }
 
-/// A call, checked as far as possible without the records.
+/// A call that was checked as far as possible without the records.
 pub(crate) struct Call {
     form: Result<Form, FormError>,
     /// Warnings about the parameter names of a request.
@@ -108,7 +108,7 @@ pub(crate) struct Call {
 struct Judged {
     /// Whether the account that the form names has signed it.
     signed: bool,
-    /// The assumptions that a reply follows because of the sent names.
+    /// The assumptions that a reply follows because of the names that were sent.
     assumptions: Vec<u16>,
     /// The typed request, or the rules that it breaks; `None` if the credentials are wrong.
     request: Option<Result<Box<dyn Served>, Refusal>>,
@@ -125,7 +125,7 @@ impl Call {
             given.map(|form| spelling::judge(info, form)).unwrap_or_default();
         let mut judged = given.zip(find(info)).map(|(form, entry)| {
             let signed = gate::is_signed(&settings.merchants, form);
-            // Before the credentials are checked, no work on a request may take longer than reading it.
+            // Before the credentials are checked, no work on a request may take longer than reading the request.
             let admitted = gate::is_admitted(&settings.merchants, info.credentials, form, entry.signature, signed);
             let typed = admitted.then(|| entry.typed(form));
             if admitted && stray_number::warn(info, form, &mut warnings) {
@@ -157,7 +157,7 @@ impl Call {
     }
 }
 
-/// Answers a call of a method, checking in the order of A51.
+/// Answers a call of a method. Checks it in the order of A51.
 pub(crate) fn call(
     context: &mut Context<'_>,
     request: &Request<bytes::Bytes>,
@@ -213,7 +213,7 @@ pub(crate) fn call(
     Ok(reply)
 }
 
-/// Returns the parameters of a body; a body that the server could not read contains the reason.
+/// Returns the parameters of a body. If the server could not read the body, it contains the reason.
 pub(crate) fn form(settings: &Settings, request: &Request<bytes::Bytes>) -> Result<Form, FormError> {
     match request.extensions().get::<FormError>() {
         Some(error) => Err(error.clone()),

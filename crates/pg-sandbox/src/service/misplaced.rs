@@ -1,6 +1,6 @@
 //! Parameters that a method does not have, although a client that sends them expects an effect: references, amounts and
-//! items. Ignoring them would charge another amount, or would not prevent a second payment, so they are refused (A150
-//! and A151).
+//! items. They are refused (A150 and A151), since without them another amount would be charged, or a second payment
+//! would not be prevented.
 
 use pg_model::{ErrorCode, method::MethodInfo};
 
@@ -24,7 +24,7 @@ const PARTS_OF_ITEMS: [&str; 5] = ["price", "quantity", "qty", "amount", "total"
 /// Names of the amount of a whole payment.
 const VALUES: [&str; 3] = ["value", "transactionvalue", "transvalue"];
 const CURRENCY: &str = "currency";
-/// Parameters whose loss changes the payment, each with other names for it.
+/// Parameters whose loss changes the payment, each with its other names.
 const DECISIVE: [(&str, &[&str]); 10] = [
     (CURRENCY, &["transcurrency", "transactioncurrency", "paymentcurrency"]),
     ("terminalkey", &["terminal", "terminalid"]),
@@ -44,7 +44,7 @@ pub(super) fn refusal(info: &MethodInfo, form: &Form) -> Option<Refusal> {
     if !matches!(info.service.name, "transaction" | "enterprise") {
         return None;
     }
-    // An amount left empty by mistake would become the whole amount.
+    // An amount that is empty by mistake would mean the whole amount.
     if info.fields.iter().any(|field| field.wire == VALUE) && form.get(VALUE) == Some("") {
         return Some(
             Refusal::from(ErrorCode::INVALID_TRANSACTION_VALUE).assuming(assumed::AMOUNTS_THAT_A_METHOD_DOES_NOT_HAVE),
@@ -103,7 +103,7 @@ fn of(info: &MethodInfo, names: &Names, name: &str, is_compared: bool) -> Option
     if whole || item || (moves_money && VALUES.contains(&&*spelt)) {
         return Some(amount(name));
     }
-    // Compared with the original's currency.
+    // The parameter is compared with the original's currency.
     if moves_money && name == CURRENCY {
         return None;
     }

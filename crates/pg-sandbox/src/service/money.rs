@@ -2,8 +2,8 @@
 
 use pg_model::{Amount, Currency};
 
-/// Currencies that put a point between thousands and a comma before decimals, as most of the
-/// countries that use them do (A125).
+/// Currencies whose amounts have a point between thousands and a comma before decimals, as in most of the countries
+/// that use them (A125).
 const COMMA_BEFORE_DECIMALS: &[&str] = &[
     "ARS", "AZN", "BAM", "BRL", "CLP", "COP", "CRC", "DKK", "EUR", "IDR", "ISK", "MKD", "PYG", "RON", "RSD", "TRY",
     "UYU", "VES", "VND",
@@ -36,7 +36,7 @@ pub(super) fn separated(minor: u64, currency: &str) -> String {
     grouped(minor, currency, if COMMA_BEFORE_DECIMALS.contains(&currency) { ('.', ',') } else { (',', '.') })
 }
 
-/// Returns it in English notation, which all pages use: `1,000.00` (A182).
+/// Returns minor units in English notation, which all pages use: `1,000.00` (A182).
 pub(super) fn in_english(minor: u64, currency: &str) -> String {
     grouped(minor, currency, (',', '.'))
 }

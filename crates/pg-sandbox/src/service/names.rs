@@ -1,5 +1,5 @@
-//! The names that a method takes, in tables: a request may hold thousands of names, and they are looked up before its
-//! credentials are checked.
+//! The names that a method accepts, in tables: a request may contain thousands of names, and they are looked up before
+//! its credentials are checked.
 
 use std::{collections::HashSet, sync::LazyLock};
 
@@ -15,7 +15,7 @@ use crate::name_hash::NameMap;
 /// The maximum number of unknown names of one request that are compared with the known ones: a request may contain
 /// thousands.
 pub(super) const MOST_COMPARED: usize = 32;
-/// A longer name is not a typing error, and comparing it takes time.
+/// A longer name is not a typo, and comparing it takes time.
 const LONGEST: usize = 64;
 
 /// The names of one method.
@@ -33,7 +33,7 @@ pub(super) struct Names {
     moves_money: bool,
     /// The letters of every field's name.
     letters: HashSet<String>,
-    /// The names that a misspelt one may mean, including credentials.
+    /// The names that a misspelt name may mean, including credentials.
     meant: Vec<Meant>,
 }
 
@@ -48,7 +48,7 @@ struct Meant {
 pub(super) struct Known {
     /// The place of the field in the method's table.
     pub(super) place: usize,
-    /// Whether it has one name, apart from its spellings.
+    /// Whether the field has one name, apart from its spellings.
     pub(super) plain: bool,
 }
 
@@ -162,8 +162,8 @@ impl Names {
         (distance <= slips).then(|| nearest.replace("{n}", number(name).unwrap_or("0")))
     }
 
-    /// Returns the part after `collect` of a name with this prefix in another letter case; such inputs are known by
-    /// their prefix.
+    /// Returns the part after `collect` of a name with this prefix in another letter case. Such inputs are recognised
+    /// by their prefix.
     fn collected<'n>(&self, name: &'n str) -> Option<&'n str> {
         const PREFIX: &str = "collect";
         let takes = self.prefixes.iter().any(|(prefix, _)| *prefix == PREFIX);
@@ -178,7 +178,7 @@ pub(super) fn letters(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphabetic).map(|letter| letter.to_ascii_lowercase()).collect()
 }
 
-/// Returns the most slips of a misspelt name with these letters.
+/// Returns the maximum number of typos in a misspelt name with these letters.
 const fn slips(letters: &str) -> usize {
     match letters.len() {
         0..=2 => 0,
@@ -188,7 +188,7 @@ const fn slips(letters: &str) -> usize {
     }
 }
 
-/// Whether letters are probably a misspelling of others.
+/// Whether letters are probably a misspelling of other letters.
 pub(super) fn is_near(letters: &str, meant: &str) -> bool {
     let slips = slips(letters);
     letters.len().abs_diff(meant.len()) <= slips && osa_distance(letters, meant) <= slips

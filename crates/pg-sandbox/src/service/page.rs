@@ -1,4 +1,4 @@
-//! Pages for the customer's browser: plain HTML that needs no JavaScript. Here are those that report an error.
+//! Pages for the customer's browser: plain HTML that needs no JavaScript. This file has the pages that report an error.
 
 use bytes::Bytes;
 use http::{Request, StatusCode};
@@ -18,7 +18,7 @@ mod pay;
 pub(super) use challenge::challenge;
 pub(super) use pay::pay;
 
-/// Returns the answer to a browser that asks for a page with an HTTP method that the page does not take.
+/// Returns the answer to a request for a page with an HTTP method that the page does not accept.
 pub(super) fn wrong_method(allowed: &'static str) -> Reply {
     let message = format!("Only {} are accepted", allowed.replace(", ", " and "));
     let page = html::failure(SandboxErrorCode::METHOD_NOT_ALLOWED.as_str(), &message);

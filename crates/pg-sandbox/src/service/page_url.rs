@@ -1,4 +1,4 @@
-//! Addresses of a merchant that a browser may be sent to.
+//! Addresses of a merchant to which a browser may be sent.
 
 use std::{
     borrow::Cow,
@@ -12,24 +12,24 @@ use pg_model::format::Format;
 
 use crate::{assumed, host_name::ends_in_a_number};
 
-/// The longest address that is taken, in bytes (A135).
+/// The maximum length of an address, in bytes (A135).
 const LONGEST: usize = 8 << 10;
 
 /// Characters that stay unchanged in a query: the unreserved characters of RFC 3986.
 const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// An absolute http or https address without blanks and control characters (A134), of a host and a port that
-/// a browser can go to.
+/// An absolute http or https address without blanks and control characters (A134), with a host and a port that a
+/// browser can open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PageUrl(String);
 
 impl PageUrl {
-    /// Returns the address, if it is one.
+    /// Returns the address if it is valid.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         (text.len() <= LONGEST && Format::Url.admits(text) && leads_somewhere(text)).then(|| Self(text.to_owned()))
     }
 
-    /// Returns the assumption by which an address is refused, or accepted without TLS.
+    /// Returns the assumption that refuses an address, or accepts it without TLS.
     pub(crate) fn assumption(text: &str) -> Option<u16> {
         let has_tls = text.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("https://"));
         if text.len() > LONGEST {
@@ -164,7 +164,7 @@ mod tests {
             "https://shop.example\\@other.example/",
             " https://shop.example/",
             "https://shop.example/a b",
-            // Browsers do not open it.
+            // Browsers do not open such an address.
             "https://@/",
             "https://customer@:80/",
             "https://shop.example:port/",

@@ -32,7 +32,7 @@ pub(crate) struct Refusal {
 const MESSAGE_LIMIT: usize = 100;
 
 impl Refusal {
-    /// Details after the message: the name of a parameter, never a value.
+    /// Details after the message: the name of a parameter, but never a value.
     pub(crate) fn about(mut self, detail: &str) -> Self {
         self.message = format!("{}: {detail}", self.message).chars().take(MESSAGE_LIMIT).collect();
         self
@@ -59,12 +59,12 @@ impl Refusal {
         self
     }
 
-    /// Returns its own basis, for a reply that reports it in another way than by an error.
+    /// Returns the refusal's own basis, for a reply that reports the refusal without an error.
     pub(crate) fn basis(&self) -> &Basis {
         &self.basis
     }
 
-    /// Whether it has this code of the sandbox, whatever the dialect calls it.
+    /// Whether the refusal has this code of the sandbox, whatever code the dialect has for it.
     pub(crate) fn is(&self, code: SandboxErrorCode) -> bool {
         self.own == Some(code)
     }
@@ -79,7 +79,7 @@ impl Refusal {
         &self.message
     }
 
-    /// Replaces code, text and status by those of the dialect, where it has them.
+    /// Replaces code, text and status with those of the dialect, if it has them.
     fn spoken(mut self, dialect: &Dialect) -> Self {
         if let Some(own) = self.own
             && let Some(entry) = dialect.error_for(own.situation())
@@ -106,8 +106,8 @@ impl Refusal {
         })
     }
 
-    /// Returns the answer in the format of the request's service and in its dialect, based on the refusal's own basis
-    /// and on what the request had `assumed` before it was refused.
+    /// Returns the answer in the format of the request's service and in its dialect. Its basis is the refusal's own and
+    /// what the request had `assumed` before it was refused.
     pub(crate) fn answer(
         self,
         assumed: &Basis,
@@ -133,7 +133,7 @@ impl Refusal {
     fn basis_in(&self, response_format: ResponseFormat, assumed: &Basis) -> Basis {
         let mut basis = self.basis.clone();
         basis.join(assumed);
-        // The token service's own list; a code that only the list of document 2 has is based on that.
+        // The token service has its own list. A code that only the list of document 2 has is based on document 2.
         if assumed.is_of('1') && !is_listed_in_document_2_alone(&self.code) {
             basis = basis.citing("1 §7");
         }
@@ -145,7 +145,7 @@ impl Refusal {
             ResponseFormat::V5 => {
                 basis = basis.citing("3 §7");
                 basis.assume(assumed::ERROR_BODIES_OF_VERSION_5);
-                // The documents show two codes of version 5; the others are those of version 3 and of the sandbox.
+                // The documents show two codes of version 5. The other codes are those of version 3 and of the sandbox.
                 if !matches!(&*self.code, "1" | "3") {
                     basis.assume(assumed::FURTHER_ERROR_CODES_OF_VERSION_5);
                 }
@@ -175,7 +175,7 @@ impl Refusal {
     }
 }
 
-/// Returns the codes of the account updater, which the list of document 1 has.
+/// Whether only the list of document 1 has the code: the codes of the account updater.
 fn is_listed_in_document_1_alone(code: &str) -> bool {
     matches!(code, "180" | "181" | "182" | "183" | "184")
 }
@@ -228,7 +228,7 @@ impl From<FormError> for Refusal {
             }
         };
         let refusal = Self::from(code);
-        // The code of a content type says everything already.
+        // The code of a content type already says everything.
         match error {
             FormError::ContentType => refusal,
             FormError::Charset => refusal.about(&error.to_string()).assuming(assumed::DETAILS_OF_THE_FORM_ENCODING),

@@ -37,7 +37,7 @@ enum Content {
     Wasm,
 }
 
-/// Where the response to a page's form may lead.
+/// The pages to which the response to a page's form may lead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FormTarget {
     /// To a page of the sandbox.
@@ -46,7 +46,7 @@ enum FormTarget {
     Away,
 }
 
-/// Who may show a page in a frame.
+/// The origins that may show a page in a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Frames {
     /// No origin.
@@ -90,7 +90,7 @@ impl Reply {
 
     /// Returns JSON of the control interface.
     pub(crate) fn json(status: StatusCode, value: &Value) -> Self {
-        // It is read on terminals.
+        // Programs show this JSON on terminals.
         let text = format!("{value:#}\n");
         Self::new(status, Content::Json, pg_model::json::escape_invisible(&text).into_owned())
     }
@@ -110,12 +110,12 @@ impl Reply {
         Self { body: script, ..Self::new(StatusCode::OK, Content::JavaScript, String::new()) }
     }
 
-    /// WebAssembly of the inspector.
+    /// Creates WebAssembly of the inspector.
     pub(crate) fn wasm(module: Bytes) -> Self {
         Self { body: module, ..Self::new(StatusCode::OK, Content::Wasm, String::new()) }
     }
 
-    /// The same page, which may run the sandbox's own scripts.
+    /// Returns the same page with permission to run the sandbox's own scripts.
     pub(crate) fn running_scripts(self) -> Self {
         Self { scripts: Scripts::Own, ..self }
     }
@@ -130,13 +130,13 @@ impl Reply {
         Self { location: Some(location), ..Self::text(StatusCode::SEE_OTHER, "See other") }
     }
 
-    /// The same page, whose form is answered by a redirect to a merchant: browsers apply the policy of
-    /// a form's page to every redirect that follows.
+    /// Returns the same page with permission to redirect its form to a merchant: browsers apply the policy of a form's
+    /// page to every redirect that follows.
     pub(crate) fn leading_away(self) -> Self {
         Self { form_target: FormTarget::Away, ..self }
     }
 
-    /// The same page, which merchants may show in a frame of theirs (spec 2 §3.3).
+    /// Returns the same page with permission for merchants to show it in a frame (spec 2 §3.3).
     pub(crate) fn in_frames(self) -> Self {
         Self { frames: Frames::Any, ..self }
     }
@@ -160,27 +160,27 @@ impl Reply {
         }
     }
 
-    /// The same as an error with this code.
+    /// Returns the same reply as an error with this code.
     pub(crate) fn with_error_code(self, code: String) -> Self {
         Self { error_code: Some(code), ..self }
     }
 
-    /// The same with a `Link` to the next page (RFC 8288).
+    /// Returns the same reply with a `Link` to the next page (RFC 8288).
     pub(crate) fn linking(self, link: HeaderValue) -> Self {
         Self { link: Some(link), ..self }
     }
 
-    /// The same, with the question for user and password that makes browsers show their form.
+    /// Returns the same reply with a request for user and password, for which browsers show their form.
     pub(crate) fn asking_for_a_password(self) -> Self {
         Self { asks_for_a_password: true, ..self }
     }
 
-    /// The same with the HTTP methods that the address takes (RFC 9110 §10.2.1).
+    /// Returns the same reply with the HTTP methods that the address accepts (RFC 9110 §10.2.1).
     pub(crate) fn allowing(self, methods: &'static str) -> Self {
         Self { allow: Some(methods), ..self }
     }
 
-    /// The same, with a cookie (RFC 6265 §4.1).
+    /// Returns the same reply with a cookie (RFC 6265 §4.1).
     pub(crate) fn setting_cookie(self, cookie: HeaderValue) -> Self {
         Self { cookie: Some(cookie), ..self }
     }
@@ -255,7 +255,7 @@ impl Reply {
                     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
                 }
                 Site::Inspector => {
-                    // With `no-referrer` browsers would send `Origin: null` with its forms.
+                    // With `no-referrer`, browsers would send `Origin: null` with the forms of the page.
                     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
                     headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
                     headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
@@ -266,7 +266,8 @@ impl Reply {
     }
 }
 
-/// Pages load nothing and run nothing, except the one that decodes by script. Their icon is a part of them.
+/// Returns the content security policy. Pages load nothing and run nothing, except the page that decodes by script.
+/// Their icon is a part of them.
 fn policy(site: Site, scripts: Scripts, form_target: FormTarget, frames: Frames) -> String {
     let form_action = match form_target {
         FormTarget::Here => "'self'",
@@ -291,7 +292,7 @@ fn policy(site: Site, scripts: Scripts, form_target: FormTarget, frames: Frames)
 }
 
 impl Content {
-    /// A41 for the encodings of the service.
+    /// Returns the content type; A41 for the encodings of the service.
     const fn media_type(self) -> &'static str {
         match self {
             Self::Xml => "application/xml; charset=utf-8",

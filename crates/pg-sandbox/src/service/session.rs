@@ -17,7 +17,7 @@ pub(super) use postform::postform;
 /// [`postform()`].
 pub(super) const METHODS: &[Entry] = &[entry::<Initiate>()];
 
-/// The number of sessions that are erased at a time, so that no request waits for long; the rest stays due.
+/// The number of sessions that are erased at a time, so that no request waits for long. The rest remains due.
 const AT_ONCE: u32 = 64;
 
 /// Erases the data of ended sessions, the earliest first.

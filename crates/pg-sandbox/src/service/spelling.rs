@@ -20,7 +20,7 @@ pub(super) struct Spelling {
     pub(super) assumptions: Vec<u16>,
     /// Warnings about them.
     pub(super) warnings: Warnings,
-    /// The refusal for a parameter that was sent under two of its spellings: it counts as sent twice (A23).
+    /// The refusal of a parameter that was sent under two of its spellings, which counts as sent twice (A23).
     pub(super) twice: Option<Refusal>,
 }
 
@@ -56,7 +56,7 @@ pub(super) fn judge(info: &MethodInfo, form: &Form) -> Spelling {
                     compared += 1;
                     spelling.warnings.add(&match name {
                         "currency" if stray_currency => {
-                            format!("{}: it is only compared with that of the original", not_known(info, name))
+                            format!("{}: it is only compared with the currency of the original", not_known(info, name))
                         }
                         _ => ignored(info, names, name),
                     });
@@ -79,7 +79,8 @@ fn of_same_field(info: &MethodInfo, mut places: Vec<usize>) -> Option<Refusal> {
     )
 }
 
-/// Takes back that a parameter is not read, since it is the reason of the refusal; a suggestion stays.
+/// Removes the warning that a parameter is not read if that parameter is the reason for the refusal. A suggestion
+/// remains.
 pub(super) fn take_back(info: &MethodInfo, name: &str, warnings: &mut Warnings) {
     warnings.replace(&not_known(info, name), |told| {
         let (start, suggestion) = told.split_once(NOT_READ)?;

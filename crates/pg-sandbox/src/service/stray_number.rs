@@ -1,4 +1,5 @@
-//! Card numbers in fields that should have none: the request is processed, and the reply has a warning (A200 and A225).
+//! Card numbers in fields that must not contain any: the request is processed, and the reply has a warning (A200 and
+//! A225).
 
 use http::Request;
 use percent_encoding::percent_decode;
@@ -16,10 +17,10 @@ use crate::{
 
 /// The shortest number (spec 2 §8).
 const FEWEST_DIGITS: usize = 12;
-/// Longer values are lists of keys, or not typed by a person.
+/// Longer values are lists of keys, or were not typed by a person.
 const LONGEST: usize = 1_024;
 
-/// Warns of each parameter whose value looks like a card number. Returns whether there is one.
+/// Warns about each parameter whose value looks like a card number. Returns whether there is such a parameter.
 pub(super) fn warn(info: &MethodInfo, form: &Form, warnings: &mut Warnings) -> bool {
     // The card form masks such numbers and reports them itself.
     if info.credentials == AuthScheme::Session {
@@ -36,8 +37,8 @@ pub(super) fn warn(info: &MethodInfo, form: &Form, warnings: &mut Warnings) -> b
     found
 }
 
-/// Warns of a URL and of headers that contain a likely card number, since proxies and servers log them. Returns whether
-/// there is one.
+/// Warns about a URL and headers that contain a likely card number, since proxies and servers log them. Returns whether
+/// there is such a number.
 pub(super) fn warn_of_head<B>(request: &Request<B>, warnings: &mut Warnings) -> bool {
     let address = request.uri().path_and_query().map_or("", |address| address.as_str());
     let headers = request.headers().iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
@@ -77,8 +78,8 @@ fn is_likely(name: &str, value: &str) -> bool {
     !is_article(value) && card_numbers::masked(value, None, card_numbers::search_in(name)) != value
 }
 
-/// Whether a value is an article number (EAN): as long as old Visa numbers, with the same first digits in some
-/// countries, but with a different check digit.
+/// Whether a value is an article number (EAN). It is as long as old Visa numbers, and has the same first digits in some
+/// countries, but a different check digit.
 fn is_article(value: &str) -> bool {
     let digits = value.bytes().map(|byte| char::from(byte).to_digit(10)).collect::<Option<Vec<u32>>>();
     digits.is_some_and(|digits| {

@@ -1,4 +1,4 @@
-//! The limit of requests in a minute (spec 1 §8; A54). Version 5 has none (A129).
+//! The limit of requests per minute (spec 1 §8; A54). Version 5 has no limit (A129).
 
 use std::{collections::HashMap, time::Duration};
 
@@ -6,8 +6,8 @@ use crate::{recent_times, timestamp::Timestamp};
 
 const WINDOW: Duration = Duration::from_secs(60);
 
-/// The times of each limited account's requests of the last minute. They are in memory, so a restart drops them. If
-/// several processes share the store, they are in the store (`admits` of the gate).
+/// The times of each limited account's requests in the last minute. They are in memory, so a restart drops them. If
+/// several processes share the store, the times are in the store (`admits` of the gate).
 #[derive(Debug, Default)]
 pub(crate) struct Throttle {
     times: HashMap<String, Vec<Timestamp>>,
@@ -19,7 +19,7 @@ impl Throttle {
         self.times.remove(merchant);
     }
 
-    /// Forgets the requests of an account that are later than now, after the clock was turned back.
+    /// Forgets the requests of an account that are later than now, after the clock was set back.
     pub(super) fn turn_back(&mut self, merchant: &str, now: Timestamp) {
         if let Some(times) = self.times.get_mut(merchant) {
             recent_times::turn_back(times, now);
@@ -36,7 +36,7 @@ impl Throttle {
         self.times.remove(merchant).unwrap_or_default()
     }
 
-    /// Returns whether a request is within the limit, and counts it only then.
+    /// Returns whether a request is within the limit, and if so counts it.
     pub(crate) fn admits(&mut self, merchant: &str, per_minute: u32, now: Timestamp) -> bool {
         let times = self.times.entry(merchant.to_owned()).or_default();
         let at = recent_times::count_at(times, now, WINDOW);

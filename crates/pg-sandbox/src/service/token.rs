@@ -33,7 +33,8 @@ pub(super) const METHODS: &[Entry] = &[
     entry::<RetrieveAccountUpdater>(),
 ];
 
-/// Returns the account's token with this key. A given customer reference must be the token's (spec 1 §3.1; A56 to A58).
+/// Returns the account's token with this key. A customer reference in the request must be the token's (spec 1 §3.1; A56
+/// to A58).
 pub(super) fn find(
     context: &mut Context<'_>,
     merchant: &Merchant,

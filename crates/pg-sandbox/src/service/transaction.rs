@@ -1,8 +1,8 @@
 //! The payment gateway (spec 2 §4.3, §4.4).
 //!
-//! A payment is an order ([`charge`]) and a card ([`card`]) that [`authorise`] brings to the simulated [`bank`]; what
-//! follows it, captures, cancellations and refunds, is an [`operation`] on its record. With 3-D Secure the order and
-//! the card first go into a check, which opens an [`authentication`].
+//! A payment is an order ([`charge`]) and a card ([`card`]) that [`authorise`] brings to the simulated [`bank`]; a
+//! later capture, cancellation or refund is an [`operation`] on its record. With 3-D Secure, the order and the card
+//! first become a check, which opens an [`authentication`].
 
 use pg_model::{
     Auth, AuthCardKey, AuthSessionKey, AuthThreeDSecure, CancelPreauth, CapturePreauth, GetAuthenticationStatus,

@@ -12,7 +12,8 @@ use crate::{assumed, form::Form, merchants::Merchant, records::UniqueReference};
 
 const NAME: &str = "uniqueMerchantReference";
 
-/// Uses up the unique reference of a request whose credentials are right. Error 950 if an earlier request has.
+/// Uses up the unique reference of a request whose credentials are right. Error 950 if an earlier request has used it
+/// up.
 ///
 /// A method that only reads does not use a reference up. A value that breaks the rule of the parameter is not a
 /// reference.
@@ -33,7 +34,7 @@ pub(super) fn take(
     Ok(())
 }
 
-/// Makes a transaction findable by the reference of the request that makes it.
+/// Records a transaction under the reference of the request that creates it, so that a lookup finds it.
 pub(super) fn lead_to(context: &mut Context<'_>, transaction: &str) {
     if let Some(used) = &mut context.unique_reference {
         used.transaction = Some(transaction.to_owned());

@@ -7,7 +7,8 @@ use pg_model::{
 use super::{names::Names, refusal::Refusal};
 use crate::{assumed, codes::SandboxErrorCode};
 
-/// Returns the refusal for the first violation in the order of the method's table; the others are not reported (A51).
+/// Returns the refusal for the first violation in the order of the method's table. Further violations are not reported
+/// (A51).
 pub(crate) fn refusal(info: &MethodInfo, violations: &Violations) -> Option<Refusal> {
     let names = Names::of(info);
     let item = info.fields.iter().position(|field| field.is_numbered());
@@ -25,7 +26,7 @@ pub(crate) fn refusal(info: &MethodInfo, violations: &Violations) -> Option<Refu
     })
 }
 
-/// Returns the assumption that the broken rule itself is, beside the one that chooses its code.
+/// Returns the assumption behind the broken rule itself, besides the assumption that chooses its code.
 fn decided_by(info: &MethodInfo, violation: &Violation) -> Option<u16> {
     let (service, name) = (info.service.name, violation.name.as_str());
     match violation.rule {
@@ -59,7 +60,7 @@ fn is_of_order(name: &str) -> bool {
         || ["itemName", "itemPrice"].iter().any(|start| name.starts_with(start))
 }
 
-/// The one rule about items together is how they are numbered (A14).
+/// The only rule about several items is how they are numbered (A14).
 fn is_gap(violation: &Violation) -> bool {
     matches!(violation.rule, Rule::ITEM_AFTER_A_GAP | Rule::MISNUMBERED_ITEM)
 }
@@ -77,7 +78,7 @@ fn of(violation: &Violation) -> Refusal {
         }
         "currency" if missing => ErrorCode::CURRENCY_NOT_SUPPLIED,
         "currency" => ErrorCode::CURRENCY_NOT_SUPPORTED,
-        // The one rule about references together is that an update has to set one (A98).
+        // The only rule about several references is that an update must set one (A98).
         "merchantReference" if matches!(violation.rule, Rule::Together(_)) => {
             return SandboxErrorCode::NOTHING_TO_UPDATE.into();
         }

@@ -23,15 +23,15 @@ pub struct KeyFile {
     pub stage: Stage,
 }
 
-/// The state of the store beside a key. It prevents an empty store, or one of an earlier format, from being accepted in
-/// place of the key's own.
+/// The state of the store beside a key. It prevents an empty store, or a store of an earlier format, from being
+/// accepted in place of the key's own store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// It may not exist yet.
+    /// The store may not exist yet.
     New,
-    /// It exists, and may have an unencrypted format: an earlier version created the key.
+    /// The store exists, and may have an unencrypted format: an earlier version created the key.
     InClear,
-    /// It exists, and its rows are sealed.
+    /// The store exists, and its rows are sealed.
     Sealed,
 }
 
@@ -65,8 +65,8 @@ pub fn load_key(path: &Path) -> Result<Option<KeyFile>, KeyFileError> {
     }
 }
 
-/// Creates a key file for a new store. It is durable before this returns, and no other process sees a part of it. Returns false if
-/// the file exists: then it is unchanged.
+/// Creates a key file for a new store. The file is durable before this function returns, and no other process sees a
+/// part of it. Returns false if the file exists; then it is unchanged.
 ///
 /// # Errors
 ///
@@ -102,13 +102,14 @@ pub(crate) fn create_key(path: &Path, key: &[u8; 32]) -> Result<bool, KeyFileErr
 pub(crate) fn mark_sealed(path: &Path, key: &[u8; 32]) -> Result<(), KeyFileError> {
     let fresh = beside(path, ".new");
     let replace = || {
-        // Of several processes that share the key, one replaces the file; a replaced one is no longer locked by the next.
+        // Processes that share the key take turns here. The first one replaces the file, so the next one locks the new
+        // file.
         let held = fs::File::open(path)?;
         held.lock()?;
         if fs::read_to_string(path)?.ends_with(&format!("{SEALED}\n")) {
             return Ok(());
         }
-        // A killed process may have left one.
+        // A killed process may have left such a file.
         remove(&fresh)?;
         write(&fresh, key, SEALED)?;
         fs::rename(&fresh, path)?;

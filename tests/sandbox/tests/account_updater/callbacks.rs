@@ -135,7 +135,7 @@ fn a_callback_can_be_made_to_fail() {
     assert!(desk.due().is_empty());
     let newest = desk.newest();
     assert_eq!((&newest["status"], &newest["attempts"]), (&json!("failed"), &json!(0)));
-    assert_eq!(newest["lastResult"]["error"], "it was set to fail and not sent");
+    assert_eq!(newest["lastResult"]["error"], "the callback was set to fail, and was not sent");
     desk.tell(&format!("callbacks/{}/redeliver", newest["id"].as_str().unwrap()), "");
     desk.deliver(200);
     assert_eq!(desk.newest()["status"], "delivered");

@@ -11,8 +11,8 @@ fn bad_input_is_refused_with_a_reason() {
     shared.account(r#"{"name":"ci-1"}"#);
     let post = |shared: &mut Shared, body: &str| shared.refused(Method::POST, "accounts", body);
     for (body, status, code, says) in [
-        (r#"{"name":"ci-1"}"#, 409, "name-taken", "there is an account \"ci-1\" already"),
-        (r#"{"name":"main"}"#, 409, "name-taken", "there is an account \"main\" already"),
+        (r#"{"name":"ci-1"}"#, 409, "name-taken", "there is already an account \"ci-1\""),
+        (r#"{"name":"main"}"#, 409, "name-taken", "there is already an account \"main\""),
         (r#"{"name":"Ci 1"}"#, 400, "invalid", "name must be 1 to 32 lower-case letters"),
         (r#"{"ttlSeconds":"1h"}"#, 400, "invalid", "ttlSeconds must be a whole number"),
         (r#"{"ttlSeconds":0}"#, 400, "invalid", "ttlSeconds must be a whole number"),

@@ -39,7 +39,7 @@ fn an_invalid_account_is_named_and_the_input_is_kept() {
     let mut shop = Shop::new();
     for (pairs, problem) in [
         (&[("name", "CI 1")][..], "name must be 1 to 32"),
-        (&[("name", "main")], "there is an account"),
+        (&[("name", "main")], "there is already an account"),
         (&[("name", "x"), ("ttlSeconds", "soon")], "ttlSeconds must be a whole number"),
         (&[("name", "x"), ("like", "nobody")], "like must be the name of a configured account"),
     ] {
@@ -92,7 +92,7 @@ fn the_pages_switch_to_an_account_and_back() {
     assert!(gone.status == 404 && gone.says("There is no account"), "{}", gone.text());
 }
 
-/// A shop whose merchant is an account that was made at run time, with an entry in every list.
+/// A shop whose merchant is an account that was created at run time, with an entry in every list.
 fn busy() -> (Shop, Entries) {
     let mut shop = Shop::new();
     let made = shop.handle(request(Method::POST, "/_sandbox/accounts", r#"{"name":"ci-17"}"#));

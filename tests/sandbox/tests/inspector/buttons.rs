@@ -100,7 +100,7 @@ fn an_invalid_fault_is_named_and_the_input_is_kept() {
 fn callback_behaviour_is_set_and_callbacks_are_resent() {
     let mut shop = Shop::new();
     let path = "pages/callbacks";
-    assert!(shop.shown(path).says("They arrive once and in time."));
+    assert!(shop.shown(path).says("Callbacks arrive once and on time."));
     for (kind, shown) in [("fail", "is never sent – 3"), ("late", "comes late 90 3"), ("twice", "comes twice – 3")]
     {
         let page = shop.done("pages/callbacks/behaviour", &[("kind", kind), ("seconds", "90"), ("times", "3")]);
@@ -114,7 +114,7 @@ fn callback_behaviour_is_set_and_callbacks_are_resent() {
         let page = shop.press("pages/callbacks/behaviour", pairs);
         assert!(page.status == 400 && page.says(problem), "{}", page.text());
     }
-    assert!(shop.done("pages/callbacks/behave", &[]).says("They arrive once and in time."));
+    assert!(shop.done("pages/callbacks/behave", &[]).says("Callbacks arrive once and on time."));
 
     let token = shop.token();
     shop.batch(&token);

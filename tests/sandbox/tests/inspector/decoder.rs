@@ -29,7 +29,7 @@ fn a_redirect_is_read_as_unauthenticated() {
         "cardNumber 411111******1111",
         "cardExpiryMonth 12",
         "collectSize M",
-        "It reports no error of the form.",
+        "The data contains no errors of the form.",
     ] {
         assert!(page.says(text), "{text}: {}", page.text());
     }
@@ -142,7 +142,7 @@ fn with_it_the_page_runs_it_and_nothing_else() {
     let package = DecoderPackage::read(folder.path()).unwrap();
     let mut shop = Shop::with(Settings::default().decoder(package));
     let page = shop.shown("pages/decoder");
-    assert!(page.says("the package for JavaScript decodes it in this page"), "{}", page.text());
+    assert!(page.says("the package for JavaScript decodes the redirect in this page"), "{}", page.text());
     assert_eq!(page.html.matches("<script").count(), 1);
     assert!(page.html.contains("<script type=\"module\" src=\"/_sandbox/pages/decoder/page.js\"></script>"));
     let policy = page.header("content-security-policy");

@@ -88,9 +88,15 @@ fn a_transaction_lists_its_possible_operations() {
     assert!(page.html.contains(&format!("/_sandbox/pages/transactions/{captured}\"")));
     let page = entry(&mut shop, "transactions", &captured);
     assert_says(&page, &["refund up to 2.50 GBP", &format!("Came from {key}")]);
-    assert_says(&entry(&mut shop, "transactions", &refund), &["Nothing: it gave back what another transaction took."]);
+    assert_says(
+        &entry(&mut shop, "transactions", &refund),
+        &["Nothing: it gave back the money of another transaction."],
+    );
     shop.wait(5 * 24 * 60 * 60);
-    assert_says(&entry(&mut shop, "transactions", &key), &["Nothing: the reservation is used up, cancelled or over."]);
+    assert_says(
+        &entry(&mut shop, "transactions", &key),
+        &["Nothing: the reservation is used up, cancelled or expired."],
+    );
     let mut poor = order("100", "order-2");
     poor[0].1 = "4000000000003006";
     let declined = shop.call("transaction/auth", &poor)["transactionKey"].as_str().unwrap().to_owned();

@@ -13,7 +13,7 @@ use crate::{
     service::accounts::{self, MOST},
 };
 
-/// The longest time to live: a year.
+/// The maximum lifetime: a year.
 const MOST_SECONDS: u64 = 365 * 24 * 60 * 60;
 /// The configured account whose settings a new account gets by default.
 const USUAL_MODEL: &str = "main";
@@ -50,11 +50,11 @@ pub(super) fn create(context: &mut Context<'_>, request: &Request<Bytes>) -> Res
     if let Some(name) = &asked.name
         && (context.merchants().by_name(name).is_some() || accounts::find(context, name)?.is_some())
     {
-        let problem = format!("there is an account {name:?} already; choose another name, or leave it out");
+        let problem = format!("there is already an account {name:?}; choose another name, or leave the name out");
         return Ok(coded(StatusCode::CONFLICT, "name-taken", &problem));
     }
     if accounts::listed(&mut context.records)?.len() >= MOST {
-        return Ok(error(StatusCode::BAD_REQUEST, &format!("there are {MOST} accounts; remove one first")));
+        return Ok(error(StatusCode::BAD_REQUEST, &format!("there are already {MOST} accounts; remove one first")));
     }
     let expires = asked.ttl.map(|ttl| context.real_now.plus(ttl));
     let account = accounts::create(context, asked.name, model, expires)?;
@@ -74,18 +74,20 @@ pub(super) fn remove(context: &mut Context<'_>, name: &str) -> Result<Answer, Re
     Ok(shown(json!({ "removed": 1 })))
 }
 
-/// Returns the answer to a call about an account that was not made at run time.
+/// Returns the answer to a call about an account that was not created at run time.
 pub(super) fn missing(context: &Context<'_>, name: &str) -> Answer {
     let problem = match context.merchants().by_name(name) {
-        Some(_) => format!("the account {name:?} is a configured one; these share their clock, faults and entries"),
+        Some(_) => {
+            format!("{name:?} is a configured account; configured accounts share their clock, faults and entries")
+        }
         None => {
             let name = pg_model::mask::text(name);
             format!(
-                "there is no account {name:?} that was made at run time: it was removed, its time is over, or it never was"
+                "there is no account {name:?} that was created at run time: it was removed, has expired, or never existed"
             )
         }
     };
-    let lists = "`pg sandbox account list` or GET /_sandbox/accounts lists accounts that were made at run time";
+    let lists = "`pg sandbox account list` or GET /_sandbox/accounts lists accounts that were created at run time";
     error(StatusCode::NOT_FOUND, &format!("{problem}; {lists}"))
 }
 

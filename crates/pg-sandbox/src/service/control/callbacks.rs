@@ -13,7 +13,7 @@ use crate::{
 
 /// The maximum number of callbacks that one call affects.
 const MOST: u32 = 1_000;
-/// The maximum number of settings.
+/// The maximum number of settings for the next callbacks.
 const LONGEST_LIST: usize = 100;
 
 /// Returns the callback with its body; `None` if it does not exist.
@@ -21,7 +21,7 @@ pub(super) fn whole(context: &mut Context<'_>, id: &str) -> Result<Option<Value>
     let Some(callback) = context.records.get::<Callback>(id)? else { return Ok(None) };
     let body = context.records.get::<CallbackBody>(id)?;
     let mut view = callback.view();
-    // It contains references of the merchant, and is masked as they are elsewhere.
+    // The body contains references of the merchant, which are masked as elsewhere.
     view["body"] = body.map(|body| pg_model::mask::text(&body.text)).into();
     Ok(Some(view))
 }
@@ -31,7 +31,7 @@ pub(super) fn redeliver(context: &mut Context<'_>, id: &str) -> Result<Answer, R
         Some(callback) => shown(callback.view()),
         None => error(
             StatusCode::NOT_FOUND,
-            "there is no such callback; a callback of an account that was made at run time needs ?account=NAME",
+            "there is no such callback; a callback of an account that was created at run time needs ?account=NAME",
         ),
     })
 }
@@ -90,7 +90,7 @@ fn parse(body: &[u8]) -> Result<CallbackBehaviour, String> {
         ("twice", None) => Misbehaviour::Twice,
         ("late", Some(seconds)) if seconds <= u64::from(MAX_ADVANCE_SECONDS) => Misbehaviour::Late { seconds },
         ("late", _) => return Err(format!("seconds must be a whole number from 0 to {MAX_ADVANCE_SECONDS}")),
-        ("fail" | "twice", Some(_)) => return Err("seconds are for the kind late only".to_owned()),
+        ("fail" | "twice", Some(_)) => return Err("seconds is for the kind late only".to_owned()),
         _ => return Err("kind must be fail, late or twice".to_owned()),
     };
     let times = asked.times.as_ref().map_or(Some(1), Value::as_u64).and_then(|times| u32::try_from(times).ok());

@@ -13,8 +13,8 @@ use crate::{
 /// The default and the maximum number of entries on a page.
 const USUAL: u32 = 50;
 const MOST: u32 = 1_000;
-/// The maximum number of records that one request searches for those of a merchant, and how many it reads at a time:
-/// there is no index for it, and other requests wait.
+/// The maximum number of records that one request searches for those of a merchant, and the number that it reads at a
+/// time. There is no index by merchant, and other requests wait.
 const LOOKED_THROUGH: u32 = 10_000;
 const AT_A_TIME: u32 = 500;
 
@@ -26,7 +26,7 @@ pub(in super::super) struct Listing {
     merchant: Option<String>,
     method: Option<String>,
     find: Option<String>,
-    /// The account, created at run time, whose entries are shown as its clock has them.
+    /// The account created at run time whose entries are shown, with the times of its clock.
     account: Option<String>,
 }
 
@@ -34,7 +34,7 @@ pub(in super::super) struct Listing {
 #[derive(Debug, PartialEq, Eq)]
 pub(in super::super) struct Page<T> {
     pub(in super::super) entries: Vec<T>,
-    /// The value of `before` for the next page; `None` on the last one.
+    /// The value of `before` for the next page; `None` on the last page.
     pub(in super::super) next: Option<String>,
 }
 
@@ -131,8 +131,8 @@ impl Listing {
         query.finish()
     }
 
-    /// Returns the records of the page, as `view` shows them. To find those of one merchant, or those that match, only
-    /// a limited number of records is searched; the next page continues where this one stopped.
+    /// Returns the records of the page, as `view` shows them. To find the records of one merchant, or those that match,
+    /// only a limited number of records is searched. The next page continues where this page stopped.
     pub(in super::super) fn find<T: StoredRecord>(
         &self,
         records: &mut Transaction<'_>,
@@ -164,7 +164,7 @@ impl Listing {
     }
 
     fn of_all<T: StoredRecord>(&self, records: &mut Transaction<'_>) -> Result<Page<T>, StoreError> {
-        // One more than shown, to know whether there is a next page.
+        // One more than is shown, to know whether there is a next page.
         let mut entries: Vec<T> = records.find(&query(self.limit + 1, self.before()))?;
         let more = entries.len() > self.limit();
         entries.truncate(self.limit());
@@ -189,7 +189,7 @@ fn found_in(entry: &Value, text: &str) -> bool {
         || parameters.any(|(_, value)| starts(value))
 }
 
-/// In the spelling of the tables.
+/// Spelled as in the tables.
 fn known_method(asked: &str) -> Result<String, String> {
     let info = pg_model::method::method(asked).ok_or("method must be one such as transaction/auth")?;
     Ok(format!("{info:?}"))

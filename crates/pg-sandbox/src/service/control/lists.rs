@@ -88,7 +88,7 @@ impl List {
         }
     }
 
-    /// One entry of the list, with details; `None` if it does not exist.
+    /// Returns one entry of the list, with details; `None` if it does not exist.
     pub(in super::super) fn entry(self, context: &mut Context<'_>, key: &str) -> Result<Option<Value>, Refusal> {
         match self {
             Self::Requests => Ok(requests::entry(context.journal, key)?),
@@ -138,7 +138,7 @@ impl List {
         Ok(self.entry_of_account(context, key, request)?.map_or_else(|| self.no_such_entry(), shown))
     }
 
-    /// One entry of the list, of the account that the call names, if it names one; `None` if it does not exist.
+    /// Returns one entry of the list, of the account that the call names, if it names one; `None` if it does not exist.
     pub(in super::super) fn entry_of_account(
         self,
         context: &mut Context<'_>,
@@ -155,7 +155,8 @@ impl List {
     }
 }
 
-/// Returns when the account was made whose requests are asked for: an earlier account of the same name is another one.
+/// Returns when the account was created whose requests are listed: an earlier account with the same name is a different
+/// account.
 fn made(context: &Context<'_>) -> Timestamp {
     context.account.map_or(Timestamp::MIN, |own| own.account.created)
 }

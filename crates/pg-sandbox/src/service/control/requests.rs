@@ -9,13 +9,13 @@ use crate::{
     timestamp::Timestamp,
 };
 
-/// The maximum number of entries of a shared journal that one request searches, and how many it reads at a time.
+/// The maximum number of entries of a shared journal that one request searches, and the number that it reads at a time.
 const LOOKED_THROUGH: u32 = 10_000;
 const AT_A_TIME: u32 = 500;
 /// The size of entries after which a page ends early: about a thousand usual ones.
 const MOST_BYTES: usize = 2 << 20;
 
-/// Returns a page of requests, none of which was before an instant of the real clock.
+/// Returns a page of requests since an instant of the real clock.
 pub(super) fn page(journal: &Journal, listing: &Listing, since: Timestamp) -> Result<Page<Value>, StoreError> {
     match journal.shared() {
         Some(shared) => shared_page(shared, listing, since),
@@ -52,7 +52,8 @@ fn page_in_memory(journal: &Journal, listing: &Listing, since: Timestamp) -> Pag
     Page { entries: shown.into_iter().map(|packed| view(&packed.entry())).collect(), next }
 }
 
-/// Reads a limited number of entries, as for the records of an account: the next page continues where this one stopped.
+/// Reads a limited number of entries, as for the records of an account. The next page continues where this page
+/// stopped.
 fn shared_page(shared: &SharedJournal, listing: &Listing, since: Timestamp) -> Result<Page<Value>, StoreError> {
     // As in memory, an invalid key sorts before everything.
     if listing.before().is_some_and(|before| !is_key(before)) {
@@ -91,7 +92,7 @@ fn read(body: &str) -> Result<Value, StoreError> {
     serde_json::from_str(body).map_err(unreadable)
 }
 
-/// Returns digits that sort as the numbers do.
+/// Returns digits that sort in the order of the numbers.
 fn id(number: u64) -> String {
     format!("{number:010}")
 }

@@ -73,7 +73,7 @@ fn charge(token: &CheckoutToken, cardholder_name: &str) -> Charge {
     }
 }
 
-/// The page is not a method, so its faults apply where it asks the bank.
+/// The page is not a method, so its faults apply when it asks the bank.
 fn meet_fault(context: &mut Context<'_>) -> Result<(), Refusal> {
     context.silence = context.faults.meet_page(&mut context.records)?;
     Ok(context.records.keep()?)
@@ -106,7 +106,7 @@ fn settle(
     Ok(Some(payment))
 }
 
-/// Customer and address under the names of version 3, so that a token made from the payment has them (A136).
+/// Returns customer and address under the names of version 3, so that a token created from the payment has them (A136).
 const STORED_AS: &[(&str, &str)] = &[
     ("salutation", "customerTitle"),
     ("first_name", "customerFirstName"),

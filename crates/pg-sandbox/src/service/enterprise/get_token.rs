@@ -120,7 +120,7 @@ fn has_other_case(request: &GetToken) -> bool {
     kind || words.into_iter().flatten().any(|word| word != word.to_ascii_lowercase())
 }
 
-/// Parsers of ISO 3166-1 refuse a code that belongs to no country (A143).
+/// Refuses a code that belongs to no country, as parsers of ISO 3166-1 do (A143).
 fn check_country(request: &GetToken) -> Result<(), Refusal> {
     match given(request.billing_address.country.as_ref()) {
         Some(code) if !country::is_assigned(&code) => Err(Refusal::from(SandboxErrorCode::INVALID_PARAMETER)
@@ -152,7 +152,7 @@ fn instant(seconds: Option<u64>, name: &str) -> Result<Option<Timestamp>, Refusa
     })
 }
 
-/// Returns an address that the customer's browser may be sent to.
+/// Returns an address to which the customer's browser may be sent.
 fn page<T: AsRef<str>>(context: &mut Context<'_>, url: Option<&T>, name: &str) -> Result<Option<String>, Refusal> {
     let Some(url) = given(url) else { return Ok(None) };
     context.basis.assume_all(PageUrl::assumption(&url));
@@ -195,7 +195,7 @@ fn total(items: &[CheckoutItem], currency: &str) -> Result<u64, Refusal> {
     amount::total(sum)
 }
 
-/// Returns the applet that was chosen, or the account's first (A122).
+/// Returns the chosen applet, or the account's first applet (A122).
 fn applet(asked: Option<String>, merchant: &Merchant) -> Result<String, Refusal> {
     match asked {
         None => Ok(merchant.applets.first().cloned().unwrap_or_default()),

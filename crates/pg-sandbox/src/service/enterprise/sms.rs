@@ -6,7 +6,7 @@ use super::{Context, Refusal, Serve};
 use crate::codes::SandboxErrorCode;
 use crate::{assumed, merchants::Merchant, records::TextMessage};
 
-/// The last digits of numbers that no message can be delivered to.
+/// The last digits of numbers to which no message can be delivered.
 const UNREACHABLE: &str = "0000";
 
 impl Serve for Sms {

@@ -26,7 +26,7 @@ impl Serve for EnterpriseTransactionLookup {
 
 /// Returns the word for the result of a transaction.
 fn status(payment: &Payment, now: Timestamp, failed: Option<&String>) -> String {
-    // A check only authenticates. It makes no payment, so it is neither failed nor a success.
+    // A check only authenticates. It makes no payment, so it is neither a failure nor a success.
     if matches!(payment.kind, PaymentKind::ThreeDSecureCheck | PaymentKind::ThreeDsAuthenticatedOnly) {
         return payment.kind.wire().to_owned();
     }

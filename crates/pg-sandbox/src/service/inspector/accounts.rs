@@ -9,7 +9,7 @@ use super::{
     view::{self, Facts, Field, Select, Shown, Table},
 };
 
-/// Times to live in seconds, and their labels.
+/// Lifetimes in seconds, and their labels.
 const TIMES: [(&str, &str); 5] = [
     ("3600", "One hour"),
     ("28800", "Eight hours"),
@@ -37,10 +37,10 @@ pub(super) fn show(context: &mut Context<'_>, problem: Option<(&str, &Form)>) ->
 
 fn page(context: &mut Context<'_>, status: StatusCode, top: Html, entered: Option<&Form>) -> Result<Reply, Refusal> {
     let accounts = calls::get(context, "accounts")?;
-    let lead = "Each account has its own clock, faults, callbacks and requests. A CI job makes one and works as it.";
+    let lead = "Each account has its own clock, faults, callbacks and requests. A CI job can create an account and use it alone.";
     let content = view::lead(lead)
         .put(top)
-        .put(view::section("Accounts made at run time", list(context, Shown(&accounts))))
+        .put(view::section("Accounts created at run time", list(context, Shown(&accounts))))
         .put(view::section("Create an account", making(context, entered)));
     let page = frame::page(context, Some(Place::Accounts), Place::Accounts.title(), content);
     Ok(Reply::inspector(status, page))
@@ -91,20 +91,15 @@ fn making(context: &Context<'_>, entered: Option<&Form>) -> Html {
         .field(name)
         .select(Select {
             name: "ttlSeconds",
-            label: "Time to live, on the real clock",
+            label: "Lifetime, on the real clock",
             options: &TIMES,
             chosen: value("ttlSeconds", "3600"),
         })
-        .select(Select {
-            name: "like",
-            label: "Permissions like those of",
-            options: &models,
-            chosen: value("like", "main"),
-        })
+        .select(Select { name: "like", label: "Same permissions as", options: &models, chosen: value("like", "main") })
         .button("Create the account")
 }
 
-/// Creates an account through the control interface, and shows its credentials this once.
+/// Creates an account through the control interface, and shows its credentials once.
 pub(super) fn make(context: &mut Context<'_>, form: &Form) -> Result<Reply, Refusal> {
     let mut asked = json!({});
     for name in ["name", "like"] {
@@ -135,7 +130,7 @@ fn credentials(account: &Value) -> Html {
     view::note("Copy the credentials now: they are not shown again.").put(facts.into_html())
 }
 
-/// Removes an account through the control interface. It is not an error if it is already removed.
+/// Removes an account through the control interface. Removing a removed account is not an error.
 pub(super) fn remove(context: &mut Context<'_>, name: &str) -> Result<Reply, Refusal> {
     calls::delete(context, &format!("accounts/{name}"))?;
     let is_own = context.account.is_some_and(|own| own.account.name == name);

@@ -25,8 +25,7 @@ pub(super) fn list(context: &Context<'_>) -> Reply {
             .map(|assumption| Html::new().raw("<li>").put(basis::link(context.account, assumption)).raw("</li>\n"));
         view::section(name, Html::new().raw("<ul>\n").all(links).raw("</ul>\n"))
     });
-    let about = "The documents leave points open. Each decision has a number, and every reply names those that it rests \
-                 on in its header <code>pg-basis</code>.";
+    let about = "The documents leave points open. Each decision has a number. The header <code>pg-basis</code> of every reply names the decisions on which the reply is based.";
     let content = Html::new().raw("<p class=\"lead\">").raw(about).raw("</p>\n").all(sections);
     super::shown(context, Place::Assumptions, Place::Assumptions.title(), content)
 }

@@ -29,7 +29,7 @@ pub(super) fn explained(account: Option<OwnAccount<'_>>, basis: &str) -> Html {
         Html::new()
     } else {
         Html::new()
-            .raw("<p>Where the documents leave something open, it rests on:</p>\n<ul>\n")
+            .raw("<p>Where the documents leave something open, the reply is based on:</p>\n<ul>\n")
             .put(links)
             .raw("</ul>\n")
     };

@@ -69,7 +69,7 @@ fn entry(context: &mut Context<'_>, batch: Shown<'_>) -> Result<Html, Refusal> {
 
 fn spoiling(context: &Context<'_>, batch: Shown<'_>) -> Html {
     let path = site::action(context, List::Batches, batch, &batch.text("batchKey"), "spoil");
-    view::note("If spoiled, its results cannot be read: error 181 once it has finished.")
+    view::note("The results of a spoiled batch cannot be read: error 181 once the batch has finished.")
         .put(Form::post(&path).quiet_button("Spoil it"))
 }
 

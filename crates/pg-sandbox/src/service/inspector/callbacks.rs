@@ -63,7 +63,7 @@ fn entry(context: &mut Context<'_>, callback: Shown<'_>) -> Result<Html, Refusal
     let result = Html::of(&[last.text("status"), last.text("error")].join(""));
     let facts = Facts::new()
         .fact("State", state(callback))
-        .quoted("Tells of", &callback.text("kind"))
+        .quoted("About", &callback.text("kind"))
         .fact("About", about)
         .quoted("Goes to", &callback.text("url"))
         .quoted("In place of", &callback.text("requestedUrl"))
@@ -109,12 +109,12 @@ pub(super) fn behaviour(context: &mut Context<'_>, entered: Option<&form::Form>)
             .quiet_button("Restore normal delivery")
     };
     let table = Table::new("In the order of delivery", &["The callback", "Seconds late", "Callbacks"]).rows(rows);
-    Ok(view::section("Behaviour of the next callbacks", table.or("They arrive once and in time.").put(forget))
+    Ok(view::section("Behaviour of the next callbacks", table.or("Callbacks arrive once and on time.").put(forget))
         .put(view::section("Registered destinations", destinations(context)?))
         .put(view::section("Set the behaviour", telling(context, entered))))
 }
 
-/// Addresses that receive callbacks in place of those that requests name.
+/// Returns the addresses that receive callbacks in place of those that requests name.
 fn destinations(context: &mut Context<'_>) -> Result<Html, Refusal> {
     let all = calls::get(context, "callbacks/destinations")?;
     let rows: Vec<_> = Shown(&all)
@@ -124,7 +124,10 @@ fn destinations(context: &mut Context<'_>) -> Result<Html, Refusal> {
             [view::quoted(&account), Html::of(&kind), view::quoted(&url), Html::of(&retries)]
         })
         .collect();
-    let table = Table::new("They replace the URLs of requests", &["Account", "Callbacks", "Address", "Retries"]);
+    let table = Table::new(
+        "Registered destinations replace the URLs of requests",
+        &["Account", "Callbacks", "Address", "Retries"],
+    );
     Ok(table.rows(rows).or("None: callbacks go to the URLs of the requests."))
 }
 
@@ -149,7 +152,7 @@ fn telling(context: &Context<'_>, entered: Option<&form::Form>) -> Html {
         .select(kind)
         .field(seconds)
         .field(times)
-        .button("Tell them")
+        .button("Set the behaviour")
 }
 
 /// Sets the behaviour of the next callbacks, through the control interface.

@@ -6,17 +6,17 @@ use serde_json::Value;
 
 use super::{Answer, Context, Refusal, control};
 
-/// Returns the result of a reading call.
+/// Returns the result of a call with GET.
 pub(super) fn get(context: &mut Context<'_>, path: &str) -> Result<Value, Refusal> {
     Ok(make(context, Method::GET, path, &Value::Null)?.shown)
 }
 
-/// Returns the result of a changing call.
+/// Returns the result of a call with POST.
 pub(super) fn post(context: &mut Context<'_>, path: &str, body: &Value) -> Result<Answer, Refusal> {
     make(context, Method::POST, path, body)
 }
 
-/// Returns the result of a removing call.
+/// Returns the result of a call with DELETE.
 pub(super) fn delete(context: &mut Context<'_>, path: &str) -> Result<Answer, Refusal> {
     make(context, Method::DELETE, path, &Value::Null)
 }

@@ -9,9 +9,9 @@ use super::{
     view::{self, Facts, Field, Shown},
 };
 
-/// Seconds, the button's label, and what expires then.
+/// Seconds, the button's label, and what happens by then.
 const STEPS: [(&str, &str, &str); 5] = [
-    ("30", "+30 seconds", "Late callbacks and the limit of a minute come nearer."),
+    ("30", "+30 seconds", "Late callbacks and the end of the limit per minute come nearer."),
     ("120", "+2 minutes", "A batch of the account updater has finished."),
     ("1860", "+31 minutes", "Sessions and unanswered challenges have expired."),
     ("86400", "+1 day", "The day of failed logins is over."),
@@ -28,7 +28,7 @@ pub(super) fn show(context: &mut Context<'_>, problem: Option<(&str, &Form)>) ->
     let entered = problem.and_then(|(_, form)| form.get("set")).unwrap_or_default();
     let path = Place::Clock.here(context);
     let content = Html::new()
-        .raw("<p class=\"lead\">One clock for everything that has a time: sessions, tokens, batches, lockouts, callbacks.</p>\n")
+        .raw("<p class=\"lead\">One clock for everything that depends on time: sessions, tokens, batches, lockouts, callbacks.</p>\n")
         .put(problem.map(|(problem, _)| view::alert(problem)).unwrap_or_default())
         .put(view::section("Now", now(Shown(&clock))))
         .put(view::section("Advance the clock", steps(&path)))
@@ -86,7 +86,7 @@ fn setting(path: &str, entered: &str) -> Html {
         name: "set",
         label: "Date and time",
         value: entered,
-        hint: "Such as 2031-01-01 00:00:00, in UTC unless it names another offset. It may lie before now.",
+        hint: "Such as 2031-01-01 00:00:00, in UTC unless it names another offset. It may be in the past.",
         ..Field::default()
     };
     let form = view::Form::post(path).field(field).button("Set the clock");

@@ -13,18 +13,14 @@ use crate::{dialect::cipher, merchants::Merchant};
 
 /// The only message for unreadable data. A message that distinguishes a wrong key, iv, padding or text would let an
 /// attacker decrypt data by trial (spec 2 §4.2).
-const OPAQUE: &str =
-    "This cannot be decrypted: another account’s key, a wrong iv, or damaged data. Which, is not said.";
-const INCOMPLETE: &str = "Paste an address that has data and iv in its query, or give both by themselves.";
+const OPAQUE: &str = "This cannot be decrypted: it needs another account’s key, the iv is wrong, or the data is damaged. The page does not say which.";
+const INCOMPLETE: &str = "Paste an address that has data and iv in its query, or enter data and iv separately.";
 const NO_ACCOUNT: &str = "Choose one of the accounts.";
 
 /// Decodes in the page, if the package for JavaScript is available.
 const SCRIPT: &str = include_str!("decoder.js");
-const BY_PACKAGE: &str = "Where scripts run, the package for JavaScript decodes it in this page; elsewhere the sandbox \
-                          does. The page is given the key, which a sandbox shows anyway; a shop’s page never holds its \
-                          key.";
-const BY_SANDBOX: &str = "The sandbox decodes it itself: the package for JavaScript is not built. After \
-                          <code>cargo xtask wasm</code> and a restart this page uses it.";
+const BY_PACKAGE: &str = "If scripts can run, the package for JavaScript decodes the redirect in this page; otherwise the sandbox decodes it. The page gets the key, which a sandbox shows anyway. A shop’s page must never contain its key.";
+const BY_SANDBOX: &str = "The sandbox decodes the redirect, since the package for JavaScript is not built. After <code>cargo xtask wasm</code> and a restart, this page uses the package.";
 
 /// A file that the page loads to decode redirects in the browser.
 pub(super) fn file(context: &Context<'_>, name: &str) -> Option<Reply> {
@@ -53,7 +49,7 @@ pub(super) fn decode(context: &Context<'_>, form: &Form) -> Reply {
 fn decoded(context: &Context<'_>, form: &Form) -> Result<RedirectData, &'static str> {
     let merchant = form.get("merchant").and_then(|name| context.merchant(name)).ok_or(NO_ACCOUNT)?;
     let (data, iv) = parameters(form).ok_or(INCOMPLETE)?;
-    // A blank at either end may be a plus sign lost in a query string, or may have been copied with the text.
+    // A blank at either end may be a plus sign that a query string has lost, or may have been copied with the text.
     let dialect = context.settings.spoken();
     open(merchant, &dialect, &data, &iv).or_else(|| open(merchant, &dialect, data.trim(), &iv)).ok_or(OPAQUE)
 }
@@ -101,15 +97,15 @@ fn said(data: &RedirectData) -> Html {
         [view::code(&masked(name)), view::code(error.error_code.as_str()), view::quoted(&masked(&error.error_message))]
     });
     let errors = Table::new("Errors of the form", &["Field", "Code", "Message"]).rows(errors);
-    let warning = "<p class=\"warning\">This data is not authenticated. \
-                   Everyone who has seen the URL may have altered it. Use it to show a form again, never as proof \
-                   of a card or of a payment.</p>\n";
-    let content = Html::new().raw(warning).put(facts.into_html()).put(errors.or("It reports no error of the form."));
+    let warning = "<p class=\"warning\">This data is not authenticated: anyone who has seen the URL may have altered it. Use it to show a form again, never as proof of a card or a payment.</p>\n";
+    let content =
+        Html::new().raw(warning).put(facts.into_html()).put(errors.or("The data contains no errors of the form."));
     view::section("Content", content)
 }
 
 fn page(context: &Context<'_>, status: StatusCode, entered: Option<&Form>, result: Html) -> Reply {
-    let about = "The card form sends customers back to the merchant with encrypted data. Here it is in plain words.";
+    let about =
+        "The card form sends customers back to the merchant with encrypted data. This page decrypts and explains it.";
     let form = form(context, entered);
     let Some(_) = context.settings.decoder else {
         let form = view::section("Decode a redirect", view::note(BY_SANDBOX).put(form));

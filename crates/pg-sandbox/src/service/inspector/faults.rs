@@ -91,7 +91,7 @@ fn adding(context: &Context<'_>, entered: Option<&Form>) -> Html {
 pub(super) fn add(context: &mut Context<'_>, form: &Form) -> Result<Reply, Refusal> {
     let text = |name| form.get(name).unwrap_or_default();
     let mut asked = json!({ "method": text("method"), "kind": text("kind"), "times": calls::number(text("times")) });
-    // The form sends these for every kind; the call takes them only for the kinds that need them.
+    // The form sends these values for every kind. The call accepts them only for the kinds that need them.
     for (name, owner) in [("milliseconds", "delay"), ("status", "status")] {
         if text("kind") == owner {
             asked[name] = calls::number(text(name));
@@ -110,7 +110,7 @@ pub(super) fn clear(context: &mut Context<'_>) -> Result<Reply, Refusal> {
     see(&Place::Faults.here(context))
 }
 
-/// Removes a fault through the control interface. It is not an error if it is already removed.
+/// Removes a fault through the control interface. Removing a removed fault is not an error.
 pub(super) fn remove(context: &mut Context<'_>, id: &str) -> Result<Reply, Refusal> {
     calls::delete(context, &format!("faults/{id}"))?;
     see(&Place::Faults.here(context))

@@ -2,12 +2,12 @@
 
 use http::{HeaderMap, Request, header};
 
-const FOREIGN: &str = "this form was not sent by a page of the inspector; scripts use the control interface";
+const FOREIGN: &str = "this form was not sent by a page of the inspector; scripts must use the control interface";
 
 /// Refuses a form that a page of another site may have sent.
 ///
-/// A browser sends the origin with every form. A client without it is not a browser and can use the control interface.
-/// A request that did not arrive over HTTP, in a test, has no host and needs no origin.
+/// A browser sends the origin with every form. A client that sends no origin is not a browser, and can use the control
+/// interface. A test's request that did not arrive over HTTP has no host and needs no origin.
 pub(super) fn check<B>(request: &Request<B>) -> Result<(), &'static str> {
     let headers = request.headers();
     let over_http = headers.contains_key(header::HOST) || request.uri().authority().is_some();

@@ -67,7 +67,8 @@ pub(super) fn entry(
     let look = look(list);
     let content = (look.entry)(context, Shown(&view))?;
     let key = Shown(&view).text(look.key);
-    // The number of a request is filled up with zeros, so that texts sort as numbers do. In a shared journal it is a key.
+    // The number of a request is padded with zeros, so that texts sort in the order of numbers. In a shared journal it
+    // is a key.
     let key = if list == List::Requests { key.trim_start_matches('0') } else { &*key };
     let heading = format!("{} {key}", look.one);
     Ok(Some(shown(context, Place::List(list), &heading, content)))

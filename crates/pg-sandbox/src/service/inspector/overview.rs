@@ -20,7 +20,7 @@ const SCENARIOS: [(&str, &str); 12] = [
     ("no-response", "The bank does not answer: error 119, nothing is charged"),
     ("no-response-charged", "The bank charges and does not answer: error 119, and a lookup finds the payment"),
     ("challenge", "3-D Secure asks the customer, who may pass or fail"),
-    ("challenge-failed", "3-D Secure asks the customer, who fails in any case"),
+    ("challenge-failed", "3-D Secure asks the customer, who always fails"),
     ("challenge-required", "3-D Secure asks the customer; payments after a challenge that was not passed are declined"),
     ("not-enrolled", "The card does not take part in 3-D Secure"),
     ("updater-700-a", "The account updater returns a new number: that of updater-700-b"),
@@ -31,7 +31,7 @@ const SCENARIOS: [(&str, &str); 12] = [
 /// Returns the overview.
 pub(super) fn show(context: &mut Context<'_>) -> Result<Reply, Refusal> {
     let mut counts = Vec::new();
-    // Counting the entries of one account would read those of all accounts.
+    // To count the entries of one account, the entries of all accounts would have to be read.
     if context.account.is_none() {
         for list in List::ALL {
             counts.push(count(context, list)?);
@@ -58,7 +58,7 @@ pub(super) fn show(context: &mut Context<'_>) -> Result<Reply, Refusal> {
         .put(view::section("Addresses of the services", addressees(context)))
         .put(view::section("Latest requests", newest))
         .put(view::section("Accounts", accounts(&merchants)))
-        .put(view::section("Accounts made at run time", made))
+        .put(view::section("Accounts created at run time", made))
         .put(view::section("Test cards", self::cards(&cards)))
         .put(view::section("Addresses that the lookup finds", self::addresses(&addresses)));
     Ok(shown(context, Place::Overview, Place::Overview.title(), content))
@@ -94,7 +94,7 @@ fn accounts(merchants: &Value) -> Html {
             merchant.inner(name).entries().map(|one| one.own_text().into_owned()).collect::<Vec<_>>().join(", ")
         };
         let credentials = if merchant.text("apiKey").is_empty() {
-            Facts::new().quoted("Credentials", "those that it was made with; not shown")
+            Facts::new().quoted("Credentials", "chosen at its creation; not shown")
         } else {
             Facts::new()
                 .fact("apiKey", secret("apiKey"))
@@ -108,7 +108,7 @@ fn accounts(merchants: &Value) -> Html {
             .quoted("Currencies", &joined("currencies"))
             .quoted("Raw card numbers", &merchant.text("rawCards"))
             .quoted("Account updater", &merchant.text("accountUpdater"))
-            .quoted("Requests a minute", &merchant.text("requestsPerMinute"))
+            .quoted("Requests per minute", &merchant.text("requestsPerMinute"))
             .quoted("Terminals", &joined("terminals"))
             .quoted("Applets", &joined("applets"));
         let summary = Html::new().raw("<details>\n<summary>").text(&merchant.text("name")).raw("</summary>\n");
@@ -118,7 +118,7 @@ fn accounts(merchants: &Value) -> Html {
     note.all(accounts)
 }
 
-/// Accounts with their own clock and faults; their credentials were shown to those who made them.
+/// Returns accounts with their own clock and faults. Their credentials were shown only at their creation.
 fn own_accounts(accounts: &Value) -> Html {
     let rows = Shown(accounts).entries().map(|account| {
         let expires = match account.text("expires") {
@@ -132,7 +132,7 @@ fn own_accounts(accounts: &Value) -> Html {
         [view::code(&name), account.time("created"), expires, clock.time("now"), requests]
     });
     let note = view::note(
-        "Each has its own clock and faults. The page Accounts makes and removes them, and so does pg sandbox account.",
+        "Each has its own clock and faults. Create and remove them on the page Accounts, or with pg sandbox account.",
     );
     let heads = &["Name", "Made", "Ends", "Its clock", "What it did"];
     note.put(Table::new("Oldest first", heads).rows(rows).or("There are none."))
@@ -154,7 +154,7 @@ fn cards(cards: &Value) -> Html {
         let words = SCENARIOS.iter().find(|(known, _)| *known == scenario).map_or("", |(_, words)| words);
         [view::code(&scenario), Html::new().raw(words), numbers]
     });
-    let note = view::note("Any other valid card number is approved, with any future expiry and any CV2.");
+    let note = view::note("Any other valid card number is approved, with any future expiry date and any CV2.");
     note.put(
         Table::new("Use the first number of a scenario", &["Scenario", "Result", "Numbers"])
             .rows(rows)

@@ -82,9 +82,9 @@ fn parameters(request: Shown<'_>) -> Html {
     let rest = if left_out == 0 {
         Html::new()
     } else {
-        Html::new().raw("<p class=\"note\">").text(&left_out.to_string()).raw(" more are not kept.</p>\n")
+        Html::new().raw("<p class=\"note\">").text(&left_out.to_string()).raw(" more were not kept.</p>\n")
     };
-    table.or("There were none, or the body was not a form.").put(rest)
+    table.or("There were no parameters, or the body was not a form.").put(rest)
 }
 
 fn answered(context: &Context<'_>, request: Shown<'_>) -> Html {

@@ -85,7 +85,7 @@ impl Place {
         here(context, self.path())
     }
 
-    /// Returns the path of something below it.
+    /// Returns a path below that of the page.
     pub(super) fn below(self, name: &str) -> String {
         const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
         format!("{}/{}", self.path().trim_end_matches('/'), utf8_percent_encode(name, SEGMENT))
@@ -110,8 +110,8 @@ pub(super) fn of_account(path: String, name: &str) -> String {
     format!("{path}?account={name}")
 }
 
-/// Returns a path of an entry, for the account that the present page is about, or else for the entry's own one if it
-/// was created at run time: its clock decides what the page says.
+/// Returns a path of an entry, for the account that the present page is about, or else for the entry's own account if
+/// it was created at run time: that account's clock decides what the page says.
 fn owned(context: &Context<'_>, entry: Shown<'_>, path: String) -> String {
     let owner = entry.text("merchant");
     if context.account.is_some() || owner.is_empty() || context.merchants().by_name(&owner).is_some() {

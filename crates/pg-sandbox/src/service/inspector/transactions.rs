@@ -42,7 +42,7 @@ fn state(payment: Shown<'_>) -> Html {
     badge(tone, &payment.text("transactionStatus"))
 }
 
-/// Possible operations, and up to how much.
+/// Returns the possible operations, and the maximum amount of each.
 fn possible(payment: Shown<'_>) -> Vec<(&'static str, String)> {
     let operations = [("capture", "capturable"), ("cancel", "cancellable"), ("refund", "refundable")];
     let left = operations.into_iter().filter(|(_, member)| payment.count(member) > 0);
@@ -111,13 +111,13 @@ fn why_not(payment: Shown<'_>) -> &'static str {
     if is(&[PaymentKind::ThreeDSecureCheck, PaymentKind::ThreeDsAuthenticatedOnly]) {
         "Nothing: it moved no money."
     } else if is(&[PaymentKind::CancelPreAuth, PaymentKind::Refund]) {
-        "Nothing: it gave back what another transaction took."
+        "Nothing: it gave back the money of another transaction."
     } else if !payment.flag("approved") {
         "Nothing: the bank did not accept it."
     } else if is(&[PaymentKind::PreAuth]) {
-        "Nothing: the reservation is used up, cancelled or over."
+        "Nothing: the reservation is used up, cancelled or expired."
     } else {
-        "Nothing: all of it was refunded."
+        "Nothing: the whole amount was refunded."
     }
 }
 

@@ -14,7 +14,7 @@ use super::{
 pub(super) fn show(context: &mut Context<'_>, problem: Option<(&str, &Form)>) -> Result<Reply, Refusal> {
     let told = calls::get(context, "cards/updater")?;
     let entered = problem.map(|(_, form)| form);
-    let content = view::lead("Answers of the card schemes for a card, from the next batch on. An account that was made at run time has its own answers; all others share theirs.")
+    let content = view::lead("Answers of the card schemes for a card, beginning with the next batch. An account that was created at run time has its own answers; all other accounts share theirs.")
         .put(problem.map(|(problem, _)| view::alert(problem)).unwrap_or_default())
         .put(view::section("Configured answers", list(context, Shown(&told))))
         .put(view::section("Set an answer", telling(context, entered)));
@@ -55,13 +55,13 @@ fn telling(context: &Context<'_>, entered: Option<&Form>) -> Html {
         name: "cardKey",
         label: "Card key",
         value: value("cardKey", ""),
-        hint: "Of any token of the card.",
+        hint: "The key of any token of the card.",
         ..Field::default()
     };
     view::Form::post(&Place::Updater.here(context))
         .field(key)
         .select(Select { name: "response", label: "Answer", options: &options, chosen: value("response", "705") })
-        .button("Tell it")
+        .button("Set the answer")
 }
 
 /// Sets an answer through the control interface.

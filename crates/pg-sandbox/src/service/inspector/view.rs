@@ -42,7 +42,7 @@ pub(super) fn code(text: &str) -> Html {
     if text.is_empty() { Html::new() } else { Html::new().raw("<code>").text(text).raw("</code>") }
 }
 
-/// Returns it in a short form, for tables.
+/// Returns a key in a short form, for tables.
 pub(super) fn key(text: &str) -> Html {
     Html::new().raw("<code class=\"key\">").text(text).raw("</code>")
 }
@@ -52,7 +52,7 @@ pub(super) fn to_copy(text: &str) -> Html {
     Html::new().raw("<code class=\"copy\">").text(text).raw("</code>")
 }
 
-/// Returns a text of a merchant or a customer, which may have another writing direction.
+/// Returns a text from a merchant or a customer, which may have another writing direction.
 pub(super) fn quoted(text: &str) -> Html {
     if text.is_empty() { Html::new() } else { Html::new().raw("<bdi>").text(text).raw("</bdi>") }
 }

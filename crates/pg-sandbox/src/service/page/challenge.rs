@@ -1,5 +1,4 @@
-//! Where a customer authenticates: the page of a simulated card issuer (spec 2 §3.3; A107
-//! and 110).
+//! The page of a simulated card issuer, on which a customer authenticates (spec 2 §3.3; A107 and 110).
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request, StatusCode};
@@ -12,8 +11,8 @@ use crate::records::{Authentication, CHALLENGE_TIME, Payment};
 use crate::{assumed, codes::SandboxErrorCode};
 use authentication::CustomerAnswer;
 
-/// Shows the challenge of an authentication and takes its answer. Once it has ended, every request redirects to the
-/// shop. The key is the only credential of a customer's browser.
+/// Shows the challenge of an authentication and takes its answer. When the challenge has ended, every request redirects
+/// to the shop. The key is the only credential of a customer's browser.
 pub(in super::super) fn challenge(
     context: &mut Context<'_>,
     key: &str,
@@ -87,14 +86,14 @@ fn question(authentication: &Authentication, check: &Payment, again: bool) -> St
     let time = until.split(['T', '+']).nth(1).unwrap_or_default();
     let body = format!(
         "<p class=\"shop\">3-D Secure</p>\n<h1>{QUESTION}</h1>\n{alert}\
-         <p>The bank of a real card would ask its customer for a code here. Choose how it ends.</p>\n\
+         <p>The bank of a real card would ask its customer for a code here. Choose how the challenge ends.</p>\n\
          <dl>{}{}{}{}</dl>\n\
          <form method=\"post\" action=\"{}\">\n\
          <button name=\"outcome\" value=\"authenticate\">Authenticate</button>\n\
          <button class=\"other\" name=\"outcome\" value=\"fail\">Fail the challenge</button>\n\
          <button class=\"other\" name=\"outcome\" value=\"abandon\">Go back without an answer</button>\n\
          </form>\n\
-         <p class=\"note after\">Without an answer it times out at {time} UTC.</p>",
+         <p class=\"note after\">Without an answer, the challenge times out at {time} UTC.</p>",
         row("Shop", &check.merchant),
         row("Amount", &amount),
         row("Card", card),

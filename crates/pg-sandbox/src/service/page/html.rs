@@ -24,7 +24,7 @@ pub(in super::super) fn failure(code: &str, message: &str) -> String {
     page("Error", &body)
 }
 
-/// Returns a whole page of two columns where there is room for them: `bill` on the left, `form` on the right.
+/// Returns a whole page with two columns if there is room: `bill` on the left, `form` on the right.
 pub(super) fn wide_page(title: &str, bill: &str, form: &str) -> String {
     let body = format!("<div class=\"bill\">\n{bill}</div>\n<div class=\"form\">\n{form}</div>");
     framed(title, "<main class=\"wide\">", &body)
@@ -44,7 +44,7 @@ fn framed(title: &str, main: &str, body: &str) -> String {
     )
 }
 
-/// The style of the pages; a content security policy allows it by its hash.
+/// The style of the pages. A content security policy allows it by its hash.
 const STYLE: &str = include_str!("style.css");
 
 /// The banner of every page for customers.

@@ -27,7 +27,7 @@ use crate::codes::SandboxErrorCode;
 use checkout::{Alert, Page};
 use entered::Entered;
 
-/// The cookie with the key of the visit whose form this browser sent.
+/// The cookie with the key of the visit whose form this browser has sent.
 const SENT: &str = "sent";
 
 /// Answers `/pay/…`: a token's page, or one of the final pages for customers of merchants without pages of their own.
@@ -57,8 +57,8 @@ fn find<'a>(context: &mut Context<'a>, token: &str) -> Result<Option<(CheckoutTo
     }))
 }
 
-/// Opening the page counts as a visit, unless the token has ended (A119). A visit redeems the token, so it
-/// leads to `redemption_redirect_url` if there is one (spec 3 §3.1, §6; A120).
+/// Opens the page, which counts as a visit unless the token has ended (A119). A visit redeems the token, so it leads to
+/// `redemption_redirect_url` if there is one (spec 3 §3.1, §6; A120).
 fn visit(context: &mut Context<'_>, token: &str, request: &Request<Bytes>) -> Result<Reply, Refusal> {
     let Some((mut token, merchant)) = find(context, token)? else { return Ok(ended::unknown()) };
     if let Some(end) = token.end(context.now) {
@@ -84,9 +84,9 @@ fn visit(context: &mut Context<'_>, token: &str, request: &Request<Bytes>) -> Re
     Ok(Page { token: &token, visit: &visit.key, entered: &entered, alert: None, faults: &[] }.reply())
 }
 
-/// Returns the page with the result of the form that this browser sent, if it was paid or the bank did not answer, unless the customer
-/// wants to make another payment. Browsers request the page anew when a customer goes back to it, and fill the new form in as the old
-/// one was (A136).
+/// Returns the page with the result of the form that this browser sent, if the form was paid or the bank did not
+/// answer, unless the customer wants to make another payment. When a customer goes back to the page, browsers request
+/// it anew and fill in the new form like the old one (A136).
 fn sent_before(
     context: &mut Context<'_>,
     token: &CheckoutToken,
@@ -116,7 +116,7 @@ fn sent_before(
     })
 }
 
-/// The reply to the form of `visit`, which the browser remembers as sent.
+/// Returns the reply to the form of `visit`, which the browser remembers as sent.
 fn remembered(reply: Reply, token: &CheckoutToken, visit: &str) -> Result<Reply, Refusal> {
     let cookie = format!("{SENT}={visit}; Path=/pay/{}; HttpOnly; SameSite=Lax", token.key);
     let cookie = HeaderValue::try_from(cookie).map_err(|_| Refusal::from(SandboxErrorCode::SANDBOX_FAILURE))?;
@@ -136,7 +136,7 @@ fn new_visit(context: &mut Context<'_>, token: &CheckoutToken) -> Result<Checkou
     Ok(visit)
 }
 
-/// Handles a posted form: it is sent to the bank once, and posting it again shows its result (A136).
+/// Handles a posted form. It is sent to the bank once; posting it again shows its result (A136).
 fn submit(context: &mut Context<'_>, token: &str, request: &Request<Bytes>) -> Result<Reply, Refusal> {
     let Some((mut token, merchant)) = find(context, token)? else { return Ok(ended::unknown()) };
     let form = method::form(context.settings, request)?;
@@ -195,7 +195,7 @@ fn resume(context: &mut Context<'_>, token: &str, visit: &str) -> Result<Reply, 
     settled(context, &token, visit, &entered, outcome)
 }
 
-/// Returns the bank's decision on a form, after a challenge with this result; without an approval there is a new form.
+/// Returns the bank's decision on a form, after a challenge with this result. Without an approval there is a new form.
 fn outcome_of(
     context: &mut Context<'_>,
     token: &CheckoutToken,
@@ -225,7 +225,7 @@ fn settled(
     shown(context, token, &visit.key, entered, &outcome, next.as_deref(), Replay::No)
 }
 
-/// Returns the visit whose form was posted. A form without a key counts as the newest one of the token, so that a
+/// Returns the visit whose form was posted. A form without a key counts as the newest form of the token, so that a
 /// client that sends only the five inputs is charged once too.
 fn visit_of(context: &mut Context<'_>, token: &CheckoutToken, form: &Form) -> Result<Option<CheckoutVisit>, Refusal> {
     let visit = match form.get(checkout::VISIT) {
@@ -238,7 +238,7 @@ fn visit_of(context: &mut Context<'_>, token: &CheckoutToken, form: &Form) -> Re
     Ok(visit.filter(|visit| visit.token == token.key))
 }
 
-/// A customer who has not seen the page sees it first.
+/// Shows the page to a customer who has not seen it yet.
 fn to_page(token: &CheckoutToken) -> Result<Reply, Refusal> {
     see_other(&format!("/pay/{}", token.key))
 }
@@ -281,7 +281,7 @@ enum Replay {
     Yes,
 }
 
-/// Returns the page for the bank's decision on the form of `visit`; after a decline the form again.
+/// Returns the page for the bank's decision on the form of `visit`; after a decline, the form again.
 fn shown(
     context: &mut Context<'_>,
     token: &CheckoutToken,
@@ -303,7 +303,7 @@ fn shown(
         return remembered(paid::reply(context, token, payment)?, token, visit);
     }
     let unanswered = matches!(outcome, FormOutcome::Unanswered { .. });
-    // If the bank did not answer, the page must not tell that a charge has used the token up (A93).
+    // If the bank did not answer, the page must not reveal that a charge has used the token up (A93).
     let unheard = unanswered && token.unheard;
     if let Some(end) = token.end(context.now).filter(|end| !(unheard && *end == TokenEnd::UsedUp)) {
         return Ok(ended::page(token, end));

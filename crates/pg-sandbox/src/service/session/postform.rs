@@ -25,8 +25,8 @@ mod stored;
 use crate::codes::SandboxErrorCode;
 use redirect::Redirect;
 
-/// Answers the card form. The session key is its only credential. With an unknown key no merchant's page is known, and
-/// the browser gets the sandbox's own (A79).
+/// Answers the card form. The session key is its only credential. With an unknown key, no merchant's page is known, and
+/// the browser gets the sandbox's own page (A79).
 pub(in super::super) fn postform(
     context: &mut Context<'_>,
     request: &Request<Bytes>,
@@ -52,7 +52,7 @@ pub(in super::super) fn postform(
     Ok(Reply::see_other(location))
 }
 
-/// Returns the session that a form names and the account that it belongs to.
+/// Returns the session that a form names, and the session's account.
 fn find<'a>(
     context: &mut Context<'a>,
     request: &Request<Bytes>,
@@ -153,7 +153,7 @@ fn process(
     Ok(location)
 }
 
-/// Returns the parameters, with card numbers and CV2s masked that were entered in other fields (A82).
+/// Returns the parameters. Card numbers and CV2s that were entered in other fields are masked (A82).
 fn masked(context: &mut Context<'_>, form: &Form) -> Parameters {
     let sent: Vec<(&str, &str)> = form.iter().collect();
     let shown = card_numbers::masked_form(&sent);

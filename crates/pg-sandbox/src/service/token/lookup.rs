@@ -15,7 +15,7 @@ impl Serve for TokenLookup {
             }
             (Some(key), customer) => {
                 let token = context.records.get_of::<CardToken>(&merchant.name, key)?;
-                // A missing key may be deleted, or belong to another account.
+                // The token of a missing key may have been deleted, or belong to another account.
                 if token.is_none() {
                     context.basis.assume_all([assumed::KEYS_OF_OTHER_ACCOUNTS, assumed::WHAT_THE_TOKEN_LOOKUP_FINDS]);
                 }

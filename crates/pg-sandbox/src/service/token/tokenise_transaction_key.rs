@@ -48,7 +48,7 @@ fn card_of(payment: &Payment) -> Result<&HeldCard, Refusal> {
     card.ok_or_else(|| SandboxErrorCode::TRANSACTION_HAS_NO_CARD.into())
 }
 
-/// Returns the token of this key with another parent, if it holds the card of the payment (A64).
+/// Returns the token with this key and with another parent, if it holds the card of the payment (A64).
 fn with_parent(
     context: &mut Context<'_>,
     merchant: &Merchant,
@@ -114,7 +114,7 @@ fn identifier(context: &Context<'_>, payment: &Payment, card: &HeldCard) -> Resu
     Ok(context.vault.card_identifier(&payment.merchant, number.expose()))
 }
 
-/// Returns the texts of a payment that a token record has; the form has another name for the fixed line.
+/// Returns the texts of a payment that a token record has. The form has another name for the fixed line.
 fn details(recorded: &Details) -> Details {
     let text = |(name, value): (&String, &String)| {
         let name = if name == "customerLandline" { "customerTelephone" } else { name };

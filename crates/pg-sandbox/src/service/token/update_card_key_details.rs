@@ -12,7 +12,7 @@ impl Serve for UpdateCardKeyDetails {
         context.basis.assume(assumed::LIMITS_OF_UPDATECARDKEYDETAILS);
         self.visit(&mut Change(&mut token));
         if token.card.expiry_month.is_empty() || token.card.expiry_year.is_empty() {
-            context.warn("the card has no complete expiry, so it cannot be charged until it gets one");
+            context.warn("the card has no complete expiry date, so it cannot be charged until it gets one");
         }
         context.records.put(&token)?;
         Ok(Acknowledgement::default().with(|record| {
@@ -21,8 +21,8 @@ impl Serve for UpdateCardKeyDetails {
     }
 }
 
-/// Writes every detail that is sent, and removes those sent without a value, the expiry too (spec 1 §4.6 rule 1). A card
-/// number in a text is masked.
+/// Writes every detail that is sent, and removes details that are sent without a value, including the expiry (spec 1
+/// §4.6 rule 1). A card number in a text is masked.
 struct Change<'a>(&'a mut CardToken);
 
 impl ParameterSink for Change<'_> {

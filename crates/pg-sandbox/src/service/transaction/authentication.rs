@@ -1,4 +1,4 @@
-//! The later states of an authentication: the customer's answer, and the single payment (spec 2 §3.3; A106 to A110).
+//! The later states of an authentication: the customer's answer, and the one payment (spec 2 §3.3; A106 to A110).
 
 use super::{
     Context, Refusal, authorise::Attempt, bank::Verdict, card::PayingCard, charge::Charge,
@@ -15,8 +15,8 @@ use crate::{
 /// The parameter with the electronic commerce indicator of a check (spec 2 §2.5; A105 and A106).
 pub(super) const ECI: &str = "bankECIValue";
 
-/// Returns the account's authentication of this key that was opened through a service; that of another one is unknown
-/// (A56 and A107).
+/// Returns the account's authentication with this key, if it was opened through this service. An authentication of
+/// another account or service is unknown (A56 and A107).
 pub(in crate::service) fn find(
     context: &mut Context<'_>,
     merchant: &Merchant,
@@ -40,7 +40,7 @@ fn unknown() -> Refusal {
     Refusal::from(SandboxErrorCode::UNKNOWN_AUTHENTICATION_KEY).assuming(assumed::KEYS_OF_OTHER_ACCOUNTS)
 }
 
-/// The customer's answer to a challenge.
+/// A customer's answer to a challenge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::service) enum CustomerAnswer {
     /// Passes the authentication.
@@ -51,7 +51,7 @@ pub(in crate::service) enum CustomerAnswer {
     Abandon,
 }
 
-/// Records the answer to a challenge that has not ended; an ended one does not change (A110).
+/// Records the answer to a challenge that has not ended. A challenge that has ended does not change (A110).
 pub(in crate::service) fn answer(
     context: &mut Context<'_>,
     authentication: &mut Authentication,
@@ -80,9 +80,9 @@ pub(in crate::service) fn answer(
 /// Pays or reserves the amount of an authentication.
 ///
 /// The card decides, however the authentication ended, since the merchant chose to proceed (spec 2 §3.3). The hosted
-/// page has no such choice: there, a challenge that was not passed is a decline with 907 (A122). Refuses with 961
-/// before the authentication has ended, with 962 if an approval or a decline has used it up, and with 119 if the bank
-/// does not answer (A108).
+/// page has no such choice: a challenge that was not passed is declined with 907 (A122). Refuses with 961 before the
+/// authentication has ended, with 962 if an approval or a decline has used it up, and with 119 if the bank does not
+/// answer (A108).
 pub(in crate::service) fn pay(
     context: &mut Context<'_>,
     merchant: &Merchant,
@@ -125,7 +125,7 @@ pub(in crate::service) fn pay(
     Ok(payment)
 }
 
-/// A payment with the unique reference of its check is found by it too.
+/// The unique reference of a check also finds the payment.
 fn find_by_reference(context: &mut Context<'_>, payment: &Payment) -> Result<(), Refusal> {
     let Some(reference) = &payment.unique_reference else { return Ok(()) };
     let key = UniqueReference::key_of(&payment.merchant, reference);
@@ -141,7 +141,7 @@ pub(super) fn unauthenticated_eci(number: &str) -> &'static str {
     if Scheme::of(number) == Some(Scheme::Mastercard) { "00" } else { "07" }
 }
 
-/// Returns the indicator for a card whose customer was.
+/// Returns the indicator for a card whose customer was authenticated.
 fn authenticated_eci(number: &str) -> &'static str {
     if Scheme::of(number) == Some(Scheme::Mastercard) { "02" } else { "05" }
 }

@@ -67,7 +67,7 @@ impl<'a> Attempt<'a> {
         Self { key: context.keys.record(context.now), merchant, kind, charge, card }
     }
 
-    /// Authorises: drops the session's CV2, and records the transaction as the bank decides.
+    /// Authorises the charge: drops the session's CV2, and records the transaction as the bank decides.
     pub(super) fn put_to_bank(self, context: &mut Context<'_>, verdict: &Verdict) -> Result<Payment, Refusal> {
         if let Some(session) = &self.card.session_key
             && cv2::take(context, session)?
@@ -125,7 +125,7 @@ impl<'a> Attempt<'a> {
     }
 }
 
-/// Returns the customer of the request, otherwise the one whose card it is (A86 and A103).
+/// Returns the customer of the request, otherwise the customer whose card it is (A86 and A103).
 fn customer(context: &mut Context<'_>, given: Option<String>, card: &PayingCard) -> Option<String> {
     if given.is_some() {
         return given;

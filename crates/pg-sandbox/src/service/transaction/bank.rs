@@ -16,7 +16,7 @@ pub(super) enum Verdict {
     Declined(SandboxStatusCode),
     /// No answer: error 119, and nothing is charged.
     Silent,
-    /// Approved, and the answer is lost: also error 119.
+    /// Approved, but the answer is lost: also error 119.
     Unheard,
 }
 
@@ -30,11 +30,11 @@ pub(super) struct Answer {
     pub(super) bank: Vec<(String, String)>,
 }
 
-/// Digits of the bank's numbers. With one more they would be masked like card numbers in displayed replies.
+/// Digits of the bank's numbers. With one more digit they would be masked like card numbers in displayed replies.
 const NUMBER_DIGITS: usize = 11;
 
 impl Verdict {
-    /// Returns the verdict about the card with this number; only a stored card can be past its expiry (A104).
+    /// Returns the bank's decision on the card with this number. Only a stored card can be past its expiry (A104).
     pub(super) fn of(number: &str, past_expiry: bool) -> Self {
         match Scenario::of(number) {
             _ if past_expiry => Self::Declined(SandboxStatusCode::CARD_EXPIRED),
@@ -59,12 +59,12 @@ pub(super) fn listen(context: &mut Context<'_>) -> Result<(), Refusal> {
     }
 }
 
-/// Error 119, which does not say whether the bank has charged (A93).
+/// Returns error 119, which does not say whether the bank has charged (A93).
 pub(super) fn no_response() -> Refusal {
     Refusal::from(ErrorCode::NO_RESPONSE_FROM_BANK).assuming(assumed::NO_RESPONSE_FROM_THE_BANK)
 }
 
-/// Error 119 for a request whose answer from the bank was lost. What it has recorded is kept.
+/// Returns error 119 for a request whose answer from the bank was lost. What the request has recorded is kept.
 pub(in crate::service) fn refuse_unheard(context: &mut Context<'_>) -> Result<(), Refusal> {
     if !context.unheard {
         return Ok(());

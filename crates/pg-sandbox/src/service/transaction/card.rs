@@ -20,11 +20,11 @@ pub(in crate::service) struct PayingCard {
     expiry_month: String,
     /// Four digits.
     expiry_year: String,
-    /// The token that it was stored under.
+    /// The token under which it was stored.
     pub(super) card_key: Option<String>,
-    /// The session that it was posted to.
+    /// The session to which it was posted.
     pub(super) session_key: Option<String>,
-    /// The customer that it was stored for.
+    /// The customer for whom it was stored.
     pub(super) customer_reference: Option<String>,
     /// Card, customer and address texts that were stored with it, by wire name.
     pub(super) details: Details,
@@ -67,7 +67,7 @@ pub(super) fn of_session(
     Ok(PayingCard { session_key: Some(session.key), customer_reference, details, ..card })
 }
 
-/// Returns the card of an enabled token of the account; a customer reference that is given must be the token's (A57,
+/// Returns the card of an enabled token of the account. A customer reference in the request must be the token's (A57,
 /// A58 and A61).
 pub(super) fn of_token(
     context: &mut Context<'_>,
@@ -87,8 +87,8 @@ pub(super) fn of_token(
     Ok(PayingCard { card_key: Some(token.key), customer_reference, details, ..card })
 }
 
-/// Returns a customer reference that a transaction can store: 45 characters (spec 2 §2.3). Longer ones are refused in
-/// requests; an older store may hold one (A04).
+/// Returns a customer reference that a transaction can store: 45 characters (spec 2 §2.3). Requests with a longer
+/// reference are refused, but an older store may contain one (A04).
 fn payable(reference: Option<String>) -> Result<Option<String>, Refusal> {
     match &reference {
         Some(text) if text.chars().count() > 45 => Err(Refusal::from(ErrorCode::INVALID_MERCHANT_REFERENCE)
@@ -124,7 +124,7 @@ impl PayingCard {
         Ok(Self::new(number, &held.expiry_month, &held.expiry_year))
     }
 
-    /// Whether it is past its expiry.
+    /// Whether the card is past its expiry.
     pub(super) fn is_past(&self, now: Timestamp) -> bool {
         expiry::is_past(&self.expiry_month, &self.expiry_year, now)
     }

@@ -18,7 +18,7 @@ use crate::{
 /// The maximum amount of one payment, in minor units (A90).
 pub(in crate::service) const MOST: u64 = 999_999_999_999;
 
-/// An order whose amount, currency and terminal are right.
+/// An order whose amount, currency and terminal are valid.
 pub(in crate::service) struct Charge {
     /// The service that received it.
     pub(in crate::service) service: Service,
@@ -32,12 +32,12 @@ pub(in crate::service) struct Charge {
     pub(in crate::service) customer_reference: Option<String>,
     /// Items, terminal and cardholder, by wire name.
     pub(in crate::service) details: Details,
-    /// What is sent for category code 6012, by wire name.
+    /// The parameters for category code 6012, by wire name.
     pub(in crate::service) recipient: BTreeMap<String, Secret>,
 }
 
 impl Charge {
-    /// Returns the charge of a request, whose order must suit the account (A19, A90 and A91).
+    /// Returns the charge of a request. Its order must fit the account (A19, A90 and A91).
     pub(super) fn of<M: ApiRequest>(
         request: &M,
         order: &Order,

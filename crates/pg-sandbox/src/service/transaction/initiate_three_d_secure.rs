@@ -22,8 +22,8 @@ use crate::{
 
 /// Opens an authentication for a charge on a card, and records the check; nothing is charged.
 ///
-/// `return_to` is the `Location` header for the customer's return. The reply has no authentication if the card's bank
-/// does not answer (A105).
+/// `return_to` is the `Location` header for the customer's return. If the card's bank does not answer, the reply has no
+/// authentication (A105).
 pub(in crate::service) fn open(
     context: &mut Context<'_>,
     merchant: &Merchant,

@@ -50,7 +50,7 @@ fn nothing(form: Option<EmptyLookup>) -> Result<(), Refusal> {
     }
 }
 
-/// The search criteria; all given ones must match.
+/// The search criteria. All criteria that are given must match.
 struct Wanted {
     key: Option<String>,
     reference: Option<String>,

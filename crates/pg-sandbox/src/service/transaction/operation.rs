@@ -13,10 +13,10 @@ use crate::{
     service::unique_reference,
 };
 
-/// The part of the remainder that an operation uses.
+/// The part of the remaining amount that an operation uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::service) enum Portion {
-    /// A request without a value.
+    /// The whole remainder: a request without a value.
     All,
     /// Minor units of the original's currency.
     Part(NonZeroU64),
@@ -31,7 +31,7 @@ impl Portion {
         }
     }
 
-    /// Returns the amount if it does not exceed what is left; more is error 107 (spec 2 §3.2).
+    /// Returns the amount if it does not exceed the remaining amount; more is error 107 (spec 2 §3.2).
     pub(in crate::service) fn of(self, left: u64) -> Result<u64, Refusal> {
         match self {
             Self::All => Ok(left),
@@ -57,7 +57,7 @@ pub(in crate::service) fn find(
     })
 }
 
-/// Returns the account's preauth of this key, of which something is still reserved (A95 and A96).
+/// Returns the account's preauth with this key, which must still reserve an amount (A95 and A96).
 pub(super) fn find_reservation(
     context: &mut Context<'_>,
     merchant: &Merchant,
@@ -117,12 +117,12 @@ pub(in crate::service) fn cancel(
     Ok(amount)
 }
 
-/// Refuses a `currency` that is not the original's, sent to a method that takes the currency from there
+/// Refuses a `currency` that is not the original's, in a request whose method takes the currency from the original
 /// (spec 2 §4.4; A151).
 pub(in crate::service) fn refuse_other_currency(context: &Context<'_>, original: &Payment) -> Result<(), Refusal> {
     match &context.stray_currency {
         Some(currency) if *currency != original.currency => Err(Refusal::from(ErrorCode::CURRENCY_NOT_SUPPORTED)
-            .about("it is not that of the original")
+            .about("it is not the currency of the original")
             .because_of("currency")
             .assuming(assumed::AMOUNTS_THAT_A_METHOD_DOES_NOT_HAVE)),
         _ => Ok(()),
@@ -156,8 +156,8 @@ pub(in crate::service) struct Step {
 
 /// Records an approved operation and its changed original.
 ///
-/// References that the request does not give are copied, except the unique one (A94). The items stay with
-/// the original: a part of its amount need not be any of them. Error 119 when a fault silences the bank.
+/// References that the request does not give are copied, except the unique one (A94). The items are not copied, since a
+/// part of the amount need not be one of the items. Error 119 if a fault prevents the bank from answering.
 pub(in crate::service) fn perform(
     context: &mut Context<'_>,
     original: &Payment,

@@ -23,7 +23,7 @@ impl References {
         Self { merchant: given(merchant), unique: given(unique), customer: given(customer) }
     }
 
-    /// Adds the references that an operation copies from its original: never the unique one (A94).
+    /// Adds the references that an operation copies from its original, but never the unique reference (A94).
     pub(super) fn or_of(self, original: &Payment) -> Self {
         Self {
             merchant: self.merchant.or_else(|| original.merchant_reference.clone()),

@@ -10,7 +10,7 @@ const REFERENCE: &str = "merchantReference";
 const CUSTOMER: &str = "merchantCustomerReference";
 
 impl Serve for UpdateTransaction {
-    /// One valid field is enough: an invalid one beside it is ignored (spec 2 §3.2, §4.4).
+    /// One valid field is enough: an invalid field beside it is ignored (spec 2 §3.2, §4.4).
     fn broken_rules(&self) -> Violations {
         let all = self.check();
         let held = [
@@ -56,7 +56,7 @@ impl Serve for UpdateTransaction {
     }
 }
 
-/// Returns a value that follows the rules of its parameter.
+/// Returns a value if it follows the rules of its parameter.
 fn valid(name: &str, value: Option<String>) -> Option<String> {
     let field = UpdateTransaction::INFO.fields.iter().find(|field| field.wire == name)?;
     value.filter(|value| field.broken_rule(value).is_none())

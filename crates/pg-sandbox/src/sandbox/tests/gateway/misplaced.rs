@@ -103,7 +103,7 @@ fn another_currency_is_refused_where_none_is_sent() {
             assert_eq!(answer.warning.contains("only compared with"), currency == "GBP", "{answer:?}");
             assert_eq!(
                 refused,
-                answer.text("errorMessage").ends_with(": it is not that of the original"),
+                answer.text("errorMessage").ends_with(": it is not the currency of the original"),
                 "{answer:?}"
             );
         }

@@ -39,7 +39,8 @@ pub(super) fn view(payment: &Payment, now: Timestamp) -> Value {
     })
 }
 
-/// Returns the reply of the sandbox's own bank, in full: its numbers are as long as card numbers, but are not.
+/// Returns the reply of the sandbox's own bank, in full. Its numbers are as long as card numbers, but are no card
+/// numbers.
 fn bank(payment: &Payment) -> Value {
     payment.bank.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect()
 }

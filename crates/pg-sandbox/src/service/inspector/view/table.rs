@@ -2,7 +2,7 @@
 
 use super::Html;
 
-/// Heads of columns whose values are compared digit by digit, so that they stand on the right.
+/// The heads of columns that are aligned on the right, since their values are compared digit by digit.
 const NUMBERS: [&str; 3] = ["Amount", "Price", "Quantity"];
 
 /// A table.

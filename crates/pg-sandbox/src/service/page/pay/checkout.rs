@@ -13,7 +13,7 @@ use crate::{
     service::money,
 };
 
-/// The hidden input that says which form was posted.
+/// The hidden input that identifies the posted form.
 pub(super) const VISIT: &str = "visit";
 
 /// The form for a customer, with its texts.
@@ -34,8 +34,9 @@ pub(super) struct Alert {
 }
 
 impl Alert {
-    /// Creates the text for a payment that was not approved, or for none if the bank did not answer. `challenge` is the end of a
-    /// challenge that was not passed (A181). `replay`: the form was posted before, and the bank was not asked again.
+    /// Creates the text for a payment that was not approved, or whose result is unknown because the bank did not
+    /// answer. `challenge` is the end of a challenge that was not passed (A181). `replay` says that the form was posted
+    /// before, and that the bank was not asked again.
     pub(super) fn new(payment: Option<&Payment>, challenge: Option<AuthenticationEnd>, replay: bool) -> Self {
         let (title, declined) = match (challenge, payment.map(|payment| payment.status_code.as_str())) {
             (Some(AuthenticationEnd::Failed), _) => ("Your bank could not confirm that it was you", false),
@@ -56,7 +57,7 @@ impl Alert {
         let rest = if payment.is_none() {
             "It is unknown whether your card was charged. Please ask the shop before you try again."
         } else if replay {
-            "This form was sent before, with this result. Nothing was charged. You can try again here."
+            "This form was already sent, with this result. Nothing was charged. You can try again here."
         } else {
             "Nothing was charged. You can try again, or use another card."
         };
@@ -96,7 +97,7 @@ impl Page<'_> {
         if token.auto_redirect { reply.leading_away() } else { reply }
     }
 
-    /// Returns the alert, which has the focus so that a screen reader reads it first.
+    /// Returns the alert. It has the focus, so that a screen reader reads it first.
     fn alert(&self) -> String {
         match &self.alert {
             None => String::new(),

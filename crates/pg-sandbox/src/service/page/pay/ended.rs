@@ -12,14 +12,15 @@ use crate::{
 /// Returns the page of a token that has expired, or is not valid yet.
 pub(super) fn page(token: &CheckoutToken, end: TokenEnd) -> Reply {
     let (title, text) = match end {
-        // The page must not tell what the bank did not (A93).
+        // The page must not reveal what the bank did not say (A93).
         _ if token.unheard && token.uses == 0 => (
             "This payment link has expired",
-            "Your bank did not answer to the last payment. It is unknown whether your card was charged.",
+            "Your bank did not answer the last payment. It is unknown whether your card was charged.",
         ),
-        // Shown first, whatever ended the token later: a customer who paid must not think that the payment is missing.
+        // Shown first, whatever ended the token later: a customer who has paid must not think that the payment is
+        // missing.
         _ if token.paid && token.uses == 0 => {
-            ("This payment has been made", "The link has expired with it, and nothing more will be charged.")
+            ("This payment has been made", "The link has expired with the payment, and nothing more will be charged.")
         }
         TokenEnd::Cancelled if token.paid => {
             ("This payment link has expired", "The shop has withdrawn it. What was paid here before is not affected.")
@@ -64,11 +65,11 @@ pub(super) fn nothing_to_pay(token: &CheckoutToken) -> Reply {
 /// Returns the page of an unknown token.
 pub(super) fn unknown() -> Reply {
     let title = "This payment link is not known";
-    let body = format!("<h1>{title}</h1>\n<p>It may be incomplete. Please open it from the shop again.</p>");
+    let body = format!("<h1>{title}</h1>\n<p>The link may be incomplete. Please open it from the shop again.</p>");
     Reply::page(StatusCode::NOT_FOUND, html::page(title, &body))
 }
 
-/// Returns the page after an approval. It shows no part of its query, which anyone can write.
+/// Returns the page after an approval. It shows no part of its query, since anyone can write one.
 pub(super) fn success(context: &mut Context<'_>) -> Reply {
     landing(context, "Thank you", "Your payment has been made. You can close this page.")
 }
@@ -78,7 +79,7 @@ pub(super) fn cancelled(context: &mut Context<'_>) -> Reply {
     landing(
         context,
         "Payment cancelled",
-        "You have left the payment page. It charges nothing more, and you can close it.",
+        "You have left the payment page. Nothing more will be charged, and you can close this page.",
     )
 }
 

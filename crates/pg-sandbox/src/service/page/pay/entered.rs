@@ -12,12 +12,12 @@ const LONGEST_NAME: usize = 128;
 
 /// The inputs of the form. Number and CV2 never leave this type for a page.
 pub(super) struct Entered {
-    /// Without the blanks and hyphens between its groups.
+    /// The number, without the blanks and hyphens between its groups.
     number: Secret,
     /// Month and year.
     pub(super) expiry: Expiry,
     cv2: Secret,
-    /// The cardholder's name; what looks like a card number in it is masked.
+    /// The cardholder's name. A part that looks like a card number is masked.
     pub(super) name: String,
 }
 
@@ -44,7 +44,7 @@ impl Entered {
         }
     }
 
-    /// Returns prefilled inputs: the name that the merchant has given.
+    /// Returns prefilled inputs: the name that the merchant has sent.
     pub(super) fn of_customer(user: &Details) -> Self {
         let names = ["first_name", "surname"].iter().filter_map(|name| user.get(*name).map(String::as_str));
         Self {
@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(faults("cardNumber=1&cardExpiryMonth=13&cardExpiryYear=x&cardCV2=12"), all);
         let right = "cardNumber=4000+0000-0000+1000&cardExpiryMonth=5&cardExpiryYear=26&cardCV2=123";
         assert!(faults(right).is_empty());
-        // As copied from a page with no-break spaces between the groups.
+        // As copied from a page with non-breaking spaces between the groups.
         assert!(faults(&right.replace("4000+0000", "4000%C2%A00000%09")).is_empty());
         assert_eq!(faults(&right.replace("Month=5", "Month=4")), ["cardExpiry"]);
         assert_eq!(faults(&right.replace("1000&", "1001&")), ["cardNumber"]);

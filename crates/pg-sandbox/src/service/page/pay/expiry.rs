@@ -1,4 +1,4 @@
-//! The expiry as a customer entered it: in one input, or in one for the month and one for the year (A180).
+//! The expiry as a customer entered it: in one input, or in two for month and year (A180).
 
 use pg_model::format::Format;
 
@@ -14,7 +14,7 @@ const LONGEST_SHOWN: usize = 9;
 
 /// Month and year, as far as they can be read.
 pub(super) struct Expiry {
-    /// The content of the input for both; empty if that was left empty.
+    /// The content of the input for both; empty if the customer left it empty.
     together: String,
     /// Two digits, or the entered text.
     pub(super) month: String,
@@ -23,7 +23,7 @@ pub(super) struct Expiry {
 }
 
 impl Expiry {
-    /// Returns the expiry of a posted form. The visible input takes precedence; the two others count if it is empty.
+    /// Returns the expiry of a posted form. The visible input takes precedence; the other two count if it is empty.
     pub(super) fn of(form: &Form) -> Self {
         let text = |name: &str| form.get(name).unwrap_or_default().trim();
         let together = text(TOGETHER);
@@ -48,7 +48,7 @@ impl Expiry {
         expiry::four_digits(&self.year)
     }
 
-    /// Returns its error as text.
+    /// Returns the error of the expiry as text.
     pub(super) fn fault(&self, now: Timestamp) -> Option<&'static str> {
         let (month, year) = (&self.month, self.full_year());
         let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -60,7 +60,7 @@ impl Expiry {
             ),
             (!Format::Month.admits(month), "Check the month of the expiry date: it is a number from 01 to 12"),
             (expiry::is_past(month, &year, now), "This card has expired"),
-            (expiry::is_far_ahead(&year, now), "Check the year of the expiry date: no card is valid for so long"),
+            (expiry::is_far_ahead(&year, now), "Check the year of the expiry date: no card is valid for that long"),
         ];
         checks.into_iter().find(|(wrong, _)| *wrong).map(|(_, message)| message)
     }

@@ -74,7 +74,7 @@ pub(super) fn html(entered: &Entered, faults: &[FieldMistake]) -> String {
     .concat()
 }
 
-/// Month and year separately, for programs that fill in forms by these names. They are not visible, not read out, and
+/// Inputs for month and year, for programs that fill in forms by these names. They are not visible, not read out, and
 /// not reachable by keyboard (A180).
 fn apart(month: &str, year: &str) -> String {
     let input = |name: &str, label: &str, length: u8, value: &str| {
@@ -93,7 +93,7 @@ fn apart(month: &str, year: &str) -> String {
 }
 
 impl Input {
-    /// The input. The first invalid one has the focus when the page opens.
+    /// The input. The first invalid input has the focus when the page opens.
     fn html(&self, value: &str, faults: &[FieldMistake], picture: &str, hint: &str) -> String {
         let Self { name, label, how, attributes } = self;
         let fault = faults.iter().find(|fault| fault.field == *name);

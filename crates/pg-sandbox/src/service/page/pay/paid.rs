@@ -15,7 +15,7 @@ use crate::{
     service::page_url::PageUrl,
 };
 
-/// The query of a page that is opened to pay once more.
+/// The query of a page that a customer opens to pay once more.
 pub(super) const AGAIN: &str = "again";
 
 /// Returns the answer to a form that was paid.
@@ -45,7 +45,7 @@ fn receipt(context: &mut Context<'_>, token: &CheckoutToken, payment: &Payment, 
     Ok(Reply::page(StatusCode::OK, page(token, payment, next, again)))
 }
 
-/// Redirects to `redemption_redirect_url`, exactly as sent, without a key since nothing was paid.
+/// Redirects to `redemption_redirect_url`, exactly as it was sent, without a key since nothing was paid.
 pub(super) fn on_redemption(address: &str) -> Result<Reply, Refusal> {
     let location = PageUrl::parse(address).and_then(|page| page.with(&[]).ok());
     location.map(Reply::see_other).ok_or_else(|| SandboxErrorCode::SANDBOX_FAILURE.into())

@@ -10,8 +10,8 @@ pub(super) fn expiry(form: &PostForm) -> (&str, &str) {
     (given(form.card_expiry_month.as_ref()).unwrap_or(month), given(form.card_expiry_year.as_ref()).unwrap_or(year))
 }
 
-/// Returns the month in two and the year in four digits, if they are a date that is not past. If both forms of the
-/// expiry are given, they must agree (A81).
+/// Returns the month in two and the year in four digits, if they are a date that is not in the past. If both forms of
+/// the expiry are given, they must agree (A81).
 pub(super) fn valid_expiry(form: &PostForm, now: Timestamp) -> Option<(String, String)> {
     let (month, entered_year) = expiry(form);
     if !Format::Month.admits(month) || !Format::Year.admits(entered_year) {
@@ -29,7 +29,7 @@ pub(super) fn looks_like_a_number(number: &str) -> bool {
     (12..=19).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns the number in its returned form; a value that is not a card number may be secret (A82).
+/// Returns the number in the form in which it is returned. A value that is not a card number may be secret (A82).
 pub(super) fn masked_number(number: &str) -> String {
     if looks_like_a_number(number) { mask::card_number(number) } else { "*".repeat(number.chars().count()) }
 }

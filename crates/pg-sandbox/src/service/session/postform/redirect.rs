@@ -26,8 +26,8 @@ pub(super) struct Redirect<'a> {
 }
 
 impl<'a> Redirect<'a> {
-    /// For an account, in the encoding of the request's path. The form's name is returned if it is valid; a card number
-    /// in it is masked, since this part of the URL is not encrypted.
+    /// Creates a writer for an account, in the encoding of the request's path. The form's name is returned if it is
+    /// valid; a card number in it is masked, since this part of the URL is not encrypted.
     pub(super) fn new(merchant: &'a Merchant, encoding: Encoding, form: Option<&Form>) -> Self {
         let given = |name| form.and_then(|form| form.given(name));
         let form_id = given("formId").filter(|id| is_form_id(id));
@@ -63,7 +63,7 @@ impl<'a> Redirect<'a> {
     }
 }
 
-/// `data` and `iv` for a text (A30 to A33).
+/// Returns `data` and `iv` for a text (A30 to A33).
 fn encrypted(
     api_key: &Secret,
     dialect: &Dialect,
@@ -76,7 +76,7 @@ fn encrypted(
     Ok((data, iv))
 }
 
-/// The account's key gives no AES key, or the URL no header; both are checked before.
+/// The account's key does not give an AES key, or the URL does not fit a header. Both were checked earlier.
 fn failure() -> Refusal {
     SandboxErrorCode::SANDBOX_FAILURE.into()
 }
@@ -85,14 +85,14 @@ fn is_form_id(id: &str) -> bool {
     PostForm::INFO.field("formId").is_some_and(|field| field.broken_rule(id).is_none())
 }
 
-/// 16 random bytes in hexadecimal digits, where a dialect has it so (A31).
+/// Returns 16 random bytes in hexadecimal digits, for a dialect that requires this form (A31).
 fn hexadecimal_iv(dice: &mut dyn RandomSource) -> String {
     let mut bytes = [0_u8; 16];
     dice.fill(&mut bytes);
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// 16 random letters and digits (A31).
+/// Returns 16 random letters and digits (A31).
 fn fresh_iv(dice: &mut dyn RandomSource) -> String {
     const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     let mut iv = String::with_capacity(16);

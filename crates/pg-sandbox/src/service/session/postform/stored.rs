@@ -9,10 +9,10 @@ use crate::{
     records::{Details, HeldCard, Session},
 };
 
-/// Texts of the card, which are replaced together with it.
+/// Texts of the card, which are replaced together with the card.
 const OF_THE_CARD: [&str; 2] = ["cardholderName", "cardDescription"];
 
-/// Returns the collected inputs of the session with those of a form: a name keeps its place and gets its newest value.
+/// Returns the collected inputs of the session with those of a form. A name keeps its place and gets its newest value.
 pub(super) fn collected(session: &Session, form: &PostForm) -> Vec<(String, String)> {
     let number = card_numbers::digits(form.card_number.expose());
     // An earlier post may contain the number in an input that was unknown then.
@@ -27,7 +27,7 @@ pub(super) fn collected(session: &Session, form: &PostForm) -> Vec<(String, Stri
     all
 }
 
-/// Stores a valid form: its card replaces an earlier one, and other texts are added to earlier ones. The CV2 is not
+/// Stores a valid form. Its card replaces an earlier card, and other texts are added to earlier texts. The CV2 is not
 /// stored.
 pub(super) fn store(
     context: &mut Context<'_>,

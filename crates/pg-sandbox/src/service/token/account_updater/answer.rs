@@ -54,7 +54,8 @@ fn one_month_later(month: &str, year: &str, now: Timestamp) -> (String, String) 
     (format!("{month:02}"), format!("{year:04}"))
 }
 
-/// Returns a new number: of the pair, each gets the other's; any other card gets the next valid number of its bank.
+/// Returns a new number: each card of the pair gets the other's number; any other card gets the next valid number of
+/// its bank.
 fn other_number(number: &str) -> String {
     let wanted = match Scenario::of(number) {
         Scenario::Updater700A => Scenario::Updater700B,
@@ -92,7 +93,7 @@ fn of_other_scheme(number: &str) -> String {
 fn with_check_digit(digits: &[u8]) -> String {
     let start: String = digits.iter().map(|&digit| char::from(digit)).collect();
     let candidates = (0..10).map(|digit| format!("{start}{digit}"));
-    // Exactly one of ten digits is right.
+    // Exactly one of ten digits is the valid check digit.
     candidates.into_iter().find(|number| cards::luhn_valid(number)).unwrap_or(start)
 }
 

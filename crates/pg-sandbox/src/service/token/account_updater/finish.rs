@@ -18,10 +18,10 @@ use crate::{
     vault::NotOurs,
 };
 
-/// Batches that are read at a time.
+/// The number of batches that are read at a time.
 const AT_ONCE: u32 = 16;
 
-/// Processes every due batch, as of its due time: it makes no difference when this runs.
+/// Processes every due batch as of its due time, so it makes no difference when this function runs.
 pub(in crate::service) fn finish_batches(context: &mut Context<'_>) -> Result<(), StoreError> {
     loop {
         let due = context.find_due::<Batch>(AT_ONCE, Batch::DUE, context.now)?;
@@ -72,8 +72,8 @@ fn answers(context: &mut Context<'_>) -> Result<HashMap<String, String>, StoreEr
     Ok(told.into_iter().map(|answer| (answer.key().to_owned(), answer.response)).collect())
 }
 
-/// Returns the answer for a token's card, and the new token that comes with it. A token that was deleted meanwhile has
-/// no card.
+/// Returns the answer for a token's card, and the new token that comes with the answer. A token that was deleted
+/// meanwhile has no card.
 fn ask(
     context: &mut Context<'_>,
     token: Option<CardToken>,
@@ -96,7 +96,8 @@ fn ask(
     Ok((response, new))
 }
 
-/// Creates a token with the new card and everything else from the old token, which does not change (A59 and A74).
+/// Creates a token with the new card and everything else from the old token. The old token does not change (A59 and
+/// A74).
 fn renewed(context: &mut Context<'_>, old: &CardToken, card: &NewCard, at: Timestamp) -> CardToken {
     let key = context.keys.card(at);
     let expiry = (card.expiry_month.as_str(), card.expiry_year.as_str());
@@ -132,7 +133,7 @@ fn shown_of(token: &CardToken) -> NewToken {
     }
 }
 
-/// One callback, in the encoding of the request (spec 1 §6).
+/// Schedules one callback, in the encoding of the request (spec 1 §6).
 fn call_back(context: &mut Context<'_>, batch: &Batch, cards: &BatchCards) -> Result<(), StoreError> {
     let Some(url) = &batch.callback_url else { return Ok(()) };
     let content_type = match batch.encoding() {

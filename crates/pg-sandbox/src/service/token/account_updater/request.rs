@@ -65,14 +65,14 @@ impl Serve for RequestAccountUpdater {
             return Err(refusal);
         }
         context.basis.assume(assumed::ACCOUNT_UPDATER_REQUESTS_THAT_ARE_REFUSED);
-        context.warn("no batch was made: a card key occurs twice, or two card keys hold the same card");
+        context.warn("no batch was created: a card key occurs twice, or two card keys hold the same card");
         Ok(BatchRequested::default().with(|record| {
             record.result = ResultCode::ERROR;
         }))
     }
 }
 
-/// Returns one entry for each card key. Every key must have a token, and no two the same card (A70).
+/// Returns one entry for each card key. Every key must have a token, and no two keys the same card (A70).
 fn entries(context: &mut Context<'_>, merchant: &Merchant, keys: &[CardKey]) -> Result<Vec<BatchEntry>, Refusal> {
     let keys: Vec<&str> = keys.iter().map(|key| key.as_str().trim()).collect();
     if keys.iter().any(|key| key.is_empty()) {

@@ -128,7 +128,7 @@ fn a_failed_challenge_is_a_decline_and_the_customer_can_try_again() {
         // The form that follows is a new one; the first one stays used.
         let again = shop.sandbox.handle(shop.at, request(Method::POST, &page, first));
         let again = text(&again).1;
-        assert!(again.contains("This form was sent before") && again.contains(words), "{again}");
+        assert!(again.contains("This form was already sent") && again.contains(words), "{again}");
         let next = html.split("name=\"visit\" value=\"").nth(1).unwrap()[..32].to_owned();
         let second = shop.sandbox.handle(shop.at, request(Method::POST, &page, form(&next, CHALLENGE)));
         let back = location(&press(&mut shop, &challenged(&second), "authenticate")).to_owned();
