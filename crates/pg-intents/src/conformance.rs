@@ -30,7 +30,7 @@ pub use rewriting::check_rewriting;
 const HOUR: Duration = Duration::from_secs(3600);
 const OVER: Duration = Duration::ZERO;
 
-/// Checks a store. `run` separates the rows of this run from those of other runs in the same database.
+/// Checks a store. `run` distinguishes the rows of this run from those of other runs in the same database.
 ///
 /// # Panics
 /// If the store breaks a promise; the message says which.
@@ -435,7 +435,7 @@ trait ReadAt {
 }
 
 impl ReadAt for IntentRow {
-    /// Returns the same row, as if read at another time.
+    /// Returns the same row as if it were read at another time.
     fn at(self, read_at: i64) -> Self {
         Self { read_at, ..self }
     }

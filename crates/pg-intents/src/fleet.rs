@@ -62,7 +62,7 @@ struct Inner<S, T> {
     owner: String,
     /// The references that this process is working on.
     busy: Mutex<HashSet<String>>,
-    /// An intent of this process has ended.
+    /// Notifies when an intent of this process has ended.
     ended: Notify,
     stopping: AtomicBool,
     stop: Notify,
@@ -102,8 +102,8 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         })))
     }
 
-    /// Charges once, over all processes. The first call under a `uniqueMerchantReference` begins the payment. Every other call, on
-    /// any server and at any time, joins it and gets its outcome.
+    /// Charges once, across all processes. The first call under a `uniqueMerchantReference` begins the payment. Every
+    /// other call, on any server and at any time, joins it and gets its outcome.
     ///
     /// The intent is stored before the request is sent, and its outcome before it is returned. If this process dies, or this future
     /// is dropped, another worker continues: it looks the payment up, and sends it again only if the payment holds no card data (it
@@ -119,9 +119,9 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         done(self.settle::<Charge<P>>(terms, payment).await?)
     }
 
-    /// Pays with 3-D Secure once, over all processes, up to the step that needs the customer. Then redirect the customer to the
-    /// page, and call [`event`](Self::event) on any server when they return. Meanwhile the payment waits in its row; no process
-    /// holds it.
+    /// Pays with 3-D Secure once, across all processes, up to the step that needs the customer. Then redirect the
+    /// customer to the page, and call [`event`](Self::event) on any server when they return. Meanwhile the payment
+    /// waits in its row, and no process holds it.
     ///
     /// # Errors
     /// As [`charge`](Self::charge).
@@ -139,8 +139,8 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         self.settle::<ThreeDSecure>(Terms { request: None, ..terms }, secured).await
     }
 
-    /// Opens a checkout under a name of yours once, over all processes. Then redirect the customer to the page, and call
-    /// [`event`](Self::event) on any server for each callback and return.
+    /// Opens a checkout under a name of yours once, across all processes. Then redirect the customer to the page, and
+    /// call [`event`](Self::event) on any server for each callback and return.
     ///
     /// # Errors
     /// As [`charge`](Self::charge); [`FleetError::Checkout`] if the request states no amount.
@@ -150,10 +150,10 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         self.settle::<Checkout>(terms, request).await
     }
 
-    /// Captures, cancels or refunds under a name of yours once, over all processes. The request is sent again only if it was
-    /// certainly not sent; otherwise it ends as unknown.
+    /// Captures, cancels or refunds under a name of yours once, across all processes. The request is sent again only if
+    /// it was certainly not sent; otherwise the operation ends as unknown.
     ///
-    /// A payment is no operation:
+    /// A payment is not an operation:
     ///
     /// ```compile_fail,E0277
     /// # use pg_hyper::proto::model::AuthCardKey;
@@ -189,7 +189,8 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         }
     }
 
-    /// Stores a payment for any worker to charge, and returns once it is stored. It must hold no card data.
+    /// Stores a payment that any worker may charge, and returns when it is stored. The payment must contain no card
+    /// data.
     ///
     /// # Errors
     /// As [`charge`](Self::charge); a payment with card data is [`FleetError::Store`] with [`StoreError::Unreadable`].
@@ -223,7 +224,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         }
     }
 
-    /// Returns the client. Its calls keep to the limits that all processes share.
+    /// Returns the client. Its calls obey the limits that all processes share.
     pub fn client(&self) -> &Client<T> {
         &self.0.client
     }
@@ -252,9 +253,9 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         self.0.stop.notify_waiters();
     }
 
-    /// Lets all workers send again, once the credentials are correct. Other processes notice within a poll, and clients that
-    /// were refused themselves need [`Client::resume_sending`](pg_hyper::Client::resume_sending) or a restart with the new
-    /// credentials. Also lets this process send again after [`FleetError::Unanswered`].
+    /// Lets all workers send again. Call it when the credentials are correct. Other processes notice within a poll, and
+    /// clients that were refused themselves need [`Client::resume_sending`](pg_hyper::Client::resume_sending) or a
+    /// restart with the new credentials. It also lets this process send again after [`FleetError::Unanswered`].
     ///
     /// # Errors
     /// If the store does not answer.
@@ -313,13 +314,13 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         clock.sleep_until(clock.now().after(pause)).await;
     }
 
-    /// Returns the pause between two attempts to reach the store.
+    /// Returns the delay between two attempts to reach the store.
     fn pause(&self) -> Duration {
         self.0.plan.poll.min(Duration::from_secs(1))
     }
 }
 
-/// Returns the payment if another process can send it.
+/// Checks that another process can send the payment.
 fn storable(terms: &Terms) -> Result<(), FleetError> {
     match terms.request {
         Some(_) => Ok(()),

@@ -27,10 +27,11 @@ pub enum FleetError {
     /// sent and nothing was stored.
     #[error(transparent)]
     Misuse(#[from] Misuse),
-    /// The checkout request is unsuitable: it states no amount, for example. Nothing was sent and nothing was stored.
+    /// The checkout request is unsuitable, for example because it states no amount. Nothing was sent and nothing was
+    /// stored.
     #[error("{0}")]
     Checkout(String),
-    /// No payment under this reference takes events: none was begun, or too many events wait already.
+    /// No payment under this reference takes events: none was begun, or too many events already wait.
     #[error("{reference}: no payment takes events under this reference")]
     NotWaiting {
         /// The reference.
@@ -38,8 +39,7 @@ pub enum FleetError {
     },
     /// Another payment was begun under this reference. This one was not sent.
     #[error(
-        "{reference}: another payment was begun under this uniqueMerchantReference ({found}): nothing was sent; a reference \
-         belongs to one payment, for ever"
+        "{reference}: another payment was begun under this uniqueMerchantReference ({found}): nothing was sent; a reference always belongs to one payment"
     )]
     OtherPayment {
         /// The reference.
@@ -47,18 +47,20 @@ pub enum FleetError {
         /// The payment that was begun under it.
         found: String,
     },
-    /// The store did not respond within the caller's patience. Nothing is sent without it. The payment may have been stored: then
-    /// the fleet continues it when the store is back. Charge again under the same reference to learn its outcome.
+    /// The store did not respond within the plan's patience. Nothing is sent without the store. If the payment was
+    /// stored, the fleet continues it when the store is reachable again. Charge again under the same reference to learn
+    /// its outcome.
     #[error("nothing is sent without the store of intents; ask again under the same reference: {0}")]
     Store(#[from] StoreError),
-    /// Another worker has the payment and has not finished it within the caller's patience. Charge again under the same reference
-    /// to keep waiting; the outbox also delivers the outcome.
+    /// Another worker has the payment, and has not finished it within the plan's patience. Charge again under the same
+    /// reference to keep waiting; the outbox also delivers the outcome.
     #[error("{reference}: the fleet continues the payment; ask again under the same reference")]
     Pending {
         /// The reference.
         reference: String,
     },
-    /// An operator has parked the payment before it had an outcome. (One that workers failed on too often is unknown.)
+    /// An operator has parked the payment before it had an outcome. (A payment on which workers failed too often is
+    /// unknown.)
     #[error("{reference}: the payment is parked: its row has the history, and Directive::Reconcile continues it")]
     Parked {
         /// The reference.
@@ -72,8 +74,8 @@ pub enum FleetError {
         /// Why.
         why: ResumeError,
     },
-    /// The service has refused the credentials, to this process or to another one of the fleet. Nothing is sent, so that the address
-    /// is not locked out, until [`Fleet::resume_sending`](crate::Fleet::resume_sending).
+    /// The service has refused the credentials of this process or of another process of the fleet. Nothing is sent, so
+    /// that the address is not locked out, until [`Fleet::resume_sending`](crate::Fleet::resume_sending).
     #[error("nothing is sent for this account by any worker: {0}; correct the credentials, then resume sending")]
     Stopped(String),
     /// Too many requests of this process had no readable reply before the service ever accepted its credentials. This process sends
@@ -81,8 +83,8 @@ pub enum FleetError {
     /// [`Fleet::resume_sending`](crate::Fleet::resume_sending) in this process. Other workers continue.
     #[error("nothing is sent for this account by this process: {0}")]
     Unanswered(String),
-    /// The fleet shuts down. The payment was not begun, or its lease was handed over.
-    #[error("{reference}: this worker shuts down; ask again under the same reference")]
+    /// The fleet is shutting down. The payment was not begun, or its lease was handed over.
+    #[error("{reference}: this worker is shutting down; ask again under the same reference")]
     ShuttingDown {
         /// The reference.
         reference: String,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Separates the kind of a sealed row from the fingerprint of the key that it was begun with.
+/// Separates the kind of a sealed row from the fingerprint of the key with which it was begun.
 pub(crate) const SEALED: &str = " sealed:";
 
 /// The key of an intent: the account, as saved machines name it, and the reference under which the service accepts one payment.
@@ -10,7 +10,7 @@ pub(crate) const SEALED: &str = " sealed:";
 pub struct IntentKey {
     /// Identity and base address of the account. It is not secret.
     pub account: String,
-    /// The `uniqueMerchantReference`, or the name that its owner gave it.
+    /// The `uniqueMerchantReference`, or the name that its owner chose.
     pub reference: String,
 }
 
@@ -47,13 +47,13 @@ pub struct NewIntent {
     pub kind: String,
     /// A digest that shows whether a second call under the same reference is the same payment.
     pub digest: String,
-    /// The payment, if it holds nothing that may not be stored: then any worker can send it again.
+    /// The payment, if it contains no data that must not be stored. Then any worker can send it again.
     pub request: Option<String>,
     /// The machine's saved state.
     pub state: String,
     /// The version of that state.
     pub version: i32,
-    /// Its first owner; without one, a worker claims it.
+    /// Its first owner; without an owner, a worker claims the intent.
     pub owner: Option<String>,
     /// How long the first owner's lease lasts.
     pub lease: Duration,
@@ -72,9 +72,9 @@ pub struct IntentRow {
     pub request: Option<String>,
     /// The machine's saved state.
     pub state: String,
-    /// The version of that state: the newest that a worker which claimed it can have written.
+    /// The version of that state: the newest version that a worker that has claimed the intent may have written.
     pub version: i32,
-    /// While the machine waits: for what, as JSON. For example, for a customer at a page.
+    /// What the machine waits for, as JSON, while it waits: for example, for a customer at a page.
     pub asks: Option<String>,
     /// The number of events that were delivered for it.
     pub inbox: i32,
@@ -82,25 +82,26 @@ pub struct IntentRow {
     pub status: IntentStatus,
     /// Counts its claims.
     pub fence: i64,
-    /// Its owner: the worker that works on it.
+    /// Its owner: the worker that works on the intent.
     pub owner: Option<String>,
-    /// The end of its owner's lease, or without an owner its next wake. From then on any worker may claim it.
+    /// The end of its owner's lease, or without an owner its next wake. After that, any worker may claim the intent.
     pub due: i64,
-    /// The number of claims since a worker last finished its work on it: how often workers failed on it.
+    /// The number of claims since a worker last finished its work on the intent: how often workers failed.
     pub claims: i32,
-    /// The number of the plan's lookups since it ended as unknown. Lookups because of events do not count.
+    /// The number of the plan's lookups since the intent ended as unknown. Lookups because of events do not count.
     pub lookups: i32,
     /// Its outcome, as JSON.
     pub outcome: Option<String>,
-    /// Counts its outcomes: an unknown one may be followed by another.
+    /// Counts its outcomes: an unknown outcome may be followed by another one.
     pub event: i32,
     /// The last outcome that the application has acknowledged.
     pub told: i32,
-    /// When it was begun.
+    /// When the intent was begun.
     pub created: i64,
-    /// When it was changed last.
+    /// When it was last changed.
     pub changed: i64,
-    /// A line for each claim and each end, the latest last: time, owner, fencing number, what. The oldest are dropped.
+    /// A line for each claim and each end, the latest last: time, owner, fencing number, what happened. The oldest
+    /// lines are dropped.
     pub history: String,
     /// The time at which it was read.
     pub read_at: i64,
@@ -115,11 +116,12 @@ pub struct IntentEnd {
     pub state: String,
     /// Its outcome, as JSON.
     pub outcome: String,
-    /// For an unknown intent, when the plan looks it up next; `None` for never. A lookup that is planned already keeps its time.
+    /// For an unknown intent, when the plan looks it up next; `None` for never. A lookup that is already planned keeps
+    /// its time.
     pub wake: Option<Duration>,
     /// For an unknown intent, the number of the last event that the machine took.
     pub heard: i32,
-    /// For an unknown or parked intent, how long events do not make it due. They wait meanwhile.
+    /// For an unknown or parked intent, how long events do not make it due. Events wait meanwhile.
     pub quiet: Duration,
 }
 
@@ -137,7 +139,7 @@ pub struct IntentKind {
 pub struct IntentRest {
     /// The machine's saved state.
     pub state: String,
-    /// What it waits for, as JSON.
+    /// What the machine waits for, as JSON.
     pub asks: String,
     /// The number of the last event that the machine took.
     pub heard: i32,
@@ -186,14 +188,14 @@ impl IntentStatus {
 }
 
 impl IntentRow {
-    /// Returns the right to work on it, for the owner of the row.
+    /// Returns the right to work on the intent, for the owner of the row.
     #[must_use]
     pub fn hold(&self) -> Option<IntentLease> {
         Some(IntentLease { key: self.key.clone(), owner: self.owner.clone()?, fence: self.fence })
     }
 
-    /// Returns the fingerprint of the key that the row was begun with, if its texts are sealed and were not opened: see
-    /// `SealedStore`.
+    /// Returns the fingerprint of the key with which the row was begun, if its texts are sealed and were not opened:
+    /// see `SealedStore`.
     #[must_use]
     pub fn sealed_with(&self) -> Option<&str> {
         self.kind.split_once(SEALED).map(|(_, fingerprint)| fingerprint)

@@ -1,8 +1,8 @@
 //! Payments that survive the crash of a server: any other server can finish them.
 //!
-//! What this crate is: a store for the machines of [`pg_hyper`], one row an intent, and a [`Fleet`] of workers over it. Any server
-//! can finish a payment that another one has begun. Two servers that charge under one reference make one payment, and both get its
-//! outcome.
+//! What this crate is: a store for the machines of [`pg_hyper`], with one row per intent, and a [`Fleet`] of workers
+//! over it. Any server can finish a payment that another server has begun. Two servers that charge under one reference
+//! make one payment, and both get its outcome.
 //!
 //! What it is not: a general queue or workflow engine. It has no consensus of its own: the database decides which worker has which
 //! intent.
@@ -15,7 +15,7 @@
 //! # async fn pay(account: Account) -> Result<(), Box<dyn std::error::Error>> {
 //! let store = Arc::new(SqliteStore::open("intents.sqlite")?);
 //! let fleet = Fleet::new(Client::new(account)?, store, FleetPlan::new("shop-1")).await?;
-//! // In every process: picks up what others have left behind.
+//! // In every process: picks up the payments that other processes have abandoned.
 //! let worker = fleet.clone();
 //! tokio::spawn(async move { worker.run().await });
 //!
@@ -29,8 +29,8 @@
 //! # }
 //! ```
 //!
-//! Card numbers, CV2, passwords, API keys and SHA keys are never stored. Only the process that was given card data sends a payment
-//! with it; other workers look that payment up.
+//! Card numbers, CV2, passwords, API keys and SHA keys are never stored. Only the process that got the card data sends
+//! a payment with it; other workers look that payment up.
 //!
 //! # Features
 //!

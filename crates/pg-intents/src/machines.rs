@@ -1,5 +1,5 @@
-//! The specifics of each machine: how it is created, resumed and given events, and how its outcome is stored.
-//! Everything else is the same for all machines, and in [`fleet`](crate::fleet).
+//! The specifics of each machine: how it is created and resumed, how it takes events, and how its outcome is stored.
+//! Everything else is the same for all machines, and is in [`fleet`](crate::fleet).
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(crate) use checkout::HostedCheckout;
 pub(crate) use operation::Operation;
 pub(crate) use three_d_secure::{Secured, SecuredPayment};
 
-/// The version of the states that this program writes, and the newest that it reads.
+/// The version of the states that this program writes, and the newest version that it reads.
 pub(crate) const VERSION: i32 = 1;
 
 /// The shared parts from which the workers of a fleet create machines.
@@ -37,18 +37,19 @@ pub(crate) struct Bounds {
 pub(crate) trait StoredMachine:
     Machine<Input: Send, Demand: Send, Outcome: Send> + Sized + Send + 'static
 {
-    /// The request from which the machine is created; only the process that began it may hold card data.
+    /// The request from which the machine is created. Only in the process that began the payment may it contain card
+    /// data.
     type Request: Clone + Send + Sync + 'static;
-    /// Whether an unknown end is looked up again.
+    /// Whether an unknown payment is looked up again.
     const LOOKS_UP: bool;
-    /// Whether it takes events, which may reach any server while this one works.
+    /// Whether the machine takes events, which may reach any server while this server works.
     const HEARS: bool;
 
     fn kind() -> String;
 
     fn new(account: Arc<Account>, request: Self::Request, bounds: &Bounds) -> Result<Self, FleetError>;
 
-    /// `ended`: whether it has ended as unknown before.
+    /// `ended` says whether the machine has ended as unknown before.
     fn resume(
         saved: &SavedState,
         account: Arc<Account>,
@@ -81,7 +82,7 @@ impl<P: Payment> StoredMachine for Charge<P> {
         Ok(Self::new(account, payment, bounds.charge)?)
     }
 
-    /// Once it has ended as unknown, only lookups follow.
+    /// After it has ended as unknown, only lookups follow.
     fn resume(
         saved: &SavedState,
         account: Arc<Account>,
@@ -150,12 +151,13 @@ pub(crate) fn kinds() -> Vec<IntentKind> {
     all.map(|name| IntentKind { name, version: VERSION }).collect()
 }
 
-/// Whether the reference of an intent of this kind is the `uniqueMerchantReference` of a payment, not a name of its owner's.
+/// Whether the reference of an intent of this kind is the `uniqueMerchantReference` of a payment, not a name that its
+/// owner chose.
 pub(crate) fn pays_under_its_reference(kind: &str) -> bool {
     kind.starts_with("charge ") || kind == SecuredPayment::kind()
 }
 
-/// The stored form of a payment before it is begun.
+/// The stored form of a payment before the payment is begun.
 pub(crate) fn terms<M: StoredMachine>(account: &str, reference: &str, request: &impl ApiRequest) -> Terms {
     Terms::of(account, reference, M::kind(), request)
 }

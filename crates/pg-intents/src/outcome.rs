@@ -28,26 +28,26 @@ pub enum PaymentOutcome {
     Approved(Box<Transaction>),
     /// The bank declined it. Nothing was charged, and the reference is used up.
     Declined(Box<Transaction>),
-    /// The service refused it and nothing was charged, as far as [`Refused::scope`] reaches.
+    /// The service refused it, and nothing was charged, within the limits of [`Refused::scope`].
     Refused(Box<Refused>),
-    /// It was certainly not sent: nothing was charged and nothing ever will be.
+    /// The payment was certainly not sent: nothing was charged and nothing ever will be.
     NotSent,
     /// Paid, or reserved, on the hosted page: once.
     PaidOnPage {
         /// The transaction.
         trans_key: String,
     },
-    /// It ended before a payment was requested: nothing was charged and nothing ever will be. The customer was not authenticated or
-    /// did not pay in time, for example.
+    /// It ended before a payment was requested: nothing was charged and nothing ever will be. For example, the customer
+    /// was not authenticated, or did not pay in time.
     NotPaid {
         /// Why.
         why: String,
     },
-    /// It is unknown whether the payment was charged. Workers look it up again, and the outbox delivers a later outcome.
+    /// Whether the payment was charged is unknown. Workers look it up again, and the outbox delivers a later outcome.
     Unknown {
-        /// The lookup that can settle it: the machine's own. For a payment it is by `uniqueMerchantReference`, for a checkout by the
-        /// transaction that may be its payment or by `trans_reference`. Without such a reference, and for an operation without its own
-        /// `uniqueMerchantReference`, the operator of the service has to be asked.
+        /// The lookup that can settle the payment, as the machine names it: for a payment by `uniqueMerchantReference`,
+        /// for a checkout by the transaction that may be its payment or by `trans_reference`. Without such a reference,
+        /// and for an operation without its own `uniqueMerchantReference`, ask the operator of the service.
         reconcile: Reconcile,
         /// Why it is unknown.
         why: String,
@@ -78,13 +78,14 @@ enum Stored {
     },
     Unknown {
         why: String,
-        /// Missing if the intent was parked before its machine had an outcome, or if an earlier version wrote it.
+        /// Missing if the intent was parked before its machine had an outcome, or if an earlier version wrote the
+        /// outcome.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reconcile: Option<StoredReconcile>,
     },
 }
 
-/// The lookup that a machine names at an unknown end.
+/// The lookup that a machine names when it ends as unknown.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum StoredReconcile {
@@ -175,7 +176,7 @@ impl PaymentOutcome {
         serde_json::json!({ "outcome": "unknown", "why": why }).to_string()
     }
 
-    /// Reads the stored form. `unique`: the `uniqueMerchantReference` that the intent pays under.
+    /// Reads the stored form. `unique` is the `uniqueMerchantReference` under which the intent pays.
     pub(crate) fn read(text: &str, unique: Option<&str>, dialect: &Dialect) -> Result<Self, StoreError> {
         let unreadable = |what: &dyn std::fmt::Display| StoreError::Unreadable(format!("its outcome: {what}"));
         let stored = serde_json::from_str(text).map_err(|error| unreadable(&error))?;
@@ -260,7 +261,7 @@ impl Stored {
             Reconcile::Transaction(lookup) => pairs(lookup).map(StoredReconcile::Transaction),
             Reconcile::Enterprise(lookup) => pairs(lookup).map(StoredReconcile::Enterprise),
             Reconcile::AskOperator => Some(StoredReconcile::AskOperator),
-            // Of a later version of the machine.
+            // An outcome of a later version of the machine.
             _ => None,
         };
         Self::Unknown { why: mask::text(&why.to_string()), reconcile }

@@ -34,7 +34,7 @@ pub const POSTGRES_MIGRATIONS: &[&str] = &[
 const MIGRATION_LOCK: i64 = 0x7067_6931;
 /// How long the database may take to accept a connection.
 const CONNECT: Duration = Duration::from_secs(5);
-/// Connections of one process.
+/// The number of connections of one process.
 const CONNECTIONS: usize = 8;
 
 /// Intents in PostgreSQL, or in a database that speaks its protocol.
@@ -49,15 +49,15 @@ pub struct PostgresStore {
 }
 
 impl PostgresStore {
-    /// Connects to `postgres://user:password@host:port/database?sslmode=verify-full&sslrootcert=FILE`. With TLS the certificate and
-    /// the host name in it are always checked, with `sslmode=require` too: against the authorities in `sslrootcert`, or without it those
-    /// that Mozilla trusts. Beyond this machine TLS is required unless the address says `sslmode=disable`; on this machine it is used only
-    /// if the address says so.
+    /// Connects to `postgres://user:password@host:port/database?sslmode=verify-full&sslrootcert=FILE`. With TLS, the
+    /// certificate and its host name are always checked, also with `sslmode=require`: against the authorities in
+    /// `sslrootcert`, or without it against those that Mozilla trusts. Beyond this machine, TLS is required unless the
+    /// address says `sslmode=disable`. On this machine, TLS is used only if the address says so.
     ///
     /// # Errors
-    /// [`StoreError::Older`] if the migrations were not run, [`StoreError::Newer`] if a later version made the tables,
-    /// [`StoreError::Foreign`] if they are something else, [`StoreError::Unavailable`] if the database cannot be reached, is
-    /// read-only, or acknowledges commits that it can lose.
+    /// [`StoreError::Older`] if the migrations were not run, [`StoreError::Newer`] if a later version created the
+    /// tables, [`StoreError::Foreign`] if another program created them, [`StoreError::Unavailable`] if the database
+    /// cannot be reached, is read-only, or acknowledges commits that it can lose.
     pub async fn connect(url: &str) -> Result<Self, StoreError> {
         let mut store = Self::at(url)?;
         let found = store.version().await?;
@@ -89,9 +89,9 @@ impl PostgresStore {
         Self::connect(url).await
     }
 
-    /// Wakes workers by `LISTEN`, over its own connection to this address: the database itself, not PgBouncer in transaction
-    /// mode. When that connection breaks, workers poll until it is back. A database without
-    /// notifications, such as CockroachDB, is polled.
+    /// Wakes workers by `LISTEN`, over a separate connection to this address: the address of the database itself, not
+    /// of PgBouncer in transaction mode. When that connection breaks, workers poll until it is restored. A database
+    /// without notifications, such as CockroachDB, is polled.
     ///
     /// # Errors
     /// If the address is invalid.
@@ -110,23 +110,26 @@ impl PostgresStore {
     /// Reads the version of its tables; 0 if there are none.
     async fn version(&mut self) -> Result<i32, StoreError> {
         let rows = self.query(sql::FITNESS, &[]).await?;
-        let row = rows.first().ok_or_else(|| StoreError::Unavailable("it answers nothing".to_owned()))?;
+        let row = rows.first().ok_or_else(|| StoreError::Unavailable("the database returned no row".to_owned()))?;
         let (commit, fsync): (String, String) = (get(row, 1)?, get(row, 2)?);
         self.notifies = get(row, 5)?;
         if get::<bool>(row, 0)? {
             return Err(StoreError::Unavailable(
-                "it is read-only: a standby, perhaps; connect to the primary".to_owned(),
+                "the database is read-only, perhaps a standby; connect to the primary".to_owned(),
             ));
         }
         if commit == "off" || fsync == "off" {
-            let why =
-                format!("it acknowledges commits that it can lose: synchronous_commit is {commit}, fsync is {fsync}");
+            let why = format!(
+                "the database acknowledges commits that it can lose: synchronous_commit is {commit}, fsync is {fsync}"
+            );
             return Err(StoreError::Unavailable(why));
         }
         match (get::<bool>(row, 3)?, get::<bool>(row, 4)?) {
             (false, false) => return Ok(0),
             (false, true) => {
-                return Err(StoreError::Foreign("there is a table payment_intents that it has not created".to_owned()));
+                return Err(StoreError::Foreign(
+                    "there is a table payment_intents that this program has not created".to_owned(),
+                ));
             }
             (true, _) => {}
         }
@@ -136,7 +139,9 @@ impl PostgresStore {
             _ => None,
         };
         let version = made.and_then(|version| version.parse().ok());
-        version.ok_or_else(|| StoreError::Foreign("there is a table payment_store that it has not created".to_owned()))
+        version.ok_or_else(|| {
+            StoreError::Foreign("there is a table payment_store that this program has not created".to_owned())
+        })
     }
 
     async fn query(&self, statement: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
@@ -216,7 +221,7 @@ fn small(value: &(dyn ToSql + Sync)) -> Value<'_> {
     (value, Type::INT2)
 }
 
-/// Splits kinds into two arrays.
+/// Splits kinds and versions into two arrays.
 fn known(kinds: &[IntentKind]) -> (Vec<&str>, Vec<i32>) {
     kinds.iter().map(|kind| (&*kind.name, kind.version)).unzip()
 }
@@ -247,7 +252,7 @@ impl IntentStore for PostgresStore {
             big(&lease),
             int(version),
         ];
-        // A conflicting row was deleted meanwhile, which only an administrator does.
+        // A conflicting row was deleted meanwhile, which only an administrator can do.
         loop {
             if !self.query(sql::BEGIN, &values).await?.is_empty() {
                 return Ok(Begun::New);

@@ -22,15 +22,16 @@ pub use reseal::Resealed;
 /// The number of intents that are checked when a store is opened.
 const LOOKED_AT: u32 = 20;
 
-/// A store over another one. It seals payments (XChaCha20-Poly1305) with a key that the database does not have.
+/// A store over another store. It seals payments (XChaCha20-Poly1305) with a key that the database does not have.
 ///
-/// It seals the payment, its digest, the machine's state, the question, the events and the outcome, each bound to account,
-/// reference and column; the payment and its digest also to the kind. What claims and operators need stays in clear: account,
-/// reference, kind, status, owner, fencing number, times, counts, the lines of the history, and why an account is stopped.
+/// It seals the payment, its digest, the machine's state, the question, the events and the outcome, each bound to
+/// account, reference and column; the payment and its digest also to the kind. What claims and operators need is not
+/// encrypted: account, reference, kind, status, owner, fencing number, times, counts, the lines of the history, and why
+/// an account is stopped.
 ///
-/// If an intent cannot be opened, its callers get [`StoreError::Sealed`], and nothing is sent for it. Workers ignore intents that
-/// need a key which they do not have. They park an intent that was altered or copied from another row, and continue with the
-/// others.
+/// If an intent cannot be opened, its callers get [`StoreError::Sealed`], and nothing is sent for it. Workers ignore
+/// intents that need a key that they do not have. They park an intent that was altered or copied from another row, and
+/// continue with the other intents.
 ///
 /// ```no_run
 /// use std::sync::Arc;
@@ -55,8 +56,8 @@ impl<S: IntentStore> SealedStore<S> {
     ///
     /// # Errors
     /// [`StoreError::Sealed`] if none of the last changed intents can be opened, because a key is missing, or because
-    /// they are in clear and clear ones are not accepted. So a process with a wrong key does not start. Otherwise the
-    /// errors of the store.
+    /// they are unencrypted and unencrypted intents are not accepted. So a process with a wrong key does not start.
+    /// Otherwise the errors of the store.
     pub async fn open(store: Arc<S>, sealing: Sealing) -> Result<Self, StoreError> {
         let mut refused = None;
         for row in store.list(IntentFilter { most: LOOKED_AT, ..IntentFilter::default() }).await? {
@@ -94,7 +95,7 @@ impl<S: IntentStore> SealedStore<S> {
         let error = unopened.of(&row.key);
         let Some(hold) = row.hold() else { return error };
         let done = match unopened {
-            // Its texts stay unchanged.
+            // The intent's texts are unchanged.
             Unopened::Altered(_) => {
                 tracing::error!(target: "pg.fleet", %error, "an intent is parked");
                 self.store.direct(&row.key, Directive::Park).await.map(drop)
@@ -176,7 +177,8 @@ impl<S: IntentStore> IntentStore for SealedStore<S> {
         self.store.deliver(key, &self.sealer(key).event(event)).await
     }
 
-    /// An altered event is read as empty: it only makes the worker look, and the other events count.
+    /// An altered event is read as an empty one: it only makes the worker look the payment up, and the other events
+    /// count.
     async fn events(&self, key: &IntentKey, after: i32) -> Result<Vec<(i32, String)>, StoreError> {
         let mut events = Vec::new();
         for (number, event) in self.store.events(key, after).await? {
@@ -231,7 +233,7 @@ impl<S: IntentStore> IntentStore for SealedStore<S> {
         self.store.find(key).await?.map(|row| self.opened(&row)).transpose()
     }
 
-    /// A row that cannot be opened is listed in its stored form, so that operators see it.
+    /// A row that cannot be opened is listed in its stored form, so that operators can see it.
     async fn list(&self, filter: IntentFilter) -> Result<Vec<IntentRow>, StoreError> {
         let rows = self.store.list(filter).await?;
         Ok(rows.into_iter().map(|row| self.sealing.opened(&row).unwrap_or(row)).collect())

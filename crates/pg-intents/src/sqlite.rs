@@ -19,7 +19,7 @@ mod operations;
 #[cfg(test)]
 mod tests;
 
-/// Marks a file as a store of intents.
+/// The mark of a file that is a store of intents.
 const APPLICATION: i64 = 0x7067_6931;
 /// The migrations, in order; the version of a file is the number of those that were run.
 pub const SQLITE_MIGRATIONS: &[&str] = &[
@@ -27,17 +27,17 @@ pub const SQLITE_MIGRATIONS: &[&str] = &[
     include_str!("sqlite/migration_2.sql"),
     include_str!("sqlite/migration_3.sql"),
 ];
-/// How long a change waits for that of another process.
+/// How long a change waits for a change of another process.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Intents in a SQLite file.
 ///
-/// One thread owns the connection and commits queued changes together, so that many concurrent charges need few syncs. A commit is
-/// on the disk before it is acknowledged (`synchronous = FULL`). The clock is that of the machine, since SQLite has no other. The
-/// file belongs on a local disk, never on a network drive.
+/// One thread owns the connection and commits queued changes together, so that many concurrent charges need few syncs.
+/// A commit is on the disk before it is acknowledged (`synchronous = FULL`). The clock is that of the machine, since
+/// SQLite has no other. The file must be on a local disk, never on a network drive.
 pub struct SqliteStore {
     executor: Executor,
-    /// Wakes the workers of this process. Those of other processes poll.
+    /// Wakes the workers of this process. Workers of other processes poll.
     changed: Notify,
 }
 
@@ -45,7 +45,7 @@ impl SqliteStore {
     /// Opens a file, creates it if it is missing, and runs the missing migrations.
     ///
     /// # Errors
-    /// [`StoreError::Foreign`] if the file is something else, [`StoreError::Newer`] if a later version made it,
+    /// [`StoreError::Foreign`] if the file is something else, [`StoreError::Newer`] if a later version created it,
     /// [`StoreError::Unavailable`] if it cannot be opened or written.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         let path = path.as_ref();
@@ -86,7 +86,8 @@ impl SqliteStore {
         self.executor.run(move |connection, now| change(connection, now, &hold)).await?.ok_or(StoreError::Lost)
     }
 
-    /// Wakes workers after a change that leaves work for another one. Most changes concern only the worker that makes them.
+    /// Wakes workers after a change that leaves work for another worker. Most changes concern only the worker that
+    /// makes them.
     fn tell<R>(&self, made: Result<R, StoreError>) -> Result<R, StoreError> {
         if made.is_ok() {
             self.changed.notify_waiters();
@@ -106,7 +107,7 @@ impl From<rusqlite::Error> for Unready {
     }
 }
 
-/// Makes the file readable by its owner only: it may contain session keys.
+/// Makes the file readable only by its owner, since it may contain session keys.
 fn create(path: &Path) -> std::io::Result<()> {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create(true).truncate(false);
@@ -118,7 +119,8 @@ fn create(path: &Path) -> std::io::Result<()> {
 fn ready(connection: &Connection) -> Result<(), Unready> {
     connection.busy_timeout(PATIENCE)?;
     connection.set_prepared_statement_cache_capacity(64);
-    // Under one lock: of several processes that open a new file at once, one makes it a store, and the others then find one.
+    // Under one lock: if several processes open a new file at the same time, one makes it a store, and the others then
+    // find a store.
     connection.execute_batch("PRAGMA synchronous = FULL; BEGIN IMMEDIATE").map_err(not_sqlite)?;
     if let Err(unready) = migrate(connection) {
         // The first error is the reason. If this fails too, closing the connection rolls back.
@@ -133,7 +135,7 @@ fn migrate(connection: &Connection) -> Result<(), Unready> {
     let number = |pragma: &str| connection.query_row(pragma, [], |row| row.get::<_, i64>(0));
     let application = number("PRAGMA application_id").map_err(not_sqlite)?;
     if application != APPLICATION && (application != 0 || number("SELECT count(*) FROM sqlite_schema")? != 0) {
-        return Err(foreign("it is the SQLite file of another program"));
+        return Err(foreign("the file is the SQLite file of another program"));
     }
     let found = number("PRAGMA user_version")?;
     let known = SQLITE_MIGRATIONS.len();
@@ -150,8 +152,8 @@ fn migrate(connection: &Connection) -> Result<(), Unready> {
     Ok(())
 }
 
-/// Switches the file to a write-ahead log, which it keeps. It must not be in use for that, and SQLite does not wait for other
-/// processes here, so this retries after each of their transactions.
+/// Switches the file permanently to a write-ahead log. The file must not be in use for that, and SQLite does not wait
+/// for other processes here, so this function retries after each of their transactions.
 fn switch_to_wal(connection: &Connection) -> Result<(), Unready> {
     let end = operations::later(operations::now(connection)?, PATIENCE);
     loop {
@@ -171,7 +173,7 @@ fn is_busy(error: &rusqlite::Error) -> bool {
 
 fn not_sqlite(error: rusqlite::Error) -> Unready {
     if error.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase) {
-        foreign("it is not a SQLite file")
+        foreign("the file is not a SQLite file")
     } else {
         Unready::Engine(error)
     }

@@ -9,7 +9,7 @@ use crate::PaymentOutcome;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum FleetStep {
-    /// It waits for an answer: [`Fleet::event`](crate::Fleet::event), on any server.
+    /// The payment waits for an answer: [`Fleet::event`](crate::Fleet::event), on any server.
     Ask(FleetQuestion),
     /// It has ended.
     Done(PaymentOutcome),
@@ -36,7 +36,7 @@ pub enum FleetQuestion {
     },
     /// Decide whether to pay without liability shift: [`FleetEvent::Proceed`] or [`FleetEvent::Stop`].
     Decide {
-        /// The service's result of the authentication, as JSON.
+        /// The service's authentication result, as JSON.
         status: String,
         /// The deadline for the answer.
         deadline: Moment,
@@ -48,7 +48,8 @@ pub enum FleetQuestion {
 #[serde(tag = "event", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum FleetEvent {
-    /// A callback of a checkout, or the URL to which the customer returned, names this transaction. It is looked up.
+    /// A callback of a checkout, or the URL to which the customer returned, names this transaction. The fleet looks it
+    /// up.
     Reported {
         /// The transaction.
         trans_key: String,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::{IntentEnd, IntentKey, IntentKind, IntentLease, IntentRest, IntentRow, IntentStatus, NewIntent};
 
-/// One year: the maximum of every duration in a call, so that no arithmetic overflows.
+/// One year: the maximum for every duration in a call, so that no arithmetic overflows.
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) const LONGEST: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 
@@ -22,7 +22,7 @@ pub const EVENTS: i32 = 64;
 /// [`IntentLease`], and return [`StoreError::Lost`] otherwise. So a worker that slept past its lease, and whose intent was claimed
 /// meanwhile, can save nothing. Since it saves before it sends, it sends nothing.
 pub trait IntentStore: Send + Sync + 'static {
-    /// Returns a name that no worker had before: the given one with a number.
+    /// Returns a name that no worker had before: the given name with a number.
     fn enlist(&self, name: &str) -> impl Future<Output = Result<String, StoreError>> + Send;
 
     /// Stores a new intent with fencing number 1. Changes nothing if its key is in use.
@@ -39,22 +39,24 @@ pub trait IntentStore: Send + Sync + 'static {
     /// Extends the lease to `lease` from now.
     fn renew(&self, hold: &IntentLease, lease: Duration) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Gives the intent up: any worker may claim it after `wake`.
+    /// Releases the intent: any worker may claim it after `wake`.
     fn release(&self, hold: &IntentLease, wake: Duration) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Stores its outcome. An outcome that differs from the previous one raises `event`. An intent that has
-    /// [`Ended`](IntentStatus::Ended) keeps no events, an unknown one those that its machine did not take. An unknown one is due at
-    /// its next planned lookup, or after the quiet time if events wait. `claims` starts again at zero, except for a parked one.
+    /// [`Ended`](IntentStatus::Ended) keeps no events; an unknown intent keeps those that its machine did not take. An
+    /// unknown intent is due at its next planned lookup, or after the quiet time if events wait. `claims` starts again
+    /// at zero, except for a parked intent.
     fn end(&self, hold: &IntentLease, end: IntentEnd) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Stores the machine's state and its question, deletes the events that it has processed, and gives the intent up until `wake`,
-    /// or at once if there are later events.
+    /// Stores the machine's state and its question, deletes the events that the machine has processed, and releases the
+    /// intent until `wake`, or for an immediate claim if there are later events.
     fn rest(&self, hold: &IntentLease, rest: IntentRest) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Stores an event for an intent that has not ended under the next number, also while a worker owns it. One without an owner is
-    /// due at once, or when its quiet time is over. One that workers have parked is unknown again, and parked again at the second
-    /// claim if they fail again; one that an operator has parked stays parked. Returns `false` if there is no such intent, it has
-    /// ended, or [`EVENTS`](crate::EVENTS) of its events wait already.
+    /// Stores an event under the next number, for an intent that has not ended, also while a worker owns it. An intent
+    /// without an owner is due at once, or when its quiet time is over. An intent that workers have parked is unknown
+    /// again, and parked again at the second claim if they fail again. An intent that an operator has parked stays
+    /// parked. Returns `false` if there is no such intent, it has ended, or [`EVENTS`](crate::EVENTS) of its events
+    /// already wait.
     fn deliver(&self, key: &IntentKey, event: &str) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
     /// Returns the events of an intent after this number, oldest first.
@@ -64,10 +66,10 @@ pub trait IntentStore: Send + Sync + 'static {
         after: i32,
     ) -> impl Future<Output = Result<Vec<(i32, String)>, StoreError>> + Send;
 
-    /// Claims due intents of an account, the longest due first, up to a maximum, each under a new fencing number. Two workers that
-    /// claim at the same time never get the same one. Intents of other kinds and of later versions are not claimed. The version of
-    /// a claimed intent becomes the one that the claimer writes. A claim when a planned lookup is due raises `lookups`; then none is
-    /// planned until [`end`](Self::end).
+    /// Claims due intents of an account, the longest due first, up to a maximum, each under a new fencing number. Two
+    /// workers that claim at the same time never get the same intent. Intents of other kinds and of later versions are
+    /// not claimed. The version of a claimed intent becomes the version that the claimer writes. A claim when a planned
+    /// lookup is due raises `lookups`; then no lookup is planned until [`end`](Self::end).
     fn claim(
         &self,
         account: &str,
@@ -77,8 +79,9 @@ pub trait IntentStore: Send + Sync + 'static {
         kinds: &[IntentKind],
     ) -> impl Future<Output = Result<Vec<IntentRow>, StoreError>> + Send;
 
-    /// Claims one intent of these kinds if it is open or unknown, and is due, has no owner, or is the claimer's own. It always
-    /// returns the resulting row: owner and fencing number show whether it was claimed. `None` if there is no such intent.
+    /// Claims one intent of these kinds if it is open or unknown, and is due, has no owner, or is the claimer's own. It
+    /// always returns the resulting row. Owner and fencing number show whether the intent was claimed. `None` if there
+    /// is no such intent.
     fn claim_one(
         &self,
         key: &IntentKey,
@@ -90,15 +93,15 @@ pub trait IntentStore: Send + Sync + 'static {
     /// Reads an intent.
     fn find(&self, key: &IntentKey) -> impl Future<Output = Result<Option<IntentRow>, StoreError>> + Send;
 
-    /// Reads intents, the last changed first.
+    /// Reads intents, the most recently changed first.
     fn list(&self, filter: IntentFilter) -> impl Future<Output = Result<Vec<IntentRow>, StoreError>> + Send;
 
-    /// Carries out an operator's directive, even if a worker owns the intent: raises the fencing number, so the owner loses the
-    /// intent. Returns `false` if the intent has ended or does not exist.
+    /// Carries out an operator's directive, even if a worker owns the intent: raises the fencing number, so that the
+    /// owner loses the intent. Returns `false` if the intent has ended or does not exist.
     fn direct(&self, key: &IntentKey, directive: Directive) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
-    /// Returns the outbox: intents with an outcome that the application has not acknowledged, up to a maximum. It
-    /// returns the same ones again only after `visibility`.
+    /// Returns the outbox: intents with an outcome that the application has not acknowledged, up to a maximum. An
+    /// intent is returned again only after `visibility`.
     fn untold(
         &self,
         account: &str,
@@ -106,7 +109,7 @@ pub trait IntentStore: Send + Sync + 'static {
         visibility: Duration,
     ) -> impl Future<Output = Result<Vec<IntentRow>, StoreError>> + Send;
 
-    /// Acknowledges the outcome with this number for the application.
+    /// Acknowledges the outcome with this number on behalf of the application.
     fn told(&self, key: &IntentKey, event: i32) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Returns when something may have changed. This is a hint: a store without notifications never returns, and callers also poll.
@@ -114,9 +117,9 @@ pub trait IntentStore: Send + Sync + 'static {
         std::future::pending()
     }
 
-    /// Takes or keeps shares of an account's limits: there are `total` shares, and a worker gets at most `most`. A share of a
-    /// worker whose lease has expired is not used before `quarantine` is over. If `most` is 0, no share is taken, and the leases of
-    /// the worker's shares end after `lease`. Returns how many may be used now.
+    /// Takes or keeps shares of an account's limits. There are `total` shares, and a worker gets at most `most`. A
+    /// share whose lease has expired is not used before `quarantine` is over. If `most` is 0, no share is taken, and
+    /// the leases of the worker's shares end after `lease`. Returns the number of shares that may be used now.
     fn shares(&self, wish: ShareWish<'_>) -> impl Future<Output = Result<u32, StoreError>> + Send;
 
     /// Stores why no process may send for this account; `None` permits sending again.
@@ -127,7 +130,7 @@ pub trait IntentStore: Send + Sync + 'static {
 }
 
 /// A store whose texts can be replaced, which a change of the key requires (`SealedStore::reseal`).
-/// [`conformance::check_rewriting`](crate::conformance::check_rewriting) is the test of this contract.
+/// [`conformance::check_rewriting`](crate::conformance::check_rewriting) tests this contract.
 pub trait RewritableStore: IntentStore {
     /// Reads the intents of all accounts after `after`, up to a maximum, in a fixed order of their keys.
     fn scan(
@@ -157,9 +160,9 @@ pub struct ShareWish<'a> {
     pub total: u32,
     /// The number of shares that the worker wants.
     pub most: u32,
-    /// How long it keeps them without asking again.
+    /// How long the worker keeps the shares without another call.
     pub lease: Duration,
-    /// How long a share of another worker rests before it is used.
+    /// How long a share that another worker had rests before it may be used.
     pub quarantine: Duration,
 }
 
@@ -190,7 +193,7 @@ pub struct IntentFilter {
     pub reference: Option<String>,
     /// With one of these statuses.
     pub statuses: Vec<IntentStatus>,
-    /// Claimed at least this many times.
+    /// Claimed at least this number of times.
     pub claims: i32,
     /// The maximum number of intents.
     pub most: u32,
@@ -199,9 +202,9 @@ pub struct IntentFilter {
 /// An operator's instruction about an intent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Directive {
-    /// No worker touches it.
+    /// Workers leave the intent alone.
     Park,
-    /// A worker claims it at once, looks it up and continues it.
+    /// A worker claims the intent at once, looks its payment up and continues it.
     Reconcile,
 }
 
@@ -212,30 +215,30 @@ pub enum StoreError {
     /// The intent was claimed by another worker, has ended, or was parked. Nothing was stored.
     #[error("the lease of this intent was lost: another worker has it, or it has ended")]
     Lost,
-    /// The database cannot be reached, has failed, or cannot be written to. The change may or may not have been made.
+    /// The database cannot be reached, has failed, or cannot be written. The change may or may not have been made.
     #[error("the database of intents is not available: {0}")]
     Unavailable(String),
-    /// The database contains other tables.
-    #[error("the database holds no store of intents of this program: {0}")]
+    /// The database contains the tables of another program.
+    #[error("the database does not contain a store of intents of this program: {0}")]
     Foreign(String),
-    /// It was made by a later version.
+    /// A later version created the store.
     #[error(
         "the store of intents has schema version {found}, this program knows versions up to {known}: update the program"
     )]
     Newer {
         /// Its version.
         found: i32,
-        /// The newest that this program knows.
+        /// The newest version that this program knows.
         known: i32,
     },
-    /// It was made by an earlier version, or not at all, and the migrations were not run.
+    /// An earlier version created the store, or it does not exist, and the migrations were not run.
     #[error(
         "the store of intents has schema version {found} and needs {known}: run the migrations (PostgresStore::migrate)"
     )]
     Older {
-        /// Its version; 0 if there is none.
+        /// Its version; 0 if it does not exist.
         found: i32,
-        /// The one that this program needs.
+        /// The version that this program needs.
         known: i32,
     },
     /// The stored data cannot be read.
@@ -253,7 +256,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Returns whether trying again gives the same error.
+    /// Returns whether another attempt gives the same error.
     pub(crate) const fn is_lasting(&self) -> bool {
         !matches!(self, Self::Lost | Self::Unavailable(_))
     }
@@ -261,7 +264,7 @@ impl StoreError {
 
 impl IntentRow {
     /// # Errors
-    /// [`StoreError::Sealed`] if its texts are sealed, and the store was given no key.
+    /// [`StoreError::Sealed`] if its texts are sealed and the store has no key.
     pub(crate) fn is_readable(&self) -> Result<(), StoreError> {
         let Some(key) = self.sealed_with() else { return Ok(()) };
         let why = format!("it is sealed with the key {key}, which was not given");

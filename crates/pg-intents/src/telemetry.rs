@@ -1,5 +1,5 @@
-//! Measurements and spans. Names and units follow OpenTelemetry's semantic conventions where these have a name; `docs/guide/fleet.md` lists
-//! all of them, and a test compares the two.
+//! Measurements and spans. Names and units follow OpenTelemetry's semantic conventions where these have a name.
+//! `docs/guide/fleet.md` lists all of them, and a test compares the page with this file.
 //!
 //! A measurement is an event of the target `pg.metrics`, level `TRACE`, in the form that the metrics layer of
 //! `tracing-opentelemetry` reads: the prefix of the field names the instrument.
@@ -19,7 +19,7 @@ pub(crate) struct DatabaseOperation {
 }
 
 impl DatabaseOperation {
-    /// `system`: the name of the database in the conventions.
+    /// `system` is the name of the database in the conventions.
     pub(crate) fn begin(system: &'static str, name: Option<&'static str>) -> Self {
         let is_measured = tracing::enabled!(target: "pg.metrics", tracing::Level::TRACE);
         Self { system, name, start: is_measured.then(now) }
@@ -112,7 +112,7 @@ impl FleetError {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "how long the database took is read off here, and decides nothing")]
+#[expect(clippy::disallowed_methods, reason = "this measures how long the database took, and decides nothing")]
 fn now() -> Instant {
     Instant::now()
 }

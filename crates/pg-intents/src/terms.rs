@@ -1,5 +1,5 @@
-//! The stored form of a payment before it begins: its reference, a digest that distinguishes it from other payments, and the
-//! payment itself if it holds no card data.
+//! The stored form of a payment before it begins: its reference, a digest that distinguishes it from other payments,
+//! and the payment itself if it contains no card data.
 
 use std::fmt::Write as _;
 
@@ -45,7 +45,7 @@ pub(crate) struct Terms {
     pub(crate) key: IntentKey,
     pub(crate) kind: String,
     pub(crate) digest: String,
-    /// The stored request; `None` if it holds data that must not be stored.
+    /// The stored request; `None` if it contains data that must not be stored.
     pub(crate) request: Option<String>,
 }
 
@@ -55,7 +55,7 @@ impl Terms {
         let mut sink = Sink { stored: Some(Vec::new()), digest: Sha512::new() };
         payment.visit(&mut sink);
         let digest = sink.digest.finalize().iter().take(DIGEST_BYTES).fold(String::new(), |mut text, byte| {
-            // Writing into a text does not fail.
+            // Writing into a string cannot fail.
             let _ = write!(text, "{byte:02x}");
             text
         });
@@ -67,14 +67,14 @@ impl Terms {
 /// A request as it is stored: names and values.
 pub(crate) type Pairs = Vec<(String, String)>;
 
-/// Returns the stored form of a request; `None` if it holds data that must not be stored.
+/// Returns the stored form of a request; `None` if it contains data that must not be stored.
 pub(crate) fn pairs(request: &impl ApiRequest) -> Option<Pairs> {
     let mut sink = Sink { stored: Some(Vec::new()), digest: Sha512::new() };
     request.visit(&mut sink);
     sink.stored
 }
 
-/// Returns the request that was stored so.
+/// Returns the request with this stored form.
 pub(crate) fn of_pairs<P: ApiRequest>(pairs: Pairs) -> Result<P, StoreError> {
     let parameters: Parameters = pairs.into_iter().collect();
     P::from_parameters(&parameters).map_err(|violations| unreadable(&Misuse::Invalid(violations)))
@@ -99,7 +99,7 @@ impl ParameterSink for Sink {
 
     fn parameter(&mut self, field: &'static Field, name: &str, value: &str) {
         if field.sensitive {
-            // Not even a digest of these is stored: there are so few card numbers that a digest would not hide one.
+            // Not even a digest of such data is stored: there are so few card numbers that a digest would not hide one.
             self.stored = None;
             return;
         }

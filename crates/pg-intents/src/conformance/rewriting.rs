@@ -1,9 +1,10 @@
-//! The promises of a store whose texts can be replaced.
+//! The requirements of a store whose texts can be replaced.
 
 use super::{HOUR, OVER, Suite, known};
 use crate::{Claimed, IntentKey, IntentRow, IntentStatus, NewIntent, RewritableStore};
 
-/// Checks a store whose texts can be replaced. `run` separates the rows of this run from those of other runs in the same database.
+/// Checks a store whose texts can be replaced. `run` distinguishes the rows of this run from those of other runs in the
+/// same database.
 ///
 /// # Panics
 /// If the store breaks a promise; the message says which.

@@ -79,7 +79,7 @@ impl<S: IntentStore> Suite<'_, S> {
         assert_eq!(self.store.end(&hold_of(&row), Self::end(IntentStatus::Ended, "{}", None)).await, Ok(()));
     }
 
-    /// Claims an intent as a worker that dies at once.
+    /// Claims an intent as a worker that dies immediately.
     async fn take(&self, key: &IntentKey) -> IntentRow {
         match self.store.claim_one(key, "w2", OVER, &known()).await {
             Ok(Some(Claimed::Taken(row))) => *row,

@@ -17,10 +17,10 @@ use super::{
 };
 use crate::{IntentKey, IntentStore, StoreError, machines::StoredMachine};
 
-/// Why a drive has ended.
+/// The reason why a drive has ended.
 pub(super) enum Ran<D, O> {
     Done(O, SavedState, Waiting),
-    /// The machine asks its owner, and has taken the events up to this number.
+    /// The machine asks its owner a question, and has processed the events up to this number.
     Asks(D, SavedState, i32),
     Trouble(Trouble),
 }
@@ -28,9 +28,9 @@ pub(super) enum Ran<D, O> {
 /// The events that waited when a machine began.
 #[derive(Clone, Copy)]
 pub(super) struct Waiting {
-    /// The number before the first one: events up to it were processed earlier.
+    /// The number before the first event: events up to this number were processed earlier.
     pub(super) before: i32,
-    /// The number of the last one.
+    /// The number of the last event.
     pub(super) last: i32,
 }
 
@@ -76,8 +76,8 @@ impl<S: IntentStore, T: Transport + Clone + 'static> SharedLimit for RunLimit<S,
 }
 
 impl<S: IntentStore, T: Transport + Clone + 'static> RunLimit<S, T> {
-    /// Ends once another process has created the row of the payment that this call is about to begin. The call then joins that
-    /// payment instead of waiting for a limit.
+    /// Ends when another process has created the row of the payment that this call is about to begin. The call then
+    /// joins that payment instead of waiting for a limit.
     async fn until_begun_elsewhere(&self) {
         loop {
             let Some(key) = self.keeper.unbegun() else { return std::future::pending().await };
@@ -117,7 +117,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                 }
             }
             let waiting = *waiting.get_or_insert_with(|| {
-                // Those that do not wait any more were processed.
+                // Events that no longer wait were processed.
                 heard = heard.max(inbox);
                 Waiting { before: first.map_or(heard, |first| first - 1), last: heard }
             });
@@ -133,7 +133,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                         // yet.
                         if let Some(DriveError::Stopped(stop)) = drive.error() {
                             let reason = stop.to_string();
-                            // Only a refusal of the credentials stops the other processes, which the permit has reported.
+                            // Only a refusal of the credentials stops the other processes; the permit has reported it.
                             return Ran::Trouble(match stop {
                                 StopReason::Credentials(_) => Trouble::Stopped(reason),
                                 _ => Trouble::Unanswered(reason),
@@ -163,8 +163,8 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         }
     }
 
-    /// Passes the events that have arrived since the last question to the machine. After a crash it may receive an event twice,
-    /// which machines ignore. Returns the number of the first one.
+    /// Passes the events that have arrived since the last query to the machine. After a crash a machine may receive an
+    /// event twice; it ignores the second one. Returns the number of the first event.
     async fn hear<M: StoredMachine>(
         &self,
         drive: &mut Drive<M, T>,

@@ -1,4 +1,4 @@
-//! Events that reach any server, and the steps that follow them.
+//! Events, which may reach any server, and the steps that follow them.
 
 use pg_hyper::Transport;
 
@@ -6,11 +6,12 @@ use super::{Fleet, pauses::Pauses};
 use crate::{Claimed, FleetError, FleetEvent, FleetStep, IntentKey, IntentStore, StoreError};
 
 impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
-    /// Stores an event for the payment under this reference. The worker that has the payment, or claims it next, passes it to the
-    /// machine. Acknowledge a callback only after this. The same event may arrive twice.
+    /// Stores an event for the payment under this reference. The worker that has the payment, or claims it next, passes
+    /// the event to the machine. Acknowledge a callback only when this has returned. The same event may arrive twice.
     ///
-    /// An unknown payment is looked up because of events at most once a minute, besides the lookups of the plan. A payment that
-    /// workers have parked is looked up once more. One that an operator has parked keeps its events until it is reconciled.
+    /// An unknown payment is looked up because of events at most once a minute, besides the lookups of the plan. A
+    /// payment that workers have parked is looked up once more. A payment that an operator has parked keeps its events
+    /// until it is reconciled.
     ///
     /// # Errors
     /// [`FleetError::NotWaiting`] if no open or ended payment under this reference takes events; [`FleetError::Store`]
@@ -23,14 +24,14 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             return Ok(());
         }
         match self.0.store.find(&key).await? {
-            // From another tab, or a second callback.
+            // An event from another tab, or a second callback.
             Some(found) if found.status == crate::IntentStatus::Ended => Ok(()),
             _ => Err(FleetError::NotWaiting { reference: reference.to_owned() }),
         }
     }
 
-    /// Returns the question of the payment under this reference, or its outcome, once its events were processed. If no other
-    /// process works on the payment, this one continues it.
+    /// Returns the question of the payment under this reference, or its outcome, when its events were processed. If no
+    /// other process works on the payment, this process continues it.
     ///
     /// # Errors
     /// [`FleetError::NotWaiting`] if there is no such payment; otherwise as [`charge`](Self::charge).

@@ -17,10 +17,11 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     ) -> Result<FleetStep, FleetError> {
         let reference = &terms.key.reference;
         let until = self.0.plan.clock.now().after(self.0.plan.patience);
-        // The end of a payment notifies no other process, since that would slow down every payment and few are joined.
+        // The end of a payment does not notify other processes, since that would slow down every payment, and few
+        // payments are joined.
         let mut pauses = Pauses::up_to(self.0.plan.poll);
         loop {
-            // No end is missed from here on.
+            // From here on, no end of a payment is missed.
             let mut ended = std::pin::pin!(self.0.ended.notified());
             ended.as_mut().enable();
             let failed = match self.0.store.find(&terms.key).await {
@@ -36,7 +37,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                     }
                     None
                 }
-                // The first caller has not stored the row yet, or never will.
+                // The first caller has not stored the row yet, or will never do so.
                 Ok(None) => {
                     if let Some(busy) = self.occupy(reference) {
                         let settled = self.begin::<M>(terms, request.clone()).await;
@@ -68,7 +69,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         Some(FleetError::Unanswered(stop.to_string()))
     }
 
-    /// Returns why nothing may be sent, once the store responds. A caller waits for it as long as for an outcome.
+    /// Returns why nothing may be sent, when the store responds. A caller waits for that as long as for an outcome.
     pub(super) async fn why_stopped_at_last(&self) -> Result<Option<FleetError>, StoreError> {
         let until = self.0.plan.clock.now().after(self.0.plan.patience);
         loop {

@@ -13,7 +13,7 @@ use crate::{Begun, IntentKey, IntentLease, IntentStore, NewIntent, StoreError};
 /// Why a machine must not continue in this process.
 #[derive(Clone, Debug)]
 pub(super) enum Trouble {
-    /// An intent under its reference exists already.
+    /// An intent under its reference already exists.
     Exists,
     /// Another worker has claimed it.
     Lost,
@@ -63,7 +63,7 @@ impl<S: IntentStore> Keeper<S> {
         Self { store, clock, lease, kept }
     }
 
-    /// Saves the machine. After a failure nothing is sent any more.
+    /// Saves the machine. After a failure, nothing more is sent.
     pub(super) async fn save(&self, saved: SavedState) -> Result<(), StoreError> {
         let asked = self.clock.now();
         let (position, trouble) = {
@@ -77,7 +77,7 @@ impl<S: IntentStore> Keeper<S> {
                 Position::Unbegun(new) => self.begin(*new, &saved).await,
             },
         };
-        // The lease began when the store wrote it, which was after the question. If the answer took so long that the
+        // The lease began when the store wrote it, which was after the query began. If the answer took so long that the
         // lease may expire before the request is sent, nothing is sent.
         let result = result.and_then(|()| if self.is_late(asked) { Err(Trouble::Lost) } else { Ok(()) });
         result.map_err(|trouble| {
@@ -92,7 +92,7 @@ impl<S: IntentStore> Keeper<S> {
         })
     }
 
-    /// Forbids saving and sending from now on.
+    /// Prevents saving and sending from now on.
     pub(super) fn fail(&self, trouble: Trouble) {
         self.lock().trouble.get_or_insert(trouble);
     }

@@ -27,17 +27,17 @@ mod allowance;
 mod places;
 mod waiting;
 
-/// The longest pause between two questions for a place that another process has. Most requests end within a second.
+/// The longest delay between two queries for a place that another process has. Most requests end within a second.
 const PLACE_PAUSE: Duration = Duration::from_millis(250);
 
 /// The limits of one account, which all processes over one store share: fleets, and every other program with the account.
 ///
 /// - At most [`FleetPlan::per_minute`] requests in any 60 seconds.
-/// - At most [`FleetPlan::failures`] requests with invalid credentials. At most so many requests are in flight, and each one that
-///   the service refuses for its credentials lowers that number by one for a day.
+/// - At most [`FleetPlan::failures`] requests with invalid credentials. At most this number of requests is in flight,
+///   and each request that the service refuses for its credentials lowers the number by one for a day.
 /// - No request after the service has refused the credentials, until [`resume_sending`](Self::resume_sending).
 ///
-/// A [`Fleet`](crate::Fleet) has them already. Set them in the client of another program:
+/// A [`Fleet`](crate::Fleet) already has them. Set them in the client of another program:
 ///
 /// ```no_run
 /// use std::sync::Arc;
@@ -64,17 +64,18 @@ struct Inner<S> {
     poll: Duration,
     minute: Allowance<S>,
     places: Places<S>,
-    /// The requests of this process that have no place yet, and the places that are handed over to them.
+    /// The requests of this process that do not have a place yet, and the places that are handed over to them.
     waiting: Waiting,
-    /// The lock of the request of this process that asks the store. Waiting requests get it in the order of arrival.
+    /// The lock for the request of this process that queries the store. Waiting requests get it in the order of
+    /// arrival.
     turn: tokio::sync::Mutex<()>,
-    /// A request of this process has ended, or sending was resumed.
+    /// Notifies when a request of this process has ended, or sending was resumed.
     landed: Notify,
     requests: AtomicU64,
     /// Whether the service has accepted the credentials of this process: of version 3, and of version 5.
     proven: [AtomicBool; 2],
     stopped: Mutex<LastStop>,
-    /// The places of requests whose future was dropped, and when. They expire by themselves.
+    /// The places of requests whose futures were dropped, and when. These places expire by themselves.
     abandoned: Mutex<Vec<(Moment, Place)>>,
     lease: Duration,
     on_wait: Option<Box<dyn Fn(LimitWait) + Send + Sync>>,
@@ -95,8 +96,8 @@ struct LastStop {
 pub enum LimitWait {
     /// The requests of the last minute are used up.
     Minute,
-    /// The maximum number of requests is in flight; or the service has not accepted the credentials yet, and another process tries
-    /// them.
+    /// The maximum number of requests is in flight, or the service has not accepted the credentials yet and another
+    /// process tries them.
     InFlight,
 }
 
@@ -123,7 +124,7 @@ impl From<StoreError> for NotPermitted {
     }
 }
 
-/// A request that waits for its permit, until this is dropped.
+/// A request that waits for its permit, until this value is dropped.
 struct Waiter<'a, S> {
     limits: &'a FleetLimits<S>,
     waits: bool,
@@ -139,7 +140,8 @@ struct Permit<S> {
 }
 
 impl<S: IntentStore> FleetLimits<S> {
-    /// Joins the limits of this account in this store as one more process. Of the plan it uses name, poll, lease, clock and limits.
+    /// Joins the limits of this account in this store as one more process. It uses the plan's name, poll interval,
+    /// lease, clock and limits.
     ///
     /// # Errors
     /// If the store does not answer.
@@ -185,7 +187,8 @@ impl<S: IntentStore> FleetLimits<S> {
         &self.0.account
     }
 
-    /// Returns why nothing may be sent. The store is asked at most once in each poll interval, whatever the number of requests.
+    /// Returns why nothing may be sent. The store is queried at most once per poll interval, whatever the number of
+    /// requests.
     ///
     /// # Errors
     /// If the store does not answer.
@@ -204,9 +207,9 @@ impl<S: IntentStore> FleetLimits<S> {
         self.stopped_now().await
     }
 
-    /// Lets all processes send again, once the credentials are correct. They notice within a poll, and the first one tries the
-    /// credentials alone. A client that was refused itself needs [`Client::resume_sending`](pg_hyper::Client::resume_sending) or a restart
-    /// with the new credentials.
+    /// Lets all processes send again. Call it when the credentials are correct. Other processes notice within a poll
+    /// interval, and the first of them tries the credentials alone. A client that was refused itself needs
+    /// [`Client::resume_sending`](pg_hyper::Client::resume_sending) or a restart with the new credentials.
     ///
     /// # Errors
     /// If the store does not answer.
@@ -218,13 +221,14 @@ impl<S: IntentStore> FleetLimits<S> {
         Ok(())
     }
 
-    /// Returns this process's reserved share of the limits. Call it before the process ends, so that others need not wait for it.
+    /// Gives back this process's reserved share of the limits. Call it before the process ends, so that other processes
+    /// need not wait for the share.
     pub async fn close(&self) {
         self.0.minute.close().await;
         self.release_abandoned().await;
     }
 
-    /// Returns the places of requests that this process no longer waits for.
+    /// Gives back the places of requests for which this process no longer waits.
     pub(super) async fn release_abandoned(&self) {
         let abandoned = std::mem::take(&mut *self.0.abandoned.lock().unwrap_or_else(PoisonError::into_inner));
         for (_, place) in abandoned {
@@ -280,11 +284,11 @@ impl<S: IntentStore> FleetLimits<S> {
         let began = self.0.clock.now();
         let mut pauses = Pauses::up_to(PLACE_PAUSE);
         loop {
-            // The end of no request is missed from here on.
+            // From here on, the end of no request is missed.
             let mut landed = pin!(self.0.landed.notified());
             landed.as_mut().enable();
             self.check().await?;
-            // The block comes first: a request that waits for one must not hold a place meanwhile.
+            // The block comes first: a request that waits for a block must not hold a place meanwhile.
             if !self.0.minute.is_ready().await? {
                 let pause = self.0.poll.min(Duration::from_secs(1));
                 self.wait(LimitWait::Minute, &mut waits, landed, pause).await;
@@ -300,8 +304,8 @@ impl<S: IntentStore> FleetLimits<S> {
                 self.wait(LimitWait::InFlight, &mut waits, landed, self.0.poll.min(pauses.next())).await;
                 continue;
             };
-            // The request that had the place before may have been refused since the last poll. If it was one of this process, the process
-            // would know.
+            // The request that had the place before may have been refused since the last poll. If it were a request of
+            // this process, the process would know.
             if is_new
                 && let Some(place) = &place
                 && let Some(reason) = self.stopped_now().await?
@@ -316,14 +320,14 @@ impl<S: IntentStore> FleetLimits<S> {
                     }
                     return Ok(Box::new(Permit { limits: self.clone(), slot, place, credentials }));
                 }
-                // When the place became free, the block was used up or too old.
+                // By the time that the place became free, the block was used up or too old.
                 None => self.release(place.as_ref()).await,
             }
         }
     }
 
-    /// Gives a place to a request of this process that waits, or back to the store. Returns whether it is for other processes now, since
-    /// this one has handed it over for long enough.
+    /// Gives a place to a waiting request of this process, or back to the store. Returns whether the place is now for
+    /// other processes, because this process has handed it over for long enough.
     async fn pass_on(&self, place: Place) -> bool {
         let may_keep = self.0.places.may_be_handed_over(&place);
         let is_for_others = !may_keep && place.was_handed_over();
@@ -352,7 +356,8 @@ impl<S: IntentStore> FleetLimits<S> {
         }
     }
 
-    /// Waits until a request of this process ends, or for this long. `told`: the reason for which the request already waits.
+    /// Waits until a request of this process ends, or for this duration. `told` is the reason that was already reported
+    /// for this wait.
     async fn wait(
         &self,
         why: LimitWait,
@@ -428,7 +433,7 @@ impl<S: IntentStore> SharedPermit for Permit<S> {
             if let Some(slot) = slot {
                 inner.minute.landed(slot, &end).await;
             }
-            // Otherwise a request of this process would always ask for the place before other processes.
+            // Otherwise a request of this process would always get the place before other processes.
             if !is_for_others {
                 inner.landed.notify_waiters();
             }
@@ -450,7 +455,7 @@ impl<'a, S> Waiter<'a, S> {
         Self { limits, waits: true }
     }
 
-    /// Ends the wait, and returns places that no request of this process needs now.
+    /// Ends the wait, and gives back places that no request of this process needs now.
     #[must_use]
     fn end(mut self) -> Vec<Place> {
         self.waits = false;

@@ -1,11 +1,11 @@
-//! The pauses between two questions to the store about the work of another process.
+//! The delays between two queries to the store about the work of another process.
 
 use std::time::Duration;
 
-/// The first pause. It is short, since most work ends soon.
+/// The first delay. It is short, since most work ends soon.
 const SHORTEST: Duration = Duration::from_millis(20);
 
-/// Short pauses at first, each twice as long as the one before, up to a maximum.
+/// Short delays at first, each twice as long as the previous one, up to a maximum.
 pub(super) struct Pauses {
     next: Duration,
     longest: Duration,

@@ -37,8 +37,8 @@ const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
 
 impl FleetPlan {
-    /// Returns the default settings for a worker of this name, such as the name of its server. The store adds a number, so that two
-    /// workers of the same name are distinct.
+    /// Returns the default settings for a worker with this name, such as the name of its server. The store adds a
+    /// number, so that two workers with the same name are distinct.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -55,21 +55,22 @@ impl FleetPlan {
         }
     }
 
-    /// Sets how long a worker may be silent before others take its intents. Default: 15 seconds. It renews leases every third of
-    /// that time.
+    /// Sets how long a worker may be silent before others take its intents. Default: 15 seconds. A worker renews its
+    /// leases after every third of that time.
     pub fn lease(mut self, lease: Duration) -> Self {
         self.lease = lease;
         self
     }
 
-    /// Sets how often the store is polled for due intents and for outcomes of other workers, if no notification arrives. Outcomes
-    /// are polled after 20 milliseconds at first, and then in growing pauses up to this one. Default: one second.
+    /// Sets how often the store is polled for due intents and for outcomes of other workers, if no notification
+    /// arrives. Outcomes are polled after 20 milliseconds at first, and then after growing delays up to this one.
+    /// Default: one second.
     pub fn poll(mut self, poll: Duration) -> Self {
         self.poll = poll;
         self
     }
 
-    /// Sets how long a caller waits for an outcome, and for a database that cannot be reached. Default: 90 seconds.
+    /// Sets how long a caller waits for an outcome, and for an unreachable database. Default: 90 seconds.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
@@ -81,29 +82,30 @@ impl FleetPlan {
         self
     }
 
-    /// Sets the maximum number of requests that all processes of the fleet together send in any 60 seconds. `u32::MAX` sets no
-    /// limit. Set the same for every worker. Default: 100, as the service permits.
+    /// Sets the maximum number of requests that all processes of the fleet together send in any 60 seconds. `u32::MAX`
+    /// sets no limit. Set the same value for every worker. Default: 100, as the service permits.
     pub fn per_minute(mut self, requests: u32) -> Self {
         self.per_minute = requests;
         self
     }
 
-    /// Sets the maximum number of requests with invalid credentials that all processes of the fleet together send within a day,
-    /// which is also the maximum number of requests in flight. `u32::MAX` sets no limit. Set the same for every worker. Default: 5;
-    /// the service locks an address out after more (spec 1 §5).
+    /// Sets the maximum number of requests with invalid credentials that all processes of the fleet together send
+    /// within a day, which is also the maximum number of requests in flight. `u32::MAX` sets no limit. Set the same
+    /// value for every worker. Default: 5, since the service locks an address out after more (spec 1 §5).
     pub fn failures(mut self, requests: u32) -> Self {
         self.failures = requests;
         self
     }
 
-    /// Sets after how many claims without an end an intent is parked: its workers died, for example. Default: 20.
+    /// Sets the number of claims without an end after which an intent is parked, for example because its workers died.
+    /// Default: 20.
     pub fn claims(mut self, claims: u32) -> Self {
         self.claims = i32::try_from(claims).unwrap_or(i32::MAX);
         self
     }
 
-    /// Sets the pauses after which an unknown payment is looked up again. After the last one it waits for an event or an operator.
-    /// Lookups because of events do not count. Default: 1, 5 and 30 minutes, 2 and 12 hours.
+    /// Sets the pauses after which an unknown payment is looked up again. After the last lookup the payment waits for
+    /// an event or an operator. Lookups because of events do not count. Default: 1, 5 and 30 minutes, 2 and 12 hours.
     pub fn lookups(mut self, pauses: impl IntoIterator<Item = Duration>) -> Self {
         self.lookups = pauses.into_iter().collect();
         self
@@ -115,13 +117,15 @@ impl FleetPlan {
         self
     }
 
-    /// Sets how long customers have for a checkout, and how often its requests are tried. Set the same for every worker.
+    /// Sets how much time customers have for a checkout, and how often its requests are tried. Set the same value for
+    /// every worker.
     pub fn checkouts(mut self, plan: CheckoutPlan) -> Self {
         self.bounds.checkout = plan;
         self
     }
 
-    /// Sets the clock for pauses; leases go by the database's clock. Default: [`SystemClock`]. Set the same clock in the client.
+    /// Sets the clock for pauses. Leases depend on the database's clock. Default: [`SystemClock`]. Set the same clock
+    /// in the client.
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Arc::new(clock);
         self

@@ -1,4 +1,5 @@
-//! Works on an intent until it ends, waits for its customer, or another worker has it; the same for every machine.
+//! Works on an intent until it ends, waits for its customer, or is taken by another worker. This is the same for every
+//! machine.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,27 +17,27 @@ use crate::{
     IntentStore, PaymentOutcome, StoreError, machines::StoredMachine, telemetry, terms::Terms,
 };
 
-/// Events make an unknown or parked intent due at most once in this time, since anyone can send them.
+/// Events make an unknown or parked intent due at most once in this time, since anyone can send events.
 pub(super) const QUIET: Duration = Duration::from_secs(60);
 
 /// What a claimed row says about earlier work on it; all zero for an intent that is about to begin.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Earlier {
     claims: i32,
-    /// Lookups of the plan.
+    /// The number of the plan's lookups.
     lookups: i32,
-    /// Events that were delivered for it.
+    /// The number of events that were delivered for the intent.
     inbox: i32,
-    /// Whether it has ended as unknown before.
+    /// Whether the intent has ended as unknown before.
     ended: bool,
 }
 
 /// The result of working on an intent.
 pub(super) enum Worked {
     Ended(PaymentOutcome),
-    /// It is stored, and waits for the customer.
+    /// The intent is stored, and waits for the customer.
     Asks(FleetQuestion),
-    /// Another worker has it.
+    /// Another worker has the intent.
     Lost,
     Store(StoreError),
     Stopping,
@@ -184,7 +185,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                 let wake = wake.and_then(|at| self.0.plan.lookups.get(at).copied());
                 let (heard, quiet) = match (M::HEARS, earlier.ended) {
                     (true, true) if waiting.last > waiting.before => (waiting.last, QUIET),
-                    // A machine that ends without a wait has taken no event, unless it was resumed after its end.
+                    // A machine that ends without waiting has processed no event, unless it was resumed after its end.
                     (true, _) => (waiting.before, Duration::ZERO),
                     (false, _) => (i32::MAX, QUIET),
                 };

@@ -32,12 +32,12 @@ impl<'a, S: IntentStore, T: Transport + Clone + 'static> ForMachine for GoOn<'a,
 }
 
 impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
-    /// Claims abandoned intents and finishes them, until [`shut_down`](Self::shut_down). While the store cannot be reached it keeps
-    /// trying.
+    /// Claims abandoned intents and finishes them, until [`shut_down`](Self::shut_down). While the store cannot be
+    /// reached, it keeps trying.
     pub async fn run(&self) {
         let mut working = JoinSet::new();
         loop {
-            // The end of this worker and notifications are not missed from here on.
+            // From here on, neither the end of this worker nor a notification is missed.
             let mut stop = pin!(self.0.stop.notified());
             stop.as_mut().enable();
             let mut changed = pin!(self.0.store.changed());
@@ -94,7 +94,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
 
     async fn claim(&self, most: u32) -> Result<Vec<(IntentRow, Busy<S, T>)>, StoreError> {
         let plan = &self.0.plan;
-        // Its next request is held back.
+        // The intent's next request is held back.
         if self.0.limits.stopped().await?.is_some() || self.unanswered().is_some() {
             return Ok(Vec::new());
         }
@@ -102,7 +102,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         telemetry::claimed(claimed.len());
         let mut taken = Vec::with_capacity(claimed.len());
         for intent in claimed {
-            // A call of this process worked on it and lost it by this claim. The call joins again.
+            // A call of this process worked on the intent, and lost it through this claim. The call joins again.
             match self.occupy(&intent.key.reference) {
                 Some(busy) => taken.push((intent, busy)),
                 None => self.give_up(intent.hold(), plan.poll).await,

@@ -18,7 +18,7 @@ use crate::{FleetError, FleetEvent, FleetQuestion, IntentStatus, PaymentOutcome,
 
 pub(crate) type SecuredPayment = ThreeDSecure;
 
-/// A payment with 3-D Secure that was not begun.
+/// A payment with 3-D Secure that has not begun.
 #[derive(Clone)]
 pub(crate) struct Secured {
     pub(crate) initiation: Initiation,
@@ -48,7 +48,7 @@ impl StoredMachine for ThreeDSecure {
         Self::resume(saved, (*account).clone())
     }
 
-    /// Its key is used up by the initiation, so the request is never sent again.
+    /// The initiation uses up the session key, so the request is never sent again.
     fn request(_: &str) -> Result<Secured, StoreError> {
         Err(StoreError::Unreadable("an initiation of 3-D Secure is not stored".to_owned()))
     }

@@ -43,7 +43,7 @@ impl Drop for Listener {
 }
 
 async fn listen(database: &PostgresUrl, heard: &Notify) -> Result<(), tokio_postgres::Error> {
-    // A server that does not respond is tried again.
+    // If the server does not respond, the connection is tried again.
     let Ok(connected) = timeout(PATIENCE, database.connect()).await else { return Ok(()) };
     let (client, mut connection) = connected?;
     let mut listening = std::pin::pin!(client.batch_execute("LISTEN payment_intents"));

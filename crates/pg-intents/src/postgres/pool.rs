@@ -15,10 +15,10 @@ use tokio_postgres::{
 
 use crate::{StoreError, telemetry::DatabaseOperation};
 
-/// The time limit of a statement, which detects a database that has gone silent.
+/// The time limit of a statement, which detects a silent database.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 const NO_ANSWER: &str = "no answer within 10 seconds";
-/// How often a statement is repeated after a conflict with another one.
+/// How often a statement is repeated after a conflict with another statement.
 const REPEATS: u32 = 5;
 
 /// A value and its type: with both, a statement needs neither a name nor a second round trip, as PgBouncer in transaction mode
@@ -64,7 +64,8 @@ impl Pool {
 
     async fn attempt(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, Failed> {
         let work = async {
-            let _place = self.places.acquire().await.map_err(|_| Failed::Lost("its pool is closed".to_owned()))?;
+            let _place =
+                self.places.acquire().await.map_err(|_| Failed::Lost("the connection pool is closed".to_owned()))?;
             let idle = loop {
                 let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
                 if idle.as_ref().is_none_or(|client| !client.is_closed()) {
@@ -76,7 +77,7 @@ impl Pool {
                 None => self.connect().await.map_err(Failed::Lost)?,
             };
             let rows = client.query_typed(sql, values).await;
-            // After an error from the server the connection is still usable; a broken one is closed.
+            // After an error from the server the connection is still usable. A broken connection is closed.
             if !client.is_closed() {
                 self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(client);
             }
@@ -115,7 +116,7 @@ fn operation(sql: &str) -> Option<&'static str> {
 
 enum Failed {
     Lost(String),
-    /// Two transactions conflicted, and this one was rolled back.
+    /// Two transactions conflicted, and this transaction was rolled back.
     Conflict(String),
 }
 

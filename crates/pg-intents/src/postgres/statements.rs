@@ -39,7 +39,7 @@ macro_rules! history {
     };
 }
 
-/// The row of a lease, as long as the lease holds.
+/// The condition for the row of a lease, as long as the lease holds.
 macro_rules! held {
     () => {
         " WHERE account = $1 AND reference = $2 AND fence = $3 AND owner = $4 AND status < 2 RETURNING 1"
@@ -73,9 +73,10 @@ pub(super) const RELEASE: &str = concat!(
      RETURNING pg_notify('payment_intents', '')::text"
 );
 
-/// The plan's next lookup keeps its time, and waiting events make an unknown intent due once the quiet time is over. The events that
-/// the machine has processed are deleted too, and all of an ended intent, since it takes none. An event whose transaction held the
-/// row while this statement waited is not visible here: then [`DRAIN`] follows.
+/// The plan's next lookup keeps its time, and waiting events make an unknown intent due once the quiet time is over.
+/// The events that the machine has processed are deleted too. All events of an ended intent are deleted, since it takes
+/// none. An event whose transaction held the row while this statement waited is not visible here: then [`DRAIN`]
+/// follows.
 pub(super) const END: &str = concat!(
     "WITH ended AS (UPDATE payment_intents SET status = $5, state = $6, event = event + (outcome IS DISTINCT FROM $7)::int, outcome = $7, \
      owner = NULL, next_lookup = CASE WHEN $5 = 1 THEN coalesce(next_lookup, ",
@@ -101,7 +102,7 @@ pub(super) const END: &str = concat!(
 pub(super) const DRAIN: &str = "DELETE FROM payment_events WHERE account = $1 AND reference = $2 AND EXISTS \
      (SELECT 1 FROM payment_intents WHERE account = $1 AND reference = $2 AND status = 3)";
 
-/// Stores the state, and deletes the events that it includes: both or neither.
+/// Stores the state, and deletes the events that it includes, in one change.
 pub(super) const REST: &str = concat!(
     "WITH rested AS (UPDATE payment_intents SET state = $5, asks = $6, owner = NULL, claims = 0, changed = ",
     now!(),
@@ -115,8 +116,8 @@ pub(super) const REST: &str = concat!(
      SELECT * FROM rested"
 );
 
-/// The event gets its number under the lock of the intent's row. An intent that workers have parked gets one more claim for it;
-/// one that an operator has parked has no claims, and stays parked.
+/// The event gets its number under the lock of the intent's row. An intent that workers have parked gets one more claim
+/// for the event. An intent that an operator has parked has no claims, and stays parked.
 pub(super) const DELIVER: &str = concat!(
     "WITH counted AS (UPDATE payment_intents SET inbox = inbox + 1, changed = ",
     now!(),
@@ -133,8 +134,8 @@ pub(super) const DELIVER: &str = concat!(
 pub(super) const EVENTS: &str =
     "SELECT number, event FROM payment_events WHERE account = $1 AND reference = $2 AND number > $3 ORDER BY number";
 
-/// What a claim sets: $1 the owner, $2 the lease, $3 and $4 the kinds and versions that the owner knows. A claim at the time of a
-/// lookup of the plan, or in the second before, is that lookup.
+/// What a claim sets: $1 the owner, $2 the lease, $3 and $4 the kinds and versions that the owner knows. A claim at the
+/// time of a planned lookup, or in the second before, is that lookup.
 macro_rules! claim {
     () => {
         concat!(
@@ -217,7 +218,7 @@ pub(super) const TOLD: &str = "WITH dropped AS (DELETE FROM payment_events WHERE
      (SELECT 1 FROM payment_intents WHERE account = $1 AND reference = $2 AND status = 3)) \
      UPDATE payment_intents SET told = $3 WHERE account = $1 AND reference = $2 AND told < $3 AND $3 <= event";
 
-/// The shares that the owner has. Returns for each whether it may be used.
+/// The shares that the owner has. Returns, for each share, whether it may be used.
 pub(super) const SHARES_KEPT: &str = concat!(
     "UPDATE payment_shares SET due = ",
     now!(),
@@ -225,8 +226,9 @@ pub(super) const SHARES_KEPT: &str = concat!(
     now!()
 );
 
-/// Keeps or takes at most $6 of the $5 shares: first those that the owner has, then others at random, so that concurrent processes
-/// rarely conflict. A share that was never taken, or was returned, may be used at once. Returns for each whether it may be used.
+/// Keeps or takes at most $6 of the $5 shares: first those that the owner has, then others at random, so that
+/// concurrent processes rarely conflict. A share that was never taken, or was given back, may be used at once. Returns,
+/// for each share, whether it may be used.
 pub(super) const SHARES_TAKEN: &str = concat!(
     "INSERT INTO payment_shares AS s (account, number, owner, due, usable) SELECT $1, n, $2, ",
     now!(),
@@ -268,7 +270,7 @@ pub(super) const REWRITE: &str = "WITH written AS (UPDATE payment_intents SET ki
 pub(super) const MADE_BY: &str =
     "SELECT to_jsonb(s) ->> 'program', to_jsonb(s) ->> 'version' FROM payment_store AS s LIMIT 2";
 
-/// Whether anything durable can be written here.
+/// Whether durable data can be written to this database.
 pub(super) const FITNESS: &str = "SELECT current_setting('transaction_read_only') = 'on', \
      coalesce(current_setting('synchronous_commit', true), 'on'), coalesce(current_setting('fsync', true), 'on'), \
      to_regclass('payment_store') IS NOT NULL, to_regclass('payment_intents') IS NOT NULL, \

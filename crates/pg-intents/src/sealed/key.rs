@@ -1,4 +1,4 @@
-//! Keys that intents are sealed with.
+//! Keys with which intents are sealed.
 
 use std::{
     fmt::{self, Write as _},
@@ -11,15 +11,15 @@ use sha2::Sha512;
 use zeroize::Zeroizing;
 
 const KEY: usize = 32;
-/// Bytes of a fingerprint.
+/// The number of bytes of a fingerprint.
 const FINGERPRINT: usize = 8;
 
-/// A key of 32 bytes that intents are sealed with, such as the output of `openssl rand -hex 32`.
+/// A key of 32 bytes with which intents are sealed, such as the output of `openssl rand -hex 32`.
 ///
 /// It is wiped from memory when it is dropped, and no output contains it. Its [`fingerprint`](Self::fingerprint) is stored with
 /// each intent and identifies the key that opens it.
 pub struct SealKey {
-    /// On the heap, where a move copies nothing. Each use has its own key, derived from the given one.
+    /// On the heap, where a move copies nothing. Each use has its own key, which is derived from the given key.
     cipher: Box<Zeroizing<[u8; KEY]>>,
     nonces: Box<Zeroizing<[u8; KEY]>>,
     fingerprint: String,
@@ -31,7 +31,7 @@ impl SealKey {
     pub fn from_bytes(key: &[u8; KEY]) -> Self {
         let mut fingerprint = String::with_capacity(2 * FINGERPRINT);
         for byte in &derived(key, b"pg-intents fingerprint")[..FINGERPRINT] {
-            // Writing into a text does not fail.
+            // Writing into a string cannot fail.
             let _ = write!(fingerprint, "{byte:02x}");
         }
         Self {
@@ -122,7 +122,7 @@ pub(super) fn keyed(key: &[u8; KEY]) -> Hmac<Sha512> {
 #[non_exhaustive]
 pub enum SealKeyError {
     /// The text is not 64 hexadecimal digits.
-    #[error("a key of intents has 64 hexadecimal digits (openssl rand -hex 32)")]
+    #[error("a key for intents has 64 hexadecimal digits (openssl rand -hex 32)")]
     NotHex,
     /// The file cannot be read.
     #[error("cannot read the key file {path}: {problem}", path = .0.display(), problem = .1)]
@@ -159,15 +159,15 @@ impl Sealing {
         Self { keys: vec![newest], accepts_clear: false }
     }
 
-    /// Opens with this key too. It seals nothing new.
+    /// Opens with this key too. The key seals nothing new.
     pub fn older(mut self, key: SealKey) -> Self {
         self.keys.push(key);
         self
     }
 
-    /// Also accepts intents that were stored in clear, before the store was sealed. Use it only until
-    /// [`SealedStore::reseal`](crate::SealedStore::reseal) has sealed them: meanwhile a writer of the database could put a clear
-    /// intent in the place of a sealed one.
+    /// Also accepts intents that were stored unencrypted, before the store was sealed. Use it only until
+    /// [`SealedStore::reseal`](crate::SealedStore::reseal) has sealed them: meanwhile a program with write access to
+    /// the database could replace a sealed intent with an unencrypted one.
     pub fn accept_clear(mut self) -> Self {
         self.accepts_clear = true;
         self

@@ -9,22 +9,22 @@ const PAGE: u32 = 500;
 /// The result of sealing a store again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Resealed {
-    /// Sealed with the newest key now.
+    /// The number of intents that are now sealed with the newest key.
     pub sealed: u64,
-    /// Sealed with it before.
+    /// The number of intents that were already sealed with the newest key.
     pub current: u64,
-    /// Cannot be opened, and are unchanged.
+    /// The number of intents that cannot be opened, and are unchanged.
     pub unopened: u64,
-    /// Why the first of these cannot be opened.
+    /// Why the first of them cannot be opened.
     pub first_unopened: Option<StoreError>,
 }
 
 impl<S: RewritableStore> SealedStore<S> {
-    /// Seals every intent with the newest key, including ended ones, while workers continue. Once every process seals with that
-    /// key, and every intent can be opened, the older keys are no longer needed.
+    /// Seals every intent with the newest key, including ended ones, while workers continue. When every process seals
+    /// with that key, and every intent can be opened, the older keys are no longer needed.
     ///
     /// # Errors
-    /// If the store does not respond. The intents that were sealed until then stay sealed.
+    /// If the store does not respond. The intents that were sealed until then remain sealed.
     pub async fn reseal(&self) -> Result<Resealed, StoreError> {
         let mut resealed = Resealed::default();
         let mut last = None;
@@ -40,7 +40,7 @@ impl<S: RewritableStore> SealedStore<S> {
 
     async fn reseal_one(&self, mut row: IntentRow, resealed: &mut Resealed) -> Result<(), StoreError> {
         loop {
-            // An intent that has ended keeps no events.
+            // An ended intent keeps no events.
             let events = match row.status {
                 IntentStatus::Ended => Vec::new(),
                 _ => self.inner().events(&row.key, 0).await?,
@@ -85,7 +85,7 @@ impl<S: RewritableStore> SealedStore<S> {
             match self.sealing.opened_event(&row.key, &event) {
                 Ok(event) => sealed.push((number, sealer.event(&event))),
                 Err(unopened @ Unopened::MissingKey(_)) => return Err(unopened),
-                // It stays unchanged, and is skipped when events are read.
+                // The event is unchanged, and is skipped when events are read.
                 Err(Unopened::Altered(_) | Unopened::Clear) => {}
             }
         }

@@ -79,8 +79,8 @@ fn place<'a>(of: &'a IntentKey, kind: &'a str, column: &'static str) -> Place<'a
 }
 
 impl Sealing {
-    /// Returns the kinds that may be claimed: with the fingerprint of each key, and without one if clear rows are
-    /// accepted.
+    /// Returns the kinds that may be claimed: with the fingerprint of each key, and without a fingerprint if
+    /// unencrypted rows are accepted.
     pub(super) fn kinds(&self, kinds: &[IntentKind]) -> Vec<IntentKind> {
         let sealed = self.keys.iter().flat_map(|key| {
             kinds.iter().map(|kind| IntentKind { name: tagged(&kind.name, key), version: kind.version })
@@ -95,7 +95,7 @@ impl Sealing {
         if sealed_with.is_none() && !self.accepts_clear {
             return Err(Unopened::Clear);
         }
-        // A row that was begun in clear gets sealed texts when it is saved.
+        // A row that was begun unencrypted gets sealed texts when it is saved.
         let text = |kind: &str, column, text: &str| match open(self, place(&row.key, kind, column), text) {
             Err(Unopened::Clear) if sealed_with.is_none() => Ok(text.to_owned()),
             Err(Unopened::Clear) => Err(Unopened::Altered(column)),
@@ -148,7 +148,7 @@ impl Unopened {
             Self::Altered(column) => {
                 format!("its {column} or its kind was altered, or was copied from another row; nothing is sent for it")
             }
-            Self::Clear => "it is not sealed, and intents in clear are not accepted".to_owned(),
+            Self::Clear => "it is not sealed, and unencrypted intents are not accepted".to_owned(),
         };
         StoreError::Sealed { reference: key.reference.clone(), why }
     }

@@ -13,8 +13,8 @@ use hmac::Mac as _;
 use super::key::{SealKey, Sealing, keyed};
 
 const NONCE: usize = 24;
-/// Begins every sealed text; then follow the fingerprint of its key, a colon and the Base64 of nonce and ciphertext. No clear
-/// text begins so: they are JSON or hexadecimal digits.
+/// The beginning of every sealed text. The fingerprint of its key, a colon and the Base64 of nonce and ciphertext
+/// follow. No unencrypted text begins with this: those are JSON or hexadecimal digits.
 const MARK: &str = "sealed:";
 
 /// A text of a row.
@@ -22,7 +22,8 @@ const MARK: &str = "sealed:";
 pub(super) struct Place<'a> {
     pub(super) account: &'a str,
     pub(super) reference: &'a str,
-    /// The kind of the row, if the text is written once with it; a kind that was altered opens nothing then.
+    /// The kind of the row, for a text that is written once together with the kind. If the kind was altered, the text
+    /// cannot be opened.
     pub(super) kind: &'a str,
     pub(super) column: &'static str,
 }
@@ -30,16 +31,16 @@ pub(super) struct Place<'a> {
 /// Why a text cannot be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Unopened {
-    /// It needs a key that was not given.
+    /// The text needs a key that was not given.
     MissingKey(String),
-    /// It was altered, or copied from another place.
+    /// The text was altered, or copied from another place.
     Altered(&'static str),
-    /// It is not sealed.
+    /// The text is not sealed.
     Clear,
 }
 
 impl Place<'_> {
-    /// Its parts with their lengths: no two places give the same bytes.
+    /// Returns the parts of the place with their lengths, so that no two places give the same bytes.
     fn bytes(&self) -> Vec<u8> {
         let mut bytes = b"pg-intents 1".to_vec();
         for part in [self.account, self.reference, self.kind, self.column] {
@@ -50,7 +51,7 @@ impl Place<'_> {
     }
 }
 
-/// Returns the fingerprint of the key that a text is sealed with.
+/// Returns the fingerprint of the key with which a text is sealed.
 pub(super) fn fingerprint(text: &str) -> Option<&str> {
     text.strip_prefix(MARK)?.split_once(':').map(|(fingerprint, _)| fingerprint)
 }
@@ -73,7 +74,7 @@ pub(super) fn open(sealing: &Sealing, place: Place<'_>, text: &str) -> Result<St
         return Err(Unopened::Clear);
     };
     let Some(key) = sealing.key(fingerprint) else {
-        // An error repeats nothing else from the database.
+        // The error repeats nothing else from the database.
         let is_one = fingerprint.len() == 16 && fingerprint.bytes().all(|byte| byte.is_ascii_hexdigit());
         let altered = Unopened::Altered(place.column);
         return Err(if is_one { Unopened::MissingKey(fingerprint.to_owned()) } else { altered });

@@ -1,4 +1,4 @@
-//! Runs changes: one thread owns the connection, and commits together what was queued together.
+//! Runs changes: one thread owns the connection, and commits queued changes together.
 
 use std::{
     sync::{Arc, Mutex, PoisonError, mpsc},
@@ -22,7 +22,7 @@ type Told = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 pub(super) type StoreClock = Option<Arc<dyn Fn() -> i64 + Send + Sync>>;
 
 pub(super) enum Executor {
-    /// A thread with the connection.
+    /// A thread that owns the connection.
     Thread(mpsc::Sender<(Job, oneshot::Sender<StoreError>)>),
     /// On the caller's thread, for simulations.
     Here(Mutex<Connection>, StoreClock),
@@ -70,7 +70,7 @@ impl Executor {
         match self {
             Self::Thread(sender) => {
                 if sender.send((job, failed)).is_err() {
-                    return Err(StoreError::Unavailable("its thread has ended".to_owned()));
+                    return Err(StoreError::Unavailable("the thread of the store has ended".to_owned()));
                 }
                 if let Ok(result) = (&mut answered).await {
                     return result;
@@ -84,7 +84,7 @@ impl Executor {
                 }
             }
         }
-        Err(failure.await.unwrap_or_else(|_| StoreError::Unavailable("its thread has ended".to_owned())))
+        Err(failure.await.unwrap_or_else(|_| StoreError::Unavailable("the thread of the store has ended".to_owned())))
     }
 }
 
@@ -112,7 +112,7 @@ fn commit(connection: &Connection, clock: &StoreClock, group: Vec<(Job, oneshot:
         None => begun.map_err(|error| operations::unavailable(&error)),
     };
     if committed.is_err() && !connection.is_autocommit() {
-        // If that fails too, the next BEGIN reports it.
+        // If the rollback fails too, the next BEGIN reports it.
         let _ = connection.execute_batch("ROLLBACK");
     }
     for tell in told {

@@ -162,8 +162,8 @@ pub(super) fn rest(connection: &Connection, now: i64, hold: &IntentLease, rest: 
     Ok(rested)
 }
 
-/// An intent that workers have parked gets one more claim for the event; one that an operator has parked has no claims, and stays
-/// parked.
+/// An intent that workers have parked gets one more claim for the event. An intent that an operator has parked has no
+/// claims, and stays parked.
 pub(super) fn deliver(connection: &Connection, now: i64, key: &IntentKey, event: &str) -> Result<bool> {
     let sql = "UPDATE payment_intents SET inbox = inbox + 1, changed = ?3, \
                due = iif(owner IS NULL AND (status < 2 OR claims > 0), min(due, max(?3, quiet)), due), \
@@ -202,7 +202,7 @@ impl Claimer {
     }
 }
 
-/// A claim at the time of a lookup of the plan, or in the second before, is that lookup.
+/// A claim at the time of a planned lookup, or in the second before, is that lookup.
 const CLAIM: &str = "fence = fence + 1, owner = ?1, due = ?2, claims = claims + 1, changed = ?3, asks = NULL, \
                      lookups = lookups + coalesce(next_lookup <= ?3 + 1000, 0), \
                      next_lookup = iif(next_lookup > ?3 + 1000, next_lookup, NULL), \
@@ -312,7 +312,7 @@ pub(super) fn shares(connection: &Connection, now: i64, wish: &ShareWish<'_>) ->
         if missing == 0 {
             break;
         }
-        // A share that was never taken, or was returned, may be used at once.
+        // A share that was never taken, or was given back, may be used at once.
         let take = "INSERT INTO payment_shares (account, number, owner, due, usable) VALUES (?1, ?2, ?3, ?4, ?5) \
                     ON CONFLICT (account, number) DO UPDATE SET owner = ?3, due = ?4, usable = ?6 WHERE due <= ?5";
         let values = params![wish.account, number, wish.owner, due, now, later(now, wish.quarantine)];

@@ -1,9 +1,9 @@
 //! The account's requests per minute, divided among all processes: each process leases small blocks of them from the store.
 //!
-//! A block permits [`size`](Blocks::size) requests within [`USE`] of its lease. Afterwards it rests until none of its requests can
-//! count in a minute of the service any more. So all blocks together never permit more requests in a minute than the account may
-//! send, and a process asks the store once for each block, not once for each request. A block whose process died becomes free by
-//! the store's clock.
+//! A block permits [`size`](Blocks::size) requests within [`USE`] of its lease. Afterwards it rests until none of its
+//! requests can count in the service's minute. So all blocks together never permit more requests in a minute than the
+//! account may send, and a process queries the store once per block, not once per request. A block whose process died
+//! becomes free by the store's clock.
 
 use std::{
     sync::{
@@ -23,10 +23,10 @@ const USE: Duration = Duration::from_secs(10);
 const MINUTE: Duration = Duration::from_secs(61);
 /// How long a request without a reply may be in transit (assumption A142).
 const LONGEST_WAY: Duration = Duration::from_secs(120);
-/// The number of blocks that the limit is divided into, if it is that large.
+/// The number of blocks into which the limit is divided, if the limit is that large.
 const MOST_BLOCKS: u32 = 20;
 
-/// How an account's limit is divided.
+/// The division of an account's limit into blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Blocks {
     count: u32,
@@ -62,7 +62,7 @@ struct Block {
     size: u32,
     left: AtomicU32,
     until: Moment,
-    /// Requests whose end is not known yet.
+    /// The number of requests that have not ended yet, as far as is known.
     open: AtomicU32,
     /// Whether it is closed: no further request uses it.
     closed: AtomicBool,
@@ -86,7 +86,7 @@ impl<S: IntentStore> Allowance<S> {
         }
     }
 
-    /// Returns whether one more request may be sent, after a question to the store if necessary.
+    /// Returns whether one more request may be sent. Queries the store if necessary.
     pub(super) async fn is_ready(&self) -> Result<bool, StoreError> {
         let Some(blocks) = self.blocks else { return Ok(true) };
         let current = self.lock().clone();
@@ -145,7 +145,7 @@ impl<S: IntentStore> Allowance<S> {
         }
     }
 
-    /// Returns the rest of the block in use.
+    /// Gives back the rest of the block in use.
     pub(super) async fn close(&self) {
         let current = self.lock().take();
         if let Some(block) = current {
@@ -158,7 +158,8 @@ impl<S: IntentStore> Allowance<S> {
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets a block rest for a minute only, once all its requests are known to be over. One that was not used need not rest.
+    /// Shortens a block's rest to a minute, when all its requests are known to have ended. An unused block need not
+    /// rest.
     async fn rest(&self, block: &Block) {
         let over = block.open.load(Ordering::SeqCst) == 0 && !block.doubtful.load(Ordering::SeqCst);
         let is_unused = block.left.load(Ordering::SeqCst) == block.size;

@@ -4,12 +4,12 @@
 //! Each request needs a place in the store. A place whose request failed with a credential error is taken for a day. So whenever the
 //! credentials become invalid, and however many processes send with them, at most the permitted number of requests fails.
 //!
-//! A request that ends hands its place over to a waiting request of its process. The promise still holds: one request at a time
-//! uses a place, and a request that fails keeps it.
+//! A request that ends hands its place over to a waiting request of its process. The limit still holds: one request at
+//! a time uses a place, and a request that fails keeps it.
 //!
-//! The last place is the *probe share*. A process whose credentials the service has not accepted yet sends with it alone, so credentials
-//! that are invalid from the beginning fail once. It is never taken for a day: after an operator has resumed sending, one request
-//! at a time is always possible.
+//! The last place is the *probe share*. A process whose credentials the service has not accepted yet sends only with
+//! the probe share, so credentials that are invalid from the beginning fail once. The probe share is never taken for a
+//! day, so that one request at a time is always possible after an operator has resumed sending.
 
 use std::{sync::Arc, time::Duration};
 
@@ -26,26 +26,26 @@ pub(super) struct Places<S> {
     /// The names of the places and of the probe share in the store.
     places: String,
     probe: String,
-    /// The number of places without the probe share; `None` sets no limit.
+    /// The number of places, not counting the probe share; `None` sets no limit.
     count: Option<u32>,
     lease: Duration,
 }
 
-/// How long a process hands a place over from request to request. Then another process may take it.
+/// How long a process hands a place over from request to request before another process may take it.
 const HELD: Duration = Duration::from_secs(1);
 
 /// A place that one request holds.
 pub(super) struct Place {
     is_probe: bool,
     name: String,
-    /// When the store was asked for it. Its lease began later.
+    /// When the query for it began. Its lease began later.
     since: Moment,
-    /// Whether another request held it before.
+    /// Whether another request held the place before.
     handed_over: bool,
 }
 
 impl Place {
-    /// Returns whether a process may send with it, depending on whether its credentials were accepted.
+    /// Returns whether a process may send with this place, depending on whether its credentials were accepted.
     pub(super) const fn suits(&self, is_proven: bool) -> bool {
         is_proven || self.is_probe
     }
@@ -65,7 +65,8 @@ impl<S: IntentStore> Places<S> {
         Self { store, clock, places: format!("{account} place"), probe: format!("{account} probe"), count, lease }
     }
 
-    /// Takes a place under this name, which no request had before. `None` if there is none at present; `Some(None)` if none is needed.
+    /// Takes a place under this name, which no request had before. `None` if no place is free at present; `Some(None)`
+    /// if no place is needed.
     pub(super) async fn take(&self, name: &str, is_proven: bool) -> Result<Option<Option<Place>>, StoreError> {
         let since = self.clock.now();
         let place = |is_probe| Some(Some(Place { is_probe, name: name.to_owned(), since, handed_over: false }));
@@ -79,7 +80,8 @@ impl<S: IntentStore> Places<S> {
         Ok(if got > 0 { place(true) } else { None })
     }
 
-    /// Returns whether another request of this process may use it without asking the store: its lease certainly holds.
+    /// Returns whether another request of this process may use the place without a query to the store, because its
+    /// lease certainly holds.
     pub(super) fn may_be_handed_over(&self, place: &Place) -> bool {
         self.clock.now().since(place.since) < HELD.min(self.lease / 3)
     }
@@ -88,7 +90,8 @@ impl<S: IntentStore> Places<S> {
         self.hold(place, Duration::ZERO, "a place for a request was not released; it expires by itself").await;
     }
 
-    /// Takes a place for a day after a failed request: its own, or another one instead of the probe share.
+    /// Takes a place for a day after a failed request: the request's own place, or another place instead of the probe
+    /// share.
     pub(super) async fn burn(&self, place: &Place) {
         if !place.is_probe {
             return self.hold(place, DAY, "a failed request was not recorded").await;
@@ -102,7 +105,7 @@ impl<S: IntentStore> Places<S> {
         self.release(place).await;
     }
 
-    /// Keeps extending the lease of a place.
+    /// Extends the lease of a place again and again.
     pub(super) async fn keep(&self, place: &Place) {
         loop {
             self.clock.sleep_until(self.clock.now().after(self.lease / 3)).await;

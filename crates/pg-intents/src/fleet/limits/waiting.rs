@@ -27,7 +27,7 @@ impl Waiting {
         if state.requests == 0 { std::mem::take(&mut state.places) } else { Vec::new() }
     }
 
-    /// Leaves a place for a request that waits; returns it if none does.
+    /// Leaves a place for a waiting request; returns the place if no request waits.
     pub(super) fn hand_over(&self, place: Place) -> Result<(), Place> {
         let mut state = self.lock();
         if state.requests == 0 {
