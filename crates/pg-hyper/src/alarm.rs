@@ -1,7 +1,7 @@
 //! The deadline of the request on a connection.
 //!
 //! Creating and removing a timer for each request takes two locks of the runtime's timers. So each connection has one
-//! timer. A later deadline leaves it unchanged until it fires, and then sets it again.
+//! timer. A later deadline leaves the timer unchanged until it fires; then the timer is set again.
 
 use std::{
     pin::{Pin, pin},
@@ -14,7 +14,7 @@ use tokio::{
     time::{Instant, Sleep, sleep_until},
 };
 
-/// The deadline of a request without a time limit: no program runs that long.
+/// The deadline of a request without a time limit. No program runs that long.
 const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
 
 /// Returns the moment this long after `start`.

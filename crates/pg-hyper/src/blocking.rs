@@ -6,8 +6,8 @@
 //! Deadline, pool, TLS, errors, throttle and drivers are those of the async client. [`Client::wait`] waits for anything
 //! that the async client can do.
 //!
-//! Limits: the thread ends with the last clone. Calls within an async task work, any number of them, but block the thread of
-//! that task. There, a transport that yields (`tokio::task::yield_now`) continues 5 ms later.
+//! Limits: the thread ends with the last clone. Any number of calls within an async task works, but blocks the thread
+//! of that task. A transport that yields there (`tokio::task::yield_now`) continues 5 ms later.
 //!
 //! ```no_run
 //! use pg_hyper::{
@@ -99,7 +99,7 @@ impl<T: Transport> Client<T> {
         &self.inner
     }
 
-    /// Waits for anything that the [async client](Self::inner) does.
+    /// Waits for any future of the [async client](Self::inner).
     ///
     /// ```no_run
     /// # use pg_hyper::{blocking::Client, proto::{RawRequest, model::Token}};
@@ -123,7 +123,7 @@ impl<T: Transport> Client<T> {
 }
 
 impl<T: Transport + Clone + 'static> Client<T> {
-    /// Charges once, whatever the network does; see [`crate::Client::charge`]. Nothing is sent before it is
+    /// Charges once, whatever the network does; see [`crate::Client::charge`]. Nothing is sent before the charge is
     /// [run](Drive::run).
     ///
     /// # Errors
@@ -149,7 +149,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
         self.inner.resume_charge(saved, payment).map(|charge| self.drive(charge))
     }
 
-    /// Makes any machine of the [async client](Self::inner), such as a checkout, blocking.
+    /// Makes any machine of the [async client](Self::inner) blocking, such as a checkout.
     pub fn drive<M: Machine>(&self, drive: crate::Drive<M, T>) -> Drive<M, T> {
         Drive::new(drive, Arc::clone(&self.background))
     }

@@ -83,7 +83,7 @@ impl Client {
 
 impl<T: Transport> Client<T> {
     /// Creates a client over any transport. The transport checks the addresses: [`HyperTransport`] refuses insecure
-    /// ones here too.
+    /// addresses here too.
     pub fn with_transport(account: Account, transport: T) -> Self {
         ClientBuilder::with_transport(account, transport).build()
     }
@@ -92,8 +92,8 @@ impl<T: Transport> Client<T> {
         Self { account: Arc::new(account), transport, scheduler: Arc::new(scheduler), limit: None }
     }
 
-    /// Returns a client whose requests also need the permission of a limit that other processes share. It shares everything else
-    /// with this client.
+    /// Returns a client whose requests also need the permission of a limit that other processes share. The new client
+    /// shares everything else with this client.
     #[must_use]
     pub fn with_shared_limit(&self, limit: Arc<dyn SharedLimit>) -> Self
     where
@@ -224,7 +224,7 @@ impl<T: Transport> Client<T> {
         let info = raw.info();
         let reference = raw.parameters().get(REFERENCE).filter(|text| !text.is_empty()).map(str::to_owned);
         let observation = Observation::begin(service.name, raw.method());
-        // It may contain a card number, which is not needed during the wait for the reply.
+        // The request may contain a card number, which is not needed during the wait for the reply.
         drop(raw);
         let result = self
             .exchange(&observation, service, request, read)
@@ -242,7 +242,8 @@ impl<T: Transport> Client<T> {
         request: Result<Request<Bytes>, Misuse>,
         read: impl FnOnce(Response<Bytes>) -> Result<(R, Option<&'static str>), ReplyError>,
     ) -> Result<R, Error> {
-        // Pinned here, so that its several hundred bytes are not moved into the span and from there into this future.
+        // Pinned here, so that the future's several hundred bytes are not moved into the span and from there into this
+        // future.
         let request = request?;
         let (admission, pass) = match &self.limit {
             None => (self.scheduler.admit_call(service).await?, SharedPass::NONE),

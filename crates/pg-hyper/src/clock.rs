@@ -13,19 +13,19 @@ pub(crate) type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// Returns the time, and waits.
 ///
-/// A client uses the [`SystemClock`] unless [another](crate::ClientBuilder::clock) is set: of a test, or of a runtime
-/// other than tokio.
+/// A client uses the [`SystemClock`] unless [another clock](crate::ClientBuilder::clock) is set, for a test or for a
+/// runtime other than tokio.
 pub trait Clock: Send + Sync {
     /// Returns the wall-clock time: machines outlive processes.
     fn now(&self) -> Moment;
 
-    /// Ends at that time or later, when [`now`](Self::now) has reached it.
+    /// Ends at that time or later, when [`now`](Self::now) has reached the time.
     fn sleep_until(&self, moment: Moment) -> Pending<()>;
 }
 
-/// The wall clock at the first call, plus the time that passed for tokio since then.
+/// The wall clock at the first call, plus the time that has passed for tokio since then.
 ///
-/// So setting the system clock does not disturb running machines, and tokio's paused time in tests applies to them.
+/// So changes of the system clock do not disturb running machines, and tokio's paused time in tests applies to them.
 /// Waiting needs tokio's timers.
 #[derive(Debug, Default)]
 pub struct SystemClock {

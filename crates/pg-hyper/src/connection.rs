@@ -1,6 +1,6 @@
 //! One connection: opened, used for one request after another, and driven by the task that waits for the reply.
 //!
-//! hyper leaves it to its user to drive a connection. Driving it in the calling task saves two task switches per
+//! hyper leaves the driving of a connection to its user. Driving it in the calling task saves two task switches per
 //! request, and a dropped call closes its connection.
 
 use std::{
@@ -157,7 +157,7 @@ impl Connection {
                     return Poll::Ready(Ok(output));
                 }
                 drive(driver, open, context);
-                // A connection that has ended has stored its result.
+                // A connection that has ended has already stored its result.
                 if let Poll::Ready(output) = awaited.as_mut().poll(context) {
                     return Poll::Ready(Ok(output));
                 }

@@ -16,7 +16,7 @@ use crate::records::{Records, Unfinished};
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// What connections run over.
+/// The streams over which connections run.
 #[cfg(feature = "tls")]
 pub(crate) type Stream = hyper_rustls::MaybeHttpsStream<Records>;
 #[cfg(not(feature = "tls"))]
@@ -45,7 +45,7 @@ impl Connector {
 
     #[cfg(feature = "tls")]
     pub(crate) fn with_tls(mut tls: rustls::ClientConfig) -> Self {
-        // hyper-rustls sets them itself and refuses a configuration that has some.
+        // hyper-rustls sets the ALPN protocols itself, and refuses a configuration that has some.
         tls.alpn_protocols.clear();
         let https = hyper_rustls::HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1();
         Self(Arc::new(https.wrap_connector(Tcp(tcp()))))
@@ -62,7 +62,7 @@ impl Connector {
             return Err("pg-hyper was built without the feature tls, which https requires".into());
         }
         let mut connector = Inner::clone(&self.0);
-        // Without TLS the error has another type.
+        // Without the feature, the error has another type.
         let stream = connector.call(uri).await?;
         Ok(stream)
     }

@@ -38,7 +38,7 @@ use receipts::{Held, ReceiptHandles};
 /// Before each request the drive asks the throttle that all clones of a client share, and saves the machine, if there
 /// is a [`store`](Self::store). Then it sends the request, once.
 ///
-/// Every future of a drive can be dropped at any time and requested again: work in progress, such as a sent request, is
+/// Every future of a drive can be dropped at any time and requested again. Work in progress, such as a sent request, is
 /// kept in the drive and continues. If the drive itself is dropped, resume from the last saved state, for example with
 /// [`Client::resume_charge`].
 ///
@@ -70,13 +70,13 @@ use receipts::{Held, ReceiptHandles};
 /// # }
 /// ```
 ///
-/// All its requests and events are in one span, `pg.drive`, a child of the span in which it was created, with the
-/// fields `machine`, `reference` and `outcome`.
+/// All requests and events of a drive are in one span, `pg.drive`, a child of the span in which the drive was created,
+/// with the fields `machine`, `reference` and `outcome`.
 pub struct Drive<M: Machine, T = HyperTransport> {
     machine: M,
     client: Client<T>,
     store: Option<Store>,
-    /// Whether the machine is saved after each reply and input, too.
+    /// Whether the machine is also saved after each reply and input.
     eager: bool,
     inputs: VecDeque<(M::Input, Option<Held>)>,
     receipts: ReceiptHandles,
@@ -102,7 +102,7 @@ enum Position<D, O> {
     Idle,
     Exchanging(Pending<Exchanged>),
     Waiting(Pending<()>),
-    /// The machine has decided, and is saved before the decision takes effect.
+    /// The machine has decided, and must be saved before the decision takes effect.
     Keeping(Pending<Result<(), StoreError>>, Decided<D, O>),
 }
 
@@ -140,12 +140,12 @@ where
     /// has the reason.
     ///
     /// The machine is also saved before each wait that follows a reply, so that a crash does not lose what the service
-    /// said last, such as for how long it wants no request. If that fails, the machine waits anyway.
+    /// said last, for example how long it wants no request. If that fails, the machine waits anyway.
     ///
-    /// The same state may be saved twice, and a later one replaces earlier ones. When the machine has ended, record its
+    /// The same state may be saved twice. A later state replaces earlier states. When the machine has ended, record its
     /// outcome durably, then delete the saved state. Never resume a machine whose outcome is recorded: it would
-    /// continue, and may pay. An unknown outcome is the exception: keep the state, and resume the machine later, which
-    /// looks the payment up. Without the state, the same call begins again and sends the payment.
+    /// continue, and may pay. An unknown outcome is the exception: keep the state, and resume the machine later, so
+    /// that it looks the payment up. Without the state, the same call begins again and sends the payment.
     ///
     /// Without a store, a crash loses the machine. Then only a lookup of the payment's reference can tell what happened.
     #[must_use]
@@ -197,15 +197,15 @@ where
         self
     }
 
-    /// Gives the machine an input. The machine takes it once it waits neither for a reply nor for being saved, and
-    /// before its next demand.
+    /// Gives the machine an input. The machine takes the input when it waits neither for a reply nor for being saved,
+    /// and before its next demand.
     pub fn handle_input(&mut self, input: M::Input) {
         self.inputs.push_back((input, None));
     }
 
-    /// Gives the machine an input from a callback. The callback is acknowledged once the machine was saved with it, or,
-    /// without a [`store`](Self::store), once the machine has taken it. If the drive is dropped earlier, the service is
-    /// asked to send the callback again.
+    /// Gives the machine an input from a callback. The callback is acknowledged when the machine was saved with the
+    /// input, or, without a [`store`](Self::store), when the machine has taken it. If the drive is dropped earlier, the
+    /// service is asked to send the callback again.
     pub fn handle_received_input(&mut self, input: M::Input, receipt: ReceiptHandle) {
         self.inputs.push_back((input, Some(Held::new(receipt))));
     }
@@ -236,7 +236,7 @@ where
             };
             self.note(DriveError::Store(error));
             if let Decided::Tell(DriveStep::Ask(_)) = decided {
-                // The machine decides what follows: it asks again, or ends.
+                // The machine decides what happens next: it asks again, or ends.
                 return self.step(Event::Failed(Failure::HeldBack), false);
             }
             return self.decided(decided);
@@ -275,7 +275,7 @@ where
         }
     }
 
-    /// `news`: whether the event is worth saving.
+    /// `news` says whether the event is worth saving.
     fn step(&mut self, event: Event<M::Input>, news: bool) -> Option<DriveStep<M::Demand, M::Outcome>> {
         let decided = match self.machine.step(event, self.client.scheduler().now(), self.client.scheduler().random()) {
             Action::Send(request) => {
@@ -311,7 +311,7 @@ where
             }
             Decided::Tell(next) => {
                 self.position = Position::Idle;
-                // An input that waits may answer this demand. If it does not, the machine asks again.
+                // A waiting input may answer this demand. If it does not, the machine asks again.
                 Some(next).filter(|next| matches!(next, DriveStep::Done(_)) || self.inputs.is_empty())
             }
         }
@@ -328,8 +328,8 @@ where
     M: Machine<Demand = Never>,
     T: Transport + Clone + 'static,
 {
-    /// Runs to the end. The future can be dropped at any time, and this called again. After the end, the machine
-    /// returns its outcome again.
+    /// Runs to the end. The future can be dropped at any time, and this function called again. After the end, the
+    /// machine returns its outcome again.
     pub async fn run(&mut self) -> M::Outcome {
         match self.next().await {
             DriveStep::Done(outcome) => outcome,
@@ -341,7 +341,7 @@ where
 /// No field is pinned: polled futures are boxed.
 impl<M: Machine, T> Unpin for Drive<M, T> {}
 
-/// Runs to the end. If it is dropped, the last saved state remains. You can also await a `&mut` reference to it.
+/// Runs to the end. If the drive is dropped, the last saved state remains. You can also await a `&mut` reference to it.
 ///
 /// ```
 /// use pg_hyper::{ChargeDrive, Client, proto::model::AuthCardKey};

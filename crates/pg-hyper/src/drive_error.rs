@@ -11,7 +11,8 @@ use crate::{LimitError, TransportError};
 /// Why a request of a machine had no reply, or was not sent: the last error of a drive, from
 /// [`Drive::error`](crate::Drive::error).
 ///
-/// The machine has decided what to do about it, and its outcome says what happened to the payment. Use the error for logs:
+/// The machine has already decided what to do about the error, and its outcome says what happened to the payment. Use
+/// the error for logs:
 ///
 /// ```no_run
 /// use pg_hyper::{Client, DriveError, proto::model::Auth};
@@ -34,7 +35,7 @@ pub enum DriveError {
     Transport(TransportError),
     /// The machine could not be saved, so nothing was sent.
     Store(StoreError),
-    /// Nothing is sent until the reason was checked, see [`Client::resume_sending`].
+    /// Nothing is sent until the reason has been checked, see [`Client::resume_sending`].
     ///
     /// [`Client::resume_sending`]: crate::Client::resume_sending
     Stopped(StopReason),
@@ -43,7 +44,7 @@ pub enum DriveError {
 }
 
 impl DriveError {
-    /// Returns what the machine receives.
+    /// Returns the failure that the machine receives.
     pub(super) const fn failure(&self) -> Failure {
         match self {
             Self::Transport(TransportError::NotSent(_)) => Failure::NotSent,

@@ -1,4 +1,4 @@
-//! A file that is replaced atomically, and is on the disk before its writer continues.
+//! A file that is replaced atomically, and is on disk before its writer continues.
 
 use std::{
     ffi::OsString,
@@ -11,7 +11,7 @@ use pg_proto::machine::SavedState;
 
 /// A file with one text that must survive a crash, such as a machine or an order.
 ///
-/// [`write`](Self::write) writes a second file, syncs it to the disk, and renames it to the first. So the file contains
+/// [`write`](Self::write) writes a second file, syncs it to disk, and renames it to the first. So the file contains
 /// the complete old or new text, whenever the process or the computer stops. Only one writer at a time is allowed.
 ///
 /// ```no_run
@@ -24,9 +24,9 @@ use pg_proto::machine::SavedState;
 ///     None => client.charge(payment)?,
 /// };
 /// let charged = charging.store_in(file.clone()).await;
-/// // … note in the order, durably, what became of it …
+/// // … record the outcome in the order, durably …
 /// if !matches!(charged, ChargeOutcome::Unknown { .. }) {
-///     // After an unknown outcome the state remains, so that the next run looks the payment up.
+///     // After an unknown outcome, the state is kept, so that the next run looks the payment up.
 ///     file.remove()?;
 /// }
 /// # Ok(charged)
@@ -69,12 +69,12 @@ impl DurableFile {
         Ok(self.read()?.map(SavedState::from_text))
     }
 
-    /// Replaces the text. Returns when the new text is on the disk.
+    /// Replaces the text. Returns when the new text is on disk.
     ///
     /// # Errors
     ///
-    /// If it cannot be written, synced or renamed. The file then contains the old text, or, after a failed sync of its
-    /// folder, perhaps the new one.
+    /// If it cannot be written, synced or renamed. The file then contains the old text, or perhaps the new text if the
+    /// sync of its folder failed.
     pub fn write(&self, text: &str) -> io::Result<()> {
         let beside = self.beside();
         let mut options = OpenOptions::new();
@@ -107,7 +107,7 @@ impl DurableFile {
         PathBuf::from(name)
     }
 
-    /// A name is on the disk once its folder is synced.
+    /// A name is on disk when its folder is synced.
     fn sync_folder(&self) -> io::Result<()> {
         if cfg!(unix) {
             let folder = self.0.parent().filter(|folder| !folder.as_os_str().is_empty());

@@ -34,7 +34,7 @@ const ONE_MINUTE: Duration = Duration::from_secs(61);
 ///         Ok(other) => println!("not paid: {other:?}"),
 ///         // The payment may exist: keep the order open, and make this lookup later.
 ///         Err(Error::Unknown { reconcile, .. }) => println!("outcome unknown: {reconcile:?}"),
-///         // Nothing was charged. The error says what to do before the next attempt.
+///         // Nothing was charged. The error's text says what to do before the next attempt.
 ///         Err(error) => println!("not paid: {error}"),
 ///     }
 /// }
@@ -71,10 +71,10 @@ pub enum Error {
     /// There is no reply.
     #[error(transparent)]
     Transport(TransportError),
-    /// It is unknown whether the request was executed, and sending it again could execute it twice.
+    /// Whether the request was executed is unknown, and sending it again could execute it twice.
     #[error("outcome unknown, {reconcile}: {cause:#}")]
     Unknown {
-        /// The lookup to make next: it finds the payment, if there is one. [`Reconcile::AskOperator`] if the request
+        /// The lookup to make next, which finds the payment if there is one. [`Reconcile::AskOperator`] if the request
         /// has no `uniqueMerchantReference`: then no lookup is conclusive.
         reconcile: Reconcile,
         /// Why it is unknown: no reply, an unreadable one, or an error code that does not exclude that another copy of the request
@@ -95,7 +95,7 @@ const fn after_stop(stop: &StopReason) -> &'static str {
 }
 
 impl Error {
-    /// Returns what to do about it.
+    /// Returns what to do about the error.
     #[must_use]
     pub fn remedy(&self) -> Remedy {
         match self {
@@ -105,8 +105,8 @@ impl Error {
             Self::Stopped(StopReason::Credentials(_)) | Self::Limit(LimitError::Stopped(_)) => Remedy::FixCredentials,
             Self::Stopped(_) | Self::Limit(_) => Remedy::Retry,
             Self::Throttled { wait } if *wait <= ONE_MINUTE => Remedy::WaitOneMinute,
-            // At least five minutes if the service said so. After five failures it is a day, and waiting five minutes
-            // does no harm.
+            // At least five minutes if the service said so. After five failures the wait is a day, and waiting five
+            // minutes does no harm.
             Self::Throttled { .. } => Remedy::WaitFiveMinutes,
             Self::Refused(refused) => refused.remedy(),
             Self::Unreadable(_) | Self::OtherReply(_) | Self::Transport(_) => Remedy::Retry,

@@ -20,10 +20,10 @@ use hyper::body::{Body, Frame, SizeHint};
 const HELD: u8 = 0;
 const TAKEN: u8 = 1;
 const WITHDRAWN: u8 = 2;
-/// No bytes: hyper never takes them.
+/// An empty body, which hyper never takes.
 const EMPTY: u8 = 3;
 
-/// A body of known length that can be withdrawn until the connection takes it. It is given out once.
+/// A body of known length that can be withdrawn until the connection takes it. It can be taken once.
 pub(crate) struct HeldBody {
     bytes: Bytes,
     state: Arc<AtomicU8>,
@@ -45,14 +45,14 @@ impl HeldBody {
 }
 
 impl Hold {
-    /// Withdraws the body. `true` means that the connection never had it, and never will. It is always `false` for a
-    /// body without bytes: hyper sends the request without taking it.
+    /// Withdraws the body. `true` means that the connection never had the body, and never will. It is always `false`
+    /// for an empty body: hyper sends such a request without taking the body.
     pub(crate) fn withdraw(&self) -> bool {
         matches!(self.0.compare_exchange(HELD, WITHDRAWN, Ordering::AcqRel, Ordering::Acquire), Ok(_) | Err(WITHDRAWN))
     }
 
     /// The same for a request that no connection had, or that a connection returned unwritten: then it is also `true`
-    /// for a body without bytes.
+    /// for an empty body.
     pub(crate) fn withdraw_unsent(&self) -> bool {
         self.withdraw() || self.0.load(Ordering::Acquire) == EMPTY
     }

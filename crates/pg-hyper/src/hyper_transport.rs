@@ -16,7 +16,7 @@ use crate::{
 
 /// Time limit for connecting, sending and receiving together.
 const DEADLINE: Duration = Duration::from_secs(60);
-/// A batch of 5,000 cards has about 2 MB in its longer encoding.
+/// A batch of 5,000 cards has about 2 MB in the longer encoding.
 const REPLY_LIMIT: usize = 16 << 20;
 const IDLE_CONNECTIONS: usize = 32;
 /// Shorter than the usual idle time of servers, so that few requests use a connection that is being closed.
@@ -24,15 +24,15 @@ const IDLE_TIME: Duration = Duration::from_secs(15);
 
 /// HTTP/1.1 over a pool of connections, with TLS 1.2 or 1.3. It needs a tokio runtime. Clones share the pool.
 ///
-/// It uses an idle connection only if nothing was received on it since its last reply. A second reply that arrives after the
-/// next request was written cannot be told from the reply to that one; `pool` with no idle connections opens a
-/// connection for each request, behind a proxy that may do that.
+/// It uses an idle connection only if nothing was received on it since its last reply. A second reply that arrives
+/// after the next request was written cannot be distinguished from the reply to that request. Behind a proxy that may
+/// send second replies, use `pool` without idle connections, which opens a connection for each request.
 ///
-/// It never sends a request twice. It uses a second connection only if the pooled one was already closed and hyper
-/// returns the request unwritten; a body that was given out cannot be given out again. It does not follow redirects.
+/// It never sends a request twice. It uses a second connection only if the pooled connection was already closed and
+/// hyper returns the request unwritten. A body that was taken cannot be taken again. It does not follow redirects.
 ///
 /// It refuses requests to addresses that are neither https nor on this machine, and without the feature `tls` also
-/// those to https addresses.
+/// requests to https addresses.
 #[derive(Clone)]
 pub struct HyperTransport {
     connector: Connector,
@@ -93,10 +93,10 @@ impl HyperTransport {
         loop {
             let (mut connection, fresh) = match self.pool.take(&uri, start) {
                 Some(connection) if connection.is_quiet() => (connection, false),
-                // It is closed.
+                // The connection is closed.
                 Some(_) => continue,
                 None => {
-                    // Rare and large: boxed, so that other requests do not carry space for it.
+                    // This future is rare and large. It is boxed, so that other requests do not reserve space for it.
                     let connected = timeout_at(deadline, Box::pin(self.connect(uri.clone(), deadline))).await;
                     let connected = connected.unwrap_or(Err(TransportErrorKind::Deadline(self.deadline)));
                     (connected.map_err(Fault::Unsent)?, true)
@@ -109,7 +109,7 @@ impl HyperTransport {
                     }
                     return Ok(response);
                 }
-                // The server closed it while it was in the pool.
+                // The server closed the connection while it was in the pool.
                 Err(NoReply::Unsent(unsent, _)) if !fresh => request = *unsent,
                 Err(NoReply::Unsent(_, error)) => {
                     return Err(Fault::Unsent(TransportErrorKind::Connection(error.into())));
@@ -155,7 +155,7 @@ impl fmt::Debug for HyperTransport {
     }
 }
 
-/// Returns the destination, and the request as it is sent: path only, with the host as a header.
+/// Returns the destination, and the request as it is sent: with the path only, and the host as a header.
 fn prepare(request: Request<Bytes>) -> (Uri, Request<HeldBody>, Hold) {
     let (mut head, body) = request.into_parts();
     let (body, hold) = HeldBody::new(body);

@@ -1,10 +1,10 @@
 //! An async client of a card payment service, over hyper or any transport of your own.
 //!
-//! [`Client::call`] sends a typed request and returns its typed reply. It adds to [`proto`] what needs a socket: a pool
-//! of connections, TLS, a deadline and a limit for replies. Its errors distinguish *not sent*, *maybe sent* and
-//! *outcome unknown*. [`Client::charge`] and similar methods drive the machines of [`proto::machine`], which need more
-//! than one request. [`Receiver`] receives the callbacks and returns that they wait for. [`blocking`] has the same for
-//! programs without async.
+//! [`Client::call`] sends a typed request and returns its typed reply. It adds to [`proto`] the parts that need a
+//! socket: a pool of connections, TLS, a deadline and a limit for replies. Its errors distinguish *not sent*, *maybe
+//! sent* and *outcome unknown*. [`Client::charge`] and similar methods drive the machines of [`proto::machine`], which
+//! need more than one request. [`Receiver`] receives the callbacks and customers' returns for which the machines wait.
+//! [`blocking`] has the same for programs without async.
 //!
 //! The client never sends a call twice and follows no redirect. Its only state is the pool and the throttle. Only
 //! machines send a request again, within their promises: a charge only under the same `uniqueMerchantReference`, which
@@ -12,12 +12,12 @@
 //!
 //! Limits: it speaks HTTP/1.1 only. Addresses must be https, except on this machine. By default a call ends after 60
 //! seconds, a reply has at most 16 MiB, and the client sends 100 requests a minute, 5 at a time. [`HyperTransport`] and
-//! the [`Receiver`] need a tokio runtime with I/O and timers. A client over another transport needs none; its machines
-//! need one for the [`SystemClock`] only.
+//! the [`Receiver`] need a tokio runtime with I/O and timers. A client over another transport needs no runtime; its
+//! machines need one only for the [`SystemClock`].
 //!
-//! The feature `tls`, on by default, provides https. Disable it (`default-features = false`) in a program that only calls
-//! this machine, such as a test against a sandbox, or that has its own transport. Fewer crates are
-//! built then; `docs/internals/performance.md` has both build times.
+//! The feature `tls`, on by default, provides https. Disable it (`default-features = false`) in a program that only
+//! calls addresses on this machine, such as a test against a sandbox, or that has its own transport. Then fewer crates
+//! are built; `docs/internals/performance.md` has both build times.
 //!
 //! ```no_run
 //! use pg_hyper::{
@@ -37,10 +37,10 @@
 //! // … the customer's browser posts the card form of the session …
 //! let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference("order-7");
 //! let auth = AuthSessionKey::new(session.session_key, order);
-//! // Whatever the network does and whenever the process ends, it is charged once at most.
+//! // Whatever the network does and whenever the process ends, the order is charged at most once.
 //! match client.charge(auth)?.store_in(DurableFile::new("order-7.json")).await {
 //!     ChargeOutcome::Approved(paid) => println!("paid: {}", paid.transaction_key),
-//!     // It may have been paid: make this lookup later.
+//!     // The order may have been paid: make this lookup later.
 //!     ChargeOutcome::Unknown { reconcile, why } => println!("park the order: {why}, {reconcile:?}"),
 //!     other => println!("not paid: {other:?}"),
 //! }
@@ -58,11 +58,11 @@
 //! | [`client.checkout(request, plan)?`](Client::checkout) | [`CheckoutOutcome`](proto::machine::checkout::CheckoutOutcome) | send the customer to the hosted page |
 //! | [`client.update_accounts(plan, keys)?`](Client::update_accounts) | [`UpdateEvent::Ended`] | store its results |
 //!
-//! Each is a [`Drive`]; the last one wraps it. Nothing is sent before a drive is awaited. Await or [run](Drive::run) a
-//! machine without demands. For a machine with demands, call [`next`](Drive::next) in a loop and
+//! Each is a [`Drive`]; the last one wraps a drive. Nothing is sent before a drive is awaited. Await or
+//! [run](Drive::run) a machine without demands. For a machine with demands, call [`next`](Drive::next) in a loop and
 //! [answer](Drive::handle_input) each demand. Each future can be dropped and requested again. With
-//! [`store`](Drive::store) a machine is saved before each request, and each has a method that resumes it. The saved
-//! state says whether a request may have left, so a process can be killed at any moment.
+//! [`store`](Drive::store), a machine is saved before each request. Each machine has a method that resumes it. The
+//! saved state says whether a request may have left, so a process can be killed at any moment.
 //!
 //! In a test the network can be a closure:
 //!

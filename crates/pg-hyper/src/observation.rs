@@ -18,7 +18,7 @@ pub(crate) struct Observation {
 /// A request in flight.
 pub(crate) struct Sending {
     span: Span,
-    /// Where it is sent to, and since when; set only if a subscriber wants durations.
+    /// The destination and the start; set only if a subscriber wants durations.
     measured: Option<(String, u16, Instant)>,
 }
 
@@ -99,7 +99,7 @@ impl Observation {
     fn codes(&self, error: &Error) {
         match error {
             Error::Refused(refused) => {
-                // They are text of the service, so they are masked too.
+                // The codes are text from the service, so they are masked too.
                 self.span.record("pg.error.code", mask::text(refused.code().as_str()));
                 self.span.record("pg.trace.code", mask::text(refused.error.trace_code.as_str()));
             }
@@ -130,7 +130,7 @@ fn word(error: &Error) -> &'static str {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "how long a call took is read off here, and decides nothing")]
+#[expect(clippy::disallowed_methods, reason = "this measures how long a call took, and decides nothing")]
 fn now() -> Instant {
     Instant::now()
 }

@@ -13,7 +13,7 @@ use tokio::{task::JoinHandle, time::Instant};
 
 use crate::connection::Connection;
 
-/// Idle connections by destination, the one used last on top.
+/// Idle connections by destination, the most recently used one on top.
 pub(crate) struct Pool {
     places: Mutex<Places>,
     /// Maximum number of idle connections per destination.
@@ -25,7 +25,7 @@ pub(crate) struct Pool {
 #[derive(Default)]
 struct Places {
     all: Vec<Place>,
-    /// Closes expired connections until none is left.
+    /// Closes expired connections until no connection is left.
     sweeper: Option<JoinHandle<()>>,
 }
 
@@ -100,7 +100,7 @@ impl Place {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the transport is where time comes in: idle connections grow old")]
+#[expect(clippy::disallowed_methods, reason = "the transport is where time comes in: idle connections expire")]
 async fn sweep(pool: Weak<Pool>, pause: Duration) {
     loop {
         tokio::time::sleep(pause).await;
@@ -112,7 +112,7 @@ async fn sweep(pool: Weak<Pool>, pause: Duration) {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "the transport is where time comes in: idle connections grow old, and requests have a deadline"
+    reason = "the transport is where time comes in: idle connections expire, and requests have a deadline"
 )]
 pub(crate) fn now() -> Instant {
     Instant::now()

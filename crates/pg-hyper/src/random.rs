@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The source of random numbers. A machine keeps its promises with any sequence.
 pub(crate) enum Dice {
-    /// The system's randomness; a system without any is not an error.
+    /// The system's randomness. A system without randomness is not an error.
     System,
     /// The same numbers each time, for tests.
     Seeded(AtomicU64),

@@ -1,8 +1,7 @@
-//! Receives callbacks of the service and customers who return, and hands them out as notifications.
+//! Receives callbacks of the service and returning customers, and hands them out as notifications.
 //!
-//! Requests are unsigned: anyone who knows a URL can send one. Each URL holds a token that cannot be guessed, a
-//! notification is a hint that a machine confirms and never proof, and the same notification may arrive any number of
-//! times.
+//! Requests are unsigned: anyone who knows a URL can send one. So each URL contains a token that cannot be guessed. A
+//! notification is a hint that a machine confirms, never proof. The same notification may arrive any number of times.
 
 use std::{fmt, io, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -33,12 +32,12 @@ use queue::NotificationQueue;
 /// ([`nested`](Self::nested)).
 ///
 /// On its own port it speaks plain HTTP. For access from outside, put a proxy with a certificate in front, and set the
-/// proxy's address with [`public_url`](Self::public_url). It answers with a few fixed texts and never repeats its input.
-/// Dropping it stops it.
+/// proxy's address with [`public_url`](Self::public_url). It answers with a few fixed texts and never repeats its
+/// input. Dropping the receiver stops it.
 ///
 /// A browser is answered at once. A callback is answered with 200 when its [`ReceiptHandle`] is dropped. The service
 /// calls back once (spec 1 §6), so it must learn of a failure: a callback that is not acknowledged in time is answered
-/// with 503, and after a kill of the process it gets no answer.
+/// with 503. If the process is killed, a callback gets no answer.
 ///
 /// ```no_run
 /// use pg_hyper::{Client, EndpointPurpose, Receiver, UpdateEvent, proto::machine::account_update::UpdatePlan};
@@ -71,22 +70,22 @@ pub struct Receiver {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReceiverLimits {
-    /// Maximum length of a body in bytes. Default: 4 MiB, twice the size of a callback about 5,000 cards.
+    /// Maximum length of a body in bytes. Default: 4 MiB, which is twice the size of a callback about 5,000 cards.
     pub body_bytes: usize,
     /// Time limit for a request and its answer. Default: 30 seconds.
     pub time: Duration,
     /// Maximum number of connections, with one request each. At the limit, the connection that has been silent for
     /// longest is closed in favour of a new one. For a [service](ReceiverService), the maximum number of requests: at
-    /// the limit, the one whose body has been incomplete for longest is answered with 503. Callbacks that wait for
-    /// their receipts share the connections fairly: a URL that holds more of them than it leaves free loses some, too.
-    /// Default: 64.
+    /// the limit, the request whose body has been incomplete for longest is answered with 503. Callbacks that wait for
+    /// their receipts share the connections fairly: a URL that holds more connections than it leaves free loses some
+    /// too. Default: 64.
     pub connections: usize,
-    /// Maximum number of notifications of one URL that wait for [`next`](Receiver::next). At the limit, further ones are
-    /// answered with 503. All URLs share room for twice as many, and for the bytes of eight bodies of maximum length: a URL
-    /// may use as much as it leaves free. Default: 256.
+    /// Maximum number of notifications of one URL that wait for [`next`](Receiver::next). At the limit, further
+    /// notifications are answered with 503. All URLs share room for twice as many, and for the bytes of eight bodies of
+    /// maximum length. A URL may use as much as it leaves free. Default: 256.
     pub waiting: usize,
-    /// How long a callback waits for its receipt. After that it is answered with 503, and its notification is still
-    /// handed out. Default: 5 seconds.
+    /// How long a callback waits for its receipt. After that the callback is answered with 503, but its notification is
+    /// still handed out. Default: 5 seconds.
     pub receipt: Duration,
 }
 
@@ -105,15 +104,16 @@ impl ReceiverLimits {
         self
     }
 
-    /// Sets the maximum number of connections. At the limit, the one that has been silent for longest is closed in
-    /// favour of a new one.
+    /// Sets the maximum number of connections. At the limit, the connection that has been silent for longest is closed
+    /// in favour of a new one.
     #[must_use]
     pub const fn connections(mut self, connections: usize) -> Self {
         self.connections = connections;
         self
     }
 
-    /// Sets the maximum number of waiting notifications of one URL. At the limit, further ones are answered with 503.
+    /// Sets the maximum number of waiting notifications of one URL. At the limit, further notifications are answered
+    /// with 503.
     #[must_use]
     pub const fn waiting(mut self, waiting: usize) -> Self {
         self.waiting = waiting;
@@ -140,7 +140,7 @@ impl Default for ReceiverLimits {
     }
 }
 
-/// Maximum length of a request head in bytes. The address contains the data of a card form.
+/// Maximum length of a request head in bytes. Its URL may contain the data of a card form.
 const HEAD_BYTES: usize = 64 << 10;
 
 /// Number of bodies of maximum length that can be in memory at the same time.
@@ -157,7 +157,7 @@ impl ReceiverLimits {
 }
 
 impl Receiver {
-    /// Listens at this address with the default limits. Port 0 picks a free one.
+    /// Listens on this address with the default limits. Port 0 picks a free port.
     ///
     /// # Errors
     ///
@@ -166,7 +166,7 @@ impl Receiver {
         Self::on(pg_connections::listen(address)?, ReceiverLimits::default())
     }
 
-    /// Uses an existing listener. Needs the tokio runtime that the listener belongs to.
+    /// Uses an existing listener. Needs the tokio runtime to which the listener belongs.
     ///
     /// # Errors
     ///
@@ -193,20 +193,20 @@ impl Receiver {
     }
 
     /// Returns the service for another server. It can also open addresses while another task holds the receiver. After
-    /// the receiver is dropped it answers callbacks with 503.
+    /// the receiver is dropped, the service answers callbacks with 503.
     #[must_use]
     pub fn service(&self) -> ReceiverService {
         self.service.clone()
     }
 
-    /// Sets the start of its addresses as seen from outside, instead of the address where it listens.
+    /// Sets the beginning of the receiver's URLs as seen from outside, instead of the address on which it listens.
     #[must_use]
     pub fn public_url(mut self, base: &BaseUrl) -> Self {
         self.service = self.service.clone().public_url(base.as_str());
         self
     }
 
-    /// Returns where it listens; `None` if it is [nested](Self::nested).
+    /// Returns the address on which it listens; `None` if it is [nested](Self::nested).
     #[must_use]
     pub fn local_address(&self) -> Option<SocketAddr> {
         self.listening.as_ref().map(|(local, _)| *local)
@@ -237,7 +237,7 @@ impl Receiver {
     }
 
     /// Waits for the next notification. URLs take turns, so that many notifications of one URL do not delay those of
-    /// others. Dropping the future loses nothing.
+    /// other URLs. Dropping the future loses nothing.
     pub async fn next(&mut self) -> Option<Received> {
         Some(self.notifications.next().await)
     }

@@ -52,7 +52,7 @@ pub(crate) struct RequestScheduler {
     longest_wait: Duration,
     throttle: Mutex<AccountThrottle>,
     keeper: Option<Keeper>,
-    /// Wakes waiting requests: another request has ended, or sending was stopped or resumed.
+    /// Wakes waiting requests when another request has ended, or sending was stopped or resumed.
     landed: Notify,
 }
 
@@ -130,8 +130,8 @@ impl RequestScheduler {
     }
 
     /// The same with a limit that other processes share. The client's own throttle is asked first, and again without
-    /// waiting once the shared limit permits the request: an admission that is held during that wait could time out and
-    /// count as a lost request.
+    /// waiting when the shared limit has permitted the request: an admission that is held during that wait could time
+    /// out and count as a lost request.
     pub(crate) async fn admit_shared(
         self: &Arc<Self>,
         limit: &dyn SharedLimit,
@@ -275,7 +275,7 @@ impl RequestScheduler {
             .find_map(|credential_set| self.throttle(credential_set, |throttle| throttle.stopped_at(now)))
     }
 
-    /// Permits requests with credentials that were refused.
+    /// Permits requests with refused credentials again.
     pub(crate) fn resume_sending(&self) {
         let now = self.now();
         for credential_set in [CredentialSet::Gateway, CredentialSet::Enterprise] {
@@ -299,7 +299,7 @@ impl RequestScheduler {
 }
 
 impl Admission {
-    /// Checks again that sending was not stopped. From here on the request counts as sent.
+    /// Checks again that sending was not stopped. From here on, the request counts as sent.
     pub(crate) fn depart(&mut self) -> Result<(), StopReason> {
         match self.scheduler.throttle(self.credential_set, |throttle| throttle.stopped().cloned()) {
             Some(stop) => Err(stop),
@@ -324,7 +324,7 @@ impl Admission {
         self.scheduler.throttle(self.credential_set, |throttle| throttle.answered_with(ticket, reply, now))
     }
 
-    /// The request was not sent.
+    /// Reports that the request was not sent.
     pub(crate) fn unsent(mut self) {
         self.sent = false;
     }

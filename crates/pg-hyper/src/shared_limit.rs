@@ -23,7 +23,7 @@ pub trait SharedLimit: Send + Sync + 'static {
     fn permit<'a>(&'a self, service: &'a ServiceInfo) -> LimitFuture<'a, Result<Box<dyn SharedPermit>, LimitError>>;
 }
 
-/// The permission to send one request. If it is dropped, the request may have been sent and its end is unknown.
+/// The permission to send one request. If it is dropped, the request may have been sent, and its end is unknown.
 pub trait SharedPermit: Send + Sync {
     /// Keeps the permission while the request is in flight. The future never ends; the client drops it when the request
     /// has ended.
@@ -39,7 +39,7 @@ pub trait SharedPermit: Send + Sync {
 pub enum RequestEnd {
     /// The service accepted the credentials.
     Accepted,
-    /// The service refused the credentials; why nothing more may be sent.
+    /// The service refused the credentials. With the reason why nothing more may be sent.
     Refused(String),
     /// There is a reply that says nothing about the credentials.
     Answered,
@@ -53,7 +53,7 @@ pub enum RequestEnd {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum LimitError {
-    /// Sending was stopped for all processes, with this reason.
+    /// Sending was stopped for all processes, for this reason.
     Stopped(String),
     /// The store of the limit cannot be reached.
     Unavailable(StoreError),
@@ -100,7 +100,7 @@ impl SharedPass {
             if let Poll::Ready(result) = request.as_mut().poll(context) {
                 return Poll::Ready(result);
             }
-            // It never ends.
+            // This future never ends.
             let _: Poll<()> = keep.as_mut().poll(context);
             Poll::Pending
         })

@@ -15,7 +15,7 @@ use crate::TransportError;
 /// - [`TransportError::NotSent`] means that the request *certainly* did not reach the service. If in doubt, use
 ///   `MaybeSent`.
 /// - Every request ends. [`HyperTransport`](crate::HyperTransport) has a deadline and a limit for replies. Any other
-///   transport needs its own: the client adds none, and needs no runtime of its own either.
+///   transport needs its own, since the client adds neither. The client needs no runtime of its own either.
 ///
 /// Machines need a transport that can be cloned. They abandon a request only when they are dropped.
 ///

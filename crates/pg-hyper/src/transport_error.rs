@@ -1,4 +1,4 @@
-//! Why no reply arrived: the request was certainly not sent, or may have been.
+//! Why no reply arrived: the request was certainly not sent, or may have been sent.
 
 use std::{convert::Infallible, error::Error, fmt, time::Duration};
 #[cfg(feature = "tls")]
@@ -12,9 +12,9 @@ use rustls::pki_types::UnixTime;
 
 type Source = Box<dyn Error + Send + Sync>;
 
-/// Why no reply arrived. The variant decides what may be done next.
+/// Why no reply arrived. The variant decides what a caller may do next.
 ///
-/// A [transport](crate::Transport) of your own chooses it: if in doubt, [`maybe_sent`](Self::maybe_sent).
+/// A [transport](crate::Transport) of your own chooses the variant: if in doubt, [`maybe_sent`](Self::maybe_sent).
 ///
 /// ```
 /// use pg_hyper::TransportError;
@@ -27,7 +27,7 @@ type Source = Box<dyn Error + Send + Sync>;
 pub enum TransportError {
     /// No part of the request's body reached the service, so it was not executed: it may be sent again.
     NotSent(TransportErrorKind),
-    /// The request, or a part of it, was sent. It is unknown whether it was executed.
+    /// The request, or a part of it, was sent. Whether it was executed is unknown.
     MaybeSent(TransportErrorKind),
 }
 
@@ -192,7 +192,8 @@ fn is_no_tls(outer: &(dyn Error + 'static)) -> bool {
     matches!(tls(outer), Some(rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType)))
 }
 
-/// Returns why the peer's certificate is refused, if it is. The TLS library names the usual causes by its own identifiers.
+/// Returns why the peer's certificate is refused, if it is. The TLS library names the usual causes by its own
+/// identifiers, which users do not know.
 #[cfg(feature = "tls")]
 fn certificate_problem(outer: &(dyn Error + 'static)) -> Option<String> {
     use rustls::CertificateError;
@@ -200,11 +201,11 @@ fn certificate_problem(outer: &(dyn Error + 'static)) -> Option<String> {
     let date = |at: UnixTime| httpdate::HttpDate::from(UNIX_EPOCH + Duration::from_secs(at.as_secs()));
     let Some(rustls::Error::InvalidCertificate(problem)) = tls(outer) else { return None };
     Some(match problem {
-        CertificateError::UnknownIssuer => "its certificate is not of a trusted authority".to_owned(),
+        CertificateError::UnknownIssuer => "its certificate is not from a trusted authority".to_owned(),
         CertificateError::Other(other) if other.to_string() == "CaUsedAsEndEntity" => {
-            "its certificate is one of an authority, CA:TRUE; a server needs one with CA:FALSE".to_owned()
+            "its certificate is that of an authority (CA:TRUE); a server needs a certificate with CA:FALSE".to_owned()
         }
-        // Their own texts have times as numbers, which look like card numbers.
+        // The library's own texts have times as numbers, which look like card numbers.
         CertificateError::ExpiredContext { time, not_after } => {
             let (now, end) = (date(*time), date(*not_after));
             format!("its certificate expired on {end}; by the clock of this machine it is {now}")

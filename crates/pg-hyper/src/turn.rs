@@ -1,8 +1,8 @@
 //! Wakes the task that drives a connection, unless that task is polling it.
 //!
 //! A connection and its user wake each other: the head of a reply wakes the reader of the body, which requests the body
-//! and wakes the connection. If one task polls both, each wake-up would pass the task through the runtime's queue
-//! again. Here the task polls again at once.
+//! and wakes the connection. If one task polls both, each wake-up would send the task through the runtime's queue
+//! again. With this module, the task polls again at once.
 
 use std::{
     sync::{
@@ -12,13 +12,14 @@ use std::{
     task::{Context, Poll, Wake, Waker},
 };
 
-/// The task polls, or has ended its wait: wake-ups are recorded.
+/// The task polls, or has ended its wait. Wake-ups are recorded.
 const POLLED: u8 = 0;
-/// The task waits: a wake-up is passed on to it.
+/// The task waits. A wake-up is passed on to it.
 const WAITING: u8 = 1;
 /// Woken since the task began to poll, or since it began to wait.
 const WOKEN: u8 = 2;
-/// Number of polls in a row before other tasks have their turn. A third is needed only if a reply arrives in pieces.
+/// Number of polls in a row before other tasks have their turn. A third poll is needed only if a reply arrives in
+/// pieces.
 const AT_ONCE: usize = 4;
 
 /// Polls a future again as long as polling wakes it.
@@ -159,13 +160,14 @@ mod tests {
         Parked,
     }
 
-    /// Runs one order of the steps of a task and of two others, which each produce something for it and wake it. Each
-    /// step is one access to shared state. Says whether the task has seen everything when none of them can continue.
+    /// Runs one order of the steps of a task and of two other tasks, which each produce something for it and wake it.
+    /// Each step is one access to shared state. Says whether the task has seen everything when none of them can
+    /// continue.
     fn sees_all(schedule: &mut Vec<(usize, usize)>, waits: impl Fn(&Gate) -> bool) -> bool {
         let (counter, waker) = task();
         let gate = Turns::new().gate;
         let (mut events, mut seen, mut polls, mut depth) = (0, 0, Polls::Begin, 0);
-        // Each other: its next step, and whether it has to wake the task.
+        // For each other task: its next step, and whether it has to wake the task.
         let mut others = [(0, false); 2];
         loop {
             let can_go_on: Vec<usize> =

@@ -1,4 +1,4 @@
-//! A clock for tests: a pause ends at once and advances the time.
+//! A clock for tests: a wait ends at once and advances the time.
 
 use std::{
     fmt,
@@ -12,7 +12,7 @@ use crate::clock::{Clock, Pending};
 
 /// A clock that stands still until a machine waits, and then advances to the end of the wait. Clones share it.
 ///
-/// No pause takes real time, so a test of a lost reply ends in milliseconds. With [`shared`](Self::shared) the client
+/// No wait takes real time, so a test of a lost reply ends in milliseconds. With [`shared`](Self::shared) the client
 /// and an in-process sandbox have the same clock, so that expiries of the service and waits of a machine happen in the
 /// right order:
 ///
@@ -29,7 +29,7 @@ pub struct VirtualClock(Arc<Time>);
 struct Time {
     now: Box<dyn Fn() -> Duration + Send + Sync>,
     advance: Box<dyn Fn(Duration) + Send + Sync>,
-    /// Two waits at the same time must not both advance it.
+    /// Two concurrent waits must not both advance the clock.
     turn: Mutex<()>,
 }
 
@@ -46,9 +46,9 @@ impl VirtualClock {
         Self::shared(Arc::new(shown), move |shown| read(shown), move |shown, by| advance(shown, by))
     }
 
-    /// Creates a clock that follows another one, such as a sandbox's: `now` returns the time since
-    /// 1970-01-01T00:00:00Z, `advance` moves it forward. After `advance(d)`, `now` must be later by `d`, in whole
-    /// milliseconds.
+    /// Creates a clock that follows another clock, such as a sandbox's: `now` returns the time since
+    /// 1970-01-01T00:00:00Z, and `advance` moves the clock forward. After `advance(d)`, `now` must be later by `d`, in
+    /// whole milliseconds.
     pub fn shared<H: Clone + Send + Sync + 'static>(
         held: H,
         now: impl Fn(&H) -> Duration + Send + Sync + 'static,
@@ -79,7 +79,7 @@ impl Clock for VirtualClock {
 
     fn sleep_until(&self, moment: Moment) -> Pending<()> {
         let clock = self.clone();
-        // Only when polled: a wait that is dropped before its first poll does not advance the clock.
+        // Advances only when polled: a wait that is dropped before its first poll does not advance the clock.
         Box::pin(async move { clock.leap(moment) })
     }
 }

@@ -112,10 +112,10 @@ fn answered(request: Request<Full<Bytes>>) -> (Answered, Vec<(String, Notificati
 fn fixed((status, text): &Answered) {
     let words = match status.as_u16() {
         200 => "Received. This page can be closed.\n",
-        400 => "This can't be read.\n",
+        400 => "This request cannot be read.\n",
         404 => "There is nothing here.\n",
-        405 => "Not in this way.\n",
-        413 => "This is too long.\n",
+        405 => "This method is not allowed.\n",
+        413 => "This request is too long.\n",
         other => panic!("status {other}"),
     };
     assert_eq!(text, words);

@@ -78,11 +78,11 @@ fn the_sandbox_speaks_only_tls_with_the_given_certificate() {
     trusting(&format!("sandbox clock --sandbox {base}")).run().ends(0);
     // A client that does not trust it sends no request.
     let call = format!("call transaction/auth cardNumber=4000000000001000 {CARD}");
-    sandbox.run(&call).ends(3).says("its certificate is not of a trusted authority").says("SSL_CERT_FILE names");
+    sandbox.run(&call).ends(3).says("its certificate is not from a trusted authority").says("SSL_CERT_FILE names");
     pg(["sandbox", "clock", "--sandbox", &base])
         .run()
         .ends(3)
-        .says("its certificate is not of a trusted authority")
+        .says("its certificate is not from a trusted authority")
         .says("SSL_CERT_FILE names");
     let other = sandbox.with_account(pg(call.split_whitespace()), "main");
     other.env("SSL_CERT_FILE", &files.path("other.pem")).run().ends(3);
@@ -93,7 +93,7 @@ fn the_sandbox_speaks_only_tls_with_the_given_certificate() {
     let authority = files.authority();
     let with_authority = Running::start(&["--tls-certificate", &authority[0], "--tls-key", &authority[1]]);
     let clock = ["sandbox", "clock", "--sandbox", with_authority.facts["baseUrl"].as_str().unwrap()];
-    pg(clock).env("SSL_CERT_FILE", &authority[0]).run().ends(3).says("a server needs one with CA:FALSE");
+    pg(clock).env("SSL_CERT_FILE", &authority[0]).run().ends(3).says("a server needs a certificate with CA:FALSE");
     // Plain HTTP is not answered.
     let mut plain = TcpStream::connect(base.strip_prefix("https://").unwrap()).unwrap();
     plain.write_all(b"GET /_sandbox/health/live HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();

@@ -20,11 +20,11 @@ const NO_WAKE_UP: Duration = Duration::from_millis(5);
 
 /// A runtime on its own thread. The thread ends when this is dropped.
 ///
-/// Without it, idle connections would only be watched while a caller waits. A connection that the peer has closed would
-/// be noticed only after a request was sent over it.
+/// Without this thread, idle connections would only be watched while a caller waits. That the peer has closed a
+/// connection would be noticed only after a request was sent over it.
 pub(super) struct Background {
     runtime: Handle,
-    /// Dropping it ends the thread.
+    /// Dropping the sender ends the thread.
     _stop: oneshot::Sender<()>,
 }
 
@@ -42,8 +42,8 @@ impl Background {
 
     /// Polls a future on this thread until it ends. tokio's own function would panic within an async task.
     ///
-    /// Within an async task, tokio counts this as one poll of that task. Its budget for one poll would end, and then
-    /// nothing of tokio would be ready any more. So the future runs without a budget.
+    /// Within an async task, tokio counts the whole wait as one poll of that task. The task's budget for one poll would
+    /// be used up, and then no resource of tokio would ever be ready. So the future runs without a budget.
     #[expect(clippy::disallowed_methods, reason = "no wake-up may arrive within an async task")]
     pub(super) fn wait<F: Future>(&self, future: F) -> F::Output {
         let in_a_task = Handle::try_current().is_ok();
@@ -56,7 +56,7 @@ impl Background {
                 Poll::Ready(output) => return output,
                 // tokio leaves the wake-up of a future that yields to the runtime whose thread waits here.
                 Poll::Pending if in_a_task => thread::park_timeout(NO_WAKE_UP),
-                // A wake-up that arrived in the meantime is not lost: then this returns at once.
+                // A wake-up that arrived in the meantime is not lost: then this call returns at once.
                 Poll::Pending => thread::park(),
             }
         }

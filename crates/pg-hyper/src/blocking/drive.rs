@@ -74,8 +74,8 @@ where
         self.inner.handle_input(input);
     }
 
-    /// Runs until the machine has a demand or ends. To wait for a return or a callback at the same time, use the async
-    /// client.
+    /// Runs until the machine has a demand or ends. To wait for a customer's return or a callback at the same time, use
+    /// the async client.
     pub fn advance(&mut self) -> DriveStep<M::Demand, M::Outcome> {
         self.background.wait(self.inner.next())
     }

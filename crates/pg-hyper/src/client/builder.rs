@@ -15,8 +15,8 @@ use crate::{
     scheduler::RequestScheduler, store::Store,
 };
 
-/// A slot of the rate limit is free a minute after its reply, so two minutes serve about 200 waiting calls. Lost
-/// requests hold their slots for three.
+/// A slot of the rate limit is free a minute after its reply, so two minutes are enough for about 200 waiting calls.
+/// Lost requests hold their slots for three minutes.
 const LONGEST_WAIT: Duration = Duration::from_secs(120);
 
 /// Configures clock, limits, throttle and connections of a [`Client`] before it is created. All clones of the client
@@ -120,8 +120,8 @@ impl<T: Transport> ClientBuilder<T> {
         self
     }
 
-    /// Resumes the throttle from the state that was [saved](Self::store_throttle) last. Refused credentials stay
-    /// stopped until [`Client::resume_sending`]; other credentials may send.
+    /// Resumes the throttle from the state that was [saved](Self::store_throttle) last. Refused credentials remain
+    /// stopped until [`Client::resume_sending`]. Requests with other credentials may be sent.
     ///
     /// # Errors
     ///
@@ -135,12 +135,12 @@ impl<T: Transport> ClientBuilder<T> {
     /// throttle.
     ///
     /// A program that restarts repeatedly with wrong credentials would otherwise make a failed request each time, and
-    /// more than five a day lock the address out (spec 1 §5). With this and [`resume_throttle`](Self::resume_throttle)
-    /// it makes one.
+    /// more than five a day lock the address out (spec 1 §5). With this function and
+    /// [`resume_throttle`](Self::resume_throttle), it makes one failed request.
     ///
-    /// A later state replaces earlier ones, and one is saved at a time. It contains no credentials, only 16 bits of a
-    /// salted hash of them; see [`AccountThrottle`]. If saving fails, an event of the target `pg.drive` reports it, and
-    /// requests are still sent.
+    /// A later state replaces earlier states, and one state is saved at a time. It contains no credentials, only 16
+    /// bits of a salted hash of them; see [`AccountThrottle`]. If saving fails, an event of the target `pg.drive`
+    /// reports it, and requests are still sent.
     ///
     /// Each process needs its own state.
     pub fn store_throttle<F, Stored, E>(mut self, store: F) -> Self

@@ -21,7 +21,8 @@ pub trait KeySource: Send {
     /// Why the source cannot be read.
     type Error;
 
-    /// Returns the next keys, at most `at_most`; none at its end. Dropping the future must not lose any keys.
+    /// Returns the next keys, at most `at_most`; none at the end of the source. Dropping the future must not lose any
+    /// keys.
     fn keys(&mut self, at_most: usize) -> impl Future<Output = Result<Vec<CardKey>, Self::Error>> + Send;
 }
 
@@ -59,7 +60,7 @@ pub enum UpdateEvent {
     Progress(Progress),
     /// The result of a batch. The next call confirms that you have it, so store it durably first.
     Result(Arc<BatchResult>),
-    /// It has ended: this is the last event.
+    /// The update has ended. This is the last event.
     Ended(Summary),
 }
 
@@ -123,8 +124,8 @@ impl<S: KeySource, T: Transport + Clone + 'static> AccountUpdateDrive<S, T> {
         }
     }
 
-    /// Saves the machine before each request, see [`Drive::store`]. It is also saved after each reply, so that a crash
-    /// causes no doubt about a batch whose submission was answered.
+    /// Saves the machine before each request, see [`Drive::store`]. The machine is also saved after each reply, so that
+    /// a crash causes no doubt about a batch whose submission was answered.
     pub fn store<F, Stored, E>(mut self, store: F) -> Self
     where
         F: Fn(SavedState) -> Stored + Send + Sync + 'static,
@@ -142,14 +143,14 @@ impl<S: KeySource, T: Transport + Clone + 'static> AccountUpdateDrive<S, T> {
     }
 
     /// Takes a notification of a [`Receiver`](crate::Receiver): a callback is a [hint](Self::hint), others are ignored.
-    /// The callback is acknowledged once the hint is saved.
+    /// The callback is acknowledged when the hint is saved.
     pub fn receive(&mut self, received: Received) {
         if let Notification::Updater(hint) = received.notification {
             self.drive.handle_received_input(UpdateInput::Hint(hint), received.receipt);
         }
     }
 
-    /// Reports a callback. Its content is not trusted: it is a reason to retrieve a batch.
+    /// Reports a callback. Its content is not trusted; it is only a reason to retrieve a batch.
     pub fn hint(&mut self, hint: UpdaterHint) {
         self.drive.handle_input(UpdateInput::Hint(hint));
     }
@@ -211,8 +212,8 @@ impl<S: KeySource, T: Transport + Clone + 'static> AccountUpdateDrive<S, T> {
         Ok(None)
     }
 
-    /// Returns the keys of the source from this place. The machine goes forward, or asks again for keys that it could
-    /// not take.
+    /// Returns the keys of the source from this place on. The machine moves forward, or asks again for keys that it
+    /// could not take.
     async fn keys(&mut self, from: u64, at_most: usize) -> Result<Vec<CardKey>, S::Error> {
         let (first, recent) = &self.recent;
         let passed = usize::try_from(from.saturating_sub(*first)).unwrap_or(usize::MAX);

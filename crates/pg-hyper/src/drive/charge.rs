@@ -22,7 +22,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// sends the payment again only if the lookup found nothing, under the same `uniqueMerchantReference`, which the
     /// service accepts once. See [`machine::charge`](pg_proto::machine::charge) for its promises.
     ///
-    /// Nothing is sent before it is awaited.
+    /// Nothing is sent before the charge is awaited.
     ///
     /// ```no_run
     /// use pg_hyper::{Client, proto::machine::charge::ChargeOutcome};
@@ -41,7 +41,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// # }
     /// ```
     ///
-    /// Stored before each request, it survives a crash of the process; see
+    /// A charge that is stored before each request survives a crash of the process; see
     /// [`resume_charge`](Self::resume_charge):
     ///
     /// ```no_run
@@ -53,7 +53,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// ```
     ///
     /// # Errors
-    /// If the payment breaks a rule, carries no `uniqueMerchantReference`, or is of a method that can't be looked up.
+    /// If the payment breaks a rule, carries no `uniqueMerchantReference`, or uses a method that cannot be looked up.
     pub fn charge<P>(&self, payment: P) -> Result<ChargeDrive<P, T>, Misuse>
     where
         P: ApiRequest<Output = Outcome<Transaction>>,
@@ -62,8 +62,8 @@ impl<T: Transport + Clone + 'static> Client<T> {
             .map(|charge| self.drive(charge))
     }
 
-    /// Resumes a charge from the state that was saved last. Pass the `payment` that it was created from, if you still
-    /// have it: without it, the charge only looks up.
+    /// Resumes a charge from the state that was saved last. Pass the `payment` from which it was created, if you still
+    /// have it: without the payment, the charge only looks up.
     ///
     /// # Errors
     ///

@@ -9,15 +9,16 @@ use pg_proto::machine::{
 use super::Drive;
 use crate::{Client, HyperTransport, Transport};
 
-/// A payment on the hosted pages in progress. It asks its owner to send the customer there. [`Client::checkout`] has an
-/// example.
+/// A payment on the hosted pages in progress. It asks its owner to send the customer to the page. [`Client::checkout`]
+/// has an example.
 pub type CheckoutDrive<T = HyperTransport> = Drive<Checkout, T>;
 
 impl<T: Transport + Clone + 'static> Client<T> {
-    /// Takes a payment on the hosted pages: requests a token, asks you to send the customer there, and finds out
-    /// whether it was paid. See [`machine::checkout`](pg_proto::machine::checkout) for its promises.
+    /// Takes a payment on the hosted pages: requests a token, asks you to send the customer to its page, and finds out
+    /// whether the token was paid. See [`machine::checkout`](pg_proto::machine::checkout) for its promises.
     ///
-    /// It is also [saved](Drive::store) before it returns the address, so that no customer can pay without a record.
+    /// The machine is also [saved](Drive::store) before it returns the address, so that no customer can pay without a
+    /// record.
     ///
     /// ```no_run
     /// use pg_hyper::{
@@ -30,19 +31,11 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// # async fn the_customer_came_back_with_a_trans_key(_: Url) -> String { String::new() }
     ///
     /// # async fn pay(client: Client, request: GetToken) -> Result<CheckoutOutcome, Box<dyn std::error::Error>> {
-    /// let mut checkout = client
-    ///     .checkout(request, Default::default())?
-    ///     .store_in(DurableFile::new("order-7.json"));
-    /// let outcome = loop {
-    ///     match checkout.next().await {
-    ///         DriveStep::Ask(CheckoutDemand::Redirect { url, until }) => tokio::select! {
-    ///             key = the_customer_came_back_with_a_trans_key(url) => checkout.handle_input(CheckoutInput::Reported(key)),
-    ///             // It notices the end of the time itself.
-    ///             () = client.sleep_until(until) => {}
-    ///         },
-    ///         DriveStep::Done(outcome) => break outcome,
-    ///     }
-    /// };
+    /// let mut checkout = client .checkout(request, Default::default())? .store_in(DurableFile::new("order-7.json"));
+    /// let outcome = loop { match checkout.next().await { DriveStep::Ask(CheckoutDemand::Redirect { url, until }) =>
+    /// tokio::select! { key = the_customer_came_back_with_a_trans_key(url) =>
+    /// checkout.handle_input(CheckoutInput::Reported(key)), // The checkout notices the end of the time itself. () =
+    /// client.sleep_until(until) => {} }, DriveStep::Done(outcome) => break outcome, } };
     /// # Ok(outcome)
     /// # }
     /// ```
@@ -53,8 +46,8 @@ impl<T: Transport + Clone + 'static> Client<T> {
         Checkout::new(self.account().clone(), request, plan).map(|machine| self.drive(machine).eager())
     }
 
-    /// Resumes a checkout from the state that was saved last. A checkout that waits for its customer asks to send them
-    /// there again.
+    /// Resumes a checkout from the state that was saved last. A checkout that waits for its customer asks again to send
+    /// them to the page.
     ///
     /// # Errors
     ///

@@ -29,7 +29,7 @@ pub(super) async fn exchange<T: Transport>(
     exchanged
 }
 
-/// In this order: a saved machine counts its request as sent, so no wait may follow.
+/// The order matters: a saved machine counts its request as sent, so no wait may follow.
 async fn permitted<T: Transport>(
     client: &Client<T>,
     store: Option<(Store, SavedState)>,

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::ReceiptHandle;
 
-/// A receipt that is not given yet. Dropping it refuses the callback: its content is lost.
+/// A receipt that has not been given yet. Dropping it refuses the callback, because the callback's content is lost.
 pub(super) struct Held(Option<ReceiptHandle>);
 
 /// The receipts of a machine's inputs. Clones share them.
@@ -35,7 +35,7 @@ impl ReceiptHandles {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(held);
     }
 
-    /// Acknowledges the callbacks: the machine is saved with its inputs.
+    /// Acknowledges the callbacks, because the machine is saved with its inputs.
     pub(super) fn give(&self) {
         let heard = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         heard.into_iter().for_each(Held::give);

@@ -19,8 +19,8 @@ pub type RetryDrive<M, T = HyperTransport> = Drive<Retry<M>, T>;
 
 impl<T: Transport + Clone + 'static> Client<T> {
     /// Sends a request again if the retry class of its method allows that. A method that only reads, or that can be
-    /// repeated without harm, is sent again after any failure. Any other method is sent again only if it certainly
-    /// never left. See [`machine::retry`](pg_proto::machine::retry).
+    /// repeated without harm, is sent again after any failure. A request of any other method is sent again only if it
+    /// certainly never left. See [`machine::retry`](pg_proto::machine::retry).
     ///
     /// ```no_run
     /// use pg_hyper::{
@@ -47,7 +47,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
         Retry::new(Arc::clone(self.shared_account()), request, bounds).map(|machine| self.drive(machine))
     }
 
-    /// Resumes from the state that was saved last.
+    /// Resumes a request from the state that was saved last.
     ///
     /// # Errors
     ///

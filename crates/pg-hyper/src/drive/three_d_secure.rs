@@ -19,8 +19,8 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// Pays with 3-D Secure: initiates, asks you to send the customer to the challenge, requests its result, and pays
     /// once. See [`machine::three_d_secure`](pg_proto::machine::three_d_secure) for its promises.
     ///
-    /// It is also [saved](Drive::store) before each demand, so that another process can continue when the customer
-    /// returns.
+    /// The machine is also [saved](Drive::store) before each demand, so that another process can continue when the
+    /// customer returns.
     ///
     /// ```no_run
     /// use pg_hyper::{
@@ -39,7 +39,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// let outcome = loop {
     ///     match payment.next().await {
     ///         DriveStep::Ask(ThreeDSecureDemand::Challenge { url, until }) => {
-    ///             // Past `until` there is nothing to be told: it sees that itself.
+    ///             // The machine notices the end of the time itself.
     ///             tokio::select! {
     ///                 () = lead_the_customer_to(url) => payment.handle_input(ThreeDSecureInput::Returned),
     ///                 () = client.sleep_until(until) => {}
@@ -64,10 +64,10 @@ impl<T: Transport + Clone + 'static> Client<T> {
     }
 
     /// Resumes a 3-D Secure payment from the state that was saved last. A payment that waits for its customer asks for
-    /// the challenge again. If the customer has already returned, [report it](Drive::handle_input) first.
+    /// the challenge again. If the customer has already returned, [report that](Drive::handle_input) first.
     ///
-    /// A state of an earlier version has no amount. An event of the target `pg.drive` reports that; set the amount with
-    /// [`compare_amount`](ThreeDSecureDrive::compare_amount).
+    /// A state of an earlier version has no amount, which an event of the target `pg.drive` reports. Set the amount
+    /// with [`compare_amount`](ThreeDSecureDrive::compare_amount).
     ///
     /// # Errors
     ///

@@ -7,10 +7,10 @@ use http_body_util::Full;
 /// The answer to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// The owner has the notification.
+    /// The owner has received the notification.
     Taken,
     NotFound,
-    /// Lists the allowed methods.
+    /// The method is not allowed. With the allowed methods.
     WrongMethod(&'static str),
     Unreadable,
     TooLarge,
@@ -23,9 +23,9 @@ impl Answer {
         match self {
             Self::Taken => (StatusCode::OK, "Received. This page can be closed.\n"),
             Self::NotFound => (StatusCode::NOT_FOUND, "There is nothing here.\n"),
-            Self::WrongMethod(_) => (StatusCode::METHOD_NOT_ALLOWED, "Not in this way.\n"),
-            Self::Unreadable => (StatusCode::BAD_REQUEST, "This can't be read.\n"),
-            Self::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "This is too long.\n"),
+            Self::WrongMethod(_) => (StatusCode::METHOD_NOT_ALLOWED, "This method is not allowed.\n"),
+            Self::Unreadable => (StatusCode::BAD_REQUEST, "This request cannot be read.\n"),
+            Self::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "This request is too long.\n"),
             Self::Busy => (StatusCode::SERVICE_UNAVAILABLE, "Too many requests. Try again later.\n"),
         }
     }
@@ -40,7 +40,7 @@ impl Answer {
             (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
             (header::CACHE_CONTROL, "no-store"),
             (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
-            // The address is as secret as a password.
+            // The URL is as secret as a password.
             (header::REFERRER_POLICY, "no-referrer"),
         ] {
             headers.insert(name, HeaderValue::from_static(value));

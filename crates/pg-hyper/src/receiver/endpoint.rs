@@ -10,7 +10,7 @@ use std::{
 /// 128 bits.
 const TOKEN_BYTES: usize = 16;
 
-/// The purpose of an address: the request parameter that contains it.
+/// The purpose of an address: the request parameter that contains the address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EndpointPurpose {
@@ -37,7 +37,7 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Returns the address, to be given to the service.
+    /// Returns the address, which you pass to the service.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url

@@ -1,4 +1,4 @@
-//! A server for any tower service, whose connections hostile peers cannot exhaust.
+//! A server for any tower service. Hostile peers cannot exhaust its connections.
 
 use std::{
     cell::Cell,
@@ -35,13 +35,14 @@ const HEAD_TIME: Duration = Duration::from_secs(30);
 /// How long a server that stops waits for its last requests.
 const STOP_TIME: Duration = Duration::from_secs(30);
 
-/// Serves a tower service, such as a router of axum with a [`ReceiverService`](super::ReceiverService) in it, over HTTP/1.1, until the
-/// future is dropped. Other servers often accept any number of connections; this one keeps to the limits.
+/// Serves a tower service, such as a router of axum with a [`ReceiverService`](super::ReceiverService) in it, over
+/// HTTP/1.1, until the future is dropped. Other servers often accept any number of connections; this server obeys its
+/// limits.
 ///
 /// A connection is idle while the server waits for its peer: for a first byte, the rest of a head or a body, the next
-/// request, or until the peer reads. If there are too many connections, the one that has been idle for longest is
-/// closed. A connection whose request is being answered is not. The service must limit the bodies that it reads, as a
-/// `ReceiverService` does.
+/// request, or until the peer reads. If there are too many connections, the connection that has been idle for longest
+/// is closed. A connection whose request is being answered is never closed for that. The service must limit the bodies
+/// that it reads, as a `ReceiverService` does.
 ///
 /// ```no_run
 /// use pg_hyper::{ConnectionLimits, Receiver, ReceiverLimits, proto::BaseUrl, serve_guarded};
@@ -64,8 +65,8 @@ where
     serve_guarded_until(listener, limits, service, pending()).await;
 }
 
-/// As [`serve_guarded`], until `stop` ends. Then it accepts no more connections, closes those without a request, and returns once the
-/// other requests are answered, after at most 30 seconds.
+/// As [`serve_guarded`], until `stop` ends. Then it accepts no more connections, closes connections without a request,
+/// and returns when the other requests are answered, after at most 30 seconds.
 pub async fn serve_guarded_until<S, B>(
     listener: TcpListener,
     limits: ConnectionLimits,
@@ -91,7 +92,7 @@ pub async fn serve_guarded_until<S, B>(
     }
     drop((acceptor, running));
     let finished = async { while connections.join_next().await.is_some() {} };
-    // Peers that have not completed their requests by then lose them.
+    // Requests that their peers have not completed by then are lost.
     let _ = timeout(STOP_TIME, finished).await;
 }
 
@@ -110,8 +111,8 @@ where
         let is_later = !is_first.replace(false);
         async move {
             if is_later {
-                // The peer may have sent it together with the previous one. Other connections go first, since thousands
-                // of requests in one write would delay all of them.
+                // The peer may have sent the request together with the previous one. Other connections go first, since
+                // thousands of requests in one write would delay all of them.
                 yield_now().await;
             }
             let request = request.map(|body| GuardedBody::new(body, Arc::clone(&place)));
@@ -131,7 +132,7 @@ where
     let mut stops = false;
     loop {
         tokio::select! {
-            // An error is the peer's fault: it disconnected, or sent invalid HTTP and got an error response.
+            // An error is the peer's fault: it has disconnected, or has sent invalid HTTP and got an error response.
             _ = connection.as_mut() => return,
             () = place.closed() => return,
             // Nothing is ever sent: the server stops when it drops the sender.
@@ -143,7 +144,8 @@ where
     }
 }
 
-/// The body of a request at [`serve_guarded`]. Once it is complete, its connection is not closed in favour of another one.
+/// The body of a request at [`serve_guarded`]. When the body is complete, its connection is not closed in favour of
+/// another one.
 #[derive(Debug)]
 pub struct GuardedBody {
     inner: Incoming,

@@ -16,7 +16,7 @@ pub struct Received {
     pub token: String,
     /// Its content.
     pub notification: Notification,
-    /// Acknowledges it when dropped.
+    /// Acknowledges the notification when it is dropped.
     pub receipt: ReceiptHandle,
 }
 
@@ -46,8 +46,8 @@ pub(super) enum InvalidNotification {
 }
 
 impl EndpointPurpose {
-    /// Returns the allowed methods, as in the header `Allow`. Callbacks are posted. Browsers follow redirects, and some
-    /// banks' pages return the customer with a POST.
+    /// Returns the allowed methods, as in the header `Allow`. Callbacks are posted. Browsers follow redirects with GET,
+    /// but some banks' pages return the customer with a POST.
     pub(super) const fn methods(self) -> &'static str {
         match self {
             Self::UpdaterCallback | Self::CheckoutCallback => "POST",
@@ -56,7 +56,7 @@ impl EndpointPurpose {
         }
     }
 
-    /// Whether the sender repeats a notification that was not acknowledged: browsers do not.
+    /// Whether the sender repeats a notification that was not acknowledged. Browsers do not.
     pub(super) const fn waits(self) -> bool {
         matches!(self, Self::UpdaterCallback | Self::CheckoutCallback)
     }

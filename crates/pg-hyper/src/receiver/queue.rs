@@ -1,4 +1,4 @@
-//! Notifications that wait for the owner. No address can take the room or the turns of the others.
+//! Notifications that wait for the owner. No address can use up the room or the turns of other addresses.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -18,7 +18,7 @@ use super::{
 /// Number of notifications of maximum length that can wait at the same time.
 const LARGEST_NOTIFICATIONS: usize = 8;
 
-/// The waiting notifications. The owner gets one of each address, then the next of each.
+/// The waiting notifications. The owner gets one from each address, then the next one from each.
 pub(super) struct NotificationQueue {
     state: Mutex<State>,
     arrived: Notify,
@@ -31,7 +31,7 @@ struct State {
     waiting: HashMap<String, VecDeque<Waiting>>,
     /// The tokens with waiting notifications, the next one first.
     turns: VecDeque<String>,
-    /// Whether the owner is gone.
+    /// Whether the owner has gone.
     closed: bool,
 }
 
@@ -45,12 +45,12 @@ struct Waiting {
 /// The content of a waiting notification.
 pub(super) enum Content {
     Read(Notification),
-    /// The body of a callback about a batch. Once it is read, it may take many times as much memory.
+    /// The body of a callback about a batch. Parsed, it may take many times as much memory.
     Batch(Bytes),
 }
 
 impl Content {
-    /// Returns what has to be kept of a notification, and its length.
+    /// Returns the part of a notification that must be kept, and its length.
     pub(super) fn of(notification: Notification, request: Request<Bytes>) -> (Self, usize) {
         let length = request.body().len() + request.uri().query().map_or(0, str::len);
         match notification {
@@ -60,7 +60,7 @@ impl Content {
         }
     }
 
-    /// Reads what was readable before.
+    /// Reads a body that was checked to be readable.
     fn read(self) -> Option<Notification> {
         match self {
             Self::Read(notification) => Some(notification),
@@ -85,7 +85,7 @@ impl NotificationQueue {
         }
     }
 
-    /// Adds a notification of this length. False if there is no room for it, or no owner.
+    /// Adds a notification of this length. Returns false if there is no room for it, or no owner.
     pub(super) fn add(&self, token: String, (content, bytes): (Content, usize), receipt: ReceiptHandle) -> bool {
         let (Some(place), Some(bytes)) = (self.notifications.take(&token, 1), self.bytes.take(&token, bytes)) else {
             return false;
@@ -120,7 +120,7 @@ impl NotificationQueue {
         }
     }
 
-    /// Refuses the notifications that the owner did not get, and all later ones.
+    /// Refuses the notifications that the owner has not received, and all later ones.
     pub(super) fn close(&self) {
         let waiting = {
             let mut state = self.lock();

@@ -13,8 +13,8 @@ use tokio::sync::oneshot;
 /// Acknowledges a callback when this and all its clones are dropped. Until then the service has no response, and may
 /// send the callback again.
 ///
-/// Dropping it means that the owner has seen the notification. To acknowledge it only once it is stored, pass the
-/// handle on: [`Drive::handle_received_input`](crate::Drive::handle_received_input),
+/// Dropping the handle means that the owner has seen the notification. To acknowledge a callback only when it is
+/// stored, pass the handle on: [`Drive::handle_received_input`](crate::Drive::handle_received_input),
 /// [`AccountUpdateDrive::receive`](crate::AccountUpdateDrive::receive).
 #[derive(Clone)]
 pub struct ReceiptHandle {
@@ -29,7 +29,7 @@ struct Waiting {
 }
 
 impl ReceiptHandle {
-    /// Refuses the callback: it was not stored, and the service is asked to send it again.
+    /// Refuses the callback, which was not stored, and asks the service to send it again.
     pub fn refuse(self) {
         if let Some(waiting) = self.waiting {
             waiting.refused.store(true, Ordering::Release);

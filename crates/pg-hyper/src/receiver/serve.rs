@@ -9,8 +9,8 @@ use tokio::{net::TcpListener, task::JoinSet};
 
 use super::{HEAD_BYTES, ReceiverService};
 
-/// Accepts connections until the receiver is dropped. At the limit, the one that has been silent for longest is closed
-/// in favour of a new one: anyone on the Internet can connect.
+/// Accepts connections until the receiver is dropped. At the limit, the connection that has been silent for longest is
+/// closed in favour of a new one, since anyone on the Internet can connect.
 pub(super) async fn listen(listener: TcpListener, service: ReceiverService) {
     let mut acceptor = Acceptor::new(listener, service.limits().of_connections());
     // Dropping the task closes its connections.
@@ -35,7 +35,7 @@ async fn serve(accepted: Accepted, service: &ReceiverService) {
         .half_close(true)
         .serve_connection(TokioIo::new(ShortReads::new(stream)), answer);
     tokio::select! {
-        // An error is the client's fault: it disconnected, or sent invalid HTTP and got an error response.
+        // An error is the client's fault: it has disconnected, or has sent invalid HTTP and got an error response.
         _ = connection => {}
         () = place.closed() => {}
     }

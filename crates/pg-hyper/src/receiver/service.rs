@@ -35,12 +35,12 @@ use super::{
 /// the server may keep or remove the prefix.
 #[derive(Clone)]
 pub struct ReceiverService {
-    /// The start of its addresses.
+    /// The beginning of the receiver's URLs.
     base: Arc<str>,
     limits: ReceiverLimits,
     endpoints: Arc<Endpoints>,
     notifications: Arc<NotificationQueue>,
-    /// The requests that wait for their receipts and are not closed.
+    /// The requests that wait for their receipts, and are not closed.
     unanswered: Shares,
     /// For requests from an existing server.
     places: ConnectionSlots,
@@ -94,7 +94,7 @@ impl ReceiverService {
         self.notifications.is_closed()
     }
 
-    /// Answers a request that has this slot. While its body arrives, the slot may go to another request.
+    /// Answers a request that has this slot. While the body arrives, the slot may go to another request.
     pub(super) async fn answer_at<B: Body>(
         &self,
         place: &ConnectionSlot,
@@ -103,7 +103,7 @@ impl ReceiverService {
         let (head, body) = request.into_parts();
         let Some((token, purpose)) = self.endpoints.at(head.uri.path()) else { return Answer::NotFound.response() };
         let limit = self.limits.body_bytes;
-        // The reason does not matter, and may not be `Send`.
+        // The reason does not matter, and need not be `Send`.
         let body = body.map_err(drop);
         let Ok(HeldBody { bytes, held, .. }) = pg_connections::read_body(place, body, limit, limit).await else {
             return Answer::TooLarge.response();
@@ -161,7 +161,7 @@ where
         let service = self.clone();
         Box::pin(async move {
             let answered = timeout(service.limits.time, async {
-                // The surrounding server limits its peers; here they share all slots.
+                // The surrounding server limits its peers, so here they share all slots.
                 let Some(place) = service.places.enter(IpAddr::V4(Ipv4Addr::UNSPECIFIED)).await else {
                     return Answer::Busy.response();
                 };

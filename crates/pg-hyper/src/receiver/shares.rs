@@ -5,8 +5,9 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// A number of units that the holders of tokens share. A token may hold at most as many as it leaves free: alone it
-/// gets half, each of `n` greedy tokens gets one part of `n + 1`, and one such part is always left for another token.
+/// A number of units that the holders of tokens share. A token may hold at most as many units as it leaves free. So a
+/// single token gets half, each of `n` greedy tokens gets one part of `n + 1`, and one such part is always free for
+/// another token.
 #[derive(Clone)]
 pub(super) struct Shares(Arc<Mutex<Used>>);
 
@@ -15,7 +16,7 @@ struct Used {
     of: HashMap<String, usize>,
 }
 
-/// Units in use. Dropping it gives them back.
+/// Units in use. Dropping the value gives them back.
 pub(super) struct Share {
     shares: Shares,
     token: String,
@@ -27,7 +28,7 @@ impl Shares {
         Self(Arc::new(Mutex::new(Used { free: units, of: HashMap::new() })))
     }
 
-    /// Takes units for a token; `None` if it would use more than is free.
+    /// Takes units for a token; `None` if the token would use more than it leaves free.
     pub(super) fn take(&self, token: &str, units: usize) -> Option<Share> {
         let mut used = self.lock();
         let of_token = used.of.get(token).copied().unwrap_or_default().saturating_add(units);

@@ -22,7 +22,7 @@ impl Keeper {
         Self { store, kept: Mutex::default() }
     }
 
-    /// Saves the present state of the throttle after all earlier saves, unless it is saved already. A failure does not
+    /// Saves the present state of the throttle after all earlier saves, unless it is already saved. A failure does not
     /// stop requests: a lockout does less harm than a shop that accepts no payments.
     pub(super) async fn keep(&self, throttle: impl Fn() -> SavedState) {
         let mut kept = self.kept.lock().await;

@@ -73,7 +73,7 @@ async fn an_untrusted_certificate_is_rejected_before_anything_is_sent() {
         matches!(error, Error::Transport(TransportError::NotSent(TransportErrorKind::Connect { .. }))),
         "{error:?}"
     );
-    assert!(error.to_string().contains("its certificate is not of a trusted authority"), "{error}");
+    assert!(error.to_string().contains("its certificate is not from a trusted authority"), "{error}");
     assert_eq!(error.remedy(), Remedy::Retry);
 }
 
