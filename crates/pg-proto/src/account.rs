@@ -11,11 +11,11 @@ use sha2::{Digest, Sha512};
 
 use crate::BaseUrl;
 
-/// Credentials for version 3 requests (spec 1 §5). Live and staging use different ones.
+/// Credentials for version 3 requests (spec 1 §5). Live and staging environments use different credentials.
 ///
 /// API key and password are sent with each request. The SHA key is never sent: it only signs. `Debug` shows none of
-/// them. They are wiped from memory when dropped, and so are the bodies of requests that contain them, once the last
-/// handle to a body is dropped.
+/// them. They are wiped from memory when they are dropped. So are the bodies of requests that contain them, when the
+/// last handle to a body is dropped.
 #[derive(Clone)]
 pub struct Credentials {
     pub(crate) api_key: Secret,
@@ -47,9 +47,9 @@ pub struct Account {
     pub(crate) credentials: Credentials,
     pub(crate) enterprise: Option<(BaseUrl, EnterpriseCredentials)>,
     pub(crate) encoding: Encoding,
-    /// The name that the merchant gave it.
+    /// The name that the merchant gave the account.
     identity: Option<String>,
-    /// What the service does where the documents leave something open.
+    /// The behaviour of the service where the documents leave something open.
     dialect: Arc<Dialect>,
 }
 
@@ -58,29 +58,29 @@ pub struct Account {
 const FINGERPRINT_BYTES: usize = 6;
 
 impl Credentials {
-    /// Credentials from an API key, an API password and the key that signs.
+    /// Creates credentials from an API key, an API password and the key that signs.
     pub fn new(api_key: impl Into<Secret>, api_password: impl Into<Secret>, sha_key: impl Into<String>) -> Self {
         Self { api_key: api_key.into(), api_password: api_password.into(), sha_key: ShaKey::new(sha_key) }
     }
 }
 
 impl EnterpriseCredentials {
-    /// Credentials from the API key and API password of the version 5 service.
+    /// Creates credentials from the API key and API password of the version 5 service.
     pub fn new(api_key: impl Into<Secret>, api_password: impl Into<Secret>) -> Self {
         Self { api_key: api_key.into(), api_password: api_password.into() }
     }
 }
 
 impl Account {
-    /// Creates an account of the version 3 services with XML replies, the service's default. Replies are read by the
-    /// documents alone until [`with_dialect`](Self::with_dialect) sets a dialect.
+    /// Creates an account of the version 3 services with XML replies, the service's default. Replies are read according
+    /// to the documents alone until [`with_dialect`](Self::with_dialect) sets a dialect.
     #[must_use]
     pub fn new(base: BaseUrl, credentials: Credentials) -> Self {
         let dialect = Arc::new(Dialect::documented());
         Self { base, credentials, enterprise: None, encoding: Encoding::Xml, identity: None, dialect }
     }
 
-    /// Sets the encoding of replies. Version 5 only has XML.
+    /// Sets the encoding of replies. Version 5 has only XML.
     #[must_use]
     pub fn encoding(mut self, encoding: Encoding) -> Self {
         self.encoding = encoding;
@@ -170,13 +170,13 @@ impl Account {
         Some((base.normalised(), named.chain([fingerprint(api_key)]).collect()))
     }
 
-    /// Returns the addresses that requests go to.
+    /// Returns the addresses to which requests are sent.
     pub fn base_urls(&self) -> impl Iterator<Item = &BaseUrl> {
         std::iter::once(&self.base).chain(self.enterprise.iter().map(|(base, _)| base))
     }
 
-    /// Returns the cipher for session data; its key is the API key (spec 2 §4.2). The dialect decides what the
-    /// documents leave open. What the dialect does not set is detected or has its default.
+    /// Returns the cipher for session data; its key is the API key (spec 2 §4.2). The dialect sets what the documents
+    /// leave open. A part that the dialect does not set is detected or has its default.
     ///
     /// # Errors
     ///

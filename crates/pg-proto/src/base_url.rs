@@ -14,7 +14,7 @@ pub struct BaseUrl {
 
 /// Why a text is not a valid base address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not a base address: {1}")]
+#[error("{0:?} is not a valid base address: {1}")]
 pub struct BaseUrlError(String, &'static str);
 
 impl BaseUrl {
@@ -22,7 +22,8 @@ impl BaseUrl {
     ///
     /// # Errors
     ///
-    /// [`BaseUrlError`] if it is not absolute, is neither http nor https, or contains a query, a fragment or credentials.
+    /// [`BaseUrlError`] if the text is not an absolute http or https URL, or contains a query, a fragment or
+    /// credentials.
     ///
     /// ```
     /// use pg_proto::BaseUrl;
@@ -37,7 +38,7 @@ impl BaseUrl {
         if text.contains('#') {
             return Err(error("it has a fragment"));
         }
-        let uri: Uri = text.parse().map_err(|_| error("it is no URL"))?;
+        let uri: Uri = text.parse().map_err(|_| error("it is not a URL"))?;
         match uri.scheme_str() {
             Some("https" | "http") => {}
             Some(_) => return Err(error("its scheme is neither http nor https")),
@@ -47,7 +48,7 @@ impl BaseUrl {
             return Err(error("it names no host"));
         }
         if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
-            return Err(error("it has credentials in it"));
+            return Err(error("it contains credentials"));
         }
         if !has_usable_port(&uri) {
             return Err(error("its port is not a number from 1 to 65535"));
@@ -74,7 +75,7 @@ impl BaseUrl {
         format!("{scheme}://{host}{port}{}", uri.path().trim_end_matches('/'))
     }
 
-    /// Whether card data may be sent to it: over TLS, or within this machine.
+    /// Whether card data may be sent to this address: over TLS, or within this machine.
     #[must_use]
     pub const fn is_private(&self) -> bool {
         self.private
@@ -164,7 +165,7 @@ mod tests {
     #[test]
     fn a_password_in_an_address_is_not_repeated() {
         let error = BaseUrl::parse("https://user:geheim@gateway.example").unwrap_err();
-        assert_eq!(error.to_string(), "\"gateway.example\" is not a base address: it has credentials in it");
+        assert_eq!(error.to_string(), "\"gateway.example\" is not a valid base address: it contains credentials");
     }
 
     #[test]

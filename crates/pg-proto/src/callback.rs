@@ -14,10 +14,10 @@ pub use checkout::CheckoutHint;
 /// use pg_proto::{UpdaterHint, bytes::Bytes, http};
 /// # let body = r#"{"batchKey":"0123456789abcdef0123456789abcdef","status":"700","message":"done","updatedCards":[]}"#;
 ///
-/// // `body` is what was posted to the callback's address.
+/// // `body` is the body that was posted to the callback URL.
 /// let request = http::Request::post("/updated").body(Bytes::from(body))?;
 /// if let Ok(hint) = UpdaterHint::read(&request) {
-///     // Ask the service itself whether it is true.
+///     // Ask the service whether the callback is true.
 ///     let _retrieve = hint.confirm();
 /// }
 /// # Ok::<(), http::Error>(())
@@ -68,7 +68,7 @@ impl UpdaterHint {
         RetrieveAccountUpdater::new(&self.claimed.batch_key)
     }
 
-    /// Returns the unconfirmed content. Do not use it before it is confirmed.
+    /// Returns the unconfirmed content. Do not use the content before it is confirmed.
     #[must_use]
     pub const fn claimed(&self) -> &AccountUpdaterBatch {
         &self.claimed

@@ -7,8 +7,8 @@ use crate::{Account, request};
 /// The address and the hidden fields for the card form on the merchant's page.
 ///
 /// The form also needs inputs named `cardNumber`, and `cardExpiryMonth` with `cardExpiryYear` or `cardExpiryDate`;
-/// `cardCV2`, `cardholderName` and the others of [`PostForm`](pg_model::PostForm) are optional. The page must be served
-/// over TLS.
+/// `cardCV2`, `cardholderName` and the other inputs of [`PostForm`](pg_model::PostForm) are optional. The page must be
+/// served over TLS.
 ///
 /// ```
 /// # use pg_proto::{Account, BaseUrl, Credentials};
@@ -53,7 +53,7 @@ impl CardForm {
         self
     }
 
-    /// Returns the address that the form is posted to.
+    /// Returns the address to which the form is posted.
     #[must_use]
     pub fn action(&self) -> &str {
         &self.action

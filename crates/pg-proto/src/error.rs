@@ -36,7 +36,7 @@ const LONGEST_CARD_NUMBER: usize = 19;
 /// let Err(ReplyError::Refused(refused)) = account.reply::<Initiate>(response) else { panic!() };
 /// assert_eq!((refused.code().as_str(), refused.remedy()), ("121", Remedy::WaitOneMinute));
 ///
-/// // What is not a reply at all may come after the operation.
+/// // The operation may have been executed before a response that is not a reply of the service.
 /// let response = http::Response::builder().status(502).body(Bytes::from("<h1>Bad gateway</h1>"))?;
 /// assert!(account.reply::<Initiate>(response).unwrap_err().may_be_executed());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -52,7 +52,7 @@ pub enum ReplyError {
 }
 
 /// An error code of the service. `Debug` and `Display` mask all text that looks like a card number. The alternate form
-/// `{:#}` leaves out what to do, for messages that say it already.
+/// `{:#}` leaves out what to do, for messages that already say it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Refused {
     /// HTTP status of the reply: 400, 401 or 403 in version 3 (spec 1 §7), not shown for version 5.
@@ -67,8 +67,8 @@ pub struct Refused {
 
 /// A reply that cannot be read.
 ///
-/// Its text says that the operation may have been executed; the alternate form `{:#}` does not, for operations that
-/// execute nothing.
+/// Its text says that the operation may have been executed. The alternate form `{:#}` does not say so, for operations
+/// that only read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unreadable {
@@ -76,9 +76,10 @@ pub struct Unreadable {
     pub http_status: StatusCode,
     /// Its content type, if present.
     pub content_type: String,
-    /// How the body is compressed, although the request did not ask for it, such as `gzip`; empty if it is not.
+    /// The compression of the body, such as `gzip`, although the request did not ask for one; empty if the body is not
+    /// compressed.
     pub content_encoding: String,
-    /// What is wrong with the body. `None` if the body is readable, but the status says failure and the body names no
+    /// What is wrong with the body. `None` if the body is readable, but the status means failure and the body names no
     /// error.
     pub why: Option<DecodeError>,
     /// The start of the body, unless it is compressed. Text that looks like a card number is masked.
@@ -86,7 +87,7 @@ pub struct Unreadable {
 }
 
 impl ReplyError {
-    /// Returns what to do about it.
+    /// Returns what to do about the error.
     #[must_use]
     pub fn remedy(&self) -> Remedy {
         match self {
@@ -120,16 +121,16 @@ impl Refused {
         &self.error.error_code
     }
 
-    /// Returns what to do about it. For a code that neither the documents nor the dialect list, the HTTP status
-    /// decides. If the status says nothing either, it is [`Remedy::LookUp`]: the documents list no code for a used
-    /// reference, so any other code may mean that.
+    /// Returns what to do about the refusal. For a code that neither the documents nor the dialect list, the HTTP
+    /// status decides. If the status says nothing either, the remedy is [`Remedy::LookUp`]: the documents list no code
+    /// for a used reference, so an unlisted code may mean one.
     #[must_use]
     pub const fn remedy(&self) -> Remedy {
         self.reading.remedy
     }
 
-    /// Whether the documents or the account's dialect list the code. An unlisted code is not trusted: it may mean that
-    /// the operation was executed before.
+    /// Whether the documents or the account's dialect list the code. An unlisted code is not trusted, since it may mean
+    /// that the operation was executed before.
     #[must_use]
     pub const fn is_known(&self) -> bool {
         self.reading.known
@@ -148,9 +149,9 @@ impl Refused {
         self.entry.as_deref()
     }
 
-    /// Whether the operation may have been executed. It may have been by this request: the bank did not answer (119),
-    /// or the service failed. Or by an earlier one: the code says that a reference, an authentication or a reservation
-    /// was used. False for an unlisted code, which says nothing.
+    /// Whether the operation may have been executed: by this request, if the bank did not answer (119) or the service
+    /// failed; or by an earlier request, if the code says that a reference, an authentication or a reservation was
+    /// used. False for an unlisted code, which says nothing.
     #[must_use]
     pub const fn may_be_executed(&self) -> bool {
         self.leaves_it_open() || self.says_it_was_done()
@@ -209,8 +210,7 @@ impl Refused {
     }
 }
 
-/// Returns a text of the service as a part of one line: masked, with its line breaks and other invisible characters
-/// escaped.
+/// Returns a text from the service for one line: masked, with line breaks and other invisible characters escaped.
 pub(crate) fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for c in mask::masked(text).chars() {
@@ -219,8 +219,8 @@ pub(crate) fn one_line(text: &str) -> String {
     line
 }
 
-/// Returns a reference or key as a part of one line, unchanged, since a lookup with a masked one finds nothing. It is masked, and
-/// said to be, if it has a likely card number or so many digits that they may hide one.
+/// Returns a reference or key for one line, unchanged, since a lookup with a masked one finds nothing. If it contains a
+/// likely card number, or so many digits that they may hide one, it is masked, with a note that says so.
 pub(crate) fn identifier(text: &str) -> Cow<'_, str> {
     let is_long = |digits: &[u8]| digits.len() > LONGEST_CARD_NUMBER;
     let plain = text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');

@@ -7,7 +7,7 @@ const HEX: &[u8; 16] = b"0123456789ABCDEF";
 
 /// Builds a form.
 ///
-/// It contains credentials and card data. Its bytes are wiped when the last handle to them is dropped; so are the
+/// It contains credentials and card data. Its bytes are wiped when the last handle to them is dropped. So are the
 /// smaller buffers that it has outgrown.
 ///
 /// Most names and values are too short for a call of `memcpy` to be efficient. So the buffer is filled with zeros
@@ -43,7 +43,7 @@ impl Form {
         }
     }
 
-    /// The same for a name in which every character stands for itself.
+    /// The same for a name without characters that need escapes.
     #[inline]
     pub(crate) fn begin_plain(&mut self, name: &str) {
         debug_assert!(is_plain(name.as_bytes()), "{name}");
@@ -59,7 +59,7 @@ impl Form {
         if is_plain(text.as_bytes()) { self.put(text.as_bytes()) } else { self.escape(text.as_bytes()) }
     }
 
-    /// Appends bytes as they are.
+    /// Appends bytes unchanged.
     #[inline]
     pub(crate) fn put(&mut self, piece: &[u8]) {
         copy(self.room(piece.len()), piece);
@@ -83,7 +83,7 @@ impl Form {
 
     #[cold]
     fn enlarge(&mut self, length: usize) {
-        // Not `resize`, which would leave the bytes in the old allocation.
+        // `resize` would leave the bytes in the old allocation.
         let mut larger = vec![0; length];
         larger[..self.buffer.bytes().len()].copy_from_slice(self.buffer.bytes());
         self.buffer = Wiped::new(larger);

@@ -1,7 +1,7 @@
-//! Sans-IO protocol of a card payment service: typed request → `http::Request<Bytes>`, `http::Response<Bytes>` → typed
-//! reply or error.
+//! The protocol of a card payment service without I/O: typed request → `http::Request<Bytes>`, `http::Response<Bytes>`
+//! → typed reply or error.
 //!
-//! This crate contains two pure functions for every method, with the network between them left to you. [`machine`]s
+//! This crate contains two pure functions for every method, and leaves the network between them to you. [`machine`]s
 //! cover operations with more than one request, such as a payment that happens once whatever the network does. It also
 //! has the card form and its redirect, and the callbacks of the account updater and of the hosted checkout. It works
 //! with any runtime and HTTP library: `docs/guide/custom-runtime.md` goes from an empty folder to a payment, and

@@ -11,27 +11,27 @@
 //!   crash loses nothing: the resumed machine counts that request as sent. Save a machine before each [`Action::Ask`]
 //!   too, if it asks its owner something. Save a machine that submits batches after each reply too, since that reply
 //!   cannot be requested again. A machine that is also saved before each wait remembers how long the service wants no
-//!   request. If the driver cannot save, it does not send or ask, and reports [`Failure::HeldBack`].
+//!   request. If the driver cannot save, it neither sends nor asks, and reports [`Failure::HeldBack`].
 //! - It sends that request at most once, and answers with one [`Event::Reply`] or [`Event::Failed`]. Inputs that arrive
-//!   meanwhile wait until then.
+//!   meanwhile wait for that event.
 //! - After [`Action::WaitUntil`] it returns with [`Event::Woken`] at that time or later, or with an input earlier.
 //! - After [`Action::Ask`] it returns with an input.
 //! - After [`Action::Done`] it stops. It records the outcome durably before other code acts on it. It never resumes a
 //!   machine whose outcome is recorded: a resumed machine continues, and may pay.
 //!
-//! Saved state belongs to the account that the machine was created for: base address and identity. It resumes with that
-//! account only, see [`Account::identity`](crate::Account::identity). With any other account, the machine would look the
-//! payment up in the wrong place, find nothing, and pay again.
+//! Saved state belongs to the account for which the machine was created: base address and identity. The machine resumes
+//! with that account only, see [`Account::identity`](crate::Account::identity). With any other account, the machine
+//! would look the payment up in the wrong place, find nothing, and pay again.
 //!
-//! Inside, every machine has three parts. `time_passed` ends the pauses and limits that are over, `handle_event` records
-//! the event in the state, and `advance` returns what the state waits for, or the next request. So what happens next
-//! depends on the state only, and a resumed machine continues like one that was never stopped.
+//! Inside, every machine has three parts. `time_passed` ends the pauses and limits that are over, `handle_event`
+//! records the event in the state, and `advance` returns what the state waits for, or the next request. So what happens
+//! next depends only on the state, and a resumed machine continues like a machine that was never stopped.
 //!
 //! A machine promises to end within its bounds and never to panic. An unexpected event changes nothing: the machine
-//! repeats what it waits for. The page of each machine lists its other promises.
+//! repeats what it waits for. The documentation of each machine lists its other promises.
 //!
 //! Times are wall-clock times, since a machine may outlive its process. If the clock jumps, a machine waits too long or
-//! too briefly, but stays safe.
+//! too briefly, but remains safe.
 
 use std::{fmt, time::Duration};
 
@@ -96,7 +96,7 @@ pub use settlement::{Reconcile, UnknownReason};
 /// }
 /// ```
 pub trait Machine {
-    /// Input from the owner of the machine, such as a received callback. Machines without input have [`Never`].
+    /// An input from the owner of the machine, such as a received callback. Machines without inputs have [`Never`].
     type Input;
     /// A demand to the owner, such as sending the customer to a URL.
     type Demand;
@@ -154,11 +154,12 @@ pub enum Failure {
     /// The request certainly never left, or never arrived completely.
     #[error("the request was not sent")]
     NotSent,
-    /// It may have arrived, or may arrive later.
+    /// The request may have arrived, or may arrive later.
     #[error("the request may have been sent, and has no reply")]
     MaybeSent,
-    /// The driver held it back: the machine could not be saved, or nothing may be sent until an operator has corrected
-    /// the credentials. Also after [`Action::Ask`]: the driver did not ask, because the machine could not be saved.
+    /// The driver held the request back: the machine could not be saved, or nothing may be sent until an operator has
+    /// corrected the credentials. Also the answer to [`Action::Ask`], if the driver did not ask because the machine
+    /// could not be saved.
     #[error("the request was held back")]
     HeldBack,
 }
@@ -177,7 +178,7 @@ pub enum Action<D, O> {
     Done(O),
 }
 
-/// No value: the input or demand of machines without one.
+/// A type without values: the input or demand of machines that have none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Never {}
 
@@ -221,7 +222,7 @@ impl Moment {
     }
 }
 
-/// A time before 1970 becomes the start of 1970.
+/// Converts a time; a time before 1970 becomes the start of 1970.
 impl From<std::time::SystemTime> for Moment {
     fn from(time: std::time::SystemTime) -> Self {
         Self::default().after(time.duration_since(std::time::SystemTime::UNIX_EPOCH).unwrap_or_default())

@@ -18,7 +18,7 @@ use pg_model::Violations;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Misuse {
-    /// It breaks rules of its method. All broken rules are listed.
+    /// The request breaks rules of its method. All broken rules are listed.
     #[error("invalid request, nothing was sent: {0}")]
     Invalid(#[source] Violations),
     /// The method belongs to version 5, and the account has no version 5 credentials.

@@ -1,4 +1,4 @@
-//! A masked preview of a request, to be checked before it is sent.
+//! A masked preview of a request, for a check before it is sent.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -14,7 +14,7 @@ use pg_model::{
     mask,
 };
 
-/// Parameters that authenticate: their values are hidden.
+/// Parameters that authenticate the request, whose values are hidden.
 const CREDENTIALS: [&str; 4] = ["apiKey", "apiPassword", "api_key", "api_password"];
 
 /// A request in a form that may be shown. Card numbers are cut to the first six and last four digits. CV2s, credentials
@@ -142,7 +142,7 @@ fn rule(name: &str) -> Option<Rule> {
         return Some(*rule);
     }
     let of_prefix = NAMES.prefixes.iter().find(|(prefix, _)| name.starts_with(prefix)).map(|(_, rule)| *rule);
-    // The merchant chooses these names, perhaps for a secret: `collectCV2`.
+    // The merchant chooses these names, perhaps for a secret, such as `collectCV2`.
     let of_prefix = of_prefix.map(|rule| if looks_secret(name) { Rule::Hidden } else { rule });
     of_prefix.or_else(|| {
         let start = name.find(|letter: char| letter.is_ascii_digit())?;

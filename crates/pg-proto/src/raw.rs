@@ -17,7 +17,7 @@ use crate::{Account, Misuse, form::Form, request};
 /// # use pg_proto::{Account, BaseUrl, Credentials};
 /// use pg_proto::RawRequest;
 /// # let account = Account::new(BaseUrl::parse("https://gateway.example").unwrap(), Credentials::new("k", "p", "s"));
-/// // The path and the parameters of a preauth by card key are not shown (spec 2 §4.4).
+/// // The documents do not show the path and the parameters of a preauth by card key (spec 2 §4.4).
 /// let preauth = RawRequest::gateway("preauthCardKey").parameter("cardKey", "4F2C-91").parameter("currency", "GBP");
 /// let request = account.request_raw(&preauth)?;
 /// assert_eq!(request.uri().path(), "/v3/transaction/preauthCardKey/xml");
@@ -167,7 +167,7 @@ impl Account {
                 vec![("api_key", own.api_key.expose()), ("api_password", own.api_password.expose()), ("version", "5")]
             }
         };
-        // A parameter of the caller replaces a credential of the same name.
+        // A parameter of the caller replaces a credential with the same name.
         pairs.retain(|(name, _)| raw.parameters.get(name).is_none());
         pairs.extend(raw.parameters.iter());
         let mut body = Form::new(request::ROOM);

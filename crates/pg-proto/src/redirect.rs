@@ -10,7 +10,7 @@ mod timing;
 
 /// The query that the service appended to an address of the merchant.
 ///
-/// [`Account::redirect`] reads the address in one step. To use a [`SessionCipher`] with other settings, take two:
+/// [`Account::redirect`] reads the address in one step. To use a [`SessionCipher`] with other settings, use two steps:
 ///
 /// ```
 /// use pg_proto::crypto::SessionCipher;
@@ -19,7 +19,7 @@ mod timing;
 /// let cipher = SessionCipher::new("0123456789abcdef0123456789abcdef").expect("32 characters");
 /// let redirect = Redirect::parse("https://shop.example/review?order=7&formId=card&data=AAAA&iv=fedcba9876543210")?;
 /// assert_eq!(redirect.form_id, "card");
-/// // One error for everything that can be wrong with the data.
+/// // There is one error for everything that can be wrong with the data.
 /// assert!(matches!(redirect.open(&cipher), Err(RedirectError::Unreadable(_))));
 /// # Ok::<(), RedirectError>(())
 /// ```
@@ -31,8 +31,8 @@ pub struct Redirect {
     iv: String,
 }
 
-/// Unauthenticated data. It is encrypted but has no authentication code: an attacker who can open the address can alter
-/// it. Use it to show a form again, never as proof of a card or a payment.
+/// Unauthenticated data. It is encrypted but has no authentication code, so anyone who has the address can alter the
+/// data. Use it to show a form again, never as proof of a card or a payment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unauthenticated<T>(T);
 
@@ -68,10 +68,10 @@ pub enum RedirectError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RedirectProblem {
-    /// It cannot be decrypted.
+    /// The data cannot be decrypted.
     #[error(transparent)]
     Decrypt(#[from] DecryptProblem),
-    /// It was decrypted but is not valid XML or JSON.
+    /// The data was decrypted, but is not valid XML or JSON.
     #[error("decrypted, but {0}")]
     Decode(#[from] DecodeError),
 }
@@ -89,8 +89,8 @@ impl<T> Unauthenticated<T> {
 }
 
 impl Redirect {
-    /// Reads the parameters from an address, or from its query. If a name occurs twice, the last value counts: the
-    /// service appends to the merchant's address.
+    /// Reads the parameters from an address, or from its query. If a name occurs twice, the last value counts, because
+    /// the service appends to the merchant's address.
     ///
     /// # Errors
     ///
@@ -114,8 +114,8 @@ impl Redirect {
         })
     }
 
-    /// Decrypts the data without parsing it. A program that then rejects the text reveals to an attacker, at least by
-    /// the time it takes, that the padding was valid; [`open`](Self::open) does not.
+    /// Decrypts the data without parsing it. A program that then rejects the text reveals to an attacker that the
+    /// padding was valid, at least by the time that it takes. [`open`](Self::open) does not reveal that.
     ///
     /// # Errors
     ///
@@ -168,11 +168,11 @@ impl Redirect {
 }
 
 impl Account {
-    /// Reads the address that the card form redirected to, with the account's API key and dialect.
+    /// Reads the address to which the card form redirected, with the account's API key and dialect.
     ///
     /// # Errors
     ///
-    /// [`RedirectError`] if it is not such an address, or was not encrypted with this account's key.
+    /// [`RedirectError`] if the text is not such an address, or was not encrypted with this account's key.
     pub fn redirect(&self, address: &str) -> Result<CardFormResult, RedirectError> {
         Redirect::parse(address)?.open(&self.session_cipher()?)
     }

@@ -1,5 +1,5 @@
-//! `http::Response` → typed reply, or an error by cause. A reply that is neither a success nor a readable error leaves
-//! open whether the operation was executed (assumption A44).
+//! `http::Response` → typed reply, or an error by cause. After a reply that is neither a success nor a readable error,
+//! the operation may or may not have been executed (assumption A44).
 
 use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName};

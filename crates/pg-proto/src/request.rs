@@ -17,9 +17,9 @@ use crate::{Account, BaseUrl, Misuse, form::Form};
 static FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
 static BOTH_ENCODINGS: HeaderValue = HeaderValue::from_static("application/xml, application/json");
 
-/// Initial capacity of a body. Few requests need more; those are long lists, whose length is known in advance.
+/// Initial capacity of a body. Few requests need more. Those contain long lists, whose length is known in advance.
 pub(crate) const ROOM: usize = 1536;
-/// Minimum cost of a list member beside its text: the comma before it.
+/// Minimum cost of a list member besides its text: the comma before it.
 const COMMA: &[u8] = b"%2C";
 
 impl Account {
@@ -113,7 +113,7 @@ fn encoded<M: ApiRequest>(method: &M, credentials: &[(&str, &str)], signer: Opti
     body.form
 }
 
-/// Whether every character of a field's name stands for itself in a form. Brackets around an item's number and the text
+/// Whether no character of a field's name needs an escape in a form. Brackets around an item's number and the text
 /// after a prefix may need escapes; a test checks that all other names are plain.
 #[inline]
 fn is_plain_name(field: &Field) -> bool {

@@ -6,7 +6,7 @@ use pg_model::Dialect;
 
 const FILE: &str = include_str!("../../pg-sandbox/dialects/sandbox.toml");
 
-/// The errors that the simulated services answer. Miri needs minutes to read the others too.
+/// The errors with which the simulated services answer. To read the others too, Miri needs minutes.
 const ANSWERED: [&str; 18] = [
     "107", "129", "936", "937", "938", "940", "942", "943", "950", "951", "952", "956", "960", "961", "962", "963",
     "998", "999",
@@ -22,7 +22,7 @@ pub(crate) fn sandbox() -> Arc<Dialect> {
     Arc::clone(DIALECT.get_or_init(|| Arc::new(read())))
 }
 
-/// Leaves out comments and the errors that no simulated service answers.
+/// Leaves out comments, and errors with which no simulated service answers.
 fn without_unanswered_errors(file: &str) -> String {
     let answered = |entry: &&str| {
         !entry.contains("[[error]]") || ANSWERED.iter().any(|code| entry.contains(&format!("\"{code}\"")))

@@ -86,8 +86,7 @@ mod tests {
         }
     }
 
-    // spec: 1 §7, 2 §7: Unprocessable requests have HTTP status 400, 401 or 403. A failure of the service has another
-    // status (A50).
+    // spec: 1 §7, 2 §7: Unprocessable requests have HTTP status 400, 401 or 403; failures of the service do not (A50).
     #[test]
     fn errors_of_the_dialects_have_the_statuses_of_the_documents() {
         let ready = READY.iter().map(|(_, text)| Dialect::from_toml(text).unwrap());

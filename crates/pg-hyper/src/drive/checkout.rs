@@ -31,11 +31,19 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// # async fn the_customer_came_back_with_a_trans_key(_: Url) -> String { String::new() }
     ///
     /// # async fn pay(client: Client, request: GetToken) -> Result<CheckoutOutcome, Box<dyn std::error::Error>> {
-    /// let mut checkout = client .checkout(request, Default::default())? .store_in(DurableFile::new("order-7.json"));
-    /// let outcome = loop { match checkout.next().await { DriveStep::Ask(CheckoutDemand::Redirect { url, until }) =>
-    /// tokio::select! { key = the_customer_came_back_with_a_trans_key(url) =>
-    /// checkout.handle_input(CheckoutInput::Reported(key)), // The checkout notices the end of the time itself. () =
-    /// client.sleep_until(until) => {} }, DriveStep::Done(outcome) => break outcome, } };
+    /// let mut checkout = client
+    ///     .checkout(request, Default::default())?
+    ///     .store_in(DurableFile::new("order-7.json"));
+    /// let outcome = loop {
+    ///     match checkout.next().await {
+    ///         DriveStep::Ask(CheckoutDemand::Redirect { url, until }) => tokio::select! {
+    ///             key = the_customer_came_back_with_a_trans_key(url) => checkout.handle_input(CheckoutInput::Reported(key)),
+    ///             // The checkout notices the end of the time itself.
+    ///             () = client.sleep_until(until) => {}
+    ///         },
+    ///         DriveStep::Done(outcome) => break outcome,
+    ///     }
+    /// };
     /// # Ok(outcome)
     /// # }
     /// ```

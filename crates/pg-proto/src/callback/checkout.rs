@@ -1,4 +1,4 @@
-//! The callback of the hosted checkout, and the address that the customer returns to.
+//! The callback of the hosted checkout, and the address to which the customer returns.
 
 use bytes::Bytes;
 use pg_model::EnterpriseTransactionLookup;
@@ -10,8 +10,8 @@ const LONGEST_KEY: usize = 32;
 /// The name of the only required field.
 const TRANS_KEY: &str = "trans_key";
 
-/// The content of a checkout callback, or of an address that a customer returned to. Neither is signed, and both can be
-/// forged. Use it as a reason to look the payment up, never as proof (assumption A133).
+/// The content of a checkout callback, or of an address to which a customer returned. Neither is signed, and both can
+/// be forged. Use the content as a reason to look the payment up, never as proof (assumption A133).
 ///
 /// The documents do not show the fields of the callback (assumption A121). So only `trans_key` is required, and case
 /// and underscores of names are ignored.
@@ -19,13 +19,13 @@ const TRANS_KEY: &str = "trans_key";
 /// ```
 /// use pg_proto::{CheckoutHint, bytes::Bytes, http};
 ///
-/// // What was posted to the `callback_url` of the checkout.
+/// // The body that was posted to the `callback_url` of the checkout.
 /// let body = "tokenid=0123456789abcdef&trans_key=0123456789abcdef0123456789abcdef&trans_value=4.99&status=1";
 /// let hint = CheckoutHint::read(&http::Request::post("/paid").body(Bytes::from(body))?)?;
-/// // Ask the service itself whether it is true, or tell the checkout machine, which does.
+/// // Ask the service whether the callback is true, or pass the key to the checkout machine, which asks.
 /// assert_eq!(hint.confirm().trans_key.as_str(), hint.trans_key());
 ///
-/// // The same from the `success_url` that a browser came back to.
+/// // The same from the `success_url` to which a browser came back.
 /// let back = CheckoutHint::returned("https://shop.example/paid?order=7&trans_key=0123456789abcdef0123456789abcdef")?;
 /// assert_eq!(back.trans_key(), hint.trans_key());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -43,7 +43,7 @@ pub struct CheckoutHint {
 }
 
 impl CheckoutHint {
-    /// Reads a callback: a form.
+    /// Reads a callback, which is a form.
     ///
     /// # Errors
     ///
@@ -55,7 +55,7 @@ impl CheckoutHint {
         Self::from_form(request.body())
     }
 
-    /// Reads the address that a customer returned to, or its query: the service appends `trans_key` to `success_url`
+    /// Reads the address to which a customer returned, or its query: the service appends `trans_key` to `success_url`
     /// (spec 3 §6).
     ///
     /// # Errors
@@ -66,7 +66,7 @@ impl CheckoutHint {
         Self::from_form(bare.split_once('?').map_or(bare, |(_, query)| query).as_bytes())
     }
 
-    /// If a name occurs twice, the last value counts: the service appends to the merchant's address.
+    /// If a name occurs twice, the last value counts, because the service appends to the merchant's address.
     fn from_form(form: &[u8]) -> Result<Self, CallbackError> {
         let mut hint = Self {
             trans_key: String::new(),
@@ -103,7 +103,7 @@ impl CheckoutHint {
         }
     }
 
-    /// Returns the request that checks it.
+    /// Returns the request that checks the callback.
     pub fn confirm(&self) -> EnterpriseTransactionLookup {
         EnterpriseTransactionLookup::new(self.trans_key.as_str())
     }

@@ -22,16 +22,16 @@
 //!   decides, and the result says so.
 //! - Callbacks are not trusted. A hint only makes the machine retrieve a batch earlier. A forged, repeated, early or late
 //!   hint costs at most one request, and at most one every five seconds for a batch.
-//! - The result of every batch is offered until the owner has taken it. It lists every key of the batch, either in an
-//!   answer or as unanswered. After a crash it may be offered again, with the same number.
-//! - A crash does not shorten a pause that the service asked for. Results that became ready, and callbacks that arrived,
-//!   while no process ran are found later: no batch ends as overdue or doubtful before a last look after its time.
-//! - It stops if the service refuses everything. Save it then, and resume it after correcting the cause.
-//! - It ends when the source has ended and every batch has finished or run out of time. All pauses and attempts are
-//!   bounded.
+//! - The result of every batch is offered until the owner has taken it. The result lists every key of the batch, either
+//!   in an answer or as unanswered. After a crash a result may be offered again, with the same number.
+//! - A crash does not shorten a pause that the service asked for. Results that became ready and callbacks that arrived
+//!   while no process ran are found later: no batch ends as overdue or doubtful before a last check after its time.
+//! - The update stops if the service refuses everything. Then save it, and resume it after correcting the cause.
+//! - The update ends when the source has ended and every batch has finished or run out of time. All pauses and attempts
+//!   are bounded.
 //!
-//! **Limits:** it cannot promise that the service receives each batch once. The network may deliver a request twice, and
-//! the service has no idempotency key. A second batch only costs the merchant unused new card keys.
+//! **Limits:** the machine cannot promise that the service receives each batch once. The network may deliver a request
+//! twice, and the service has no idempotency key. A second batch only costs the merchant unused new card keys.
 //!
 //! **Memory:** 19 to 39 bytes for each key of the source and each batch, plus the keys of unfinished batches. **Saved
 //! state:** a line for each open batch and each batch that did not finish, without card keys. After a crash the owner
@@ -42,7 +42,7 @@
 //!
 //! # Example
 //!
-//! The machine first asks for keys, and sends a batch once it has them:
+//! The machine first asks for keys, and sends a batch when it has them:
 //!
 //! ```
 //! use pg_proto::{Account, BaseUrl, Credentials};
@@ -112,8 +112,8 @@ pub struct AccountUpdate {
 /// An input of an account update.
 #[derive(Clone, Debug)]
 pub enum UpdateInput {
-    /// Keys of the source, starting at `from`. No keys: the source ends there. Keys from another place, and more keys
-    /// than were asked for, are ignored.
+    /// Keys of the source, beginning at `from`. An empty list means that the source ends there. Keys from another
+    /// place, and more keys than were requested, are ignored.
     Keys {
         /// The place of the first key, counted from 0.
         from: u64,
@@ -152,12 +152,12 @@ struct State {
     open: Vec<Batch>,
     unfinished: Vec<EndedBatch>,
     candidates: Vec<Candidate>,
-    /// Requests in a row without a result, and the time until which nothing is sent.
+    /// The number of requests in a row without a result, and the time until which nothing is sent.
     #[serde(default)]
     troubles: Attempts,
 }
 
-/// Larger than any source, and small enough that no sum of such counts overflows.
+/// A count larger than any source, and small enough that no sum of such counts overflows.
 const COUNTLESS: u64 = 1 << 40;
 
 impl State {
@@ -201,11 +201,11 @@ impl AccountUpdate {
         plan.check().map_err(|_| ResumeError::Mismatch("account updater"))?;
         let mut state: State = saved.open_for(NAME, VERSION, &account, Services::Gateway)?;
         if !state.can_be() {
-            return Err(ResumeError::Unreadable("it counts more keys than there can be".to_owned()));
+            return Err(ResumeError::Unreadable("its counts of keys are too large".to_owned()));
         }
         state.troubles.begin_anew();
         for batch in &mut state.open {
-            // It was saved for sending, so it may have been sent.
+            // The batch was saved for sending, so it may have been sent.
             if let Phase::Sending { since } = batch.phase {
                 (batch.phase, batch.doubted) = (Phase::Doubtful { since }, true);
             }
@@ -213,7 +213,7 @@ impl AccountUpdate {
         Ok(Self::with(account, plan, state))
     }
 
-    /// Returns how far it is.
+    /// Returns the progress.
     #[must_use]
     pub fn progress(&self) -> Progress {
         let (waiting, read, duplicates, invalid) = self.intake.waiting(&self.state);
@@ -319,7 +319,7 @@ impl AccountUpdate {
         !self.state.exhausted && self.state.open.len() < self.plan.outstanding
     }
 
-    /// The owner has stored a result.
+    /// Handles that the owner has stored a result.
     fn taken(&mut self, number: u64) {
         let known = |batch: &Batch| batch.number == number && batch.result.is_some();
         let Some(at) = self.state.open.iter().position(known) else { return };
@@ -349,7 +349,7 @@ impl AccountUpdate {
         self.state.open.iter_mut().find(|batch| batch.number == number)
     }
 
-    /// The service answered: clears the count of failures.
+    /// Clears the count of failures, because the service answered.
     fn reached(&mut self) {
         self.state.troubles.begin_anew();
     }
@@ -361,7 +361,7 @@ impl AccountUpdate {
         }
     }
 
-    /// Handles what all requests have in common when they have no result.
+    /// Handles the cases without a result that are the same for all requests.
     fn brought_nothing<T>(&mut self, heard: ExchangeResult<T>, now: Moment, random: u64) {
         match heard {
             ExchangeResult::Later(wait) => self.hold_back(Some(wait), now, random),
@@ -390,8 +390,8 @@ impl Machine for AccountUpdate {
             self.handle_event(event, now, random);
         }
         if answers_a_submission && self.stopped.is_none() && self.request_is_due(now) {
-            // A step without a request: the driver can save the machine before the next one, which may wait for the
-            // throttle.
+            // A step without a request, so that the driver can save the machine before the next request, which may wait
+            // for the throttle.
             return Action::WaitUntil(now);
         }
         self.advance(now)

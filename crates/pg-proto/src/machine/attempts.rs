@@ -20,7 +20,7 @@ pub(super) struct Attempts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Hold {
     until: Moment,
-    /// Its length: setting the clock back does not make it longer.
+    /// Its length, so that setting the clock back does not make it longer.
     length: Duration,
 }
 
@@ -42,13 +42,13 @@ impl Attempts {
         self.hold = Some(Hold { until: now.after(length), length });
     }
 
-    /// Returns until when nothing is sent.
+    /// Returns the time until which nothing is sent.
     pub(super) fn held(&mut self, now: Moment) -> Option<Moment> {
         self.hold = self.hold.filter(|hold| hold.until > now).map(|hold| Hold { until: hold.ends(now), ..hold });
         self.hold.map(|hold| hold.until)
     }
 
-    /// Starts another step, or this one again. A pause that the service asked for applies to every step.
+    /// Starts another step, or the same step again. A pause that the service asked for applies to every step.
     pub(super) fn begin_anew(&mut self) {
         self.tries = 0;
     }

@@ -1,4 +1,4 @@
-//! The account that a saved machine belongs to: base addresses and identities, never a secret.
+//! The account to which a saved machine belongs: base addresses and identities, never a secret.
 //!
 //! Assumption A144 says what identifies an account over time. A machine resumed under another account would look up its
 //! payments in the wrong place, find nothing, and pay again.
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::resume_error::ResumeError;
 use crate::Account;
 
-/// The services that a machine calls. Only these have to match.
+/// The services that a machine calls. Only these must match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Services {
     /// Version 3.

@@ -1,7 +1,7 @@
 //! Charges once. At most one payment exists whatever the network does, and the caller learns its outcome.
 //!
-//! **Input:** an account, bounds, and a payment with a `uniqueMerchantReference`, called R below. Then, for each request,
-//! its reply or the fact that there is none, with the time and a random number.
+//! **Input:** an account, bounds, and a payment with a `uniqueMerchantReference`, called R below. Then, for each
+//! request, its reply or the information that there is none, with the time and a random number.
 //!
 //! **Output:** requests to send, times to wait until, and finally a [`ChargeOutcome`]. [`Charge`] has an example; any
 //! loop over [`Machine::step`] can drive it, such as the one in the documentation of
@@ -66,12 +66,12 @@
 //!
 //! # Limits
 //!
-//! - It cannot distinguish two payments with the same reference, type, amount and currency. A reference belongs to one
-//!   intent to pay, forever.
+//! - The machine cannot distinguish two payments with the same reference, type, amount and currency. A reference
+//!   belongs to one intent to pay, forever.
 //! - A payment that is still being executed during the lookup, for instance while the bank decides, counts as not
 //!   executed: the documents do not say when lookups start to show it. Only [`RefusalScope::FromNowOn`] and
 //!   [`RefusalScope::WhileItLasts`] depend on this.
-//! - It does not resolve an Unknown outcome itself. Repeat the lookup later until it finds something.
+//! - The machine does not resolve an Unknown outcome itself. Repeat the lookup later until it finds something.
 //! - A machine that is resumed after it ended sends lookups again, and may know less than before. If it had ended as
 //!   *NotSent*, and is resumed with its request from an earlier saved state, it may pay.
 
@@ -126,13 +126,13 @@ const VERSION: u32 = 1;
 /// let mut charge = Charge::new(account, auth, ChargeBounds::default())?;
 /// let action = charge.step(Event::Begin, Moment::from_millis(1_700_000_000_000), 4);
 /// let Action::Send(request) = action else { panic!() };
-/// // Store this before the request leaves.
+/// // Store this text before you send the request.
 /// assert!(charge.save().text().starts_with(r#"{"machine":"charge","version":1,"#));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Charge<M> {
     account: Arc<Account>,
-    /// Dropped at the end: it may contain a card.
+    /// Dropped at the end, since it may contain a card.
     request: Option<M>,
     state: State,
     /// Whether this machine sent the request of this phase. False after a crash.
@@ -161,7 +161,8 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
 
     /// Resumes from the state that was saved last, after a crash or after the charge was dropped.
     ///
-    /// Pass the `request` that the charge was created from, if you still have it. Without it, the charge only looks up.
+    /// Pass the `request` from which the charge was created, if you still have it. Without the request, the charge only
+    /// looks up.
     ///
     /// # Errors
     ///
@@ -205,7 +206,7 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
         self
     }
 
-    /// Returns the reference that it charges under.
+    /// Returns the reference under which it charges.
     #[must_use]
     pub fn reference(&self) -> &str {
         &self.state.expected.reference
@@ -242,7 +243,7 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
     fn time_passed(&mut self, now: Moment) {
         let Phase::Resting { until, length, then } = self.state.phase else { return };
         if now < until {
-            // A clock that was set back must not make the pause longer.
+            // The pause must not become longer because the clock was set back.
             let until = until.min(now.after(length));
             self.state.phase = Phase::Resting { until, length, then };
         } else if then == Then::Pay {
@@ -333,7 +334,8 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
         } else if state.exposure == Exposure::Never || state.looked || state.last_lookup || told.is_some() {
             self.bounds_ended();
         } else {
-            // No time for a pause, but one lookup is better than none. If the service forbids requests now, none is sent.
+            // There is no time for a pause, but one lookup is better than none. If the service forbids requests now, no
+            // lookup is sent.
             state.last_lookup = true;
             state.phase = Phase::Looking;
         }
@@ -417,7 +419,7 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Machine for Charge<M> {
 }
 
 impl<M> fmt::Debug for Charge<M> {
-    /// Shows the state only: the request may contain a card.
+    /// Shows only the state, since the request may contain a card.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Charge").field("state", &self.state).field("ended", &self.ended).finish_non_exhaustive()
     }

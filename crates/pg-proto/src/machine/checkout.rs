@@ -1,4 +1,4 @@
-//! A payment on the hosted pages (version 5): get a token, lead the customer there, find out whether it was paid
+//! A payment on the hosted pages (version 5): get a token, send the customer to its page, find out whether it was paid
 //! (spec 3 §3.1, §4.1, §4.8, §4.9, §6).
 //!
 //! ```text
@@ -33,15 +33,15 @@
 //!    not) and finds them at once ([`Lookup`](pg_model::dialect::Lookup)); no other transaction is a candidate. Without a
 //!    `trans_reference` of at most 32 characters there is no search.
 //! 5. *Everything else is Unknown.* There is no lookup by token, the service calls back once, and the customer need not
-//!    return. So a payment that no hint named cannot be excluded.
-//! 6. It ends. Attempts and all times are bounded. A crash grants no new attempts, and does not shorten a pause that the
-//!    service asked for. Forged reports cost at most one lookup per second.
+//!    return. So the machine cannot exclude a payment that no hint named.
+//! 6. *It ends.* Attempts and all times are bounded. A crash grants no new attempts, and does not shorten a pause that
+//!    the service asked for. Forged reports cost at most one lookup per second.
 //!
-//! **Saved state:** token and address, amount and reference, and reports that were not looked up yet. It contains no
-//! customer details. A crash before the reply with the token was saved ends the machine as NotOpened. A driver saves
-//! the machine before each send, and **also before it gives the customer the address**: a customer with a forgotten
-//! token could pay without the merchant's knowledge. If it cannot save then, it reports [`Failure::HeldBack`], and the
-//! machine ends as NotOpened.
+//! **Saved state:** token and address, amount and reference, and reports that were not looked up yet. The saved state
+//! contains no customer details. A crash before the reply with the token was saved ends the machine as NotOpened. A
+//! driver saves the machine before each send, and **also before it gives the customer the address**: a customer with a
+//! forgotten token could pay without the merchant's knowledge. If the driver cannot save then, it reports
+//! [`Failure::HeldBack`], and the machine ends as NotOpened.
 //!
 //! # Example
 //!
@@ -89,7 +89,8 @@ const NAME: &str = "checkout";
 const VERSION: u32 = 1;
 /// Maximum number of transactions of a search that are looked up.
 const NEWS: usize = 16;
-/// Maximum number of reports that wait for a lookup, besides a candidate. Anyone can send them, and the last one may be the genuine one.
+/// Maximum number of reports that wait for a lookup, besides a candidate. Anyone can send reports, and the last one may
+/// be the genuine one.
 const REPORTS: usize = 64;
 
 /// The checkout machine. The module lists [its promises](self) and has an [example](self#example).
@@ -99,13 +100,13 @@ pub struct Checkout {
     state: State,
     request: Option<GetToken>,
     flight: Option<Flight>,
-    /// The token is new: no customer receives the address until it is saved.
+    /// Whether the token is new. No customer receives the address until the token is saved.
     untold: bool,
     /// The last answer to a lookup, if it could not be read.
     unreadable: Option<Box<Unreadable>>,
-    /// It takes reports before its first request.
+    /// Whether the machine takes reports before its first request.
     listens: bool,
-    /// The number of reports that it takes while it searches.
+    /// The number of reports that the machine takes while it searches.
     late: usize,
     ended: Option<Box<CheckoutOutcome>>,
 }
@@ -123,7 +124,7 @@ pub struct Checkout {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CheckoutPlan {
-    /// Maximum time for the customer, if the token does not expire earlier. Default: 7 days, as long as tokens live.
+    /// Maximum time for the customer, if the token does not expire earlier. Default: 7 days, the lifetime of a token.
     pub wait: Duration,
     /// Time to wait for reports of a payment after the token can no longer be paid. Default: 20 minutes.
     pub linger: Duration,
@@ -166,7 +167,7 @@ impl CheckoutPlan {
 /// An input of a checkout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckoutInput {
-    /// A callback, or the address that the customer returned to, names this `trans_key`.
+    /// A callback, or the address to which the customer returned, names this `trans_key`.
     Reported(String),
     /// The checkout is withdrawn. Do not send this only because the customer opened the cancel address: another tab may
     /// be paying.
@@ -177,7 +178,7 @@ pub enum CheckoutInput {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckoutDemand {
     /// Save the machine, then send the customer to this address, and pass on all reports. Report the time `until` with
-    /// [`Event::Woken`]. If asked again, the address is the same.
+    /// [`Event::Woken`]. If the machine asks again, the address is the same.
     Redirect {
         /// The page where the customer pays.
         url: Url,
@@ -195,7 +196,7 @@ struct State {
     /// In minor units.
     amount: u64,
     currency: String,
-    /// The reference that may find a payment which no hint named.
+    /// The reference that may find a payment that no hint named.
     reference: Option<String>,
     /// The end of the customer's time.
     until: Moment,
@@ -204,15 +205,15 @@ struct State {
     linger: Moment,
     cancelled: bool,
     searched: bool,
-    /// Transactions that a hint named and that are not looked up yet.
+    /// Transactions that a hint named and that have not been looked up yet.
     news: Vec<String>,
     /// The payment that was confirmed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     paid: Option<String>,
-    /// Whether the token allows one payment. False if an earlier version did not save it.
+    /// Whether the token allows one payment. False if an earlier version did not save this.
     #[serde(default)]
     single: bool,
-    /// The token should have expired, and afterwards the service refused to cancel it.
+    /// Whether the service refused to cancel the token after its expiry.
     #[serde(default)]
     expired: bool,
     /// A transaction of this token that is neither paid nor failed, or that could not be looked up.
@@ -229,12 +230,12 @@ enum Phase {
     Waiting,
     Cancelling,
     Lingering,
-    /// The token has expired by the local clock. The service is asked, since clocks jump.
+    /// The token has expired according to the local clock. The service is asked, since clocks jump.
     Closing,
     Searching,
     /// All steps were tried.
     Concluding,
-    /// It is paid, and the token would allow another payment.
+    /// The token is paid, and would allow another payment.
     Withdrawing,
 }
 
@@ -249,8 +250,8 @@ enum Flight {
 type CheckoutAction = Action<CheckoutDemand, CheckoutOutcome>;
 
 impl Checkout {
-    /// Creates a checkout that has not begun. If the request does not state how many payments its token allows, it asks
-    /// for one. (The service's default is any number.)
+    /// Creates a checkout that has not begun. If the request does not state how many payments its token allows, the
+    /// machine asks for one. (The service's default is any number.)
     ///
     /// # Errors
     ///
@@ -277,8 +278,9 @@ impl Checkout {
         Ok(Self::with(account, plan, state, None))
     }
 
-    /// Looks again, if it was [resumed](Self::resume) after an unknown end: it looks up the candidate and what new reports name, and
-    /// repeats the search. It takes reports for a second after [`Event::Begin`], before its first request.
+    /// Looks again, if the checkout was [resumed](Self::resume) after it had ended as unknown. Then the machine looks
+    /// up the candidate and the transactions that new reports name, and repeats the search. It takes reports for a
+    /// second after [`Event::Begin`], before its first request.
     #[must_use]
     pub fn look_again(mut self) -> Self {
         self.search_again();
@@ -286,7 +288,7 @@ impl Checkout {
         self
     }
 
-    /// Returns the token, once there is one. The owner finds the machine of a callback by it.
+    /// Returns the token, if there is one yet. It tells the owner to which machine a callback belongs.
     #[must_use]
     pub fn token(&self) -> Option<&str> {
         Some(self.state.token.as_str()).filter(|token| !token.is_empty())
@@ -321,7 +323,7 @@ impl Checkout {
 
     fn told(&mut self, key: String) {
         let news = &mut self.state.news;
-        // Later than that, a search finds what there is, and more reports must not delay the end.
+        // After that, a search finds what there is, and more reports must not delay the end.
         let open = matches!(self.state.phase, Phase::Waiting | Phase::Cancelling | Phase::Lingering | Phase::Closing);
         let late = self.state.phase == Phase::Searching && self.late > 0;
         let right = !key.is_empty() && key.len() <= 32 && key.bytes().all(|byte| byte.is_ascii_graphic());
@@ -341,7 +343,7 @@ impl Checkout {
         }
     }
 
-    /// Shortens time limits that a clock which was set back would extend.
+    /// Shortens time limits that would be longer because the clock was set back.
     fn no_longer(&mut self, now: Moment) {
         let (state, plan) = (&mut self.state, &self.plan);
         let open = if state.cancelled { Duration::ZERO } else { plan.wait };
@@ -453,7 +455,7 @@ impl Machine for Checkout {
 
     fn step(&mut self, event: Event<CheckoutInput>, now: Moment, random: u64) -> CheckoutAction {
         if self.ended.is_none() {
-            // After any event: many reports must not stop the time.
+            // After any event, since many reports must not stop the time.
             self.time_passed(now);
             self.handle_event(event, now, random);
         }

@@ -12,19 +12,21 @@ use crate::{Account, Refused, ReplyError};
 pub(super) enum ExchangeResult<T> {
     /// A reply without an error.
     Answer(T),
-    /// The service refused it and would refuse it again, or the code is not listed.
+    /// The service refused the request and would refuse it again, or the code is not listed.
     Refused(Refused),
-    /// The service refused it because an earlier request may have done it, for example with the same reference.
+    /// The service refused the request because an earlier request may have been executed, for example with the same
+    /// reference.
     Done(Refused),
-    /// The service refused to examine it for this long: locked or throttled (spec 1 §5, §8).
+    /// The service refuses to examine the request for this long: locked or throttled (spec 1 §5, §8).
     Later(Duration),
     /// The service would refuse every request: invalid credentials, or a missing permission.
     Shut(Refused),
-    /// It certainly never arrived.
+    /// The request certainly never arrived.
     NotSent,
-    /// It was held back, as any other request would be.
+    /// The request was held back, as any other request would be.
     HeldBack,
-    /// It may have been executed, or may be later: no reply, an unreadable reply, or a service failure.
+    /// The request may have been executed, or may be executed later: there is no reply, the reply is unreadable, or the
+    /// service failed.
     InDoubt,
 }
 

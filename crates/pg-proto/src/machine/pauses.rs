@@ -44,7 +44,7 @@ impl Backoff {
         let doubled = self.first.saturating_mul(1_u32.checked_shl(earlier).unwrap_or(u32::MAX));
         let most = u64::try_from(doubled.min(self.longest).as_millis()).unwrap_or(u64::MAX);
         let least = most / 2;
-        // At most half of the maximum, so that one more fits.
+        // At most half of the maximum, so that another such pause fits.
         Duration::from_millis(least + random % (most - least + 1))
     }
 

@@ -26,7 +26,7 @@ pub enum ResumeError {
     /// It is the state of another machine.
     #[error("the saved state belongs to a machine for {found}, not for {expected}")]
     OtherMachine {
-        /// The machine that it was saved for.
+        /// The machine for which the state was saved.
         found: String,
         /// The machine that should resume.
         expected: &'static str,
@@ -39,17 +39,14 @@ pub enum ResumeError {
         /// The newest version that this program reads.
         known: u32,
     },
-    /// It was saved for another account, or for another address of the service.
+    /// The state was saved for another account, or for another address of the service.
     #[error(
-        "the machine was saved for {saved} and cannot be resumed for {given}: its payment would be looked up in the wrong account \
-         and could be made twice. Resume it with the account that it was saved for. If this is that account after its API key was \
-         replaced, set the identity that it was saved for (Account::identity); if the service has moved, call \
-         SavedState::rebind"
+        "the machine was saved for {saved} and cannot be resumed for {given}: its payment would be looked up in the wrong account and could be made twice. Resume the machine with the account for which it was saved. If this is that account after its API key was replaced, set the saved identity (Account::identity); if the service has moved, call SavedState::rebind"
     )]
     OtherAccount {
-        /// Identity and base address that it was saved for.
+        /// Identity and base address for which it was saved.
         saved: String,
-        /// Those of the account that was given.
+        /// Identity and base address of the account that was given.
         given: String,
     },
     /// It was saved by an earlier version, which did not save the account.
@@ -60,7 +57,7 @@ pub enum ResumeError {
         /// Identity and base address of the account that was given.
         given: String,
     },
-    /// The request or option that was passed belongs to something else.
+    /// The request or option that was passed belongs to another state.
     #[error("the saved state belongs to another {0}")]
     Mismatch(&'static str),
 }

@@ -1,7 +1,7 @@
 //! Sends one request, and sends it again only if the retry class of its method allows that.
 //!
-//! **Input:** an account, a request, bounds. Then, for each request, its reply or the fact that there is none, with the
-//! time and a random number.
+//! **Input:** an account, a request, bounds. Then, for each request, its reply or the information that there is none,
+//! with the time and a random number.
 //!
 //! **Output:** requests to send, times to wait until, and finally a [`RetryOutcome`]. [`Retry`] has an example.
 //!
@@ -20,16 +20,17 @@
 //!
 //! - A method of class [`Safe`](Class::Safe) may be sent several times. The machine waits as long as the service asks
 //!   for: a minute after 121 and 429, five after 122.
-//! - A method of any other class is sent again only after a request that certainly never left. So at most one request
-//!   of it leaves. After a crash, a request that was about to be sent counts as sent.
+//! - A request of any other class is sent again only after a request that certainly never left. So at most one request
+//!   leaves. After a crash, a request that was about to be sent counts as sent.
 //! - **NotSent** is final: nothing left.
-//! - **Answered** is the reply to this request. If a reply describes a transaction, it is compared with the request: type,
-//!   amount, currency, `uniqueMerchantReference`, and in version 5 `system_action` and `prev_trans_key`. A field that
-//!   either side lacks does not differ. A reply that differs answers another request, and counts as no reply.
+//! - **Answered** is the reply to this request. If a reply describes a transaction, it is compared with the request:
+//!   type, amount, currency, `uniqueMerchantReference`, and in version 5 `system_action` and `prev_trans_key`. A field
+//!   that either side lacks does not count as a difference. A reply that differs answers another request, and counts as
+//!   no reply.
 //! - **Refused**: the service answered every request that left, and refused it. For a method of another class than
 //!   [`Safe`](Class::Safe), it also means that no copy of the request was executed. The network may deliver a request
-//!   twice: then the refusal of one copy may come back although the other one was executed. So these are the only
-//!   refusals of such methods that end as Refused:
+//!   twice: then the refusal of one copy may come back although the other copy was executed. So only these refusals of
+//!   such methods end as Refused:
 //!   - a reason in the request itself ([`RefusalScope::Always`](pg_model::dialect::RefusalScope)), but not 107: the
 //!     service checks the amount against what is left (spec 2 §3.2);
 //!   - invalid credentials, a missing permission (106), a currency that is not supported (111), or no data (101, in
@@ -37,22 +38,22 @@
 //!   - a code that the dialect uses for unknown transactions and for nothing else.
 //! - A capture, cancellation or refund with a **status of failure** (`status` 0 in version 5, a declined status in version
 //!   3) ends as Unknown for the same reason, never as Answered.
-//! - **Unknown**: a request may have been executed, or may be later. This includes every other refusal of a method that
-//!   must not be executed twice. Look at the payment before you send the request again.
-//! - With [`RetryBounds::again`] at zero, at most one request is sent in every case.
-//! - It ends: attempts and time are bounded over all resumptions.
+//! - **Unknown**: a request may have been executed, or may be executed later. This includes every other refusal of a
+//!   method that must not be executed twice. Look at the payment before you send the request again.
+//! - If [`RetryBounds::again`] is zero, at most one request is sent in every case.
+//! - **It ends**: attempts and time are bounded over all resumptions.
 //!
 //! # Limits
 //!
-//! - It does not resolve an Unknown outcome. For payments with a reference, use [`Charge`](super::charge::Charge): it
-//!   looks them up, and sends them again under the same reference.
-//! - It cannot promise that the network delivers a request once. A second copy of a capture, cancellation or refund of a
-//!   part, of a repeat or of a text message may be executed too, unless the request carries a `uniqueMerchantReference`,
-//!   which the service accepts once.
-//! - A decline of a repeat, or of a payment without a `uniqueMerchantReference`, may answer one copy while the bank approved
-//!   the other one. It ends as Answered: declines of the first copy are far more frequent.
-//! - Refused assumes that credentials, permissions and currencies of the account do not change between two copies, and
-//!   that the service executes no later copy of what it refused for a reason in the request.
+//! - The machine does not resolve an Unknown outcome. For payments with a reference, use
+//!   [`Charge`](super::charge::Charge), which looks them up, and sends them again under the same reference.
+//! - The machine cannot promise that the network delivers a request once. A second copy of a capture, cancellation or
+//!   refund of a part, of a repeat or of a text message may be executed too, unless the request carries a
+//!   `uniqueMerchantReference`, which the service accepts once.
+//! - A decline of a repeat, or of a payment without a `uniqueMerchantReference`, may answer one copy while the bank
+//!   approved the other one. It ends as Answered, since declines of the first copy are far more frequent.
+//! - *Refused* assumes that credentials, permissions and currencies of the account do not change between two copies,
+//!   and that the service executes no later copy of a request that it refused for a reason in the request.
 //! - For a method of class [`Safe`](Class::Safe), a refusal may answer one copy although another one was executed: a
 //!   second deletion is refused because the first one was executed. Nothing is charged by these methods.
 
@@ -117,7 +118,7 @@ struct State {
     bounds: RetryBounds,
     deadline: Option<Moment>,
     sends: u32,
-    /// Whether a request may have left.
+    /// Whether a request may have been sent.
     left: bool,
     /// Whether the result of a request is unknown.
     open: bool,
@@ -137,7 +138,7 @@ enum Phase {
     Ended,
 }
 
-/// Why a request that left has no result.
+/// Why a request that was sent has no result.
 #[derive(Clone, Debug)]
 enum Last {
     Unanswered(UnknownReason),
@@ -147,7 +148,7 @@ enum Last {
 type RetryAction<M> = Action<Never, RetryOutcome<<M as ApiRequest>::Output>>;
 
 impl<M: ApiRequest<Output: Clone>> Retry<M> {
-    /// Creates a request that was not sent yet.
+    /// Creates a request that has not been sent yet.
     ///
     /// # Errors
     ///
@@ -160,7 +161,7 @@ impl<M: ApiRequest<Output: Clone>> Retry<M> {
         Ok(Self { account, request, state, in_flight: false, last: None, ended: None })
     }
 
-    /// Resumes after a crash, with the request that it was created from.
+    /// Resumes after a crash, with the request from which it was created.
     ///
     /// # Errors
     ///
@@ -244,7 +245,7 @@ impl<M: ApiRequest<Output: Clone>> Retry<M> {
         }
         match self.state.phase {
             Phase::Resting { until, .. } => Action::WaitUntil(until),
-            // It was resumed: a request that was saved for sending counts as sent.
+            // The machine was resumed: a request that was saved for sending counts as sent.
             Phase::Sending | Phase::Ended if !self.is_safe() => {
                 self.bounds_ended();
                 self.advance(now)
@@ -262,7 +263,7 @@ impl<M: ApiRequest<Output: Clone>> Retry<M> {
                 self.in_flight = true;
                 Action::Send(request)
             }
-            // The bounds end it, or the account no longer has the credentials that it had before.
+            // The bounds end the machine, or the account no longer has the credentials that it had before.
             _ => {
                 self.bounds_ended();
                 self.advance(now)
@@ -270,7 +271,7 @@ impl<M: ApiRequest<Output: Clone>> Retry<M> {
         }
     }
 
-    /// Handles a request that left and has no result.
+    /// Handles a request that was sent and has no result.
     fn without_result(&mut self, last: Last, now: Moment, random: u64) {
         self.state.left = true;
         self.state.open |= matches!(last, Last::Unanswered(_));
@@ -368,8 +369,8 @@ impl Last {
             ReplyError::Refused(refused) if refused.leaves_it_open() => {
                 Self::Unanswered(UnknownReason::MayBeExecuted(refused))
             }
-            // A copy of it may have been executed, which matters if it must not be executed twice. An unlisted code may
-            // mean that.
+            // A copy of the request may have been executed, which matters if the request must not be executed twice. An
+            // unlisted code may mean that.
             ReplyError::Refused(refused) if (refused.may_be_executed() || !refused.is_known()) && !is_safe => {
                 Self::Unanswered(UnknownReason::MayBeExecuted(refused))
             }
@@ -382,7 +383,7 @@ impl Last {
 }
 
 impl<M: ApiRequest> fmt::Debug for Retry<M> {
-    /// Shows the state only: the request may contain a card.
+    /// Shows only the state, since the request may contain a card.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Retry").field("state", &self.state).field("last", &self.last).finish_non_exhaustive()
     }

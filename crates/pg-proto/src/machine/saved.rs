@@ -14,11 +14,11 @@ use crate::Account;
 /// The state of a machine as one line of JSON: `{"machine":"charge","version":1,"books":{…},"state":{…}}`. It contains
 /// no card data, key or password, so it can be stored with the order. It does contain references and card keys.
 ///
-/// `books` names the account that it was saved for: base address and identity. A machine resumes with that account
-/// only. Another account would not find its payment, and would pay again. Passwords and SHA keys may change in the
-/// meantime; for the API key see [`Account::identity`]. (The state of a throttle has no `books`.)
+/// `books` names the account for which it was saved: base address and identity. A machine resumes with that account
+/// only. With another account it would not find its payment, and would pay again. Passwords and SHA keys may change in
+/// the meantime; for the API key see [`Account::identity`]. (The state of a throttle has no `books`.)
 ///
-/// A later version of this crate reads states of earlier ones. States without `books` are refused until
+/// A later version of this crate reads the states of earlier versions. States without `books` are refused until
 /// [`rebind`](Self::rebind) states the account.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SavedState(String);
@@ -57,7 +57,7 @@ impl SavedState {
         &self.0
     }
 
-    /// Returns the machine that it was saved for, such as `charge`.
+    /// Returns the machine for which it was saved, such as `charge`.
     ///
     /// # Errors
     ///
@@ -68,8 +68,8 @@ impl SavedState {
 
     /// Returns the same state, bound to `account`.
     ///
-    /// You state that the machine belongs to this account; this crate cannot check it. Use it for states that were
-    /// saved without their account, and for a service that has moved to another address. If the statement is wrong, a
+    /// You assert that the machine belongs to this account, which this crate cannot check. Use it for states that were
+    /// saved without their account, and for a service that has moved to another address. If the assertion is wrong, a
     /// payment may be made twice.
     ///
     /// # Errors

@@ -1,5 +1,5 @@
-//! Shared by all machines that pay: the expected payment, the lookup that finds it, how it is recognised, and what its
-//! status means. The machines differ in what they send, and in how they handle an empty lookup.
+//! The parts that all machines that pay share: the expected payment, the lookup that finds it, how it is recognised,
+//! and what its status means. The machines differ in what they send, and in how they handle an empty lookup.
 
 use std::time::Duration;
 
@@ -23,10 +23,10 @@ use expected::Found;
 pub(super) enum Finding {
     Approved(Transaction),
     Declined(Transaction),
-    /// There is a payment whose status is pending or not listed: look it up again.
+    /// There is a payment whose status is pending or unlisted: look it up again.
     Unsettled(Transaction),
     Nothing(Nothing),
-    /// A later lookup would not change it.
+    /// The finding is final: a later lookup would not change it.
     Unknown(UnknownReason),
     /// There is no answer: ask again, after the time that the service asked for.
     Again(Option<Duration>),
@@ -40,7 +40,7 @@ pub(super) struct Nothing {
     /// Whether the service listed all payments. Otherwise it answered with a code that may mean an empty list, or
     /// listed other payments.
     pub(super) listed: bool,
-    /// Whether the dialect says that this proves that there is no payment.
+    /// Whether the dialect says that an empty lookup proves that there is no payment.
     pub(super) proves: bool,
 }
 
@@ -123,7 +123,7 @@ impl Expected {
         }
     }
 
-    /// Classifies the reply to the payment itself. An empty finding if the reply belongs to something else.
+    /// Classifies the reply to the payment itself. An empty finding if the reply belongs to another request.
     pub(super) fn replied(&self, outcome: Outcome<Transaction>, dialect: &Dialect) -> Finding {
         if self.bears_reference(outcome.record()) {
             self.settle(outcome.into_record(), dialect)

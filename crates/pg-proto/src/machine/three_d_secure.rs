@@ -1,4 +1,4 @@
-//! A 3-D Secure payment: initiate, lead the customer through the challenge, ask how it went, pay once (spec 2 §3.3).
+//! A 3-D Secure payment: initiate, send the customer to the challenge, request its result, pay once (spec 2 §3.3).
 //!
 //! ```text
 //!  Initiating ──607──▶ Challenged ──returned, closed, time over──▶ Checking ──Y──▶ Authorising ──▶ Approved | Declined
@@ -17,10 +17,10 @@
 //!
 //! **Promises:**
 //! 1. *At most one request for the payment is ever executed.* It is sent again only if it was certainly not executed:
-//!    it never left, or the service refused to examine it (121, 122, throttled). Only lookups follow a lost reply, an
-//!    answer that the bank did not answer (119), or a crash after the machine was saved for sending it, even if they
-//!    find nothing. The documents do not say what happens to an authentication key that is used twice. (The sandbox
-//!    refuses it, assumption A108, and so refuses copies that the network makes.)
+//!    it never left, or the service refused to examine it (121, 122, throttled). After a lost reply, error 119 (the
+//!    bank did not answer), or a crash after the machine was saved for sending the payment, only lookups follow, even
+//!    if they find nothing. The documents do not say what happens to an authentication key that is used twice. (The
+//!    sandbox refuses it, assumption A108, and so refuses copies that the network makes.)
 //! 2. *A return cannot charge.* The customer's return is only a reason to request the status. A second return, another
 //!    tab and the back button find the machine in a later phase, and change nothing.
 //! 3. *Approved and Declined match the ledger.* They come from the reply to the payment, or from a payment that a lookup
@@ -34,15 +34,16 @@
 //!    other reason it is reported after a lookup that found nothing, if every request was answered. If the reason is
 //!    temporary, it assumes that the network does not deliver a second copy later: see [`Refused::scope`].
 //! 6. *An empty lookup proves nothing* in all other cases: the outcome is Unknown, with the lookup to make later.
-//! 7. It ends. Attempts, lookups, and the time of customer and merchant are bounded. A crash grants new lookups and new
-//!    status requests, but no new attempts to pay, and does not shorten a pause that the service asked for.
+//! 7. *It ends.* Attempts, lookups, and the time of customer and merchant are bounded. A crash grants new lookups and
+//!    new status requests, but no new attempts to pay, and does not shorten a pause that the service asked for.
 //!
 //! **Limits:** an initiation cannot succeed after a lost reply, since its authentication key cannot be requested again.
 //! Start again with another reference; no money has moved.
 //!
 //! **Saved state:** reference, authentication key and address, and the phase. It contains no card data and no session
 //! key. A crash before the reply to the initiation was saved ends the machine as NotSent. A driver saves the machine
-//! before each send. If it also saves it before it sends the customer to the challenge, that crash is harmless too.
+//! before each send. If the driver also saves it before it sends the customer to the challenge, a crash after that is
+//! harmless too.
 //!
 //! # Example
 //!
@@ -98,16 +99,16 @@ const VERSION: u32 = 1;
 pub struct ThreeDSecure {
     account: Account,
     state: State,
-    /// Dropped after its reply: it may contain a security code.
+    /// Dropped after its reply, since it may contain a security code.
     initiation: Option<Request>,
     in_flight: bool,
     /// When the status was last requested.
     checked: Moment,
-    /// The status to decide about, and the end of the time for it.
+    /// The status to decide about, and the end of the time for the decision.
     status: Option<(AuthenticationStatus, Moment)>,
     /// A refusal of the payment that a lookup has to confirm.
     refusal: Option<Refused>,
-    /// A payment whose status is pending or not listed.
+    /// A payment whose status is pending or unlisted.
     unsettled: Unsettled,
     /// Whether a lookup found no payment.
     looked: bool,
@@ -187,7 +188,7 @@ impl ThreeDSecure {
         Ok(resumed)
     }
 
-    /// Returns the reference that it pays under.
+    /// Returns the reference under which it pays.
     #[must_use]
     pub fn reference(&self) -> &str {
         &self.state.reference

@@ -1,7 +1,7 @@
 //! Keeps an account's requests within the limits of the service, and prevents a lockout.
 //!
-//! **Input:** a question before each request of an account; afterwards its reply, or the fact that there is none. The
-//! time is an argument.
+//! **Input:** a question before each request of an account; afterwards its reply, or the information that there is
+//! none. The time is an argument.
 //!
 //! **Output:** a [`Permit`]: send, wait until a time, or stop until the credentials were checked. [`Throttle`] has an
 //! example.
@@ -39,19 +39,20 @@
 //!
 //! # Limits
 //!
-//! - It sees its own requests only. It does not know of requests and failures of other programs with the same account or
-//!   behind the same address, nor of requests that the network delivers twice.
-//! - It does not cover a lost request that is executed later than [`ThrottleLimits::longest_way`]. A clock that jumps
-//!   forward frees slots early: then the service refuses requests, and no money is at risk. A clock that jumps back
-//!   makes no wait longer than a request could hold a slot. Only differences count, so a monotonic clock works as well
-//!   if the state is not saved.
-//! - It does not notice credentials that become invalid, after they were accepted, while all replies are lost or have an
-//!   unlisted code.
-//! - Version 5 has its own credentials and states no limit (spec 3 §5, §8). Where it is throttled, use another throttle.
-//! - If it is not saved each time that it is asked and answered, it forgets what was sent since. Then wait a minute
-//!   before going on.
+//! - The throttle sees only its own requests. It does not know of requests and failures of other programs with the same
+//!   account or behind the same address, nor of requests that the network delivers twice.
+//! - The throttle does not cover a lost request that is executed later than [`ThrottleLimits::longest_way`]. A clock
+//!   that jumps forward frees slots early: then the service refuses requests, and no money is at risk. A clock that
+//!   jumps back makes no wait longer than a request could hold a slot. Only differences count, so a monotonic clock
+//!   works as well if the state is not saved.
+//! - The throttle does not notice credentials that become invalid after they were accepted, if all replies are lost or
+//!   have an unlisted code.
+//! - Version 5 has its own credentials and states no limit (spec 3 §5, §8). If your version 5 service has a limit, use
+//!   another throttle for it.
+//! - If the throttle is not saved each time that it is asked and answered, a restart forgets what was sent since. Then
+//!   wait a minute before you continue.
 //!
-//! A process should save an [`AccountThrottle`]: it remembers which credentials a stop belongs to.
+//! A process should save an [`AccountThrottle`], which remembers the credentials to which a stop belongs.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -92,7 +93,7 @@ const VERSION: u32 = 1;
 pub struct ThrottleLimits {
     /// Maximum number of requests in any 60 seconds. Default: 100 (spec 1 §8).
     pub per_minute: u32,
-    /// Maximum number of requests in flight. Default: 5. The throttle never permits more than the number of failures
+    /// Maximum number of requests in flight. Default: 5. The throttle never permits more requests than failures are
     /// left.
     pub in_flight: u32,
     /// Maximum number of requests with invalid credentials within a day before the service locks the address out.
@@ -174,7 +175,7 @@ pub enum Permit {
     Go(Ticket),
     /// Ask again at this time. If an earlier request is answered sooner, it may be useful to ask then.
     WaitUntil(Moment),
-    /// Send nothing until the reason was checked, then call [`Throttle::resume_sending`]. An
+    /// Send nothing until the reason has been checked, then call [`Throttle::resume_sending`]. An
     /// [unanswered](StopReason::Unanswered) stop also ends by itself, when its requests are a day old.
     Stopped(StopReason),
 }
@@ -191,7 +192,7 @@ pub enum CredentialCheck {
     Accepted,
     /// It refused them.
     Refused,
-    /// Neither: it may have refused the request before it checked them.
+    /// Neither: the service may have refused the request before it checked the credentials.
     Unknown,
 }
 
@@ -203,8 +204,8 @@ pub enum StopReason {
     /// The service refused the credentials with this code.
     Credentials(String),
     /// So many requests had no readable reply, before the service ever accepted the credentials, that one more could
-    /// lock the address out if they are invalid. Nothing says that they are: check the address and the service. It ends
-    /// by itself when the requests are a day old, or with [`Throttle::resume_sending`].
+    /// lock the address out if they are invalid. Nothing says that they are invalid: check the address and the service.
+    /// The stop ends by itself when the requests are a day old, or with [`Throttle::resume_sending`].
     Unanswered,
 }
 
@@ -215,8 +216,8 @@ impl Throttle {
         Self { state: State::new(limits), dialect: Arc::default() }
     }
 
-    /// Reads replies by this dialect, as [`Account::with_dialect`](crate::Account::with_dialect) does. Default: by the
-    /// documents alone.
+    /// Reads replies according to this dialect, as [`Account::with_dialect`](crate::Account::with_dialect) does.
+    /// Default: according to the documents alone.
     #[must_use]
     pub fn with_dialect(self, dialect: impl Into<Arc<Dialect>>) -> Self {
         Self { dialect: dialect.into(), ..self }
@@ -257,7 +258,7 @@ impl Throttle {
 
     /// Reports the reply to a request.
     ///
-    /// Returns what it says about the credentials of the request.
+    /// Returns what the reply says about the credentials of the request.
     pub fn answered(&mut self, ticket: Ticket, response: &http::Response<Bytes>, now: Moment) -> CredentialCheck {
         let came_back = CameBack::of(response, &self.dialect);
         self.landed(&ticket, came_back, now)

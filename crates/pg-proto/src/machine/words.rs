@@ -89,8 +89,8 @@ impl Display for NotSentReason {
         f.write_str(match self {
             Self::Unreachable => "the service could not be reached",
             Self::HeldBack => "nothing may be sent at present",
-            Self::InitiationUnclear => "it is unknown whether the initiation arrived; start again with a new reference",
-            Self::Over => "it had ended without a payment before it was resumed",
+            Self::InitiationUnclear => "whether the initiation arrived is unknown; start again with a new reference",
+            Self::Over => "the payment had already ended without a charge before it was resumed",
         })
     }
 }
@@ -127,8 +127,8 @@ impl Display for NotOpenedReason {
             Self::Refused(refused) => refused.fmt(f),
             Self::Unreachable => f.write_str("the service could not be reached"),
             Self::HeldBack => f.write_str("nothing may be sent at present, or the machine could not be saved"),
-            Self::Interrupted => f.write_str("it was resumed from a state without a token; start again"),
-            Self::Withdrawn => f.write_str("it was withdrawn before it had a token"),
+            Self::Interrupted => f.write_str("the checkout was resumed from a state without a token; start again"),
+            Self::Withdrawn => f.write_str("the checkout was withdrawn before it had a token"),
         }
     }
 }
@@ -171,7 +171,7 @@ impl Summary {
     }
 }
 
-/// Shows how it ended, and the numbers of card keys.
+/// Shows how the update ended, and the numbers of card keys.
 impl Display for Summary {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let counts = self.progress;
@@ -189,9 +189,11 @@ impl Display for UpdateEnd {
         match self {
             Self::Complete => f.write_str("complete"),
             Self::Refused(refused) => refused.fmt(f),
-            Self::HeldBack => f.write_str("held back: nothing may be sent at present; resume it later"),
-            Self::Unreachable => f.write_str("unreachable: the service did not answer; resume it later"),
-            Self::SourceChanged => f.write_str("source changed: its start differs from the keys that were read before"),
+            Self::HeldBack => f.write_str("held back: nothing may be sent at present; resume the update later"),
+            Self::Unreachable => f.write_str("unreachable: the service did not answer; resume the update later"),
+            Self::SourceChanged => {
+                f.write_str("source changed: the beginning of the source differs from the keys that were read before")
+            }
         }
     }
 }
@@ -201,9 +203,11 @@ impl Display for BatchEnd {
         match self {
             Self::Finished => f.write_str("finished"),
             Self::Refused { code, message } => write!(f, "refused: {} {}", one_line(code), one_line(message)),
-            Self::Doubtful => f.write_str("doubtful: it is unknown whether the service accepted it"),
-            Self::Failed { code } => write!(f, "failed: its result was refused with {}", one_line(code)),
-            Self::Overdue => f.write_str("overdue: the service had no result in the plan's time"),
+            Self::Doubtful => f.write_str("doubtful: whether the service accepted the batch is unknown"),
+            Self::Failed { code } => {
+                write!(f, "failed: the service refused to return the result with {}", one_line(code))
+            }
+            Self::Overdue => f.write_str("overdue: the service had no result within the plan's time"),
         }
     }
 }

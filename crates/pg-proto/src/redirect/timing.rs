@@ -50,7 +50,8 @@ fn changed(change: impl FnOnce(&mut [u8])) -> Vec<u8> {
     bytes
 }
 
-/// Everything that can be wrong although the key is right, each with its name. The others are compared with the first.
+/// Everything that can be wrong although the key is right, each with its name. All other kinds are compared with the
+/// first.
 fn refusals() -> Vec<(&'static str, Vec<u8>)> {
     let end = document().len();
     vec![
@@ -88,7 +89,7 @@ fn key() -> Aes256 {
     Aes256::new_from_slice(KEY.as_bytes()).expect("32 bytes")
 }
 
-/// A plaintext, and the buffer that it is encrypted into.
+/// A plaintext, and the buffer into which it is encrypted.
 struct Sealed {
     plain: Vec<u8>,
     room: Vec<u8>,
@@ -124,7 +125,7 @@ fn redirect(data: &str) -> Redirect {
     Redirect { form_id: String::new(), data: data.to_owned(), iv: IV.to_owned() }
 }
 
-/// An opened redirect, and how the next one is made.
+/// An opened redirect, and how to make the next one.
 struct Turns {
     redirect: Redirect,
     key: Aes256,
@@ -133,7 +134,7 @@ struct Turns {
 }
 
 impl Turns {
-    /// Encrypts both kinds and takes one of them, in the same memory.
+    /// Encrypts both kinds in the same memory, and chooses one of them.
     fn take(&mut self, second: bool) {
         self.number = self.number.wrapping_add(0x9E37_79B9);
         for (sealed, text) in &mut self.kinds {

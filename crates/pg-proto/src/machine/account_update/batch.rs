@@ -19,13 +19,13 @@ pub(super) struct Batch {
     pub(super) end: u64,
     pub(super) length: usize,
     pub(super) phase: Phase,
-    /// Whether a submission of it was ever doubtful.
+    /// Whether a submission of the batch was ever doubtful.
     pub(super) doubted: bool,
     pub(super) submitted_again: u32,
-    /// How often it was refused with a code that the dialect does not list and that every request may get.
+    /// How often the batch was refused with a code that the dialect does not list and that any request may get.
     #[serde(default)]
     unlisted_refusals: u32,
-    /// When it was first sent.
+    /// When the batch was first sent.
     pub(super) asked_first: Moment,
     #[serde(skip)]
     pub(super) keys: Vec<CardKey>,
@@ -44,7 +44,7 @@ pub(super) enum Phase {
     Ready,
     /// The submission is in flight.
     Sending { since: Moment },
-    /// It is unknown whether the service received it.
+    /// Whether the service received the batch is unknown.
     Doubtful { since: Moment },
     /// The service accepted it.
     Submitted { key: String, since: Moment },
@@ -60,7 +60,7 @@ pub(super) struct Polls {
     pub(super) made: u32,
     /// Replies saying that the service cannot read the data.
     pub(super) spoiled: u32,
-    /// Retrievals without an answer after its time.
+    /// Retrievals without an answer after the batch's time.
     pub(super) late: u32,
 }
 
@@ -93,7 +93,7 @@ impl Batch {
         }
     }
 
-    /// Shortens times that a clock which was set back would make longer.
+    /// Shortens times that would be longer because the clock was set back.
     pub(super) fn mind_the_clock(&mut self, now: Moment, longest_pause: Duration) {
         if let Phase::Doubtful { since } | Phase::Submitted { since, .. } = &mut self.phase {
             *since = (*since).min(now);
@@ -102,13 +102,14 @@ impl Batch {
         self.polls.next = self.polls.next.min(now.after(longest_pause));
     }
 
-    /// Returns when to retrieve it next: once more after its time, since no process may have retrieved it for long.
+    /// Returns when to retrieve the result next. It is retrieved once more after its time, since perhaps no process has
+    /// retrieved it for long.
     pub(super) fn next_look(&self, over: Moment) -> Moment {
         if self.polls.last < over { self.polls.next.min(over) } else { self.polls.next }
     }
 
     /// Whether a refusal that looks general concerns this batch alone: the code is unlisted, and an earlier attempt was
-    /// refused in the same way. A batch that is never accepted must not block the others.
+    /// refused in the same way. A batch that is never accepted must not block other batches.
     pub(super) fn is_refused_itself(&mut self, refused: &Refused) -> bool {
         self.unlisted_refusals += u32::from(!refused.is_known());
         self.unlisted_refusals >= UNLISTED_REFUSALS && !refused.is_known()
@@ -119,7 +120,7 @@ impl Batch {
         self.phase = Phase::Ended { key, how };
     }
 
-    /// Whether these entries answer for exactly its keys.
+    /// Whether these entries answer for exactly the keys of the batch.
     pub(super) fn is_answered_by(&self, entries: &[UpdatedCard]) -> bool {
         let mut answered: Vec<&str> = entries.iter().map(|entry| entry.old_card_key.as_str()).collect();
         answered.sort_unstable();
@@ -127,7 +128,7 @@ impl Batch {
         self.sorted_keys() == answered
     }
 
-    /// Ends it with the retrieved `entries` as its result.
+    /// Ends the batch with the retrieved `entries` as its result.
     pub(super) fn finish(&mut self, entries: Vec<UpdatedCard>) {
         let sorted = self.sorted_keys();
         let mut answered = vec![false; sorted.len()];
@@ -146,7 +147,7 @@ impl Batch {
         self.result = Some(Arc::new(self.result_of(key, BatchEnd::Finished, entries, unanswered, strangers)));
     }
 
-    /// Makes the result of a batch that ended without one.
+    /// Creates the result of a batch that ended without one.
     pub(super) fn conclude(&mut self) {
         if let (Phase::Ended { key, how }, None) = (&self.phase, &self.result) {
             let result = self.result_of(key.clone(), how.clone(), Vec::new(), self.keys.clone(), 0);

@@ -25,24 +25,24 @@ pub(super) struct Intake {
     duplicates: u64,
 }
 
-/// The source differs from the one that was read before.
+/// Whether the source differs from the source that was read before.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct SourceChanged;
 
 impl Intake {
-    /// Returns from where, and how many, keys are needed before anything else can be done.
+    /// Returns the place and the number of the keys that are needed before anything else can be done.
     pub(super) fn replay(&self, state: &State) -> Option<(u64, usize)> {
         let needed = !state.open.is_empty() || !state.exhausted;
         let missing = state.taken.saturating_sub(self.position);
         (needed && missing > 0).then(|| (self.position, usize::try_from(missing.min(AGAIN)).unwrap_or(usize::MAX)))
     }
 
-    /// Returns from where, and how many, keys are needed to fill a batch.
+    /// Returns the place and the number of the keys that are needed to fill a batch.
     pub(super) fn wants(&self, batch_size: usize) -> (u64, usize) {
         (self.position, batch_size.saturating_sub(self.gathered()).max(1))
     }
 
-    /// Takes keys that start at `from`. Ignores keys from another place.
+    /// Takes keys that begin at `from`. Ignores keys from another place.
     pub(super) fn take(
         &mut self,
         state: &mut State,
@@ -88,7 +88,7 @@ impl Intake {
         self.keys.len() + self.invalid.len()
     }
 
-    /// Makes a batch of the waiting keys.
+    /// Creates a batch of the waiting keys.
     fn close(&mut self, state: &mut State) {
         let (_, read, duplicates, invalid) = self.waiting(state);
         state.counts.read += read;
@@ -104,8 +104,8 @@ impl Intake {
         (state.taken, state.trail) = (self.position, self.trail);
     }
 
-    /// Handles a key that was read before the machine was saved: it belongs to the batch of its place, if that is still
-    /// open.
+    /// Handles a key that was read before the machine was saved. The key belongs to the batch of its place, if that
+    /// batch is still open.
     fn again(&mut self, state: &mut State, key: CardKey) {
         let place = self.position;
         let read = self.read(&key);

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha512};
 #[derive(Default)]
 pub(super) struct KeySet(HashSet<u128, BuildHasherDefault<Leading>>);
 
-/// Returns a hash of a text, as long as a `u128`.
+/// Returns a hash of a text with the length of a `u128`.
 pub(super) fn print_of(text: &str) -> u128 {
     let hash = Sha512::digest(text.as_bytes());
     hash.iter().take(16).fold(0, |print, &byte| (print << 8) | u128::from(byte))
@@ -44,7 +44,7 @@ impl KeySet {
     }
 }
 
-/// Uses the lower half of a hash as it is: hashes are evenly distributed.
+/// Uses the lower half of a hash unchanged, since hashes are evenly distributed.
 #[derive(Default)]
 struct Leading(u64);
 

@@ -35,18 +35,18 @@ pub struct UpdatePlan {
     pub(super) attempts: u32,
 }
 
-/// What happens to a batch if it is unknown whether the service accepted it.
+/// What happens to a batch if its acceptance by the service is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DoubtfulPolicy {
     /// The batch ends as doubtful, and its result lists its card keys.
     Report,
-    /// The batch is submitted again, up to three times, and its result says so. The service may then have it twice, and
-    /// create two new card keys for a card.
+    /// The batch is submitted again, up to three times, and its result says so. The service may then have the batch
+    /// twice, and create two new card keys for a card.
     SubmitAgain,
 }
 
 impl UpdatePlan {
-    /// Uses batches of 5,000 keys, with at most 20 at the service at once.
+    /// Creates a plan with batches of 5,000 keys, of which at most 20 are at the service at the same time.
     pub fn new(updater_key: impl Into<Secret>) -> Self {
         Self {
             updater_key: updater_key.into(),
@@ -93,8 +93,8 @@ impl UpdatePlan {
         self
     }
 
-    /// Sets when a submitted batch is first retrieved, and the longest pause between two retrievals. Pauses start with
-    /// a quarter of the first time and double.
+    /// Sets when a submitted batch is first retrieved, and the longest pause between two retrievals. Pauses begin with
+    /// a quarter of the first time, and double.
     #[must_use]
     pub fn polls(mut self, first: Duration, longest_pause: Duration) -> Self {
         (self.first_poll, self.longest_pause) =
@@ -102,8 +102,8 @@ impl UpdatePlan {
         self
     }
 
-    /// Sets how long a submitted batch may take. After that it is retrieved once more, and ends as overdue if it is
-    /// still pending.
+    /// Sets how long a submitted batch may take. After that the batch is retrieved once more, and ends as overdue if it
+    /// is still pending.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;

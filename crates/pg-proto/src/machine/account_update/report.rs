@@ -21,11 +21,11 @@ pub struct Progress {
     pub submitted: u64,
     /// Keys in unfinished batches: waiting, at the service, doubtful, or not yet taken by the owner.
     pub pending: u64,
-    /// Keys that the service answered for.
+    /// Keys for which the service has an answer.
     pub finished: u64,
     /// Of these, keys with a new card.
     pub updated: u64,
-    /// Keys of finished batches that the service did not answer for.
+    /// Keys of finished batches for which the service has no answer.
     pub unanswered: u64,
     /// Keys of batches that the service refused.
     pub refused: u64,
@@ -38,8 +38,8 @@ pub struct Progress {
     /// Of these, batches that the service may or may not have accepted. Only a callback can resolve them.
     #[serde(default)]
     pub doubtful_batches: usize,
-    /// Results with exactly the keys of a doubtful batch that did not settle it: their `createdOn` is unreadable, or more than an
-    /// hour before the submission by this machine's clock.
+    /// Results with exactly the keys of a doubtful batch that did not settle the batch, because their `createdOn` is
+    /// unreadable, or more than an hour before the submission by this machine's clock.
     #[serde(default)]
     pub misdated_answers: usize,
     /// Whether the source was read to its end.
@@ -61,7 +61,7 @@ pub struct BatchResult {
     pub batch_key: Option<BatchKey>,
     /// How it ended.
     pub how: BatchEnd,
-    /// How often it was submitted again after doubts. The service may have that many more copies of it.
+    /// How often the batch was submitted again after doubts. The service may have this number of additional copies.
     pub submitted_again: u32,
     /// The answers of the service: the old card key, the response code and, if there is one, the new card.
     pub entries: Vec<UpdatedCard>,
@@ -69,7 +69,7 @@ pub struct BatchResult {
     pub unanswered: Vec<CardKey>,
     /// Texts in this part of the source that are invalid card keys. They were not sent.
     pub invalid: Vec<CardKey>,
-    /// Entries that were left out: they answer for a key that is not in this batch, or for a key twice.
+    /// Entries that were left out, because they answer for a key that is not in this batch, or for a key a second time.
     pub strangers: usize,
 }
 
@@ -105,14 +105,14 @@ pub enum BatchEnd {
         /// The message of the service.
         message: String,
     },
-    /// It is unknown whether the service accepted it.
+    /// Whether the service accepted the batch is unknown.
     Doubtful,
-    /// The service accepted it and refuses to return the result: 183, or 181 repeatedly.
+    /// The service accepted the batch, but refuses to return the result: 183, or 181 repeatedly.
     Failed {
         /// The error code.
         code: String,
     },
-    /// The service accepted it but had no result when the time was over, not even on a last retrieval.
+    /// The service accepted the batch, but had no result when the time was over, not even at a last retrieval.
     Overdue,
 }
 
@@ -155,8 +155,8 @@ pub enum UpdateEnd {
     Refused(Refused),
     /// The driver holds requests back at present. Save the machine once more; resume it later.
     HeldBack,
-    /// The service was out of reach too often in a row. Save the machine once more; resume it later.
+    /// The service was unreachable too often in a row. Save the machine once more; resume it later.
     Unreachable,
-    /// The start of the source differs from the keys that were read before the machine was saved. Nothing was sent.
+    /// The beginning of the source differs from the keys that were read before the machine was saved. Nothing was sent.
     SourceChanged,
 }

@@ -26,7 +26,7 @@ const BETWEEN_LOOKS: Duration = Duration::from_secs(5);
 const CANDIDATES: usize = 16;
 /// Maximum number of retrievals for one of them.
 const LOOKS: u32 = 8;
-/// How often the service may be unable to read a result.
+/// The number of times that the service may be unable to read a result.
 const SPOILED: u32 = 5;
 /// Maximum difference between the service's clock and ours.
 const CLOCKS_APART: Duration = Duration::from_secs(60 * 60);
@@ -47,7 +47,7 @@ impl Candidate {
 }
 
 impl AccountUpdate {
-    /// Handles a callback. It is not trusted: only its batch key is used, as a candidate to retrieve.
+    /// Handles a callback. Its content is not trusted: only its batch key is used, as a candidate to retrieve.
     pub(super) fn hinted(&mut self, hint: &UpdaterHint, now: Moment) {
         let key = hint.claimed().batch_key.as_str();
         if let Some(batch) = self.state.open.iter_mut().find(|batch| batch.submitted() == Some(key)) {
@@ -128,7 +128,7 @@ impl AccountUpdate {
                 batch.polls.next = later;
                 self.reached();
             }
-            // The result of another batch is no answer.
+            // The result of another batch is not an answer.
             ExchangeResult::Answer(_) | ExchangeResult::InDoubt => {
                 batch.polls.made += 1;
                 batch.polls.next = later;
@@ -173,8 +173,8 @@ impl AccountUpdate {
         }
     }
 
-    /// Matches an answer to the doubtful batch with exactly these keys. An answer that the service created earlier, or at an
-    /// unknown time, is counted only.
+    /// Matches an answer to the doubtful batch with exactly these keys. An answer that the service created earlier, or
+    /// at an unknown time, is only counted.
     fn settle(&mut self, answer: AccountUpdaterBatch, now: Moment) {
         let fits = |batch: &&mut Batch| in_doubt(batch) && batch.is_answered_by(&answer.card_key_details);
         let Some(batch) = self.state.open.iter_mut().find(fits) else { return };

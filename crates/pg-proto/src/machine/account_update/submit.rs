@@ -88,7 +88,7 @@ fn accept(batch: &mut Batch, answer: &BatchRequested, since: Moment, now: Moment
     if answer.result == ResultCode::ERROR {
         batch.end_as(BatchEnd::Refused { code: ResultCode::ERROR.to_string(), message: String::new() });
     } else if answer.batch_key.is_empty() {
-        // The service seems to have accepted it, but it cannot be retrieved.
+        // The service seems to have accepted the batch, but it cannot be retrieved.
         (batch.phase, batch.doubted) = (Phase::Doubtful { since }, true);
     } else {
         batch.phase = Phase::Submitted { key: answer.batch_key.to_string(), since: now };

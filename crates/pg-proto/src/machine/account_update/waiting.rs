@@ -1,4 +1,4 @@
-//! What happens to batches as time passes, and how long to wait.
+//! Handles the passing of time for batches, and computes how long to wait.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::machine::{Backoff, Moment};
 
 /// Pauses after requests without a result.
 pub(super) const TROUBLE: Backoff = Backoff { first: Duration::from_secs(1), longest: Duration::from_secs(60) };
-/// Maximum number of submissions again after doubts.
+/// Maximum number of repeated submissions after doubts.
 const AGAIN_AT_MOST: u32 = 3;
 
 impl AccountUpdate {
@@ -60,7 +60,7 @@ impl AccountUpdate {
             Phase::Doubtful { .. } if hope => Moment::from_millis(u64::MAX),
             Phase::Doubtful { since } => since.after(doubt),
             Phase::Submitted { .. } => batch.polls.next.max(hold),
-            // Neither needs a timer: one waits for its reply, the other for its owner.
+            // Neither needs a timer: one waits for a reply, the other for the owner.
             Phase::Sending { .. } | Phase::Ended { .. } => hold,
         };
         let batches = self.state.open.iter().map(of_batch);

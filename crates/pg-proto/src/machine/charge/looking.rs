@@ -40,7 +40,7 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
         }
     }
 
-    /// Waits for the final status of a payment that exists: only lookups show it.
+    /// Waits for the final status of a payment that exists, which only lookups show.
     pub(super) fn wait_for_a_status(&mut self) {
         self.state.expose(Exposure::Open);
         self.state.aim = Aim::Settle(UsedUp::UnknownStatus);

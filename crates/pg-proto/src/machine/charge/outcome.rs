@@ -22,13 +22,13 @@ pub enum ChargeOutcome {
     /// time can charge.
     ///
     /// If [`Refused::spends_reference`] is true, the reference is used up and a corrected payment needs a new one. A
-    /// new reference is safe here: nothing was or will be charged under the old one. It is not safe after
+    /// new reference is safe here, since nothing was or will be charged under the old one. It is not safe after
     /// [`Unknown`](Self::Unknown).
     Refused(Refused),
     /// No request left. Nothing was charged, and nothing will be.
     NotSent,
     /// The outcome of the payment is unknown. Repeat this lookup later until it finds something. An empty result proves
-    /// nothing while a request may still arrive.
+    /// nothing as long as a request may still arrive.
     Unknown {
         /// The lookup to make later.
         reconcile: Reconcile,

@@ -32,7 +32,7 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
         }
     }
 
-    /// Handles a returned transaction: it is the one of this reference.
+    /// Handles a returned transaction, which is that of this reference.
     fn made(&mut self, outcome: Outcome<Transaction>, now: Moment, random: u64) {
         self.state.expose(Exposure::Answered);
         match self.state.expected.replied(outcome, self.account.dialect()) {
@@ -44,20 +44,20 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
                 self.look_again(None, now, random);
             }
             Finding::Unknown(why) => self.unknown(why),
-            // The reply belongs to something else.
+            // The reply belongs to another request.
             Finding::Nothing(_) | Finding::Again(_) | Finding::Unreadable(_) => self.lost(now, random),
         }
     }
 
-    /// The request may have been executed: looks it up after a pause.
+    /// Handles a request that may have been executed: looks the payment up after a pause.
     fn lost(&mut self, now: Moment, random: u64) {
         self.state.expose(Exposure::Open);
         self.state.aim = Aim::Resend;
         self.look_again(None, now, random);
     }
 
-    /// The request was certainly not executed: sends it again after a pause. If an earlier one may have been executed,
-    /// looks that up first.
+    /// Handles a request that was certainly not executed: sends it again after a pause. If an earlier request may have
+    /// been executed, looks the payment up first.
     fn send_again(&mut self, told: Option<Duration>, now: Moment, random: u64) {
         let then = if self.state.exposure == Exposure::Open { Then::Look } else { Then::Pay };
         self.rest(told, then, now, random);
@@ -77,7 +77,7 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
         if refused.leaves_it_open() {
             return self.lost(now, random);
         }
-        // The documents list no code for a used reference: the dialect may list one, and 125 may mean it.
+        // The documents list no code for a used reference. The dialect may list one, and 125 may mean it.
         if refused.says_it_was_done() {
             state.expose(Exposure::Open);
             state.aim = Aim::Settle(UsedUp::Duplicate(refusal));

@@ -21,7 +21,7 @@ pub(super) struct State {
     /// Set at the start.
     pub(super) deadline: Option<Moment>,
     pub(super) sends: u32,
-    /// Lookups of this run. Resuming starts a new count.
+    /// The number of lookups of this run. Resuming starts a new count.
     pub(super) lookups: u32,
     pub(super) pauses: u32,
     pub(super) exposure: Exposure,
@@ -35,7 +35,7 @@ pub(super) struct State {
     pub(super) phase: Phase,
 }
 
-/// What may have happened to the requests sent so far.
+/// What may have happened to the requests that were sent so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Exposure {
@@ -43,7 +43,7 @@ pub(super) enum Exposure {
     Never,
     /// Every request was answered with a refusal.
     Answered,
-    /// The result of a request is unknown: it may be executed at any time.
+    /// The result of a request is unknown: the request may be executed at any time.
     Open,
 }
 
@@ -63,7 +63,7 @@ pub(super) enum Aim {
     Settle(UsedUp),
 }
 
-/// What is known about the request that used the reference up.
+/// The information about the request that used the reference up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum UsedUp {
@@ -154,7 +154,7 @@ impl State {
         if self.phase == Phase::Paying {
             self.exposure = Exposure::Open;
             if self.lookups >= self.bounds.lookups {
-                // Its reply may have ended the charge without being saved, and forbidden another send.
+                // The reply may have ended the charge, or forbidden another send, without being saved.
                 self.sends = self.sends.max(self.bounds.attempts);
             }
         }

@@ -20,11 +20,11 @@ pub(super) const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 /// How a transaction relates to this checkout.
 enum Finding {
     Payment,
-    /// It belongs to another token, or failed.
+    /// The transaction belongs to another token, or has failed.
     Nothing,
-    /// It belongs to this token, and the dialect lists its status as pending.
+    /// The transaction belongs to this token, and the dialect lists its status as pending.
     Pending,
-    /// It belongs to this token, and is neither paid nor failed.
+    /// The transaction belongs to this token, and is neither paid nor failed.
     Unclear,
 }
 
@@ -47,7 +47,7 @@ impl Checkout {
             ExchangeResult::Answer(transaction) => match self.judge(&transaction) {
                 Finding::Payment => return self.paid(key),
                 Finding::Nothing => {
-                    // A candidate that has failed meanwhile is none.
+                    // A transaction that has failed meanwhile is no longer a candidate.
                     self.state.unclear.take_if(|candidate| *candidate == key);
                     return self.done_with(&key, now);
                 }
@@ -96,7 +96,7 @@ impl Checkout {
     }
 
     /// Whether a refusal says that the transaction does not exist. The documents list no code for that, and hints can
-    /// be forged. A transaction that a search found does exist, and may be the payment.
+    /// be forged. A transaction that a search found exists, and may be the payment.
     fn is_made_up(&self, refused: &Refused) -> bool {
         self.state.phase != Phase::Concluding || refused.unknown_transaction()
     }

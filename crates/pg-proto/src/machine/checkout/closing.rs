@@ -14,17 +14,17 @@ use crate::machine::{
 };
 
 impl Checkout {
-    /// Starts to close the checkout: it can no longer be paid.
+    /// Starts to close the checkout, so that it can no longer be paid.
     pub(super) fn withdraw(&mut self) {
         match self.state.phase {
-            // A request in flight only makes a token that no customer has.
+            // A request in flight only creates a token that no customer has.
             Phase::Opening if self.flight.is_none() => self.end(CheckoutOutcome::NotOpened(NotOpenedReason::Withdrawn)),
             Phase::Waiting => self.enter(Phase::Cancelling),
             _ => {}
         }
     }
 
-    /// The payment is confirmed. A token that allows another one is withdrawn first.
+    /// Handles a confirmed payment. A token that allows another payment is withdrawn first.
     pub(super) fn paid(&mut self, trans_key: String) {
         if self.state.single || self.state.cancelled || self.state.expired {
             return self.end(CheckoutOutcome::Paid { trans_key });
@@ -33,11 +33,11 @@ impl Checkout {
         self.enter(Phase::Withdrawing);
     }
 
-    /// Repeats the search of a checkout that had come so far.
+    /// Repeats the search, if the checkout had come so far.
     pub(super) fn search_again(&mut self) {
         match self.state.phase {
             Phase::Searching => {}
-            // The search finds these again.
+            // The search finds these transactions again.
             Phase::Concluding => self.state.news.clear(),
             Phase::Opening
             | Phase::Waiting
@@ -63,7 +63,7 @@ impl Checkout {
         Some(request)
     }
 
-    /// Ends it as paid, if it is, whatever the service said about the token.
+    /// Ends the checkout as paid, if it is paid, whatever the service said about the token.
     fn end_paid(&mut self) -> bool {
         let paid = self.state.paid.clone();
         paid.map(|trans_key| self.end(CheckoutOutcome::Paid { trans_key })).is_some()
@@ -122,8 +122,8 @@ impl Checkout {
                 self.unreadable = None;
                 found.retain(|transaction| self.may_be_it(transaction));
                 found.sort_by_key(|transaction| self.has_other_amount(transaction));
-                // A transaction that does not match cannot be checked, so the absence of a match proves nothing. Nor
-                // does it if the service is not known to list all payments.
+                // A transaction that does not match cannot be checked, so the absence of a match proves nothing. It
+                // proves nothing either if it is not known that the service lists all payments.
                 let proves = self.account.dialect().proves_nothing_there(EmptyLookup::EmptyList);
                 self.state.searched = found.len() <= NEWS && proves && self.finds_hosted_payments();
                 let keys = found.into_iter().take(NEWS).map(|found| found.transaction_key.to_string());
@@ -169,7 +169,8 @@ impl Checkout {
         None
     }
 
-    /// Ends it as unknown. The lookup to make later is by the candidate transaction, otherwise by the reference.
+    /// Ends the checkout as unknown. The lookup to make later is by the candidate transaction, otherwise by the
+    /// reference.
     pub(super) fn unknown(&self, trans_key: Option<String>, why: UnknownReason) -> CheckoutOutcome {
         let reconcile = match (trans_key, &self.state.reference) {
             (Some(key), _) => Reconcile::Enterprise(EnterpriseTransactionLookup::new(key)),

@@ -11,24 +11,24 @@ use crate::{
 #[non_exhaustive]
 pub enum CheckoutOutcome {
     /// The service confirms that it was paid, or reserved if the token asks for that. A token that allows more payments
-    /// was withdrawn, or the service did not confirm that within the attempts.
+    /// was withdrawn, or the service did not confirm the withdrawal within the attempts.
     Paid {
         /// The transaction, for refunds and for storing its card.
         trans_key: String,
     },
     /// No customer received an address. Nothing was paid, and nothing will be.
     NotOpened(NotOpenedReason),
-    /// It was not paid and can no longer be, within the fourth promise of [the module](super).
+    /// The checkout was not paid and can no longer be paid, as stated in the fourth promise of [the module](super).
     Lapsed {
         /// Whether the token was cancelled; otherwise it expired.
         cancelled: bool,
     },
-    /// It is unknown whether it was paid.
+    /// Whether the checkout was paid is unknown.
     Unknown {
         /// The lookup to make later: of the candidate transaction, if there is one, otherwise of everything with the
         /// request's `trans_reference`.
         reconcile: Reconcile,
-        /// Why it is unknown.
+        /// Why the outcome is unknown.
         why: UnknownReason,
     },
 }
@@ -41,7 +41,7 @@ pub enum NotOpenedReason {
     Refused(Refused),
     /// The service could not be reached.
     Unreachable,
-    /// Nothing may be sent now, or the machine could not be saved.
+    /// Nothing may be sent at present, or the machine could not be saved.
     HeldBack,
     /// It was resumed from a state without a token. Start again.
     Interrupted,

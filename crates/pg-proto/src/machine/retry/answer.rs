@@ -1,5 +1,5 @@
-//! Whether a reply answers the request: no field that both have differs. A field that the reply lacks does not differ,
-//! since the documents promise few of them (spec 2 §4.3, 3 §2.2).
+//! Whether a reply answers the request: all fields that both have are equal. A field that the reply lacks does not
+//! count as a difference, since the documents promise few fields (spec 2 §4.3, 3 §2.2).
 
 use pg_model::{
     ApiRequest, ListShape, ParameterSink, Parameters, Record, RecordWriter, SystemAction, TransactionType, Value,
@@ -12,7 +12,7 @@ use crate::machine::settlement::{Expected, Money};
 #[derive(Debug, Default)]
 struct Echo {
     reference: String,
-    /// Key of the payment that an operation of version 5 changes or repeats.
+    /// The key of the payment that an operation of version 5 changes or repeats.
     original: String,
     kind: String,
     action: String,
@@ -135,17 +135,18 @@ fn version_5(info: &MethodInfo, ours: &Echo, theirs: &Echo) -> Option<&'static s
     }
 }
 
-/// Whether both sides have a word, and it is another one.
+/// Whether both sides have a word, and the words differ.
 fn is_other(ours: &str, theirs: &str) -> bool {
     !ours.is_empty() && !theirs.is_empty() && !ours.eq_ignore_ascii_case(theirs)
 }
 
-/// Whether both sides have a key or reference, and it is another one.
+/// Whether both sides have a key or reference, and these differ.
 fn is_another(ours: &str, theirs: &str) -> bool {
     !ours.is_empty() && !theirs.is_empty() && ours != theirs
 }
 
-/// Returns the digits of a decimal without those that change nothing, before and after the point. `None` for other text.
+/// Returns the digits of a decimal before and after the point, without zeros that change nothing. `None` for other
+/// text.
 fn plain(decimal: &str) -> Option<(&str, &str)> {
     let (whole, fraction) = decimal.split_once('.').unwrap_or((decimal, ""));
     let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());

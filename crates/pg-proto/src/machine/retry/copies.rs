@@ -5,8 +5,8 @@ use pg_model::{Dialect, Flag, StatusCode, method::MethodInfo};
 
 use crate::error::one_line;
 
-/// Returns the status of a reply that says that a capture, cancellation or refund failed. It says nothing about other
-/// copies: one that was executed leaves less for the next (spec 2 §3.2, 3 §3.2).
+/// Returns the status of a reply that says that a capture, cancellation or refund failed. The status says nothing about
+/// other copies: an executed copy leaves less for the next one (spec 2 §3.2, 3 §3.2).
 pub(super) fn failed(info: &MethodInfo, status: &str, dialect: &Dialect) -> Option<String> {
     let uses_up = ["capturepreauth", "cancelpreauth", "capture", "cancel", "refund"].contains(&info.name);
     let failed = match info.service.version {

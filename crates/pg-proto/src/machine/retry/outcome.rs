@@ -65,13 +65,14 @@ impl Default for RetryBounds {
 pub enum RetryOutcome<T> {
     /// The service answered this request, with this result.
     Answered(T),
-    /// The service refused it every time. If its method must not be executed twice, it refuses every copy of it.
+    /// The service refused every request. If the method must not be executed twice, the service refuses every copy of
+    /// the request.
     Refused(Refused),
     /// No request left.
     NotSent,
-    /// It may have been executed, or may be later. Do not send it again before you know.
+    /// The request may have been executed, or may be executed later. Do not send it again before you know.
     Unknown {
-        /// The lookup that tells the outcome, for a payment with a reference.
+        /// The lookup that finds the outcome of a payment with a reference.
         reconcile: Reconcile,
         /// Why the outcome is unknown.
         why: UnknownReason,

@@ -34,10 +34,11 @@ pub(in crate::machine) struct Money<'a> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::machine) enum SharedWith {
-    /// Only follow-ups of the payment: captures, cancellations, refunds.
+    /// Only later operations on the payment: captures, cancellations, refunds.
     #[default]
     Nothing,
-    /// Also the check of a 3-D Secure authentication (assumption A109). It is not a payment, whatever its type is called.
+    /// Also the check of a 3-D Secure authentication (assumption A109). The check is not a payment, whatever its type
+    /// is called.
     Check,
 }
 
@@ -55,7 +56,7 @@ pub(super) enum Found {
 }
 
 impl Money<'_> {
-    /// Returns how a transaction differs. A field that either side lacks does not differ.
+    /// Returns how a transaction differs. A field that either side lacks does not count as a difference.
     pub(in crate::machine) fn differs_from(self, currency: &str, value: Option<u64>) -> Option<&'static str> {
         if differs(self.currency, currency) {
             return Some("currency");
@@ -107,8 +108,8 @@ impl Expected {
     }
 
     /// Handles several payments with the reference: the right one cannot be identified, or the service charged twice.
-    /// Beside a check, whose reference several authentications may share, the approved one counts if the others were
-    /// declined.
+    /// If there is a check, whose reference several authentications may share, the approved payment counts if the
+    /// others were declined.
     fn one_of(&self, mut payments: Vec<Transaction>, dialect: &Dialect) -> Found {
         let means = |payment: &Transaction, meaning| payment.status_meaning(dialect) == meaning;
         let approved = payments.iter().position(|payment| means(payment, StatusMeaning::Approved));
@@ -124,7 +125,7 @@ impl Expected {
         }
     }
 
-    /// Whether a transaction of this reference is this payment: no field that both have differs.
+    /// Whether a transaction of this reference is this payment: all fields that both have are equal.
     pub(super) fn recognise(&self, found: Box<Transaction>) -> Result<Box<Transaction>, UnknownReason> {
         let money = Money { currency: &self.currency, total: self.total };
         let what = if differs(self.kind().as_str(), found.transaction_type.as_str()) {
@@ -154,7 +155,7 @@ fn moves_money(found: &Transaction) -> bool {
     is(TransactionType::AUTH) || is(TransactionType::PRE_AUTH) || follows_up(found)
 }
 
-/// Captures, cancellations and refunds belong to a payment that exists separately.
+/// Captures, cancellations and refunds, which belong to a payment that exists separately.
 fn follows_up(found: &Transaction) -> bool {
     [TransactionType::CAPTURE, TransactionType::CANCEL_PRE_AUTH, TransactionType::REFUND]
         .iter()

@@ -7,7 +7,7 @@ use pg_model::{EnterpriseTransactionLookup, Transaction, TransactionKey, Transac
 use crate::{Refused, Unreadable, error::identifier};
 
 /// The lookup to make later if the outcome of a payment is unknown. Repeat it until it finds something. An empty result
-/// proves nothing while a request may still arrive.
+/// proves nothing as long as a request may still arrive.
 ///
 /// ```
 /// use pg_proto::machine::Reconcile;
@@ -39,13 +39,13 @@ impl Reconcile {
         }
     }
 
-    /// Returns the lookup of version 3, if it is one.
+    /// Returns the lookup, if it is one of version 3.
     #[must_use]
     pub const fn transaction(&self) -> Option<&TransactionLookup> {
         if let Self::Transaction(lookup) = self { Some(lookup) } else { None }
     }
 
-    /// Returns the lookup of version 5, if it is one.
+    /// Returns the lookup, if it is one of version 5.
     #[must_use]
     pub const fn enterprise(&self) -> Option<&EnterpriseTransactionLookup> {
         if let Self::Enterprise(lookup) = self { Some(lookup) } else { None }
@@ -87,7 +87,7 @@ pub enum UnknownReason {
     /// A request may have arrived, and no lookup was answered afterwards.
     #[error("a request may have arrived, and no lookup was answered since")]
     NotLookedUp,
-    /// A request may have arrived, and the last answer to a lookup cannot be read. So the service answers, in a form that
+    /// A request may have arrived, and the last answer to a lookup cannot be read. The service answers in a form that
     /// the documents do not show: report it to the operator.
     #[error("a request may have arrived, and the answer to the lookup is an {0:#}")]
     LookupUnreadable(Box<Unreadable>),
@@ -133,15 +133,15 @@ pub enum UnknownReason {
     /// Nothing may be sent until the credentials are corrected, while a request may have been executed.
     #[error("nothing may be sent at present, and a request may have been executed")]
     HeldBack,
-    /// The service refused the request, but a copy of it may have been executed, or may be later. Do not correct the
-    /// request and send it again before you know. If every request was answered, the dialect can resolve this:
-    /// `[lookup]` says what an empty lookup looks like and whether lookups show every payment at once; the `scope` of an
-    /// `[[error]]` classifies the code.
+    /// The service refused the request, but a copy of it may have been executed, or may be executed later. Do not
+    /// correct the request and send it again before you know. If every request was answered, the dialect can resolve
+    /// this: `[lookup]` says what an empty lookup looks like and whether lookups show every payment at once; the
+    /// `scope` of an `[[error]]` classifies the code.
     #[error("a copy of the request may have been executed or may still be, although one was {0:#}")]
     Refused(Refused),
     /// The service failed while it executed the request, the bank did not answer, or the code says that it was executed
     /// before.
-    #[error("it may have been executed: {0}")]
+    #[error("the request may have been executed: {0}")]
     MayBeExecuted(Refused),
     /// The service refuses the lookup.
     #[error("the lookup was refused: {}", lookup_refused(.0))]
@@ -164,7 +164,7 @@ pub enum UnknownReason {
     StillOpen,
 }
 
-/// The remedy for an unlisted code is to look it up, which is no help after a lookup.
+/// The remedy for an unlisted code is a lookup, which does not help after a lookup.
 fn lookup_refused(refused: &Refused) -> String {
     if refused.is_known() {
         return refused.to_string();

@@ -7,7 +7,7 @@ use super::UnknownReason;
 /// After this many lookups in a row with the same unlisted status, the status counts as final.
 const ENOUGH: u32 = 3;
 
-/// The payment as last seen, with a status that is pending or not listed.
+/// The payment as last seen, with a status that is pending or unlisted.
 #[derive(Clone, Debug, Default)]
 pub(in crate::machine) struct Unsettled {
     seen: Option<Box<Transaction>>,
@@ -21,8 +21,8 @@ impl Unsettled {
         (self.seen, self.lookups) = (Some(Box::new(transaction)), 0);
     }
 
-    /// Records the status that a lookup found. Returns a reason to stop: an unlisted status is not expected to change.
-    /// A status that the dialect lists as pending is.
+    /// Records the status that a lookup found. Returns a reason to stop if the status is not expected to change: an
+    /// unlisted status. A pending status is expected to change.
     pub(in crate::machine) fn looked_up(
         &mut self,
         transaction: Transaction,
@@ -42,7 +42,7 @@ impl Unsettled {
         (self.seen.is_some(), self.lookups)
     }
 
-    /// Starts the count again: a lookup did not find it.
+    /// Starts the count again, because a lookup did not find the payment.
     pub(in crate::machine) fn not_found(&mut self) {
         self.lookups = 0;
     }

@@ -38,9 +38,9 @@ impl ThreeDSecure {
         let first = !self.state.exposed;
         let attempts = self.state.plan.attempts;
         self.state.sending = false;
-        // Whatever its result, it left.
+        // Whatever its result, the request was sent.
         self.state.exposed |= !matches!(event, Event::Failed(Failure::NotSent | Failure::HeldBack));
-        // A refusal with 119 counts as doubt: the bank may have charged, or may later.
+        // A refusal with 119 counts as doubt: the bank may have charged, or may charge later.
         match sort_event::<AuthThreeDSecure, _>(&self.account, event) {
             ExchangeResult::Answer(outcome) => self.paid(outcome),
             ExchangeResult::Refused(refused) => self.refused(refused, first),
@@ -77,12 +77,12 @@ impl ThreeDSecure {
                 self.doubt();
             }
             Finding::Unknown(why) => self.unknown(why),
-            // The reply belongs to something else.
+            // The reply belongs to another request.
             Finding::Nothing(_) | Finding::Again(_) | Finding::Unreadable(_) => self.doubt(),
         }
     }
 
-    /// The refusal holds for every copy, or a lookup has to confirm it.
+    /// Handles a refusal: it holds for every copy, or a lookup must confirm it.
     fn refused(&mut self, refused: Refused, first: bool) {
         if *refused.code() == ErrorCode::NO_RESPONSE_FROM_BANK {
             self.state.open = true;
@@ -99,7 +99,7 @@ impl ThreeDSecure {
         self.enter(Phase::LookingUp);
     }
 
-    /// Ends it: no further request can be sent.
+    /// Ends the payment, because no further request can be sent.
     fn not_authorised(&mut self, why: NotSentReason, doubt: UnknownReason) {
         if !self.state.exposed {
             self.end(ThreeDSecureOutcome::NotSent(why));

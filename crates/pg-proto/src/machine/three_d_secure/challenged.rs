@@ -10,7 +10,7 @@ const BETWEEN_LOOKS: Duration = Duration::from_secs(2);
 
 impl ThreeDSecure {
     pub(super) fn challenge(&mut self, now: Moment) -> ThreeDSecureAction {
-        // A clock that was set back extends no time limit.
+        // Setting the clock back does not extend a time limit.
         self.state.until = self.state.until.min(now.after(self.state.plan.challenge));
         let url = self.state.authentication_url.as_str().into();
         Action::Ask(ThreeDSecureDemand::Challenge { url, until: self.state.until })

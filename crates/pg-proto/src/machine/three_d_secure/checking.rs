@@ -42,7 +42,7 @@ impl ThreeDSecure {
         let attempts = self.state.plan.attempts;
         let again = match sort_event::<GetAuthenticationStatus, _>(&self.account, event) {
             ExchangeResult::Answer(status) => return self.take_status(status, now),
-            // It was paid before, though this machine has no record of it.
+            // The authentication was paid before, but this machine has no record of that.
             ExchangeResult::Done(_) => {
                 self.state.exposed = true;
                 return self.doubt();
@@ -73,7 +73,7 @@ impl ThreeDSecure {
                 NoLiabilityShift::Proceed => self.enter(Phase::Authorising),
                 NoLiabilityShift::End => self.end(ThreeDSecureOutcome::NotShifted(status)),
                 NoLiabilityShift::Ask => {
-                    // A restart, or another server, asks again: that gives no more time to decide.
+                    // After a restart, or on another server, the machine asks again. That gives no more time to decide.
                     let until = *self.state.decide_until.get_or_insert(now.after(self.state.plan.decision));
                     self.status = Some((status, until));
                     self.enter(Phase::Deciding);

@@ -7,7 +7,7 @@ impl ThreeDSecure {
     pub(super) fn decide(&mut self, now: Moment) -> ThreeDSecureAction {
         match &mut self.status {
             Some((status, until)) => {
-                // A clock that was set back extends no time limit.
+                // Setting the clock back does not extend a time limit.
                 *until = (*until).min(now.after(self.state.plan.decision));
                 Action::Ask(ThreeDSecureDemand::Decide { status: status.clone(), until: *until })
             }

@@ -18,7 +18,7 @@ impl ThreeDSecure {
         let request = match &self.initiation {
             Some(Initiation::SessionKey(request)) => self.account.request_unchecked(request),
             Some(Initiation::CardKey(request)) => self.account.request_unchecked(request),
-            // It was resumed: the initiation may have been sent, and cannot be repeated.
+            // The machine was resumed: the initiation may have been sent, and cannot be repeated.
             None => return self.unclear(),
         };
         match request {
@@ -38,7 +38,7 @@ impl ThreeDSecure {
                 self.paid_before(refused);
                 None
             }
-            // It may be this service's code for a reference that was used before.
+            // The code may be this service's code for a reference that was used before.
             ExchangeResult::Refused(refused) | ExchangeResult::Shut(refused) if !refused.is_known() => {
                 self.paid_before(refused);
                 None

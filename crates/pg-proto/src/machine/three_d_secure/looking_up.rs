@@ -48,8 +48,8 @@ impl ThreeDSecure {
         }
     }
 
-    /// Ends as refused if every request was answered, the service refused the payment, and an empty lookup is a proof.
-    /// Returns whether it ended.
+    /// Ends as refused if every request was answered, the service refused the payment, and an empty lookup proves that
+    /// nothing was charged. Returns whether it ended.
     fn nothing_found(&mut self, nothing: Nothing) -> bool {
         self.looked |= nothing.proves || nothing.listed;
         self.unreadable = None;

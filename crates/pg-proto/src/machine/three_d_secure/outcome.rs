@@ -37,8 +37,8 @@ pub enum ThreeDSecureOutcome {
     Refused(Refused),
     /// No request for the payment was sent.
     NotSent(NotSentReason),
-    /// It is unknown whether the payment was charged. Repeat this lookup later until it finds a payment. An empty
-    /// result proves nothing while a request may still arrive.
+    /// Whether the payment was charged is unknown. Repeat this lookup later until it finds a payment. An empty result
+    /// proves nothing as long as a request may still arrive.
     Unknown {
         /// The lookup to make later. It also finds the check of the authentication, which is not a payment.
         reconcile: Reconcile,
@@ -53,10 +53,10 @@ pub enum ThreeDSecureOutcome {
 pub enum NotSentReason {
     /// The service could not be reached.
     Unreachable,
-    /// Nothing may be sent now.
+    /// Nothing may be sent at present.
     HeldBack,
-    /// It is unknown whether the initiation arrived, and its authentication key cannot be requested again. Start again;
-    /// if the initiation arrived, its reference is used up.
+    /// Whether the initiation arrived is unknown, and its authentication key cannot be requested again. Start again. If
+    /// the initiation arrived, its reference is used up.
     InitiationUnclear,
     /// It had ended without a payment before it was resumed.
     Over,

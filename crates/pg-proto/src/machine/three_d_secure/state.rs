@@ -10,9 +10,9 @@ use crate::machine::{
     settlement::{Expected, SharedWith},
 };
 
-/// The saved state. It includes the authentication key: the status request and the payment need it, and it cannot be
-/// requested again. The key is hardly a secret. It is in the address that the customer's browser opens, is valid for
-/// this one payment to this merchant, and is useless without the account's credentials.
+/// The saved state. It includes the authentication key, which the status request and the payment need, and which cannot
+/// be requested again. The key is hardly a secret: it is in the address that the customer's browser opens, is valid
+/// only for this payment to this merchant, and is useless without the account's credentials.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct State {
     pub(super) plan: ThreeDSecurePlan,
@@ -29,18 +29,18 @@ pub(super) struct State {
     pub(super) authentication_url: String,
     /// The end of the customer's time.
     pub(super) until: Moment,
-    /// The end of the merchant's time to decide, once they were asked. Earlier versions did not save it.
+    /// The end of the merchant's time to decide, if the merchant was asked. Earlier versions did not save it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) decide_until: Option<Moment>,
-    /// The customer will not return to the challenge.
+    /// Whether the customer will not return to the challenge.
     pub(super) closed: bool,
-    /// The request for the payment is in flight.
+    /// Whether the request for the payment is in flight.
     pub(super) sending: bool,
-    /// A request for the payment may have left.
+    /// Whether a request for the payment may have left.
     pub(super) exposed: bool,
-    /// The result of a request for the payment is unknown.
+    /// Whether the result of a request for the payment is unknown.
     pub(super) open: bool,
-    /// It has ended. Earlier versions did not store that.
+    /// Whether the payment has ended. Earlier versions did not store that.
     #[serde(default)]
     pub(super) over: bool,
 }

@@ -13,8 +13,8 @@ use crate::{
 
 const NAME: &str = "account throttle";
 const VERSION: u32 = 1;
-/// 16 bits. Different credentials have the same mark once in 65,536 times. An attacker who guesses a password can rule
-/// out wrong ones, but one guess in 65,536 remains, and only five can be tried a day.
+/// 16 bits. Different credentials have the same mark once in 65,536 times. An attacker who guesses passwords can rule
+/// out wrong ones with the mark, but one guess in 65,536 remains, and only five can be tried a day.
 const MARK_DIGITS: usize = 4;
 
 /// The throttles of an account, one for each of its sets of credentials. A process saves them, so that the next process
@@ -50,7 +50,8 @@ const MARK_DIGITS: usize = 4;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccountThrottle {
     salt: u64,
-    /// Of version 3, then of version 5. The latter is empty if the account has no version 5 credentials.
+    /// The throttle of version 3, then that of version 5. The latter is unused if the account has no version 5
+    /// credentials.
     marks: [String; 2],
     throttles: [Throttle; 2],
 }
@@ -76,8 +77,8 @@ impl AccountThrottle {
         Self { salt, marks: marks(account, salt), throttles: [throttle.clone(), throttle] }
     }
 
-    /// Resumes from a saved state, with these limits. Requests that were in flight count as lost. Credentials that have
-    /// changed may send again.
+    /// Resumes from a saved state, with these limits. Requests that were in flight count as lost. Requests with changed
+    /// credentials may be sent again.
     ///
     /// # Errors
     ///
@@ -263,7 +264,7 @@ mod tests {
         assert!(matches!(ask_twice(resumed(&saved, &wrong()).gateway()), Permit::Go(_)));
     }
 
-    /// The clock was years ahead when the state was saved. The processes that ask live for a minute each.
+    /// The clock was years ahead when the state was saved. Each of the asking processes lives for a minute.
     #[test]
     fn a_corrected_clock_ends_a_closure_without_a_waiting_process() {
         let mut throttle = AccountThrottle::new(&wrong(), ThrottleLimits::default(), 7);

@@ -16,14 +16,14 @@ const LONGEST_ERROR: usize = 4096;
 pub(super) enum CameBack {
     /// The service accepted the credentials.
     Accepted,
-    /// It refused them, with the code if there is one.
+    /// The service refused the credentials, with the code if there is one.
     CredentialError(String),
-    /// It wants no requests for this long.
+    /// The service wants no requests for this long.
     Closed(Duration),
-    /// Nothing: it may have been refused before the service checked the credentials.
+    /// Nothing: the request may have been refused before the service checked the credentials.
     Other,
-    /// It may have been a credential error: a 401 with an unlisted code, or a reply that is not the service's, which a
-    /// proxy has replaced or damaged.
+    /// The reply may have been a credential error: a 401 with an unlisted code, or a reply that a proxy has replaced or
+    /// damaged.
     Doubtful,
 }
 
@@ -85,7 +85,8 @@ impl From<&Refused> for CameBack {
     }
 }
 
-/// Whether the documents or the dialect say what the code means for the request. Otherwise only the status does.
+/// Whether the documents or the dialect say what the code means for the request. Otherwise only the status says
+/// something.
 fn is_told(refused: &Refused) -> bool {
     refused.code().remedy().is_some() || refused.entry().is_some_and(|entry| entry.remedy.is_some())
 }
@@ -104,7 +105,7 @@ mod tests {
         let account = Account::new(BaseUrl::parse("https://gateway.example").unwrap(), Credentials::new("a", "b", "c"));
         let reply = account.with_dialect(dialect.clone()).reply_as::<Token>(&response);
         let by_result = CameBack::of_result(&reply, &dialect);
-        // A reply of an unexpected shape does not count as a reply of the service.
+        // A reply of an unexpected form does not count as a reply of the service.
         let misshapen = matches!(reply, Err(ReplyError::Unreadable(_))) && by_bytes == CameBack::Accepted;
         assert_eq!(by_result, if misshapen { CameBack::Doubtful } else { by_bytes.clone() }, "{status} {body}");
         by_bytes

@@ -11,14 +11,14 @@ use crate::machine::Moment;
 const WINDOW: Duration = Duration::from_secs(61);
 /// A day as the service counts it, plus the same second.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60 + 1);
-/// The longest time that a reply stops sending for.
+/// The longest time for which a reply stops sending.
 const LONGEST_CLOSED: Duration = Duration::from_secs(301);
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct State {
     pub(super) limits: ThrottleLimits,
     pub(super) next: u64,
-    /// Tickets with a lower number belong to the credentials that were wrong.
+    /// Tickets with a lower number belong to the wrong credentials.
     pub(super) renewed: u64,
     pub(super) flights: Vec<Flight>,
     /// When the slots of finished requests become free, in order. A client with high limits asks often, so a request
@@ -27,8 +27,8 @@ pub(super) struct State {
     pub(super) slots: VecDeque<Moment>,
     /// Failures of the last day, each with the latest time at which it can have happened.
     pub(super) failures: Vec<Moment>,
-    /// Lost requests since the credentials were last accepted, each with the latest time at which it was executed. No
-    /// more are kept than the limits need.
+    /// Lost requests since the credentials were last accepted, each with the latest time at which it was executed. Only
+    /// as many are kept as the limits need.
     pub(super) unanswered: Vec<Moment>,
     /// Whether the service has accepted the credentials.
     pub(super) accepted: bool,
@@ -69,7 +69,7 @@ impl State {
         self.slots.insert(self.slots.len() - later, free);
     }
 
-    /// Drops entries that no longer count, and entries that only a clock that was set back can have made.
+    /// Drops entries that no longer count, and entries in the future, which only exist if the clock was set back.
     pub(super) fn tidy(&mut self, now: Moment) {
         let latest = now.after(self.limits.longest_way);
         let longest = latest.after(WINDOW);
@@ -185,7 +185,7 @@ impl State {
         }
     }
 
-    /// `current`: the request had the present credentials.
+    /// `current` says that the request had the present credentials.
     pub(super) fn learn(&mut self, came_back: CameBack, current: bool, now: Moment) {
         match came_back {
             CameBack::Accepted if current && self.stopped.is_none() => {
@@ -209,7 +209,7 @@ impl State {
     }
 }
 
-/// States of earlier versions have their slots in any order.
+/// Sorts the slots, which states of earlier versions have in any order.
 fn sorted<'de, D: Deserializer<'de>>(deserializer: D) -> Result<VecDeque<Moment>, D::Error> {
     let mut slots = VecDeque::<Moment>::deserialize(deserializer)?;
     slots.make_contiguous().sort_unstable();
