@@ -124,7 +124,7 @@ impl PaymentOutcome {
                 NotSentReason::InitiationUnclear => {
                     "the reply to the initiation was lost: start again with another reference"
                 }
-                _ => "it had ended without a payment",
+                _ => "the payment had already ended without a charge",
             }),
             other => unlisted(other),
         })
@@ -138,13 +138,17 @@ impl PaymentOutcome {
                 why: match why {
                     NotOpenedReason::Unreachable => "the service could not be reached",
                     NotOpenedReason::HeldBack => "the request was held back",
-                    NotOpenedReason::Withdrawn => "it was withdrawn",
-                    _ => "its process died before there was a page: start again with another name",
+                    NotOpenedReason::Withdrawn => "the checkout was withdrawn",
+                    _ => "the process died before there was a page: start again with another name",
                 }
                 .to_owned(),
             },
-            CheckoutOutcome::Lapsed { cancelled: true } => Stored::NotPaid { why: "it was cancelled".to_owned() },
-            CheckoutOutcome::Lapsed { cancelled: false } => Stored::NotPaid { why: "it has expired".to_owned() },
+            CheckoutOutcome::Lapsed { cancelled: true } => {
+                Stored::NotPaid { why: "the checkout was cancelled".to_owned() }
+            }
+            CheckoutOutcome::Lapsed { cancelled: false } => {
+                Stored::NotPaid { why: "the checkout has expired".to_owned() }
+            }
             CheckoutOutcome::Unknown { why, reconcile } => Stored::unknown(why, reconcile),
             other => unlisted(other),
         })
