@@ -39,7 +39,7 @@ pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-/// A listener that can always accept a new connection, unless every connection is working.
+/// A listener that always has a slot for a new connection, unless every connection is working.
 #[derive(Debug)]
 pub struct Acceptor {
     listener: TcpListener,
@@ -59,7 +59,7 @@ pub struct Accepted {
     pub stream: Stream<TcpStream>,
     /// The address of the peer. An IPv4 address mapped into IPv6 becomes the IPv4 address.
     pub address: IpAddr,
-    /// Its slot. Dropping it frees the slot.
+    /// The slot of the connection. Dropping the value frees the slot.
     pub place: ConnectionSlot,
 }
 
@@ -67,7 +67,8 @@ impl Acceptor {
     /// Creates an acceptor for this listener, and gives it a long queue.
     #[must_use]
     pub fn new(listener: TcpListener, limits: ConnectionLimits) -> Self {
-        // The listeners of tokio and of the standard library have room for 128 connections. A system that refuses leaves it so.
+        // The listeners of tokio and of the standard library have room for 128 connections. If the system refuses a
+        // longer queue, the short one remains.
         let _ = SockRef::from(&listener).listen(BACKLOG.cast_signed());
         Self { listener, places: ConnectionSlots::new(limits), limits, waiting: None, row: 0 }
     }
@@ -106,7 +107,7 @@ impl Acceptor {
                     self.waiting = Some((stream, address));
                     self.places.freed().await;
                 }
-                // Dropping the stream closes it.
+                // Dropping the stream closes the connection.
                 Admission::Refused => {}
             }
         }
@@ -134,7 +135,7 @@ mod tests {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let address = listener.local_addr().unwrap();
             let _accepts_nothing_yet = Acceptor::new(listener, ConnectionLimits::default());
-            // Without room, the system would give up a connection after minutes.
+            // Without room in the queue, the system would give up a connection after minutes.
             let clients: Vec<_> = (0..MANY).map_while(|_| Client::connect(address).ok()).collect();
             assert_eq!(clients.len(), MANY);
         });

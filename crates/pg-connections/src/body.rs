@@ -12,22 +12,22 @@ use crate::{BodyPermit, ConnectionSlot};
 pub struct HeldBody {
     /// The body.
     pub bytes: Bytes,
-    /// Its share of the bytes that all bodies may use: drop it once the request is answered.
+    /// The share of this body in the bytes that all bodies may use: drop it once the request is answered.
     pub held: Option<BodyPermit>,
 }
 
 /// Why a body was not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyError {
-    /// It is longer than allowed.
+    /// The body is longer than allowed.
     TooLarge,
-    /// It ended early.
+    /// The body ended early.
     Incomplete,
 }
 
 /// Maximum number of bytes to reserve for a body before they are read.
 const READ_AHEAD: usize = 64 << 10;
-/// The same for a body without a declared length.
+/// The same maximum for a body without a declared length.
 const READ_AHEAD_OF_CHUNKS: usize = 8 << 10;
 
 /// Reads a body of at most `limit` bytes. Each part is read once there is room for it; until then the peer keeps it. Of
@@ -96,7 +96,7 @@ impl Parts {
         self.0.last().map_or(0, |part| part.capacity() - part.len())
     }
 
-    /// Takes as many bytes as there is room for.
+    /// Takes as many bytes as fit.
     fn fill(&mut self, data: &mut impl Buf) {
         let room = self.room();
         if let Some(part) = self.0.last_mut() {
@@ -104,7 +104,7 @@ impl Parts {
         }
     }
 
-    /// Returns all of them in one piece. A short body is not copied.
+    /// Returns all bytes in one piece. A short body is not copied.
     fn whole(mut self) -> Bytes {
         if self.0.len() == 1 {
             return self.0.pop().map(BytesMut::freeze).unwrap_or_default();

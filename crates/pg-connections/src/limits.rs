@@ -11,8 +11,8 @@ pub struct ConnectionLimits {
     /// Maximum number of connections of one address. An IPv6 network of 64 bits counts as one address, since the holder
     /// of one address has them all. Default: 256.
     pub per_address: usize,
-    /// The same for each loopback address. A local proxy and local programs share one, and outside peers have none, so
-    /// the default is unlimited.
+    /// The same maximum for each loopback address. A local proxy and local programs share one, and outside peers have
+    /// none, so the default is unlimited.
     pub per_loopback_address: usize,
     /// Maximum number of bytes of all request bodies in memory. Default: 16 MiB.
     pub body_bytes: u32,

@@ -29,7 +29,7 @@ struct State {
     connections: HashMap<u64, Connection>,
     /// Connections accepted so far.
     accepted: u64,
-    /// How far the process is below its limits: it has no more file descriptors.
+    /// By how much the maximum number of connections was lowered, because the process had no more file descriptors.
     fewer: usize,
     /// Bytes of replies that peers have not read.
     replies: usize,
@@ -41,7 +41,7 @@ struct Connection {
     address: IpAddr,
     rank: Rank,
     idle: bool,
-    /// Bytes of its body that it holds or waits for, without the uncounted first bytes.
+    /// Bytes of its body that the connection holds or waits for, without the uncounted first bytes.
     held: u32,
     /// Remaining bytes of its body that do not count.
     free: u32,
@@ -59,9 +59,9 @@ struct Address {
 /// Orders idle connections: those that have not completed a request first, then the longest idle first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
-    /// Whether it has completed a request.
+    /// Whether the connection has completed a request.
     spoken: bool,
-    /// The event at which it became idle.
+    /// The event at which the connection became idle.
     since: u64,
     /// Its number among the accepted connections.
     id: u64,
@@ -295,7 +295,7 @@ pub struct ConnectionSlot {
 #[derive(Debug)]
 pub struct BodyPermit(OwnedSemaphorePermit);
 
-/// Bytes of a reply that wait for the peer. Drop it when they were read, or never will be.
+/// Bytes of a reply that wait for the peer. Drop the value when the peer has read them, or never will.
 #[derive(Debug)]
 pub struct ResponsePermit {
     id: u64,

@@ -15,14 +15,14 @@ use self::tls::Tls;
 
 pub use self::tls::PostgresStream;
 
-const ADVICE: &str = "; beyond this machine TLS is required: enable it on the server, or add sslmode=disable to the URL to send \
-     records in clear";
+const ADVICE: &str = "; beyond this machine TLS is required: enable it on the server, or add sslmode=disable to the URL to \
+     send records unencrypted";
 
 /// The URL of a database, and whether the connection is encrypted.
 ///
-/// `sslmode=require` and `sslmode=verify-full` both check the certificate and the host name in it, against the authorities in
-/// the file `sslrootcert`, or without it those that Mozilla trusts. Without `sslmode`, and with `sslmode=prefer`, only a database
-/// on this machine is connected to in clear.
+/// `sslmode=require` and `sslmode=verify-full` both check the certificate and the host name in it, against the
+/// authorities in the file `sslrootcert`, or without it those that Mozilla trusts. Without `sslmode`, and with
+/// `sslmode=prefer`, only a connection to a database on this machine is unencrypted.
 ///
 /// ```
 /// use pg_connections::PostgresUrl;
@@ -41,7 +41,7 @@ pub struct PostgresUrl {
     /// Everything except TLS: change timeouts and the name of the application here.
     pub config: Config,
     tls: Tls,
-    /// The advice if the server has no TLS and the URL does not require it.
+    /// The advice if the server has no TLS and the URL does not require TLS.
     advice: &'static str,
 }
 
@@ -92,7 +92,7 @@ impl PostgresUrl {
         Ok(Self { config, tls, advice })
     }
 
-    /// Connects. The client works only while the connection is polled.
+    /// Connects to the database. The client works only while the connection is polled.
     ///
     /// # Errors
     /// If the database cannot be reached, or has no valid TLS and must have it. Neither user nor password is sent to it then.
@@ -135,7 +135,7 @@ fn visible(text: &str) -> String {
     visible
 }
 
-/// The parameters that the driver does not know, or whose values it does not all know.
+/// The parameters that the driver does not know, or some of whose values it does not know.
 #[derive(Default)]
 struct Given {
     mode: Option<String>,
@@ -161,7 +161,7 @@ impl Given {
     }
 }
 
-/// Whether the connection stays on this machine. A name other than `localhost` may resolve to any address.
+/// Whether the connection does not leave this machine. A name other than `localhost` may resolve to any address.
 fn is_on_this_machine(config: &Config) -> bool {
     let hosts = config.get_hosts().iter().all(|host| match host {
         Host::Tcp(name) => {

@@ -1,4 +1,4 @@
-//! A stream that is read in short parts.
+//! A stream whose reads are short.
 
 use std::{
     io,
@@ -10,14 +10,14 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf, Take};
 
 /// A stream whose reads return less than 8 KiB each, so that the read buffer of a server does not grow.
 ///
-/// hyper starts with a buffer of 8 KiB for each connection, and doubles it after every read that fills it, up to the longest head that it
-/// accepts. The peer of a long body decides how much a read finds, so thousands of peers would make thousands of buffers
-/// grow, and no limit of bodies counts these. With TLS, wrap the decrypted stream.
+/// hyper starts with a buffer of 8 KiB for each connection, and doubles it after every read that fills it, up to the
+/// longest head that it accepts. The peer that sends a long body decides how much a read finds. So thousands of peers
+/// could make thousands of buffers grow, and no limit of bodies counts these. With TLS, wrap the decrypted stream.
 #[derive(Debug)]
 pub struct ShortReads<S>(Take<S>);
 
 impl<S> ShortReads<S> {
-    /// The most bytes that one read returns: a byte less than the smallest buffer of hyper.
+    /// The maximum number of bytes that one read returns: a byte less than the smallest buffer of hyper.
     pub const MOST: usize = (8 << 10) - 1;
 }
 

@@ -37,7 +37,7 @@ impl RequestQueue {
         Self::ordered(at_once, false)
     }
 
-    /// The same, but the newest of the waiting requests of one rank comes first.
+    /// Creates the same queue, except that the newest of the waiting requests of one rank comes first.
     pub(crate) fn newest_first(at_once: usize) -> Self {
         Self::ordered(at_once, true)
     }
@@ -147,7 +147,7 @@ mod tests {
         let mut given_and_dropped = Box::pin(turns.take(1));
         assert!(poll(given_and_dropped.as_mut()).is_none());
         drop(first);
-        // It has its turn, and is dropped without noticing.
+        // The request has its turn, and is dropped without noticing.
         drop(given_and_dropped);
         assert!(poll(pin!(turns.take(0))).is_some());
     }

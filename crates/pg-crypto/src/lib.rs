@@ -3,13 +3,13 @@
 //! # Limits, first
 //!
 //! - **Session data is unauthenticated.** The service encrypts it with AES-256-CBC and adds no authentication code
-//!   (spec 2 §4.2), so an attacker who can alter a redirect can alter its content. It is for showing to the customer
-//!   who typed it; it is never proof of a payment. Every failure to decrypt is one and the same error after the same
+//!   (spec 2 §4.2), so an attacker who can alter a redirect can alter its content. Show it to the customer who typed
+//!   it, and never take it as proof of a payment. Every failure to decrypt is one and the same error after the same
 //!   work, but a caller who answers failures and successes differently still tells an attacker which was which.
 //!   [`SessionCipher::decrypt_and_read`] hides as much as possible.
-//! - **An API key never belongs in a customer's browser or app.** It opens the account, and it decrypts. This
-//!   crate builds for WebAssembly because merchants run front-end *tiers* there: edge workers, back ends for
-//!   front ends. Do not ship it to browsers with a key.
+//! - **An API key never belongs in a customer's browser or app.** The key opens the account and decrypts session data.
+//!   This crate builds for WebAssembly because merchants run front-end *tiers* there: edge workers, back ends for front
+//!   ends. Do not ship it to browsers with a key.
 //! - **A signature proves that the sender knows the `shaKey`**, over the parameters alone: not the path, not
 //!   the time. The construction is the service's own (spec 1 §5). Callbacks and replies carry none.
 //! - The documents leave open how ties of names are ordered, how arrays are spelt, and how the key, the `iv`, the

@@ -43,7 +43,7 @@ impl From<Amount> for Decimal {
 }
 
 impl Currency {
-    /// Decimals of the currency; two for one that ISO 4217 does not list.
+    /// Decimals of the currency; two for a currency that ISO 4217 does not list.
     #[must_use]
     pub fn decimals(&self) -> u8 {
         self.exponent().unwrap_or(2)
@@ -54,16 +54,16 @@ impl Currency {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AmountError {
-    /// Not digits with at most one point between them.
+    /// The text is not digits with at most one point between them.
     #[error("an amount is digits with at most one decimal point between them, such as 5.95")]
     NotDecimal,
-    /// More decimals than the currency has.
+    /// The text has more decimals than the currency.
     #[error("the amount has more decimals than its currency, which has {0}")]
     TooPrecise(u8),
-    /// No currency.
+    /// The text names no currency.
     #[error("an amount with its currency is a decimal, a blank and the currency, such as 5.95 GBP")]
     NoCurrency,
-    /// Exceeds 64 bits of minor units.
+    /// The amount exceeds 64 bits of minor units.
     #[error("the amount is too large")]
     TooLarge,
 }
@@ -75,7 +75,7 @@ impl Amount {
         Self { minor, currency }
     }
 
-    /// Parses a decimal in units of the currency. Missing decimals are zero, also those of `5`.
+    /// Parses a decimal in units of the currency. Missing decimals are zero: `5` is `5.00`.
     ///
     /// A currency that is not in ISO 4217 counts as having two decimals.
     ///
@@ -156,14 +156,14 @@ impl Amount {
         Decimal(format!("{whole}.{fraction}"))
     }
 
-    /// Returns the sum; `None` when the currencies differ or it is too large.
+    /// Returns the sum; `None` if the currencies differ or the sum is too large.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Option<Self> {
         let minor = (self.currency == other.currency).then(|| self.minor.checked_add(other.minor)).flatten()?;
         Some(Self::new(minor, self.currency.clone()))
     }
 
-    /// Returns the product with a count; `None` if that is too large.
+    /// Returns the product of the amount and a count; `None` if the product is too large.
     #[must_use]
     pub fn times(&self, quantity: u64) -> Option<Self> {
         Some(Self::new(self.minor.checked_mul(quantity)?, self.currency.clone()))

@@ -68,12 +68,13 @@ fn every_violation(fields: &'static [&'static Field], visit: impl FnOnce(&mut dy
     collector.broken.into_iter().map(|(_, violation)| violation).collect()
 }
 
-/// Returns the rule that a parameter breaks by its name: of parameters that share a prefix, each has its own name.
+/// Returns the rule that the name of a parameter breaks. Parameters that share a prefix each have a name of their own.
 fn broken_name(field: &'static Field, name: &str) -> Option<Rule> {
     (field.wire.ends_with('*') && !field.is_named(name)).then_some(Rule::Unknown)
 }
 
-/// Finds whether a request breaks a rule. Nearly every request breaks none, and the names of items take longer than their checks.
+/// Finds whether a request breaks a rule. Nearly every request breaks none, and building the names of items takes
+/// longer than checking them.
 struct Checker {
     is_broken: bool,
 }
@@ -85,7 +86,7 @@ impl ParameterSink for Checker {
         self.is_broken |= broken_name(field, name).is_some() || field.broken_rule(value).is_some();
     }
 
-    /// A list is checked whole, by [`list`].
+    /// [`list`] checks a list as a whole.
     fn list(&mut self, _: &'static Field, _: &str, _: &mut dyn Iterator<Item = &str>) {}
 
     fn reads_item_names(&self) -> bool {

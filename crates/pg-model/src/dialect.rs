@@ -1,9 +1,9 @@
 //! Decisions that the documents leave open and that a client can observe, as data.
 //!
-//! The documents fix the protocol; that is code. They leave open, for example, which status codes are declines, which error
-//! code a reused reference gets, and how a lookup replies that finds nothing. Each service decides these questions;
-//! its decisions together are its [`Dialect`]. A client uses the dialect of its account, and assumes nothing beyond the
-//! documents and the dialect.
+//! The documents fix the protocol; that is code. They leave open, for example, which status codes are declines, which
+//! error code a reused reference gets, and what a lookup answers if it finds nothing. Each service decides these
+//! questions; its decisions together are its [`Dialect`]. A client uses the dialect of its account, and assumes nothing
+//! beyond the documents and the dialect.
 //!
 //! [`Dialect::documented`] adds nothing to the documents. With it a client is safe with every service: outcomes that
 //! it cannot determine are unknown, never declined or refused. The sandbox's dialect is in `pg-sandbox`; that of an operator is a
@@ -69,9 +69,9 @@ pub struct StatusEntry {
     pub code: StatusCode,
     /// The kind of decline for which a sandbox uses it, as the name of a [`Situation`]; `None` for a pending status.
     pub situations: Vec<String>,
-    /// Its text, if known.
+    /// The text of the code, if known.
     pub message: String,
-    /// The assumption that this decides.
+    /// The assumption that this entry decides.
     pub assumption: u16,
 }
 
@@ -81,11 +81,11 @@ pub struct StatusEntry {
 pub struct AuthenticationEntry {
     /// The code.
     pub code: StatusCode,
-    /// What it means for the customer.
+    /// What the code means for the customer.
     pub means: AuthenticationState,
-    /// Its text, if known.
+    /// The text of the code, if known.
     pub message: String,
-    /// The assumption that this decides.
+    /// The assumption that this entry decides.
     pub assumption: u16,
 }
 
@@ -115,15 +115,15 @@ pub struct ErrorEntry {
     pub code: ErrorCode,
     /// The situations in which it is used, as names of [`Situation`]s; several if the service does not distinguish them.
     pub situations: Vec<String>,
-    /// Its HTTP status.
+    /// The HTTP status of the code.
     pub http: Option<u16>,
-    /// Its text, if known.
+    /// The text of the code, if known.
     pub message: String,
     /// What to do about it. If unset, the remedy that the documents' message implies, or a lookup.
     pub remedy: Option<Remedy>,
     /// What it says about other copies of the same request. If unset, nothing.
     pub scope: Option<RefusalScope>,
-    /// The assumption that this decides.
+    /// The assumption that this entry decides.
     pub assumption: u16,
 }
 
@@ -188,9 +188,9 @@ pub struct CheckoutStatuses {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ReferenceAfterRefusal {
-    /// It is used up: a corrected payment takes a new one.
+    /// The reference is used up: a corrected payment takes a new one.
     UsedUp,
-    /// It is not used up: a corrected payment may keep it.
+    /// The reference is not used up: a corrected payment may keep it.
     Free,
 }
 
@@ -212,11 +212,11 @@ pub struct SessionData {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum KeyForm {
-    /// Its 32 bytes as they are.
+    /// The 32 bytes of the API key, unchanged.
     Verbatim,
-    /// The SHA-256 hash of its bytes.
+    /// The SHA-256 hash of the API key's bytes.
     Sha256,
-    /// Its 64 hexadecimal digits.
+    /// The 32 bytes that the 64 hexadecimal digits of the API key encode.
     Hex,
 }
 
@@ -256,11 +256,11 @@ pub enum TextForm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Situation {
-    /// Its name in dialect files.
+    /// The name of the situation in dialect files.
     pub name: &'static str,
-    /// Whether it is an error; otherwise it is a status of a declined payment.
+    /// Whether the situation is an error; otherwise it is a status of a declined payment.
     pub is_error: bool,
-    /// The assumption that it belongs to.
+    /// The assumption that the situation belongs to.
     pub assumption: u16,
     /// A description of the situation.
     pub doc: &'static str,

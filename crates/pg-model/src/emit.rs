@@ -1,4 +1,4 @@
-//! Passes the fields of generated requests to a sink, without allocation.
+//! Passes the fields of generated requests to a sink without allocating memory.
 
 use alloc::vec::Vec;
 

@@ -14,11 +14,11 @@ pub struct Field {
     pub format: Format,
     /// The number of characters.
     pub length: Length,
-    /// The least and the greatest value of a number.
+    /// The smallest and the largest value of a number.
     pub range: Option<(i64, i64)>,
     /// Whether the parameter is required.
     pub required: bool,
-    /// Whether its value must never be shown.
+    /// Whether the value must never be shown.
     pub sensitive: bool,
     /// The service's default if the parameter is not sent.
     pub default: Option<&'static str>,
@@ -26,15 +26,15 @@ pub struct Field {
     pub values: &'static [&'static str],
     /// Other spellings that readers accept.
     pub aliases: &'static [&'static str],
-    /// The format in the documents' words, abbreviated; empty if they give none.
+    /// The format in the words of the documents, abbreviated; empty if they name no format.
     pub spec: &'static str,
     /// Document and section, such as `2 §4.3`.
     pub source: &'static str,
-    /// Its purpose, in one sentence.
+    /// The purpose of the parameter, in one sentence.
     pub doc: &'static str,
 }
 
-/// How many characters (not bytes) a value may have.
+/// The number of characters (not bytes) that a value may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
     /// The documents give no limit.
@@ -105,7 +105,7 @@ impl Field {
         Self { aliases, ..self }
     }
 
-    /// Whether it occurs once per item, with the item's number in its name.
+    /// Whether the parameter occurs once per item, with the item's number in its name.
     #[must_use]
     pub fn is_numbered(&self) -> bool {
         self.wire.bytes().any(|byte| byte == b'{')
@@ -129,7 +129,7 @@ impl Field {
     pub(crate) fn is_misnumbered(&self, name: &str) -> bool {
         let Some((before, _)) = around_number(self.wire) else { return false };
         let Some(rest) = after_spelling(before.trim_end_matches('['), name) else { return false };
-        // More letters make another name, such as itemNameOfMaker.
+        // With more letters it is another name, such as itemNameOfMaker.
         let is_number = rest.len() < 2 || !rest.starts_with(|letter: char| letter.is_ascii_alphabetic());
         is_number && !self.is_named(name)
     }
@@ -139,7 +139,7 @@ impl Field {
         initial(self.wire)
     }
 
-    /// Whether it is an amount or a currency of the whole request.
+    /// Whether the parameter is an amount or a currency of the whole request.
     pub(crate) fn is_amount(&self) -> bool {
         matches!(self.format, Format::Minor | Format::Decimal | Format::Currency) && !self.is_numbered()
     }

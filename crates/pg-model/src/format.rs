@@ -6,7 +6,7 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
-    /// Any characters but control characters.
+    /// Any characters except control characters.
     Text,
     /// [`Text`](Self::Text) that may have line breaks.
     Lines,
@@ -56,7 +56,7 @@ pub enum Format {
     Phone,
 }
 
-/// Most card keys in one account updater request (spec 1 §4.8).
+/// Maximum number of card keys in one account updater request (spec 1 §4.8).
 pub const MAX_CARD_KEYS: usize = 5_000;
 
 impl Format {
@@ -134,7 +134,7 @@ fn are_digits(bytes: &[u8]) -> bool {
 }
 
 fn is_text(value: &str) -> bool {
-    // Without an early exit, the loop compares many bytes at once. Few texts need the second check.
+    // Without an early exit, the loop compares many bytes at once. The second check is needed for few texts.
     let plain = value.bytes().fold(true, |plain, byte| plain & matches!(byte, b' '..=b'~'));
     plain || !value.chars().any(char::is_control)
 }

@@ -1,4 +1,4 @@
-//! Wire types of a card payment service: requests, replies, validators and code tables.
+//! The wire types of a card payment service: requests, replies, validators and code tables.
 //!
 //! This crate has the five APIs of the service as Rust types, generated from the tables in `tables/`, which contain
 //! every parameter with its format, length and source. It checks requests, converts them to ordered parameters and

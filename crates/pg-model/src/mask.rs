@@ -46,8 +46,9 @@ pub fn card_number(number: &str) -> String {
 /// card number; and numbers with a valid check digit that are grouped by other characters. Used wherever unknown text
 /// could be shown to people: error excerpts, logs, journals.
 ///
-/// Digits of every script count, and invisible characters between them do not. Escapes (`%34`, `\u0034`, `&#52;`) count as what they
-/// stand for. A word that is the Base64 of a number is masked completely. The result has as many characters as the text; the time is linear.
+/// Digits of every script count, and invisible characters between them do not. Escapes (`%34`, `\u0034`, `&#52;`) count
+/// as what they stand for. A word that is the Base64 of a number is masked completely. The result has as many
+/// characters as the text. Masking takes linear time.
 ///
 /// ```
 /// assert_eq!(pg_model::mask::text("pan=4111 1111 1111 1111;"), "pan=4111 11** **** 1111;");
@@ -70,7 +71,8 @@ pub fn masked(text: &str) -> Cow<'_, str> {
         return text;
     }
     let (shown, plain) = hidden(&text, Kinds::All);
-    // A superscript digit may be a separator between two groups as well as a digit, and what looks like an escape may be none.
+    // A superscript digit may be a separator between two groups as well as a digit, and what looks like an escape may
+    // not be one.
     let as_written = if plain { Cow::Borrowed("") } else { hidden(&text, Kinds::Ascii).0 };
     match (shown, as_written) {
         (Cow::Borrowed(_), Cow::Borrowed(_)) => text,
@@ -82,8 +84,8 @@ pub fn masked(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns a code, key or reference for `Debug`: masked if it contains a likely card number. Other long numbers stay, since
-/// people look them up.
+/// Returns a code, key or reference for `Debug`: masked if it contains a likely card number. Other long numbers stay
+/// visible, since people look them up.
 pub(crate) fn identifier(text: &str) -> Cow<'_, str> {
     if has_card_number(text) { masked(text) } else { Cow::Borrowed(text) }
 }
@@ -198,7 +200,7 @@ mod tests {
             ("http://127.0.0.1:9/41.11.11.11.11.11.11.11", "http://127.0.0.1:9/41.11.11.**.**.**.11.11"),
             ("7 4111.1111.1111.1111", "7 4111.11**.****.1111"),
             ("1234.4111.1111.1111.1111", "1234.4111.11**.****.1111"),
-            // With other digits right before or behind it.
+            // With other digits directly before or after it.
             ("4111.1111.1111.11112026-11-21", "4111.11**.****.111120**-11-21"),
             ("20264111.1111.1111.1111", "20264111.11**.****.1111"),
             ("74111/1111.1111/11117", "74111/11**.****/11117"),
@@ -289,7 +291,7 @@ mod tests {
             "%EF%BC%94%EF%BC%91%EF%BC%91%EF%BC%91%EF%BC%91%EF%BC%91%EF%BC%91%EF%BC%91%EF%BC%91%EF%BC%91%EF%BC%91%EF%BC%91%EF%BC%91%EF%BC%91%EF%BC%91%EF%BC%91",
             r"4111\u00a01111\u00a01111\u00a01111",
             "4111&nbsp;1111&#160;1111&nbsp;1111",
-            // What looks like an escape, and is none.
+            // What looks like an escape and is not one.
             "50%4111111111111111",
             "50%4111 1111 1111 1111",
         ] {

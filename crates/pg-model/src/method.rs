@@ -41,11 +41,11 @@ pub trait ApiRequest: Sized {
 /// The facts about one method.
 #[non_exhaustive]
 pub struct MethodInfo {
-    /// Its service.
+    /// The service that has the method.
     pub service: &'static ServiceInfo,
-    /// Its name on the wire: the last segment of its path.
+    /// The name of the method on the wire: the last segment of its path.
     pub name: &'static str,
-    /// The Rust type of its request.
+    /// The Rust type of the request.
     pub rust: &'static str,
     /// A display name.
     pub title: &'static str,
@@ -53,13 +53,13 @@ pub struct MethodInfo {
     pub doc: &'static str,
     /// Document and section.
     pub source: &'static str,
-    /// How a request is authenticated.
+    /// The way in which a request is authenticated.
     pub credentials: AuthScheme,
     /// Whether it may be sent again if it is unknown whether it was executed.
     pub retry: RetrySafety,
-    /// The reason for its retry class.
+    /// The reason for the retry class.
     pub retry_why: &'static str,
-    /// Its parameters, including those of its groups, without credentials.
+    /// The parameters of the method, including those of its groups, without credentials.
     pub fields: &'static [&'static Field],
     /// The name of the record of a successful reply.
     pub reply: &'static str,
@@ -72,7 +72,7 @@ pub struct MethodInfo {
 /// What a test does with the request type of each method.
 #[doc(hidden)]
 pub trait EachMethod {
-    /// Does it with one type.
+    /// Runs the test with one type.
     fn run<M: ApiRequest + PartialEq + core::fmt::Debug>(&mut self);
 }
 
@@ -80,7 +80,7 @@ pub trait EachMethod {
 #[derive(Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServiceInfo {
-    /// Its name in commands and pages: `token`, `session`, `transaction`, `enterprise`.
+    /// The name of the service in commands and pages: `token`, `session`, `transaction`, `enterprise`.
     pub name: &'static str,
     /// A display name.
     pub title: &'static str,
@@ -94,7 +94,7 @@ pub struct ServiceInfo {
     pub doc: &'static str,
 }
 
-/// How a request is authenticated.
+/// The way in which a request is authenticated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AuthScheme {
     /// `apiKey`, `apiPassword` and `shaSignature` (spec 1 §5).

@@ -10,7 +10,7 @@ use crate::{EnterpriseResult, Flag, StatusCode, ThreeDSecureInitiation, Transact
 /// let documented = Dialect::documented();
 /// let reply = Transaction::default().with(|reply| reply.transaction_status_code = "600".into());
 /// assert!(matches!(Outcome::read(reply, &documented), Outcome::Approved(_)));
-/// // A status that neither the documents nor the dialect know is neither.
+/// // A status that neither the documents nor the dialect list is neither approved nor declined.
 /// let reply = Transaction::default().with(|reply| reply.transaction_status_code = "699".into());
 /// assert!(matches!(Outcome::read(reply, &documented), Outcome::Other(_)));
 /// ```
@@ -21,8 +21,8 @@ pub enum Outcome<T> {
     Approved(T),
     /// Declined: the status means so according to the documents or the dialect.
     Declined(T),
-    /// A status that neither the documents nor the dialect list. It counts neither as approved nor
-    /// as declined: look the transaction up, or ask the operator. An entry of the dialect settles it for the future.
+    /// A status that neither the documents nor the dialect list. The payment counts neither as approved nor as
+    /// declined: look the transaction up, or ask the operator. An entry of the dialect settles it for the future.
     Other(T),
 }
 
@@ -114,7 +114,7 @@ impl<T: StatusRecord> Outcome<T> {
 }
 
 impl StatusRecord for Transaction {
-    /// Approved is 600 (spec 2 §2.3). The documents list no status of a declined payment: these are the dialect's (assumption
+    /// Approved is 600 (spec 2 §2.3). The documents list no status of a declined payment; the dialect does (assumption
     /// A11).
     fn status_meaning(&self, dialect: &Dialect) -> StatusMeaning {
         if self.transaction_status_code == StatusCode::APPROVED {

@@ -24,7 +24,7 @@ pub trait ParameterSink {
 
 /// Names and values in their original order.
 ///
-/// They are raw: not URL-encoded, and not checked. A name may occur more than once. `Debug` shows only names.
+/// The values are raw: neither URL-encoded nor checked. A name may occur more than once. `Debug` shows only names.
 ///
 /// ```
 /// let parameters: pg_model::Parameters = [("currency", "GBP"), ("itemName0", "Tea")].into_iter().collect();
@@ -89,7 +89,7 @@ impl Parameters {
         self.ends.len()
     }
 
-    /// Whether it is empty.
+    /// Whether there are no parameters.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
@@ -185,7 +185,7 @@ impl Named {
         self.0.iter().map(|named| named.text.split_at_checked(named.name_length).unwrap_or((&named.text, "")))
     }
 
-    /// Whether it is empty.
+    /// Whether there are no parameters.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -45,7 +45,7 @@ impl<'a> Reader<'a> {
 
     fn new(parameters: &'a Parameters) -> Self {
         let mut values: Vec<_> = parameters.iter().collect();
-        // Stable, so that the first one of a name comes first.
+        // A stable sort, so that the first value of a name comes first.
         values.sort_by_key(|(name, _)| *name);
         values.dedup_by_key(|(name, _)| *name);
         let sent = values.iter().fold(0, |sent, (name, _)| sent | bit(name));
@@ -56,7 +56,7 @@ impl<'a> Reader<'a> {
         self.parameters
     }
 
-    /// Returns the request, or all errors. On errors the readable fields are checked too, so that one round
+    /// Returns the request, or all errors. If there are errors, the readable fields are checked too, so that one call
     /// reports everything.
     fn finish<M: ApiRequest>(self, request: M) -> Result<M, Violations> {
         let items: Vec<&'static Field> = M::INFO.fields.iter().copied().filter(|field| field.is_numbered()).collect();

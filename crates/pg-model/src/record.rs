@@ -107,7 +107,7 @@ impl<R> Keyed<R> {
         self.iter().find(|(found, _)| *found == name).map(|(_, record)| record)
     }
 
-    /// Returns all of them.
+    /// Returns all records.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &R)> {
         self.0.iter().map(|(name, record)| (name.as_str(), record))
     }
@@ -158,7 +158,7 @@ pub enum ListShape {
 pub trait RecordWriter {
     /// A scalar.
     fn text(&mut self, name: &str, value: &str);
-    /// A scalar that JSON writes as a number if its text is one.
+    /// A scalar that JSON writes as a number if its text is a number.
     fn number(&mut self, name: &str, value: &str);
     /// A nested record.
     fn record(&mut self, name: &str, record: &dyn Record);

@@ -19,8 +19,9 @@ pub enum Remedy {
     WaitFiveMinutes,
     /// Try again later; for a payment, only after a lookup.
     Retry,
-    /// Look it up: this request or an earlier one may have been executed. A payment is looked up by
-    /// its `uniqueMerchantReference`. It must not take a new reference before that, since that would be a second payment.
+    /// Look up what was requested: this request or an earlier one may have been executed. A payment is looked up by its
+    /// `uniqueMerchantReference`. The payment must not take a new reference before the lookup, since that would be a
+    /// second payment.
     LookUp,
     /// Only the operator can help: give them the trace code.
     AskOperator,

@@ -67,7 +67,7 @@ macro_rules! secret_traits {
                 &self.0
             }
 
-            /// Whether it is empty.
+            /// Whether the text is empty.
             #[must_use]
             pub fn is_empty(&self) -> bool {
                 self.0.is_empty()

@@ -1,6 +1,6 @@
 //! Records and outcomes as serde data, for logs and stores: with wire names, in the order of the tables.
 //!
-//! A card number is masked to its first six and last four digits, and so is a value like one in an unknown
+//! A card number is masked to its first six and last four digits, and so is a value that looks like one in an unknown
 //! field. Requests, secrets and machine states are not serialisable, on purpose.
 
 use alloc::{borrow::ToOwned, string::String, vec::Vec};

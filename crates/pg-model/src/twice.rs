@@ -101,7 +101,8 @@ mod tests {
         let word = |text: &str| u64::from_le_bytes(*text.as_bytes().first_chunk().unwrap());
         let start = |text: &str| mix(16, word(text));
         let first = format!("{}{}", "aaaaaaaa", "bbbbbbbb");
-        // Another first half, and the second half that leads to the same hash. Miri begins with the first one that is found.
+        // Another first half, and the second half that gives the same hash. Miri begins with the first one that is
+        // found.
         let other = (if cfg!(miri) { 16_773 } else { 0 }..)
             .find_map(|number: u64| {
                 let half = format!("{number:08x}");

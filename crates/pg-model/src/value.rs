@@ -65,19 +65,19 @@ impl Extra {
         self.iter().find(|(found, _)| *found == name).map(|(_, value)| value)
     }
 
-    /// Returns all of them.
+    /// Returns all fields.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Value)> {
         self.0.iter().map(|(name, value)| (&**name, value))
     }
 
-    /// Whether it is empty.
+    /// Whether there are no fields.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// Returns a text to store. The shortest ones take no memory of their own: a reply of a megabyte may contain half a
+/// Returns a text to store. The shortest texts take no memory of their own: a reply of a megabyte may contain half a
 /// million of them.
 fn kept(text: Cow<'_, str>) -> Cow<'static, str> {
     /// Every ASCII character, and every number of two digits, in its place.

@@ -131,18 +131,18 @@ impl Violations {
         self.push(Violation { name: name.into(), rule: Rule::Together(rule), found: "nothing".into(), source });
     }
 
-    /// Whether it is empty.
+    /// Whether there is no violation.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns all of them, in the order of the tables.
+    /// Returns all violations, in the order of the tables.
     pub fn iter(&self) -> core::slice::Iter<'_, Violation> {
         self.0.iter()
     }
 
-    /// `Ok` if it is empty.
+    /// Returns `Ok` if there is no violation.
     ///
     /// # Errors
     /// Returns all violations, if there are any.

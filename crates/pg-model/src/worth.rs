@@ -21,7 +21,8 @@ impl Transaction {
 }
 
 impl EnterpriseResult {
-    /// `trans_value` in this currency, which the reply does not name (spec 3 §2.2); `None` if it is not an amount of it.
+    /// `trans_value` in this currency, which the reply does not name (spec 3 §2.2); `None` if the text is not an amount
+    /// of this currency.
     #[must_use]
     pub fn amount(&self, currency: &Currency) -> Option<Amount> {
         Amount::parse(self.trans_value.as_str(), currency).ok()
@@ -29,7 +30,8 @@ impl EnterpriseResult {
 }
 
 impl EnterpriseTransaction {
-    /// `value`, written with the separators of its currency (spec 3 §4.8); `None` if it is not an amount of it.
+    /// `value`, written with the separators of its currency (spec 3 §4.8); `None` if the text is not an amount of this
+    /// currency.
     ///
     /// ```
     /// use pg_model::{Amount, Currency, EnterpriseTransaction};

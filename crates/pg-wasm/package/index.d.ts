@@ -1,17 +1,17 @@
-/** What the documents of the service leave open. The defaults are those of the sandbox and of every part of this project. */
+/** Settings for what the documents of the service leave open. The defaults are those of the sandbox and of every part of this project. */
 export interface Choices {
   /**
-   * How the API key becomes the AES-256 key: its 32 bytes as they are, their SHA-256, or 64 hexadecimal digits.
+   * How the API key becomes the AES-256 key: its 32 bytes unchanged, its SHA-256 hash, or its 64 hexadecimal digits.
    * @default "verbatim"
    */
   keyDerivation?: "verbatim" | "sha256" | "hex";
   /**
-   * How `iv` is spelt: 16 characters as they are, 32 hexadecimal digits, or whichever of the two it is.
+   * The form of `iv`: 16 characters, 32 hexadecimal digits, or detected.
    * @default "detect"
    */
   ivFormat?: "detect" | "text" | "hex";
   /**
-   * How `data` is spelt: standard or URL-safe Base64 with or without padding, hexadecimal, or whichever it is.
+   * The form of `data`: standard or URL-safe Base64 with or without padding, hexadecimal, or detected.
    * @default "detect"
    */
   textEncoding?: "detect" | "base64" | "base64url" | "hex";
@@ -24,18 +24,18 @@ export interface Choices {
 
 export interface Options extends Choices {
   /**
-   * The merchant's API key. It opens the account: it belongs on a server, never in a customer's browser.
+   * The merchant's API key. The key opens the account, so it belongs on a server, never in a customer's browser.
    * The caller can overwrite bytes, but not a string.
    */
   apiKey: string | Uint8Array;
 }
 
-/** What the documents of the service do not know. Scalars are texts. */
+/** The value of a field that the documents of the service do not name. Scalars are texts. */
 export type Unknown = string | Unknown[] | { [name: string]: Unknown };
 
 /**
- * What the customer entered, masked. It is encrypted, not authenticated: everyone who has seen the
- * address may have altered it. Good for a review page, never proof of a card or of a payment.
+ * What the customer entered, masked. The data is encrypted but not authenticated: anyone who has seen the
+ * address may have altered it. Show it on a review page, but never take it as proof of a card or of a payment.
  */
 export interface RedirectData {
   cardholderName: string;
@@ -47,11 +47,11 @@ export interface RedirectData {
   cardCV2: string;
   /** Inputs of the form whose names begin with `collect`. */
   [name: `collect${string}`]: string;
-  /** What the documents do not know, or know in another shape. */
+  /** Fields that the documents do not name, or that have another form there. */
   extra: { [name: string]: Unknown };
 }
 
-/** What is wrong with one field of the form. */
+/** The error in one field of the form. */
 export interface FieldError {
   errorCode: string;
   traceCode: string;
@@ -67,13 +67,13 @@ export interface ServiceError {
   errorMessage: string;
 }
 
-/** No redirect, wrong key, wrong iv, damaged data: which, is not said. */
+/** The address is not a redirect, the key or iv is wrong, or the data is damaged. The error does not say which. */
 export interface Unreadable {
   kind: "unreadable";
   message: string;
 }
 
-/** Everything was valid. */
+/** All fields were valid. */
 export interface Accepted {
   ok: RedirectData;
   formId: string;
@@ -81,7 +81,7 @@ export interface Accepted {
   error?: undefined;
 }
 
-/** Fields are invalid; the form is to be shown again. */
+/** Some fields are invalid. Show the form again. */
 export interface Invalid {
   ok?: undefined;
   errors: { [field: string]: FieldError };
@@ -90,7 +90,7 @@ export interface Invalid {
   error?: undefined;
 }
 
-/** The service's error, or one and the same for everything that cannot be read. */
+/** The error of the service, or the same error for everything that cannot be read. */
 export interface Failed {
   ok?: undefined;
   errors?: undefined;
@@ -101,10 +101,10 @@ export interface Failed {
 export type Decoded = Accepted | Invalid | Failed;
 
 /**
- * Decodes the address to which the card form sent the customer's browser back.
+ * Decodes the address to which the card form returned the customer's browser.
  *
  * @param url The whole address, or its query.
- * @throws {TypeError} When `url` is neither text nor a URL nor parameters, when an option is wrong, or when the API key has
- * not the form that its derivation needs. Nothing that an address can hold makes it throw.
+ * @throws {TypeError} If `url` is neither text nor a URL nor parameters, if an option is wrong, or if the API key does not
+ * have the form that its derivation needs. No content of an address makes this function throw.
  */
 export function decodeRedirect(url: string | URL | URLSearchParams, options: Options): Decoded;

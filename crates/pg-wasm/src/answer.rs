@@ -1,4 +1,4 @@
-//! The content of a redirect, in a shape that a typed program can rely on even if the redirect is forged.
+//! The content of a redirect, in a form that a typed program can rely on even if the redirect is forged.
 
 use alloc::string::String;
 use core::mem;

@@ -16,7 +16,7 @@ pub struct Choices {
 }
 
 impl Choices {
-    /// Creates the settings from the numbers of the JavaScript: the positions in its lists of names.
+    /// Creates the settings from the numbers that the JavaScript passes: the positions in its lists of names.
     #[must_use]
     pub fn numbered(key_derivation: u32, iv_format: u32, text_encoding: u32, padding: u32) -> Option<Self> {
         Some(Self {

@@ -17,7 +17,8 @@ pub enum Decoded {
     Invalid(String),
     /// The form could not be processed: `errorCode`, `traceCode` and `errorMessage` say why.
     Failed(String),
-    /// It cannot be read: wrong key, wrong `iv`, damaged data, or other content. The result does not say which.
+    /// The redirect cannot be read: wrong key, wrong `iv`, damaged data, or other content. The result does not say
+    /// which.
     Unreadable,
 }
 
@@ -38,8 +39,8 @@ pub fn decode(api_key: &[u8], choices: &Choices, data: &str, iv: &str) -> Result
         Some(encoding) => cipher.decode_only(encoding),
         None => cipher,
     };
-    // A text that is not a redirect's reveals as much about the key as invalid bytes. So both have the same result and
-    // take the same work.
+    // A text that does not come from a redirect reveals as much about the key as invalid bytes. So both have the same
+    // result and take the same work.
     let read = cipher.decrypt_and_read(data, iv, |text| {
         let mut read = RedirectData::default();
         decode_into(text, &mut read).is_ok().then_some(read)

@@ -11,8 +11,8 @@
 //! # What it is
 //!
 //! The compiled half of the package that `cargo xtask wasm` writes into `target/pg-wasm/`; the other half is the
-//! JavaScript beside it in `package/`, which takes the address apart, carries bytes in and out, and holds the public
-//! function `decodeRedirect`. Rust programs use `pg_crypto` and `pg_model` directly, or `pg_proto::Redirect`.
+//! JavaScript in `package/`, which parses the address, passes bytes in and out, and contains the public function
+//! `decodeRedirect`. Rust programs use `pg_crypto` and `pg_model` directly, or `pg_proto::Redirect`.
 //!
 //! The module imports nothing: it has no clock, no network and no random numbers. Its allocator overwrites every block
 //! that is freed, so that neither the key nor the plaintext outlives a call in its memory; the stack is overwritten by

@@ -1,4 +1,4 @@
-//! Servers, and attackers between, that answer the request for TLS with anything else.
+//! Servers, and attackers on the network, that answer the request for TLS with something else.
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ impl Server {
         Self { tls: TlsAcceptor::from(Arc::new(config)), authority: file }
     }
 
-    /// Connects once to a server that answers by `answer`: the error, and what the server was told.
+    /// Connects once to a server that answers by `answer`. Returns the error, and what the server was told.
     async fn answering<F>(&self, answer: impl FnOnce(TcpStream, TlsAcceptor) -> F) -> (String, Vec<u8>)
     where
         F: Future<Output = Vec<u8>> + Send + 'static,
@@ -113,8 +113,8 @@ async fn any_answer_but_s_ends_the_connection_and_reveals_nothing() {
     }
 }
 
-/// An attacker on the network adds clear bytes after the server's consent to TLS (CVE-2021-23222). They are not read as messages of the
-/// server that the certificate names.
+/// An attacker on the network adds unencrypted bytes after the server's consent to TLS (CVE-2021-23222). They are not
+/// read as messages of the server that the certificate names.
 #[tokio::test]
 async fn bytes_in_clear_behind_the_consent_are_not_words_of_the_server() {
     let server = Server::new();

@@ -19,12 +19,12 @@ use tokio_postgres::{
 };
 use tokio_rustls::TlsConnector;
 
-/// Makes TLS connections and always checks the certificate and the name in it.
+/// Opens TLS connections, and always checks the certificate and the name in it.
 #[derive(Clone)]
 pub(super) struct Tls(Arc<ClientConfig>);
 
 impl Tls {
-    /// Trusts the certificate authorities of a PEM file, or without one those that Mozilla trusts.
+    /// Trusts the certificate authorities of a PEM file or, without a file, those that Mozilla trusts.
     pub(super) fn trusting(authorities: Option<&str>) -> io::Result<Self> {
         let mut roots = RootCertStore::empty();
         match authorities {

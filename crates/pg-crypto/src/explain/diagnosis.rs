@@ -9,20 +9,20 @@ use super::recipe::Recipe;
 use crate::sign::{ShaKey, Signature, SignatureFormatError, is_signed, sign};
 
 /// Maximum number of bytes to hash: enough for all usual mistakes with thousands of card keys, or for two at once with
-/// a usual request. It takes some milliseconds.
+/// a usual request. Hashing them takes some milliseconds.
 const MOST_HASHED: usize = 5 << 20;
-/// Cost of a parameter beside its bytes, in bytes.
+/// Cost of a parameter in addition to its bytes, in bytes.
 const EACH: usize = 192;
 
 /// Up to this many bytes and parameters, missing parameters and two mistakes at once are tried.
 const THOROUGH_BYTES: usize = 16 << 10;
 const THOROUGH_PARAMETERS: usize = 64;
 
-/// Looks for the usual mistake, or the two mistakes at once, that lead to the signature `given`.
+/// Looks for the usual mistake, or the combination of two, that produces the signature `given`.
 ///
-/// It computes a few dozen signatures, and a few hundred for requests of up to 16 KiB and 64 parameters. Use it in
-/// development, not for every request. For requests above 200 KiB it tries only the most likely mistakes, so that it
-/// takes milliseconds for any input.
+/// The search computes a few dozen signatures, and a few hundred for requests of up to 16 KiB and 64 parameters. Use it
+/// in development, not for every request. For requests above 200 KiB the function tries only the most likely mistakes,
+/// so that it takes milliseconds for any input.
 ///
 /// ```
 /// use pg_crypto::{Diagnosis, Mistake, ShaKey, diagnose, sign};
@@ -54,13 +54,13 @@ pub fn diagnose(parameters: &[(&str, &str)], key: &ShaKey, given: &str) -> Diagn
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Diagnosis {
-    /// The signature is right.
+    /// The signature is correct.
     Valid,
-    /// These mistakes, together, lead to the signature.
+    /// These mistakes together produce the signature.
     Mistakes(Vec<Mistake>),
     /// The text is not a signature.
     NotASignature(SignatureFormatError),
-    /// No usual mistake leads to it: another key, another value, or an unknown mistake.
+    /// No usual mistake produces the signature: the key or a value differs, or the mistake is unknown.
     Unexplained,
 }
 

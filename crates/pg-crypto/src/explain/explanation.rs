@@ -61,9 +61,9 @@ pub struct Explanation {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SignedParameter {
-    /// Its name.
+    /// The name of the parameter.
     pub name: String,
-    /// Its value, masked if it is sensitive.
+    /// The value, masked if it is sensitive.
     pub value: String,
 }
 
@@ -71,7 +71,7 @@ pub struct SignedParameter {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DroppedParameter {
-    /// Its name.
+    /// The name of the parameter.
     pub name: String,
     /// Why it was left out.
     pub reason: DropReason,

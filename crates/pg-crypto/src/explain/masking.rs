@@ -71,7 +71,7 @@ fn first_six_last_four(digits: &str) -> String {
     digits.char_indices().map(|(at, digit)| if at < 6 || at + 4 >= digits.len() { digit } else { '*' }).collect()
 }
 
-/// How many digits a card number has (spec 2 §4.2).
+/// The possible numbers of digits of a card number (spec 2 §4.2).
 const CARD_NUMBER_DIGITS: core::ops::RangeInclusive<usize> = 12..=19;
 
 /// Whether all bytes are digits, with the length and the check digit of a card number.
@@ -97,7 +97,7 @@ impl fmt::Display for Printable<'_> {
         if !bytes.iter().any(|byte| byte.is_ascii_control() || *byte == BEYOND_ASCII) {
             return f.write_str(self.0);
         }
-        // Written in one call: a call for each character takes several times as long.
+        // One call writes the whole text: a call for each character takes several times as long.
         let mut spelt = String::with_capacity(2 * self.0.len());
         let mut plain_from = 0;
         for (at, byte) in bytes.iter().enumerate() {

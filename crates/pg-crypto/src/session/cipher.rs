@@ -30,13 +30,12 @@ pub const MAX_PLAINTEXT_BYTES: usize = 256 << 10;
 /// | choice | default | other |
 /// |---|---|---|
 /// | key | the 32 bytes of a 32-character API key | [`with_derivation`](Self::with_derivation), [`from_key`](Self::from_key) |
-/// | `iv` | 16 characters as they are, or 32 hexadecimal digits | [`iv_format`](Self::iv_format) |
+/// | `iv` | 16 characters, or 32 hexadecimal digits | [`iv_format`](Self::iv_format) |
 /// | text form, reading | detected: hexadecimal, else Base64 of either alphabet, padded or not, blanks for `+` | [`decode_only`](Self::decode_only) |
 /// | text form, writing | standard Base64, padded | [`encode_as`](Self::encode_as) |
 /// | padding | PKCS#7 | [`padding`](Self::padding) |
 ///
-/// The API key opens the account. This belongs on a server that the merchant runs, never into a customer's
-/// browser.
+/// The API key opens the account. Decrypt on a server that the merchant runs, never in a customer's browser.
 ///
 /// ```
 /// use pg_crypto::SessionCipher;
@@ -49,7 +48,7 @@ pub const MAX_PLAINTEXT_BYTES: usize = 256 << 10;
 /// ```
 #[derive(Clone)]
 pub struct SessionCipher {
-    /// Boxed, because each move of the value would leave a copy of the round keys behind.
+    /// In a box, because each move of the value would leave a copy of the round keys behind.
     aes: Box<Aes256>,
     iv_format: IvFormat,
     decode_only: Option<TextEncoding>,
@@ -62,7 +61,7 @@ impl SessionCipher {
     ///
     /// # Errors
     ///
-    /// [`KeyError::Length`] if it has another length.
+    /// [`KeyError::Length`] if the API key has another length.
     pub fn new(api_key: impl AsRef<str>) -> Result<Self, KeyError> {
         Self::with_derivation(api_key, KeyDerivation::default())
     }
@@ -173,7 +172,7 @@ impl SessionCipher {
     /// ```
     ///
     /// # Errors
-    /// [`DecryptError`], one for every reason, and also if `read` gives nothing.
+    /// The same [`DecryptError`] for every reason, and also if `read` returns `None`.
     pub fn decrypt_and_read<T>(
         &self,
         data: &str,
@@ -193,7 +192,7 @@ impl SessionCipher {
         read(text).filter(|_| sound).ok_or(DecryptError(()))
     }
 
-    /// Returns what prevents decryption; `None` if nothing does.
+    /// Returns the reason why the data cannot be decrypted; `None` if it can.
     ///
     /// **This is a padding oracle** for use on a developer's own machine. An attacker who learns these answers, or
     /// their timing, can decrypt any data of the account. Never call it for a request from outside, and never log its

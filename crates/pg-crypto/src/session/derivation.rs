@@ -7,12 +7,12 @@ use super::hex;
 
 /// How an API key becomes the 32 bytes of an AES-256 key.
 ///
-/// The documents do not say it (spec 2 §4.2), so you can choose. An API key that does not fit is a [`KeyError`] when
+/// The documents do not say how (spec 2 §4.2), so you can choose. An API key that does not fit is a [`KeyError`] when
 /// the cipher is created, never a wrong plaintext.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeyDerivation {
-    /// The bytes of the API key. It must have exactly 32.
+    /// The bytes of the API key, which must have exactly 32.
     #[default]
     Verbatim,
     /// SHA-256 of the API key, of any length.

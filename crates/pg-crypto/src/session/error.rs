@@ -34,9 +34,9 @@ impl core::error::Error for KeyError {}
 
 /// Session data cannot be read: a wrong key, a wrong initialisation vector, or damaged data.
 ///
-/// The error deliberately does not say which. If it distinguished invalid padding from invalid text, an attacker could
-/// decrypt data by trying variations of it. On a developer's own machine,
-/// [`SessionCipher::explain_locally`](super::SessionCipher::explain_locally) says which.
+/// The error deliberately does not name the reason. If it distinguished invalid padding from invalid text, an attacker
+/// could decrypt data by trying variations of it. On a developer's own machine,
+/// [`SessionCipher::explain_locally`](super::SessionCipher::explain_locally) names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DecryptError(pub(crate) ());
 

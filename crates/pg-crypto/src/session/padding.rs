@@ -14,7 +14,7 @@ pub enum Padding {
     Pkcs7,
     /// Up to 15 zero bytes. Zeros at the end of the text are lost.
     Zero,
-    /// None: the text must fill its blocks.
+    /// No padding: the text must fill its blocks.
     None,
 }
 
@@ -56,9 +56,9 @@ impl Padding {
 /// The result of a padding check. Code must not branch on it before all other checks.
 #[derive(Clone, Copy)]
 pub(crate) struct Verdict {
-    /// Zero if it is valid.
+    /// Zero if the padding is valid.
     pub(crate) wrong: u8,
-    /// Its length, according to its last byte. Meaningless if the padding is invalid.
+    /// The length of the padding, according to its last byte. Meaningless if the padding is invalid.
     pub(crate) count: u8,
 }
 

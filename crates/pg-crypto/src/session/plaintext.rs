@@ -12,7 +12,7 @@ use super::wiped::Wiped;
 /// detection. Show it to the customer who entered it. Never use it as proof of a payment or to decide what to ship: ask
 /// the gateway instead.
 ///
-/// It is wiped from memory on drop. `Debug` shows only the length.
+/// The text is wiped from memory on drop. `Debug` shows only its length.
 pub struct Plaintext(String);
 
 impl Plaintext {
@@ -26,7 +26,7 @@ impl Plaintext {
         &self.0
     }
 
-    /// Returns its length in bytes.
+    /// Returns the length of the text in bytes.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.0.len()

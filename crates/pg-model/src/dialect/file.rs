@@ -24,9 +24,9 @@ pub struct DialectError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DialectMistake {
-    /// Its line, from 1.
+    /// The line of the mistake, counted from 1.
     pub line: usize,
-    /// Its column, from 1.
+    /// The column of the mistake, counted from 1.
     pub column: usize,
     /// The error, and how to correct it.
     pub problem: String,
@@ -325,7 +325,7 @@ impl Checker<'_> {
         found.map(|(_, value)| *value)
     }
 
-    /// Reports duplicate entries: it would be unclear which of them is valid.
+    /// Reports duplicate entries, because it would be unclear which of them is valid.
     fn once<'r>(&mut self, what: &str, rows: impl Iterator<Item = &'r Spanned<String>>) {
         let mut seen: Vec<&Spanned<String>> = Vec::new();
         for row in rows {

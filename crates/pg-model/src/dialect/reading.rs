@@ -12,13 +12,13 @@ pub struct ErrorMeaning {
     pub known: bool,
     /// What to do about it.
     pub remedy: Remedy,
-    /// What it says about other copies of the same request.
+    /// What the refusal says about other copies of the same request.
     pub scope: RefusalScope,
-    /// Whether the outcome of this request is open.
+    /// Whether the outcome of this request is unknown.
     pub leaves_it_open: bool,
     /// Whether an earlier request may have had the requested effect.
     pub says_it_was_done: bool,
-    /// Whether it means that there is no such transaction.
+    /// Whether the code means that there is no such transaction.
     pub unknown_transaction: bool,
     /// Whether a payment refused with this code has used up its `uniqueMerchantReference`.
     pub spends_reference: bool,
@@ -114,7 +114,7 @@ mod tests {
         dialect.errors.push(entry);
         let reading = dialect.error_meaning(&"777".into(), 401);
         assert!(reading.known && reading.says_it_was_done);
-        // Its status alone does not say that the credentials are wrong.
+        // The status alone does not say that the credentials are wrong.
         assert_eq!(Dialect::documented().error_meaning(&"777".into(), 401).remedy, Remedy::AskOperator);
         assert!(!Dialect::documented().error_meaning(&"777".into(), 401).known);
     }

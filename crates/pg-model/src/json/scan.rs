@@ -32,9 +32,9 @@ pub(super) type Truth = [&'static str; 2];
 pub(super) enum Start<'j> {
     /// A complete scalar: text, number or boolean; `null` is an empty text.
     Scalar(Cow<'j, str>),
-    /// Its values come from [`Scanner::element`].
+    /// A list. Its values come from [`Scanner::element`].
     List,
-    /// Its values come from [`Scanner::member`].
+    /// An object. Its values come from [`Scanner::member`].
     Object,
 }
 

@@ -1,5 +1,5 @@
-//! Numbers whose groups are separated by other characters than a blank or a hyphen. Dates, lists and versions have this form too, so
-//! the check digit decides.
+//! Numbers whose groups are separated by characters other than a blank or a hyphen. Dates, lists and versions have this
+//! form too, so the check digit decides.
 
 use core::ops::RangeInclusive;
 

@@ -144,7 +144,7 @@ struct Gap {
 impl Gap {
     const NONE: Self = Self { seen: 0, bytes: 0, single: false, strange: false };
 
-    /// Adds a character that is no digit.
+    /// Adds a character that is not a digit.
     #[inline]
     fn add(&mut self, letter: char) {
         let strange = letter.is_ascii_alphabetic() || letter == '*';

@@ -33,8 +33,9 @@ pub(super) fn cut(rest: &str) -> Result<(usize, Part<'_>), Problem> {
 /// The maximum number of digits parsed here.
 const FEW_DIGITS: usize = 7;
 
-/// A plain decimal character reference, such as `&#9;`, and its length: a text may consist of these only,
-/// and a quick-xml reader for each takes longer than all the rest. Other forms, and invalid characters, are left to quick-xml.
+/// A plain decimal character reference, such as `&#9;`, and its length: a text may consist of these references only,
+/// and a quick-xml reader for each takes longer than all the rest. Other forms, and invalid characters, are left to
+/// quick-xml.
 fn short_number(rest: &str) -> Option<(usize, char)> {
     let behind = rest.strip_prefix("&#")?;
     let digits = behind.bytes().take(FEW_DIGITS + 1).take_while(u8::is_ascii_digit).count();
