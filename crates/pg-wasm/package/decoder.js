@@ -1,9 +1,9 @@
 // Decodes the redirect that brings a customer's browser back from the card form.
 //
-// This file does no input or output: the importing file provides the compiled module. `inline.js` has it inside; `node.js`,
-// `web.js` and `workerd.js` load it in the way of their hosts.
+// This file does no input or output: the importing file provides the compiled module. `inline.js` contains the module;
+// `node.js`, `web.js` and `workerd.js` load it in the way that their hosts require.
 
-/** The names of each choice; their places are the numbers that the compiled module knows. */
+/** The names of each choice; their positions are the numbers that the compiled module knows. */
 const CHOICES = {
   keyDerivation: ["verbatim", "sha256", "hex"],
   ivFormat: ["detect", "text", "hex"],
@@ -11,16 +11,16 @@ const CHOICES = {
   padding: ["pkcs7", "zero", "none"],
 };
 
-/** What a key has to look like. */
+/** The form that each derivation requires of a key. */
 const KEY_FORMS = { verbatim: "32 bytes", sha256: "text", hex: "64 hexadecimal digits" };
 
-/** Longer data is refused by the compiled module too; here it is not even copied. */
+/** The compiled module refuses longer data too; here it is not even copied. */
 const LONGEST_DATA = 1 << 20;
 
-/** Longer addresses hold longer data, or something else. Each character of data may be spelt as `%XX`. */
+/** A longer address contains longer data, or something else. Each character of data may be written as `%XX`. */
 const LONGEST_ADDRESS = 4 * LONGEST_DATA;
 
-/** What the compiled module answers with. */
+/** The answers of the compiled module. */
 const ACCEPTED = 0;
 const INVALID = 1;
 const FAILED = 2;
@@ -69,16 +69,16 @@ function checked(options) {
   return { apiKey, choices };
 }
 
-/** What a text can be, an address can be; what is none of these is the program's mistake. */
+/** Returns the address as text. A value that is not an address is the program's mistake; any text is accepted. */
 function spelt(url) {
   if (typeof url === "string") return url;
-  // By what it calls itself, since a URL of another realm is no instance of this one's class.
+  // Compares the names of the classes, since a URL of another realm is not an instance of this realm's class.
   const kind = Object.prototype.toString.call(url);
   if (kind === "[object URL]" || kind === "[object URLSearchParams]") return String(url);
   throw new TypeError("url: a string, URL or URLSearchParams is needed");
 }
 
-/** Of a name that occurs twice the last one counts, since the service appends to what the merchant's address had. */
+/** If a name occurs twice, the last one counts, since the service appends its parameters to those of the merchant's address. */
 function parameters(address) {
   if (address.length > LONGEST_ADDRESS) return { formId: "", data: "", iv: "" };
   const bare = address.split("#", 1)[0];
@@ -110,7 +110,7 @@ const fault = ({ errorCode = "", traceCode = "", errorMessage = "", extra = {} }
 const mapped = (object, change) =>
   Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value)]));
 
-/** The compiled module at work. Between two calls its memory holds nothing of them. */
+/** An instance of the compiled module. Between two calls its memory contains no data of either. */
 class Machine {
   #module;
   #exports;
@@ -129,22 +129,24 @@ class Machine {
       const lengths = this.#write(key, data, iv);
       const answer = decode_input(...lengths, ...choices);
       const json = new TextDecoder().decode(new Uint8Array(memory.buffer, output(), output_bytes()));
-      // The compiled module overwrites what it frees; its stack, which lies first and is empty now, is ours to wipe.
+      // The compiled module overwrites the memory that it frees. Its stack, which comes first and is empty now, is
+      // wiped here.
       clear();
       new Uint8Array(memory.buffer, 0, stackBytes).fill(0);
       return { answer, json };
     } catch {
-      // It has trapped, for example because memory ran out. Its state is unknown, so it is discarded.
+      // The module has trapped, for example because memory ran out. Its state is unknown, so it is discarded.
       new Uint8Array(memory.buffer).fill(0);
       this.#exports = undefined;
       return nothing;
     }
   }
 
-  /** Writes straight into the compiled module's memory, with no copy in between, and tells the lengths. */
+  /** Writes directly into the compiled module's memory, without a copy, and returns the lengths. */
   #write(key, data, iv) {
     const { memory, input } = this.#exports;
-    // What is not ASCII takes more than a byte a character. In a key that may be; data and iv are not read then.
+    // A character beyond ASCII takes several bytes. A key may contain such characters; data and iv that do are not
+    // read.
     const room = 3 * key.length + data.length + iv.length;
     const start = input(room);
     let free = new Uint8Array(memory.buffer, start, room);

@@ -1,4 +1,4 @@
-// The decoder with its compiled module inside: no file beside it, so that it survives every bundler, and nothing to await.
+// The decoder that contains its compiled module: it needs no other file, so that every bundler keeps it, and no await.
 import { decoder } from "./decoder.js";
 
 // `cargo xtask wasm` puts the bytes of `pg_wasm.wasm` here.

@@ -1,4 +1,4 @@
-// The decoder for Node, and for what understands Node's modules.
+// The decoder for Node, and for hosts that understand Node's modules.
 import { readFileSync } from "node:fs";
 
 import { decoder } from "./decoder.js";

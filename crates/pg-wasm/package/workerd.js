@@ -1,4 +1,4 @@
-// The decoder for workers that take WebAssembly as a module and compile none while they run.
+// The decoder for workers that import WebAssembly as a module and compile none at run time.
 import module from "./pg_wasm.wasm";
 
 import { decoder } from "./decoder.js";

@@ -45,7 +45,7 @@ test("a bit flipped in the iv is flipped in the text: the data proves nothing", 
   assert.deepEqual(paid, ["0", "1"]);
 });
 
-test("of a name that occurs twice the last one counts", () => {
+test("the last of two equal names counts", () => {
   const { redirect, apiKey } = vector("JSON");
   const twice = redirect.replace("?", "?data=AAAA&iv=BBBB&formId=other&");
   assert.deepEqual(decodeRedirect(twice, { apiKey }), decodeRedirect(redirect, { apiKey }));

@@ -7,7 +7,7 @@ export class Gateway {
     this.account = account;
   }
 
-  /** A session for one customer's card, which is valid for 30 minutes. */
+  /** Opens a session for one customer's card. The session is valid for 30 minutes. */
   async initiate(errorPageUrl) {
     const { sessionKey } = await this.#call("session/initiate", { errorPageUrl });
     return sessionKey;
@@ -21,7 +21,7 @@ export class Gateway {
         itemName0: order.item,
         itemPrice0: String(order.pence),
         currency: "GBP",
-        // Taken once by the service, so that an order that is sent twice is paid once.
+        // The service accepts each reference once, so that an order that is sent twice is paid once.
         uniqueMerchantReference: order.reference,
       });
       return outcome(transaction);
@@ -33,7 +33,7 @@ export class Gateway {
     }
   }
 
-  /** What the service knows of the payment with this reference. Nothing found proves nothing: it may still arrive. */
+  /** Looks up the payment with this reference. If none is found, that proves nothing: the request may still arrive. */
   async find(uniqueMerchantReference) {
     const { transactions } = await this.#call("transaction/lookup", { uniqueMerchantReference });
     // Lists are objects with the members "0", "1" and so on.
@@ -56,7 +56,7 @@ export class Gateway {
   }
 }
 
-/** An error that the service has answered. */
+/** An error reply of the service. */
 class ServiceError extends Error {
   constructor({ errorCode, errorMessage, traceCode }) {
     super(`${errorCode} ${errorMessage} (trace ${traceCode})`);
@@ -72,9 +72,9 @@ const NOT_SENT = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"]);
 const EXPIRED = new Set(["129", "136"]);
 
 /**
- * Errors that say that nothing was sent to a bank: credentials, rights, amount, currency, session, and of the sandbox
- * limits (936), parameters (937, 938) and a session without a card (956). After any other one, such as 119 and 125, the
- * customer may have paid. Your operator knows which codes belong here.
+ * Errors that say that nothing was sent to a bank: credentials, rights, amount, currency and session, and the sandbox's
+ * codes for limits (936), parameters (937, 938) and a session without a card (956). After any other error, such as 119
+ * or 125, the customer may have paid. Your operator knows which codes belong here.
  */
 const NOT_PAID = new Set([
   ...["102", "105", "106", "107", "111", "120", "121", "122", "123"],
@@ -85,7 +85,7 @@ const NOT_PAID = new Set([
 /** The documents name no code of a decline. These are the sandbox's; ask your operator. */
 const DECLINED = new Set(["901", "902", "903", "907"]);
 
-/** Paid, certainly not paid, or open: what is not known to be one of the first two is the third. */
+/** Paid, certainly not paid, or open: every outcome that is not known to be one of the first two is open. */
 function outcome({ transactionStatusCode, transactionStatus, transactionKey }) {
   const code = String(transactionStatusCode);
   if (code === "600") return { state: "paid", transactionKey };
@@ -93,8 +93,8 @@ function outcome({ transactionStatusCode, transactionStatus, transactionKey }) {
 }
 
 /**
- * Parameters in the order of their names without regard to case, those without a value left out, each `name=value`
- * followed by the key.
+ * Signs the parameters in the order of their names, without regard to case. Parameters without a value are left out;
+ * each `name=value` is followed by the key.
  */
 export function signature(parameters, shaKey) {
   const lower = (name) => name.toLowerCase();

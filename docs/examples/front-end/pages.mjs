@@ -1,4 +1,5 @@
-// What the customer sees. Everything that comes from outside is escaped, decoded data too, which is not authenticated.
+// The pages that the customer sees. All data from outside is escaped, including decoded data, which is not
+// authenticated.
 
 const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 const escaped = (text) => String(text ?? "").replace(/[&<>"']/g, (character) => ENTITIES[character]);
@@ -31,10 +32,10 @@ const INPUTS = [
   ["cardholderName", "Name on the card", "cc-name"],
 ];
 
-/** What the service masks is not filled in again: the customer types it anew. */
+/** The inputs that are filled in again. The service masks the others, so the customer types them again. */
 const REFILLED = new Set(["cardExpiryMonth", "cardExpiryYear", "cardholderName"]);
 
-/** The form goes to the service, not to the shop: the shop's machines never see a card number. */
+/** The browser posts the form to the service, not to the shop: the shop's machines never see a card number. */
 export function cardPage({ action, hidden, data = {}, errors = {} }) {
   const input = ([name, label, autocomplete]) =>
     html`<p><label>${label} <input name="${name}" autocomplete="${autocomplete}" value="${REFILLED.has(name) ? data[name] : ""}"></label>
@@ -58,7 +59,7 @@ export function reviewPage({ order, data }) {
   );
 }
 
-/** Says no more than is known. While the outcome is open, the page asks again and offers no other payment. */
+/** Says only what is known. While the outcome is open, the page reloads itself and offers no other payment. */
 export function orderPage({ state, why, transactionKey }) {
   if (state === "paid") {
     return page("Thank you", html`<p id="message">Paid, transaction ${transactionKey}.</p><p><a href="/card">Buy more tea</a></p>`);
@@ -67,7 +68,7 @@ export function orderPage({ state, why, transactionKey }) {
   return page(
     "We do not know yet",
     html`<meta http-equiv="refresh" content="2">
-<p id="message">Please do not pay again. We are asking whether it went through.</p>`,
+<p id="message">Please do not pay again. We are checking whether the payment went through.</p>`,
   );
 }
 

@@ -1,8 +1,8 @@
-// A shop's front-end tier: a card page, a review page made from what the redirect says, and the payment.
+// A shop's front-end tier: a card page, a review page with the data of the redirect, and the payment.
 //
 //   customer's browser ── card ──▶ payment service ── redirect with encrypted data ──▶ this server ── review page
 //
-// The API key decrypts that data. It stays here: no page, no script and no cookie ever holds it.
+// The API key decrypts that data. The key stays here: no page, script or cookie ever contains it.
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
@@ -24,10 +24,10 @@ const account = {
   apiPassword: environment("PG_API_PASSWORD"),
   shaKey: environment("PG_SHA_KEY"),
 };
-/** How the service writes the redirect's data; the decoder takes either. */
+/** The encoding in which the service writes the data of the redirect. The decoder reads both encodings. */
 const encoding = process.env.PG_ENCODING ?? "json";
 
-/** What decodes a redirect. It is the account's API key: it stays in this process. */
+/** The key that decodes a redirect. It is the account's API key, so it stays in this process. */
 const key = { apiKey: account.apiKey };
 
 const gateway = new Gateway(account);
@@ -44,7 +44,7 @@ const routes = {
   async "GET /card"(request, url) {
     let [cookie, order] = orderOf(request);
     if (order?.state === "open") return see("/order");
-    // What is bought after a paid order is another order.
+    // A customer who buys again after a paid order gets a new order.
     if (!order || order.state === "paid") order = newOrder();
     cookie ??= randomBytes(16).toString("hex");
     orders.set(cookie, order);
@@ -63,7 +63,7 @@ const routes = {
     return ok && formId === (await order?.session)?.formId ? { body: reviewPage({ order, data: ok }) } : see("/card");
   },
 
-  // What is paid, and with which card, comes from the order that this server keeps. Nothing of it was in the address.
+  // The amount and the card come from the order that this server keeps. Neither was in the address.
   async "POST /pay"(request) {
     const [, order] = orderOf(request);
     if (!order?.session || request.headers.origin !== origin) return see("/card");
@@ -71,7 +71,7 @@ const routes = {
     return see("/order");
   },
 
-  // The end of a payment has an address of its own, so that a reload pays nothing.
+  // The result of a payment has an address of its own, so that a reload pays nothing.
   "GET /order"(request) {
     const [, order] = orderOf(request);
     return order && order.state !== "new" ? { body: orderPage(order) } : see("/card");
@@ -80,16 +80,16 @@ const routes = {
   async "GET /error"(request, url) {
     const [, order] = orderOf(request);
     const { error, formId } = decodeRedirect(url, key);
-    // The next form has a new session. An old address opened again changes nothing.
+    // The next form has a new session. An old address that is opened again changes nothing.
     if (error?.kind === "service" && formId === (await order?.session)?.formId) delete order.session;
     const text = error?.kind === "service" ? error.errorMessage : "Please start again.";
-    return { body: message("Your card could not be taken", text) };
+    return { body: message("Your card could not be accepted", text) };
   },
 };
 
 const newOrder = () => ({ state: "new", item: "Tea", pence: 499 });
 
-/** A session, and the name of its form, which redirects repeat: it tells whose card they show. */
+/** Opens a session and names its form. Redirects repeat the name, which tells whose card they show. */
 async function newSession(order) {
   try {
     return { sessionKey: await gateway.initiate(`${origin}/error`), formId: randomBytes(8).toString("hex") };
@@ -104,9 +104,9 @@ function orderOf(request) {
   return orders.has(cookie) ? [cookie, orders.get(cookie)] : [];
 }
 
-/** Pays, and looks the payment up for as long as its outcome is open. A second click finds it open. */
+/** Pays, and looks the payment up until its outcome is known. A second click finds the order open, and pays nothing. */
 async function pay(order) {
-  // Another attempt has another reference. It is made only when the one before has certainly failed.
+  // Each attempt has a reference of its own, and begins only after the previous attempt has certainly failed.
   order.reference = `order-${randomBytes(12).toString("hex")}`;
   order.state = "open";
   const { sessionKey } = await order.session;
@@ -149,11 +149,11 @@ const server = createServer({ maxHeaderSize: REDIRECT_BYTES }, async (request, r
   response.writeHead(status, {
     "Content-Type": "text/html; charset=utf-8",
     "Content-Security-Policy": `default-src 'none'; form-action 'self' ${new URL(account.baseUrl).origin}; base-uri 'none'; frame-ancestors 'none'`,
-    // The address of the review page holds the encrypted data: it goes to no other site and into no cache.
+    // The address of the review page contains the encrypted data, so it goes to no other site and into no cache.
     "Referrer-Policy": "same-origin",
     "Cache-Control": "no-store",
     ...(location && { Location: location }),
-    // A real shop speaks TLS and adds `Secure`.
+    // A real shop uses TLS and adds `Secure`.
     ...(cookie && { "Set-Cookie": `order=${cookie}; HttpOnly; SameSite=Lax; Path=/` }),
   });
   response.end(body);

@@ -181,7 +181,7 @@ async fn after_a_decline_and_after_an_expired_session_the_customer_can_pay() {
     shop.advance(1_860).await;
     browser.fill_all(&VISA).await;
     browser.click_on("Review").await;
-    browser.see("Your card could not be taken").await;
+    browser.see("Your card could not be accepted").await;
     browser.click_on("Enter a card").await;
     browser.see("Your card").await;
     browser.fill_all(&VISA).await;

@@ -1,11 +1,12 @@
-//! What both programs have in common with their environment: the account, the signal to stop, and the line that says why they end.
+//! The code that both programs share: it reads the account from the environment, waits for the signal to stop, and
+//! prints the error that ends a program.
 
 use std::{env, error::Error, fs, process::ExitCode};
 
 use pg_hyper::proto::{Account, BaseUrl, Credentials, EnterpriseCredentials, model::Dialect};
 use tokio::signal;
 
-/// The account of the variables that `pg sandbox` prints, and the dialect of `SHOP_DIALECT`.
+/// Returns the account from the variables that `pg sandbox` prints, with the dialect of `SHOP_DIALECT`.
 ///
 /// # Errors
 /// If a variable is missing or invalid.
@@ -22,8 +23,9 @@ pub fn account_of_environment() -> Result<Account, Box<dyn Error>> {
         BaseUrl::parse(&variable("PG_ENTERPRISE_BASE_URL")?)?,
         EnterpriseCredentials::new(variable("PG_ENTERPRISE_API_KEY")?, variable("PG_ENTERPRISE_API_PASSWORD")?),
     );
-    // What the documents leave open, such as which status codes are declines: the operator's answers, in a dialect file.
-    // Without one nothing is assumed, and what it would decide ends as unknown: with a sandbox, name the sandbox's.
+    // The dialect file contains the operator's answers to what the documents leave open, such as which status codes are
+    // declines. Without a file nothing is assumed, and payments that depend on such an answer end as unknown. With a
+    // sandbox, name the sandbox's dialect.
     Ok(match env::var("SHOP_DIALECT") {
         Ok(file) => account.with_dialect(Dialect::from_toml(&fs::read_to_string(file)?)?),
         Err(_) => account,
@@ -51,7 +53,7 @@ pub async fn stopped() {
         }
         return;
     }
-    // Without signals it runs until it is killed, which loses nothing.
+    // On a system without signals the program runs until it is killed, which loses nothing.
     if signal::ctrl_c().await.is_err() {
         std::future::pending::<()>().await;
     }

@@ -1,7 +1,8 @@
 //! The same shop on any number of servers with one database: each request may reach any of them.
 //!
-//! The shop stores nothing about a payment. Its rows are in the store of intents, and every server that begins, resumes or is told
-//! of one goes through its [`Fleet`]. A server that is killed loses nothing: another one continues its payments.
+//! The shop itself stores nothing about a payment. The store of intents has the rows, and every server begins, resumes
+//! and settles payments through its [`Fleet`]. A server that is killed loses nothing: another server continues its
+//! payments.
 //!
 //! Customers pay with a stored card and 3-D Secure, or on the hosted page.
 
@@ -31,17 +32,17 @@ use tokio::net::TcpListener;
 
 use crate::{PENCE, pages, private};
 
-/// How long a browser waits for the next step before it is shown a page that asks again.
+/// How long a browser waits for the next step before it gets a page that asks again.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Longer than any callback about a checkout.
+/// The maximum number of bytes of a callback: more than any callback about a checkout has.
 const CALLBACK_BYTES: usize = 64 * 1024;
 
-/// What all servers of the shop have in common.
+/// The settings that all servers of the shop share.
 #[derive(Debug)]
 pub struct FleetConfig {
     /// The shop's account, version 5 included.
     pub account: Account,
-    /// What browsers and the service call the shop by: the address of what distributes requests to its servers.
+    /// The address at which browsers and the service reach the shop: that of the load balancer before its servers.
     pub public_url: BaseUrl,
     /// The name of this server.
     pub name: String,
@@ -82,7 +83,7 @@ pub async fn serve<S: IntentStore>(
         .layer(map_response(private))
         .with_state(shop);
     serve_guarded_until(listener, ConnectionLimits::default(), routes, stop).await;
-    // Hands the payments of this server over to the others.
+    // Hands the payments of this server over to the other servers.
     fleet.shut_down();
     working.await?;
     Ok(())
@@ -93,7 +94,7 @@ struct StoredCard {
     card_key: String,
 }
 
-/// Pays with a stored card. Posted twice, to whichever servers, it is one payment.
+/// Pays with a stored card. A request that is posted twice, to any servers, makes one payment.
 async fn card<S: IntentStore>(
     State(shop): Server<S>,
     Path(id): Path<String>,
@@ -102,12 +103,12 @@ async fn card<S: IntentStore>(
     let basket = Basket::new(Currency::GBP).item(Item::new("Tea", PENCE)).unique_merchant_reference(&*id);
     let back = shop.address(&id, "/back");
     let initiation = InitiateThreeDSecureCardKey::new(&*card.card_key, basket).return_url(back);
-    // Without 3-D Secure a fraud would be the shop's loss. This shop does not take that risk.
+    // Without 3-D Secure the shop would bear the loss of a fraud. This shop does not take that risk.
     let plan = ThreeDSecurePlan::default().without_shift(NoLiabilityShift::End);
     onward(&id, shop.fleet.three_d_secure(initiation, plan).await)
 }
 
-/// The customer is back from their bank, at any server. That is only a reason to ask how it went.
+/// The customer returns from the bank, to any server. The return is only a reason to look the payment up.
 async fn back<S: IntentStore>(State(shop): Server<S>, Path(id): Path<String>) -> Result<Redirect, Failure> {
     shop.tell(&id, FleetEvent::Returned).await?;
     Ok(to_order(&id))
@@ -125,7 +126,7 @@ async fn hosted<S: IntentStore>(State(shop): Server<S>, Path(id): Path<String>) 
     onward(&id, shop.fleet.checkout(&id, request).await)
 }
 
-/// The customer is back from the hosted page, and the address names a transaction, which is looked up.
+/// The customer returns from the hosted page. The address names a transaction, which is looked up.
 async fn paid<S: IntentStore>(
     State(shop): Server<S>,
     Path(id): Path<String>,
@@ -137,7 +138,8 @@ async fn paid<S: IntentStore>(
     Ok(to_order(&id))
 }
 
-/// The service calls. It is answered once the event is stored: then any server can look the transaction up.
+/// The service sends a callback. The shop answers after it has stored the event: then any server can look the
+/// transaction up.
 async fn callback<S: IntentStore>(
     State(shop): Server<S>,
     Path(id): Path<String>,
@@ -150,7 +152,7 @@ async fn callback<S: IntentStore>(
     Ok(StatusCode::OK)
 }
 
-/// How far an order is. The server that is asked continues its payment if no other one does.
+/// Shows the state of an order. The server that gets the request continues the payment if no other server does.
 async fn order<S: IntentStore>(State(shop): Server<S>, Path(id): Path<String>) -> Result<Html<String>, Failure> {
     let body = match shop.fleet.step(&id).await {
         Ok(FleetStep::Done(outcome)) => outcome_of(&outcome),
@@ -165,7 +167,7 @@ async fn order<S: IntentStore>(State(shop): Server<S>, Path(id): Path<String>) -
     Ok(pages::page("Your order", &body))
 }
 
-/// Paid, certainly not paid, or unknown: whatever is not known to be one of the first two is the third.
+/// Paid, certainly not paid, or unknown: every outcome that is not known to be one of the first two is unknown.
 fn outcome_of(outcome: &PaymentOutcome) -> String {
     let paid = |key: &str| format!("<p>Paid. Thank you! Transaction {}.</p>", pages::escaped(key));
     match outcome {
@@ -181,11 +183,11 @@ fn outcome_of(outcome: &PaymentOutcome) -> String {
     }
 }
 
-/// The page that the customer is led to.
+/// Returns the page to which the customer is redirected.
 fn address_of(question: &FleetQuestion) -> Option<&str> {
     match question {
         FleetQuestion::Challenge { url, .. } | FleetQuestion::Redirect { url, .. } => Some(url),
-        // This shop leaves no decision open.
+        // This shop leaves no decision to a person.
         _ => None,
     }
 }
@@ -201,18 +203,18 @@ fn onward(id: &str, step: Result<FleetStep, FleetError>) -> Result<Response, Fai
 }
 
 fn to_order(id: &str) -> Redirect {
-    // The id comes out of a path, and goes back into one only if it is an id.
+    // The id comes from a path, and is written into a path only if it is valid.
     let id: String = id.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
     Redirect::to(&format!("/orders/{id}"))
 }
 
 impl<S: IntentStore> Shop<S> {
-    /// An address of an order, from outside: the same on every server.
+    /// Returns an address of an order as seen from outside, which is the same on every server.
     fn address(&self, id: &str, page: &str) -> String {
         format!("{}/orders/{id}{page}", self.public_url)
     }
 
-    /// Stores what happened. An order that no payment was begun for hears nothing.
+    /// Stores the event, unless the order has no payment.
     async fn tell(&self, id: &str, event: FleetEvent) -> Result<(), Failure> {
         match self.fleet.event(id, &event).await {
             Ok(()) => Ok(()),
@@ -222,12 +224,12 @@ impl<S: IntentStore> Shop<S> {
     }
 }
 
-/// Why there is no page.
+/// The reason why no page is shown.
 enum Failure {
     NotFound,
-    /// Another payment was begun for this order.
+    /// The order has another kind of payment.
     Other,
-    /// Told to the operator; the customer can try again.
+    /// The error is logged for the operator; the customer can try again.
     Failed(FleetError),
 }
 

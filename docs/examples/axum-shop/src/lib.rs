@@ -4,7 +4,8 @@
 //! service's hosted page, which sends a callback. Whatever the network does and whenever the process is killed, an
 //! order is paid at most once, and the shop learns the outcome.
 //!
-//! One process at a time works on a folder of orders. The same shop on several servers with one database is in `fleet.rs`.
+//! Only one process at a time works on a folder of orders. The same shop on several servers with one database is in
+//! `fleet.rs`.
 //!
 //! - `orders.rs`: an order is a file, with the machine of its payment in it;
 //! - `payments.rs`: how machines are begun, driven, told and resumed;
@@ -45,7 +46,7 @@ mod payments;
 pub use environment::{account_of_environment, exit_code, stopped};
 pub use fleet::{FleetConfig, serve as serve_in_fleet};
 
-/// What a pound of tea costs.
+/// The price of a pound of tea.
 const PENCE: u64 = 499;
 
 /// The configuration of the shop.
@@ -53,9 +54,9 @@ const PENCE: u64 = 499;
 pub struct Config {
     /// The shop's account, version 5 included.
     pub account: Account,
-    /// What browsers and the service call the shop by.
+    /// The address at which browsers and the service reach the shop.
     pub public_url: BaseUrl,
-    /// Where the orders are kept.
+    /// The folder of the orders.
     pub folder: PathBuf,
     /// The bounds of card payments.
     pub plan: ThreeDSecurePlan,
@@ -66,25 +67,25 @@ pub struct Config {
 }
 
 impl Config {
-    /// With the usual bounds.
+    /// Creates a configuration with the usual bounds.
     #[must_use]
     pub fn new(account: Account, public_url: BaseUrl, folder: PathBuf) -> Self {
         let plan = ThreeDSecurePlan::default();
-        // A customer who leaves the hosted page waits for two minutes before they can pay in another way: a payment may be
-        // at its bank.
+        // A customer who leaves the hosted page waits for two minutes before another way to pay is offered, because the
+        // bank may still be processing a payment.
         let checkout = CheckoutPlan::default().linger(Duration::from_secs(120));
         let lookups = Backoff::new(Duration::from_secs(60), Duration::from_secs(3_600));
         Self { account, public_url, folder, plan, checkout, lookups }
     }
 
-    /// An address of an order, from outside.
+    /// Returns an address of an order as seen from outside.
     fn address(&self, id: &str, page: &str) -> String {
         format!("{}/orders/{id}{page}", self.public_url.as_str().trim_end_matches('/'))
     }
 }
 
-/// Serves the shop until `stop` ends, and finishes the requests that are under way then. Payments that were under way
-/// when a process ended, however it ended, go on at once.
+/// Serves the shop until `stop` ends, and then finishes the requests in progress. At its start it continues the
+/// payments that were in progress when the last process ended, however it ended.
 ///
 /// # Errors
 /// If the orders cannot be read, or a saved payment belongs to another account.
@@ -110,9 +111,10 @@ pub async fn serve(
         .with_state(Arc::clone(&payments))
         .nest_service("/callbacks", receiver.service());
     let routing = tokio::spawn(Arc::clone(&payments).route(receiver));
-    // Unlike `axum::serve` it bounds connections: strangers on the Internet can neither fill the memory nor keep customers out.
+    // Unlike `axum::serve`, this server limits connections: strangers on the Internet can neither fill the memory nor
+    // keep customers out.
     serve_guarded_until(listener, ConnectionLimits::default(), shop, stop).await;
-    // The machines ran until the last request was answered: browsers wait for them.
+    // The machines run until the last request is answered, because browsers wait for them.
     payments.stop();
     routing.abort();
     Ok(())
@@ -134,14 +136,14 @@ async fn card(State(shop): Shop, Path(id): Path<String>, uri: Uri) -> Result<Res
     if !matches!(order.status, Status::Open { .. }) {
         return Ok(to_order(&id).into_response());
     }
-    // Nothing in the address is proof of anything: the worst that a forged one does is to try to pay.
+    // The address proves nothing. The worst that a forged address can do is to start a payment.
     let returned = uri.query().and_then(|query| CardReturn::parse(query).ok());
     let cipher = shop.client.account().session_cipher()?;
     let posted = returned.as_ref().and_then(|returned| order.session(&returned.form_id));
     let result = returned.as_ref().and_then(|returned| returned.open(&cipher).ok());
     match (posted, result) {
         (Some((session, _)), Some(CardFormResult::Accepted(_))) => {
-            // Paid with the session that has this card, whichever forms other tabs have opened since.
+            // The session that has this card pays, whatever forms other tabs have opened since.
             shop.by_card(&order, session)?;
             Ok(onward(&shop, &id).await.into_response())
         }
@@ -155,7 +157,7 @@ async fn card(State(shop): Shop, Path(id): Path<String>, uri: Uri) -> Result<Res
     }
 }
 
-/// Shows the form of the newest session, or of a new one. The others stay: a card may be in them.
+/// Shows the form of the newest session, or of a new one. The other sessions stay valid: one of them may have a card.
 async fn show(
     shop: &Payments,
     id: &str,
@@ -179,7 +181,7 @@ async fn show(
     Ok(pages::card(&form.form_id(order.form(sessions.len() - 1)), data, problem).into_response())
 }
 
-/// The customer is back from their bank. That is only a reason to ask how it went.
+/// The customer returns from the bank. The return is only a reason to look the payment up.
 async fn back(State(shop): Shop, Path(id): Path<String>) -> Result<Redirect, DriveError> {
     found(&shop, &id)?;
     shop.tell(&id, |status| {
@@ -198,7 +200,7 @@ async fn hosted(State(shop): Shop, Path(id): Path<String>) -> Result<Redirect, D
     Ok(onward(&shop, &id).await)
 }
 
-/// The customer is back from the hosted page, and the address names a transaction, which is looked up.
+/// The customer returns from the hosted page. The address names a transaction, which is looked up.
 async fn paid(State(shop): Shop, Path(id): Path<String>, uri: Uri) -> Result<Redirect, DriveError> {
     found(&shop, &id)?;
     if let Ok(hint) = CheckoutHint::returned(uri.query().unwrap_or_default()) {
@@ -207,7 +209,8 @@ async fn paid(State(shop): Shop, Path(id): Path<String>, uri: Uri) -> Result<Red
     Ok(to_order(&id))
 }
 
-/// The customer wants to pay in another way. Only once the page is closed and nothing was paid on it, there is another attempt.
+/// The customer wants to pay in another way. Another attempt begins only after the page is closed and nothing was paid
+/// on it.
 async fn withdraw(State(shop): Shop, Path(id): Path<String>) -> Result<Redirect, DriveError> {
     found(&shop, &id)?;
     shop.tell(&id, |status| {
@@ -218,7 +221,7 @@ async fn withdraw(State(shop): Shop, Path(id): Path<String>) -> Result<Redirect,
     Ok(to_order(&id))
 }
 
-/// Another attempt, under another reference: only when the one before has certainly failed.
+/// Begins another attempt under another reference, but only if the previous attempt has certainly failed.
 async fn again(State(shop): Shop, Path(id): Path<String>) -> Result<Redirect, DriveError> {
     found(&shop, &id)?;
     shop.orders.change(&id, |order| {
@@ -235,7 +238,7 @@ fn found(shop: &Payments, id: &str) -> Result<Order, DriveError> {
 }
 
 fn to_order(id: &str) -> Redirect {
-    // The id comes out of a path, and goes back into one only if it is an id.
+    // The id comes from a path, and is written into a path only if it is valid.
     let id: String = id.chars().filter(char::is_ascii_hexdigit).collect();
     Redirect::to(&format!("/orders/{id}"))
 }
@@ -258,10 +261,10 @@ async fn private(mut response: Response) -> Response {
     response
 }
 
-/// Why there is no page.
+/// The reason why no page is shown.
 enum DriveError {
     NotFound,
-    /// Told to the operator; the customer can try again.
+    /// The error is logged for the operator; the customer can try again.
     Failed(Box<dyn Error>),
 }
 

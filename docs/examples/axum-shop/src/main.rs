@@ -2,7 +2,7 @@
 //!
 //! ```sh
 //! cargo run --bin pg -- sandbox     # in one shell; it prints the variables to export in the other
-//! export SHOP_DIALECT=crates/pg-sandbox/dialects/sandbox.toml   # what the sandbox decides, such as which codes are declines
+//! export SHOP_DIALECT=crates/pg-sandbox/dialects/sandbox.toml   # the decisions of the sandbox, such as which codes are declines
 //! cargo run -p axum-shop            # http://127.0.0.1:8500
 //! ```
 
@@ -19,7 +19,8 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind(env::var("SHOP_LISTEN").unwrap_or("127.0.0.1:8500".to_owned())).await?;
-    // What browsers and the service call it: https and a name, once a proxy with a certificate stands before it.
+    // The address at which browsers and the service reach the shop: https and a name, once a proxy with a certificate
+    // is in front.
     let public_url = env::var("SHOP_URL").unwrap_or(format!("http://{}", listener.local_addr()?));
     let folder = PathBuf::from(env::var("SHOP_ORDERS").unwrap_or("orders".to_owned()));
     let account = account_of_environment()?;

@@ -1,4 +1,4 @@
-//! Orders: one file each, replaced as a whole, so that an order and the payment under way are never out of step.
+//! Orders: one file each, replaced as a whole, so that an order always agrees with its payment in progress.
 
 use std::{
     collections::HashMap,
@@ -10,43 +10,44 @@ use std::{
 use pg_hyper::DurableFile;
 use serde::{Deserialize, Serialize};
 
-/// An order. Its id is in its address, and everyone who knows the URL may pay.
+/// An order. Its id is part of its address, and everyone who knows the address may pay.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Order {
     pub(crate) id: String,
     pub(crate) pence: u64,
-    /// Each attempt to pay has its own reference, and begins only when the one before has certainly failed.
+    /// The number of the attempt. Each attempt has its own reference, and begins only after the previous attempt has
+    /// certainly failed.
     pub(crate) attempt: u32,
     pub(crate) status: Status,
 }
 
-/// How far the payment is.
+/// The state of the payment.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Status {
-    /// Nothing is under way. The card form was shown with these sessions, one after the other.
+    /// No payment is in progress. The card form was shown with these sessions, one after the other.
     Open { sessions: Vec<String> },
-    /// A card payment is under way: the machine, as it was saved last, and whether the customer came back since then.
+    /// A card payment is in progress: the machine as last saved, and whether the customer has returned since then.
     Card { saved: String, returned: bool },
-    /// A payment on the hosted page is under way.
+    /// A payment on the hosted page is in progress.
     Hosted(Hosted),
-    /// Paid. The key is for refunds.
+    /// The order is paid. Refunds need the key.
     Paid { transaction: String },
-    /// Certainly not paid by this attempt.
+    /// This attempt has certainly not paid.
     NotPaid { why: String },
-    /// It may have been paid. No new attempt, until a lookup or the operator has told.
+    /// The order may have been paid. No new attempt begins until a lookup or the operator has settled this.
     Unknown { why: String },
 }
 
-/// A payment on the hosted page, and what happened to it. The machine has not looked up the reports yet.
+/// A payment on the hosted page, and the reports about it that the machine has not looked up yet.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Hosted {
-    /// The machine, as it was saved last.
+    /// The machine as last saved.
     pub(crate) saved: String,
-    /// The token of the address for the callback.
+    /// The token in the address for the callback.
     pub(crate) callback: String,
-    /// Transactions that callbacks named. Only the service knows their address.
+    /// Transactions that callbacks named. Only the service knows the address for callbacks.
     pub(crate) called: Vec<String>,
-    /// Transactions that returning browsers named. Anyone with the address of the order can make them up.
+    /// Transactions that returning browsers named. Anyone who knows the address of the order can invent them.
     pub(crate) returned: Vec<String>,
     /// The customer wants to pay in another way.
     pub(crate) withdrawn: bool,
@@ -57,14 +58,15 @@ impl Hosted {
         Self { saved, callback, called: Vec::new(), returned: Vec::new(), withdrawn: false }
     }
 
-    /// Returns the next report for a machine that was `given` these. It gets returns one at a time, so that a callback never
-    /// waits behind many that were made up.
+    /// Returns the next report for a machine that was `given` these. The machine gets returns one at a time, so that a
+    /// callback never waits behind many invented returns.
     pub(crate) fn report(&self, given: &[String]) -> Option<String> {
         let returned = self.returned.first().filter(|_| given.is_empty());
         self.called.iter().find(|called| !given.contains(called)).or(returned).cloned()
     }
 
-    /// Returns whether a machine that waits for its customer has something to do, and if so, whether that is to withdraw.
+    /// Returns whether a machine that waits for its customer has something to do, and if so, whether it withdraws the
+    /// payment.
     pub(crate) fn news(&self) -> Option<bool> {
         let reported = !self.called.is_empty() || !self.returned.is_empty();
         (reported || self.withdrawn).then_some(!reported)
@@ -86,12 +88,12 @@ impl Order {
         format!("{}-{}", self.id, self.attempt)
     }
 
-    /// The name of a card form. It comes back with the customer, and tells which session has the card.
+    /// Returns the name of a card form. The customer's redirect repeats it, and it tells which session has the card.
     pub(crate) fn form(&self, session: usize) -> String {
         format!("{}-{session}", self.attempt)
     }
 
-    /// The session of the form with this name, and whether it is the newest.
+    /// Returns the session of the form with this name, and whether the session is the newest.
     pub(crate) fn session(&self, form: &str) -> Option<(&str, bool)> {
         let Status::Open { sessions } = &self.status else { return None };
         let at = (0..sessions.len()).find(|at| self.form(*at) == form)?;
@@ -99,20 +101,20 @@ impl Order {
     }
 }
 
-/// All orders: in memory to read, and on the disk before a change counts.
+/// All orders: reads use the copy in memory; a change counts once it is on the disk.
 pub(crate) struct Orders {
     folder: PathBuf,
     held: Mutex<HashMap<String, Order>>,
 }
 
 impl Orders {
-    /// Reads the orders of a folder, which is made if need be.
+    /// Reads the orders of a folder, and creates the folder if it is missing.
     pub(crate) fn open(folder: PathBuf) -> io::Result<Self> {
         fs::create_dir_all(&folder)?;
         let mut held = HashMap::new();
         for entry in fs::read_dir(&folder)? {
             let path = entry?.path();
-            // A half-written file beside has another ending.
+            // A half-written file has another extension.
             if path.extension().is_some_and(|extension| extension == "json") {
                 let order: Order = serde_json::from_str(&fs::read_to_string(path)?)?;
                 held.insert(order.id.clone(), order);
@@ -122,7 +124,7 @@ impl Orders {
     }
 
     pub(crate) fn add(&self, pence: u64) -> io::Result<Order> {
-        // 96 bits, and with the attempt no more than the 32 characters that references of the hosted page have.
+        // 96 bits. Together with the attempt they fit into the 32 characters of a reference of the hosted page.
         let id = format!("{:016x}{:08x}", random()?, random()? >> 32);
         let order = Order { id, pence, attempt: 1, status: Status::Open { sessions: Vec::new() } };
         self.put(&mut self.lock(), order)
@@ -136,7 +138,7 @@ impl Orders {
         self.lock().values().cloned().collect()
     }
 
-    /// Changes an order. When this returns, the change is on the disk.
+    /// Changes an order. When the function returns, the change is on the disk.
     pub(crate) fn change(&self, id: &str, change: impl FnOnce(&mut Order)) -> io::Result<Order> {
         let mut held = self.lock();
         let mut order = held.get(id).cloned().ok_or(io::ErrorKind::NotFound)?;

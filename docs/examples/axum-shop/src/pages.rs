@@ -1,4 +1,4 @@
-//! The pages, as plain as they can be.
+//! The pages, without any styling.
 
 use axum::response::Html;
 use pg_hyper::proto::{CardForm, model::RedirectData};
@@ -48,7 +48,8 @@ page, you can pay in another way.</p>"#.to_owned()
     page("Your order", &body)
 }
 
-/// The card form, with the `problem` of the last one. It is posted to the service, and the redirect returns its errors.
+/// The card form, with the `problem` of the last one. The browser posts the form to the service, and the redirect
+/// returns its errors.
 pub(crate) fn card(form: &CardForm, back: Option<&RedirectData>, problem: &str) -> Html<String> {
     let problem = match problem {
         "" => String::new(),

@@ -1,4 +1,5 @@
-//! Payments under way: one task an order drives its machine, which is saved in the order before each request is sent.
+//! Payments in progress: one task for each order drives the machine, which is saved in the order before each request is
+//! sent.
 
 use std::{
     collections::HashMap,
@@ -36,9 +37,9 @@ use crate::{
     orders::{Hosted, Order, Orders, Status},
 };
 
-/// How long a browser waits for the next step before it is shown a page that asks again.
+/// How long a browser waits for the next step before it gets a page that asks again.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Returns that wait for one machine.
+/// Maximum number of returns that wait for one machine.
 const RETURNS: usize = 16;
 
 /// The payments of the shop.
@@ -47,12 +48,12 @@ pub(crate) struct Payments {
     pub(crate) orders: Orders,
     pub(crate) config: Config,
     callbacks: ReceiverService,
-    /// The orders that have a machine at work.
+    /// The orders whose machine is running.
     desks: Mutex<HashMap<String, Desk>>,
     tasks: Mutex<JoinSet<()>>,
 }
 
-/// The outside of a machine at work.
+/// A running machine, as the routes see it.
 struct Desk {
     /// The order has changed.
     news: Arc<Notify>,
@@ -60,7 +61,7 @@ struct Desk {
     lead: watch::Receiver<Option<String>>,
 }
 
-/// Its inside.
+/// A running machine, as its task sees it.
 struct Seat {
     id: String,
     news: Arc<Notify>,
@@ -111,7 +112,7 @@ impl Payments {
         Ok(())
     }
 
-    /// Pays on the service's own page.
+    /// Pays on the service's hosted page.
     pub(crate) fn hosted(self: &Arc<Self>, order: &Order) -> Result<(), Box<dyn Error>> {
         let endpoint = self.callbacks.open(EndpointPurpose::CheckoutCallback)?;
         let price = format!("{}.{:02}", order.pence / 100, order.pence % 100);
@@ -129,7 +130,7 @@ impl Payments {
         Ok(())
     }
 
-    /// Sets a machine to work, unless the order has one or has gone on since it was read.
+    /// Starts a machine, unless the order has one or has changed since it was read.
     fn begin<F>(self: &Arc<Self>, order: &Order, work: impl FnOnce(Arc<Self>, Seat) -> F)
     where
         F: Future<Output = Status> + Send + 'static,
@@ -153,7 +154,7 @@ impl Payments {
         tasks.spawn(async move {
             let status = work.await;
             let unknown = matches!(status, Status::Unknown { .. });
-            // One write notes the outcome and drops the machine, so a machine that has ended is never resumed.
+            // One write stores the outcome and removes the machine, so a machine that has ended is never resumed.
             if let Err(error) = payments.orders.change(&id, |order| order.status = status) {
                 eprintln!("order {id}: the outcome is not on the disk, the next start asks for it again: {error}");
             }
@@ -168,7 +169,7 @@ impl Payments {
     async fn secure(self: Arc<Self>, payment: ThreeDSecureDrive, seat: Seat) -> Status {
         let (payments, id) = (Arc::clone(&self), seat.id.clone());
         let mut payment = payment.store(move |saved| {
-            // What is asked after this is asked after the customer came back.
+            // Every query from here on is made after the customer returned.
             let status = Status::Card { saved: saved.text().to_owned(), returned: false };
             ready(payments.orders.change(&id, |order| order.status = status).map(drop))
         });
@@ -183,7 +184,8 @@ impl Payments {
                     }
                     seat.lead.send_replace(None);
                 }
-                // The bank does not vouch for the customer: a fraud would be the shop's loss. This shop does not take that risk.
+                // The bank does not vouch for the customer, so the shop would bear the loss of a fraud. This shop does
+                // not take that risk.
                 DriveStep::Ask(ThreeDSecureDemand::Decide { .. }) => payment.handle_input(ThreeDSecureInput::Stop),
                 DriveStep::Done(outcome) => return secured(outcome),
             }
@@ -215,7 +217,7 @@ impl Payments {
             match step {
                 None => {}
                 Some(DriveStep::Ask(CheckoutDemand::Redirect { url, until })) => {
-                    // It asks once it has looked up all of them.
+                    // The machine asks again after it has looked up all of them.
                     self.looked_up(&seat.id, &std::mem::take(&mut given));
                     seat.lead.send_replace(Some(url.as_str().to_owned()));
                     tokio::select! {
@@ -233,7 +235,7 @@ impl Payments {
         }
     }
 
-    /// Returns what is new about an order, once there is something.
+    /// Returns the news about an order, once there is some.
     async fn news<T>(&self, seat: &Seat, news: impl Fn(&Status) -> Option<T>) -> T {
         loop {
             if let Some(news) = self.orders.get(&seat.id).and_then(|order| news(&order.status)) {
@@ -258,7 +260,7 @@ impl Payments {
         }
     }
 
-    /// Looks up a payment whose outcome is unknown, until there is one. Nothing found is no answer.
+    /// Looks up a payment whose outcome is unknown, until the outcome is known. An empty result does not settle it.
     #[expect(clippy::disallowed_methods, reason = "it waits between lookups")]
     async fn look_up(self: Arc<Self>, id: String) {
         for earlier in 0.. {
@@ -276,7 +278,8 @@ impl Payments {
 
     /// Returns the payment with this reference, if the service knows one.
     async fn paid(&self, reference: &str) -> Option<String> {
-        // A card payment has it as the one, a payment on the hosted page as the other (assumption A100).
+        // A card payment has the reference in the former field, a payment on the hosted page in the latter (assumption
+        // A100).
         let lookups = [
             TransactionLookup::new().unique_merchant_reference(reference),
             TransactionLookup::new().merchant_reference(reference),
@@ -293,7 +296,7 @@ impl Payments {
         None
     }
 
-    /// Takes callbacks. Each is answered once it is stored.
+    /// Receives callbacks. Each is answered once it is stored.
     pub(crate) async fn route(self: Arc<Self>, mut receiver: Receiver) {
         while let Some(Received { token, notification, receipt, .. }) = receiver.next().await {
             let Notification::Paid(hint) = notification else { continue };
@@ -315,7 +318,7 @@ impl Payments {
         }
     }
 
-    /// Takes a return from the hosted page.
+    /// Stores a return from the hosted page.
     ///
     /// # Errors
     /// If it cannot be stored, or too many wait.
@@ -346,24 +349,25 @@ impl Payments {
         Ok(())
     }
 
-    /// The next page for the customer now, if any.
+    /// Returns the next page for the customer, if there is one now.
     pub(crate) fn lead(&self, id: &str) -> Option<String> {
         lock(&self.desks).get(id)?.lead.borrow().clone()
     }
 
-    /// The same, once the machine knows or has ended, or the customer's patience has.
+    /// Waits for the next page, until the machine knows it or has ended, or the browser has waited long enough.
     pub(crate) async fn next_lead(&self, id: &str) -> Option<String> {
         let mut lead = lock(&self.desks).get(id)?.lead.clone();
         timeout(PATIENCE, lead.wait_for(Option::is_some)).await.ok()?.ok()?.clone()
     }
 
-    /// Stops every machine where it is. Each was saved before its request was sent, and continues at the next start.
+    /// Stops every machine at its current step. Each was saved before its request was sent, and continues at the next
+    /// start.
     pub(crate) fn stop(&self) {
         lock(&self.tasks).abort_all();
     }
 }
 
-/// Paid, certainly not paid, or unknown: whatever is not known to be one of the first two is the third.
+/// Paid, certainly not paid, or unknown: every outcome that is not known to be one of the first two is unknown.
 fn secured(outcome: ThreeDSecureOutcome) -> Status {
     let not_paid = |why: &str| Status::NotPaid { why: why.to_owned() };
     match outcome {
@@ -374,7 +378,8 @@ fn secured(outcome: ThreeDSecureOutcome) -> Status {
             not_paid("you have not confirmed it at your bank")
         }
         ThreeDSecureOutcome::NotInitiated(_) => not_paid("your bank could not be asked to confirm it"),
-        // Only the service's words say why: the card has no 3-D Secure, or the customer was at the bank for too short a time.
+        // Only the text of the service gives the reason: the card has no 3-D Secure, or the customer left the bank too
+        // soon.
         ThreeDSecureOutcome::NotShifted(status) => {
             not_paid(&format!("your bank has not confirmed it ({})", status.transaction_status))
         }
@@ -396,7 +401,7 @@ fn checked_out(outcome: CheckoutOutcome) -> Status {
     }
 }
 
-/// Nothing that holds one of these locks can leave it in disorder.
+/// No holder of one of these locks can leave the data inconsistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

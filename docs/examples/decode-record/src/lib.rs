@@ -1,7 +1,8 @@
-//! The redirect of a card form to a typed record: `pg-crypto` decrypts it, `pg-model` reads it, whether it is XML or JSON.
+//! Turns the redirect of a card form into a typed record: `pg-crypto` decrypts it, `pg-model` reads it, whether it is
+//! XML or JSON.
 //!
-//! Builds wherever there is an allocator. Those who have the standard library and use `pg-proto` anyway find the same in
-//! `Account::redirect`.
+//! The crate needs an allocator but not the standard library. With the standard library and `pg-proto`, use
+//! `Account::redirect` instead.
 //!
 //! ```
 //! use decode_record::{Returned, decode};
@@ -20,28 +21,30 @@
 use pg_crypto::{KeyError, SessionCipher};
 use pg_model::{RedirectData, decode_into};
 
-/// The data of the redirect. It is not authenticated: everyone who has seen the URL may have altered it. Good for a review
-/// page, never proof of a card or of a payment.
+/// The data of the redirect. It is not authenticated: anyone who has seen the URL may have altered it. Show it on a
+/// review page, but never take it as proof of a card or of a payment.
 #[derive(Debug)]
 pub enum Returned {
-    /// Everything was valid.
+    /// All fields were valid.
     Accepted(RedirectData),
-    /// Fields are invalid: `errors` names them.
+    /// Some fields are invalid: `errors` names them.
     Invalid(RedirectData),
     /// The form could not be processed: `error_code`, `trace_code`, `error_message`.
     Failed(RedirectData),
 }
 
-/// Why nothing was read.
+/// The reason why nothing was read.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Problem {
-    /// The API key makes no key: a mistake of this program's configuration, whatever the address is.
+    /// The API key does not fit its derivation: a mistake in the configuration of this program, whatever the address
+    /// is.
     Key(KeyError),
-    /// Everything else, and on purpose nothing more: who could tell bad padding from bad text could read the data.
+    /// Every other failure. The error deliberately says no more: an attacker who could tell invalid padding from
+    /// invalid text could read the data.
     Unreadable,
 }
 
-/// Decrypts and reads what the address says.
+/// Decrypts and reads the data in the address.
 ///
 /// # Errors
 /// [`Problem`].
@@ -60,10 +63,10 @@ pub fn decode(address: &str, api_key: &str) -> Result<Returned, Problem> {
 fn record(cipher: &SessionCipher, address: &str) -> Option<RedirectData> {
     let bare = address.split('#').next()?;
     let query = bare.split_once('?').map_or(bare, |(_, query)| query);
-    // The service appends its parameters to what the address had, so the last one of a name counts.
+    // The service appends its parameters to those of the address, so the last parameter of a name counts.
     let last = |name| form_urlencoded::parse(query.as_bytes()).filter(|pair| pair.0 == name).last();
     let ((_, data), (_, iv)) = (last("data")?, last("iv")?);
-    // Refuses wrong padding and wrong text with the same work, so that time tells as little as the answer.
+    // Refuses invalid padding and invalid text with the same work, so that the time reveals as little as the answer.
     let record = cipher.decrypt_and_read(&data, &iv, |text| {
         let mut record = RedirectData::default();
         decode_into(text, &mut record).is_ok().then_some(record)

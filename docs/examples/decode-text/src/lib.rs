@@ -1,7 +1,7 @@
-//! The redirect of a card form to its text, with `pg-crypto` and nothing else of this project.
+//! Turns the redirect of a card form into its text, with `pg-crypto` and no other crate of this project.
 //!
-//! For tiers that know what to do with XML or JSON themselves. Builds wherever there is an allocator: an edge worker,
-//! a server, a microcontroller. Never put it, with a key, where a customer can reach it.
+//! For tiers that read XML or JSON themselves. The crate needs only an allocator: it runs on an edge worker, a server
+//! or a microcontroller. Never put it, with a key, where a customer can reach it.
 //!
 //! ```
 //! let address = "https://shop.example/review?order=7&formId=card\
@@ -14,16 +14,18 @@
 
 use pg_crypto::{KeyError, Plaintext, SessionCipher};
 
-/// Why there is no text.
+/// The reason why there is no text.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Problem {
-    /// The API key makes no key: a mistake of this program's configuration, whatever the address is.
+    /// The API key does not fit its derivation: a mistake in the configuration of this program, whatever the address
+    /// is.
     Key(KeyError),
-    /// Everything else, and on purpose nothing more: who could tell bad padding from bad text could read the data.
+    /// Every other failure. The error deliberately says no more: an attacker who could tell invalid padding from
+    /// invalid text could read the data.
     Unreadable,
 }
 
-/// Decrypts what the address says. The text is wiped on drop. It is not authenticated: everyone who has seen the
+/// Decrypts the data in the address. The text is wiped on drop. It is not authenticated: anyone who has seen the
 /// address may have altered it.
 ///
 /// # Errors
@@ -32,7 +34,7 @@ pub fn decode(address: &str, api_key: &str) -> Result<Plaintext, Problem> {
     let cipher = SessionCipher::new(api_key).map_err(Problem::Key)?;
     let bare = address.split('#').next().unwrap_or_default();
     let query = bare.split_once('?').map_or(bare, |(_, query)| query);
-    // The service appends its parameters to what the address had, so the last one of a name counts.
+    // The service appends its parameters to those of the address, so the last parameter of a name counts.
     let last = |name| form_urlencoded::parse(query.as_bytes()).filter(|pair| pair.0 == name).last();
     let (Some((_, data)), Some((_, iv))) = (last("data"), last("iv")) else { return Err(Problem::Unreadable) };
     cipher.decrypt(&data, &iv).map_err(|_| Problem::Unreadable)

@@ -1,13 +1,13 @@
-//! One server of a shop that runs on several, with one database.
+//! One server of a shop that runs on several servers with one database.
 //!
 //! ```sh
 //! cargo run --bin pg -- sandbox                           # in one shell; it prints the variables to export in the others
-//! export SHOP_DIALECT=crates/pg-sandbox/dialects/sandbox.toml   # what the sandbox decides, such as which codes are declines
+//! export SHOP_DIALECT=crates/pg-sandbox/dialects/sandbox.toml   # the decisions of the sandbox, such as which codes are declines
 //! SHOP_LISTEN=127.0.0.1:8501 cargo run -p axum-shop --bin fleet-shop
 //! SHOP_LISTEN=127.0.0.1:8502 cargo run -p axum-shop --bin fleet-shop
 //! ```
 //!
-//! `SHOP_STORE` is a SQLite file, or `postgres://…`; `SHOP_URL` is the address of what distributes requests to the servers.
+//! `SHOP_STORE` is a SQLite file, or `postgres://…`; `SHOP_URL` is the address of the load balancer before the servers.
 
 use std::{env, error::Error, process::ExitCode, time::Duration};
 
