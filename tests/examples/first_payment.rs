@@ -43,7 +43,7 @@ pub async fn pay(service: &str, file: DurableFile) -> Result<(), Box<dyn Error>>
         ChargeOutcome::Refused(refused) => println!("refused: {refused}"),
         ChargeOutcome::NotSent => println!("not sent, nothing was charged"),
         ChargeOutcome::Unknown { reconcile, .. } => {
-            // The file remains: the next run looks the payment up, and does not begin another one.
+            // The file remains, so the next run looks the payment up and does not begin another one.
             println!("outcome unknown, run this again later, or ask the operator: {reconcile}");
             return Ok(());
         }

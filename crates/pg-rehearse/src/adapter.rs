@@ -95,7 +95,7 @@ impl Ran {
             End::Done(_) if self.answer.get("claim").is_some() => {
                 let claim = self.text("claim").unwrap_or("no text").chars().take(40).collect::<String>();
                 let meant = did_you_mean(&claim, ["paid", "declined", "not-charged", "unknown"]);
-                format!("the claim {claim} is none of paid, declined, not-charged and unknown{meant}")
+                format!("the claim {claim} is not one of paid, declined, not-charged and unknown{meant}")
             }
             End::Done(code) => {
                 let code = code.map_or_else(|| "a signal".to_owned(), |code| format!("code {code}"));

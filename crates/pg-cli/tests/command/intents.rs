@@ -196,13 +196,13 @@ async fn sealed_payments<S: RewritableStore>(file: &str, mut open: impl FnMut() 
     pg(one).arg("--store-key-older").arg(&old).run().ends(2).says("needs --store-key");
 
     let reseal = ["intents", "--store", file, "reseal"];
-    pg(reseal).run().ends(2).says("give their key");
+    pg(reseal).run().ends(2).says("to seal payments, give the key");
     let both = || pg(reseal).arg("--store-key").arg(&new);
     both().arg("--store-key-older").arg(&old).run().ends(0).prints("2 payments sealed with the newest key, 0 were");
     both().arg("--json").run().ends(0).prints(r#""current":2"#);
     pg(one).arg("--store-key").arg(&new).run().ends(0).prints("0123456789");
 
-    // Older rows in clear are sealed only when told.
+    // Older unsealed rows are sealed only on demand.
     let clear = open();
     begun(&clear, "shop", "order-clear").await;
     both().run().ends(1).says("order-clear cannot be opened: it is not sealed");

@@ -108,7 +108,7 @@ fn a_program_that_cannot_run_is_reported_with_its_reason() {
     let typed = rehearse(&plan(folder.path(), charge), &["--only", "M01"]).run();
     assert_eq!(typed.code, 3);
     assert!(
-        typed.out.contains("the claim payed is not paid") && typed.out.contains("did you mean paid?"),
+        typed.out.contains("the claim payed is not one of paid") && typed.out.contains("did you mean paid?"),
         "{}",
         typed.out
     );
