@@ -8,11 +8,14 @@ use pg_support::installed;
 use crate::samples::{crate_folder, only, rehearse, with};
 
 /// One drill of each kind: all of them are run by hand and in the proof.
-const SAMPLE: [&str; 16] =
-    ["M01", "M02", "M04", "M07", "M08", "M14", "M20", "M23", "M36", "M39", "M58", "M59", "C01", "T01", "T06", "H02"];
+const SAMPLE: [&str; 21] = [
+    "M01", "M02", "M04", "M07", "M08", "M14", "M20", "M23", "M36", "M39", "M58", "M59", "C01", "C04", "C08", "C10", "C11",
+    "C12", "T01", "T06", "H02",
+];
 
 /// The drills of the guides. A Java program takes a second of processor time for each of its many starts.
-const FEWER: [&str; 11] = ["M01", "M04", "M08", "M36", "M39", "M58", "M59", "C01", "T01", "T06", "H02"];
+const FEWER: [&str; 14] =
+    ["M01", "M04", "M08", "M36", "M39", "M58", "M59", "C01", "C10", "C11", "C12", "T01", "T06", "H02"];
 
 fn passes(language: Language, program: &str, drills: &[&str]) {
     if !installed(&[program], &format!("the adapter in {}", language.name())) {
@@ -115,6 +118,31 @@ fn adapters_that_crash_hang_or_babble_are_broken_and_no_payment_failure() {
     }
     let missing = rehearse("[jobs.charge]\ncommand = [\"no-such-program\"]\n", &std::env::temp_dir(), &only(&["M01"]));
     assert!(missing.unwrap_err().to_string().contains("no-such-program"));
+}
+
+/// A search that found no file to read says nothing about secrets.
+#[test]
+fn logs_that_match_no_file_and_a_dump_that_fails_are_reported_as_not_searched() {
+    if !installed(&["python3"], "logs and dumps") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("it works");
+    pg_rehearse::init(folder.path(), Language::Python).expect("it works");
+    fs::write(folder.path().join("shop.log"), "started\n").expect("it works");
+    for (hygiene, expected) in [
+        (r#"logs = ["missing/*.log"]"#, Some("not searched: no file matches missing/*.log")),
+        (r#"command = ["no-such-dump"]"#, Some("not searched: the dump: it could not be started: no-such-dump")),
+        (r#"command = ["sh", "-c", "exit 3"]"#, Some("not searched: the dump: ended with code 3")),
+        (r#"logs = ["*.log"]"#, None),
+        (r#"command = ["echo", "empty"]"#, None),
+    ] {
+        let plan = format!("[jobs.charge]\ncommand = [\"python3\", \"pay.py\"]\nwith = [\"card\"]\n[hygiene]\n{hygiene}\n");
+        let report = rehearse(&plan, folder.path(), &only(&["H03", "H04"])).expect("it works");
+        let verdict = if expected.is_some() { Verdict::Warning } else { Verdict::Passed };
+        assert_eq!(with(&report, verdict), ["H03", "H04"], "{hygiene}: {}", report.scorecard(false));
+        let told = report.outcomes[0].findings.first().map(|finding| finding.text.as_str());
+        assert!(told.unwrap_or_default().starts_with(expected.unwrap_or_default()), "{told:?}");
+    }
 }
 
 /// A merchant's program writes what it likes: no report of it is markup, steers a terminal or grows without bound.

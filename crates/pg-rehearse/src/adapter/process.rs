@@ -150,18 +150,22 @@ pub(crate) fn start(words: &[String], environment: &Environment) -> Result<Group
 
 /// Runs a command to its end, for example a compiler.
 pub(crate) async fn prepare(words: &[String], environment: &Environment) -> Result<(), String> {
-    let ran = run(words, environment, "", std::future::pending()).await;
-    let ended = match ran.end {
-        End::Done(Some(0)) => return Ok(()),
+    failure(&run(words, environment, "", std::future::pending()).await, environment).map_or(Ok(()), Err)
+}
+
+/// Returns why a command failed, with the first line of its output.
+fn failure(ran: &Ran, environment: &Environment) -> Option<String> {
+    let ended = match &ran.end {
+        End::Done(Some(0)) => return None,
         End::Done(Some(code)) => format!("ended with code {code}"),
         End::Done(None) | End::Killed => "was killed by a signal".to_owned(),
         End::TimedOut => format!("took more than {} seconds and was killed", environment.timeout.as_secs()),
         End::TooMuch => "printed more than 1 MiB and was killed".to_owned(),
-        End::NotStarted(why) => return Err(format!("it could not be started: {why}")),
+        End::NotStarted(why) => return Some(format!("it could not be started: {why}")),
     };
-    let said = if ran.stderr.trim().is_empty() { ran.stdout } else { ran.stderr };
+    let said = if ran.stderr.trim().is_empty() { &ran.stdout } else { &ran.stderr };
     let first: String = said.trim().lines().next().unwrap_or_default().chars().take(200).collect();
-    Err(if first.is_empty() { ended } else { format!("{ended}; its output begins: {first}") })
+    Some(if first.is_empty() { ended } else { format!("{ended}; its output begins: {first}") })
 }
 
 pub(super) async fn run(
@@ -200,10 +204,11 @@ pub(super) async fn run(
     Ran::new(end, out, err)
 }
 
-/// Returns the output of a command, for example a database dump.
-pub(crate) async fn output_of(words: &[String], environment: &Environment) -> String {
+/// Returns the output of a command, for example a database dump, and why it failed.
+pub(crate) async fn output_of(words: &[String], environment: &Environment) -> (String, Option<String>) {
     let ran = run(words, environment, "", std::future::pending()).await;
-    ran.stdout + &ran.stderr
+    let failure = failure(&ran, environment);
+    (ran.stdout + &ran.stderr, failure)
 }
 
 /// A stream that is read while the process runs.

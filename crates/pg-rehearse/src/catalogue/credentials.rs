@@ -12,6 +12,9 @@ use crate::{
     wire::{Act, Answer, On, Rule},
 };
 
+/// The reply while an address is locked out.
+const BLOCKED: Answer = Answer::Error(403, "121", "This IP has been blocked for 1 minute because of too many failed attempts");
+
 pub(super) const SCENES: &[Scene] = &[
     Text {
         id: "C01",
@@ -46,16 +49,16 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::High,
         basis: "1 §5.5",
         imitates: "The service answers 121: too many wrong credentials from this address.",
-        mend: "Wait a minute before the next request, or give up: each request before that counts.",
+        mend: "Wait a minute before the next request, or claim unknown: each further request counts.",
     }
-    .charge(Family::Credentials, Charge { rules: &[Rule::all(On::Any, Act::Answer { executed: false, answer: Answer::Error(403, "121", "This IP has been blocked for 1 minute because of too many failed attempts") })], judged: Judged::Money(Expect::Refused(1)), ..Charge::PLAIN }),
+    .charge(Family::Credentials, Charge { rules: &[Rule::all(On::Any, Act::Answer { executed: false, answer: BLOCKED })], judged: Judged::Money(Expect::Refused(1)), ..Charge::PLAIN }),
     Text {
         id: "C05",
         title: "Address blocked for five minutes",
         severity: Severity::High,
         basis: "1 §5.5",
         imitates: "The service answers 122.",
-        mend: "Wait five minutes before the next request, or give up.",
+        mend: "Wait five minutes before the next request, or claim unknown.",
     }
     .charge(Family::Credentials, Charge { rules: &[Rule::all(On::Any, Act::Answer { executed: false, answer: Answer::Error(403, "122", "This IP has been blocked for 5 minutes because of too many failed attempts") })], judged: Judged::Money(Expect::Refused(1)), ..Charge::PLAIN }),
     Text {
@@ -82,7 +85,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::Medium,
         basis: "1 §7",
         imitates: "The account may not call this method: error 106.",
-        mend: "Nothing was executed: claim not-charged, and do not retry.",
+        mend: "Do not retry. Look the payment up once: if the request was delivered twice, the first copy may have been executed.",
     }
     .charge(Family::Credentials, Charge { rules: &[Rule::all(On::Any, Act::Answer { executed: false, answer: Answer::Error(403, "106", "Permission denied to access this function") })], judged: Judged::Money(Expect::Refused(2)), ..Charge::PLAIN }),
     Text {
@@ -94,4 +97,31 @@ pub(super) const SCENES: &[Scene] = &[
         mend: "Wait, and repeat the lookup.",
     }
     .charge(Family::Credentials, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule::first(On::Lookup, Act::Answer { executed: false, answer: Answer::Error(429, "936", "Too many requests") })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "C10",
+        title: "Delivered twice, the second copy meets a lockout",
+        severity: Severity::Critical,
+        basis: "1 §5.5, A141",
+        imitates: "The network delivers the request twice. The first copy charges the card; then the address is blocked, and the caller gets the 121 of the second copy.",
+        mend: "A lockout says nothing about an earlier copy of the request. Claim unknown, never not-charged, and look the payment up when the lockout has ended.",
+    }
+    .charge(Family::Credentials, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: true, answer: BLOCKED }), Rule::from(On::Any, 2, Act::Answer { executed: false, answer: BLOCKED })], judged: Judged::Money(Expect::Unseen), ..Charge::PLAIN }),
+    Text {
+        id: "C11",
+        title: "Delivered twice, the second copy meets the request limit",
+        severity: Severity::Critical,
+        basis: "1 §8, A54, A141",
+        imitates: "The network delivers the request twice. The first copy charges the card and uses up the limit; the caller gets the 429 of the second copy.",
+        mend: "A request limit says nothing about an earlier copy of the request: look the payment up before anything else.",
+    }
+    .charge(Family::Credentials, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: true, answer: Answer::Error(429, "936", "Too many requests") })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "C12",
+        title: "Delivered twice, the second copy is denied",
+        severity: Severity::Critical,
+        basis: "1 §7, A141",
+        imitates: "The network delivers the request twice. The first copy charges the card; then the operator withdraws the permission, and the caller gets the 106 of the second copy.",
+        mend: "A denied permission says nothing about an earlier copy of the request: look the payment up before anything else.",
+    }
+    .charge(Family::Credentials, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: true, answer: Answer::Error(403, "106", "Permission denied to access this function") })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
 ];

@@ -6,8 +6,9 @@
 //   2. every attempt carries it: the service accepts it once;
 //   3. what is not a clear answer is unknown, and an unknown payment is looked up before anything else;
 //   4. an empty lookup proves nothing: a request may still be on its way;
-//   5. refused credentials end it, because more refusals lock the address out;
-//   6. a payment that a lookup shows with another amount or currency is not this order's: unknown.
+//   5. refused credentials and lockouts end it, because more refusals lock the address out for longer;
+//   6. a payment that a lookup shows with another amount or currency is not this order's: unknown;
+//   7. a request may arrive twice: only a reason that every copy has, wrong credentials, proves that nothing was charged.
 import java.io.BufferedReader;
 import java.io.FileInputStream;
 import java.io.InputStreamReader;
@@ -43,8 +44,12 @@ public class Pay {
     static final String APPROVED = "600";
     // What your operator answers to a decline; these are the sandbox's.
     static final Set<String> DECLINED = Set.of("901", "902", "903", "907");
-    // Credentials, permissions and lockouts: nothing was executed.
-    static final Set<String> STOP = Set.of("102", "105", "106", "121", "122", "123");
+    // Wrong credentials: no copy of the request is executed.
+    static final Set<String> CREDENTIALS = Set.of("102", "105", "123");
+    // No permission, now.
+    static final String DENIED = "106";
+    // These, and lockouts of a minute and of five.
+    static final Set<String> STOP = Set.of("102", "105", "123", DENIED, "121", "122");
 
     /** No answer, or none that can be read: the request may have been executed. */
     static class Unclear extends Exception {}
@@ -191,12 +196,16 @@ public class Pay {
         String method = form.containsKey("sessionKey") ? "authSessionKey" : form.containsKey("cardKey") ? "authCardKey" : "auth";
         boolean sent = begin(order) || !member(job, "attempt").isEmpty();
         boolean unclear = sent;
+        boolean denied = false;
         long end = System.nanoTime() + (long) (1e9 * Double.parseDouble(env("PAY_PATIENCE", "8")));
         for (long pause = 300;; pause *= 2) {
             try {
                 String known = null;
                 if (sent) {
                     known = outcome(call(client, "transaction/lookup", Map.of("uniqueMerchantReference", order)), form, true); // (3)
+                }
+                if (known == null && denied) {
+                    return "{\"claim\": \"unknown\"}";
                 }
                 if (known == null) { // (4)
                     sent = true;
@@ -206,8 +215,14 @@ public class Pay {
                     return known;
                 }
             } catch (Refused refused) {
-                // (5) Of a first request we know that nothing was executed; after an unclear one we know nothing.
-                return unclear ? "{\"claim\": \"unknown\"}" : "{\"claim\": \"not-charged\"}";
+                String code = refused.getMessage();
+                if (code.equals(DENIED) && !denied) {
+                    denied = true; // one lookup, and no second payment
+                    continue;
+                }
+                // (5, 7) After an unclear request, wrong credentials prove nothing either.
+                boolean proves = CREDENTIALS.contains(code) && !unclear && !denied;
+                return proves ? "{\"claim\": \"not-charged\"}" : "{\"claim\": \"unknown\"}";
             } catch (Unclear nothing) {
                 unclear = true;
             }

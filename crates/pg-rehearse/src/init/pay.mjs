@@ -6,8 +6,9 @@
 //   2. every attempt carries it: the service accepts it once;
 //   3. what is not a clear answer is unknown, and an unknown payment is looked up before anything else;
 //   4. an empty lookup proves nothing: a request may still be on its way;
-//   5. refused credentials end it, because more refusals lock the address out;
-//   6. a payment that a lookup shows with another amount or currency is not this order's: unknown.
+//   5. refused credentials and lockouts end it, because more refusals lock the address out for longer;
+//   6. a payment that a lookup shows with another amount or currency is not this order's: unknown;
+//   7. a request may arrive twice: only a reason that every copy has, wrong credentials, proves that nothing was charged.
 import { createHash } from "node:crypto";
 import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
 import http from "node:http";
@@ -19,7 +20,9 @@ const TIMEOUT = 1000 * Number(env.PAY_TIMEOUT ?? 3); // for one request
 const PATIENCE = 1000 * Number(env.PAY_PATIENCE ?? 8); // for all of them
 const APPROVED = "600";
 const DECLINED = ["901", "902", "903", "907"]; // what your operator answers to a decline; these are the sandbox's
-const STOP = ["102", "105", "106", "121", "122", "123"]; // credentials, permissions, lockouts: nothing was executed
+const CREDENTIALS = ["102", "105", "123"]; // wrong credentials: no copy of the request is executed
+const DENIED = "106"; // no permission, now
+const STOP = [...CREDENTIALS, DENIED, "121", "122"]; // and lockouts of a minute and of five
 
 class Unclear extends Error {} // no answer, or none that can be read: the request may have been executed
 class Refused extends Error {} // the service refused, with this code
@@ -118,17 +121,24 @@ async function charge(job) {
   const again = begin(job.order) || (job.attempt ?? 1) > 1;
   let sent = again;
   let unclear = again;
+  let denied = false;
   const end = Date.now() + PATIENCE;
   for (let pause = 300; ; pause *= 2) {
     try {
       const known = sent ? await lookUp(form) : undefined; // (3)
       if (known) return known;
+      if (denied) return { claim: "unknown", error: DENIED };
       sent = true;
       const answer = outcome(await call(method, form)); // again under the same reference (2)
       if (answer) return answer;
     } catch (error) {
-      // (5) Of a first request we know that nothing was executed; after an unclear one we know nothing.
-      if (error instanceof Refused) return { claim: unclear ? "unknown" : "not-charged", error: error.message };
+      if (error instanceof Refused && error.message === DENIED && !denied) {
+        denied = true; // one lookup, and no second payment
+        continue;
+      }
+      // (5, 7) After an unclear request, wrong credentials prove nothing either.
+      const proves = CREDENTIALS.includes(error.message) && !unclear && !denied;
+      if (error instanceof Refused) return { claim: proves ? "not-charged" : "unknown", error: error.message };
       if (!(error instanceof Unclear)) throw error;
       unclear = true;
     }

@@ -7,13 +7,16 @@
 //   2. every attempt carries it: the service accepts it once;
 //   3. what is not a clear answer is unknown, and an unknown payment is looked up before anything else;
 //   4. an empty lookup proves nothing: a request may still be on its way;
-//   5. refused credentials end it, because more refusals lock the address out;
-//   6. a payment that a lookup shows with another amount or currency is not this order's: unknown.
+//   5. refused credentials and lockouts end it, because more refusals lock the address out for longer;
+//   6. a payment that a lookup shows with another amount or currency is not this order's: unknown;
+//   7. a request may arrive twice: only a reason that every copy has, wrong credentials, proves that nothing was charged.
 declare(strict_types=1);
 
 const APPROVED = '600';
 const DECLINED = ['901', '902', '903', '907']; // what your operator answers to a decline; these are the sandbox's
-const STOP = ['102', '105', '106', '121', '122', '123']; // credentials, permissions, lockouts: nothing was executed
+const CREDENTIALS = ['102', '105', '123']; // wrong credentials: no copy of the request is executed
+const DENIED = '106'; // no permission, now
+const STOP = [...CREDENTIALS, DENIED, '121', '122']; // and lockouts of a minute and of five
 
 class Unclear extends Exception {} // no answer, or none that can be read: the request may have been executed
 class Refused extends Exception {} // the service refused, with this code
@@ -136,10 +139,14 @@ function charge(array $job): array
     [$method, $form] = payment($job, $reference);
     $sent = begin($job['order']) || ($job['attempt'] ?? 1) > 1;
     $unclear = $sent;
+    $denied = false;
     $end = microtime(true) + (float) (getenv('PAY_PATIENCE') ?: 8);
     for ($pause = 0.3;; $pause *= 2) {
         try {
             $known = $sent ? look_up($form) : null; // (3)
+            if ($known === null && $denied) {
+                return ['claim' => 'unknown', 'error' => DENIED];
+            }
             if ($known === null) {
                 $sent = true;
                 $known = outcome(call($method, $form)); // again under the same reference (2)
@@ -148,8 +155,14 @@ function charge(array $job): array
                 return $known;
             }
         } catch (Refused $refused) {
-            // (5) Of a first request we know that nothing was executed; after an unclear one we know nothing.
-            return ['claim' => $unclear ? 'unknown' : 'not-charged', 'error' => $refused->getMessage()];
+            $code = $refused->getMessage();
+            if ($code === DENIED && !$denied) {
+                $denied = true; // one lookup, and no second payment
+                continue;
+            }
+            // (5, 7) After an unclear request, wrong credentials prove nothing either.
+            $proves = in_array($code, CREDENTIALS, true) && !$unclear && !$denied;
+            return ['claim' => $proves ? 'not-charged' : 'unknown', 'error' => $code];
         } catch (Unclear) {
             $unclear = true;
         }

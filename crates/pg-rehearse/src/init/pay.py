@@ -6,8 +6,9 @@ The rules that keep the money safe are marked with numbers:
   2. every attempt carries it: the service accepts it once;
   3. what is not a clear answer is unknown, and an unknown payment is looked up before anything else;
   4. an empty lookup proves nothing: a request may still be on its way;
-  5. refused credentials end it, because more refusals lock the address out;
-  6. a payment that a lookup shows with another amount or currency is not this order's: unknown.
+  5. refused credentials and lockouts end it, because more refusals lock the address out for longer;
+  6. a payment that a lookup shows with another amount or currency is not this order's: unknown;
+  7. a request may arrive twice: only a reason that every copy has, wrong credentials, proves that nothing was charged.
 """
 import hashlib
 import http.client
@@ -23,7 +24,9 @@ PATIENCE = float(os.environ.get("PAY_PATIENCE", "8"))  # for all of them
 PAUSE = float(os.environ.get("PAY_PAUSE", "0.3"))
 APPROVED = "600"
 DECLINED = {"901", "902", "903", "907"}  # what your operator answers to a decline; these are the sandbox's
-STOP = {"102", "105", "106", "121", "122", "123"}  # credentials, permissions and lockouts: nothing was executed
+CREDENTIALS = {"102", "105", "123"}  # wrong credentials: no copy of the request is executed
+DENIED = "106"  # no permission, now
+STOP = CREDENTIALS | {DENIED, "121", "122"}  # and lockouts of a minute and of five
 
 
 class Unclear(Exception):
@@ -134,23 +137,29 @@ def begin(order):
 def charge(job):
     reference = job["order"]  # the same for every attempt, and for two workers with one order (1, 2)
     method, form = payment(job, reference)
-    sent = begin(job["order"]) or job.get("attempt", 1) > 1
+    sent = unclear = begin(job["order"]) or job.get("attempt", 1) > 1
+    denied = False
     end = time.monotonic() + PATIENCE
     pause = PAUSE
     while True:
         try:
             known = look_up(form) if sent else None  # (3)
+            if known is None and denied:
+                return {"claim": "unknown", "error": DENIED}
             if known is None:
                 sent = True
                 known = outcome(call(method, form))  # again under the same reference (2)
             if known is not None:
                 return known
         except Refused as refused:
-            # (5) Of a first request we know that nothing was executed; after an unclear one we know nothing.
-            first = str(refused) in STOP and not job.get("unclear") and job.get("attempt", 1) == 1
-            return {"claim": "not-charged" if first else "unknown", "error": str(refused)}
+            if str(refused) == DENIED and not denied:
+                denied = True  # one lookup, and no second payment
+                continue
+            # (5, 7) After an unclear request, wrong credentials prove nothing either.
+            proves = str(refused) in CREDENTIALS and not unclear and not denied
+            return {"claim": "not-charged" if proves else "unknown", "error": str(refused)}
         except Unclear:
-            job["unclear"] = True
+            unclear = True
         if time.monotonic() + pause > end:
             return {"claim": "unknown"}
         time.sleep(pause)

@@ -7,14 +7,17 @@
 #   2. every attempt carries it: the service accepts it once;
 #   3. what is not a clear answer is unknown, and an unknown payment is looked up before anything else;
 #   4. an empty lookup proves nothing: a request may still be on its way;
-#   5. refused credentials end it, because more refusals lock the address out;
-#   6. a payment that a lookup shows with another amount or currency is not this order's: unknown.
+#   5. refused credentials and lockouts end it, because more refusals lock the address out for longer;
+#   6. a payment that a lookup shows with another amount or currency is not this order's: unknown;
+#   7. a request may arrive twice: only a reason that every copy has, wrong credentials, proves that nothing was charged.
 set -uo pipefail
 PG=${PG:-pg}
 timeout=${PAY_TIMEOUT:-3} patience=${PAY_PATIENCE:-8}
 approved=600
 declined=' 901 902 903 907 '            # what your operator answers to a decline; these are the sandbox's
-stop=' 102 105 106 121 122 123 '        # credentials, permissions, lockouts: nothing was executed
+credentials=' 102 105 123 '             # wrong credentials: no copy of the request is executed
+denied=106                              # no permission, now
+stop="$credentials$denied 121 122 "     # and lockouts of a minute and of five
 
 for program in "$PG" curl jq; do
   command -v "$program" >/dev/null || { echo "$program is not installed, or not on PATH; PG=/path/to/pg names the pg command" >&2; exit 1; }
@@ -68,7 +71,7 @@ else
   exit
 fi
 
-sent=0 unclear=0
+sent=0 unclear=0 looked=0
 # Keeps the reference before anything is sent (1).
 if ! (set -o noclobber; echo "$order" >"${PG_REHEARSE_DIR:-.}/$order.reference") 2>/dev/null; then sent=1 unclear=1; fi
 [ "$(field .attempt)" ] && sent=1 unclear=1
@@ -76,15 +79,20 @@ SECONDS=0 pause=1
 while :; do
   steps=("$method")
   [ $sent = 1 ] && steps=(transaction/lookup "$method")   # (3)
+  [ $looked = 1 ] && steps=(transaction/lookup)
   for step in "${steps[@]}"; do
     sent=1
     if [ "$step" = transaction/lookup ]; then call "$step" "uniqueMerchantReference=$order"; else call "$step" "${form[@]}"; fi  # (2)
     case $? in
       0) known=$(claim "$step"); [ -n "$known" ] && { echo "$known"; exit; } ;;   # (4) nothing shown: go on
       1) unclear=1; break ;;
-      2) if [ $unclear = 1 ]; then echo '{"claim": "unknown"}'; else echo '{"claim": "not-charged"}'; fi; exit ;;   # (5)
+      2) [ $looked$code = "0$denied" ] && { looked=1; continue 2; }   # one lookup, and no second payment
+         # (5, 7) After an unclear request, wrong credentials prove nothing either.
+         if [ $unclear$looked = 00 ] && [[ $credentials == *" $code "* ]]; then echo '{"claim": "not-charged"}'; else echo '{"claim": "unknown"}'; fi
+         exit ;;
     esac
   done
+  [ $looked = 1 ] && { echo '{"claim": "unknown"}'; exit; }
   [ $((SECONDS + pause)) -gt "${patience%.*}" ] && { echo '{"claim": "unknown"}'; exit; }
   sleep "$pause"
   pause=$((pause * 2))

@@ -77,12 +77,20 @@ impl Watch {
                 Place::LogsCards | Place::LogsCredentials => {
                     let credentials = *place == Place::LogsCredentials;
                     let plan = &stage.troupe.plan;
-                    let paths = plan.logs.iter().flat_map(|pattern| matching(&plan.folder, pattern)).collect();
+                    let mut paths = Vec::new();
+                    for pattern in &plan.logs {
+                        let found = matching(&plan.folder, pattern);
+                        if found.is_empty() {
+                            findings.push(not_searched(format!("no file matches {pattern}")));
+                        }
+                        paths.extend(found);
+                    }
                     findings.extend(in_files(paths, MOST, |name, text| {
                         self.texts(stage, &format!("the log {name}"), text, !credentials, credentials)
                     }));
                     if let Some(dump) = &plan.dump {
-                        let text = adapter::output_of(dump, &stage.environment()).await;
+                        let (text, failure) = adapter::output_of(dump, &stage.environment()).await;
+                        findings.extend(failure.map(|why| not_searched(format!("the dump: {why}"))));
                         findings.extend(self.texts(stage, "the dump", &text, !credentials, credentials));
                     }
                 }
@@ -209,8 +217,12 @@ fn in_files(mut paths: Vec<PathBuf>, budget: u64, search: impl Fn(&str, &str) ->
             Err(error) => unread.push(format!("{}: {error}", file_name(path))),
         }
     }
-    findings.extend(unread.into_iter().map(|file| judge::doubt("not-searched", format!("not searched: {file}"))));
+    findings.extend(unread.into_iter().map(not_searched));
     findings
+}
+
+fn not_searched(what: String) -> Finding {
+    judge::doubt("not-searched", format!("not searched: {what}"))
 }
 
 fn file_name(path: &Path) -> String {

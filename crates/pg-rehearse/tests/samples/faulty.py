@@ -152,6 +152,9 @@ def call(method, parameters):
     try:
         return careful_call(method, parameters)
     except pay.Unclear as unclear:
+        if FAULT == "limit-is-not-charged" and "936" in str(unclear) and method != "transaction/lookup":
+            print(json.dumps({"claim": "not-charged"}))
+            sys.exit(0)
         if FAULT == "119-is-decline" and "119" in str(unclear):
             return {"transactionStatusCode": "901"}
         if FAULT == "used-reference-is-failure" and "950" in str(unclear):
@@ -194,6 +197,11 @@ class Addressed(http.client.HTTPConnection):
         super().request(method, url + "?apiKey=" + os.environ["PG_API_KEY"], body, headers or {})
 
 
+if FAULT == "lockout-is-not-charged":
+    pay.CREDENTIALS |= {"121", "122"}
+if FAULT == "denial-is-not-charged":
+    pay.CREDENTIALS |= {pay.DENIED}
+    pay.DENIED = None
 if FAULT == "amount-not-compared":
     pay.ours = lambda payment, form: pay.outcome(payment)
 if FAULT == "redirects-followed":
