@@ -6,6 +6,7 @@ mod codegen;
 mod drive;
 mod error_codes;
 mod first_payment;
+mod front_end_gateway;
 mod garbage;
 mod hostile;
 mod in_process;

@@ -13,8 +13,11 @@ export class Gateway {
     return sessionKey;
   }
 
-  /** Charges the card that the customer's browser has posted to the session. */
-  async pay(sessionKey, order) {
+  /**
+   * Charges the card that the customer's browser has posted to the session. `again` sends an order that is open a second
+   * time, under the same reference.
+   */
+  async pay(sessionKey, order, { again = false } = {}) {
     try {
       const transaction = await this.#call("transaction/authSessionKey", {
         sessionKey,
@@ -27,18 +30,16 @@ export class Gateway {
       return outcome(transaction);
     } catch (error) {
       console.error(`${order.reference}: ${error.message}`);
-      if (NOT_SENT.has(error.cause?.code)) return { state: "not paid", why: "The payment service could not be reached." };
-      if (NOT_PAID.has(error.code)) return { state: "not paid", why: `${error.words}.`, expired: EXPIRED.has(error.code) };
-      return { state: "open" };
+      return again ? refusedAgain(error) : refused(error);
     }
   }
 
-  /** Looks up the payment with this reference. If none is found, that proves nothing: the request may still arrive. */
+  /** What the service knows of the payment with this reference; undefined if it finds nothing. */
   async find(uniqueMerchantReference) {
     const { transactions } = await this.#call("transaction/lookup", { uniqueMerchantReference });
     // Lists are objects with the members "0", "1" and so on.
     const payment = Object.values(transactions).find(({ transactionType }) => transactionType === "Auth");
-    return payment ? outcome(payment) : { state: "open" };
+    return payment && outcome(payment);
   }
 
   async #call(method, parameters) {
@@ -68,19 +69,40 @@ class ServiceError extends Error {
 /** Connections that were never made. */
 const NOT_SENT = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"]);
 
+/*
+ * The network may deliver a request twice, and show only the reply to the second copy. The first copy may have been paid
+ * before something changed that refuses the second: a lockout, a limit, a permission. So a refusal says "not paid" only if
+ * it holds for every copy. The sandbox's codes are marked; your operator knows which others belong here.
+ */
+
+/** Wrong credentials are in every copy. */
+const CREDENTIALS = new Set(["102", "105", "123"]);
+
+/** The reason is in the request, so that no copy is ever executed. 107, 937 and 938 are the sandbox's. */
+const EVERY_COPY = new Set(["103", "104", "108", "110", "120", "107", "937", "938"]);
+
+/** Cards and sessions expire: no later copy is executed, but an earlier one may have been. 129 and 940 are the sandbox's. */
+const LATER_COPIES = new Set(["109", "136", "129", "940"]);
+
 /** The session is unknown or has expired. */
 const EXPIRED = new Set(["129", "136"]);
 
-/**
- * Errors that say that nothing was sent to a bank: credentials, rights, amount, currency and session, and the sandbox's
- * codes for limits (936), parameters (937, 938) and a session without a card (956). After any other error, such as 119
- * or 125, the customer may have paid. Your operator knows which codes belong here.
- */
-const NOT_PAID = new Set([
-  ...["102", "105", "106", "107", "111", "120", "121", "122", "123"],
-  ...EXPIRED,
-  ...["936", "937", "938", "956"],
-]);
+/** Lockouts of the address and, of the sandbox, the limit of requests (936): how long to wait, in milliseconds. */
+const WAIT = new Map([["121", 60_000], ["122", 300_000], ["936", 60_000]]);
+
+/** What an error of the first request says about the payment. */
+function refused(error) {
+  if (NOT_SENT.has(error.cause?.code)) return { state: "not paid", why: "The payment service could not be reached." };
+  return CREDENTIALS.has(error.code) || EVERY_COPY.has(error.code) ? notPaid(error) : refusedAgain(error);
+}
+
+/** The same, if the payment was sent before. `unlessFound` is its outcome if a lookup finds nothing from now on. */
+function refusedAgain(error) {
+  if (EVERY_COPY.has(error.code) || LATER_COPIES.has(error.code)) return { state: "open", unlessFound: notPaid(error) };
+  return { state: "open", again: WAIT.get(error.code) };
+}
+
+const notPaid = ({ code, words }) => ({ state: "not paid", why: `${words}.`, expired: EXPIRED.has(code) });
 
 /** The documents name no code of a decline. These are the sandbox's; ask your operator. */
 const DECLINED = new Set(["901", "902", "903", "907"]);

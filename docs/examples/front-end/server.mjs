@@ -115,20 +115,28 @@ async function pay(order) {
 }
 
 function settle(order, { expired, ...outcome }) {
-  Object.assign(order, outcome);
+  Object.assign(order, { again: undefined, unlessFound: undefined }, outcome);
   if (expired) delete order.session;
 }
 
 async function lookUp(order) {
-  for (let pause = 1_000; ; pause = Math.min(2 * pause, 600_000)) {
+  for (let pause = 0; order.state === "open"; pause = Math.min(2 * pause || 1_000, 600_000)) {
+    // After a lockout or a limit, every request before its end is refused too.
+    await wait(Math.max(pause, order.again ?? 0));
     try {
-      settle(order, await gateway.find(order.reference));
+      settle(order, (await gateway.find(order.reference)) ?? (await notFound(order)));
     } catch (error) {
       console.error(`${order.reference}: ${error.message}`);
     }
-    if (order.state !== "open") return;
-    await wait(pause);
   }
+}
+
+/** Nothing found proves nothing: the payment may still arrive. Only what refused it may say more. */
+async function notFound(order) {
+  if (order.unlessFound) return order.unlessFound;
+  if (!order.again) return { state: "open" };
+  const { sessionKey } = await order.session;
+  return gateway.pay(sessionKey, order, { again: true });
 }
 
 const see = (location) => ({ status: 303, location });
