@@ -87,6 +87,20 @@ fn the_document_has_exactly_the_methods_of_the_tables() {
     assert_eq!(shown, expected);
 }
 
+/// The sandbox refuses a search without a key, and a token that expires at its start.
+#[test]
+fn examples_of_searches_have_a_key_and_tokens_end_after_their_start() {
+    let document = document();
+    let example = |path: &str, name: &str| {
+        let form = &document["paths"][path]["post"]["requestBody"]["content"]["application/x-www-form-urlencoded"];
+        form["examples"][name]["value"].clone()
+    };
+    assert!(example("/v3/token/lookup", "minimal")["cardKey"].is_string());
+    assert!(example("/v3/transaction/lookup", "minimal")["transactionKey"].is_string());
+    let token = example("/gettoken", "full");
+    assert!(token["token_start"].as_u64() < token["token_expiry"].as_u64(), "{token}");
+}
+
 #[test]
 fn every_reference_leads_to_something_of_its_kind() {
     let document = document();

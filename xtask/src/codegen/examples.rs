@@ -112,12 +112,18 @@ const OF_LOOKUP: &[&str] = &["currency", "transactionValue", "createdOn"];
 /// The last part of a name that an example gives to a parameter with a prefix.
 const AFTER_PREFIX: &[(&str, &str)] = &[("collect", "Newsletter"), ("bank", "AuthCode")];
 
+/// The end of a period that begins at the example of `unix-time`.
+const WEEK_LATER: &str = "1894060800";
+
 /// A value that is valid in a request.
 pub(super) fn of_field(tables: &Tables, field: &Field) -> Node {
     if field.kind.starts_with("Vec<") {
         return vec!["5f2d81c4-9a3e-7b60-1c2d", "8e1c07a5-4d2b-6f93-0a7e"].into();
     }
-    let example = formats::find(&field.format).map_or("", |format| format.example);
+    let mut example = formats::find(&field.format).map_or("", |format| format.example);
+    if field.format == "unix-time" && field.wire.ends_with("expiry") {
+        example = WEEK_LATER;
+    }
     if matches!(field.kind.as_str(), "u64" | "i64") {
         return Node::Number(example.parse().unwrap_or(1));
     }

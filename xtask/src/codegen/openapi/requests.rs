@@ -181,10 +181,15 @@ fn names_pattern(field: &Field) -> Option<String> {
 }
 
 /// The least that a request can hold, and all of it. A rule between fields may make the first one too little; a payment
-/// always shows the reference that it can be found by.
+/// always shows the reference that it can be found by, and a search its first key, since one without a key is refused.
 fn examples_of(tables: &Tables, method: &Method) -> Node {
+    let fields = tables.flatten(&method.fields);
+    let searches = method.retry == Retry::Safe && !fields.iter().any(|field| field.required);
+    let first = fields.first().filter(|_| searches).map(|field| field.wire.as_str());
     let wanted = |field: &Field| {
-        field.required || (method.retry == Retry::LookupFirst && field.kind == "UniqueMerchantReference")
+        field.required
+            || first == Some(field.wire.as_str())
+            || (method.retry == Retry::LookupFirst && field.kind == "UniqueMerchantReference")
     };
     let credentials = credentials_example(method.credentials);
     let example = |summary: &str, own: Vec<(String, Node)>| {
