@@ -3,6 +3,7 @@
 
 mod blocking;
 mod codegen;
+mod dialect_guide;
 mod drive;
 mod error_codes;
 mod first_payment;

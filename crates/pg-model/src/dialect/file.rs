@@ -77,9 +77,9 @@ struct LookupTable {
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
 struct CheckoutTable {
-    paid: Vec<String>,
-    pending: Vec<String>,
-    failed: Vec<String>,
+    paid: Vec<Spanned<String>>,
+    pending: Vec<Spanned<String>>,
+    failed: Vec<Spanned<String>>,
     refused_cancel_means_ended: bool,
     found_by_reference: bool,
 }
@@ -151,8 +151,8 @@ impl Dialect {
     /// ```
     ///
     /// # Errors
-    /// [`DialectError`] lists every mistake with its line: unknown keys, values of a wrong type or outside the allowed words,
-    /// and duplicate codes and situations. If the file is not TOML, it has only the first mistake.
+    /// [`DialectError`] lists every invalid value with its line: outside the allowed words, documented, or listed twice. If the
+    /// file is not TOML, or has an unknown key, a missing field or a value of another type, it has only that mistake.
     pub fn from_toml(text: &str) -> Result<Self, DialectError> {
         let file: File = toml::from_str(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
@@ -177,6 +177,13 @@ fn mistake(text: &str, at: usize, problem: String) -> DialectMistake {
     DialectMistake { line, column, problem: problem.trim().replace('\n', " ") }
 }
 
+/// The only documented status text of `transaction_lookup` (spec 3 §4.8).
+const PAID: &str = "Success";
+
+fn texts(texts: Vec<Spanned<String>>) -> Vec<String> {
+    texts.into_iter().map(Spanned::into_inner).collect()
+}
+
 struct Checker<'t> {
     text: &'t str,
     mistakes: Vec<DialectMistake>,
@@ -197,15 +204,20 @@ impl Checker<'_> {
         self.once("situation", file.error.iter().flat_map(|row| &row.situations));
         let nothing = self.nothing(file.lookup.nothing.as_ref(), UNKNOWN_TRANSACTION, &file.error);
         let no_card = self.nothing(file.lookup.no_card.as_ref(), UNKNOWN_CARD, &file.error);
+        let CheckoutTable { paid, pending, failed, .. } = &file.checkout;
+        self.once("status text", paid.iter().chain(pending).chain(failed));
+        for text in pending.iter().chain(failed).filter(|text| text.get_ref() == PAID) {
+            self.wrong(text, "the documents say that Success means paid (spec 3 §4.8); leave it out");
+        }
         let data = &file.session_data;
         Dialect {
             name: file.name,
             refused_reference: file.refused_reference.as_ref().and_then(|word| self.word(word)),
             lookup: Lookup { nothing, no_card, immediate: file.lookup.immediate },
             checkout: CheckoutStatuses {
-                paid: file.checkout.paid,
-                pending: file.checkout.pending,
-                failed: file.checkout.failed,
+                paid: texts(file.checkout.paid),
+                pending: texts(file.checkout.pending),
+                failed: texts(file.checkout.failed),
                 refused_cancel_means_ended: file.checkout.refused_cancel_means_ended,
                 found_by_reference: file.checkout.found_by_reference,
             },
@@ -401,6 +413,14 @@ mod tests {
             (
                 "[lookup]\nnothing = \"error\"",
                 "line 2, column 11: needs an [[error]] with situations = [\"unknown-transaction-key\"]",
+            ),
+            (
+                "[checkout]\nfailed = [\"Declined\", \"Success\"]",
+                "line 2, column 23: the documents say that Success means paid (spec 3 §4.8); leave it out",
+            ),
+            (
+                "[checkout]\npaid = [\"X\"]\npending = [\"X\"]",
+                "line 3, column 12: status text \"X\" is already in line 2; keep one",
             ),
             (
                 "[session_data]\nkey = \"md5\"",

@@ -6,6 +6,7 @@ use alloc::{
 };
 
 use super::{Dialect, words::Word};
+use crate::mask::is_invisible;
 
 impl Dialect {
     /// Writes a dialect file with the same content.
@@ -124,9 +125,31 @@ fn quoted(text: &str) -> String {
     for letter in text.chars() {
         match letter {
             '"' | '\\' => quoted.extend(['\\', letter]),
-            letter if letter.is_control() => quoted += &format!("\\u{:04X}", u32::from(letter)),
+            // An invisible letter would make the text look different from what it means.
+            letter if is_invisible(letter) && u32::from(letter) > 0xffff => {
+                quoted += &format!("\\U{:08X}", u32::from(letter));
+            }
+            letter if letter.is_control() || is_invisible(letter) => quoted += &format!("\\u{:04X}", u32::from(letter)),
             letter => quoted.push(letter),
         }
     }
     quoted + "\""
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::StatusEntry;
+
+    #[test]
+    fn invisible_letters_of_a_message_are_escaped_and_read_back() {
+        let mut dialect = Dialect::documented();
+        let mut entry = StatusEntry::new("651", 11);
+        entry.message = "a\u{202e}b\u{e0041}é\u{1b}".to_string();
+        dialect.declined.push(entry);
+        let text = dialect.to_toml();
+        assert!(text.contains("message = \"a\\u202Eb\\U000E0041é\\u001B\""), "{text}");
+        #[cfg(feature = "dialect-file")]
+        assert_eq!(Dialect::from_toml(&text).unwrap(), dialect);
+    }
 }
