@@ -3,6 +3,7 @@
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request, StatusCode};
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::{Context, Refusal, Reply, callback};
@@ -218,6 +219,17 @@ fn shown(value: Value) -> Answer {
 }
 
 /// Returns a refused call, with a code for programs and the reason as text.
+/// Reads a JSON object. The problem names the unknown or missing member, or the value of a wrong type, and shows an `example`.
+fn parsed<T: DeserializeOwned>(body: &[u8], example: &str) -> Result<T, String> {
+    serde_json::from_slice(body).map_err(|error| {
+        let problem = error.to_string();
+        match problem.rsplit_once(" at line ") {
+            Some((problem, _)) if error.is_data() => format!("{example}: {}", pg_model::mask::text(problem)),
+            _ => example.to_owned(),
+        }
+    })
+}
+
 fn error(status: StatusCode, reason: &str) -> Answer {
     let code = match status {
         StatusCode::UNAUTHORIZED => "no-token",

@@ -287,6 +287,17 @@ fn a_registered_destination_receives_the_callbacks_of_its_account_and_kind() {
         assert_eq!((status.as_u16(), &wrong["code"]), (400, &json!("invalid")));
         assert!(wrong["error"].as_str().unwrap().contains(problem), "{wrong}");
     }
+    // An account that was created at run time has destinations of its own.
+    desk.tell("accounts", r#"{"name": "run-1"}"#);
+    for (path, merchant, problem) in [
+        ("callbacks/destinations", "run-1", "created at run time, add ?account=run-1"),
+        ("callbacks/destinations?account=run-1", "main", "merchant must be run-1"),
+    ] {
+        let (status, wrong) = desk.control(Method::POST, path, &asked(merchant, "checkout", url));
+        assert_eq!(status.as_u16(), 400);
+        assert!(wrong["error"].as_str().unwrap().contains(problem), "{wrong}");
+    }
+    desk.tell("callbacks/destinations?account=run-1", &asked("run-1", "checkout", url));
     // Of another account and of another kind: they change nothing here.
     desk.tell("callbacks/destinations", &asked("other", "account-updater", "http://127.0.0.1:1/"));
     desk.tell("callbacks/destinations", &asked("main", "checkout", "http://127.0.0.1:1/"));

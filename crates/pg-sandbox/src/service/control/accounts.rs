@@ -7,7 +7,7 @@ use http::{Request, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Answer, Context, Refusal, coded, error, shown};
+use super::{Answer, Context, Refusal, coded, error, parsed, shown};
 use crate::{
     config_file::{NAME, is_name},
     service::accounts::{self, MOST},
@@ -110,7 +110,7 @@ impl Asked {
         const EXAMPLE: &str = r#"the body must be a JSON object such as {"name": "ci-17", "ttlSeconds": 3600, "like": "main"}; each member may be left out"#;
         let Body { name, like, ttl_seconds } = match body {
             b"" => Body::default(),
-            body => serde_json::from_slice(body).map_err(|_| EXAMPLE.to_owned())?,
+            body => parsed(body, EXAMPLE)?,
         };
         if name.as_deref().is_some_and(|name| !is_name(name)) {
             return Err(format!("name {NAME}"));

@@ -5,7 +5,7 @@ use http::{Request, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Answer, Context, Refusal, callback, error, shown};
+use super::{Answer, Context, Refusal, callback, error, parsed, shown};
 use crate::{
     clock::MAX_ADVANCE_SECONDS,
     records::{Callback, CallbackBehaviour, CallbackBody, Misbehaviour},
@@ -83,7 +83,7 @@ struct Asked {
 
 fn parse(body: &[u8]) -> Result<CallbackBehaviour, String> {
     const EXAMPLE: &str = r#"the body must be a JSON object such as {"kind": "late", "seconds": 60, "times": 1}"#;
-    let asked: Asked = serde_json::from_slice(body).map_err(|_| EXAMPLE.to_owned())?;
+    let asked: Asked = parsed(body, EXAMPLE)?;
     let seconds = asked.seconds.as_ref().map(|seconds| seconds.as_u64().unwrap_or(u64::MAX));
     let misbehaviour = match (&*asked.kind, seconds) {
         ("fail", None) => Misbehaviour::Fail,

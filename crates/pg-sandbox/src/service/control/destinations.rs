@@ -5,7 +5,7 @@ use http::{Request, StatusCode};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Answer, Context, Refusal, callback, error, shown};
+use super::{Answer, Context, Refusal, callback, error, parsed, shown};
 use crate::{
     outgoing::Target,
     records::{Callback, CallbackDestination, CallbackKind},
@@ -41,8 +41,8 @@ pub(super) fn register(context: &mut Context<'_>, request: &Request<Bytes>) -> R
         Ok(asked) => asked,
         Err(problem) => return Ok(error(StatusCode::BAD_REQUEST, &problem)),
     };
-    if context.merchant(&asked.merchant).is_none() {
-        return Ok(error(StatusCode::BAD_REQUEST, "merchant must be the name of an account of this sandbox"));
+    if let Err(problem) = check_account(context, &asked.merchant) {
+        return Ok(error(StatusCode::BAD_REQUEST, &problem));
     }
     if let Err(reason) = Target::parse(&asked.url, asked.kind, &context.settings.outgoing) {
         return Ok(error(StatusCode::BAD_REQUEST, &format!("the URL is not allowed for callbacks: {reason}")));
@@ -65,6 +65,18 @@ pub(super) fn register(context: &mut Context<'_>, request: &Request<Bytes>) -> R
     Ok(shown(view))
 }
 
+/// Checks that callbacks of this account can reach the destination: an account that was created at run time keeps its own.
+fn check_account(context: &Context<'_>, name: &str) -> Result<(), String> {
+    match context.own_name() {
+        "" if context.merchant(name).is_none() => Err(format!(
+            "merchant must be the name of an account of this sandbox; for one that was created at run time, add ?account={}",
+            pg_model::mask::text(name)
+        )),
+        own if !own.is_empty() && own != name => Err(format!("merchant must be {own}, the account of ?account={own}")),
+        _ => Ok(()),
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Asked {
@@ -76,7 +88,7 @@ struct Asked {
 
 fn parse(body: &[u8]) -> Result<Asked, String> {
     const EXAMPLE: &str = r#"the body must be a JSON object such as {"merchant": "main", "kind": "checkout", "url": "http://127.0.0.1:8490/…", "retries": 5}; kind is account-updater or checkout"#;
-    let asked: Asked = serde_json::from_slice(body).map_err(|_| EXAMPLE.to_owned())?;
+    let asked: Asked = parsed(body, EXAMPLE)?;
     match asked.retries {
         Some(retries) if retries > Callback::MOST_RETRIES => {
             Err(format!("retries must be a whole number from 0 to {}", Callback::MOST_RETRIES))
@@ -94,8 +106,13 @@ mod tests {
         for (body, problem) in [
             ("", "JSON object"),
             (r#"{"merchant":"main","kind":"sms","url":"http://localhost/"}"#, "account-updater or checkout"),
-            (r#"{"merchant":"main","kind":"checkout"}"#, "JSON object"),
-            (r#"{"merchant":"main","kind":"checkout","url":"x","often":1}"#, "JSON object"),
+            (r#"{"merchant":"main","kind":"checkout"}"#, "missing field `url`"),
+            (r#"{"merchant":"main","kind":"checkout","url":"x","often":1}"#, "unknown field `often`, expected one of"),
+            (
+                r#"{"merchant":"main","kind":"checkout","url":4111111111111111}"#,
+                "invalid type: integer `411111******1111`",
+            ),
+            (r#"{"merchant":"main","kind":"checkout","url":"x","retries":-1}"#, "invalid value: integer `-1`"),
             (r#"{"merchant":"main","kind":"checkout","url":"x","retries":10}"#, "retries must"),
         ] {
             let found = parse(body.as_bytes()).err().unwrap();

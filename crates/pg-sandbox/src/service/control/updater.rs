@@ -7,7 +7,7 @@ use pg_model::CardRetrievalCode;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Answer, Context, Refusal, error, shown};
+use super::{Answer, Context, Refusal, error, parsed, shown};
 use crate::{
     cards,
     records::{CardToken, UpdaterAnswer},
@@ -45,8 +45,9 @@ struct Asked {
 
 pub(super) fn tell(context: &mut Context<'_>, request: &Request<Bytes>) -> Result<Answer, Refusal> {
     const EXAMPLE: &str = r#"the body must be a JSON object such as {"cardKey": "…", "response": "705"}"#;
-    let Ok(asked) = serde_json::from_slice::<Asked>(request.body()) else {
-        return Ok(error(StatusCode::BAD_REQUEST, EXAMPLE));
+    let asked: Asked = match parsed(request.body(), EXAMPLE) {
+        Ok(asked) => asked,
+        Err(problem) => return Ok(error(StatusCode::BAD_REQUEST, &problem)),
     };
     let number = match (asked.card_number.map(Secret::new), asked.card_key) {
         (Some(number), None) if cards::luhn_valid(number.expose()) && (12..=19).contains(&number.expose().len()) => {
