@@ -43,8 +43,7 @@ Examples:
 `pg methods SERVICE/METHOD` shows the parameters of a method.
 
 Exit codes: 0 done, 1 refused or declined, 2 misuse, 3 no reply and nothing was executed: not reachable, or a reading method \
-that was interrupted, 4 outcome unknown: the reply is missing or unreadable, or it refuses a payment, capture, cancellation or refund for a reason \
-that says nothing about another copy of the request, which the network may have delivered; a reading method can be called again.", argument::HELP))]
+without a reply, 4 outcome unknown: the reply is unreadable, or that of another method is missing; a reading method can be called again.", argument::HELP))]
 pub(crate) struct Arguments {
     /// The method, such as token/lookup
     #[arg(value_name = "SERVICE/METHOD")]

@@ -17,6 +17,7 @@ use crate::{
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
+  mkdir -p ~/.local/share/bash-completion/completions ~/.zfunc ~/.config/fish/completions
   pg completions bash > ~/.local/share/bash-completion/completions/pg
   pg completions zsh > ~/.zfunc/_pg
   pg completions fish > ~/.config/fish/completions/pg.fish

@@ -18,6 +18,8 @@ pub(super) fn check(path: &Path) -> Result<(), Failure> {
         format!("{} is not a folder", folder.display())
     } else if path.is_dir() {
         "it is a folder".to_owned()
+    } else if is_named_pipe(path) {
+        NAMED_PIPE.to_owned()
     } else if let Err(error) = fs::symlink_metadata(path)
         && error.kind() != ErrorKind::NotFound
     {
@@ -26,6 +28,24 @@ pub(super) fn check(path: &Path) -> Result<(), Failure> {
         return Ok(());
     };
     Err(Failure::misuse(format!("{} cannot be written: {why}", path.display())))
+}
+
+/// The problem of a result file that is a named pipe.
+pub(super) const NAMED_PIPE: &str = "it is a named pipe; name a file";
+
+/// Whether it is a named pipe: opening it would wait for the other end, deaf to every signal. A pipe that a shell has opened
+/// (`/dev/fd/63`) is none.
+#[cfg(unix)]
+pub(super) fn is_named_pipe(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+
+    fs::metadata(path).is_ok_and(|found| found.file_type().is_fifo()) && path.canonicalize().is_ok()
+}
+
+/// Named pipes of these systems are no files.
+#[cfg(not(unix))]
+pub(super) fn is_named_pipe(_: &Path) -> bool {
+    false
 }
 
 /// Writes a result.

@@ -42,8 +42,8 @@ A file of cards has a line for each card: its role, number, expiry date and CV2,
   approved 4000000000001000 12/30 123
 Roles: approved, declined, insufficient-funds, challenge, not-enrolled.
 
---staging is required unless the address is plain http on this machine. The survey sends at most 100 requests a \
-minute, stops when the service refuses the credentials, and sends a wrong password only with --with-wrong-password. \
+--staging is required unless the address begins with http and is on this machine. The survey sends at most 100 requests of \
+each version a minute, stops when the service refuses the credentials, and sends a wrong password only with --with-wrong-password. \
 Ctrl-C ends it with a partial report. Guide: docs/guide/survey.md.
 
 Exit codes: 0 done, 1 the service differs from --against, charges a used reference again or refuses the account, 2 misuse, 3 not reachable or interrupted, 4 interrupted after a test payment that has no reply, or a result could not be written.")]
@@ -69,7 +69,7 @@ pub(crate) struct Arguments {
     /// Currency of payments
     #[arg(long, value_name = "CODE", default_value = "GBP", value_parser = currency)]
     currency: String,
-    /// Maximum number of requests per minute; choose fewer if other programs use the account
+    /// Maximum number of requests of each version per minute; choose fewer if other programs use the account
     #[arg(long, value_name = "NUMBER", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100))]
     per_minute: u32,
     /// Compares the service with this dialect instead of the sandbox's; exit code 1 if the service differs

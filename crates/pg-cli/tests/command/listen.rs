@@ -297,6 +297,14 @@ fn a_registered_listener_gets_all_callbacks() {
     assert!(Command::new("kill").args(["-INT", &listening.child.id().to_string()]).status().unwrap().success());
     assert_eq!(listening.child.wait().unwrap().code(), Some(0));
     assert_eq!(control("sandbox callbacks destinations"), serde_json::json!([]));
+    // An account that was created at run time has destinations of its own.
+    control("sandbox account new job-1");
+    let command = words(&format!("listen --port 0 --json --register job-1 --sandbox {base} --forward-to {target}"));
+    let mut listening = Listening::start(sandbox.with_account(command, "main"));
+    assert_eq!(control("sandbox callbacks destinations --account job-1").as_array().unwrap().len(), 2);
+    assert!(Command::new("kill").args(["-INT", &listening.child.id().to_string()]).status().unwrap().success());
+    assert_eq!(listening.child.wait().unwrap().code(), Some(0));
+    assert_eq!(control("sandbox callbacks destinations --account job-1"), serde_json::json!([]));
     words("listen --port 0 --register no-such-account --sandbox").arg(base).run().ends(2).says("name of an account");
     words("listen --port 0 --retries 3").run().ends(2).says("--register");
 }

@@ -28,9 +28,10 @@ impl Registered {
     /// # Errors
     /// If there is no sandbox, or it refuses them.
     pub(super) async fn set(&self, addresses: &Addresses) -> Result<(), Failure> {
+        let control = self.control.of_account(&self.account).await?;
         for (kind, name) in [(Kind::AccountUpdater, "updaterCallback"), (Kind::Checkout, "checkoutCallback")] {
             let Some(url) = addresses.url(name) else { continue };
-            let made = destinations::register(&self.control, &self.account, kind, url, Some(self.retries)).await?;
+            let made = destinations::register(&control, &self.account, kind, url, Some(self.retries)).await?;
             if let Some(id) = made["id"].as_str() {
                 self.ids().push(id.to_owned());
             }
@@ -44,10 +45,11 @@ impl Registered {
     /// nothing to remove.
     pub(super) async fn remove(&self) {
         let ids = std::mem::take(&mut *self.ids());
-        let Ok(known) = self.control.get("callbacks/destinations").await else { return };
+        let Ok(control) = self.control.of_account(&self.account).await else { return };
+        let Ok(known) = control.get("callbacks/destinations").await else { return };
         let is_known = |id: &String| known.as_array().into_iter().flatten().any(|one| one["id"] == id.as_str());
         for id in ids.into_iter().filter(is_known) {
-            if let Err(failure) = self.control.delete(&destinations::destination(&id)).await {
+            if let Err(failure) = control.delete(&destinations::destination(&id)).await {
                 output::warn(&format!("the callback address stays registered: {}", failure.message()));
             }
         }

@@ -96,8 +96,8 @@ fn sent(reply: Result<http::Response<Bytes>, TransportError>, bar: &Bar) -> Resu
         Ok(response) => return Ok(Event::Reply(response)),
         Err(error) => error,
     };
-    if let TransportError::NotSent(pg_hyper::TransportErrorKind::Insecure(_)) = error {
-        return Err(Failure::misuse(format!("{error}: use an https address")));
+    if let TransportError::NotSent(pg_hyper::TransportErrorKind::Insecure(address)) = error {
+        return Err(Failure::misuse(format!("{address}: use an https address")));
     }
     bar.say(&format!("pg: {error}"));
     let not_sent = matches!(error, TransportError::NotSent(_));

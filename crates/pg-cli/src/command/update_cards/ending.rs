@@ -106,20 +106,21 @@ pub(super) fn interruption(progress: &Progress, path: Option<&Path>) -> Failure 
 /// Returns the failure of writing results. The input decides whether the run `can_go_on`.
 pub(super) fn no_room(results: &Results, error: &io::Error, can_go_on: bool) -> Failure {
     let message = format!("cannot write {}: {error};", results.name());
-    let advice = if can_go_on {
-        format!(
-            "nothing is lost: free disk space, then \
-    {GO_ON}"
-        )
-    } else {
-        NO_GOING_ON.to_owned()
-    };
+    let advice = if can_go_on { format!("nothing is lost: {}{GO_ON}", remedy(error)) } else { NO_GOING_ON.to_owned() };
     Failure::new(Exit::Unknown, format!("{message} {advice}"))
 }
 
 /// Returns the failure of storing the state.
 pub(super) fn not_stored(error: &io::Error) -> Failure {
-    Failure::new(Exit::Unknown, format!("{error}; free disk space, then {GO_ON}"))
+    Failure::new(Exit::Unknown, format!("{error}; {}{GO_ON}", remedy(error)))
+}
+
+/// What to do before the next run.
+fn remedy(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "free disk space, then ",
+        _ => "",
+    }
 }
 
 const GO_ON: &str = "run the same command again to resume";

@@ -69,14 +69,15 @@ impl Input {
         let (path, file) = if path.as_os_str() == "-" {
             (None, standard_input()?)
         } else {
-            let file = File::open(path).map_err(unreadable)?;
-            let kind = file.metadata().map_err(unreadable)?.file_type();
+            // Opening a named pipe would wait for its other end.
+            let kind = path.metadata().map_err(unreadable)?.file_type();
             if kind.is_dir() {
                 return Err(Failure::misuse(format!("{shown} is a folder; name a file of card keys")));
             }
             if !kind.is_file() {
                 return Err(Failure::misuse(format!("{shown} cannot be read twice; pass - and pipe it in")));
             }
+            let file = File::open(path).map_err(unreadable)?;
             file.try_lock().map_err(|error| match error {
                 std::fs::TryLockError::WouldBlock => Failure::misuse(format!(
                     "another pg update-cards is running on {shown}; wait for it, or stop it \

@@ -174,8 +174,10 @@ fn open_file(path: &Path, written: Written) -> Result<File, Failure> {
     let shown = path.display();
     let unusable =
         |error: io::Error| Failure::misuse(format!("cannot write {shown}: {error}; choose another with --output"));
-    // The file contains names of cardholders. A run that has written something continues that file and creates no new
-    // one.
+    if result_file::is_named_pipe(path) {
+        return Err(unusable(io::Error::other(result_file::NAMED_PIPE)));
+    }
+    // It contains names of cardholders. A run that has written something continues that file and creates no new one.
     let file = durable::private().create(written.bytes == 0).truncate(false).open(path).map_err(|error| match error
         .kind()
     {

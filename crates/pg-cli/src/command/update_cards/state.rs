@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 use sha2::{Digest, Sha512};
 
 use super::{
+    super::result_file,
     durable,
     input::{Input, Print},
     row::Format,
@@ -81,7 +82,7 @@ impl State {
     /// If it cannot be read, or is not a state file.
     pub(super) fn read(path: &Path) -> Result<Option<Self>, Failure> {
         let shown = path.display();
-        let text = match std::fs::read_to_string(path) {
+        let text = match read(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             text => text.map_err(|error| Failure::misuse(format!("cannot read {shown}: {error}")))?,
         };
@@ -181,4 +182,11 @@ pub(super) fn print_of_account(api_key: &str) -> String {
 /// Returns the path of an input's state.
 pub(super) fn path_beside(input: &Path) -> PathBuf {
     durable::beside(input, ".pg-state")
+}
+/// Reads a file. Opening a named pipe would wait for its other end.
+fn read(path: &Path) -> io::Result<String> {
+    if result_file::is_named_pipe(path) {
+        return Err(io::Error::other("it is a named pipe"));
+    }
+    std::fs::read_to_string(path)
 }

@@ -160,3 +160,32 @@ fn what_is_no_file_of_card_keys_is_refused_for_what_it_is() {
     #[cfg(unix)]
     endless.says("standard input, line 1: longer than 64 KiB");
 }
+
+/// Opening one would wait for its other end, deaf to Ctrl-C.
+#[test]
+#[cfg(unix)]
+fn named_pipes_in_place_of_files_are_refused() {
+    let pipe = |path: &std::path::Path| {
+        assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    };
+    for (name, problem) in [
+        (".results.csv", "it is a named pipe; name a file"),
+        (".pg-state", "it is a named pipe"),
+        ("", "cannot be read twice; pass - and pipe it in"),
+    ] {
+        let cards = Cards::new(2);
+        let path = cards.beside(name);
+        // The file of card keys exists.
+        drop(fs::remove_file(&path));
+        pipe(&path);
+        cards.update("").run().ends(2).says(problem);
+        assert_eq!(cards.requests(), 0, "{name}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    pipe(&folder.path().join("report.html"));
+    let plan = folder.path().join("rehearse.toml");
+    fs::write(&plan, "[jobs.charge]\ncommand = [\"true\"]\n").unwrap();
+    let report = folder.path().join("report.html");
+    let command = format!("rehearse --plan {} --only M01 --html {}", plan.display(), report.display());
+    words(&command).run().ends(2).says("it is a named pipe; name a file");
+}

@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
 
 #[derive(clap::Subcommand)]
 enum What {
-    /// Sets the account updater's response for a card, for every account, from now on
+    /// Sets the account updater's response for a card, for every configured account or that of --account, from now on
     #[command(after_help = "\
 Examples:
   pg sandbox cards answer 4F2C-91 705

@@ -157,18 +157,56 @@ pub(crate) fn transactions(entries: &[Value]) -> String {
 
 /// Key, time, state and account, by the names that each list uses.
 fn others(entries: &[Value]) -> String {
-    let first = |entry: &Value, names: &[&str]| {
-        names.iter().map(|name| text(&entry[*name])).find(|text| !text.is_empty()).unwrap_or_default()
-    };
     let rows: Vec<_> = entries
         .iter()
         .map(|entry| {
-            let own =
-                entry.as_object().into_iter().flatten().find(|(name, _)| name.ends_with("Key") || name.ends_with("Id"));
-            let key = first(entry, &["cardKey", "sessionKey", "authenticationKey", "tokenId", "id"]);
-            let key = if key.is_empty() { own.map_or_else(String::new, |(_, value)| text(value)) } else { key };
-            [key, first(entry, &["created", "time"]), first(entry, &["state", "status"]), text(&entry["merchant"])]
+            let key = first(entry, &["cardKey", "sessionKey", "authenticationKey", "tokenid", "id"]);
+            [key, first(entry, &["created", "time"]), state(entry), text(&entry["merchant"])]
         })
         .collect();
     table(["KEY", "CREATED", "STATE", "ACCOUNT"], &rows)
+}
+
+/// Returns the state of an entry; tokens and sessions show it as a flag.
+fn state(entry: &Value) -> String {
+    match (&entry["enabled"], &entry["expired"]) {
+        (Value::Bool(enabled), _) => if *enabled { "enabled" } else { "disabled" }.to_owned(),
+        (_, Value::Bool(expired)) => if *expired { "expired" } else { "open" }.to_owned(),
+        _ => first(entry, &["state", "status"]),
+    }
+}
+
+/// Returns the first of these members that has a value.
+fn first(entry: &Value, names: &[&str]) -> String {
+    names.iter().map(|name| text(&entry[*name])).find(|text| !text.is_empty()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn entries_are_listed_with_their_key_and_state() {
+        let entries = [
+            json!({"tokenid": "t-1", "created": "c", "state": "open", "merchant": "main"}),
+            json!({"cardKey": "k-1", "created": "c", "enabled": false, "merchant": "main"}),
+            json!({"sessionKey": "s-1", "created": "c", "expired": true, "merchant": "main"}),
+            json!({"sessionKey": "s-2", "created": "c", "expired": false, "merchant": "main"}),
+            json!({"authenticationKey": "a-1", "created": "c", "state": "pending", "merchant": "main"}),
+            json!({"id": "m-1", "created": "c", "status": "1", "merchant": "main"}),
+        ];
+        let shown = others(&entries);
+        let rows: Vec<Vec<&str>> = shown.lines().skip(1).map(|line| line.split_whitespace().collect()).collect();
+        let expected = [
+            ["t-1", "c", "open", "main"],
+            ["k-1", "c", "disabled", "main"],
+            ["s-1", "c", "expired", "main"],
+            ["s-2", "c", "open", "main"],
+            ["a-1", "c", "pending", "main"],
+            ["m-1", "c", "1", "main"],
+        ];
+        assert_eq!(rows, expected, "{shown}");
+    }
 }

@@ -48,6 +48,7 @@ enum Page {
     Batches,
     Callbacks,
     Sms,
+    Accounts,
     Clock,
     Faults,
     Updater,
@@ -62,7 +63,13 @@ impl Page {
         let name = self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
         let lists = !matches!(
             self,
-            Self::Overview | Self::Clock | Self::Faults | Self::Updater | Self::Decoder | Self::Assumptions
+            Self::Overview
+                | Self::Accounts
+                | Self::Clock
+                | Self::Faults
+                | Self::Updater
+                | Self::Decoder
+                | Self::Assumptions
         );
         match key {
             None if self == Self::Overview => Ok(String::new()),
@@ -105,6 +112,7 @@ mod tests {
     fn pages_have_paths() {
         assert_eq!(Page::Overview.path(None).unwrap(), "");
         assert_eq!(Page::Faults.path(None).unwrap(), "pages/faults");
+        assert_eq!(Page::Accounts.path(None).unwrap(), "pages/accounts");
         assert_eq!(Page::Transactions.path(Some("a/b")).unwrap(), "pages/transactions/a%2Fb");
         assert!(Page::Clock.path(Some("a")).is_err());
     }
