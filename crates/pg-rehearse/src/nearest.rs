@@ -11,3 +11,11 @@ pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
 pub(crate) fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     nearest(name, known).map_or_else(String::new, |meant| format!("; did you mean {meant}?"))
 }
+
+/// `; did you mean …?`, or the list of known names.
+pub(crate) fn suggestion(name: &str, known: &[&str]) -> String {
+    match nearest(name, known.iter().copied()) {
+        Some(meant) => format!("; did you mean {meant}?"),
+        None => format!("; known: {}", known.join(", ")),
+    }
+}

@@ -12,8 +12,6 @@ use std::{
     time::Duration,
 };
 
-use crate::nearest::nearest;
-
 /// Maximum length of a plan file.
 const LONGEST: u64 = 1 << 20;
 
@@ -142,11 +140,6 @@ impl Job {
         };
         Self::ALL.into_iter().find(|job| job.name() == alias)
     }
-
-    /// Returns the suggested name for an unknown job.
-    fn meant(name: &str) -> Option<&'static str> {
-        nearest(name, Self::ALL.map(Self::name))
-    }
 }
 
 /// Reads a whole file.
@@ -267,6 +260,15 @@ mod tests {
                 "line 1, column 11: prepare is empty; set the program and its arguments",
             ),
             ("prepar = [\"a\"]\n", "line 1, column 1: prepar is unknown; did you mean prepare?"),
+            (
+                "[jobs.pay]\n",
+                "line 1, column 7: job pay is unknown; known: charge, capture, refund, open_redirect, callback, \
+                 checkout, checkout_return, three_d_secure, update_cards",
+            ),
+            (
+                "[hygiene]\nlogs = \"x\"\n",
+                "line 2, column 8: logs must be a list of strings, such as [\"var/log/*.log\"]",
+            ),
             ("[hygiene]\nlog = []\n", "line 2, column 1: log is unknown; did you mean logs?"),
         ] {
             let found = mistakes(text);

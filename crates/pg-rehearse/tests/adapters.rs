@@ -9,8 +9,8 @@ use crate::samples::{crate_folder, only, rehearse, with};
 
 /// One drill of each kind: all of them are run by hand and in the proof.
 const SAMPLE: [&str; 21] = [
-    "M01", "M02", "M04", "M07", "M08", "M14", "M20", "M23", "M36", "M39", "M58", "M59", "C01", "C04", "C08", "C10", "C11",
-    "C12", "T01", "T06", "H02",
+    "M01", "M02", "M04", "M07", "M08", "M14", "M20", "M23", "M36", "M39", "M58", "M59", "C01", "C04", "C08", "C10",
+    "C11", "C12", "T01", "T06", "H02",
 ];
 
 /// The drills of the guides. A Java program takes a second of processor time for each of its many starts.
@@ -136,7 +136,8 @@ fn logs_that_match_no_file_and_a_dump_that_fails_are_reported_as_not_searched() 
         (r#"logs = ["*.log"]"#, None),
         (r#"command = ["echo", "empty"]"#, None),
     ] {
-        let plan = format!("[jobs.charge]\ncommand = [\"python3\", \"pay.py\"]\nwith = [\"card\"]\n[hygiene]\n{hygiene}\n");
+        let plan =
+            format!("[jobs.charge]\ncommand = [\"python3\", \"pay.py\"]\nwith = [\"card\"]\n[hygiene]\n{hygiene}\n");
         let report = rehearse(&plan, folder.path(), &only(&["H03", "H04"])).expect("it works");
         let verdict = if expected.is_some() { Verdict::Warning } else { Verdict::Passed };
         assert_eq!(with(&report, verdict), ["H03", "H04"], "{hygiene}: {}", report.scorecard(false));

@@ -13,7 +13,8 @@ use crate::{
 };
 
 /// The reply while an address is locked out.
-const BLOCKED: Answer = Answer::Error(403, "121", "This IP has been blocked for 1 minute because of too many failed attempts");
+const BLOCKED: Answer =
+    Answer::Error(403, "121", "This IP has been blocked for 1 minute because of too many failed attempts");
 
 pub(super) const SCENES: &[Scene] = &[
     Text {
@@ -114,7 +115,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "The network delivers the request twice. The first copy charges the card and uses up the limit; the caller gets the 429 of the second copy.",
         mend: "A request limit says nothing about an earlier copy of the request: look the payment up before anything else.",
     }
-    .charge(Family::Credentials, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: true, answer: Answer::Error(429, "936", "Too many requests") })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    .charge(Family::Credentials, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: true, answer: Answer::Error(429, "936", "Too many requests") })], judged: Judged::Money(Expect::Unseen), ..Charge::PLAIN }),
     Text {
         id: "C12",
         title: "Delivered twice, the second copy is denied",

@@ -14,11 +14,19 @@ use toml::{
 };
 
 use super::{Job, Means, Mistake, Plan, PlanError, Way};
-use crate::nearest::did_you_mean;
+use crate::nearest::suggestion;
 
 const TOP: [&str; 7] = ["timeout_seconds", "prepare", "jobs", "hygiene", "service", "shop", "redirect"];
 const TIMEOUT: &str = "timeout_seconds must be a whole number from 1 to 600";
-const LIST: &str = "must be a list of strings, such as [\"python3\", \"pay.py\"]";
+
+/// An example of a list of strings.
+const fn example(name: &str) -> &'static str {
+    match name.as_bytes() {
+        b"logs" => r#"["var/log/*.log"]"#,
+        b"with" => r#"["sessionKey", "card"]"#,
+        _ => r#"["python3", "pay.py"]"#,
+    }
+}
 
 /// The default address of the service for a running shop: the sandbox's default address.
 const LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8480);
@@ -82,8 +90,7 @@ impl Reading<'_> {
     }
 
     fn unknown(&mut self, span: Range<usize>, name: &str, known: &[&str]) {
-        let meant = did_you_mean(name, known.iter().copied());
-        self.mistake(span, format!("{name} is unknown{meant}"));
+        self.mistake(span, format!("{name} is unknown{}", suggestion(name, known)));
     }
 
     fn table<'v, 'a>(&mut self, name: &str, value: &'v Value<'a>) -> Option<&'v DeTable<'a>> {
@@ -106,10 +113,11 @@ impl Reading<'_> {
     }
 
     fn words(&mut self, name: &str, value: &Value<'_>) -> Vec<String> {
+        let problem = || format!("{name} must be a list of strings, such as {}", example(name));
         let list = match value.get_ref() {
             DeValue::Array(list) => list,
             _ => {
-                self.mistake(value.span(), format!("{name} {LIST}"));
+                self.mistake(value.span(), problem());
                 return Vec::new();
             }
         };
@@ -117,7 +125,7 @@ impl Reading<'_> {
         for word in list {
             match word.get_ref() {
                 DeValue::String(word) => words.push(word.to_string()),
-                _ => self.mistake(word.span(), format!("{name} {LIST}")),
+                _ => self.mistake(word.span(), problem()),
             }
         }
         words
@@ -155,7 +163,7 @@ impl Reading<'_> {
         for (key, value) in jobs {
             let name = key.get_ref().as_ref();
             let Some(job) = Job::named(name) else {
-                let meant = Job::meant(name).map_or_else(String::new, |meant| format!("; did you mean {meant}?"));
+                let meant = suggestion(name, &Job::ALL.map(Job::name));
                 self.mistake(key.span(), format!("job {name} is unknown{meant}"));
                 continue;
             };
@@ -195,7 +203,7 @@ impl Reading<'_> {
             match Way::ALL.into_iter().find(|way| way.name() == word) {
                 Some(way) => ways.push(way),
                 None => {
-                    let meant = did_you_mean(word, Way::ALL.map(Way::name));
+                    let meant = suggestion(word, &Way::ALL.map(Way::name));
                     self.mistake(value.span(), format!("{word} is unknown{meant}"));
                 }
             }
