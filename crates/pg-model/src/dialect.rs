@@ -119,7 +119,7 @@ pub struct ErrorEntry {
     pub http: Option<u16>,
     /// The text of the code, if known.
     pub message: String,
-    /// What to do about it. If unset, the remedy that the documents' message implies, or a lookup.
+    /// What to do about it. If unset, the remedy that the documents' message implies, or a lookup, whatever the HTTP status.
     pub remedy: Option<Remedy>,
     /// What it says about other copies of the same request. If unset, nothing.
     pub scope: Option<RefusalScope>,
@@ -152,6 +152,9 @@ pub struct Lookup {
     /// Whether a lookup finds every payment that was executed before the service received it (assumption A140). If unset,
     /// an empty result proves nothing.
     pub immediate: bool,
+    /// Whether a lookup by the `uniqueMerchantReference` of a 3-D Secure initiation also finds the payment of its last step
+    /// (assumption A109). If unset, a lookup that finds no such payment proves nothing.
+    pub found_by_initiation: bool,
 }
 
 /// The reply to a lookup that finds nothing.

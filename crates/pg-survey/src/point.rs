@@ -95,6 +95,12 @@ const OWN: &[Point] = &[
         "immediate in [lookup]",
         "one payment that is found at once does not prove that every payment is",
     ),
+    never(
+        "lookup.found_by_initiation",
+        109,
+        "found_by_initiation in [lookup]",
+        "only a customer at a challenge makes a payment that could be looked up",
+    ),
     point("refused_reference", 92, "refused_reference", 92),
     never("checkout.failed", 125, "failed in [checkout]", "only a customer on the payment page can cause it"),
     never(

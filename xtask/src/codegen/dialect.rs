@@ -21,6 +21,7 @@ refused_reference = \"used-up\" # A92
 nothing = \"empty-list\" # A43
 no_card = \"empty-list\" # A43
 immediate = true # A140
+found_by_initiation = true # A109
 
 [checkout]
 failed = [\"Failed\"] # A125

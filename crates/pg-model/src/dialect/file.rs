@@ -72,6 +72,7 @@ struct LookupTable {
     nothing: Option<Spanned<String>>,
     no_card: Option<Spanned<String>>,
     immediate: bool,
+    found_by_initiation: bool,
 }
 
 #[derive(Deserialize, Default)]
@@ -213,7 +214,12 @@ impl Checker<'_> {
         Dialect {
             name: file.name,
             refused_reference: file.refused_reference.as_ref().and_then(|word| self.word(word)),
-            lookup: Lookup { nothing, no_card, immediate: file.lookup.immediate },
+            lookup: Lookup {
+                nothing,
+                no_card,
+                immediate: file.lookup.immediate,
+                found_by_initiation: file.lookup.found_by_initiation,
+            },
             checkout: CheckoutStatuses {
                 paid: texts(file.checkout.paid),
                 pending: texts(file.checkout.pending),
@@ -442,7 +448,7 @@ mod tests {
 
     #[test]
     fn a_written_dialect_reads_back_as_the_same() {
-        let text = "name = \"a \\\"b\\\" \\\\ \\u0007\"\nrefused_reference = \"free\"\n[lookup]\nnothing = \"error\"\nimmediate = true\n\
+        let text = "name = \"a \\\"b\\\" \\\\ \\u0007\"\nrefused_reference = \"free\"\n[lookup]\nnothing = \"error\"\nimmediate = true\nfound_by_initiation = true\n\
             [checkout]\npaid = [\"SUCCESS\"]\npending = [\"Waiting\"]\nfailed = [\"Failed\", \"No\"]\nrefused_cancel_means_ended = true\nfound_by_reference = true\n\
             [session_data]\nkey = \"sha256\"\niv = \"hex\"\npadding = \"zero\"\ntext = \"base64-url\"\n\
             [[declined]]\ncode = \"651\"\nsituations = [\"insufficient-funds\"]\nmessage = \"no\"\nassumption = 87\n\

@@ -53,6 +53,8 @@ impl Dialect {
         let told = entry.and_then(|entry| entry.remedy).or_else(|| code.remedy());
         let known = entry.is_some() || code.message().is_some();
         let remedy = told.unwrap_or(match http {
+            // An entry has the same meaning under every status.
+            _ if known => Remedy::LookUp,
             // Neither proves anything about the credentials: the documents do not map conditions to statuses (spec 1 §7).
             401 | 403 => Remedy::AskOperator,
             429 => Remedy::WaitOneMinute,
@@ -117,6 +119,21 @@ mod tests {
         // The status alone does not say that the credentials are wrong.
         assert_eq!(Dialect::documented().error_meaning(&"777".into(), 401).remedy, Remedy::AskOperator);
         assert!(!Dialect::documented().error_meaning(&"777".into(), 401).known);
+    }
+
+    // spec: 2 §7, A132: The HTTP status explains only a code that has no entry.
+    #[test]
+    fn an_entry_without_a_remedy_keeps_its_meaning_under_every_http_status() {
+        let mut dialect = Dialect::documented();
+        let mut entry = ErrorEntry::new("777", 92);
+        entry.situations.push("duplicate-unique-reference".into());
+        dialect.errors.push(entry);
+        let under = |http| dialect.error_meaning(&"777".into(), http);
+        for http in [400, 401, 403, 404, 409, 422, 429] {
+            assert_eq!(under(http), under(400), "{http}");
+            assert!(under(http).says_it_was_done && under(http).remedy == Remedy::LookUp, "{http}");
+        }
+        assert!(under(503).leaves_it_open && under(503).remedy == Remedy::LookUp);
     }
 
     #[test]

@@ -28,6 +28,7 @@ impl Dialect {
             text.word("nothing", self.lookup.nothing, 43);
             text.word("no_card", self.lookup.no_card, 43);
             text.raw("immediate", &self.lookup.immediate.to_string(), Some(140));
+            text.raw("found_by_initiation", &self.lookup.found_by_initiation.to_string(), Some(109));
         }
         if self.checkout != super::CheckoutStatuses::default() {
             text.head("[checkout]");
