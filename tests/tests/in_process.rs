@@ -6,14 +6,18 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::StatusCode;
-use pg_hyper::{Client, ClientBuilder, Error, TowerTransport};
+use pg_hyper::{Client, ClientBuilder, DriveStep, Error, TowerTransport};
 use pg_model::{
-    Auth, CardDetails, CheckoutItem, Encoding, GetToken, RequestAccountUpdater, RetrieveAccountUpdater,
-    TokeniseTransactionKey,
+    Auth, CardDetails, CheckoutItem, Encoding, EnterpriseTransactionLookup, EnterpriseTransactionType, Flag, GetToken,
+    RequestAccountUpdater, RetrieveAccountUpdater, TokeniseTransactionKey,
 };
 use pg_proto::{
     Account, BaseUrl, Credentials, EnterpriseCredentials, UpdaterHint,
-    machine::{Reconcile, charge::ChargeOutcome},
+    machine::{
+        Reconcile,
+        charge::ChargeOutcome,
+        checkout::{CheckoutDemand, CheckoutInput, CheckoutOutcome, CheckoutPlan},
+    },
 };
 use pg_sandbox::{InProcess, Sandbox, Timestamp};
 use pg_tests::{clocks, shop::order};
@@ -141,6 +145,39 @@ async fn a_callback_is_sent_when_the_sandbox_clock_reaches_its_time() {
     let finished = client.call(&hint.unwrap().confirm()).await.unwrap();
     assert_eq!(finished, client.call(&RetrieveAccountUpdater::new(&batch)).await.unwrap());
     assert_eq!(finished.batch_key, batch);
+}
+
+/// Pays on the page. Returns the transaction that the customer's return names.
+fn paid_on_page(sandbox: &InProcess, url: &str) -> String {
+    let page = sandbox.send(http::Request::get(url).body(Bytes::new()).unwrap()).unwrap();
+    let page = String::from_utf8(page.body().to_vec()).unwrap();
+    let (_, visit) = page.split_once("name=\"visit\" value=\"").unwrap();
+    let card = "cardNumber=4111111111111111&cardExpiryMonth=12&cardExpiryYear=2031&cardCV2=987&cardholderName=A+Holder";
+    let form = format!("visit={}&{card}", visit.split('"').next().unwrap());
+    let post = http::Request::post(url).header("content-type", "application/x-www-form-urlencoded");
+    let reply = sandbox.send(post.body(Bytes::from(form)).unwrap()).unwrap();
+    let (_, named) = reply.headers()["location"].to_str().unwrap().split_once("trans_key=").unwrap();
+    named.split(['&', '#']).next().unwrap().to_owned()
+}
+
+// spec: 3 §4.8, A125: The value of a reservation is the captured amount, at first nothing.
+#[tokio::test]
+async fn a_hosted_checkout_that_reserves_is_paid_by_the_reservation() {
+    let (sandbox, client) = shop();
+    let request = GetToken::new()
+        .item(CheckoutItem::new("Tea", "4.99"))
+        .currency("GBP")
+        .trans_type(EnterpriseTransactionType::REQUEST_PRE_AUTH)
+        .success_url("https://shop.example/thanks")
+        .auto_redirect(Flag::YES);
+    let mut checkout = client.checkout(request, CheckoutPlan::default()).unwrap();
+    let DriveStep::Ask(CheckoutDemand::Redirect { url, .. }) = checkout.next().await else { panic!("no page") };
+    let trans_key = paid_on_page(&sandbox, url.as_str());
+    let found = client.call(&EnterpriseTransactionLookup::new(trans_key.as_str())).await.unwrap();
+    assert_eq!((found.status.as_str(), found.value.as_str()), ("Success", "0.00"));
+    checkout.handle_input(CheckoutInput::Reported(trans_key.clone()));
+    let DriveStep::Done(outcome) = checkout.next().await else { panic!("it asks again") };
+    assert_eq!(outcome, CheckoutOutcome::Paid { trans_key });
 }
 
 #[tokio::test]

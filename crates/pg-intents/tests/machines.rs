@@ -147,6 +147,50 @@ async fn without_a_decision_a_payment_ends_at_its_time_whichever_server_looks() 
     assert_eq!(one.step("decide-1").await.unwrap(), FleetStep::Done(outcome));
 }
 
+/// Every event resumes the machine, which requests the status again: the decision may be heard before its reply.
+#[tokio::test]
+async fn a_decision_is_kept_if_the_reply_to_the_status_request_is_lost() {
+    for (reference, event, expected) in
+        [("decide-2", FleetEvent::Proceed, "approved"), ("decide-3", FleetEvent::Stop, "not-paid")]
+    {
+        let world = World::new();
+        let (wire, key) = (world.wire(None), world.key_of(NOT_ENROLLED).await);
+        let (one, other) = (world.worker("one", &wire).await, world.worker("other", &wire).await);
+        let initiation =
+            InitiateThreeDSecureCardKey::new(&key, order(reference, 499)).return_url("https://shop.example/b");
+        let plan = ThreeDSecurePlan::default().without_shift(NoLiabilityShift::Ask);
+        let led = one.three_d_secure(initiation, plan).await.unwrap();
+        let FleetStep::Ask(FleetQuestion::Challenge { url, .. }) = &led else { panic!("{led:?}") };
+        world.sandbox.send(form(url, "outcome=authenticate")).unwrap();
+        one.event(reference, &FleetEvent::Returned).await.unwrap();
+        let asked = one.step(reference).await.unwrap();
+        assert!(matches!(&asked, FleetStep::Ask(FleetQuestion::Decide { .. })), "{asked:?}");
+        *wire.losing.lock().unwrap() = Some("getAuthenticationStatus");
+        other.event(reference, &event).await.unwrap();
+        let FleetStep::Done(outcome) = other.step(reference).await.unwrap() else { panic!("it asks again") };
+        assert_eq!(*wire.losing.lock().unwrap(), None, "a reply was lost");
+        assert_eq!(outcome.name(), expected, "{outcome:?}");
+    }
+}
+
+/// The documents do not say how the service refuses the key of a transaction that the account does not have.
+#[tokio::test]
+async fn a_forged_report_whose_lookup_is_forbidden_ends_no_checkout() {
+    let world = World::new();
+    let wire = world.wire(None);
+    wire.forbids.store(true, Ordering::SeqCst);
+    let (one, other) = (world.worker("one", &wire).await, world.worker("other", &wire).await);
+    let opened = one.checkout("cart-3", token()).await.unwrap();
+    let FleetStep::Ask(FleetQuestion::Redirect { url, .. }) = &opened else { panic!("{opened:?}") };
+    let made_up = FleetEvent::Reported { trans_key: "0123456789abcdef0123456789abcdef".to_owned() };
+    one.event("cart-3", &made_up).await.unwrap();
+    assert_eq!(one.step("cart-3").await.unwrap(), opened);
+    let trans_key = paid_on_page(&world, url);
+    other.event("cart-3", &made_up).await.unwrap();
+    other.event("cart-3", &FleetEvent::Reported { trans_key: trans_key.clone() }).await.unwrap();
+    assert_eq!(other.step("cart-3").await.unwrap(), FleetStep::Done(PaymentOutcome::PaidOnPage { trans_key }));
+}
+
 /// Its request bears no reference: after a crash it is not sent again.
 #[tokio::test]
 async fn a_refund_whose_worker_dies_ends_unknown_and_is_never_sent_again() {

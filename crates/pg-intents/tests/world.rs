@@ -49,6 +49,10 @@ pub(crate) struct Wire {
     pub(crate) invalid: Arc<AtomicBool>,
     /// Each request arrives, and its reply is lost.
     pub(crate) silent: Arc<AtomicBool>,
+    /// The reply to the next request with this in its path is lost.
+    pub(crate) losing: Arc<Mutex<Option<&'static str>>>,
+    /// The service refuses to look an unknown transaction up, with HTTP 403 and a code that no document or dialect lists.
+    pub(crate) forbids: Arc<AtomicBool>,
     /// Requests with a wrong signature, and those of them that the service refused because it has locked the address out.
     pub(crate) failed: Arc<AtomicUsize>,
     pub(crate) locked_out: Arc<AtomicUsize>,
@@ -81,9 +85,14 @@ impl Transport for Wire {
             self.hanging.notify_one();
             std::future::pending::<()>().await;
         }
+        let loses = self.losing.lock().unwrap().take_if(|path| request.uri().path().contains(*path)).is_some();
         let invalid = self.invalid.load(Ordering::SeqCst);
         let request = if invalid { request.map(|body| wrongly_signed(&body)) } else { request };
         let reply = self.inner.send(request).await;
+        if loses {
+            return Err(TransportError::maybe_sent("connection reset"));
+        }
+        let reply = if self.forbids.load(Ordering::SeqCst) { reply.map(forbidden) } else { reply };
         if invalid {
             self.failed.fetch_add(1, Ordering::SeqCst);
             let said = String::from_utf8_lossy(reply.as_ref().unwrap().body()).into_owned();
@@ -106,6 +115,15 @@ impl Transport for Wire {
         }
         reply
     }
+}
+
+/// The reply, unless it says that there is no such transaction.
+fn forbidden(reply: Response<Bytes>) -> Response<Bytes> {
+    if !String::from_utf8_lossy(reply.body()).contains("<errorcode>943<") {
+        return reply;
+    }
+    let error = Bytes::from_static(b"<serviceResponse><errorcode>17</errorcode></serviceResponse>");
+    Response::builder().status(403).body(error).unwrap()
 }
 
 /// The same form with another signature.
@@ -164,6 +182,8 @@ impl World {
             away: Arc::default(),
             invalid: Arc::default(),
             silent: Arc::default(),
+            losing: Arc::default(),
+            forbids: Arc::default(),
             failed: Arc::default(),
             locked_out: Arc::default(),
         }

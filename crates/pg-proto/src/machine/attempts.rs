@@ -48,7 +48,12 @@ impl Attempts {
         self.hold.map(|hold| hold.until)
     }
 
-    /// Starts another step, or the same step again. A pause that the service asked for applies to every step.
+    /// Continues an earlier step, after this many attempts.
+    pub(super) const fn continue_after(&mut self, tries: u32) {
+        self.tries = tries;
+    }
+
+    /// Starts another step, or this one again. A pause that the service asked for applies to every step.
     pub(super) fn begin_anew(&mut self) {
         self.tries = 0;
     }

@@ -17,7 +17,7 @@
 //! **Promises:**
 //! 1. *Paid is confirmed by the service.* Callbacks and the customer's browser are unsigned and never enough. The
 //!    machine has looked the transaction up: its token, amount and currency are those of this checkout, and its status
-//!    is `Success`.
+//!    is `Success`. If the token asks to reserve, the amount may differ: the service returns what was captured.
 //! 2. *NotOpened is final.* No customer received an address. After a lost reply the machine requests a token again: a
 //!    token that no customer has charges nothing, and expires.
 //! 3. *A token is valid for one payment*, unless the request says otherwise. *It is withdrawn before the end*, also after
@@ -30,12 +30,13 @@
 //!    enough); late reports had time to arrive; a search by the request's `trans_reference` found no payment of this
 //!    token; the account's dialect says that such a search finds payments on the hosted page
 //!    ([`found_by_reference`](pg_model::dialect::CheckoutStatuses::found_by_reference), assumption A100; the documents do
-//!    not) and finds them at once ([`Lookup`](pg_model::dialect::Lookup)); no other transaction is a candidate. Without a
-//!    `trans_reference` of at most 32 characters there is no search.
+//!    not) and finds them at once ([`Lookup`](pg_model::dialect::Lookup)); no other transaction is a candidate. One without
+//!    a type or token is a candidate, and so is one that the search lists without a key, or that the lookup does not
+//!    know. Without a `trans_reference` of at most 32 characters there is no search.
 //! 5. *Everything else is Unknown.* There is no lookup by token, the service calls back once, and the customer need not
-//!    return. So the machine cannot exclude a payment that no hint named.
-//! 6. *It ends.* Attempts and all times are bounded. A crash grants no new attempts, and does not shorten a pause that
-//!    the service asked for. Forged reports cost at most one lookup per second.
+//!    return. So a payment that no hint named cannot be excluded.
+//! 6. It ends. Attempts and all times are bounded. A crash grants no new attempts, and does not shorten a pause that the
+//!    service asked for. A forged report costs one lookup, at most one per second, and does not end it.
 //!
 //! **Saved state:** token and address, amount and reference, and reports that were not looked up yet. The saved state
 //! contains no customer details. A crash before the reply with the token was saved ends the machine as NotOpened. A
@@ -65,7 +66,7 @@
 
 use std::{fmt, time::Duration};
 
-use pg_model::{Amount, ApiRequest, GetToken, TransactionLookup, Url, method::ServiceInfo};
+use pg_model::{Amount, ApiRequest, EnterpriseTransactionType, GetToken, TransactionLookup, Url, method::ServiceInfo};
 use serde::{Deserialize, Serialize};
 
 use self::checking::BETWEEN_LOOKS;
@@ -213,7 +214,10 @@ struct State {
     /// Whether the token allows one payment. False if an earlier version did not save this.
     #[serde(default)]
     single: bool,
-    /// Whether the service refused to cancel the token after its expiry.
+    /// Whether the token asks to reserve. False if an earlier version did not save it.
+    #[serde(default)]
+    reserves: bool,
+    /// The token should have expired, and afterwards the service refused to cancel it.
     #[serde(default)]
     expired: bool,
     /// A transaction of this token that is neither paid nor failed, or that could not be looked up.
@@ -263,7 +267,9 @@ impl Checkout {
         account.request_unchecked(&request)?;
         let amount = amount::total(&request).ok_or(CheckoutError::NoAmount)?;
         let single = request.token_uses == Some(1);
-        let state = State { single, ..State::new(&amount, searchable(&request)) };
+        let kind = request.trans_type.as_ref().map_or("", |kind| kind.as_str());
+        let reserves = kind.eq_ignore_ascii_case(EnterpriseTransactionType::REQUEST_PRE_AUTH.as_str());
+        let state = State { single, reserves, ..State::new(&amount, closing::searchable(&request)) };
         Ok(Self::with(account, plan, state, Some(request)))
     }
 
@@ -423,18 +429,13 @@ impl State {
             searched: false,
             paid: None,
             single: false,
+            reserves: false,
             expired: false,
             news: Vec::new(),
             unclear: None,
             attempts: Attempts::default(),
         }
     }
-}
-
-/// Returns the reference, if it can find version 5 payments: it has at most 32 characters (assumption A100).
-fn searchable(request: &GetToken) -> Option<String> {
-    let reference = request.trans_reference.as_ref()?.as_str();
-    (!reference.is_empty() && reference.chars().count() <= 32).then(|| reference.to_owned())
 }
 
 impl Default for CheckoutPlan {

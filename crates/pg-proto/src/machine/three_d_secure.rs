@@ -17,22 +17,26 @@
 //!
 //! **Promises:**
 //! 1. *At most one request for the payment is ever executed.* It is sent again only if it was certainly not executed:
-//!    it never left, or the service refused to examine it (121, 122, throttled). After a lost reply, error 119 (the
-//!    bank did not answer), or a crash after the machine was saved for sending the payment, only lookups follow, even
-//!    if they find nothing. The documents do not say what happens to an authentication key that is used twice. (The
-//!    sandbox refuses it, assumption A108, and so refuses copies that the network makes.)
+//!    it never left; or the service refused to examine it (121, 122, throttled), and a lookup proves that no other copy
+//!    was executed. That proof needs the account's dialect: `immediate` and
+//!    [`found_by_initiation`](pg_model::dialect::Lookup::found_by_initiation). Only lookups follow a lost reply, an
+//!    answer that the bank did not answer (119), or a crash after the machine was saved for sending it, even if they
+//!    find nothing. The documents do not say what happens to an authentication key that is used twice. (The sandbox
+//!    refuses it, assumption A108, and so refuses copies that the network makes.)
 //! 2. *A return cannot charge.* The customer's return is only a reason to request the status. A second return, another
 //!    tab and the back button find the machine in a later phase, and change nothing.
 //! 3. *Approved and Declined match the ledger.* They come from the reply to the payment, or from a payment that a lookup
 //!    finds under the reference, which belonged to this initiation alone (assumption A109). A payment with another type,
-//!    amount or currency is not accepted. If an initiation is refused because its reference was used (125, 950), lookups
-//!    follow as well: an earlier machine may have paid under it. Then the outcome is a payment that is found, or Unknown.
+//!    amount or currency is not accepted. An approved transaction of an unknown type may be the payment: then the outcome
+//!    is Unknown. If an initiation is refused because its reference was used (125, 950), lookups follow as well: an
+//!    earlier machine may have paid under it. Then the outcome is a payment that is found, or Unknown.
 //! 4. *Abandoned, Failed, TimedOut, NotShifted, NotInitiated and NotSent are final.* No request for the payment left.
 //!    Initiations and status requests charge nothing, however many copies arrive, and however late. A machine that is
 //!    resumed after such an end does not pay, if its end was saved.
 //! 5. *Refused, for the payment itself*, is reported at once if the reason is in the request or the credentials. For any
-//!    other reason it is reported after a lookup that found nothing, if every request was answered. If the reason is
-//!    temporary, it assumes that the network does not deliver a second copy later: see [`Refused::scope`].
+//!    other reason it is reported after a lookup that proves that there is no payment, if every request was answered. If
+//!    the reason is temporary, it assumes that the network does not deliver a second copy later: see [`Refused::scope`].
+//!    The same holds for a request that is sent again.
 //! 6. *An empty lookup proves nothing* in all other cases: the outcome is Unknown, with the lookup to make later.
 //! 7. *It ends.* Attempts, lookups, and the time of customer and merchant are bounded. A crash grants new lookups and
 //!    new status requests, but no new attempts to pay, and does not shorten a pause that the service asked for.
@@ -108,7 +112,10 @@ pub struct ThreeDSecure {
     status: Option<(AuthenticationStatus, Moment)>,
     /// A refusal of the payment that a lookup has to confirm.
     refusal: Option<Refused>,
-    /// A payment whose status is pending or unlisted.
+    /// The service refused to examine the request for the payment, after this many attempts. It is sent again if a lookup
+    /// proves that no copy was executed.
+    unexamined: Option<u32>,
+    /// A payment whose status is pending or not listed.
     unsettled: Unsettled,
     /// Whether a lookup found no payment.
     looked: bool,
@@ -218,6 +225,7 @@ impl ThreeDSecure {
             checked: Moment::default(),
             status: None,
             refusal: None,
+            unexamined: None,
             unsettled: Unsettled::default(),
             looked: false,
             unreadable: None,
@@ -231,7 +239,7 @@ impl ThreeDSecure {
             Event::Input(input) => match self.state.phase {
                 Phase::Challenged => self.customer(input, now),
                 Phase::Deciding => self.decided(input),
-                Phase::Checking => self.state.closed |= input == ThreeDSecureInput::Closed,
+                Phase::Checking => self.heard_early(input, now),
                 _ => {}
             },
             Event::Reply(_) | Event::Failed(_) if !self.in_flight => {}

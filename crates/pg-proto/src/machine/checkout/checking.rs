@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use pg_model::{EnterpriseTransaction, EnterpriseTransactionLookup, Remedy};
+use pg_model::{EnterpriseTransaction, EnterpriseTransactionLookup, ErrorCode, Remedy};
 
 use super::{Checkout, CheckoutInput, Flight, Phase, amount};
 use crate::{
@@ -26,6 +26,8 @@ enum Finding {
     Pending,
     /// The transaction belongs to this token, and is neither paid nor failed.
     Unclear,
+    /// The reply names no token, so it may belong to this one.
+    Unnamed,
 }
 
 impl Checkout {
@@ -55,12 +57,20 @@ impl Checkout {
                     self.state.unclear = Some(key.clone());
                     return self.done_with(&key, now);
                 }
+                Finding::Unnamed => {
+                    self.state.unclear.get_or_insert_with(|| key.clone());
+                    return self.done_with(&key, now);
+                }
                 Finding::Pending => self.try_again(None, now, random),
             },
-            ExchangeResult::Shut(refused) => return self.not_known(key, UnknownReason::LookupRefused(refused)),
+            ExchangeResult::Shut(refused) if is_about_the_account(&refused) => {
+                return self.not_known(key, UnknownReason::LookupRefused(refused));
+            }
             ExchangeResult::HeldBack => return self.not_known(key, UnknownReason::HeldBack),
-            ExchangeResult::Refused(refused) | ExchangeResult::Done(refused) if refused.remedy() != Remedy::Retry => {
-                if !self.is_made_up(&refused) {
+            ExchangeResult::Refused(refused) | ExchangeResult::Done(refused) | ExchangeResult::Shut(refused)
+                if refused.remedy() != Remedy::Retry =>
+            {
+                if !self.may_be_made_up() {
                     self.state.unclear = Some(key.clone());
                 }
                 return self.done_with(&key, now);
@@ -68,6 +78,7 @@ impl Checkout {
             ExchangeResult::Later(wait) => self.try_again(Some(wait), now, random),
             ExchangeResult::Refused(_)
             | ExchangeResult::Done(_)
+            | ExchangeResult::Shut(_)
             | ExchangeResult::NotSent
             | ExchangeResult::InDoubt => self.try_again(None, now, random),
         };
@@ -81,24 +92,33 @@ impl Checkout {
     /// for a pending payment (assumption A125).
     fn judge(&self, transaction: &EnterpriseTransaction) -> Finding {
         let (state, statuses) = (&self.state, &self.account.dialect().checkout);
-        if transaction.token != state.token.as_str() || statuses.failed.contains(&transaction.status) {
+        let is_other = !transaction.token.is_empty() && transaction.token != state.token.as_str();
+        if is_other || statuses.failed.contains(&transaction.status) {
             return Finding::Nothing;
+        }
+        if transaction.token.is_empty() {
+            return Finding::Unnamed;
         }
         if statuses.pending.contains(&transaction.status) {
             return Finding::Pending;
         }
-        // Unlike a list, this reply always contains both.
         let value = amount::minor(&transaction.value, &state.currency);
-        let named = !transaction.currency.is_empty() && value.is_some();
-        let fits = named && state.money().differs_from(transaction.currency.as_str(), value).is_none();
+        let fits = if state.reserves {
+            // The value is what was paid: nothing yet, or what was captured since (spec 3 §4.8, assumption A125).
+            state.money().differs_from(transaction.currency.as_str(), None).is_none()
+        } else {
+            // Unlike a list, this reply always contains both.
+            let named = !transaction.currency.is_empty() && value.is_some();
+            named && state.money().differs_from(transaction.currency.as_str(), value).is_none()
+        };
         let paid = transaction.status == "Success" || statuses.paid.contains(&transaction.status);
         if fits && paid { Finding::Payment } else { Finding::Unclear }
     }
 
-    /// Whether a refusal says that the transaction does not exist. The documents list no code for that, and hints can
-    /// be forged. A transaction that a search found exists, and may be the payment.
-    fn is_made_up(&self, refused: &Refused) -> bool {
-        self.state.phase != Phase::Concluding || refused.unknown_transaction()
+    /// Whether the key of a refused lookup may be made up: hints can be forged, and the documents list no code for a
+    /// transaction that does not exist. A transaction that a search found does exist, and may be the payment.
+    fn may_be_made_up(&self) -> bool {
+        self.state.phase != Phase::Concluding
     }
 
     fn done_with(&mut self, key: &str, now: Moment) {
@@ -111,4 +131,10 @@ impl Checkout {
         let outcome = self.unknown(Some(key), why);
         self.end(outcome);
     }
+}
+
+/// Whether the service would refuse the lookup of every key: invalid credentials, or a missing permission. Another refusal
+/// may concern this key alone, for example one of another merchant.
+fn is_about_the_account(refused: &Refused) -> bool {
+    refused.remedy() == Remedy::FixCredentials || *refused.code() == ErrorCode::PERMISSION_DENIED
 }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use pg_model::{
-    CancelToken, EnterpriseTransactionLookup, Flag, Outcome, Transaction, TransactionLookup, TransactionType,
+    CancelToken, EnterpriseTransactionLookup, Flag, GetToken, Outcome, Transaction, TransactionLookup, TransactionType,
     dialect::EmptyLookup,
 };
 
@@ -12,6 +12,21 @@ use crate::machine::{
     exchange::{ExchangeResult, sort_event},
     settlement::Listed,
 };
+
+/// Returns the reference, if it can find version 5 payments: it has at most 32 characters (assumption A100).
+pub(super) fn searchable(request: &GetToken) -> Option<String> {
+    let reference = request.trans_reference.as_ref()?.as_str();
+    (!reference.is_empty() && reference.chars().count() <= 32).then(|| reference.to_owned())
+}
+
+/// Types of transactions that are no payment (spec 2 §2.3).
+const NO_PAYMENTS: [TransactionType; 5] = [
+    TransactionType::CAPTURE,
+    TransactionType::CANCEL_PRE_AUTH,
+    TransactionType::REFUND,
+    TransactionType::THREE_D_SECURE_CHECK,
+    TransactionType::THREE_D_SECURE_AUTHENTICATED_ONLY,
+];
 
 impl Checkout {
     /// Starts to close the checkout, so that it can no longer be paid.
@@ -125,7 +140,8 @@ impl Checkout {
                 // A transaction that does not match cannot be checked, so the absence of a match proves nothing. It
                 // proves nothing either if it is not known that the service lists all payments.
                 let proves = self.account.dialect().proves_nothing_there(EmptyLookup::EmptyList);
-                self.state.searched = found.len() <= NEWS && proves && self.finds_hosted_payments();
+                let all_named = found.iter().all(|transaction| !transaction.transaction_key.is_empty());
+                self.state.searched = all_named && found.len() <= NEWS && proves && self.finds_hosted_payments();
                 let keys = found.into_iter().take(NEWS).map(|found| found.transaction_key.to_string());
                 self.state.news.extend(keys.filter(|key| !key.is_empty()));
                 false
@@ -192,10 +208,12 @@ impl Checkout {
         self.state.money().differs_from(found.currency.as_str(), found.transaction_value.parse().ok())
     }
 
-    /// References need not be unique, so the list may contain other payments.
+    /// References need not be unique, so the list may contain other payments. A missing type or one that the documents
+    /// do not list may be that of the payment.
     fn may_be_it(&self, found: &Transaction) -> bool {
-        let kind = [TransactionType::AUTH, TransactionType::PRE_AUTH].contains(&found.transaction_type);
+        let is_other =
+            NO_PAYMENTS.iter().any(|kind| kind.as_str().eq_ignore_ascii_case(found.transaction_type.as_str()));
         let differs = self.differs(found) == Some("currency");
-        kind && !differs && !matches!(Outcome::read(found.clone(), self.account.dialect()), Outcome::Declined(_))
+        !is_other && !differs && !matches!(Outcome::read(found.clone(), self.account.dialect()), Outcome::Declined(_))
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use pg_model::{
-    ApiRequest, Dialect, ParameterSink, Parameters, StatusMeaning, StatusRecord as _, Transaction, TransactionLookup,
-    TransactionType, field::Field, method::MethodInfo,
+    ApiRequest, Dialect, ParameterSink, Parameters, StatusCode, StatusMeaning, StatusRecord as _, Transaction,
+    TransactionLookup, TransactionType, field::Field, method::MethodInfo,
 };
 use serde::{Deserialize, Serialize};
 
@@ -37,8 +37,7 @@ pub(in crate::machine) enum SharedWith {
     /// Only later operations on the payment: captures, cancellations, refunds.
     #[default]
     Nothing,
-    /// Also the check of a 3-D Secure authentication (assumption A109). The check is not a payment, whatever its type
-    /// is called.
+    /// Also the check of a 3-D Secure authentication (assumption A109).
     Check,
 }
 
@@ -47,7 +46,7 @@ pub(in crate::machine) enum SharedWith {
 pub(super) enum Found {
     Nothing {
         /// Whether the list contained nothing else. Otherwise it named other references, as if it answered another
-        /// lookup.
+        /// lookup, or a transaction whose type does not say whether it is a payment.
         certain: bool,
     },
     One(Box<Transaction>),
@@ -95,16 +94,33 @@ impl Expected {
     /// Finds the transaction of this payment among those that a lookup of its reference returned.
     pub(super) fn among(&self, transactions: Vec<Transaction>, dialect: &Dialect) -> Found {
         let (ours, others): (Vec<_>, Vec<_>) = transactions.into_iter().partition(|found| self.bears_reference(found));
-        let ours = ours.into_iter().filter(|found| self.shared == SharedWith::Nothing || moves_money(found));
-        let (rest, mut payments): (Vec<_>, Vec<_>) = ours.partition(follows_up);
+        let (ours, unknown) = self.without_checks(ours, dialect);
+        let is_approved = |found: &Transaction| found.status_meaning(dialect) == StatusMeaning::Approved;
+        if let Some(odd) = unknown.iter().find(|found| is_approved(found))
+            && !ours.iter().any(|found| is_payment(found) && is_approved(found))
+        {
+            return Found::Strange(UnknownReason::OtherPayment(Box::new(odd.clone()), "type"));
+        }
+        let (rest, mut payments): (Vec<_>, Vec<_>) = ours.into_iter().partition(follows_up);
         if payments.len() > 1 {
             return self.one_of(payments, dialect);
         }
         match (payments.pop(), rest.into_iter().next()) {
-            (None, None) => Found::Nothing { certain: others.is_empty() },
+            (None, None) => Found::Nothing { certain: others.is_empty() && unknown.is_empty() },
             (None, Some(orphan)) => Found::Strange(UnknownReason::OtherPayment(Box::new(orphan), "type")),
             (Some(payment), _) => Found::One(Box::new(payment)),
         }
+    }
+
+    /// Drops the checks of authentications. The second list has the transactions whose type is missing or unknown, and whose
+    /// status is not that of a check either: the documents name the types only as those seen (spec 2 §2.3).
+    fn without_checks(&self, found: Vec<Transaction>, dialect: &Dialect) -> (Vec<Transaction>, Vec<Transaction>) {
+        if self.shared == SharedWith::Nothing {
+            return (found, Vec::new());
+        }
+        let (known, unknown): (Vec<_>, Vec<_>) =
+            found.into_iter().partition(|found| is_payment(found) || follows_up(found));
+        (known, unknown.into_iter().filter(|found| !is_check(found, dialect)).collect())
     }
 
     /// Handles several payments with the reference: the right one cannot be identified, or the service charged twice.
@@ -149,17 +165,28 @@ impl Expected {
     }
 }
 
-/// Payments and their follow-ups, but not the check of an authentication.
-fn moves_money(found: &Transaction) -> bool {
-    let is = |kind: TransactionType| found.transaction_type.as_str().eq_ignore_ascii_case(kind.as_str());
-    is(TransactionType::AUTH) || is(TransactionType::PRE_AUTH) || follows_up(found)
+fn is_payment(found: &Transaction) -> bool {
+    is_any(found, &[TransactionType::AUTH, TransactionType::PRE_AUTH])
+}
+
+/// Whether it is the check of an authentication: by its type, or by its status if it has an unknown type or none.
+fn is_check(found: &Transaction, dialect: &Dialect) -> bool {
+    let code = &found.transaction_status_code;
+    let by_status = *code == StatusCode::THREE_D_SECURE_SUCCESS
+        || *code == StatusCode::THREE_D_SECURE_FAILED
+        || (*code != StatusCode::APPROVED && dialect.authentication_state(code).is_some());
+    by_status
+        || is_any(found, &[TransactionType::THREE_D_SECURE_CHECK, TransactionType::THREE_D_SECURE_AUTHENTICATED_ONLY])
 }
 
 /// Captures, cancellations and refunds, which belong to a payment that exists separately.
 fn follows_up(found: &Transaction) -> bool {
-    [TransactionType::CAPTURE, TransactionType::CANCEL_PRE_AUTH, TransactionType::REFUND]
-        .iter()
-        .any(|kind| found.transaction_type.as_str().eq_ignore_ascii_case(kind.as_str()))
+    is_any(found, &[TransactionType::CAPTURE, TransactionType::CANCEL_PRE_AUTH, TransactionType::REFUND])
+}
+
+/// The case of a type carries no meaning.
+fn is_any(found: &Transaction, kinds: &[TransactionType]) -> bool {
+    kinds.iter().any(|kind| found.transaction_type.as_str().eq_ignore_ascii_case(kind.as_str()))
 }
 
 /// Reads from a request what recognition needs, and nothing else.
@@ -318,6 +345,37 @@ mod tests {
             record.unique_merchant_reference = "order-8".into();
         });
         assert!(matches!(among(vec![check(), foreign]), Found::Nothing { certain: false }));
+    }
+
+    // spec: 2 §2.3, A109
+    #[test]
+    fn an_approved_transaction_of_an_unknown_type_may_be_the_3_d_secure_payment() {
+        let three_d_secure = Expected { shared: SharedWith::Check, ..ours() };
+        let among = |found: Vec<Transaction>| three_d_secure.among(found, &Dialect::documented());
+        let with = |kind: &str, code: &str| {
+            transaction(kind, code).with(|record| {
+                record.transaction_status_code = code.into();
+            })
+        };
+        let check = || with("3DSAuthenticatedOnly", "607");
+        for kind in ["Auth3DSecure", "Sale", ""] {
+            let found = among(vec![check(), with(kind, "600")]);
+            let Found::Strange(UnknownReason::OtherPayment(odd, "type")) = found else { panic!("{kind}: {found:?}") };
+            assert_eq!(odd.transaction_key, "600");
+            // A status that is not known to be final.
+            assert!(matches!(among(vec![check(), with(kind, "650")]), Found::Nothing { certain: false }), "{kind}");
+            // By its status it is the check.
+            assert!(matches!(among(vec![with(kind, "607")]), Found::Nothing { certain: true }), "{kind}");
+            assert!(matches!(among(vec![with(kind, "608")]), Found::Nothing { certain: true }), "{kind}");
+            // Beside the approved payment it is something else.
+            let found = among(vec![with(kind, "600"), transaction("Auth", "a")]);
+            assert!(matches!(found, Found::One(payment) if payment.transaction_key == "a"), "{kind}");
+            // Beside a declined one it may be the payment.
+            let mut dialect = Dialect::documented();
+            dialect.declined.push(StatusEntry::new("651", 11));
+            let found = three_d_secure.among(vec![with("Auth", "651"), with(kind, "600")], &dialect);
+            assert!(matches!(found, Found::Strange(UnknownReason::OtherPayment(_, "type"))), "{kind}");
+        }
     }
 
     #[test]

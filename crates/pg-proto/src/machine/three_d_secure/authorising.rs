@@ -60,8 +60,12 @@ impl ThreeDSecure {
                     self.not_authorised(NotSentReason::Unreachable, UnknownReason::NotLookedUp);
                 }
             }
+            // It was not examined, but the network may have delivered a copy that was executed.
             ExchangeResult::Later(wait) => {
-                if !self.try_again(Some(wait), attempts, now, random) {
+                if self.try_again(Some(wait), attempts, now, random) {
+                    self.unexamined = Some(self.state.attempts.made());
+                    self.enter(Phase::LookingUp);
+                } else {
                     self.doubt();
                 }
             }

@@ -60,7 +60,20 @@ impl ThreeDSecure {
         }
     }
 
+    /// Keeps what the customer or the merchant did while the status is requested. A decision counts only if the merchant was
+    /// asked before, in an earlier run of the machine, and decided in time.
+    pub(super) fn heard_early(&mut self, input: ThreeDSecureInput, now: Moment) {
+        let asked = self.state.decide_until.is_some_and(|until| now < until);
+        match input {
+            ThreeDSecureInput::Closed => self.state.closed = true,
+            ThreeDSecureInput::Proceed if asked => self.state.proceed = Some(true),
+            ThreeDSecureInput::Stop if asked => self.state.proceed = Some(false),
+            ThreeDSecureInput::Returned | ThreeDSecureInput::Proceed | ThreeDSecureInput::Stop => {}
+        }
+    }
+
     fn take_status(&mut self, status: AuthenticationStatus, now: Moment) {
+        let decision = self.state.proceed.take();
         match classify(&status, self.account.dialect()) {
             AuthenticationClass::Authenticated => self.enter(Phase::Authorising),
             AuthenticationClass::Failed => self.end(ThreeDSecureOutcome::Failed),
@@ -77,7 +90,11 @@ impl ThreeDSecure {
                     let until = *self.state.decide_until.get_or_insert(now.after(self.state.plan.decision));
                     self.status = Some((status, until));
                     self.enter(Phase::Deciding);
-                    self.decision_over(now);
+                    match decision {
+                        Some(true) => self.decided(ThreeDSecureInput::Proceed),
+                        Some(false) => self.decided(ThreeDSecureInput::Stop),
+                        None => self.decision_over(now),
+                    }
                 }
             },
         }

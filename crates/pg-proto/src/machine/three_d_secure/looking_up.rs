@@ -1,6 +1,6 @@
 //! Looks up the outcome of the payment.
 
-use super::{ThreeDSecure, ThreeDSecureAction, ThreeDSecureInput, ThreeDSecureOutcome};
+use super::{Phase, ThreeDSecure, ThreeDSecureAction, ThreeDSecureInput, ThreeDSecureOutcome};
 use crate::machine::{
     Event, Moment,
     charge::{RefusalScope, UnknownReason},
@@ -48,14 +48,21 @@ impl ThreeDSecure {
         }
     }
 
-    /// Ends as refused if every request was answered, the service refused the payment, and an empty lookup proves that
-    /// nothing was charged. Returns whether it ended.
+    /// If every request was answered and an empty lookup is a proof, ends as refused, or pays after a request that the
+    /// service did not examine. Returns whether it did.
     fn nothing_found(&mut self, nothing: Nothing) -> bool {
         self.looked |= nothing.proves || nothing.listed;
         self.unreadable = None;
+        // The lookup is by the reference of the initiation (assumption A109).
+        let proves = nothing.proves && self.account.dialect().lookup.found_by_initiation;
+        if let Some(made) = self.unexamined.take_if(|_| proves && !self.state.open) {
+            self.enter(Phase::Authorising);
+            self.state.attempts.continue_after(made);
+            return true;
+        }
         let lasts = |scope| !matches!(scope, RefusalScope::WhileItLasts);
         match self.refusal.take() {
-            Some(refused) if nothing.proves && (!self.state.open || lasts(refused.scope())) => {
+            Some(refused) if proves && (!self.state.open || lasts(refused.scope())) => {
                 self.end(ThreeDSecureOutcome::Refused(refused));
                 true
             }

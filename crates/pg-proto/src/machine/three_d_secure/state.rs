@@ -32,7 +32,10 @@ pub(super) struct State {
     /// The end of the merchant's time to decide, if the merchant was asked. Earlier versions did not save it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) decide_until: Option<Moment>,
-    /// Whether the customer will not return to the challenge.
+    /// The merchant's decision that arrived while the status was requested again. Earlier versions did not save it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) proceed: Option<bool>,
+    /// The customer will not return to the challenge.
     pub(super) closed: bool,
     /// Whether the request for the payment is in flight.
     pub(super) sending: bool,
@@ -73,6 +76,7 @@ impl State {
             authentication_url: String::new(),
             until: Moment::default(),
             decide_until: None,
+            proceed: None,
             closed: false,
             sending: false,
             exposed: false,

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use pg_model::{Currency, InitiateThreeDSecureCardKey, InitiateThreeDSecureSessionKey, Item, Order};
+use pg_model::{Currency, Dialect, InitiateThreeDSecureCardKey, InitiateThreeDSecureSessionKey, Item, Order};
 
 use super::*;
 use crate::{
@@ -37,9 +37,7 @@ impl Tested for ThreeDSecure {
 
 impl Run {
     fn new(plan: ThreeDSecurePlan) -> Self {
-        let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference("order-7");
-        let request = InitiateThreeDSecureSessionKey::new("canary-session-key", order, "https://shop.example/back");
-        Self::of(ThreeDSecure::new(account(), request, plan).unwrap())
+        Self::of(ThreeDSecure::new(account(), request(), plan).unwrap())
     }
 
     /// A machine in this phase.
@@ -63,6 +61,18 @@ impl Run {
         run
     }
 
+    /// A machine that has sent the payment, with this dialect.
+    fn under(dialect: Dialect) -> Self {
+        let mut run = Self::at(Phase::Authorising, plan());
+        let mut machine = ThreeDSecure::new(account().with_dialect(dialect), request(), plan()).unwrap();
+        machine.state = run.machine.state;
+        machine.state.sending = false;
+        run.machine = machine;
+        run.sent.clear();
+        run.step(Event::Begin);
+        run
+    }
+
     fn payments(&self) -> usize {
         self.sent.iter().filter(|method| *method == "auth3DSecure").count()
     }
@@ -71,6 +81,11 @@ impl Run {
 fn account() -> Account {
     let credentials = Credentials::new("canary-api-key", "canary-password", "canary-sha-key");
     Account::new(BaseUrl::parse("https://gateway.example").unwrap(), credentials).with_dialect(crate::spoken::sandbox())
+}
+
+fn request() -> InitiateThreeDSecureSessionKey {
+    let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference("order-7");
+    InitiateThreeDSecureSessionKey::new("canary-session-key", order, "https://shop.example/back")
 }
 
 fn plan() -> ThreeDSecurePlan {

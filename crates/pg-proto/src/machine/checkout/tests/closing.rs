@@ -125,7 +125,7 @@ fn without_a_search_that_saw_everything_it_is_unknown() {
     run.say(&found(&many.iter().map(String::as_str).collect::<Vec<_>>()));
     for _ in 0..16 {
         assert_eq!(run.wait().method(), "transaction_lookup");
-        run.refuse("943");
+        run.say(&looked_up("Success", "token-0", "1,000.00", "GBP"));
     }
     assert_eq!(*run.wait().ended(), unknown);
 }
@@ -215,7 +215,7 @@ fn a_crash_at_each_place_goes_on_from_there() {
     assert_eq!(run.wait().crash().method(), "lookup");
     run.say(&found(&["key-1"]));
     assert_eq!(run.crash().method(), "transaction_lookup");
-    run.refuse("943").wait();
+    run.say(&looked_up("Success", "token-0", "1,000.00", "GBP")).wait();
     assert_eq!(*run.ended(), CheckoutOutcome::Lapsed { cancelled: true });
     assert_eq!(*run.crash().ended(), CheckoutOutcome::Lapsed { cancelled: true });
 }
@@ -223,17 +223,56 @@ fn a_crash_at_each_place_goes_on_from_there() {
 /// The service itself named it, under the reference of this checkout.
 #[test]
 fn a_payment_found_by_search_only_may_be_the_payment() {
-    for (code, unclear) in [("943", false), ("777", true), ("950", true)] {
+    let expected = CheckoutOutcome::Unknown { reconcile: by_key("key-1"), why: UnknownReason::Unclear };
+    for (status, code) in [(400, "943"), (400, "777"), (403, "777"), (400, "950")] {
         let mut run = Run::waiting(Some("order-7"));
         run.withdraw().say(&cancelled("1")).wait().say(&found(&["key-1"]));
-        run.refuse(code).wait();
-        let expected = if unclear {
-            CheckoutOutcome::Unknown { reconcile: by_key("key-1"), why: UnknownReason::Unclear }
-        } else {
-            CheckoutOutcome::Lapsed { cancelled: true }
-        };
-        assert_eq!(*run.ended(), expected, "{code}");
+        run.say_with(status, &format!("<serviceResponse><errorcode>{code}</errorcode></serviceResponse>")).wait();
+        assert_eq!(*run.ended(), expected, "{status} {code}");
     }
+}
+
+/// The documents do not show the fields of a listed transaction.
+#[test]
+fn a_search_looks_up_what_may_be_the_payment_however_the_list_spells_its_type() {
+    let searched = |listed: &str| {
+        let mut run = Run::waiting(Some("order-7"));
+        run.withdraw().say(&cancelled("1")).wait().say(listed).wait();
+        run
+    };
+    let of_type = |kind: &str| found(&["key-1"]).replace("<transactionType>Auth</transactionType>", kind);
+    for kind in ["auth", "AUTH", "preauth", "Sale", "Auth3DSecure", ""] {
+        let mut run = searched(&of_type(&format!("<transactionType>{kind}</transactionType>")));
+        assert_eq!(run.method(), "transaction_lookup", "{kind}");
+        assert_eq!(*run.say(&paid()).ended(), CheckoutOutcome::Paid { trans_key: "key-1".to_owned() });
+    }
+    assert_eq!(searched(&of_type("")).method(), "transaction_lookup");
+    for kind in ["Refund", "refund", "Capture", "CancelPreAuth", "3DSecureCheck", "3dsauthenticatedonly"] {
+        let run = searched(&of_type(&format!("<transactionType>{kind}</transactionType>")));
+        assert_eq!(*run.ended(), CheckoutOutcome::Lapsed { cancelled: true }, "{kind}");
+    }
+}
+
+#[test]
+fn a_search_whose_list_omits_a_key_proves_nothing() {
+    for listed in [found(&[""]), found(&["key-1", ""]), found(&[""]).replace("<transactionKey></transactionKey>", "")] {
+        let mut run = Run::waiting(Some("order-7"));
+        run.withdraw().say(&cancelled("1")).wait().say(&listed);
+        if run.method() == "transaction_lookup" {
+            run.say(&looked_up("Success", "token-0", "1,000.00", "GBP")).wait();
+        }
+        let expected = CheckoutOutcome::Unknown { reconcile: by_reference(), why: UnknownReason::NotReported };
+        assert_eq!(*run.ended(), expected, "{listed}");
+    }
+}
+
+#[test]
+fn a_transaction_without_a_token_lets_no_checkout_lapse() {
+    let mut run = Run::waiting(Some("order-7"));
+    run.withdraw().say(&cancelled("1")).wait().say(&found(&["key-1"]));
+    run.say(&paid().replace("<token>token-1</token>", "")).wait();
+    let expected = CheckoutOutcome::Unknown { reconcile: by_key("key-1"), why: UnknownReason::Unclear };
+    assert_eq!(*run.ended(), expected);
 }
 
 #[test]

@@ -8,8 +8,8 @@ fn hints_are_looked_up_and_only_a_payment_of_this_token_counts() {
 
     for other in [
         looked_up("Success", "token-2", "1,000.00", "GBP"),
-        looked_up("Success", "", "1,000.00", "GBP"),
         looked_up("Failed", "token-1", "1,000.00", "GBP"),
+        looked_up("Failed", "", "1,000.00", "GBP"),
     ] {
         let mut run = Run::waiting(None);
         run.tell("key-1").say(&other).wait();
@@ -29,6 +29,9 @@ fn an_unclear_lookup_counts_as_neither_paid_nor_failed() {
         looked_up("Success", "token-1", "1000", "GBP"),
         looked_up("Refunded", "token-1", "1,000.00", "GBP"),
         looked_up("success", "token-1", "1,000.00", "GBP"),
+        // Without a token it may belong to this checkout or to another one.
+        looked_up("Success", "", "1,000.00", "GBP"),
+        paid().replace("<token>token-1</token>", ""),
     ] {
         let mut run = Run::waiting(Some("order-7"));
         run.tell("key-1").say(&odd).wait();
@@ -41,6 +44,85 @@ fn an_unclear_lookup_counts_as_neither_paid_nor_failed() {
     let mut run = Run::waiting(None);
     run.tell("key-1").say(&looked_up("Odd", "token-1", "1,000.00", "GBP")).wait().tell("key-2").say(&paid());
     assert_eq!(*run.ended(), CheckoutOutcome::Paid { trans_key: "key-2".to_owned() });
+}
+
+/// A transaction of this token is a better candidate than one without a token.
+#[test]
+fn a_candidate_without_a_token_replaces_none_of_this_checkout() {
+    let mut run = Run::waiting(None);
+    run.tell("key-1").say(&looked_up("Odd", "token-1", "1,000.00", "GBP")).wait();
+    run.tell("key-2").say(&looked_up("Odd", "", "1,000.00", "GBP")).wait();
+    run.withdraw().say(&cancelled("1")).wait();
+    let expected = CheckoutOutcome::Unknown { reconcile: by_key("key-1"), why: UnknownReason::Unclear };
+    assert_eq!(*run.ended(), expected);
+}
+
+/// The service may refuse a key of another merchant with any status and code.
+#[test]
+fn a_forged_report_whose_lookup_is_forbidden_ends_no_checkout_and_delays_no_genuine_report() {
+    for status in [401, 403] {
+        let mut run = Run::waiting(None);
+        run.tell("forged").tell("genuine");
+        let forbidden = Bytes::from_static(b"<serviceResponse><errorcode>17</errorcode></serviceResponse>");
+        run.step(Event::Reply(http::Response::builder().status(status).body(forbidden).unwrap())).wait();
+        assert_eq!(run.method(), "transaction_lookup");
+        assert_eq!(*run.say(&paid()).ended(), CheckoutOutcome::Paid { trans_key: "genuine".to_owned() });
+
+        let mut run = Run::waiting(None);
+        run.tell("forged").say_with(status, "<serviceResponse><errorcode>17</errorcode></serviceResponse>").wait();
+        assert!(!run.redirect().0.is_empty());
+        assert_eq!(
+            *run.tell("genuine").say(&paid()).ended(),
+            CheckoutOutcome::Paid { trans_key: "genuine".to_owned() }
+        );
+    }
+}
+
+#[test]
+fn a_token_that_reserves_is_paid_by_a_reservation_whatever_its_value() {
+    let reserving = |kind: &str| {
+        let mut request = request(None);
+        request.trans_type = Some(kind.into());
+        let mut run = Run::of(Checkout::new(account(), request, CheckoutPlan::default()).unwrap());
+        run.step(Event::Begin).say(&token());
+        run
+    };
+    let reserved = CheckoutOutcome::Paid { trans_key: "key-1".to_owned() };
+    for kind in ["PreAuth", "preauth"] {
+        for reply in [
+            looked_up("Success", "token-1", "0.00", "GBP"),
+            looked_up("Success", "token-1", "1,000.00", "GBP"),
+            looked_up("Success", "token-1", "400.00", "GBP"),
+            looked_up("SUCCESS", "token-1", "", ""),
+        ] {
+            assert_eq!(*reserving(kind).tell("key-1").say(&reply).ended(), reserved, "{reply}");
+            assert_eq!(*reserving(kind).crash().tell("key-1").say(&reply).ended(), reserved, "{reply}");
+        }
+    }
+    for reply in [
+        looked_up("Success", "token-1", "0.00", "EUR"),
+        looked_up("Success", "", "0.00", "GBP"),
+        looked_up("Cancelled", "token-1", "0.00", "GBP"),
+    ] {
+        let mut run = reserving("PreAuth");
+        run.tell("key-1").say(&reply).wait();
+        assert_eq!(run.machine.state.unclear.as_deref(), Some("key-1"), "{reply}");
+    }
+    let mut run = reserving("Auth");
+    run.tell("key-1").say(&looked_up("Success", "token-1", "0.00", "GBP")).wait();
+    assert_eq!(run.machine.state.unclear.as_deref(), Some("key-1"));
+}
+
+#[test]
+fn a_state_of_an_earlier_version_does_not_say_whether_its_token_reserves() {
+    let saved = Run::waiting(None).machine.save().text().to_owned();
+    let earlier = saved.replace("\"reserves\":false,", "");
+    assert_ne!(earlier, saved);
+    let saved = SavedState::from_text(earlier);
+    let mut run = Run::of(Checkout::resume(&saved, account(), CheckoutPlan::default()).unwrap());
+    run.step(Event::Begin).tell("key-1").say(&looked_up("Success", "token-1", "0.00", "GBP")).wait();
+    assert_eq!(run.machine.state.unclear.as_deref(), Some("key-1"));
+    assert_eq!(*run.tell("key-2").say(&paid()).ended(), CheckoutOutcome::Paid { trans_key: "key-2".to_owned() });
 }
 
 #[test]
@@ -102,11 +184,11 @@ fn lookups_are_tried_again_and_a_key_that_cannot_be_looked_up_is_not_forgotten()
     assert!(
         matches!(run.ended(), CheckoutOutcome::Unknown { reconcile, why: UnknownReason::Unclear } if *reconcile == by_key("key-1"))
     );
-    let mut run = Run::waiting(None);
-    assert!(matches!(
-        run.tell("k").refuse("3").ended(),
-        CheckoutOutcome::Unknown { why: UnknownReason::LookupRefused(_), .. }
-    ));
+    for code in ["3", "102", "106"] {
+        let mut run = Run::waiting(None);
+        let end = run.tell("k").refuse(code).ended();
+        assert!(matches!(end, CheckoutOutcome::Unknown { why: UnknownReason::LookupRefused(_), .. }), "{code}");
+    }
     let mut run = Run::waiting(None);
     let end = run.tell("k").fail(Failure::HeldBack).ended();
     assert!(matches!(end, CheckoutOutcome::Unknown { why: UnknownReason::HeldBack, .. }));

@@ -1,3 +1,5 @@
+use pg_model::dialect::ErrorEntry;
+
 use super::*;
 
 #[test]
@@ -44,8 +46,9 @@ fn after_any_doubt_there_are_lookups_only() {
 #[test]
 fn the_authorisation_is_sent_again_only_after_it_certainly_did_nothing() {
     let mut run = Run::at(Phase::Authorising, plan());
-    assert_eq!(run.fail(Failure::NotSent).wait().refuse("122").wait().method(), "auth3DSecure");
+    assert_eq!(run.fail(Failure::NotSent).wait().refuse("122").wait().method(), "lookup");
     assert!(run.now >= NOON.after(Duration::from_secs(300)));
+    assert_eq!(run.say(&found(&[])).method(), "auth3DSecure");
     assert!(matches!(run.say(&payment("600")).ended(), ThreeDSecureOutcome::Approved(_)));
 
     let mut run = Run::at(Phase::Authorising, plan());
@@ -56,10 +59,107 @@ fn the_authorisation_is_sent_again_only_after_it_certainly_did_nothing() {
 
     // Temporarily refused several times: a copy may still be in transit.
     let mut run = Run::at(Phase::Authorising, plan());
-    for _ in 0..8 {
-        run.refuse("121").wait();
+    for _ in 0..7 {
+        assert_eq!(run.refuse("121").wait().method(), "lookup");
+        assert_eq!(run.say(&found(&[])).method(), "auth3DSecure");
     }
-    assert_eq!((run.method(), run.payments()), ("lookup", 8));
+    run.refuse("121").wait();
+    for _ in 0..8 {
+        run.wait();
+        assert_eq!((run.method(), run.payments()), ("lookup", 8));
+        run.say(&found(&[]));
+    }
+    assert!(matches!(run.ended(), ThreeDSecureOutcome::Unknown { why: UnknownReason::NothingFound, .. }));
+}
+
+/// The dialects under which an empty lookup by the reference of the initiation proves nothing.
+fn unproven() -> [Dialect; 3] {
+    let mut late = (*crate::spoken::sandbox()).clone();
+    let mut apart = late.clone();
+    late.lookup.immediate = false;
+    apart.lookup.found_by_initiation = false;
+    [Dialect::documented(), late, apart]
+}
+
+/// The network may have delivered the request twice: then this answers the second copy.
+#[test]
+fn a_request_that_was_not_examined_is_sent_again_only_if_a_lookup_proves_that_no_copy_was_executed() {
+    let refusals: [fn(&mut Run) -> &mut Run; 4] = [
+        |run| run.refuse("121"),
+        |run| run.refuse("122"),
+        |run| run.say_with(429, "<serviceResponse><errorCode>777</errorCode></serviceResponse>"),
+        |run| run.say_with(429, "<serviceResponse><errorCode>121</errorCode></serviceResponse>"),
+    ];
+    for (at, refuse) in refusals.into_iter().enumerate() {
+        let refused = |mut run: Run| {
+            assert_eq!(refuse(&mut run).wait().method(), "lookup", "{at}");
+            run
+        };
+        let mut run = refused(Run::at(Phase::Authorising, plan()));
+        run.say(&found(&[transaction("600", "Auth", "GBP")]));
+        assert!(matches!(run.ended(), ThreeDSecureOutcome::Approved(_)), "{at}");
+        assert_eq!(run.payments(), 1);
+
+        let mut run = refused(Run::at(Phase::Authorising, plan()));
+        assert_eq!(run.fail(Failure::MaybeSent).wait().say(&found(&[])).method(), "auth3DSecure", "{at}");
+        run.fail(Failure::MaybeSent);
+        for _ in 0..8 {
+            run.wait();
+            assert_eq!((run.method(), run.payments()), ("lookup", 2), "{at}");
+            run.say(&found(&[]));
+        }
+        assert!(matches!(run.ended(), ThreeDSecureOutcome::Unknown { .. }), "{at}");
+
+        for dialect in unproven() {
+            let mut run = refused(Run::under(dialect));
+            for _ in 0..8 {
+                run.wait();
+                assert_eq!((run.method(), run.payments()), ("lookup", 1), "{at}");
+                run.say(&found(&[]));
+            }
+            assert!(matches!(run.ended(), ThreeDSecureOutcome::Unknown { .. }), "{at}");
+        }
+    }
+}
+
+// spec: 2 §4.4, A109
+#[test]
+fn a_refusal_needs_a_lookup_that_would_find_the_payment() {
+    for dialect in unproven() {
+        let mut run = Run::under(dialect);
+        run.refuse("106");
+        for _ in 0..8 {
+            assert_eq!(run.wait().method(), "lookup");
+            run.say(&found(&[]));
+        }
+        assert!(matches!(run.ended(), ThreeDSecureOutcome::Unknown { why: UnknownReason::Refused(_), .. }));
+    }
+    // The payment is listed under a type that the documents do not show, or under none.
+    for kind in ["Auth3DSecure", ""] {
+        let mut run = Run::at(Phase::Authorising, plan());
+        run.refuse("777").say(&found(&[transaction("600", kind, "GBP")]));
+        let ThreeDSecureOutcome::Unknown { why, .. } = run.ended() else { panic!("{:?}", run.ended()) };
+        assert!(matches!(why, UnknownReason::OtherPayment(_, "type")), "{why:?}");
+    }
+}
+
+#[test]
+fn an_initiation_refused_for_a_used_reference_is_looked_up_whatever_its_http_status() {
+    for status in [400, 401, 403, 429] {
+        let mut dialect = (*crate::spoken::sandbox()).clone();
+        dialect.errors.retain(|entry| entry.code.as_str() != "950");
+        let mut entry = ErrorEntry::new("777", 92);
+        entry.situations.push("duplicate-unique-reference".to_owned());
+        dialect.errors.push(entry);
+        let machine = ThreeDSecure::new(account().with_dialect(dialect), request(), plan()).unwrap();
+        let mut run = Run::of(machine);
+        run.step(Event::Begin).say_with(status, "<serviceResponse><errorCode>777</errorCode></serviceResponse>");
+        assert_eq!(run.wait().method(), "lookup", "{status}");
+        assert!(matches!(
+            run.say(&found(&[transaction("600", "Auth", "GBP")])).ended(),
+            ThreeDSecureOutcome::Approved(_)
+        ));
+    }
 }
 
 #[test]
@@ -95,7 +195,7 @@ fn held_back_is_not_sent_unless_something_left_before() {
     let mut run = Run::at(Phase::Authorising, plan());
     assert_eq!(*run.fail(Failure::HeldBack).ended(), ThreeDSecureOutcome::NotSent(NotSentReason::HeldBack));
     let mut run = Run::at(Phase::Authorising, plan());
-    run.refuse("121").wait().fail(Failure::HeldBack);
+    run.refuse("121").wait().say(&found(&[])).fail(Failure::HeldBack);
     assert!(matches!(run.ended(), ThreeDSecureOutcome::Unknown { why: UnknownReason::HeldBack, .. }));
 }
 
@@ -114,7 +214,7 @@ fn a_refusal_ends_it_at_once_only_where_it_holds_for_every_copy() {
         assert!(matches!(run.ended(), ThreeDSecureOutcome::Approved(_)), "{code}");
     }
     let mut run = Run::at(Phase::Authorising, plan());
-    run.refuse("121").wait().refuse("102");
+    run.refuse("121").wait().say(&found(&[])).refuse("102");
     assert!(matches!(run.ended(), ThreeDSecureOutcome::Unknown { why: UnknownReason::Credentials(_), .. }));
 }
 
