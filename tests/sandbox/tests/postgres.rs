@@ -6,6 +6,7 @@
 
 mod down;
 mod figures;
+mod in_doubt;
 mod interrupted;
 mod journal;
 mod leaks;

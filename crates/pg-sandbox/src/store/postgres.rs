@@ -5,7 +5,7 @@
 //! Writes wait in memory and go out together with the commit, one statement for each table. A transaction that the
 //! database rolled back because of a conflict, or whose connection broke before the commit, can be repeated
 //! ([`Store::may_try_again`]). If the connection breaks during the commit, the row of this process in `processes` shows
-//! whether it was done.
+//! whether it was done. Each number in it is committed once.
 //!
 //! Bodies are sealed as in SQLite ([`super::seal`]). There is no sum of all rows: a removed row, or an earlier version
 //! of a row, is not noticed.
@@ -43,6 +43,8 @@ pub use schema::Step;
 
 /// The number of rows that one transaction reseals.
 const RESEALED_AT_ONCE: i64 = 500;
+/// How many times the question whether a commit was done is asked again after a conflict.
+const QUESTIONS: u32 = 20;
 
 /// A store that several processes may have open.
 pub struct Postgres {
@@ -280,24 +282,43 @@ impl Postgres {
         let done = match self.link.finish(&statements) {
             Ok(()) => Ok(()),
             Err(Trouble::Broken(_)) => self.was_committed(number),
+            // An earlier attempt was committed after all.
+            Err(Trouble::Failed(StoreError::Engine(why))) if why.ends_with(schema::REPEATED) => {
+                Err(self.met(Trouble::Unknown))
+            }
             Err(trouble) => Err(self.met(trouble)),
         };
-        if done.is_ok() {
+        if matches!(done, Ok(()) | Err(StoreError::Unknown)) {
+            // A number that may be committed is not used again.
             self.number = number;
+        }
+        if done.is_ok() {
             self.generation += i64::from(!is_quiet);
         }
         done
     }
 
-    /// Whether a commit whose answer was lost took effect. The lock waits for a commit that is still in progress.
+    /// Whether a commit whose answer was lost took effect. The question waits for a commit that is still in progress, and
+    /// makes one that the database has not received yet fail.
     fn was_committed(&mut self, number: i64) -> Result<(), StoreError> {
         let process = self.process.replace('\'', "''");
         let select = format!("SELECT number FROM payment_sandbox.processes WHERE id = '{process}'; COMMIT");
-        let look = |link: &Link| format!("{} {select}", schema::beginning(link));
-        // The wait for the lost answer may have taken all of the group's patience.
-        let Ok((messages, _)) = self.link.with_own_patience(|link| link.insist_with(&look, &[])) else {
-            self.trouble = Some(Trouble::Unknown);
-            return Err(StoreError::Unknown);
+        let look = |link: &Link| format!("{} {} {select}", schema::beginning_of_question(link), schema::TOUCH);
+        let mut left = QUESTIONS;
+        let messages = loop {
+            // The wait for the lost answer may have taken all of the group's patience.
+            match self.link.with_own_patience(|link| link.insist_with(&look, &[])) {
+                Ok((messages, _)) => break messages,
+                Err(Trouble::Conflict) if left > 0 && !self.link.takes_turns() => {
+                    left -= 1;
+                    self.link.drop_connection();
+                    self.link.pause();
+                }
+                Err(_) => {
+                    self.link.drop_connection();
+                    return Err(self.met(Trouble::Unknown));
+                }
+            }
         };
         let found = messages.iter().find_map(|message| match message {
             SimpleQueryMessage::Row(row) if row.columns().first().is_some_and(|column| column.name() == "number") => {

@@ -11,6 +11,7 @@ use std::{
 };
 
 use http::Method;
+use pg_sandbox::ResponseDelivery;
 use pg_stores::Postgres;
 
 use super::process::{Process, payment, request, shown};
@@ -145,4 +146,22 @@ fn a_group_that_meets_conflicts_is_split_and_tried_again_a_bounded_number_of_tim
     server.psql(&url, "DROP SCHEMA planted CASCADE").unwrap();
     assert_eq!(process.pay("order-4").0, 200);
     assert_eq!(counted(), "4");
+}
+
+#[test]
+fn a_group_whose_number_is_committed_already_is_rolled_back_and_not_answered() {
+    let Some(server) = Postgres::for_tests() else { return };
+    let url = server.database().unwrap();
+    let mut process = Process::open(&url, 1);
+    assert_eq!(process.pay("order-1").0, 200);
+    // As if an attempt whose commit seemed lost had been committed after all.
+    server.psql(&url, "UPDATE payment_sandbox.processes SET number = number + 1").unwrap();
+    let pairs = payment("order-2");
+    let pairs: Vec<(&str, &str)> = pairs.iter().map(|(name, value)| (*name, &**value)).collect();
+    let body = process.signed("main", &pairs);
+    let response = process.sandbox.handle(process.now, request(Method::POST, "/v3/transaction/auth/json", &body));
+    assert_eq!(ResponseDelivery::of(&response), ResponseDelivery::Close);
+    assert_eq!(server.psql(&url, "SELECT count(*) FROM payment_sandbox.transactions").unwrap(), "1");
+    // The next group has a number of its own.
+    assert_eq!(process.pay("order-2").0, 200);
 }

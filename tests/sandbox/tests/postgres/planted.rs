@@ -101,7 +101,7 @@ fn hold(gate: &(Mutex<Gate>, Condvar)) {
 }
 
 /// Replaces a text by a shorter one and blanks: lengths stay as they were announced.
-fn replace(bytes: &mut [u8], from: &str, to: &str) {
+pub(super) fn replace(bytes: &mut [u8], from: &str, to: &str) {
     let Some(at) = bytes.windows(from.len()).position(|window| window == from.as_bytes()) else { return };
     let padded = format!("{to:<width$}", width = from.len());
     bytes[at..at + from.len()].copy_from_slice(padded.as_bytes());

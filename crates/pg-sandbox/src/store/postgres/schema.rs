@@ -66,17 +66,31 @@ pub(super) const fn beginning(link: &Link) -> &'static str {
     }
 }
 
-/// Notes in the transaction that a process commits the group of this number.
+/// Begins the question whether a commit was done. Where groups take no turns, it reads what is committed while it waits for
+/// the row that every group writes.
+pub(super) const fn beginning_of_question(link: &Link) -> &'static str {
+    if link.takes_turns() { beginning(link) } else { "BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED;" }
+}
+
+/// Writes the row that every group writes: waits for a group that has written it, and conflicts with one that has not yet.
+pub(super) const TOUCH: &str = "UPDATE payment_sandbox.store SET generation = generation WHERE id = 0;";
+
+/// The error of [`NOTE`] and [`QUIET_NOTE`] for a number that was committed already: it would become NULL.
+pub(super) const REPEATED: &str = "(23502)";
+
+/// Notes in the transaction that a process commits the group of this number. Fails if it has committed this number before.
 pub(super) const NOTE: &str = concat!(
     "WITH noted AS (UPDATE payment_sandbox.store SET generation = generation + 1) ",
     "INSERT INTO payment_sandbox.processes (id, number, seen) VALUES ($1, $2, now()) ",
-    "ON CONFLICT (id) DO UPDATE SET number = EXCLUDED.number, seen = EXCLUDED.seen"
+    "ON CONFLICT (id) DO UPDATE SET seen = EXCLUDED.seen, ",
+    "number = CASE WHEN processes.number < EXCLUDED.number THEN EXCLUDED.number END"
 );
 /// Notes a group that has written nothing that processes keep a copy of.
 pub(super) const QUIET_NOTE: &str = concat!(
     "WITH noted AS (UPDATE payment_sandbox.store SET quiet = quiet + 1, generation = generation + 1) ",
     "INSERT INTO payment_sandbox.processes (id, number, seen) VALUES ($1, $2, now()) ",
-    "ON CONFLICT (id) DO UPDATE SET number = EXCLUDED.number, seen = EXCLUDED.seen"
+    "ON CONFLICT (id) DO UPDATE SET seen = EXCLUDED.seen, ",
+    "number = CASE WHEN processes.number < EXCLUDED.number THEN EXCLUDED.number END"
 );
 
 /// The state of the store at the beginning of a transaction.
