@@ -35,11 +35,13 @@ mod keys;
 mod link;
 mod patience;
 mod schema;
+mod shown;
 mod table;
 mod written;
 
 pub use keys::KeyRing;
 pub use schema::Step;
+pub use shown::without_password;
 
 /// The number of rows that one transaction reseals.
 const RESEALED_AT_ONCE: i64 = 500;
@@ -492,17 +494,4 @@ impl Postgres {
             }
         }
     }
-}
-
-/// Returns a URL in a form that may be shown.
-#[must_use]
-pub fn without_password(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else { return "postgres".to_owned() };
-    // Parameters may hold a password too.
-    let rest = rest.split('?').next().unwrap_or_default();
-    let shown = match rest.rsplit_once('@') {
-        Some((user, place)) => format!("{}@{place}", user.split(':').next().unwrap_or_default()),
-        None => rest.to_owned(),
-    };
-    format!("{scheme}://{shown}")
 }
