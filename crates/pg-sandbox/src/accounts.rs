@@ -2,7 +2,7 @@
 //!
 //! The store holds them. This copy is read again after another process may have written, and after a rollback.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::{
     clock::Clock,
@@ -49,8 +49,8 @@ pub(crate) struct Accounts {
     look: bool,
     /// The real time at which the first account expires.
     next_expiry: Option<Timestamp>,
-    /// Accounts whose due tasks must be looked up.
-    to_ask: BTreeSet<String>,
+    /// The real time of the next task of each account that had one when the list was read.
+    tasks: BTreeMap<String, Timestamp>,
 }
 
 impl Accounts {
@@ -104,19 +104,27 @@ impl Accounts {
         self.look || self.next_expiry.is_some_and(|next| next <= real_now)
     }
 
-    /// The list of all accounts.
-    pub(crate) fn listed(&mut self, all: &[AccountEntry]) {
+    /// The list of all accounts, and the ids of those that have a task, with the real time of the next one.
+    pub(crate) fn listed(&mut self, all: &[AccountEntry], tasks: Vec<(String, Timestamp)>) {
         self.look = false;
         self.next_expiry = all.iter().filter_map(|entry| entry.expires).min();
-        self.to_ask = all.iter().map(|entry| entry.id.clone()).collect();
-        let Self { live, to_ask, .. } = self;
-        live.retain(|id, _| to_ask.contains(id));
+        self.tasks = tasks.into_iter().collect();
+        let ids: HashSet<&str> = all.iter().map(|entry| &*entry.id).collect();
+        self.live.retain(|id, _| ids.contains(&**id));
+    }
+
+    /// Releases callbacks whose claim has ended without a result.
+    pub(crate) fn release(&mut self, real_now: Timestamp) {
+        self.live.values_mut().for_each(|live| live.schedule.release(real_now));
     }
 
     /// Returns accounts that may have a due task. Each account is returned once, and again only while it has such a
     /// task.
     pub(crate) fn take_with_work(&mut self, real_now: Timestamp) -> BTreeSet<String> {
-        let mut all = std::mem::take(&mut self.to_ask);
+        let (due, later) = std::mem::take(&mut self.tasks).into_iter().partition(|(_, due)| *due <= real_now);
+        self.tasks = later;
+        let due: BTreeMap<String, Timestamp> = due;
+        let mut all: BTreeSet<String> = due.into_keys().collect();
         all.extend(self.live.iter().filter(|(_, live)| live.has_work(real_now)).map(|(id, _)| id.clone()));
         all
     }
@@ -129,11 +137,11 @@ impl Accounts {
 
     /// Returns the real time at which one of the accounts may have a due task.
     pub(crate) fn next_due(&self) -> Option<Timestamp> {
-        if self.look || !self.to_ask.is_empty() {
+        if self.look {
             return Some(Timestamp::MIN);
         }
         let fresh = self.live.values().filter(|live| !live.is_stale);
         let work = fresh.filter_map(|live| live.clock.real_at(live.schedule.next()?));
-        work.chain(self.next_expiry).min()
+        work.chain(self.tasks.values().copied()).chain(self.next_expiry).min()
     }
 }

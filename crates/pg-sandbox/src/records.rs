@@ -55,7 +55,7 @@ pub const KINDS: &[&Kind] = &[
 ];
 
 use account::due_column;
-pub use account::{Account, AccountEntry, Credentials, due_by};
+pub use account::{Account, AccountEntry, Credentials, LAST_DUE, before_due, due_by, is_on_own_clock};
 pub use authentication::{Authentication, AuthenticationEnd, CHALLENGE_TIME};
 pub use batch::{BATCH_TIME, Batch, BatchCards, BatchEntry, NewToken};
 pub use callback::{Callback, CallbackBody, CallbackKind, CallbackStatus, Delivery};

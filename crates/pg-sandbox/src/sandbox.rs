@@ -58,6 +58,9 @@ pub struct Sandbox {
     accounts: Accounts,
     /// The real time before which a failed store is not asked for due tasks.
     not_before: Timestamp,
+    /// Results of callbacks that could not be written, and the real time of the next attempt.
+    left_results: Vec<callbacks::CallbackResult>,
+    next_record: Timestamp,
     last_sweep: Timestamp,
     /// The real time at which a shared store was last asked for tasks that other processes left.
     last_look: Timestamp,
@@ -169,6 +172,8 @@ impl Sandbox {
             schedule: Schedule::default(),
             accounts: Accounts::default(),
             not_before: Timestamp::MIN,
+            left_results: Vec::new(),
+            next_record: Timestamp::MIN,
             last_sweep: Timestamp::MIN,
             last_look: Timestamp::MIN,
             broken: None,

@@ -1,6 +1,6 @@
 //! Tasks that no request triggers, and their times: in memory, so that checking costs nothing.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use crate::timestamp::Timestamp;
 
@@ -14,13 +14,14 @@ pub(crate) struct Schedule {
     batches: Option<Timestamp>,
     callbacks: Option<Timestamp>,
     sessions: Option<Timestamp>,
-    in_flight: BTreeSet<String>,
+    /// With the real time at which the claim of each ends, if several processes share the store.
+    in_flight: BTreeMap<String, Option<Timestamp>>,
 }
 
 impl Default for Schedule {
     fn default() -> Self {
         let unknown = Some(Timestamp::MIN);
-        Self { batches: unknown, callbacks: unknown, sessions: unknown, in_flight: BTreeSet::new() }
+        Self { batches: unknown, callbacks: unknown, sessions: unknown, in_flight: BTreeMap::new() }
     }
 }
 
@@ -90,12 +91,17 @@ impl Schedule {
 
     /// Whether a callback is in flight.
     pub(crate) fn is_in_flight(&self, id: &str) -> bool {
-        self.in_flight.contains(id)
+        self.in_flight.contains_key(id)
     }
 
-    /// Records that a callback was returned to the caller.
-    pub(crate) fn depart(&mut self, id: &str) {
-        self.in_flight.insert(id.to_owned());
+    /// Records that a callback was handed out, until its result is recorded or its claim ends.
+    pub(crate) fn depart(&mut self, id: &str, claimed_until: Option<Timestamp>) {
+        self.in_flight.insert(id.to_owned(), claimed_until);
+    }
+
+    /// Releases callbacks whose claim has ended without a result: any process may send them now.
+    pub(crate) fn release(&mut self, real_now: Timestamp) {
+        self.in_flight.retain(|_, claimed_until| claimed_until.is_none_or(|until| real_now < until));
     }
 
     /// Records that a callback is no longer in flight.
@@ -126,7 +132,7 @@ mod tests {
         schedule.note_callback(at(40));
         assert_eq!(schedule.next(), Some(at(20)));
         assert!(schedule.has_callback(at(20)) && !schedule.has_callback(at(19)) && !schedule.has_batch(at(29)));
-        (0..IN_FLIGHT).for_each(|number| schedule.depart(&number.to_string()));
+        (0..IN_FLIGHT).for_each(|number| schedule.depart(&number.to_string(), None));
         assert!(schedule.is_in_flight("0") && !schedule.has_callback(at(20)));
         assert_eq!(schedule.next(), Some(at(30)));
         schedule.arrive("0");

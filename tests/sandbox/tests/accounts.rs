@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic, also in the functions that it calls")]
 
+mod failing_store;
 mod isolation;
 mod lifetime;
 mod misuse;

@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod callbacks;
 mod down;
 mod figures;
 mod in_doubt;

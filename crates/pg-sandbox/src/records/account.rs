@@ -7,6 +7,7 @@ use crate::{
     clock::Clock,
     merchants::{EnterpriseCredentials, Merchant, Permissions},
     secret::Secret,
+    store::StoredRecord,
     timestamp::Timestamp,
     vault::ACCOUNT_ID,
 };
@@ -145,6 +146,22 @@ pub fn due_by(merchant: &str, by: Timestamp) -> String {
     format!("~{merchant}~{}", by.sortable())
 }
 
+/// A value that is not less than any of such a column.
+pub const LAST_DUE: &str = "\u{7f}";
+
+/// Returns a value that is less than those of an account with its own clock, and not less than those of accounts that sort
+/// before it.
+#[must_use]
+pub fn before_due(merchant: &str) -> String {
+    format!("~{merchant}~")
+}
+
+/// Whether a record, whose one index column is the time at which it is due, belongs to an account with its own clock.
+#[must_use]
+pub fn is_on_own_clock<T: StoredRecord>(record: &T) -> bool {
+    record.index().into_iter().flatten().any(|due| due.starts_with('~'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -155,6 +172,10 @@ mod tests {
         assert!(due > Timestamp::MAX.sortable());
         assert!(due <= due_by("ci-1", Timestamp::MIN) && due < due_by("ci-1", Timestamp::MAX));
         assert_eq!(due_column("main", false, Timestamp::MIN), Timestamp::MIN.sortable());
+        assert!(due_by("ci-1", Timestamp::MAX).as_str() < LAST_DUE);
+        for before in ["ci-0", "ci-12", "ci-1-2"] {
+            assert!(before_due("ci-1") < due && due_by(before, Timestamp::MAX) < before_due("ci-1"), "{before}");
+        }
     }
 
     #[test]

@@ -89,25 +89,32 @@ impl Sandbox {
     /// Reads the list of accounts at the start.
     pub(super) fn know_accounts(&mut self) -> Result<(), StoreError> {
         let listed = service::accounts::listed(&mut Transaction::new(&mut *self.store))?;
-        self.accounts.listed(&listed);
+        if !listed.is_empty() {
+            self.accounts.look_again();
+        }
         Ok(())
     }
 
-    /// Removes expired accounts, and returns the due callbacks of the others.
-    pub(super) fn due_at_accounts(&mut self, real_now: Timestamp) -> Result<Vec<Outgoing>, StoreError> {
+    /// Removes expired accounts, and adds the due callbacks of the others. Those that were added before an error are to
+    /// be sent too.
+    pub(super) fn due_at_accounts(&mut self, real_now: Timestamp, all: &mut Vec<Outgoing>) -> Result<(), StoreError> {
         if self.accounts.must_look(real_now) {
-            let listed = self.alone(real_now, service::accounts::remove_expired)?;
-            self.accounts.listed(&listed);
+            let (listed, tasks) = self.alone(real_now, |context| {
+                let listed = service::accounts::remove_expired(context)?;
+                let tasks = if listed.is_empty() { Vec::new() } else { service::accounts::tasks(context)? };
+                Ok((listed, tasks))
+            })?;
+            self.accounts.listed(&listed, tasks);
         }
-        let mut all = Vec::new();
         for id in self.accounts.take_with_work(real_now) {
             let Some(outgoing) = self.alone_at(&id, real_now, super::callbacks::hand_out)? else { continue };
+            let claimed_until = self.claimed_until(real_now);
             if let Some(live) = self.accounts.get_mut(&id) {
-                outgoing.iter().for_each(|one| live.schedule.depart(&one.id));
+                outgoing.iter().for_each(|one| live.schedule.depart(&one.id, claimed_until));
             }
             all.extend(outgoing);
         }
-        Ok(all)
+        Ok(())
     }
 
     /// Returns the id if the account exists, in a transaction that has begun.

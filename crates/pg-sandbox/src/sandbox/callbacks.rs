@@ -18,28 +18,33 @@ pub(super) fn hand_out(context: &mut service::Context<'_>) -> Result<Vec<Outgoin
     service::callback::hand_out(context)
 }
 
-/// The real time after which a failed store is queried again.
+/// The id of a callback, and the HTTP status of its response or why there was none.
+pub(crate) type CallbackResult = (String, Result<StatusCode, String>);
+
+/// Real time until a failed store is queried again.
 const RETRY: Duration = Duration::from_secs(1);
 /// The real time between two queries for tasks that other processes left in a shared store.
 const LOOK: Duration = Duration::from_secs(5);
+
+/// Whether the real time until which a failed store is left alone has not come, unless the real clock has stepped back.
+fn must_wait(until: Timestamp, real_now: Timestamp) -> bool {
+    real_now < until && until.since(real_now) <= RETRY
+}
 
 impl Sandbox {
     /// Executes due tasks, and returns the callbacks to send now. Each callback is returned once; report its result to
     /// [`Sandbox::delivered`]. At most 32 callbacks are in flight at a time: call this again after each report.
     ///
-    /// A callback that was returned and never reported is returned again after a restart.
+    /// A callback that was returned and never reported is returned again after a restart. Over a store that several
+    /// processes share, it is returned again after 60 seconds, by any of them.
     pub fn due(&mut self, real_now: Timestamp) -> Vec<Outgoing> {
         self.store.begin_patience(true);
+        self.record_left_results(real_now);
         self.look_for_others(real_now);
         let mut all = self.due_at_sandbox(real_now);
-        if real_now >= self.not_before {
-            match self.due_at_accounts(real_now) {
-                Ok(outgoing) => all.extend(outgoing),
-                Err(_) => {
-                    self.accounts.look_again();
-                    self.not_before = real_now.plus(RETRY);
-                }
-            }
+        if !must_wait(self.not_before, real_now) && self.due_at_accounts(real_now, &mut all).is_err() {
+            self.accounts.look_again();
+            self.not_before = real_now.plus(RETRY);
         }
         all
     }
@@ -47,12 +52,13 @@ impl Sandbox {
     fn due_at_sandbox(&mut self, real_now: Timestamp) -> Vec<Outgoing> {
         let now = self.clock.at(real_now);
         let any = self.schedule.has_batch(now) || self.schedule.has_callback(now) || self.schedule.has_session(now);
-        if real_now < self.not_before || !any {
+        if must_wait(self.not_before, real_now) || !any {
             return Vec::new();
         }
         match self.alone(real_now, hand_out) {
             Ok(outgoing) => {
-                outgoing.iter().for_each(|one| self.schedule.depart(&one.id));
+                let claimed_until = self.claimed_until(real_now);
+                outgoing.iter().for_each(|one| self.schedule.depart(&one.id, claimed_until));
                 outgoing
             }
             Err(_) => {
@@ -63,55 +69,77 @@ impl Sandbox {
         }
     }
 
-    /// Reports the result of a callback from [`Sandbox::due`]: the HTTP status of the response, or why there was no
-    /// response. Other callbacks are not changed.
+    /// Returns until when a callback that is handed out now is claimed, if others could send it too.
+    pub(super) fn claimed_until(&self, real_now: Timestamp) -> Option<Timestamp> {
+        self.store.is_shared().then(|| real_now.plus(service::callback::CLAIM))
+    }
+
+    /// Reports the result of a callback from [`Sandbox::due`]: the HTTP status of the response,
+    /// or why there was none. Other callbacks are not changed. If it cannot be written, [`Sandbox::due`] tries again.
     pub fn delivered(&mut self, real_now: Timestamp, id: &str, result: Result<StatusCode, String>) {
         self.all_delivered(real_now, vec![(id.to_owned(), result)]);
     }
 
-    /// Reports the results of callbacks. They share one time limit if the store is unreachable.
-    pub(crate) fn all_delivered(&mut self, real_now: Timestamp, results: Vec<(String, Result<StatusCode, String>)>) {
-        self.store.begin_patience(false);
+    /// Reports the results of callbacks, which share one patience with a store that is away.
+    pub(crate) fn all_delivered(&mut self, real_now: Timestamp, results: Vec<CallbackResult>) {
+        self.store.begin_patience(true);
         for (id, result) in results {
-            self.one_delivered(real_now, &id, result);
-        }
-    }
-
-    fn one_delivered(&mut self, real_now: Timestamp, id: &str, result: Result<StatusCode, String>) {
-        if let Some(log) = &self.settings.log {
-            events::callback(log, real_now, id, &result);
-        }
-        if !self.schedule.is_in_flight(id) {
-            return self.delivered_at_account(real_now, id, result);
-        }
-        // If this cannot be written, the callback counts as in flight until the next start, since it must not be sent
-        // again and again.
-        for _ in 0..ATTEMPTS {
-            let result = result.clone();
-            if self.alone(real_now, |context| service::callback::mark(context, id, result)).is_ok() {
-                return self.schedule.arrive(id);
+            if let Some(log) = &self.settings.log {
+                events::callback(log, real_now, &id, &result);
             }
-            if !self.store.may_try_again() {
-                return;
-            }
-        }
-    }
-
-    /// The same for a callback of an account created at run time. If the account was removed, so was the callback.
-    fn delivered_at_account(&mut self, real_now: Timestamp, id: &str, result: Result<StatusCode, String>) {
-        let Some(account) = self.accounts.with_in_flight(id) else { return };
-        for _ in 0..ATTEMPTS {
-            let result = result.clone();
-            if self.alone_at(&account, real_now, |context| service::callback::mark(context, id, result)).is_ok() {
-                if let Some(live) = self.accounts.get_mut(&account) {
-                    live.schedule.arrive(id);
+            if !self.records_result(real_now, &id, &result) {
+                if self.left_results.is_empty() {
+                    self.next_record = real_now.plus(RETRY);
                 }
-                return;
-            }
-            if !self.store.may_try_again() {
-                return;
+                self.left_results.push((id, result));
             }
         }
+    }
+
+    /// Tries again to write results that could not be written.
+    fn record_left_results(&mut self, real_now: Timestamp) {
+        if self.left_results.is_empty() || must_wait(self.next_record, real_now) {
+            return;
+        }
+        self.next_record = real_now.plus(RETRY);
+        for (id, result) in std::mem::take(&mut self.left_results) {
+            if !self.records_result(real_now, &id, &result) {
+                self.left_results.push((id, result));
+            }
+        }
+    }
+
+    /// Writes the result of a callback. Returns false if it must be tried again: until then the callback counts as in
+    /// flight, since it must not be sent again and again.
+    fn records_result(&mut self, real_now: Timestamp, id: &str, result: &Result<StatusCode, String>) -> bool {
+        let account = if self.schedule.is_in_flight(id) {
+            None
+        } else {
+            // If its account is gone, so is the callback. If its claim has ended, another process may send it.
+            let Some(account) = self.accounts.with_in_flight(id) else { return true };
+            Some(account)
+        };
+        for _ in 0..ATTEMPTS {
+            let result = result.clone();
+            let work = |context: &mut service::Context<'_>| service::callback::mark(context, id, result);
+            let written = match &account {
+                None => self.alone(real_now, work),
+                Some(account) => self.alone_at(account, real_now, work).map(|_| ()),
+            };
+            if written.is_ok() {
+                let live = account.as_ref().map(|id| self.accounts.get_mut(id));
+                if let Some(schedule) =
+                    live.map_or(Some(&mut self.schedule), |live| live.map(|live| &mut live.schedule))
+                {
+                    schedule.arrive(id);
+                }
+                return true;
+            }
+            if !self.store.may_try_again() {
+                break;
+            }
+        }
+        false
     }
 
     /// Returns the real time at which [`Sandbox::due`] may return something, unless requests, reports or a clock change
@@ -121,6 +149,7 @@ impl Sandbox {
         let shared = self.schedule.next().and_then(|next| self.clock.real_at(next));
         let next = shared.into_iter().chain(self.accounts.next_due()).min();
         let due = next.map(|due| due.max(self.not_before));
+        let due = due.into_iter().chain((!self.left_results.is_empty()).then_some(self.next_record)).min();
         if !self.store.is_shared() {
             return due;
         }
@@ -130,10 +159,17 @@ impl Sandbox {
 
     /// Queries a shared store at intervals for tasks of processes that have ended.
     fn look_for_others(&mut self, real_now: Timestamp) {
-        if self.store.is_shared() && real_now.since(self.last_look) >= LOOK {
+        // The real clock may have stepped back.
+        let is_time = real_now < self.last_look || real_now.since(self.last_look) >= LOOK;
+        if self.store.is_shared() && is_time {
             self.last_look = real_now;
             self.schedule.look_again();
             self.accounts.look_again();
+            self.schedule.release(real_now);
+            self.accounts.release(real_now);
+            let Self { schedule, accounts, .. } = self;
+            let is_in_flight = |id: &str| schedule.is_in_flight(id) || accounts.with_in_flight(id).is_some();
+            self.left_results.retain(|(id, _)| is_in_flight(id));
         }
     }
 

@@ -1,13 +1,16 @@
 //! Creates and removes accounts at run time (A335).
 
+use std::collections::BTreeMap;
+
 use super::{Context, cv2};
 use crate::{
     merchants::Merchant,
     records::{
         Account, AccountEntry, Authentication, Batch, BatchCards, Callback, CallbackBody, CardToken, CheckoutToken,
-        CheckoutVisit, Credentials, FailedAttempts, Meta, Payment, Session, TextMessage, UniqueReference,
-        UpdaterAnswer,
+        CheckoutVisit, Credentials, FailedAttempts, LAST_DUE, Meta, Payment, Session, TextMessage, UniqueReference,
+        UpdaterAnswer, before_due, due_by, is_on_own_clock,
     },
+    schedule::IN_FLIGHT,
     store::{Query, StoreError, StoredRecord, Transaction},
     timestamp::Timestamp,
 };
@@ -124,4 +127,49 @@ pub(crate) fn remove_expired(context: &mut Context<'_>) -> Result<Vec<AccountEnt
         remove(context, &name)?;
     }
     listed(&mut context.records)
+}
+
+/// Returns the ids of accounts that have a task, with the real time of the next one. Accounts without one cost nothing: their
+/// number does not matter.
+pub(crate) fn tasks(context: &mut Context<'_>) -> Result<Vec<(String, Timestamp)>, StoreError> {
+    let mut next: BTreeMap<String, Timestamp> = BTreeMap::new();
+    next_of::<Batch>(context, Batch::DUE, &mut next, 1, |found, _| found.first().map(|batch| batch.due))?;
+    next_of::<Session>(context, Session::CARD_UNTIL, &mut next, 1, |found, _| found.first().map(|one| one.expires))?;
+    let most = u32::try_from(IN_FLIGHT + 1).unwrap_or(u32::MAX);
+    next_of::<Callback>(context, Callback::DUE, &mut next, most, |found, real_now| {
+        let waiting = found.iter().find(|callback| !callback.is_claimed(real_now));
+        // If there may be more, the account itself is asked.
+        waiting.or_else(|| found.first().filter(|_| found.len() > IN_FLIGHT)).map(|callback| callback.due)
+    })?;
+    let mut tasks = Vec::with_capacity(next.len());
+    for (name, due) in next {
+        let Some(account) = find(context, &name)? else { continue };
+        tasks.extend(account.clock.real_at(due).map(|due| (account.id, due)));
+    }
+    Ok(tasks)
+}
+
+/// Notes the next task of one kind of each account that has one. Reads the first records of these accounts, from the last
+/// account by name to the first.
+fn next_of<T: StoredRecord>(
+    context: &mut Context<'_>,
+    column: &'static str,
+    next: &mut BTreeMap<String, Timestamp>,
+    most: u32,
+    first: impl Fn(&[T], Timestamp) -> Option<Timestamp>,
+) -> Result<(), StoreError> {
+    let mut up_to = LAST_DUE.to_owned();
+    loop {
+        let last = context.records.find::<T>(&Query::newest(1).at_most(column, &up_to))?;
+        let Some(name) = last.first().filter(|record| is_on_own_clock(*record)).map(StoredRecord::merchant) else {
+            return Ok(());
+        };
+        let found =
+            context.records.find::<T>(&Query::oldest(most).of(name).at_most(column, &due_by(name, Timestamp::MAX)))?;
+        if let Some(due) = first(&found, context.real_now) {
+            let known = next.entry(name.to_owned()).or_insert(due);
+            *known = due.min(*known);
+        }
+        up_to = before_due(name);
+    }
 }

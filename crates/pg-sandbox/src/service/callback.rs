@@ -19,7 +19,7 @@ use crate::{
 
 /// How long a process that shares the store has to send a callback. Afterwards another process sends it. Longer than an
 /// attempt may take.
-const CLAIM: Duration = Duration::from_secs(60);
+pub(crate) const CLAIM: Duration = Duration::from_secs(60);
 
 /// A new callback.
 pub(crate) struct NewCallback<'a> {
@@ -153,8 +153,8 @@ pub(crate) fn mark(context: &mut Context<'_>, id: &str, result: Result<StatusCod
     Ok(())
 }
 
-/// Sends a callback again: a scheduled callback is sent now; a callback in flight or already sent is sent once more.
-/// `None` if there is no such callback on the request's clock.
+/// Sends a callback again: a scheduled one is sent now; one in flight or already
+/// sent is sent once more, whichever process sends it. `None` if there is no such callback on the request's clock.
 pub(crate) fn redeliver(context: &mut Context<'_>, id: &str) -> Result<Option<Callback>, StoreError> {
     let Some(mut callback) = context.records.get::<Callback>(id)? else { return Ok(None) };
     if callback.own_clock != context.account.is_some()
@@ -162,7 +162,8 @@ pub(crate) fn redeliver(context: &mut Context<'_>, id: &str) -> Result<Option<Ca
     {
         return Ok(None);
     }
-    if callback.status != CallbackStatus::Pending || context.schedule.is_in_flight(id) {
+    let is_in_flight = context.schedule.is_in_flight(id) || callback.is_claimed(context.real_now);
+    if callback.status != CallbackStatus::Pending || is_in_flight {
         callback.deliveries_left += 1;
     }
     callback.status = CallbackStatus::Pending;

@@ -31,6 +31,8 @@ pub(in crate::service) fn finish_batches(context: &mut Context<'_>) -> Result<()
         for batch in due {
             finish(context, batch)?;
         }
+        // Otherwise the next query would find the same batches again, and skip them.
+        context.records.keep()?;
     }
     let next = context.find_due::<Batch>(1, Batch::DUE, Timestamp::MAX)?;
     context.schedule.next_batch_is(next.first().map(|batch| batch.due));

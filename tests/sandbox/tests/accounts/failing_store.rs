@@ -1,0 +1,184 @@
+//! What the tasks of accounts cost, and what is left of them when the store fails in between.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::Relaxed},
+};
+
+use http::StatusCode;
+use pg_sandbox::{
+    Sandbox, Settings, StoreError,
+    store::{Kind, Query, Row, Sqlite, Store},
+};
+use pg_support::payment;
+use serde_json::Value;
+
+use super::{Job, Shared};
+
+/// What the store has done, and when it fails.
+struct Control {
+    begun: AtomicUsize,
+    selected: AtomicUsize,
+    /// How many more commits succeed.
+    commits_left: AtomicUsize,
+}
+
+/// SQLite in memory that counts, and fails on command.
+struct Failing(Sqlite, Arc<Control>);
+
+impl Store for Failing {
+    fn begin(&mut self) -> Result<(), StoreError> {
+        self.1.begun.fetch_add(1, Relaxed);
+        self.0.begin()
+    }
+
+    fn commit(&mut self) -> Result<(), StoreError> {
+        if self.1.commits_left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_err() {
+            self.0.rollback();
+            return Err(StoreError::Full);
+        }
+        self.0.commit()
+    }
+
+    fn rollback(&mut self) {
+        self.0.rollback();
+    }
+
+    fn in_transaction(&self) -> bool {
+        self.0.in_transaction()
+    }
+
+    fn get(&mut self, kind: &'static Kind, key: &str) -> Result<Option<String>, StoreError> {
+        self.0.get(kind, key)
+    }
+
+    fn holds(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
+        self.0.holds(kind, key)
+    }
+
+    fn put(&mut self, kind: &'static Kind, row: &Row<'_>) -> Result<(), StoreError> {
+        self.0.put(kind, row)
+    }
+
+    fn remove(&mut self, kind: &'static Kind, key: &str) -> Result<(), StoreError> {
+        self.0.remove(kind, key)
+    }
+
+    fn select(&mut self, kind: &'static Kind, query: &Query<'_>) -> Result<Vec<String>, StoreError> {
+        let found = self.0.select(kind, query)?;
+        self.1.selected.fetch_add(found.len(), Relaxed);
+        Ok(found)
+    }
+}
+
+fn shared() -> (Shared, Arc<Control>) {
+    let control = Arc::new(Control { begun: 0.into(), selected: 0.into(), commits_left: AtomicUsize::new(usize::MAX) });
+    let store = Failing(Sqlite::in_memory().unwrap(), Arc::clone(&control));
+    let sandbox = Sandbox::over(Box::new(store), Settings::default(), &[1; 32], [2; 32]).unwrap();
+    (Shared::over(sandbox), control)
+}
+
+#[test]
+fn callbacks_that_were_handed_out_are_sent_although_the_store_fails_at_the_next_account() {
+    let (mut shared, control) = shared();
+    for name in ["ci-1", "ci-2", "ci-3"] {
+        shared.account(&format!(r#"{{"name":"{name}"}}"#)).batch(&mut shared);
+    }
+    assert!(shared.due().is_empty());
+    shared.pass(121);
+    control.commits_left.store(1, Relaxed);
+    let first = shared.due();
+    assert_eq!(first.len(), 1, "one account was committed");
+    control.commits_left.store(usize::MAX, Relaxed);
+    shared.pass(1);
+    let others = shared.due();
+    assert_eq!(others.len(), 2, "the others follow");
+    assert!(others.iter().all(|one| one.id != first[0].id));
+}
+
+#[test]
+fn a_result_that_cannot_be_written_is_written_later_and_the_callback_is_not_sent_again() {
+    let (mut shared, control) = shared();
+    let own = shared.account(r#"{"name":"ci-1"}"#);
+    for (job, list) in [(own, "callbacks?account=ci-1"), (Job::configured("main"), "callbacks")] {
+        job.batch(&mut shared);
+        shared.pass(121);
+        let sent = shared.due();
+        assert_eq!(sent.len(), 1);
+        control.commits_left.store(0, Relaxed);
+        shared.sandbox.delivered(shared.now, &sent[0].id, Ok(StatusCode::OK));
+        assert!(shared.due().is_empty());
+        control.commits_left.store(usize::MAX, Relaxed);
+        assert_eq!(shared.get(list)[0]["status"], "pending");
+        shared.pass(1);
+        assert!(shared.sandbox.next_due().is_some_and(|next| next <= shared.now), "it is tried again by itself");
+        assert!(shared.due().is_empty());
+        let callback = &shared.get(list)[0];
+        assert_eq!((&callback["status"], &callback["attempts"]), (&Value::from("delivered"), &Value::from(1)));
+    }
+}
+
+#[test]
+fn an_account_that_nothing_is_due_at_costs_no_transaction() {
+    let (mut shared, control) = shared();
+    let mut costs = Vec::new();
+    for accounts in [1, 40] {
+        for number in 0..accounts {
+            shared.account(&format!(r#"{{"name":"ci-{accounts}-{number}"}}"#));
+        }
+        shared.due();
+        let before = control.begun.load(Relaxed);
+        shared.account(r#"{"name":"one-more"}"#);
+        shared.due();
+        shared.sandbox.handle(shared.now, pg_support::request(http::Method::DELETE, "/_sandbox/accounts/one-more", ""));
+        shared.due();
+        costs.push(control.begun.load(Relaxed) - before);
+    }
+    assert_eq!(costs[0], costs[1]);
+}
+
+#[test]
+fn tasks_of_accounts_are_done_after_a_restart_and_only_at_their_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shop.sqlite");
+    let open = || Shared::over(Sandbox::open(&path, Settings::default(), [9; 32]).unwrap());
+    let mut shared = open();
+    for name in ["ci-1", "ci-12", "ci-2", "frozen"] {
+        shared.account(&format!(r#"{{"name":"{name}"}}"#)).batch(&mut shared);
+    }
+    Job::configured("main").batch(&mut shared);
+    shared.post("clock?account=ci-1", r#"{"advanceSeconds":60}"#);
+    shared.post("clock?account=frozen", r#"{"speed":0}"#);
+    let now = shared.now;
+    drop(shared);
+    let mut shared = open();
+    shared.now = now;
+    for (seconds, callbacks) in [(0, 0), (59, 0), (2, 1), (58, 0), (2, 3), (10_000, 0)] {
+        shared.pass(seconds);
+        assert_eq!(shared.due().len(), callbacks, "after {seconds} more seconds");
+    }
+}
+
+#[test]
+fn batches_that_are_due_together_are_read_once() {
+    const BATCHES: usize = 200;
+    let (mut shared, control) = shared();
+    let main = Job::configured("main");
+    let paid = main.done(&mut shared, "transaction/auth", &payment("order-1"));
+    let tokens = main.done(
+        &mut shared,
+        "token/tokeniseTransactionKey",
+        &[("transactionKey", paid["transactionKey"].as_str().unwrap())],
+    );
+    let key = main.merchant.account_updater_key.clone().unwrap();
+    let request =
+        [("accountUpdaterKey", key.expose()), ("cardKey", tokens["cardKeyDetails"]["0"]["cardKey"].as_str().unwrap())];
+    for _ in 0..BATCHES {
+        main.done(&mut shared, "token/requestAccountUpdater", &request);
+    }
+    shared.pass(121);
+    let before = control.selected.load(Relaxed);
+    shared.due();
+    let selected = control.selected.load(Relaxed) - before;
+    assert!((BATCHES..BATCHES + 50).contains(&selected), "{selected} rows for {BATCHES} batches");
+}
