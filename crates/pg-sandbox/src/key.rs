@@ -57,6 +57,18 @@ impl Keys {
         Self { dice, last: 0, count: 0 }
     }
 
+    /// Makes all further keys greater than this record key of an earlier process, also while the clock stands still.
+    pub(crate) fn go_on_after(&mut self, key: &str) {
+        let number = |digits: Option<&str>| digits.and_then(|digits| u64::from_str_radix(digits, 36).ok());
+        let time = number(key.get(..TIME_DIGITS));
+        let count = number(key.get(TIME_DIGITS..TIME_DIGITS + COUNT_DIGITS));
+        if let (Some(time), Some(count)) = (time, count)
+            && (time, count) > (self.last, self.count)
+        {
+            (self.last, self.count) = (time, count);
+        }
+    }
+
     /// Returns a key of 32 lower-case letters and digits, for sessions, transactions, authentications and batches (spec
     /// 2 §2.1, §2.3, §2.5; spec 1 §2.2): time, a counter, and 108 random bits.
     pub fn record(&mut self, now: Timestamp) -> String {
@@ -189,6 +201,22 @@ mod tests {
             assert!(key > last, "{last} {key}");
             last = key;
         }
+    }
+
+    #[test]
+    fn keys_of_a_later_process_follow_those_of_an_earlier_one_while_the_clock_stands_still() {
+        let now = Timestamp::from_millis(1_800_000_000_000);
+        let mut earlier = keys();
+        let last = (0..5_000).map(|_| earlier.record(now)).last().unwrap();
+        let mut later = Keys::new(Box::new(SeededRandom::new([8; 32])));
+        later.go_on_after(&last);
+        let next = later.record(now);
+        assert!(next > last, "{last} {next}");
+        // An older key, and one that is not of this form, change nothing.
+        for other in [&*last, "", "main", "zz-zz-zz-zz-zz"] {
+            later.go_on_after(other);
+        }
+        assert!(later.record(now) > next);
     }
 
     #[test]

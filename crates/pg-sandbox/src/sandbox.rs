@@ -15,11 +15,11 @@ use crate::{
     key::{Keys, RandomSource as _, SeededRandom},
     metrics::Metrics,
     open_error::OpenError,
-    records::Meta,
+    records::{Meta, Payment},
     schedule::Schedule,
     service::Throttle,
     settings::Settings,
-    store::{Halt, Reach, Sqlite, Store, StoreError, StoredRecord as _, Syncer, Transaction, Unopened},
+    store::{Halt, Query, Reach, Sqlite, Store, StoreError, StoredRecord as _, Syncer, Transaction, Unopened},
     timestamp::Timestamp,
     vault::{self, Cv2Memory, KeyFile, Sealed, Stage, Vault},
 };
@@ -184,6 +184,7 @@ impl Sandbox {
         sandbox.clock = sandbox.stored_clock()?;
         sandbox.faults = sandbox.stored_faults()?;
         sandbox.know_accounts()?;
+        sandbox.know_last_payment()?;
         Ok(sandbox)
     }
 
@@ -274,6 +275,15 @@ impl Sandbox {
             StoreError::Unsynced(why) => why.clone(),
             other => other.to_string(),
         });
+    }
+
+    /// Payments of one millisecond are listed in the order of their keys, also after a restart.
+    fn know_last_payment(&mut self) -> Result<(), StoreError> {
+        let last = Transaction::new(&mut *self.store).find::<Payment>(&Query::newest(1))?;
+        if let Some(last) = last.first() {
+            self.keys.go_on_after(&last.key);
+        }
+        Ok(())
     }
 
     fn stored_clock(&mut self) -> Result<Clock, StoreError> {

@@ -2,6 +2,7 @@
 
 use http::Method;
 use pg_sandbox::{Sandbox, Settings};
+use pg_support::payment;
 use serde_json::Value;
 
 use super::{Job, Shared};
@@ -99,4 +100,26 @@ fn accounts_survive_a_restart() {
     drop(shared.due());
     assert_eq!(names(&mut shared), [""; 0]);
     let _: Job = shared.account(r#"{"name":"ci-1"}"#);
+}
+
+// spec: 2 §4.4, A21: Rows of the lookup are in the order of their creation.
+#[test]
+fn payments_of_one_millisecond_stay_in_order_across_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shop.sqlite");
+    let main = Job::configured("main");
+    let mut paid = Vec::new();
+    for seed in 1..4 {
+        let mut shared = Shared::over(Sandbox::open(&path, Settings::default(), [seed; 32]).unwrap());
+        for number in 0..3 {
+            let reference = format!("order-{seed}-{number}");
+            let payment = [&payment(&reference)[..], &[("merchantReference", "many")]].concat();
+            let reply = main.done(&mut shared, "transaction/auth", &payment);
+            paid.push(reply["transactionKey"].clone());
+        }
+        let found = main.done(&mut shared, "transaction/lookup", &[("merchantReference", "many")]);
+        let rows = &found["transactions"];
+        let keys: Vec<Value> = (0..paid.len()).map(|at| rows[at.to_string()]["transactionKey"].clone()).collect();
+        assert_eq!(keys, paid);
+    }
 }
