@@ -43,6 +43,20 @@ fn a_card_is_charged_again_with_any_amount() {
     assert_eq!(found["transactions"]["1"]["originalTransactionKey"], paid.as_str());
 }
 
+// spec: 2 §4.4, A99
+#[test]
+fn a_reference_that_an_update_has_set_does_not_find_the_repeats_that_copy_it() {
+    let mut shop = Shop::new();
+    let paid = paid_by_raw_card(&mut shop, PAN, ("12", "30"));
+    let update = [("transactionKey", paid.as_str()), ("merchantReference", "order-7")];
+    assert_eq!(shop.version_3("transaction/update", &update)["result"], "OK");
+    let again = repeat(&mut shop, &paid, "Auth", "1").text("trans_key");
+    let shown = shop.version_3("transaction/lookup", &[("transactionKey", again.as_str())]);
+    assert_eq!(shown["transactions"]["0"]["merchantReference"], "order-7");
+    let found = shop.version_3("transaction/lookup", &[("merchantReference", "order-7")]);
+    assert!(!found.to_string().contains(&again) && !found.to_string().contains(&paid), "{found}");
+}
+
 // spec: 3 §3.2 Transitions: A pre-auth is made by repeat or by a token, with trans_type PreAuth.
 // spec: 3 §2.2, A124; 3 §2.2, A15; 3 §4.2; codes EnterpriseTransactionType Auth PreAuth preauth
 #[test]

@@ -66,6 +66,7 @@ fn charge(token: &CheckoutToken, cardholder_name: &str) -> Charge {
         amount: token.amount,
         currency: token.currency.clone(),
         merchant_reference: token.reference.clone(),
+        reference_added: false,
         unique_reference: None,
         customer_reference: None,
         details: details(token, cardholder_name),

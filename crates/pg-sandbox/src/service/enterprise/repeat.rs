@@ -34,6 +34,7 @@ impl Serve for Repeat {
             amount,
             currency: original.currency,
             merchant_reference: original.merchant_reference,
+            reference_added: original.reference_added,
             unique_reference: None,
             customer_reference: original.customer_reference,
             details,

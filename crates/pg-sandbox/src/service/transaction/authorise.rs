@@ -108,7 +108,7 @@ impl<'a> Attempt<'a> {
             currency: charge.currency,
             parent: charge.parent,
             merchant_reference: charge.merchant_reference,
-            reference_added: false,
+            reference_added: charge.reference_added,
             unique_reference: charge.unique_reference,
             captured: 0,
             cancelled: 0,

@@ -28,6 +28,8 @@ pub(in crate::service) struct Charge {
     pub(in crate::service) amount: u64,
     pub(in crate::service) currency: String,
     pub(in crate::service) merchant_reference: Option<String>,
+    /// Whether an update set the reference on the transaction that it is copied from.
+    pub(in crate::service) reference_added: bool,
     pub(in crate::service) unique_reference: Option<String>,
     pub(in crate::service) customer_reference: Option<String>,
     /// Items, terminal and cardholder, by wire name.
@@ -68,6 +70,7 @@ impl Charge {
             amount,
             currency: order.currency.as_str().to_owned(),
             merchant_reference: given(order.merchant_reference.as_ref()),
+            reference_added: false,
             unique_reference: given(order.unique_merchant_reference.as_ref()),
             customer_reference: given(order.merchant_customer_reference.as_ref()),
             details: details(request),
@@ -85,6 +88,7 @@ impl Charge {
             amount: check.amount,
             currency: check.currency.clone(),
             merchant_reference: check.merchant_reference.clone(),
+            reference_added: check.reference_added,
             unique_reference: check.unique_reference.clone(),
             customer_reference: check.customer_reference.clone(),
             details: check.details.clone(),

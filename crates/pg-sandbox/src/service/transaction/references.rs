@@ -34,6 +34,7 @@ impl References {
 
     /// Replaces the references that a 3-D Secure payment copies from its check (A109).
     pub(super) fn replace(self, charge: &mut Charge) {
+        charge.reference_added &= self.merchant.is_none();
         for (own, taken_over) in [
             (self.merchant, &mut charge.merchant_reference),
             (self.unique, &mut charge.unique_reference),

@@ -238,6 +238,7 @@ fn a_check_accepts_references_and_changes_nothing_else() {
     press(&mut shop, &key, "authenticate");
     let paid = pay_with(&mut shop, "auth3DSecure", &key).key();
     assert_eq!(shop.find(&[("transactionKey", &paid)])[0]["merchantReference"], "order 7");
+    assert!(shop.find(&[("merchantReference", "order 7")]).is_empty(), "an update has set it on the check (A99)");
 }
 
 #[test]
