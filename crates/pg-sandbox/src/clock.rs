@@ -34,7 +34,7 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// Returns the clock's time at a real instant. If the real clock is set back, this clock is not.
+    /// Returns the clock's time at a real instant. It steps back with the real clock, but not to before its last change.
     #[must_use]
     pub fn at(&self, real_now: Timestamp) -> Timestamp {
         let elapsed = real_now.since(self.real).as_millis();

@@ -1,4 +1,5 @@
-//! The journal's table, over a separate connection: it waits for no group of requests, and no group waits for it.
+//! The journal's table, over a separate connection: it waits for no group of requests, and a group waits for it only to list
+//! requests.
 
 use std::{
     collections::BTreeSet,
