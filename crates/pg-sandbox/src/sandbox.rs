@@ -216,27 +216,35 @@ impl Sandbox {
     /// Answers a group of requests, in order, with one durable write for all of them.
     ///
     /// Each request succeeds or fails independently. If the write fails, every response is error 999 in the format of
-    /// its service, and nothing was changed.
+    /// its service, and nothing was changed. If it is unknown whether the write was done, every response has
+    /// [`ResponseDelivery::Close`](crate::ResponseDelivery::Close), and its caller gets none.
     pub fn handle_group(&mut self, real_now: Timestamp, requests: Vec<Request<Bytes>>) -> Vec<Response<Bytes>> {
         let settings = &self.settings;
         let mut requests: Vec<_> = requests.into_iter().map(|request| Inbound::new(settings, request)).collect();
-        let (mut responses, mut answered) = (Vec::with_capacity(requests.len()), Vec::with_capacity(requests.len()));
+        let mut responses = Vec::with_capacity(requests.len());
         while !requests.is_empty() {
             let first = self.answer_group(real_now, &mut requests, &mut |_| {});
-            answered.extend(requests.drain(..first.len()));
+            requests.drain(..first.len());
             responses.extend(first);
         }
-        let synced = self.sync();
+        // Once the disk has failed, these are refusals.
+        let synced = if self.broken.is_none() { self.sync() } else { Ok(()) };
         self.settle(&mut || false);
         match synced {
             Ok(()) => responses,
-            Err(error) => answered.iter().map(|request| self.failure(real_now, request, &error)).collect(),
+            Err(_) => responses.iter().map(|_| request::closed()).collect(),
         }
     }
 
     /// Completes the files of the store.
     pub(crate) fn close(mut self) -> Result<(), StoreError> {
-        self.store.close()
+        let closed = self.store.close();
+        self.store_failure().map_or(closed, Err)
+    }
+
+    /// Returns the error of the disk after which no request is executed any more.
+    pub(crate) fn store_failure(&self) -> Option<StoreError> {
+        self.broken.clone().map(StoreError::Unsynced)
     }
 
     /// Lets the store do deferred work until a request waits.

@@ -5,6 +5,7 @@ use std::{
     io,
     net::{Ipv4Addr, SocketAddr},
     path::PathBuf,
+    sync::Arc,
     thread,
 };
 
@@ -14,13 +15,14 @@ use tokio::{
     task::JoinHandle,
 };
 
-use self::delivery::Courier;
+use self::{delivery::Courier, failure::Failure};
 #[cfg(feature = "postgres")]
 use crate::SharedStore;
 use crate::{OpenError, Sandbox, Settings, certificate::ServerCertificate, store::Halt, store::StoreError};
 
 mod connection;
 mod delivery;
+mod failure;
 mod hello;
 mod inbox;
 mod listener;
@@ -99,6 +101,7 @@ pub struct Server {
     delivering: JoinHandle<()>,
     writing: writer::Writing,
     halt: Option<Halt>,
+    failed: watch::Receiver<Option<StoreError>>,
 }
 
 impl Server {
@@ -150,12 +153,14 @@ impl Server {
         let address = listener.local_addr().map_err(|error| StartError::Address(listen, error))?;
         let halt = sandbox.halt();
         let (due, outgoing) = mpsc::unbounded_channel();
-        let (queue, writing) = writer::start(sandbox, due).map_err(StartError::Thread)?;
+        let failure = Arc::new(Failure::new(sandbox.settings().log.clone()));
+        let failed = failure.watch();
+        let (queue, writing) = writer::start(sandbox, due, failure).map_err(StartError::Thread)?;
         let (stop, stopped) = watch::channel(false);
         let delivering = tokio::spawn(delivery::send_all(outgoing, courier, queue.clone(), stopped.clone()));
         let listening =
             tokio::spawn(listener::listen(Acceptor::new(listener, connections), tls, queue, limits, stopped));
-        Ok(Self { address, scheme, stop, listening, delivering, writing, halt })
+        Ok(Self { address, scheme, stop, listening, delivering, writing, halt, failed })
     }
 
     /// The bound address.
@@ -176,13 +181,26 @@ impl Server {
         format!("{}/enterprise", self.base_url())
     }
 
-    /// Stops accepting connections, finishes requests and callbacks in progress (for at most five seconds), and closes
-    /// the store. If closing takes another five seconds because a shared store is unreachable, the waits for it are
-    /// ended: no caller has received a response to a request that was still in progress.
+    /// Waits until the disk has reported an error after it had accepted a write. From then on every request is refused, and
+    /// the outcome of requests that were in progress is unknown until the next start.
+    pub async fn store_failed(&self) -> StoreError {
+        let mut failed = self.failed.clone();
+        if let Ok(error) = failed.wait_for(Option::is_some).await
+            && let Some(error) = &*error
+        {
+            return error.clone();
+        }
+        std::future::pending().await
+    }
+
+    /// Stops accepting connections, finishes requests and callbacks in progress (for at most five seconds), and closes the
+    /// store. If that takes another five seconds because a shared store is away, its waits are ended: no caller has
+    /// received a response to what was still in progress.
     ///
     /// # Errors
-    /// If the store cannot be closed, for example because the disk is full. Nothing is lost: the next start completes
-    /// the store. Until then the store file is not complete without the logs beside it.
+    /// If the store cannot be closed, for example because the disk is full. Nothing is lost: the next start completes it. Until then the
+    /// store file is not complete without the logs beside it. [`StoreError::Unsynced`] if the [store has
+    /// failed](Self::store_failed).
     pub async fn shutdown(self) -> Result<(), StoreError> {
         // These fail only if the other side has ended already.
         let _ = self.stop.send(true);

@@ -276,7 +276,14 @@ fn serve_telling(arguments: &Arguments, json: bool, talk: &log::Talk) -> Result<
         } else {
             output::page(&up.page(Paint::of_stdout()))?;
         }
-        interrupted.wait().await;
+        let watched = async {
+            talk.store_failed(&lost(&server.store_failed().await, &arguments.store));
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            () = interrupted.wait() => {}
+            () = watched => {}
+        }
         let text = "pg: stopping: answering pending requests, then closing the store";
         talk.tell("stopping", json!({}), Some(text));
         server.shutdown().await.map_err(|error| unclosed(&error, &arguments.store))?;
@@ -315,6 +322,9 @@ pub(super) fn failure(error: &StartError) -> Failure {
 
 /// The failure of a sandbox whose store could not be closed.
 pub(super) fn unclosed(error: &StoreError, store: &Path) -> Failure {
+    if matches!(error, StoreError::Unsynced(_)) {
+        return Failure::new(Exit::Unknown, lost(error, store));
+    }
     let store = store.display().to_string();
     let store = output::harmless(&store);
     let text = format!(
@@ -322,6 +332,16 @@ pub(super) fn unclosed(error: &StoreError, store: &Path) -> Failure {
          these files alone; when the disk has space, start and stop the sandbox again"
     );
     Failure::new(Exit::Unknown, text)
+}
+
+/// What is to be said of a disk that has failed.
+fn lost(error: &StoreError, store: &Path) -> String {
+    let store = store.display().to_string();
+    let store = output::harmless(&store);
+    format!(
+        "the store {store} has failed: {error}. The outcome of the requests that were in progress is unknown: their connections were \
+         closed; no request is executed until the next start"
+    )
 }
 
 struct Up<'a> {

@@ -220,8 +220,8 @@ fn late(mut response: Response<Bytes>, milliseconds: u64) -> Response<Bytes> {
     response
 }
 
-/// Returns a placeholder where there is no response. It is never sent.
-fn closed() -> Response<Bytes> {
+/// Returns a placeholder for no response, which is never sent.
+pub(super) fn closed() -> Response<Bytes> {
     let mut response = Response::new(Bytes::new());
     *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
     response.extensions_mut().insert(ResponseDelivery::Close);

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use self::{requests::*, stores::*};
 use super::*;
 use crate::{
-    Peer,
+    Peer, ResponseDelivery,
     inbound::Inbound,
     merchants::Merchant,
     records::{CardToken, Details, HeldCard},

@@ -17,7 +17,11 @@ use tokio::sync::{
     oneshot,
 };
 
-use crate::store::{StoreError, Syncer};
+use super::failure::Failure;
+use crate::{
+    ResponseDelivery,
+    store::{StoreError, Syncer},
+};
 
 /// A response and its channel.
 type Answer = (oneshot::Sender<Response<Bytes>>, Response<Bytes>);
@@ -37,6 +41,7 @@ pub(super) enum Release {
 /// The writer's handle to the thread that syncs.
 pub(super) struct Synced {
     groups: Sender<Vec<Answer>>,
+    door: GroupSender,
     failure: Arc<OnceLock<StoreError>>,
     thread: thread::JoinHandle<()>,
     /// The number of responses handed over to the thread, and the number that it has sent.
@@ -45,8 +50,8 @@ pub(super) struct Synced {
 }
 
 impl Release {
-    /// Must be called on the runtime of the connections.
-    pub(super) fn start(syncer: Option<Syncer>) -> io::Result<Self> {
+    /// Must be called on the runtime of the connections. Tells when the disk has failed.
+    pub(super) fn start(syncer: Option<Syncer>, told: Arc<Failure>) -> io::Result<Self> {
         let (door, opened) = unbounded_channel();
         tokio::spawn(let_go(opened));
         let Some(syncer) = syncer else { return Ok(Self::AtOnce(door)) };
@@ -55,15 +60,24 @@ impl Release {
         let failed = Arc::clone(&failure);
         let sent = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&sent);
+        let other_door = door.clone();
         let thread = thread::Builder::new().name("sandbox-syncer".to_owned()).spawn(move || {
-            let release = |answers: Vec<Answer>| {
+            let mut release = |answers: Vec<Answer>| {
                 count.fetch_add(answers.len(), Relaxed);
                 // The runtime ends only after the last response is sent.
                 let _ = door.send(answers);
             };
-            run(&waiting, || syncer.sync(), release, &failed);
+            let mut unknown = run(&waiting, || syncer.sync(), &mut release, &failed);
+            if let Some(error) = failed.get() {
+                told.tell(error);
+            }
+            // It is unknown what is on the disk, so these callers get no response.
+            while !unknown.is_empty() {
+                release(unknown.into_iter().map(|(to, _)| (to, unanswered())).collect());
+                unknown = waiting.recv().unwrap_or_default();
+            }
         })?;
-        Ok(Self::Synced(Synced { groups, failure, thread, handed_over: 0, sent }))
+        Ok(Self::Synced(Synced { groups, door: other_door, failure, thread, handed_over: 0, sent }))
     }
 
     /// Sends these responses once everything committed so far is on disk.
@@ -74,14 +88,24 @@ impl Release {
                 let _ = door.send(answers);
             }
             Self::Synced(synced) => {
+                if answers.is_empty() {
+                    return;
+                }
                 synced.handed_over += answers.len();
-                // The thread ends only if the disk has failed. Then these responses must not be sent.
+                // The thread ends only after a panic, which has been reported.
                 let _ = synced.groups.send(answers);
             }
         }
     }
 
-    /// Whether there is a thread that syncs, and it has nothing to do.
+    /// Sends responses that acknowledge no change.
+    pub(super) fn at_once(&self, answers: Vec<Answer>) {
+        let (Self::AtOnce(door) | Self::Synced(Synced { door, .. })) = self;
+        // The runtime ends only after the last response is sent.
+        let _ = door.send(answers);
+    }
+
+    /// Whether a thread that syncs has nothing to do.
     pub(super) fn is_idle(&self) -> bool {
         match self {
             Self::AtOnce(_) => false,
@@ -97,14 +121,21 @@ impl Release {
         }
     }
 
-    /// Waits until the last response is sent.
-    pub(super) fn finish(self) {
-        if let Self::Synced(Synced { groups, thread, .. }) = self {
-            drop(groups);
-            // Joining fails only after a panic, which has been reported.
-            let _ = thread.join();
-        }
+    /// Waits until the last response is sent. Returns the error after which the disk stores nothing any more.
+    pub(super) fn finish(self) -> Option<StoreError> {
+        let Self::Synced(Synced { groups, thread, failure, .. }) = self else { return None };
+        drop(groups);
+        // It fails only after a panic, which has been reported.
+        let _ = thread.join();
+        failure.get().cloned()
     }
+}
+
+/// Returns the response that makes its connection close without one.
+fn unanswered() -> Response<Bytes> {
+    let mut response = Response::new(Bytes::new());
+    response.extensions_mut().insert(ResponseDelivery::Close);
+    response
 }
 
 /// Groups of responses from the writer, each after its commit.
@@ -125,12 +156,13 @@ impl<A> Groups<A> for Receiver<Vec<A>> {
     }
 }
 
+/// Returns the responses that were waiting for a sync that failed.
 fn run<A>(
     groups: &impl Groups<A>,
     mut sync: impl FnMut() -> Result<(), StoreError>,
     mut release: impl FnMut(Vec<A>),
     failure: &OnceLock<StoreError>,
-) {
+) -> Vec<A> {
     while let Some(mut answers) = groups.wait() {
         // Every group received by now was committed before: one sync serves all of them.
         while let Some(more) = groups.more() {
@@ -141,10 +173,11 @@ fn run<A>(
             Err(error) => {
                 // The group is not acknowledged, since whether it is on disk is unknown.
                 let _ = failure.set(error);
-                return;
+                return answers;
             }
         }
     }
+    Vec::new()
 }
 
 async fn let_go(mut opened: UnboundedReceiver<Vec<Answer>>) {

@@ -9,6 +9,8 @@ use tokio::{
 
 use super::*;
 
+#[cfg(unix)]
+mod failed_disk;
 mod groups;
 mod memory;
 mod tls;

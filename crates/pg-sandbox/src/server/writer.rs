@@ -19,6 +19,7 @@ use serde_json::json;
 use tokio::sync::{Notify, mpsc::UnboundedSender, oneshot};
 
 use super::{
+    failure::Failure,
     inbox::{GROUP, Gathered, Inbox, Job},
     release::Release,
     system,
@@ -92,17 +93,21 @@ impl Queue {
 /// The thread, which closes the store at its end.
 pub(super) type Writing = thread::JoinHandle<Result<(), StoreError>>;
 
-/// Starts the thread, which sends due callbacks to `due`; it ends when every [`Queue`] is dropped. Must be called on
-/// the runtime of the connections.
-pub(super) fn start(sandbox: Sandbox, due: UnboundedSender<Outgoing>) -> io::Result<(Queue, Writing)> {
+/// Starts the thread, which sends due callbacks to `due`; it ends when every [`Queue`] is dropped. Tells when
+/// no request is executed any more. Must be called on the runtime of the connections.
+pub(super) fn start(
+    sandbox: Sandbox,
+    due: UnboundedSender<Outgoing>,
+    failure: Arc<Failure>,
+) -> io::Result<(Queue, Writing)> {
     if let (Some(reach), Some(log)) = (sandbox.reach(), sandbox.settings().log.clone()) {
         tokio::spawn(tell(reach, log));
     }
     let (messages, receiver) = channel();
     let (settings, reach, counters) = (sandbox.shared_settings(), sandbox.reach(), sandbox.counters());
-    let release = Release::start(sandbox.syncer())?;
+    let release = Release::start(sandbox.syncer(), Arc::clone(&failure))?;
     let thread = thread::Builder::new().name("sandbox-writer".to_owned());
-    let handle = thread.spawn(move || run(sandbox, Inbox::new(receiver), &due, release))?;
+    let handle = thread.spawn(move || run(sandbox, Inbox::new(receiver), &due, release, &failure))?;
     let some = Arc::new(Notify::new());
     let jobs = Arc::new(Gathered::new(messages, Arc::clone(&some)));
     tokio::spawn(forward(some, Arc::downgrade(&jobs)));
@@ -135,6 +140,7 @@ fn run(
     mut inbox: Inbox,
     due: &UnboundedSender<Outgoing>,
     mut release: Release,
+    failure: &Failure,
 ) -> Result<(), StoreError> {
     let mut requests = Vec::with_capacity(GROUP);
     while !inbox.ended || !requests.is_empty() {
@@ -146,6 +152,7 @@ fn run(
             inbox.wait(&mut requests, sandbox.next_due().map(|due| due.since(system::now()).min(NAP)));
         }
         if !requests.is_empty() {
+            let has_failed = release.failure().is_some();
             if let Some(error) = release.failure() {
                 sandbox.give_up(error);
             }
@@ -155,14 +162,21 @@ fn run(
                 }
             });
             requests.drain(..responses.len());
-            release.after_sync(inbox.waiting.drain(..responses.len()).zip(responses).collect());
+            let answers = inbox.waiting.drain(..responses.len()).zip(responses).collect();
+            // After a failure these are refusals.
+            if has_failed { release.at_once(answers) } else { release.after_sync(answers) }
         }
         if !inbox.reports.is_empty() {
             sandbox.all_delivered(system::now(), std::mem::take(&mut inbox.reports));
         }
+        if let Some(error) = sandbox.store_failure() {
+            failure.tell(&error);
+        }
         // Another thread syncs the group meanwhile.
         sandbox.settle(&mut || inbox.has_more());
     }
-    release.finish();
+    if let Some(error) = release.finish() {
+        sandbox.give_up(&error);
+    }
     sandbox.close()
 }

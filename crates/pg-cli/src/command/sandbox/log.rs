@@ -56,6 +56,13 @@ impl Talk {
         }
     }
 
+    /// Says that the store has failed. The sandbox logs that itself.
+    pub(super) fn store_failed(&self, text: &str) {
+        if self.log().is_none() {
+            output::warn(text);
+        }
+    }
+
     /// An event of the command itself; `text` is the message for people.
     pub(super) fn tell(&self, event: &'static str, members: Value, text: Option<&str>) {
         match (self.log(), text) {

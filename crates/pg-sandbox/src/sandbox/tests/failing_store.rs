@@ -175,7 +175,10 @@ fn a_commit_that_the_disk_lost_is_not_acknowledged_or_used() {
         400
     );
     assert!(matches!(syncer.sync(), Err(StoreError::Unsynced(_))));
-    // A caller without a thread for that waits.
+    // A caller without a thread for that waits, and learns nothing: the commit may be on the disk.
+    let unknown = sandbox.handle_group(now(), vec![disable(&key, "json"), disable(&key, "xml")]);
+    assert!(unknown.iter().all(|response| ResponseDelivery::of(response) == ResponseDelivery::Close));
+    // From then on nothing is executed.
     let refused = text(&sandbox.handle(now(), disable(&key, "json")));
     assert_eq!(refused.0, 500);
     assert!(refused.1.contains(r#""errorCode":"999""#) && refused.1.contains("restart the sandbox"), "{}", refused.1);
@@ -185,4 +188,5 @@ fn a_commit_that_the_disk_lost_is_not_acknowledged_or_used() {
     sandbox.store = healthy;
     assert_eq!(sandbox.handle(now(), disable(&key, "json")).status(), 500);
     assert!(stored(&mut sandbox, &key).unwrap().enabled);
+    assert!(matches!(sandbox.close(), Err(StoreError::Unsynced(_))));
 }

@@ -66,7 +66,8 @@ fn allocated(peers: usize, head: &[u8], length: usize, tls: Option<&TlsAcceptor>
     let limits = sandbox.settings().limits;
     let (_stop, stopped) = watch::channel(false);
     let slots = ConnectionSlots::new(ConnectionLimits::default());
-    let (queue, writing) = runtime.block_on(async { writer::start(sandbox, due) }).unwrap();
+    let (queue, writing) =
+        runtime.block_on(async { writer::start(sandbox, due, Arc::new(Failure::new(None))) }).unwrap();
     let counted = allocation_counter::measure(|| {
         runtime.block_on(async {
             let counter = Counter::new(queue, limits);

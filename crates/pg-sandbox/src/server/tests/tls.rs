@@ -97,7 +97,7 @@ fn a_handshake_has_a_time_limit() {
     let limits = sandbox.settings().limits;
     let (_stop, stopped) = watch::channel(false);
     let writing = runtime.block_on(async {
-        let (queue, writing) = writer::start(sandbox, due).unwrap();
+        let (queue, writing) = writer::start(sandbox, due, Arc::new(Failure::new(None))).unwrap();
         let counter = Counter::new(queue, limits);
         let slots = ConnectionSlots::new(ConnectionLimits::default());
         let place = slots.enter(Ipv4Addr::LOCALHOST.into()).await.unwrap();
@@ -164,7 +164,7 @@ fn answered_before(attackers: impl Iterator<Item = IpAddr>, resumes: bool) -> us
     let (_stop, stopped) = watch::channel(false);
     let answered = Arc::new(AtomicUsize::new(0));
     let (writing, before) = runtime.block_on(async {
-        let (queue, writing) = writer::start(sandbox, due).unwrap();
+        let (queue, writing) = writer::start(sandbox, due, Arc::new(Failure::new(None))).unwrap();
         let counter = Counter::new(queue, limits);
         let slots = ConnectionSlots::new(ConnectionLimits::default());
         let address = IpAddr::from(Ipv4Addr::LOCALHOST);
