@@ -107,6 +107,8 @@ impl Sandbox {
             self.accounts.listed(&listed, tasks);
         }
         for id in self.accounts.take_with_work(real_now) {
+            // A store that answers slowly is not away; the first error ends the round.
+            self.store.begin_patience(true);
             let Some(outgoing) = self.alone_at(&id, real_now, super::callbacks::hand_out)? else { continue };
             let claimed_until = self.claimed_until(real_now);
             if let Some(live) = self.accounts.get_mut(&id) {
