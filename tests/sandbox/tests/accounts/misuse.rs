@@ -34,8 +34,7 @@ fn bad_input_is_refused_with_a_reason() {
     ] {
         let (status, code, reason) = shared.refused(method, path, "");
         assert_eq!((status, &*code), (404, "no-such-entry"), "{path}: {reason}");
-        let begin =
-            if path.ends_with("main") { "the account \"main\" is a configured one" } else { "there is no account " };
+        let begin = if path.ends_with("main") { "\"main\" is a configured account" } else { "there is no account " };
         assert!(reason.starts_with(begin) && reason.contains("GET /_sandbox/accounts"), "{path}: {reason}");
     }
     assert_eq!(shared.refused(Method::POST, "accounts/ci-1", "").0, 405);

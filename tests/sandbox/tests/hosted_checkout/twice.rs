@@ -133,7 +133,7 @@ fn resubmitting_a_declined_form_asks_the_bank_once() {
     let page = shop.visit(&token);
     let declined = shop.submit(&token, &page, &with(CARD, &[("cardNumber", DECLINED)]));
     let again = shop.submit(&token, &page, CARD);
-    assert!(again.says("was sent before") && again.form_key() == declined.form_key(), "{}", again.html);
+    assert!(again.says("was already sent") && again.form_key() == declined.form_key(), "{}", again.html);
     assert_eq!(charges(&mut shop, "r"), 0);
     let paid = shop.submit(&token, &declined, CARD);
     // From then on every form of the row shows the payment.
