@@ -39,6 +39,7 @@ pub async fn check<S: IntentStore>(store: &S, run: &str) {
     suite.workers_have_names_of_their_own().await;
     suite.a_reference_is_begun_once().await;
     suite.only_the_holder_changes_a_row().await;
+    suite.only_claims_that_workers_did_not_release_count().await;
     suite.claims_take_what_is_due_and_nothing_twice().await;
     suite.one_intent_is_claimed_by_its_own_worker_or_when_due().await;
     suite.ends_are_final_unless_unknown().await;
@@ -158,6 +159,36 @@ impl<S: IntentStore> Suite<'_, S> {
         let row = self.row("fenced").await;
         assert_eq!((row.owner.as_deref(), row.is_due()), (None, false), "a released intent waits for its wake");
         assert_eq!(self.store.save(&new_hold, "s3", HOUR).await, Err(StoreError::Lost), "save after release");
+    }
+
+    async fn only_claims_that_workers_did_not_release_count(&self) {
+        let key = self.key("counted claims");
+        let begun = self.begun("counted claims", "w1", HOUR).await;
+        assert_eq!(self.store.release(&begun, OVER).await, Ok(()));
+        let take = async |owner, lease| match self.store.claim_one(&key, owner, lease, &known()).await {
+            Ok(Some(Claimed::Taken(row))) => *row,
+            other => panic!("it is claimed: {other:?}"),
+        };
+        for _ in 0..2 {
+            let row = take("w2", HOUR).await;
+            assert_eq!(row.claims, 1, "a claim counts while the worker works");
+            assert_eq!(take("w2", HOUR).await.claims, 1, "a worker that takes its own intent again has not died on it");
+            let hold = self.row("counted claims").await.hold().expect("an owner");
+            assert_eq!(self.store.release(&hold, OVER).await, Ok(()));
+            assert_eq!(self.row("counted claims").await.claims, 0, "a worker that releases it has not failed");
+        }
+        assert_eq!(
+            (take("w2", OVER).await.claims, take("w2", OVER).await.claims),
+            (1, 2),
+            "the leases ended without it"
+        );
+        let last = take("w3", HOUR).await;
+        let hold = last.hold().expect("an owner");
+        assert_eq!(self.store.release(&hold, OVER).await, Ok(()));
+        let row = take("w3", HOUR).await;
+        assert_eq!((last.claims, row.claims), (3, 3), "a release takes back its own claim only");
+        let hold = row.hold().expect("an owner");
+        assert_eq!(self.store.end(&hold, Self::end(IntentStatus::Ended, "{}", None)).await, Ok(()));
     }
 
     async fn claims_take_what_is_due_and_nothing_twice(&self) {
@@ -302,7 +333,7 @@ impl<S: IntentStore> Suite<'_, S> {
         let ended = list(&[IntentStatus::Ended], 0, 100).await;
         assert!(ended.contains(&"ends".to_owned()) && !ended.contains(&"held".to_owned()), "{ended:?}");
         assert_eq!(list(&IntentStatus::ALL, 0, 2).await.len(), 2, "a list is bounded");
-        assert_eq!(list(&[IntentStatus::Open], 3, 100).await, ["single"], "claims are counted");
+        assert_eq!(list(&[IntentStatus::Open], 1, 100).await, ["single"], "claims are counted");
         let one = IntentFilter {
             reference: Some("ends".to_owned()),
             account: Some(self.account.clone()),
@@ -400,10 +431,16 @@ impl<S: IntentStore> Suite<'_, S> {
         assert_eq!(self.store.deliver(&key, "two").await, Ok(true));
         assert!(self.row("hears").await.is_due(), "an event wakes it");
         assert_eq!(events(1).await, [(2, "two".to_owned())], "numbers are never used again");
-        for _ in 1..EVENTS {
-            assert_eq!(self.store.deliver(&key, "more").await, Ok(true));
+        assert_eq!(self.store.deliver(&key, "three").await, Ok(true));
+        assert_eq!(self.store.deliver(&key, "two").await, Ok(true));
+        let both = [(3, "three".to_owned()), (4, "two".to_owned())];
+        assert_eq!(events(1).await, both, "the same event waits once, as the newest");
+        for number in 5..=2 * EVENTS {
+            assert_eq!(self.store.deliver(&key, &format!("flood {number}")).await, Ok(true), "none is refused");
         }
-        assert_eq!(self.store.deliver(&key, "flood").await, Ok(false), "so many and no more");
+        let numbers: Vec<i32> = events(1).await.into_iter().map(|(number, _)| number).collect();
+        let (older, newer) = (3..3 + EVENTS / 2, 2 * EVENTS + 1 - EVENTS / 2..=2 * EVENTS);
+        assert_eq!(numbers, older.chain(newer).collect::<Vec<_>>(), "the oldest and the newest stay");
         let hold = take().await;
         assert_eq!(self.store.end(&hold, Self::end(IntentStatus::Ended, "{}", None)).await, Ok(()));
         assert_eq!(events(0).await, [], "an ended intent keeps no events");

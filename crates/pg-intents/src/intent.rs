@@ -86,7 +86,8 @@ pub struct IntentRow {
     pub owner: Option<String>,
     /// The end of its owner's lease, or without an owner its next wake. After that, any worker may claim the intent.
     pub due: i64,
-    /// The number of claims since a worker last finished its work on the intent: how often workers failed.
+    /// The number of claims since a worker last finished its work on it, without those that workers released: how often workers failed
+    /// on it.
     pub claims: i32,
     /// The number of the plan's lookups since the intent ended as unknown. Lookups because of events do not count.
     pub lookups: i32,

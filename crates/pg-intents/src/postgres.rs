@@ -318,8 +318,15 @@ impl IntentStore for PostgresStore {
     }
 
     async fn deliver(&self, key: &IntentKey, event: &str) -> Result<bool, StoreError> {
-        let values = [text(&key.account), text(&key.reference), text(&event), int(&EVENTS)];
-        Ok(!self.query(sql::DELIVER, &values).await?.is_empty())
+        let [account, reference] = [&key.account, &key.reference];
+        let rows = self.query(sql::DELIVER, &[text(account), text(reference), text(&event)]).await?;
+        let Some(row) = rows.first() else { return Ok(false) };
+        let (number, each) = (get::<i32>(row, 1)?, i64::from(EVENTS / 2));
+        if number > 1 {
+            let values = [text(account), text(reference), int(&number), text(&event), big(&each)];
+            self.query(sql::TRIM, &values).await?;
+        }
+        Ok(true)
     }
 
     async fn events(&self, key: &IntentKey, after: i32) -> Result<Vec<(i32, String)>, StoreError> {

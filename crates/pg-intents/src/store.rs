@@ -8,7 +8,8 @@ use crate::{IntentEnd, IntentKey, IntentKind, IntentLease, IntentRest, IntentRow
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) const LONGEST: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 
-/// The maximum number of waiting events of one intent. Callbacks are not signed, so forged ones must not fill the database.
+/// The maximum number of waiting events of one intent. Callbacks are not signed, so forged ones must neither fill the database nor
+/// keep genuine ones out: if more arrive, the older and the newer half stay, and those in the middle are deleted.
 pub const EVENTS: i32 = 64;
 
 /// A store of intents. [`conformance`](crate::conformance) tests this contract: run it against a store of your own.
@@ -39,7 +40,8 @@ pub trait IntentStore: Send + Sync + 'static {
     /// Extends the lease to `lease` from now.
     fn renew(&self, hold: &IntentLease, lease: Duration) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Releases the intent: any worker may claim it after `wake`.
+    /// Gives the intent up in good order: any worker may claim it after `wake`. It lowers `claims` by one, but not below zero, since the
+    /// worker has not failed.
     fn release(&self, hold: &IntentLease, wake: Duration) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Stores its outcome. An outcome that differs from the previous one raises `event`. An intent that has
@@ -52,11 +54,10 @@ pub trait IntentStore: Send + Sync + 'static {
     /// intent until `wake`, or for an immediate claim if there are later events.
     fn rest(&self, hold: &IntentLease, rest: IntentRest) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Stores an event under the next number, for an intent that has not ended, also while a worker owns it. An intent
-    /// without an owner is due at once, or when its quiet time is over. An intent that workers have parked is unknown
-    /// again, and parked again at the second claim if they fail again. An intent that an operator has parked stays
-    /// parked. Returns `false` if there is no such intent, it has ended, or [`EVENTS`](crate::EVENTS) of its events
-    /// already wait.
+    /// Stores an event for an intent that has not ended under the next number, also while a worker owns it. One without an owner is
+    /// due at once, or when its quiet time is over. One that workers have parked is unknown again, and parked again at the second
+    /// claim if they fail again; one that an operator has parked stays parked. The same event under an earlier number is deleted, and
+    /// of more than [`EVENTS`](crate::EVENTS) those in the middle. Returns `false` if there is no such intent or it has ended.
     fn deliver(&self, key: &IntentKey, event: &str) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
     /// Returns the events of an intent after this number, oldest first.
@@ -66,10 +67,10 @@ pub trait IntentStore: Send + Sync + 'static {
         after: i32,
     ) -> impl Future<Output = Result<Vec<(i32, String)>, StoreError>> + Send;
 
-    /// Claims due intents of an account, the longest due first, up to a maximum, each under a new fencing number. Two
-    /// workers that claim at the same time never get the same intent. Intents of other kinds and of later versions are
-    /// not claimed. The version of a claimed intent becomes the version that the claimer writes. A claim when a planned
-    /// lookup is due raises `lookups`; then no lookup is planned until [`end`](Self::end).
+    /// Claims due intents of an account, the longest due first, up to a maximum, each under a new fencing number. Two workers that
+    /// claim at the same time never get the same one. Intents of other kinds and of later versions are not claimed. The version of
+    /// a claimed intent becomes the one that the claimer writes. A claim when a planned lookup is due raises `lookups`; then none is
+    /// planned until [`end`](Self::end). A claim raises `claims`, unless the claimer's own lease still holds.
     fn claim(
         &self,
         account: &str,

@@ -63,7 +63,7 @@ pub(super) const SAVE: &str =
 pub(super) const RENEW: &str = concat!("UPDATE payment_intents SET due = ", now!(), " + $5", held!());
 
 pub(super) const RELEASE: &str = concat!(
-    "UPDATE payment_intents SET owner = NULL, due = ",
+    "UPDATE payment_intents SET owner = NULL, claims = claims - (claims > 0)::int, due = ",
     now!(),
     " + $5, changed = ",
     now!(),
@@ -125,24 +125,31 @@ pub(super) const DELIVER: &str = concat!(
     now!(),
     ")) ELSE due END, status = CASE WHEN status = 2 AND claims > 0 THEN 1 ELSE status END, \
      claims = CASE WHEN status = 2 AND claims > 0 THEN claims - 2 ELSE claims END \
-     WHERE account = $1 AND reference = $2 AND status < 3 AND $4 > \
-     (SELECT count(*) FROM payment_events WHERE account = $1 AND reference = $2) RETURNING inbox) \
+     WHERE account = $1 AND reference = $2 AND status < 3 RETURNING inbox) \
      INSERT INTO payment_events (account, reference, number, event) SELECT $1, $2, inbox, $3 FROM counted \
-     RETURNING pg_notify('payment_intents', '')::text"
+     RETURNING pg_notify('payment_intents', '')::text, number"
 );
+
+/// Deletes the event $4 under numbers before $3, and those in the middle that are neither among the $5 oldest nor among the $5 newest.
+pub(super) const TRIM: &str = "DELETE FROM payment_events WHERE account = $1 AND reference = $2 AND (number < $3 AND event = $4 \
+     OR number IN (SELECT number FROM (SELECT number, row_number() OVER (ORDER BY number) AS nth, \
+     row_number() OVER (ORDER BY number DESC) AS last FROM payment_events \
+     WHERE account = $1 AND reference = $2 AND NOT (number < $3 AND event = $4)) AS ranked WHERE nth > $5 AND last > $5))";
 
 pub(super) const EVENTS: &str =
     "SELECT number, event FROM payment_events WHERE account = $1 AND reference = $2 AND number > $3 ORDER BY number";
 
-/// What a claim sets: $1 the owner, $2 the lease, $3 and $4 the kinds and versions that the owner knows. A claim at the
-/// time of a planned lookup, or in the second before, is that lookup.
+/// What a claim sets: $1 the owner, $2 the lease, $3 and $4 the kinds and versions that the owner knows. A claim at the time of a
+/// lookup of the plan, or in the second before, is that lookup. A worker that takes its own intent again has not died on it.
 macro_rules! claim {
     () => {
         concat!(
             "UPDATE payment_intents AS i SET fence = i.fence + 1, owner = $1, due = ",
             now!(),
             " + $2, asks = NULL, version = (SELECT k.version FROM unnest($3, $4) AS k(name, version) WHERE k.name = i.kind), \
-             claims = i.claims + 1, lookups = i.lookups + coalesce(i.next_lookup <= ",
+             claims = i.claims + 1 - coalesce(i.owner = $1 AND i.due > ",
+            now!(),
+            ", false)::int, lookups = i.lookups + coalesce(i.next_lookup <= ",
             began!(),
             " + 1000, false)::int, next_lookup = CASE WHEN i.next_lookup > ",
             began!(),

@@ -117,7 +117,9 @@ pub(super) fn renew(connection: &Connection, now: i64, hold: &IntentLease, lease
 }
 
 pub(super) fn release(connection: &Connection, now: i64, hold: &IntentLease, wake: Duration) -> Result<Option<()>> {
-    let set = format!("owner = NULL, due = ?5, changed = ?6, history = substr(history || ?7, -{HISTORY})");
+    let set = format!(
+        "owner = NULL, claims = claims - (claims > 0), due = ?5, changed = ?6, history = substr(history || ?7, -{HISTORY})"
+    );
     held(connection, &set, hold, &[&later(now, wake), &now, &line(now, &hold.owner, hold.fence, "released")])
 }
 
@@ -169,14 +171,19 @@ pub(super) fn deliver(connection: &Connection, now: i64, key: &IntentKey, event:
                due = iif(owner IS NULL AND (status < 2 OR claims > 0), min(due, max(?3, quiet)), due), \
                status = iif(status = 2 AND claims > 0, 1, status), \
                claims = iif(status = 2 AND claims > 0, claims - 2, claims) \
-               WHERE account = ?1 AND reference = ?2 AND status < 3 AND ?4 > \
-               (SELECT count(*) FROM payment_events WHERE account = ?1 AND reference = ?2) RETURNING inbox";
-    let number = connection
-        .prepare_cached(sql)?
-        .query_row(params![key.account, key.reference, now, EVENTS], |row| row.get::<_, i32>(0));
+               WHERE account = ?1 AND reference = ?2 AND status < 3 RETURNING inbox";
+    let number =
+        connection.prepare_cached(sql)?.query_row(params![key.account, key.reference, now], |row| row.get::<_, i32>(0));
     let Some(number) = number.optional()? else { return Ok(false) };
     let sql = "INSERT INTO payment_events (account, reference, number, event) VALUES (?1, ?2, ?3, ?4)";
     connection.prepare_cached(sql)?.execute(params![key.account, key.reference, number, event])?;
+    // The same event under an earlier number, then those in the middle.
+    let sql = "DELETE FROM payment_events WHERE account = ?1 AND reference = ?2 AND number < ?3 AND event = ?4";
+    connection.prepare_cached(sql)?.execute(params![key.account, key.reference, number, event])?;
+    let sql = "DELETE FROM payment_events WHERE account = ?1 AND reference = ?2 AND number IN (SELECT number FROM \
+               (SELECT number, row_number() OVER (ORDER BY number) AS nth, row_number() OVER (ORDER BY number DESC) AS last \
+               FROM payment_events WHERE account = ?1 AND reference = ?2) WHERE nth > ?3 AND last > ?3)";
+    connection.prepare_cached(sql)?.execute(params![key.account, key.reference, EVENTS / 2])?;
     Ok(true)
 }
 
@@ -202,8 +209,10 @@ impl Claimer {
     }
 }
 
-/// A claim at the time of a planned lookup, or in the second before, is that lookup.
-const CLAIM: &str = "fence = fence + 1, owner = ?1, due = ?2, claims = claims + 1, changed = ?3, asks = NULL, \
+/// A claim at the time of a lookup of the plan, or in the second before, is that lookup. A worker that takes its own intent again
+/// has not died on it.
+const CLAIM: &str = "fence = fence + 1, owner = ?1, due = ?2, claims = claims + 1 - coalesce(owner = ?1 AND due > ?3, 0), \
+                     changed = ?3, asks = NULL, \
                      lookups = lookups + coalesce(next_lookup <= ?3 + 1000, 0), \
                      next_lookup = iif(next_lookup > ?3 + 1000, next_lookup, NULL), \
                      version = (SELECT k.value FROM json_each(?6) AS k WHERE k.key = kind)";
