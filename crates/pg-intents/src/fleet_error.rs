@@ -31,8 +31,8 @@ pub enum FleetError {
     /// stored.
     #[error("{0}")]
     Checkout(String),
-    /// No payment under this reference takes events: none was begun, or too many events already wait.
-    #[error("{reference}: no payment takes events under this reference")]
+    /// No payment was begun under this reference.
+    #[error("{reference}: no payment was begun under this reference")]
     NotWaiting {
         /// The reference.
         reference: String,
@@ -47,13 +47,26 @@ pub enum FleetError {
         /// The payment that was begun under it.
         found: String,
     },
-    /// The store did not respond within the plan's patience. Nothing is sent without the store. If the payment was
-    /// stored, the fleet continues it when the store is reachable again. Charge again under the same reference to learn
-    /// its outcome.
-    #[error("nothing is sent without the store of intents; ask again under the same reference: {0}")]
+    /// The store did not respond within the caller's patience, and this call has sent no payment without it. Another call under the
+    /// same reference may have, or the payment was stored: then the fleet continues it when the store is back. Charge again under the
+    /// same reference to learn its outcome.
+    #[error("this call has sent nothing, since the store of intents failed; ask again under the same reference: {0}")]
     Store(#[from] StoreError),
-    /// Another worker has the payment, and has not finished it within the plan's patience. Charge again under the same
-    /// reference to keep waiting; the outbox also delivers the outcome.
+    /// The store did not respond within the caller's patience, and the payment had been begun: a request may have been sent, and the
+    /// customer may have paid. The fleet looks the payment up when the store is back. Charge again under the same reference to learn
+    /// its outcome, and never under another one.
+    #[error(
+        "{reference}: a request may have been sent, and its outcome is not known yet, since the store of intents failed; ask \
+         again under the same reference: {error}"
+    )]
+    MaybeSent {
+        /// The reference.
+        reference: String,
+        /// The error of the store.
+        error: StoreError,
+    },
+    /// Another worker has the payment and has not finished it within the caller's patience. Charge again under the same reference
+    /// to keep waiting; the outbox also delivers the outcome.
     #[error("{reference}: the fleet continues the payment; ask again under the same reference")]
     Pending {
         /// The reference.
@@ -89,4 +102,11 @@ pub enum FleetError {
         /// The reference.
         reference: String,
     },
+}
+
+impl FleetError {
+    /// `begun`: the row of the payment exists.
+    pub(crate) fn of_store(error: StoreError, reference: &str, begun: bool) -> Self {
+        if begun { Self::MaybeSent { reference: reference.to_owned(), error } } else { Self::Store(error) }
+    }
 }

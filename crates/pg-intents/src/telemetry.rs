@@ -101,7 +101,7 @@ impl FleetError {
     pub(crate) const fn name(&self) -> &'static str {
         match self {
             Self::Misuse(_) | Self::Checkout(_) | Self::NotWaiting { .. } | Self::OtherPayment { .. } => "misuse",
-            Self::Store(error) => error.name(),
+            Self::Store(error) | Self::MaybeSent { error, .. } => error.name(),
             Self::Pending { .. } => "pending",
             Self::Parked { .. } => "parked",
             Self::Resume { .. } => "not_resumed",

@@ -8,7 +8,7 @@ use std::{
 use pg_hyper::proto::{Account, BaseUrl, Credentials};
 use pg_intents::{
     Directive, Fleet, FleetError, IntentFilter, IntentKey, IntentKind, IntentRow, IntentStatus, IntentStore as _,
-    PaymentOutcome, SqliteStore, StoreError,
+    NewIntent, PaymentOutcome, SqliteStore, StoreError,
 };
 use pg_sandbox::InProcess;
 
@@ -392,6 +392,53 @@ async fn an_intent_on_which_workers_fail_again_and_again_is_parked() {
     assert!(world.store.direct(&parked.key, Directive::Reconcile).await.unwrap());
     fleet.work_once().await.unwrap();
     assert_ne!(row(&world, &fleet, "order-12").await.status, IntentStatus::Parked);
+}
+
+/// Each is told to shut down between its claim and its first request.
+#[tokio::test]
+async fn workers_that_release_a_payment_in_good_order_do_not_park_it() {
+    let world = World::new();
+    let (wire, key) = (world.wire(None), world.card_key().await);
+    let fleet = world.worker("one", &wire).await;
+    fleet.submit(by_key(&key, "order-1")).await.unwrap();
+    for _ in 0..30 {
+        let ends = world.worker("ends", &wire).await;
+        ends.shut_down();
+        assert_eq!(ends.work_once().await.unwrap(), 1);
+    }
+    let left = row(&world, &fleet, "order-1").await;
+    assert_eq!((left.status, left.claims), (IntentStatus::Open, 0), "{}", left.history);
+    assert_eq!(fleet.work_once().await.unwrap(), 1);
+    assert_eq!(fleet.outcome("order-1").await.unwrap().unwrap().name(), "approved");
+}
+
+/// No program can read its payment.
+#[tokio::test]
+async fn an_intent_that_no_worker_can_resume_is_parked() {
+    let world = World::new();
+    let (wire, key) = (world.wire(None), world.card_key().await);
+    let fleet = world.worker("one", &wire).await;
+    let state = "not a state".to_owned();
+    let new = NewIntent {
+        key: IntentKey::new(fleet.account(), "order-1"),
+        kind: by_key_kind()[0].name.clone(),
+        digest: "d".to_owned(),
+        request: None,
+        state,
+        version: 1,
+        owner: None,
+        lease: LEASE,
+    };
+    world.store.begin(new).await.unwrap();
+    for _ in 0..20 {
+        assert_eq!(fleet.work_once().await.unwrap(), 1);
+        assert_eq!(fleet.work_once().await.unwrap(), 0, "not before its lease is over");
+        world.sandbox.advance(LEASE);
+    }
+    assert_eq!(row(&world, &fleet, "order-1").await.status, IntentStatus::Open);
+    fleet.work_once().await.unwrap();
+    assert_eq!(row(&world, &fleet, "order-1").await.status, IntentStatus::Parked);
+    assert_eq!(fleet.charge(by_key(&key, "order-2")).await.unwrap().name(), "approved", "the others continue");
 }
 
 #[tokio::test]

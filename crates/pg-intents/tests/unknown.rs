@@ -27,7 +27,8 @@ async fn unknown_checkout<S: IntentStore>(world: &World, fleet: &Fleet<S, Wire>,
     let FleetStep::Ask(FleetQuestion::Redirect { url, .. }) = &opened else { panic!("{opened:?}") };
     let trans_key = paid_on_page(world, url);
     fleet.event(name, &FleetEvent::Cancelled).await.unwrap();
-    let FleetStep::Done(unknown) = fleet.step(name).await.unwrap() else { panic!("it goes on") };
+    assert_eq!(fleet.work_once().await.unwrap(), 1);
+    let unknown = fleet.outcome(name).await.unwrap().unwrap();
     assert_eq!(unknown.name(), "unknown", "{unknown:?}");
     trans_key
 }
@@ -199,4 +200,81 @@ async fn an_intent_that_an_operator_has_parked_keeps_its_callback_until_it_is_re
     assert!(world.store.direct(&key, Directive::Reconcile).await.unwrap());
     assert_eq!(fleet.work_once().await.unwrap(), 1);
     assert_eq!(fleet.outcome("operator-1").await.unwrap(), Some(PaymentOutcome::PaidOnPage { trans_key }));
+}
+
+async fn a_genuine_callback_in_a_flood_over<S: IntentStore>(store: &Arc<S>) {
+    let world = World::new();
+    let wire = world.wire(None);
+    let fleet = world.worker_over("one", store, &wire).await;
+    for (name, before, after) in [("flood-1", 100, 10), ("flood-2", 10, 100)] {
+        let trans_key = unknown_checkout(&world, &fleet, name).await;
+        for number in 0..before + after {
+            if number == before {
+                fleet.event(name, &reported(&trans_key)).await.unwrap();
+            }
+            fleet.event(name, &forged(number)).await.unwrap();
+        }
+        assert_eq!(fleet.work_once().await.unwrap(), 1, "events make it due");
+        assert_eq!(fleet.outcome(name).await.unwrap(), Some(PaymentOutcome::PaidOnPage { trans_key }), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn over_sqlite_a_flood_of_forged_events_keeps_no_genuine_callback_out() {
+    a_genuine_callback_in_a_flood_over(&World::new().store).await;
+}
+
+#[tokio::test]
+async fn over_postgres_a_flood_of_forged_events_keeps_no_genuine_callback_out() {
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    let store = Arc::new(PostgresStore::migrate(&server.url("postgres")).await.unwrap());
+    a_genuine_callback_in_a_flood_over(&store).await;
+}
+
+/// No worker runs: the handler of the callback and the page of the order are all that there is.
+#[tokio::test]
+async fn a_step_or_another_call_continues_an_unknown_payment_whose_event_waits() {
+    let world = World::new();
+    let wire = world.wire(None);
+    let fleet = world.worker("one", &wire).await;
+    for name in ["step-1", "call-1"] {
+        let trans_key = unknown_checkout(&world, &fleet, name).await;
+        fleet.event(name, &reported(&trans_key)).await.unwrap();
+        let told = if name == "step-1" { fleet.step(name).await } else { fleet.checkout(name, token()).await };
+        assert_eq!(told.unwrap(), FleetStep::Done(PaymentOutcome::PaidOnPage { trans_key }), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_step_returns_unknown_at_once_while_events_wait_for_the_minute_or_nothing_may_be_sent() {
+    let world = World::new();
+    let wire = world.wire(None);
+    let fleet = world.worker("one", &wire).await;
+    let trans_key = unknown_checkout(&world, &fleet, "minute-1").await;
+    assert_eq!(fleet.work_once().await.unwrap(), 1, "it looks for the event that withdrew it");
+    let unknown = fleet.outcome("minute-1").await.unwrap().unwrap();
+    fleet.event("minute-1", &reported(&trans_key)).await.unwrap();
+    assert!(!row(&fleet, "minute-1").await.is_due(), "it was looked at less than a minute ago");
+    assert_eq!(fleet.step("minute-1").await.unwrap(), FleetStep::Done(unknown.clone()));
+    world.sandbox.advance(Duration::from_secs(MINUTE));
+    world.store.stop(fleet.account(), Some("wrong credentials")).await.unwrap();
+    assert!(row(&fleet, "minute-1").await.is_due());
+    let other = world.worker("other", &wire).await;
+    assert_eq!(other.step("minute-1").await.unwrap(), FleetStep::Done(unknown));
+    other.resume_sending().await.unwrap();
+    assert_eq!(other.step("minute-1").await.unwrap(), FleetStep::Done(PaymentOutcome::PaidOnPage { trans_key }));
+}
+
+#[tokio::test]
+async fn a_step_waits_for_the_worker_that_looks_an_unknown_payment_up() {
+    let world = World::new();
+    let wire = world.wire(None);
+    let (fleet, other) = (world.worker("one", &wire).await, world.worker("other", &wire).await);
+    let trans_key = unknown_checkout(&world, &fleet, "waits-1").await;
+    fleet.event("waits-1", &reported(&trans_key)).await.unwrap();
+    // The other one has claimed it, and has not looked yet, when the step finds it.
+    wire.yields.store(1_000, Ordering::SeqCst);
+    let (looked, told) = tokio::join!(other.work_once(), fleet.step("waits-1"));
+    assert_eq!(looked.unwrap(), 1);
+    assert_eq!(told.unwrap(), FleetStep::Done(PaymentOutcome::PaidOnPage { trans_key }));
 }

@@ -9,12 +9,12 @@ use std::{
 };
 
 use pg_hyper::{Client, ClientBuilder, proto::machine::throttle::ThrottleLimits};
-use pg_intents::{Fleet, FleetError, IntentStore as _};
+use pg_intents::{Fleet, FleetError, IntentKey, IntentStatus, IntentStore as _};
 use tokio::task::JoinSet;
 
 use crate::{
     planted::Still,
-    world::{Wire, World, by_key},
+    world::{Fault, Wire, World, by_key},
 };
 
 /// Its deadlines go by the real clock: the shared one leaps over the time of every other request that is in flight.
@@ -115,4 +115,63 @@ async fn a_process_that_always_sends_lets_another_one_have_its_place() {
     done.store(true, Ordering::SeqCst);
     let sent: usize = calls.join_all().await.into_iter().sum();
     assert!(sent >= 10, "{sent}");
+}
+
+/// One request in flight, of this process alone.
+fn narrow(world: &World, wire: &Wire) -> Client<Wire> {
+    let limits = ThrottleLimits::unlimited().in_flight(1);
+    ClientBuilder::with_transport(world.account(), wire.clone()).limits(limits).build()
+}
+
+/// The process has begun a request that gets no reply, and its next one waits for it.
+#[tokio::test]
+async fn a_process_whose_own_call_waits_to_begin_a_payment_counts_no_failure() {
+    let world = World::new();
+    let (wire, key) = (world.wire(Some(Fault::Before)), world.card_key().await);
+    let busy = Fleet::new(narrow(&world, &wire), Arc::clone(&world.store), World::plan("busy").poll(NEVER)).await;
+    let busy = busy.unwrap();
+    let hangs = tokio::spawn({
+        let (busy, payment) = (busy.clone(), by_key(&key, "hangs"));
+        async move { busy.charge(payment).await }
+    });
+    wire.hanging.notified().await;
+    // Another process has begun the payment, and died.
+    let other = world.worker("other", &world.wire(None)).await;
+    other.submit(by_key(&key, "order-1")).await.unwrap();
+    let mut waits = std::pin::pin!(busy.charge(by_key(&key, "order-1")));
+    tokio::select! {
+        biased;
+        settled = &mut waits => panic!("no request is permitted: {settled:?}"),
+        () = tokio::task::yield_now() => {}
+    }
+    let row = async || world.store.find(&IntentKey::new(busy.account(), "order-1")).await.unwrap().unwrap();
+    for _ in 0..30 {
+        assert_eq!(busy.work_once().await.unwrap(), 0, "a call of this process is about to begin it");
+        world.sandbox.advance(NEVER);
+    }
+    let released = row().await;
+    assert_eq!((released.status, released.claims), (IntentStatus::Open, 0), "{}", released.history);
+    hangs.abort();
+}
+
+#[tokio::test]
+async fn a_call_that_waits_for_its_throttle_has_the_outcome_of_another_process() {
+    let world = World::new();
+    let (wire, key) = (world.wire(Some(Fault::Before)), world.card_key().await);
+    // The service has accepted its credentials, so it does not wait for the request of the other process.
+    let other = world.worker("other", &world.wire(None)).await;
+    assert_eq!(other.charge(by_key(&key, "accepted")).await.unwrap().name(), "approved");
+    let busy = Fleet::new(narrow(&world, &wire), Arc::clone(&world.store), World::plan("busy")).await.unwrap();
+    let hangs = tokio::spawn({
+        let (busy, payment) = (busy.clone(), by_key(&key, "hangs"));
+        async move { busy.charge(payment).await }
+    });
+    wire.hanging.notified().await;
+    let (waits, settled) = tokio::join!(busy.charge(by_key(&key, "order-1")), async {
+        // The call of the busy process has looked for the payment, and begins it.
+        tokio::task::yield_now().await;
+        other.charge(by_key(&key, "order-1")).await
+    });
+    assert_eq!((waits.unwrap().name(), settled.unwrap().name()), ("approved", "approved"));
+    hangs.abort();
 }

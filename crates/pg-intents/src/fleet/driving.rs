@@ -57,13 +57,12 @@ impl<S: IntentStore, T: Transport + Clone + 'static> SharedLimit for RunLimit<S,
                 biased;
                 () = stop => return refuse(Trouble::Stopping, shuts_down()),
                 permitted = self.fleet.0.limits.permit_one(service) => permitted,
-                () = self.until_begun_elsewhere() => {
-                    let why = "another call has begun the payment meanwhile".to_owned();
-                    return refuse(Trouble::Exists, LimitError::Stopped(why));
-                }
             };
             match permitted {
-                Ok(permit) => Ok(permit),
+                Ok(permit) => {
+                    self.keeper.permit();
+                    Ok(permit)
+                }
                 Err(NotPermitted::Stopped(reason)) => {
                     refuse(Trouble::Stopped(reason.clone()), LimitError::Stopped(reason))
                 }
@@ -75,21 +74,21 @@ impl<S: IntentStore, T: Transport + Clone + 'static> SharedLimit for RunLimit<S,
     }
 }
 
-impl<S: IntentStore, T: Transport + Clone + 'static> RunLimit<S, T> {
-    /// Ends when another process has created the row of the payment that this call is about to begin. The call then
-    /// joins that payment instead of waiting for a limit.
-    async fn until_begun_elsewhere(&self) {
-        loop {
-            let Some(key) = self.keeper.unbegun() else { return std::future::pending().await };
-            self.fleet.sleep(self.fleet.0.plan.poll).await;
-            if let Ok(Some(_)) = self.fleet.0.store.find(&key).await {
+impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
+    /// Ends once the row of the payment that this call is about to begin exists. While the call still waits for the client's throttle
+    /// or for a shared limit, another call has created it.
+    async fn until_begun(&self, keeper: &Keeper<S>) {
+        while keeper.unbegun().is_some() {
+            self.sleep(self.0.plan.poll).await;
+            if let Some(key) = keeper.unbegun()
+                && let Ok(Some(_)) = self.0.store.find(&key).await
+            {
                 return;
             }
         }
+        std::future::pending().await
     }
-}
 
-impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     /// `inbox`: the number of events when the intent was claimed.
     pub(super) async fn drive<M: StoredMachine>(
         &self,
@@ -108,6 +107,8 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         let mut heard = 0;
         let mut waiting = None;
         let mut listens = M::HEARS;
+        let mut begun = pin!(self.until_begun(keeper));
+        let mut waits_to_begin = true;
         loop {
             let mut first = None;
             if std::mem::take(&mut listens) {
@@ -145,6 +146,13 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                         };
                     }
                     () = &mut beat => break,
+                    // The call joins that payment.
+                    () = &mut begun, if waits_to_begin => {
+                        if !keeper.is_permitted() {
+                            return Ran::Trouble(Trouble::Exists);
+                        }
+                        waits_to_begin = false;
+                    }
                     () = self.0.store.changed(), if M::HEARS => {
                         if let Err(error) = self.hear(&mut drive, key, &mut heard).await {
                             tracing::warn!(target: "pg.fleet", %error, "events were not read");

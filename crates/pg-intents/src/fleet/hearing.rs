@@ -2,8 +2,17 @@
 
 use pg_hyper::Transport;
 
-use super::{Fleet, pauses::Pauses};
+use super::{Fleet, joining::Told, pauses::Pauses};
 use crate::{Claimed, FleetError, FleetEvent, FleetStep, IntentKey, IntentStore, StoreError};
+
+/// The result of an attempt to continue a payment.
+enum Attempt {
+    Continued,
+    /// Another call or worker has it, or the store did not answer.
+    Elsewhere,
+    /// This process sends nothing, or cannot resume it.
+    Impossible,
+}
 
 impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     /// Stores an event for the payment under this reference. The worker that has the payment, or claims it next, passes
@@ -13,9 +22,10 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     /// payment that workers have parked is looked up once more. A payment that an operator has parked keeps its events
     /// until it is reconciled.
     ///
+    /// At most [`EVENTS`](crate::EVENTS) events of a payment wait. If more arrive, the older and the newer half stay.
+    ///
     /// # Errors
-    /// [`FleetError::NotWaiting`] if no open or ended payment under this reference takes events; [`FleetError::Store`]
-    /// if the event was not stored.
+    /// [`FleetError::NotWaiting`] if no payment was begun under this reference; [`FleetError::Store`] if the event was not stored.
     pub async fn event(&self, reference: &str, event: &FleetEvent) -> Result<(), FleetError> {
         let key = IntentKey::new(&*self.0.account, reference);
         let text = serde_json::to_string(event).map_err(|error| StoreError::Unreadable(error.to_string()))?;
@@ -30,8 +40,9 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         }
     }
 
-    /// Returns the question of the payment under this reference, or its outcome, when its events were processed. If no
-    /// other process works on the payment, this process continues it.
+    /// Returns the question of the payment under this reference, or its outcome, once its events were processed. If no other
+    /// process works on the payment, this one continues it. Events of an unknown payment that wait for the end of the minute are not
+    /// waited for.
     ///
     /// # Errors
     /// [`FleetError::NotWaiting`] if there is no such payment; otherwise as [`charge`](Self::charge).
@@ -39,26 +50,30 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         let key = IntentKey::new(&*self.0.account, reference);
         let until = self.0.plan.clock.now().after(self.0.plan.patience);
         let mut pauses = Pauses::up_to(self.0.plan.poll);
+        let mut told = Told::default();
         loop {
             let mut ended = std::pin::pin!(self.0.ended.notified());
             ended.as_mut().enable();
-            let failed = match self.0.store.find(&key).await {
+            told.failed = match self.0.store.find(&key).await {
                 Err(error) if error.is_lasting() => return Err(error.into()),
                 Err(error) => Some(error),
                 Ok(None) => return Err(FleetError::NotWaiting { reference: reference.to_owned() }),
                 Ok(Some(found)) => {
-                    if let Some(step) = self.told(&found)? {
+                    if let Some(step) = self.told(&found, &mut told)? {
                         return Ok(step);
                     }
-                    if found.is_due() && !self.is_stopping() && self.go_on_with(&key).await {
-                        continue;
+                    if found.is_due() {
+                        match self.go_on_with(&key).await {
+                            Attempt::Continued => continue,
+                            Attempt::Impossible if told.outcome.is_some() => return told.at_last(reference),
+                            Attempt::Impossible | Attempt::Elsewhere => {}
+                        }
                     }
                     None
                 }
             };
             if self.0.plan.clock.now() >= until {
-                let pending = || FleetError::Pending { reference: reference.to_owned() };
-                return Err(failed.map_or_else(pending, FleetError::Store));
+                return told.at_last(reference);
             }
             tokio::select! {
                 biased;
@@ -69,18 +84,23 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         }
     }
 
-    /// Returns `false` if another worker has the payment, or nothing may be sent.
-    async fn go_on_with(&self, key: &IntentKey) -> bool {
-        let Some(busy) = self.occupy(&key.reference) else { return false };
-        let mut goes_on = false;
-        if matches!(self.0.limits.stopped().await, Ok(None))
-            && self.unanswered().is_none()
-            && let Ok(Some(Claimed::Taken(intent))) = self.claim_one(key).await
-        {
-            self.go_on(*intent).await;
-            goes_on = true;
-        }
+    async fn go_on_with(&self, key: &IntentKey) -> Attempt {
+        let Some(busy) = self.occupy(&key.reference) else { return Attempt::Elsewhere };
+        let attempt = match self.0.limits.stopped().await {
+            Err(_) => Attempt::Elsewhere,
+            Ok(stop) if stop.is_some() || self.unanswered().is_some() || self.is_stopping() => Attempt::Impossible,
+            Ok(_) => match self.claim_one(key).await {
+                Ok(Some(Claimed::Taken(intent))) => {
+                    if self.go_on(*intent).await {
+                        Attempt::Continued
+                    } else {
+                        Attempt::Impossible
+                    }
+                }
+                Ok(Some(Claimed::Not(_)) | None) | Err(_) => Attempt::Elsewhere,
+            },
+        };
         drop(busy);
-        goes_on
+        attempt
     }
 }

@@ -8,6 +8,28 @@ use crate::{
     terms::Terms,
 };
 
+/// What a caller knows while it waits.
+#[derive(Default)]
+pub(super) struct Told {
+    /// The payment was begun: a request may have been sent.
+    pub(super) begun: bool,
+    /// An unknown outcome that may change.
+    pub(super) outcome: Option<FleetStep>,
+    /// Why the store did not answer last.
+    pub(super) failed: Option<StoreError>,
+}
+
+impl Told {
+    /// Returns what there is when the caller's patience is over.
+    pub(super) fn at_last(self, reference: &str) -> Result<FleetStep, FleetError> {
+        match (self.outcome, self.failed) {
+            (Some(outcome), _) => Ok(outcome),
+            (None, Some(error)) => Err(FleetError::of_store(error, reference, self.begun)),
+            (None, None) => Err(FleetError::Pending { reference: reference.to_owned() }),
+        }
+    }
+}
+
 impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     /// Returns the outcome of the payment that was begun under these terms.
     pub(super) async fn join<M: StoredMachine>(
@@ -20,20 +42,23 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         // The end of a payment does not notify other processes, since that would slow down every payment, and few
         // payments are joined.
         let mut pauses = Pauses::up_to(self.0.plan.poll);
+        let mut told = Told::default();
         loop {
             // From here on, no end of a payment is missed.
             let mut ended = std::pin::pin!(self.0.ended.notified());
             ended.as_mut().enable();
-            let failed = match self.0.store.find(&terms.key).await {
+            told.failed = match self.0.store.find(&terms.key).await {
                 Err(error) if error.is_lasting() => return Err(error.into()),
                 Err(error) => Some(error),
                 Ok(Some(found)) => {
                     same_payment(terms, &found)?;
-                    if let Some(settled) = self.told(&found)? {
+                    if let Some(settled) = self.told(&found, &mut told)? {
                         return Ok(settled);
                     }
-                    if let Some(settled) = self.take_over::<M>(&found, request.clone()).await? {
-                        return Ok(settled);
+                    match self.take_over::<M>(&found, request.clone()).await {
+                        Ok(None) => {}
+                        Ok(Some(settled)) => return Ok(settled),
+                        Err(error) => return told.outcome.ok_or(error),
                     }
                     None
                 }
@@ -50,9 +75,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                 }
             };
             if self.0.plan.clock.now() >= until {
-                return Err(
-                    failed.map_or_else(|| FleetError::Pending { reference: reference.clone() }, FleetError::Store)
-                );
+                return told.at_last(reference);
             }
             tokio::select! {
                 biased;
@@ -86,11 +109,18 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     pub(super) async fn told_while_stopped(&self, terms: &Terms, stop: FleetError) -> Result<FleetStep, FleetError> {
         let Some(found) = self.0.store.find(&terms.key).await? else { return Err(stop) };
         same_payment(terms, &found)?;
-        self.told(&found)?.ok_or(stop)
+        self.in_row(&found)?.ok_or(stop)
     }
 
-    /// Returns the outcome or question in a row, if there is one.
-    pub(super) fn told(&self, found: &IntentRow) -> Result<Option<FleetStep>, FleetError> {
+    /// Returns the outcome or question in a row, unless a worker that looks an unknown payment up may change it.
+    pub(super) fn told(&self, found: &IntentRow, told: &mut Told) -> Result<Option<FleetStep>, FleetError> {
+        told.begun = true;
+        told.outcome = self.in_row(found)?;
+        let is_looked_up = found.status == IntentStatus::Unknown && (found.owner.is_some() || found.is_due());
+        Ok(told.outcome.clone().filter(|_| !is_looked_up || self.is_stopping()))
+    }
+
+    fn in_row(&self, found: &IntentRow) -> Result<Option<FleetStep>, FleetError> {
         found.is_readable()?;
         let reference = &found.key.reference;
         match (found.status, &found.outcome) {
@@ -121,7 +151,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             Worked::Asks(question) => Ok(Some(FleetStep::Ask(question))),
             Worked::Failed(error) => Err(error),
             Worked::Stopping => Err(FleetError::ShuttingDown { reference: found.key.reference.clone() }),
-            Worked::Lost | Worked::Store(_) => Ok(None),
+            Worked::Lost | Worked::Store { .. } => Ok(None),
         }
     }
 }

@@ -38,6 +38,8 @@ pub(super) struct Keeper<S> {
 struct Kept {
     position: Position,
     trouble: Option<Trouble>,
+    /// Its first request is permitted, and about to be saved.
+    permitted: bool,
 }
 
 #[derive(Clone)]
@@ -59,7 +61,7 @@ impl<S: IntentStore> Keeper<S> {
 
     fn at(fleet: (Arc<S>, Arc<dyn Clock>), lease: Duration, position: Position) -> Self {
         let (store, clock) = fleet;
-        let kept = Mutex::new(Kept { position, trouble: None });
+        let kept = Mutex::new(Kept { position, trouble: None, permitted: false });
         Self { store, clock, lease, kept }
     }
 
@@ -95,6 +97,15 @@ impl<S: IntentStore> Keeper<S> {
     /// Prevents saving and sending from now on.
     pub(super) fn fail(&self, trouble: Trouble) {
         self.lock().trouble.get_or_insert(trouble);
+    }
+
+    /// Records that the limits permit a request.
+    pub(super) fn permit(&self) {
+        self.lock().permitted = true;
+    }
+
+    pub(super) fn is_permitted(&self) -> bool {
+        self.lock().permitted
     }
 
     fn is_late(&self, asked: Moment) -> bool {

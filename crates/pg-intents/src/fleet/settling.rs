@@ -39,7 +39,11 @@ pub(super) enum Worked {
     Asks(FleetQuestion),
     /// Another worker has the intent.
     Lost,
-    Store(StoreError),
+    Store {
+        error: StoreError,
+        /// Its row exists, so a request may have been sent.
+        maybe_sent: bool,
+    },
     Stopping,
     Failed(FleetError),
 }
@@ -51,7 +55,7 @@ impl Worked {
             Self::Ended(outcome) => Ok(outcome.name()),
             Self::Asks(_) => Ok("asks"),
             Self::Lost => Err(StoreError::Lost.name()),
-            Self::Store(error) => Err(error.name()),
+            Self::Store { error, .. } => Err(error.name()),
             Self::Stopping => Err("shutting_down"),
             Self::Failed(error) => Err(error.name()),
         }
@@ -62,7 +66,7 @@ impl From<Trouble> for Worked {
     fn from(trouble: Trouble) -> Self {
         match trouble {
             Trouble::Exists | Trouble::Lost => Self::Lost,
-            Trouble::Store(error) => Self::Store(error),
+            Trouble::Store(error) => Self::Store { error, maybe_sent: false },
             Trouble::Stopped(reason) => Self::Failed(FleetError::Stopped(reason)),
             Trouble::Unanswered(reason) => Self::Failed(FleetError::Unanswered(reason)),
             Trouble::Stopping => Self::Stopping,
@@ -78,25 +82,30 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         request: M::Request,
     ) -> Option<Result<FleetStep, FleetError>> {
         let patience = self.0.plan.clock.now().after(self.0.plan.patience);
+        let reference = &terms.key.reference;
         let mut worked = self.work_anew::<M>(terms, request.clone()).await;
+        let mut sent = false;
         loop {
             let error = match worked {
                 Worked::Ended(settled) => return Some(Ok(FleetStep::Done(settled))),
                 Worked::Asks(question) => return Some(Ok(FleetStep::Ask(question))),
                 Worked::Lost => return None,
                 Worked::Stopping => {
-                    return Some(Err(FleetError::ShuttingDown { reference: terms.key.reference.clone() }));
+                    return Some(Err(FleetError::ShuttingDown { reference: reference.clone() }));
                 }
                 Worked::Failed(error) => return Some(Err(error)),
-                Worked::Store(error) => error,
+                Worked::Store { error, maybe_sent } => {
+                    sent |= maybe_sent;
+                    error
+                }
             };
             if error.is_lasting() || self.0.plan.clock.now() >= patience {
-                return Some(Err(error.into()));
+                return Some(Err(FleetError::of_store(error, reference, sent)));
             }
             self.sleep(self.pause()).await;
             // The effect of its last statement is unknown: the row shows it.
             worked = match self.claim_one(&terms.key).await {
-                Err(error) => Worked::Store(error),
+                Err(error) => Worked::Store { error, maybe_sent: false },
                 Ok(Some(Claimed::Not(_))) => return None,
                 Ok(Some(Claimed::Taken(intent))) => match same_payment(terms, &intent) {
                     Err(error) => {
@@ -137,10 +146,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         };
         let machine = match M::resume(&saved, account, request, &self.0.plan.bounds, earlier.ended) {
             Ok(machine) => machine,
-            Err(why) => {
-                self.give_up(Some(hold), self.0.plan.lease).await;
-                return Worked::Failed(FleetError::Resume { reference: intent.key.reference.clone(), why });
-            }
+            Err(why) => return Worked::Failed(FleetError::Resume { reference: intent.key.reference.clone(), why }),
         };
         let keeper = Keeper::held(self.kept_by(), hold, self.0.plan.lease);
         self.work_on(machine, keeper, &intent.key, earlier).await
@@ -165,7 +171,10 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             let ran = self.drive(machine, &keeper, key, earlier.inbox).await;
             self.ran::<M>(ran, &keeper, key, earlier).await
         };
-        let worked = work.instrument(span.clone()).await;
+        let worked = match work.instrument(span.clone()).await {
+            Worked::Store { error, .. } => Worked::Store { error, maybe_sent: keeper.begun().is_some() },
+            worked => worked,
+        };
         telemetry::intent(&span, &kind, worked.end(), self.0.plan.clock.now().since(began));
         worked
     }
@@ -249,7 +258,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         };
         let asks = match serde_json::to_string(&question) {
             Ok(asks) => asks,
-            Err(error) => return Worked::Store(StoreError::Unreadable(error.to_string())),
+            Err(error) => return Trouble::Store(StoreError::Unreadable(error.to_string())).into(),
         };
         let wake = question.deadline().since(self.0.plan.clock.now());
         let rest = IntentRest { state: saved.text().to_owned(), asks, heard, wake };

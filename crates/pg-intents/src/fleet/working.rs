@@ -102,7 +102,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         telemetry::claimed(claimed.len());
         let mut taken = Vec::with_capacity(claimed.len());
         for intent in claimed {
-            // A call of this process worked on the intent, and lost it through this claim. The call joins again.
+            // A call of this process is about to begin it, or worked on it and lost it by this claim. The call joins.
             match self.occupy(&intent.key.reference) {
                 Some(busy) => taken.push((intent, busy)),
                 None => self.give_up(intent.hold(), plan.poll).await,
@@ -111,32 +111,32 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         Ok(taken)
     }
 
-    /// Continues a claimed intent of any kind.
-    pub(super) async fn go_on(&self, intent: IntentRow) {
+    /// Continues a claimed intent of any kind. Returns `false` if this process cannot continue it; then its lease ends by itself, and
+    /// the claim counts as a failure.
+    pub(super) async fn go_on(&self, intent: IntentRow) -> bool {
         if intent.claims > self.0.plan.claims {
-            return self.park(&intent).await;
+            self.park(&intent).await;
+            return true;
         }
         // Only known kinds are claimed.
-        let Some(going_on) = for_kind(&intent.kind, GoOn { fleet: self, intent: &intent }) else {
-            return self.give_up(intent.hold(), self.0.plan.lease).await;
-        };
-        match going_on.await {
+        let Some(going_on) = for_kind(&intent.kind, GoOn { fleet: self, intent: &intent }) else { return false };
+        let worked = going_on.await;
+        let is_continued = !matches!(worked, Worked::Failed(_));
+        match worked {
             Worked::Ended(settled) => {
                 tracing::info!(target: "pg.fleet", outcome = settled.name(), fence = intent.fence, "resumed");
             }
             Worked::Lost | Worked::Stopping | Worked::Asks(_) => {}
-            Worked::Store(error) => tracing::warn!(target: "pg.fleet", %error, "an intent waits for the store"),
+            Worked::Store { error, .. } => tracing::warn!(target: "pg.fleet", %error, "an intent waits for the store"),
             Worked::Failed(error) => tracing::error!(target: "pg.fleet", %error, "an intent cannot be resumed"),
         }
+        is_continued
     }
 
     async fn go_on_as<M: StoredMachine>(&self, intent: &IntentRow) -> Worked {
         let request = match intent.request.as_deref().map(M::request).transpose() {
             Ok(request) => request,
-            Err(error) => {
-                self.give_up(intent.hold(), self.0.plan.lease).await;
-                return Worked::Failed(error.into());
-            }
+            Err(error) => return Worked::Failed(error.into()),
         };
         self.resume::<M>(intent, request).await
     }

@@ -56,6 +56,7 @@ impl World {
                 Err(FleetError::ShuttingDown { .. }) => return,
                 Err(
                     error @ (FleetError::Store(_)
+                    | FleetError::MaybeSent { .. }
                     | FleetError::Pending { .. }
                     | FleetError::Stopped(_)
                     | FleetError::Unanswered(_)),
