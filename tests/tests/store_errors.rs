@@ -71,7 +71,7 @@ fn uncertain_writes_are_resolved_at_the_next_start() {
         let payment = shop.payment("order-7");
         shop.store.lose_sync(kept);
         let unknown = shop.send(&payment);
-        assert_eq!(ResponseDelivery::of(&unknown), ResponseDelivery::Close, "nobody knows whether it was paid");
+        assert_eq!(ResponseDelivery::of(&unknown), ResponseDelivery::Close, "it may have been paid");
         payment.assert_failed(&shop.send(&payment), "unsynced");
         let _ = shop.store.well();
         payment.assert_failed(&shop.send(&payment), "it is not asked again before a start");
