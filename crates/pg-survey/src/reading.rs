@@ -91,12 +91,27 @@ fn other_status(answer: &Answer, status: &StatusCode) -> String {
     format!("the reply was {}, status {:?}", answer.seen(), mask::text(status.as_str()))
 }
 
+/// Returns why the reply to a second payment under a reference would decide nothing. Then it is not sent: the first one may
+/// have no reply, and such a payment is not sent again.
+pub(crate) fn cannot_decide(probe: &Probe, notes: &Notes) -> Option<&'static str> {
+    match probe.reads {
+        Reads::UsedReference(payment) if !notes.succeeded(payment) => {
+            Some("the payment with that reference was refused or has no reply")
+        }
+        Reads::ReferenceAfterRefusal if !was_refused(notes) => {
+            Some("the first payment with that reference was not refused")
+        }
+        _ => None,
+    }
+}
+
+fn was_refused(notes: &Notes) -> bool {
+    matches!(notes.sighting("session-has-no-card"), Some(first) if matches!(first.seen, Seen::Refused { .. }))
+}
+
 /// Reads the reply to a second payment under a reference: a refusal, the earlier transaction, or a second charge.
 fn used_reference(payment: &'static str, answer: &Answer, evidence: &Evidence, notes: &mut Notes) {
     const POINT: &[&str] = &["duplicate-unique-reference"];
-    if !notes.succeeded(payment) {
-        return notes.undecided(POINT, "the payment with that reference was refused or has no reply");
-    }
     let made = answer.record::<Transaction>().unwrap_or_default();
     let key = made.transaction_key.to_string();
     match notes.text(payment) {
@@ -216,11 +231,6 @@ fn status(probe: &Probe, answer: &Answer, evidence: &Evidence, notes: &mut Notes
 fn refused_reference(answer: &Answer, evidence: &Evidence, notes: &mut Notes) {
     use pg_proto::model::dialect::ReferenceAfterRefusal::{Free, UsedUp};
 
-    let was_refused =
-        matches!(notes.sighting("session-has-no-card"), Some(first) if matches!(first.seen, Seen::Refused { .. }));
-    if !was_refused {
-        return notes.undecided(&["refused_reference"], "the first payment with that reference was not refused");
-    }
     let is_used =
         notes.sighting("duplicate-unique-reference").is_some() && notes.is_same("duplicate-unique-reference", answer);
     let refused = if is_approved(answer) {

@@ -26,6 +26,8 @@ pub struct Report {
     pub ending: Ending,
     /// How many requests were sent.
     pub requests: usize,
+    /// Whether a test payment was sent and has no reply: it may have been executed.
+    pub unanswered_payment: bool,
     /// The findings, in the order of [`points`].
     pub findings: Vec<Finding>,
 }
@@ -47,7 +49,7 @@ pub enum Ending {
     /// The address does not answer like the service: the first reply had this status and content type. Nothing was sent
     /// after that.
     NotTheService(String),
-    /// The service could not be reached.
+    /// The service could not be reached, or stopped replying.
     NotReachable,
     /// Too many requests have had no reply, in earlier surveys too: one more could lock the address out if the
     /// credentials are wrong. Nothing was sent after that.
@@ -57,6 +59,14 @@ pub enum Ending {
     /// The survey was interrupted before its end, and a test payment that was sent has no reply: it may have been
     /// executed.
     InterruptedInPayment,
+}
+
+impl Ending {
+    /// Whether the service ended the survey early: it refused, locked out, failed, or did not reply.
+    #[must_use]
+    pub const fn is_of_the_service(&self) -> bool {
+        !matches!(self, Self::Complete | Self::Interrupted | Self::InterruptedInPayment)
+    }
 }
 
 /// The finding about one open point.
@@ -116,10 +126,15 @@ pub enum Confidence {
 }
 
 impl Report {
-    pub(crate) fn of(ending: Ending, requests: usize, notes: &Notes, ours: &Dialect) -> Self {
+    pub(crate) fn of(
+        ending: Ending,
+        (requests, unanswered_payment): (usize, bool),
+        notes: &Notes,
+        ours: &Dialect,
+    ) -> Self {
         let written = dialect::written("", notes);
         let findings = points().map(|point| finding(point, &ending, notes, ours, &written)).collect();
-        Self { ending, requests, findings }
+        Self { ending, requests, unanswered_payment, findings }
     }
 
     /// Returns the findings with this conclusion.
@@ -247,7 +262,7 @@ impl fmt::Display for Ending {
                     "the address does not answer like the service: session/initiate got {what}; check the base address"
                 )
             }
-            Self::NotReachable => f.write_str("the service could not be reached"),
+            Self::NotReachable => f.write_str("the service did not reply"),
             Self::Unanswered => StopReason::Unanswered.fmt(f),
             Self::Interrupted => f.write_str("interrupted; the report covers what was found until then"),
             Self::InterruptedInPayment => f.write_str(

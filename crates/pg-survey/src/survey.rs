@@ -160,7 +160,8 @@ impl Survey {
     /// Returns the findings so far, compared with a dialect.
     #[must_use]
     pub fn report(&self, ours: &Dialect) -> Report {
-        Report::of(self.ended.clone().unwrap_or(Ending::Complete), self.requests, &self.notes, ours)
+        let ending = self.ended.clone().unwrap_or(Ending::Complete);
+        Report::of(ending, (self.requests, self.unanswered_payment), &self.notes, ours)
     }
 
     /// Returns the dialect of the observations, and no more.
@@ -220,6 +221,10 @@ impl Survey {
                 &probe.decides(),
                 "the credentials of an earlier request were refused, so no further requests were sent",
             );
+            return true;
+        }
+        if let Some(why) = reading::cannot_decide(probe, &self.notes) {
+            self.notes.undecided(&probe.decides(), why);
             return true;
         }
         probe.unless.is_some_and(|point| self.notes.sighting(point).is_some())

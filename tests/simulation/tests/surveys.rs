@@ -173,6 +173,29 @@ fn check_safe(dialect: &Dialect, written: &Dialect, name: &str) {
 }
 
 #[test]
+fn a_payment_without_a_reply_is_reported_and_its_reference_not_used_again() {
+    let sandbox = sandbox(None);
+    let mut survey = Survey::new(&account_of(&sandbox, "main"), paying(), 7);
+    let mut lost = Vec::new();
+    let ending = drive(&mut survey, &sandbox, |request| {
+        let body = String::from_utf8_lossy(request.body()).into_owned();
+        let reference = body.split('&').find_map(|pair| pair.strip_prefix("uniqueMerchantReference="));
+        let pays = request.uri().path().contains("/transaction/auth");
+        let reply = sandbox.send(request).map_err(|_| Failure::MaybeSent)?;
+        if let Some(reference) = reference.filter(|_| pays) {
+            assert!(lost.iter().all(|earlier| earlier != reference), "{reference} is used again");
+            if String::from_utf8_lossy(reply.body()).contains(r#""transactionStatusCode":"600""#) {
+                lost.push(reference.to_owned());
+                return Err(Failure::MaybeSent);
+            }
+        }
+        Ok(reply)
+    });
+    assert!(!lost.is_empty(), "{ending:?}");
+    assert!(survey.report(&pg_sandbox::dialect()).unanswered_payment, "{ending:?}");
+}
+
+#[test]
 fn every_visible_difference_is_found_and_what_is_written_makes_a_second_survey_agree() {
     let ready = READY.iter().map(|(name, text)| ((*name).to_owned(), Dialect::from_toml(text).expect("a dialect")));
     let random = (0..40).map(|seed| (format!("random {seed}"), random_dialect(seed)));

@@ -46,7 +46,7 @@ Roles: approved, declined, insufficient-funds, challenge, not-enrolled.
 each version a minute, stops when the service refuses the credentials, and sends a wrong password only with --with-wrong-password. \
 Ctrl-C ends it with a partial report. Guide: docs/guide/survey.md.
 
-Exit codes: 0 done, 1 the service differs from --against, charges a used reference again or refuses the account, 2 misuse, 3 not reachable or interrupted, 4 interrupted after a test payment that has no reply, or a result could not be written.")]
+Exit codes: 0 done, 1 the service differs from --against, charges a used reference again or refuses the account, 2 misuse, 3 not reachable or interrupted, 4 ended early after a test payment that has no reply, or a result could not be written.")]
 pub(crate) struct Arguments {
     /// Confirms that an address is a staging environment: host, host:port or the whole base URL; repeatable
     #[arg(long, value_name = "ADDRESS")]
@@ -133,6 +133,10 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     finish(&survey, &report, &account, &ours, json, (arguments.write.as_deref(), &arguments.name))?;
     let error = report.with(Conclusion::Error).next().map(|finding| &*finding.remark);
     let differs = arguments.against.is_some() && report.with(Conclusion::Differs).next().is_some();
+    if report.unanswered_payment && report.ending.is_of_the_service() {
+        let why = "a test payment that was sent has no reply, and may have been made";
+        return Err(Failure::new(Exit::Unknown, format!("{}; {why}", report.ending)));
+    }
     exit(&report.ending, error, differs, arguments.with_payments)
 }
 
