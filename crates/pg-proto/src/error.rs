@@ -201,9 +201,9 @@ impl Refused {
         holds && self.is_known() && !self.may_be_executed()
     }
 
-    /// Whether a payment with this refusal has used up its `uniqueMerchantReference`. By the documents, the first
-    /// request uses it up, whatever its result. A request that was refused before the service examined it does not
-    /// (assumption A92). If this is true, a corrected payment needs a new reference.
+    /// Whether a payment with this refusal has used up its `uniqueMerchantReference`. According to the documents, the
+    /// first request uses the reference up, whatever its result. A request that was refused before the service examined
+    /// it does not (assumption A92). If this function returns true, a corrected payment needs a new reference.
     #[must_use]
     pub const fn spends_reference(&self) -> bool {
         self.reading.spends_reference

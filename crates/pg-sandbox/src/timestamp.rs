@@ -70,7 +70,7 @@ impl Timestamp {
         jiff::Timestamp::from_millisecond(self.0).unwrap_or_default()
     }
 
-    /// ISO 8601 with an offset, in whole seconds, as version 3 writes its times (spec 1 §2.2):
+    /// Returns ISO 8601 with an offset, in whole seconds, as version 3 writes its times (spec 1 §2.2):
     /// `2026-01-01T00:00:00+00:00`.
     #[must_use]
     pub fn with_offset(self) -> String {

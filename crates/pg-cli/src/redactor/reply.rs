@@ -39,7 +39,7 @@ const CODES: [&str; 26] = [
     "redemptions",
     "messid",
 ];
-/// Headers that say when and how long, never what was sent.
+/// Headers with times and lengths, which never contain what was sent.
 const PLAIN_HEADERS: [HeaderName; 3] = [header::DATE, header::CONTENT_LENGTH, header::RETRY_AFTER];
 
 impl Redactor {

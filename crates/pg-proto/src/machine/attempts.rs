@@ -53,7 +53,7 @@ impl Attempts {
         self.tries = tries;
     }
 
-    /// Starts another step, or this one again. A pause that the service asked for applies to every step.
+    /// Starts another step, or the same step again. A pause that the service asked for applies to every step.
     pub(super) fn begin_anew(&mut self) {
         self.tries = 0;
     }

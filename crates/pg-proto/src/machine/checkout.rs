@@ -217,7 +217,7 @@ struct State {
     /// Whether the token asks to reserve. False if an earlier version did not save it.
     #[serde(default)]
     reserves: bool,
-    /// The token should have expired, and afterwards the service refused to cancel it.
+    /// Whether the service refused to cancel the token after its expiry.
     #[serde(default)]
     expired: bool,
     /// A transaction of this token that is neither paid nor failed, or that could not be looked up.

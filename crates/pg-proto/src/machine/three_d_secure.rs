@@ -115,7 +115,7 @@ pub struct ThreeDSecure {
     /// The service refused to examine the request for the payment, after this many attempts. It is sent again if a lookup
     /// proves that no copy was executed.
     unexamined: Option<u32>,
-    /// A payment whose status is pending or not listed.
+    /// A payment whose status is pending or unlisted.
     unsettled: Unsettled,
     /// Whether a lookup found no payment.
     looked: bool,

@@ -21,7 +21,7 @@ pub(super) fn hand_out(context: &mut service::Context<'_>) -> Result<Vec<Outgoin
 /// The id of a callback, and the HTTP status of its response or why there was none.
 pub(crate) type CallbackResult = (String, Result<StatusCode, String>);
 
-/// Real time until a failed store is queried again.
+/// The real time after which a failed store is queried again.
 const RETRY: Duration = Duration::from_secs(1);
 /// The real time between two queries for tasks that other processes left in a shared store.
 const LOOK: Duration = Duration::from_secs(5);
@@ -80,7 +80,7 @@ impl Sandbox {
         self.all_delivered(real_now, vec![(id.to_owned(), result)]);
     }
 
-    /// Reports the results of callbacks, which share one patience with a store that is away.
+    /// Reports the results of callbacks. They share one time limit if the store is unreachable.
     pub(crate) fn all_delivered(&mut self, real_now: Timestamp, results: Vec<CallbackResult>) {
         self.store.begin_patience(true);
         for (id, result) in results {

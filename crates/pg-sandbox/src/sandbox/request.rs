@@ -220,7 +220,7 @@ fn late(mut response: Response<Bytes>, milliseconds: u64) -> Response<Bytes> {
     response
 }
 
-/// Returns a placeholder for no response, which is never sent.
+/// Returns a placeholder where there is no response. It is never sent.
 pub(super) fn closed() -> Response<Bytes> {
     let mut response = Response::new(Bytes::new());
     *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;

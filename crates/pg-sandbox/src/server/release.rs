@@ -105,7 +105,7 @@ impl Release {
         let _ = door.send(answers);
     }
 
-    /// Whether a thread that syncs has nothing to do.
+    /// Whether there is a thread that syncs, and it has nothing to do.
     pub(super) fn is_idle(&self) -> bool {
         match self {
             Self::AtOnce(_) => false,

@@ -80,7 +80,7 @@ pub(super) fn stray_currency<'f>(info: &MethodInfo, form: &'f Form) -> Option<&'
     form.given(CURRENCY).filter(|_| is_of_original(Names::of(info)))
 }
 
-/// `is_compared`: of thousands of names, only the first are compared letter by letter.
+/// `is_compared` says whether the name is compared letter by letter: of thousands of names, only the first are.
 fn of(info: &MethodInfo, names: &Names, name: &str, is_compared: bool) -> Option<Refusal> {
     let meant = if is_compared { names.meant(name) } else { None }.unwrap_or_default();
     let (spelt, probable) = (letters(name), letters(&meant));

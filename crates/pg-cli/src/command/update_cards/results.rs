@@ -177,7 +177,8 @@ fn open_file(path: &Path, written: Written) -> Result<File, Failure> {
     if result_file::is_named_pipe(path) {
         return Err(unusable(io::Error::other(result_file::NAMED_PIPE)));
     }
-    // It contains names of cardholders. A run that has written something continues that file and creates no new one.
+    // The file contains names of cardholders. A run that has written something continues that file and creates no new
+    // one.
     let file = durable::private().create(written.bytes == 0).truncate(false).open(path).map_err(|error| match error
         .kind()
     {

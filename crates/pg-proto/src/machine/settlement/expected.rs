@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::UnknownReason;
 
-/// The expected payment: enough to find and recognise the transaction, without a card.
+/// The data that finds and recognises the transaction of the expected payment, without a card.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::machine) struct Expected {
     pub(in crate::machine) method: String,

@@ -35,7 +35,7 @@ pub(super) struct State {
     /// The merchant's decision that arrived while the status was requested again. Earlier versions did not save it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) proceed: Option<bool>,
-    /// The customer will not return to the challenge.
+    /// Whether the customer will not return to the challenge.
     pub(super) closed: bool,
     /// Whether the request for the payment is in flight.
     pub(super) sending: bool,
