@@ -67,6 +67,17 @@ async fn operators_see_show_reconcile_and_park_over_postgres() {
     operators_see(&url, &PostgresStore::connect(&url).await.unwrap()).await;
 }
 
+fn with_outcome(outcome: &str) -> IntentEnd {
+    IntentEnd {
+        status: IntentStatus::Ended,
+        state: String::new(),
+        outcome: outcome.to_owned(),
+        wake: None,
+        heard: 0,
+        quiet: Duration::ZERO,
+    }
+}
+
 /// Over an empty store.
 async fn operators_see<S: IntentStore>(path: &str, store: &S) {
     pg(["intents", "--store", path]).run().ends(0).says("no payments");
@@ -80,16 +91,7 @@ async fn operators_see<S: IntentStore>(path: &str, store: &S) {
     assert!(statements[0].as_str().unwrap().contains("CREATE TABLE"), "{statements}");
     begun(store, "shop", "order-open").await;
     let held = begun(store, "shop", "order-ended").await;
-    let outcome = r#"{"outcome":"approved"}"#.to_owned();
-    let end = IntentEnd {
-        status: IntentStatus::Ended,
-        state: String::new(),
-        outcome,
-        wake: None,
-        heard: 0,
-        quiet: Duration::ZERO,
-    };
-    store.end(&held, end).await.unwrap();
+    store.end(&held, with_outcome(r#"{"outcome":"approved"}"#)).await.unwrap();
     begun(store, "another shop", "order-open").await;
 
     let all = pg(["intents", "--store", path, "--json"]).run().ends(0).hides(&["the payment", "the machine"]);
@@ -164,16 +166,8 @@ async fn sealed_payments<S: RewritableStore>(file: &str, mut open: impl FnMut() 
     let store = SealedStore::open(Arc::new(open()), sealing).await.unwrap();
     begun(&store, "shop", "order-open").await;
     let held = begun(&store, "shop", "order-ended").await;
-    let outcome = r#"{"outcome":"approved","transaction":{"transactionKey":"0123456789"}}"#.to_owned();
-    let end = IntentEnd {
-        status: IntentStatus::Ended,
-        state: String::new(),
-        outcome,
-        wake: None,
-        heard: 0,
-        quiet: Duration::ZERO,
-    };
-    store.end(&held, end).await.unwrap();
+    let outcome = r#"{"outcome":"approved","transaction":{"transactionKey":"0123456789"}}"#;
+    store.end(&held, with_outcome(outcome)).await.unwrap();
 
     let all = ["intents", "--store", file, "--status", "open", "--status", "ended"];
     let shown = pg(all).run().ends(0).says("2 of these payments are sealed: --store-key FILE or PG_INTENTS_KEY");
