@@ -11,6 +11,7 @@ use std::{
 };
 
 use pg_stores::Postgres;
+use pg_support::{payment, with};
 
 use super::{
     planted::{LOCK, replace},
@@ -148,14 +149,8 @@ fn a_commit_that_arrives_late_in_a_database_without_turns_is_done_once() {
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
         let proxy = Proxy::before(server.port(), move || server.psql(&looked, waiting).unwrap() != "0");
         let mut process = Process::open(&url.replace(&server.port().to_string(), &proxy.port.to_string()), 1);
-        let pairs = [
-            ("currency", "GBP"),
-            ("itemName0", "Tea"),
-            ("itemPrice0", "499"),
-            ("cardNumber", "4000000000001000"),
-            ("cardExpiryMonth", "12"),
-            ("cardExpiryYear", "99"),
-        ];
+        // A second payment under a reference would be refused.
+        let pairs = with(&payment(""), &[("uniqueMerchantReference", "")]);
         assert_eq!(process.call("main", "transaction/auth", &pairs).0, 200);
         proxy.state.lock().unwrap().armed = Some(delayed);
         let (status, reply) = process.call("main", "transaction/auth", &pairs);
