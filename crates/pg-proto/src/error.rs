@@ -189,15 +189,12 @@ impl Refused {
         let code = self.code();
         let of_a_payment = [ErrorCode::INVALID_TRANSACTION_VALUE, ErrorCode::INVALID_CARD_EXPIRY].contains(code);
         let is_payment = method == RetrySafety::LookupFirst;
-        let holds = if of_a_payment && is_payment {
-            true
-        } else {
-            *code != ErrorCode::INVALID_TRANSACTION_VALUE
+        let holds = (is_payment && of_a_payment)
+            || *code != ErrorCode::INVALID_TRANSACTION_VALUE
                 && (self.scope() == RefusalScope::Always
                     || self.remedy() == Remedy::FixCredentials
                     || UNCHANGED.contains(code)
-                    || self.entry().is_some_and(|entry| entry.situations == ["unknown-transaction-key"]))
-        };
+                    || self.entry().is_some_and(|entry| entry.situations == ["unknown-transaction-key"]));
         holds && self.is_known() && !self.may_be_executed()
     }
 

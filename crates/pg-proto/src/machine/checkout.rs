@@ -34,8 +34,8 @@
 //!    a type or token is a candidate, and so is one that the search lists without a key, or that the lookup does not
 //!    know. Without a `trans_reference` of at most 32 characters there is no search.
 //! 5. *Everything else is Unknown.* There is no lookup by token, the service calls back once, and the customer need not
-//!    return. So a payment that no hint named cannot be excluded.
-//! 6. It ends. Attempts and all times are bounded. A crash grants no new attempts, and does not shorten a pause that the
+//!    return. So the machine cannot exclude a payment that no hint named.
+//! 6. *It ends.* Attempts and all times are bounded. A crash grants no new attempts, and does not shorten a pause that the
 //!    service asked for. A forged report costs one lookup, at most one per second, and does not end it.
 //!
 //! **Saved state:** token and address, amount and reference, and reports that were not looked up yet. The saved state
