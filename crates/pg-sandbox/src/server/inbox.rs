@@ -149,7 +149,14 @@ impl Inbox {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::channel;
+    use std::{
+        pin::pin,
+        sync::{
+            atomic::{AtomicBool, Ordering::Relaxed},
+            mpsc::channel,
+        },
+        task::{Context, Wake, Waker},
+    };
 
     use http::Request;
 
@@ -238,5 +245,77 @@ mod tests {
         drop(Gathered::new(to, Arc::default()));
         inbox.wait(&mut requests, None);
         assert!(inbox.ended);
+    }
+
+    #[derive(Default)]
+    struct Woken(AtomicBool);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.store(true, Relaxed);
+        }
+    }
+
+    /// What the task that hands over does next.
+    #[derive(Clone, Copy, PartialEq)]
+    enum Task {
+        Wait,
+        Sleep,
+        HandOver,
+    }
+
+    /// Runs one order of steps: a bit of `order` that is set is a step of the task, and any other the next one of `add`.
+    /// Returns the number of jobs that the task leaves behind when it sleeps.
+    fn left_behind(order: u32, add: &[fn(&Gathered)]) -> usize {
+        let (to, messages) = channel();
+        let (some, woken) = (Arc::new(Notify::new()), Arc::<Woken>::default());
+        let gathered = Gathered::new(to, Arc::clone(&some));
+        let waker = Waker::from(Arc::clone(&woken));
+        let (mut added, mut task, mut notified) = (0, Task::Wait, pin!(some.notified()));
+        let mut go_on = || {
+            task = match task {
+                Task::Wait if notified.as_mut().poll(&mut Context::from_waker(&waker)).is_ready() => {
+                    notified.set(some.notified());
+                    Task::HandOver
+                }
+                Task::Wait => Task::Sleep,
+                Task::Sleep if woken.0.swap(false, Relaxed) => Task::Wait,
+                Task::Sleep => Task::Sleep,
+                Task::HandOver => {
+                    gathered.hand_over();
+                    Task::Wait
+                }
+            };
+            task != Task::Sleep || woken.0.load(Relaxed)
+        };
+        for step in 0..STEPS {
+            if order >> step & 1 == 1 {
+                go_on();
+            } else {
+                add[added % add.len()](&gathered);
+                added += 1;
+            }
+        }
+        while go_on() {}
+        added / add.len() - arrived(&messages).iter().sum::<usize>()
+    }
+
+    fn report() -> Job {
+        Job::Report(String::new(), Ok(StatusCode::OK))
+    }
+
+    /// Enough for jobs that are handed over by their number, and others that are not.
+    const STEPS: usize = 3 * HAND_OVER;
+
+    /// The list is behind one lock, under which a job is added and the task notified. So the orders of these steps are all that
+    /// can happen.
+    #[test]
+    fn no_job_is_left_behind_in_any_order_of_connections_and_the_task_that_hands_over() {
+        let lost = |add: &[fn(&Gathered)]| (0..1 << STEPS).filter(|order| left_behind(*order, add) > 0).count();
+        assert_eq!(lost(&[|gathered| gathered.add(report())]), 0);
+        // A faulty queue: it notifies before it adds.
+        let faulty: [fn(&Gathered); 2] =
+            [|gathered| gathered.some.notify_one(), |gathered| gathered.jobs.lock().unwrap().push(report())];
+        assert!(lost(&faulty) > 0, "the mistake shows");
     }
 }
