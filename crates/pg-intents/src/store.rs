@@ -54,10 +54,11 @@ pub trait IntentStore: Send + Sync + 'static {
     /// intent until `wake`, or for an immediate claim if there are later events.
     fn rest(&self, hold: &IntentLease, rest: IntentRest) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Stores an event for an intent that has not ended under the next number, also while a worker owns it. One without an owner is
-    /// due at once, or when its quiet time is over. One that workers have parked is unknown again, and parked again at the second
-    /// claim if they fail again; one that an operator has parked stays parked. The same event under an earlier number is deleted, and
-    /// of more than [`EVENTS`](crate::EVENTS) those in the middle. Returns `false` if there is no such intent or it has ended.
+    /// Stores an event under the next number. The intent may have an owner, but must not have ended. An intent without an owner
+    /// becomes due at once, or when its quiet time is over. An intent that workers have parked becomes unknown; if they fail again,
+    /// the second claim parks it again. An intent that an operator has parked stays parked. If the same event is stored under an
+    /// earlier number, that number is deleted; of more than [`EVENTS`](crate::EVENTS) events, those in the middle are deleted.
+    /// Returns `false` if there is no such intent or it has ended.
     fn deliver(&self, key: &IntentKey, event: &str) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
     /// Returns the events of an intent after this number, oldest first.
@@ -68,8 +69,8 @@ pub trait IntentStore: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Vec<(i32, String)>, StoreError>> + Send;
 
     /// Claims due intents of an account, the longest due first, up to a maximum, each under a new fencing number. Two workers that
-    /// claim at the same time never get the same one. Intents of other kinds and of later versions are not claimed. The version of
-    /// a claimed intent becomes the one that the claimer writes. A claim when a planned lookup is due raises `lookups`; then none is
+    /// claim at the same time never get the same intent. Intents of other kinds or of later versions are not claimed. A claimed
+    /// intent gets the version that the claimer writes. If a planned lookup is due, the claim raises `lookups`, and no lookup is
     /// planned until [`end`](Self::end). A claim raises `claims`, unless the claimer's own lease still holds.
     fn claim(
         &self,

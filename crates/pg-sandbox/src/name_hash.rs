@@ -1,5 +1,5 @@
-//! Maps by names of the tables. Their keys are our own and never change, so callers cannot fill a map with names that collide, and a
-//! simple hash does: a request has dozens of names, each looked up several times.
+//! Maps by names of the tables. Their keys come from the tables and never change, so callers cannot fill a map with names that
+//! collide, and a simple hash is enough. It has to be fast: a request has dozens of names, each looked up several times.
 
 use std::{
     collections::HashMap,

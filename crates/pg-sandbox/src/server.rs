@@ -198,8 +198,8 @@ impl Server {
     /// ended: no caller has received a response to a request that was still in progress.
     ///
     /// # Errors
-    /// If the store cannot be closed, for example because the disk is full. Nothing is lost: the next start completes it. Until then the
-    /// store file is not complete without the logs beside it. [`StoreError::Unsynced`] if the [store has
+    /// If the store cannot be closed, for example because the disk is full. Nothing is lost: the next start completes the store
+    /// file. Until then the file is incomplete without the logs beside it. [`StoreError::Unsynced`] if the [store has
     /// failed](Self::store_failed).
     pub async fn shutdown(self) -> Result<(), StoreError> {
         // These fail only if the other side has ended already.

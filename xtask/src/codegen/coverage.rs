@@ -1,6 +1,6 @@
 //! `docs/internals/coverage.md`: all facts of the documents, with the tests that show them.
 //!
-//! A test names its facts in a comment above it, `// spec: 2 §4.4, A92: a sentence` (`docs/contributing.md` has the
+//! A test names its facts in a comment above it, `// spec: 2 §4.4, A92: a sentence` (`docs/internals/recipes.md` has the
 //! forms). `tests/coverage/contents.toml` lists the sections of the documents and how many rows their tables have. The
 //! rows themselves are those of `pg-model`'s tables, so that none can be left out: a new parameter is on the page at
 //! once, a new method or code is an error until a test cites it.

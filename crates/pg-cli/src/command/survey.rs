@@ -42,7 +42,7 @@ A file of cards has a line for each card: its role, number, expiry date and CV2,
   approved 4000000000001000 12/30 123
 Roles: approved, declined, insufficient-funds, challenge, not-enrolled.
 
---staging is required unless the address begins with http and is on this machine. The survey sends at most 100 requests of \
+--staging is required, except for an http address on this machine. The survey sends at most 100 requests of \
 each version a minute, stops when the service refuses the credentials, and sends a wrong password only with --with-wrong-password. \
 Ctrl-C ends it with a partial report. Guide: docs/guide/survey.md.
 

@@ -40,9 +40,9 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         }
     }
 
-    /// Returns the question of the payment under this reference, or its outcome, once its events were processed. If no other
-    /// process works on the payment, this one continues it. Events of an unknown payment that wait for the end of the minute are not
-    /// waited for.
+    /// Processes the events of the payment under this reference, then returns its question or its outcome. If no other process
+    /// works on the payment, this one continues it. Does not wait for the events of an unknown payment that are due at the end of
+    /// the minute.
     ///
     /// # Errors
     /// [`FleetError::NotWaiting`] if there is no such payment; otherwise as [`charge`](Self::charge).

@@ -139,8 +139,8 @@ pub(super) const TRIM: &str = "DELETE FROM payment_events WHERE account = $1 AND
 pub(super) const EVENTS: &str =
     "SELECT number, event FROM payment_events WHERE account = $1 AND reference = $2 AND number > $3 ORDER BY number";
 
-/// What a claim sets: $1 the owner, $2 the lease, $3 and $4 the kinds and versions that the owner knows. A claim at the time of a
-/// lookup of the plan, or in the second before, is that lookup. A worker that takes its own intent again has not died on it.
+/// What a claim sets: $1 the owner, $2 the lease, $3 and $4 the kinds and versions that the owner knows. A claim counts as a planned
+/// lookup if that lookup is due within a second. It does not raise `claims` if the worker claims its own intent again.
 macro_rules! claim {
     () => {
         concat!(

@@ -19,10 +19,11 @@
 //! 1. *At most one request for the payment is ever executed.* It is sent again only if it was certainly not executed:
 //!    it never left; or the service refused to examine it (121, 122, throttled), and a lookup proves that no other copy
 //!    was executed. That proof needs the account's dialect: `immediate` and
-//!    [`found_by_initiation`](pg_model::dialect::Lookup::found_by_initiation). Only lookups follow a lost reply, an
-//!    answer that the bank did not answer (119), or a crash after the machine was saved for sending it, even if they
-//!    find nothing. The documents do not say what happens to an authentication key that is used twice. (The sandbox
-//!    refuses it, assumption A108, and so refuses copies that the network makes.)
+//!    [`found_by_initiation`](pg_model::dialect::Lookup::found_by_initiation). After a lost
+//!    reply, a reply that the bank did not answer (119), or a crash after the machine was saved for sending the payment,
+//!    the machine only looks it up, even if the lookups find nothing. The documents do not say what happens to an
+//!    authentication key that is used twice. (The sandbox refuses it, assumption A108, and so refuses copies that the
+//!    network makes.)
 //! 2. *A return cannot charge.* The customer's return is only a reason to request the status. A second return, another
 //!    tab and the back button find the machine in a later phase, and change nothing.
 //! 3. *Approved and Declined match the ledger.* They come from the reply to the payment, or from a payment that a lookup

@@ -73,8 +73,8 @@ fn without_card_numbers(body: &[u8]) -> Cow<'_, [u8]> {
 /// The fewest digits of a card number.
 const DIGITS: usize = 12;
 
-/// Whether there are twelve digits without a letter between them. Nearly no reply has such a row, and this takes a
-/// fraction of the time of the mask: it looks at every twelfth byte, and at those around it if it is not a letter.
+/// Whether there are twelve digits without a letter between them. Hardly any reply has such a run of digits. This check
+/// takes a fraction of the time of the mask: it looks at every twelfth byte, and at the bytes around it if it is not a letter.
 fn may_hold_card_number(body: &[u8]) -> bool {
     // Other scripts have digits too.
     let is_digit = |byte: &&u8| matches!(byte, b'0'..=b'9' | 0x80..);

@@ -74,8 +74,8 @@ impl Sandbox {
         self.store.is_shared().then(|| real_now.plus(service::callback::CLAIM))
     }
 
-    /// Reports the result of a callback from [`Sandbox::due`]: the HTTP status of the response,
-    /// or why there was none. Other callbacks are not changed. If it cannot be written, [`Sandbox::due`] tries again.
+    /// Reports the result of a callback from [`Sandbox::due`]: the HTTP status of the response, or why there was no
+    /// response. Other callbacks are not changed. If the store cannot write the result, [`Sandbox::due`] tries again.
     pub fn delivered(&mut self, real_now: Timestamp, id: &str, result: Result<StatusCode, String>) {
         self.all_delivered(real_now, vec![(id.to_owned(), result)]);
     }

@@ -153,8 +153,8 @@ pub(crate) fn mark(context: &mut Context<'_>, id: &str, result: Result<StatusCod
     Ok(())
 }
 
-/// Sends a callback again: a scheduled one is sent now; one in flight or already
-/// sent is sent once more, whichever process sends it. `None` if there is no such callback on the request's clock.
+/// Sends a callback again. A scheduled callback is sent now; a callback that is in flight or was sent is sent once more,
+/// even if another process sends it. Returns `None` if the request's clock has no such callback.
 pub(crate) fn redeliver(context: &mut Context<'_>, id: &str) -> Result<Option<Callback>, StoreError> {
     let Some(mut callback) = context.records.get::<Callback>(id)? else { return Ok(None) };
     if callback.own_clock != context.account.is_some()

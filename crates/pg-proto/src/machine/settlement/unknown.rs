@@ -133,8 +133,8 @@ pub enum UnknownReason {
     /// Nothing may be sent until the credentials are corrected, while a request may have been executed.
     #[error("nothing may be sent at present, and a request may have been executed")]
     HeldBack,
-    /// The service refused the request, but a copy of it may have been executed, or may be later. Do not correct the
-    /// request and send it again before you know. If every request was answered, the dialect can resolve this:
+    /// The service refused the request, but another copy of it may have been executed, or may be executed later. Find that
+    /// out before you correct the request and send it again. If every request was answered, the dialect can resolve this:
     /// `[lookup]` says what an empty lookup looks like, whether lookups show every payment at once, and whether they find a
     /// 3-D Secure payment by the reference of its initiation; the `scope` of an `[[error]]` classifies the code.
     #[error("a copy of the request may have been executed or may still be, although one was {0:#}")]
