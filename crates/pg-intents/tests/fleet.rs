@@ -255,7 +255,7 @@ async fn after_wrong_credentials_no_worker_sends_until_resumed() {
     let (wire, key) = (world.wire(None), world.card_key().await);
     let wrong = world.account_of("main", Some("wrong"));
     let one = world.worker_for("one", &wire, wrong.clone()).await;
-    assert_eq!(one.charge(by_key(&key, "stopped-1")).await.unwrap().name(), "refused");
+    assert_eq!(one.charge(by_key(&key, "stopped-1")).await.unwrap().name(), "unknown");
     assert_eq!(wire.paid.load(Ordering::SeqCst), 1);
     // Another process, started later with the same credentials.
     let other = world.worker_for("other", &wire, wrong).await;
@@ -263,7 +263,7 @@ async fn after_wrong_credentials_no_worker_sends_until_resumed() {
         let error = other.charge(by_key(&key, &format!("stopped-{number}"))).await.unwrap_err();
         assert!(matches!(&error, FleetError::Stopped(why) if why.contains("credentials")), "{error}");
     }
-    assert_eq!(other.charge(by_key(&key, "stopped-1")).await.unwrap().name(), "refused", "what has ended is told");
+    assert_eq!(other.charge(by_key(&key, "stopped-1")).await.unwrap().name(), "unknown", "what has ended is told");
     other.submit(by_key(&key, "stopped-8")).await.unwrap();
     assert_eq!(other.work_once().await.unwrap(), 0, "nothing is claimed");
     assert_eq!(wire.paid.load(Ordering::SeqCst), 1, "one request with wrong credentials, by all processes together");
@@ -324,7 +324,7 @@ async fn a_process_without_replies_stops_itself_and_no_other_one() {
 #[track_caller]
 fn refused_and_stopped(results: Vec<Result<PaymentOutcome, FleetError>>) -> (usize, usize) {
     let is_refused = |result: &Result<_, _>| match result {
-        Ok(PaymentOutcome::Refused(_)) => true,
+        Ok(PaymentOutcome::Unknown { .. }) => true,
         Err(FleetError::Stopped(_)) => false,
         other => panic!("{other:?}"),
     };

@@ -117,7 +117,7 @@ async fn everything() {
     let parked = world.store.find(&pg_intents::IntentKey::new(fleet.account(), "order-3")).await.unwrap().unwrap();
     assert_eq!(parked.status, IntentStatus::Parked);
     wire.invalid.store(true, Ordering::SeqCst);
-    assert_eq!(fleet.charge(by_key(&key, "order-4")).await.unwrap().name(), "refused");
+    assert_eq!(fleet.charge(by_key(&key, "order-4")).await.unwrap().name(), "unknown");
 }
 
 #[tokio::test]

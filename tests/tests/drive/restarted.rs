@@ -4,7 +4,13 @@ use std::{fs, path::Path};
 
 use pg_hyper::{Client, DriveError, Error};
 use pg_model::{Encoding, TransactionLookup};
-use pg_proto::{Account, BaseUrl, Credentials, machine::SavedState, machine::charge::ChargeOutcome};
+use pg_proto::{
+    Account, BaseUrl, Credentials,
+    machine::{
+        SavedState,
+        charge::{ChargeOutcome, UnknownReason},
+    },
+};
 use pg_tests::shop::Shop;
 
 use crate::drive::{APPROVED, payment};
@@ -32,7 +38,7 @@ async fn after_five_starts(file: Option<&Path>) -> (Shop, u32, Result<(), Error>
         let client = start(&shop, "wrong", file);
         let mut charging = client.charge(payment(APPROVED, &format!("order-{at}"))).unwrap();
         match charging.run().await {
-            ChargeOutcome::Refused(_) => sent += 1,
+            ChargeOutcome::Unknown { why: UnknownReason::Credentials(_), .. } => sent += 1,
             ChargeOutcome::NotSent => assert!(matches!(charging.error(), Some(DriveError::Stopped(_)))),
             other => panic!("{other:?}"),
         }

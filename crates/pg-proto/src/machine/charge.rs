@@ -48,8 +48,9 @@
 //!    - [`RefusalScope::WhileItLasts`]: after such a lookup, and only if every request was answered. This rests on one
 //!      of two conditions: the reason lasts, or the network does not send a request twice by itself. If the result of
 //!      an earlier request is unknown, the outcome is Unknown.
-//!    - Invalid credentials (102, 105, 123, or a code that the dialect lists as such): at once if no other request has left, otherwise Unknown. Nothing more is
-//!      sent.
+//!
+//!    Invalid credentials (102, 105, 123, or a code that the dialect lists as such) end it as Unknown, and nothing more is
+//!    sent: credentials can be replaced between two copies, and a lookup would be refused too. Correct them, then resume.
 //!
 //!    A refused payment uses its reference up ([`Refused::spends_reference`](crate::Refused::spends_reference),
 //!    assumption A92), so the corrected payment needs a new one. A new reference is safe after *Refused*, and after no

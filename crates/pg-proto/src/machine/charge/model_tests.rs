@@ -67,8 +67,6 @@ struct World {
     open: bool,
     /// Something happened that Refused does not cover: a temporary reason has ended.
     passed: bool,
-    /// The credentials were valid before they were invalid.
-    locked_late: bool,
     crashes: u8,
 }
 
@@ -126,7 +124,7 @@ impl World {
             }
         }
         if self.mood == Mood::Takes {
-            drifts.push(Self { mood: Mood::Locked, locked_late: true, ..self });
+            drifts.push(Self { mood: Mood::Locked, ..self });
         }
         if matches!(self.mood, Mood::Disabled | Mood::Throttled | Mood::Locked) {
             drifts.push(Self { mood: Mood::Takes, passed: self.passed || self.mood != Mood::Throttled, ..self });
@@ -284,8 +282,7 @@ impl Explorer {
             ChargeOutcome::Declined(_) => world.ledger == Ledger::Declined,
             ChargeOutcome::NotSent => !world.copies && !world.later_copies && world.ledger == Ledger::Free,
             ChargeOutcome::Refused(refused) => {
-                let passed = world.passed || refused.code().as_str() == "102" && world.locked_late;
-                let vouched = refused.scope() != RefusalScope::WhileItLasts || world.open || !passed;
+                let vouched = refused.scope() != RefusalScope::WhileItLasts || world.open || !world.passed;
                 let charged = matches!(world.ledger, Ledger::Approved | Ledger::Odd);
                 !vouched || !charged && !world.may_still_charge()
             }
@@ -323,7 +320,6 @@ fn no_claim_contradicts_the_ledger_or_any_future_of_it() {
             other_request: false,
             open: false,
             passed: false,
-            locked_late: false,
             crashes: 0,
         };
         explorer.go(charge, world, Event::Begin, Moment::from_millis(1_000), 0);

@@ -65,7 +65,6 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
 
     fn refused(&mut self, refused: Refused, now: Moment, random: u64) {
         let state = &mut self.state;
-        let first = state.exposure == Exposure::Never;
         let open = state.exposure == Exposure::Open;
         state.expose(Exposure::Answered);
         let refusal = Refusal::from(&refused);
@@ -84,18 +83,21 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
             state.phase = Phase::Looking;
             return;
         }
+        let scope = refused.scope();
+        let holds_for_every_copy = scope == RefusalScope::Always && !open && !state.earlier_run;
         match refused.remedy() {
-            Remedy::FixCredentials if first => return self.end(ChargeOutcome::Refused(refused)),
-            Remedy::FixCredentials => return self.unknown(UnknownReason::Credentials(refused)),
+            // A lookup would be refused too, and each refusal counts towards a lockout.
+            Remedy::FixCredentials if !holds_for_every_copy => {
+                return self.unknown(UnknownReason::Credentials(refused));
+            }
             Remedy::WaitOneMinute => return self.send_again(Some(Duration::from_secs(60)), now, random),
             Remedy::WaitFiveMinutes => return self.send_again(Some(Duration::from_secs(300)), now, random),
             Remedy::Retry => return self.send_again(None, now, random),
             _ => {}
         }
-        let scope = refused.scope();
         let proves = !state.earlier_run && (scope != RefusalScope::WhileItLasts || !open);
         state.aim = Aim::Refuse { refusal, proves };
-        if scope == RefusalScope::Always && !open && !state.earlier_run {
+        if holds_for_every_copy {
             self.end(ChargeOutcome::Refused(refused));
         } else {
             state.phase = Phase::Looking;

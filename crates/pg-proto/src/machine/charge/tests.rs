@@ -317,7 +317,8 @@ fn a_charge_waits_as_the_service_says() {
 fn wrong_credentials_end_it() {
     for code in ["102", "105", "123"] {
         let begin = || Drive::begin(ChargeBounds::default()).sends("auth");
-        assert!(matches!(begin().then(refused(code)).ends(), ChargeOutcome::Refused(_)), "{code}");
+        // Another copy may have been executed before the credentials were replaced.
+        assert!(matches!(begin().then(refused(code)).doubts(), UnknownReason::Credentials(_)), "{code}");
         let lost = || begin().then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
         assert!(matches!(lost().then(refused(code)).doubts(), UnknownReason::Credentials(_)), "{code}");
         let again = lost().then(ok(EMPTY)).sends("auth");

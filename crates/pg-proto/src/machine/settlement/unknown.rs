@@ -127,8 +127,9 @@ pub enum UnknownReason {
     /// Several transactions share a reference that is valid for one.
     #[error("{} transactions have this reference", .0.len())]
     Several(Vec<TransactionKey>),
-    /// The credentials were refused, while a request may have been executed.
-    #[error("the credentials were refused while a request may have been executed: {0}")]
+    /// The credentials were refused. An earlier request, or another copy of this one, may have been executed before the
+    /// credentials became invalid. Correct them, then look the payment up.
+    #[error("an earlier request or another copy of this one may have been executed, although the credentials were {0}")]
     Credentials(Refused),
     /// Nothing may be sent until the credentials are corrected, while a request may have been executed.
     #[error("nothing may be sent at present, and a request may have been executed")]

@@ -46,12 +46,6 @@ impl ThreeDSecure {
             ExchangeResult::Refused(refused) => self.refused(refused, first),
             // This authentication was used (962), or the reference: there is a payment to find.
             ExchangeResult::Done(_) => self.doubt(),
-            ExchangeResult::Shut(refused) if first && refused.remedy() == Remedy::FixCredentials => {
-                self.end(ThreeDSecureOutcome::Refused(refused));
-            }
-            ExchangeResult::Shut(refused) if refused.remedy() == Remedy::FixCredentials => {
-                self.unknown(UnknownReason::Credentials(refused));
-            }
             ExchangeResult::Shut(refused) => self.refused(refused, first),
             ExchangeResult::InDoubt => self.doubt(),
             ExchangeResult::HeldBack => self.not_authorised(NotSentReason::HeldBack, UnknownReason::HeldBack),
@@ -93,6 +87,10 @@ impl ThreeDSecure {
         }
         if first && refused.scope() == RefusalScope::Always {
             return self.end(ThreeDSecureOutcome::Refused(refused));
+        }
+        // A lookup would be refused too, and each refusal counts towards a lockout.
+        if refused.remedy() == Remedy::FixCredentials {
+            return self.unknown(UnknownReason::Credentials(refused));
         }
         self.refusal = Some(refused);
         self.enter(Phase::LookingUp);

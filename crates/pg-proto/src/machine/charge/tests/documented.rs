@@ -69,7 +69,7 @@ fn a_code_that_no_document_lists_is_never_a_refusal_whatever_its_http_status() {
 
 #[test]
 fn only_a_reason_in_the_request_itself_is_a_refusal() {
-    for code in ["103", "104", "108", "110", "120", "102"] {
+    for code in ["103", "104", "108", "110", "120"] {
         assert!(
             matches!(begin(ChargeBounds::default()).then(refused(code)).ends(), ChargeOutcome::Refused(_)),
             "{code}"
