@@ -174,7 +174,8 @@ impl Sqlite {
         }
         let Some(ahead) = &self.ahead else { return Ok(()) };
         let path = file::redo(&ahead.path);
-        if ahead.behind {
+        // If SQLite has rolled its transaction back, such as on a full disk, the changes are in the log alone.
+        if ahead.behind || self.connection.is_autocommit() {
             self.catch_up()?;
         }
         self.catch_up_with_later(&mut || false)?;

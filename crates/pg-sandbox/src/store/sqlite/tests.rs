@@ -106,6 +106,25 @@ fn a_copy_taken_without_closing_holds_every_commit() {
     assert_eq!(keys(&mut crashed, &Query::oldest(100)).len(), 50);
 }
 
+/// SQLite rolls its transaction back if a commit fails while the store is closed, for example on a full disk. The store is
+/// closed again when it is dropped.
+#[test]
+fn nothing_is_lost_if_sqlite_rolls_back_before_the_store_is_closed() {
+    for is_in_sqlite in [true, false] {
+        let (_folder, path) = file();
+        let mut store = Sqlite::open(&path, &KEY).unwrap();
+        write(&mut store, &[note("k1", "main", "r")]);
+        if is_in_sqlite {
+            store.settle(&mut || false);
+        }
+        store.run("ROLLBACK").unwrap();
+        store.close().unwrap();
+        drop(store);
+        let mut store = Sqlite::open(&path, &KEY).unwrap();
+        assert_eq!(keys(&mut store, &Query::oldest(10)), ["k1"], "{is_in_sqlite}");
+    }
+}
+
 /// A table that was empty when the store was opened is not searched until it has a row, by a write or by a replayed
 /// one.
 #[test]
