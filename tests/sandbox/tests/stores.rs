@@ -32,9 +32,7 @@ enum Mistake {
 struct Wrong(OrderedMap, Mistake);
 
 impl Store for Wrong {
-    fn begin(&mut self) -> Result<(), StoreError> {
-        self.0.begin()
-    }
+    pg_stores::pass_on!(0: begin, in_transaction, get, holds);
 
     fn commit(&mut self) -> Result<(), StoreError> {
         if self.1 == Mistake::LosesCommit {
@@ -49,18 +47,6 @@ impl Store for Wrong {
             self.0.commit().unwrap();
         }
         self.0.rollback();
-    }
-
-    fn in_transaction(&self) -> bool {
-        self.0.in_transaction()
-    }
-
-    fn get(&mut self, kind: &'static Kind, key: &str) -> Result<Option<String>, StoreError> {
-        self.0.get(kind, key)
-    }
-
-    fn holds(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
-        self.0.holds(kind, key)
     }
 
     fn put(&mut self, kind: &'static Kind, row: &Row<'_>) -> Result<(), StoreError> {

@@ -4,6 +4,7 @@
 
 mod authority;
 mod ordered_map;
+mod pass_on;
 mod pooler;
 mod postgres;
 

@@ -27,6 +27,8 @@ struct Control {
 struct Failing(Sqlite, Arc<Control>);
 
 impl Store for Failing {
+    pg_stores::pass_on!(0: rollback, in_transaction, get, holds, put, remove);
+
     fn begin(&mut self) -> Result<(), StoreError> {
         self.1.begun.fetch_add(1, Relaxed);
         self.0.begin()
@@ -38,30 +40,6 @@ impl Store for Failing {
             return Err(StoreError::Full);
         }
         self.0.commit()
-    }
-
-    fn rollback(&mut self) {
-        self.0.rollback();
-    }
-
-    fn in_transaction(&self) -> bool {
-        self.0.in_transaction()
-    }
-
-    fn get(&mut self, kind: &'static Kind, key: &str) -> Result<Option<String>, StoreError> {
-        self.0.get(kind, key)
-    }
-
-    fn holds(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
-        self.0.holds(kind, key)
-    }
-
-    fn put(&mut self, kind: &'static Kind, row: &Row<'_>) -> Result<(), StoreError> {
-        self.0.put(kind, row)
-    }
-
-    fn remove(&mut self, kind: &'static Kind, key: &str) -> Result<(), StoreError> {
-        self.0.remove(kind, key)
     }
 
     fn select(&mut self, kind: &'static Kind, query: &Query<'_>) -> Result<Vec<String>, StoreError> {

@@ -18,6 +18,8 @@ const PANIC_KEY: &str = "panic";
 const LOSE_KEY: &str = "lose";
 
 impl Store for Failing {
+    pg_stores::pass_on!(inner: rollback, in_transaction, holds, put, remove, select);
+
     fn begin(&mut self) -> Result<(), StoreError> {
         let Some(away) = &self.away else { return self.inner.begin() };
         away.lock().unwrap().0 += 1;
@@ -46,12 +48,6 @@ impl Store for Failing {
     fn syncer(&self) -> Option<Syncer> {
         self.syncer.clone()
     }
-    fn rollback(&mut self) {
-        self.inner.rollback();
-    }
-    fn in_transaction(&self) -> bool {
-        self.inner.in_transaction()
-    }
     fn get(&mut self, kind: &'static Kind, key: &str) -> Result<Option<String>, StoreError> {
         assert_ne!(key, PANIC_KEY, "asked to panic");
         if key == LOSE_KEY {
@@ -59,18 +55,6 @@ impl Store for Failing {
             return Err(StoreError::Full);
         }
         self.inner.get(kind, key)
-    }
-    fn holds(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
-        self.inner.holds(kind, key)
-    }
-    fn put(&mut self, kind: &'static Kind, row: &Row<'_>) -> Result<(), StoreError> {
-        self.inner.put(kind, row)
-    }
-    fn remove(&mut self, kind: &'static Kind, key: &str) -> Result<(), StoreError> {
-        self.inner.remove(kind, key)
-    }
-    fn select(&mut self, kind: &'static Kind, query: &Query<'_>) -> Result<Vec<String>, StoreError> {
-        self.inner.select(kind, query)
     }
 }
 

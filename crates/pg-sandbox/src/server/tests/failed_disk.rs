@@ -23,37 +23,12 @@ struct Failing {
 }
 
 impl Store for Failing {
-    fn begin(&mut self) -> Result<(), StoreError> {
-        self.inner.begin()
-    }
-    fn commit(&mut self) -> Result<(), StoreError> {
-        self.inner.commit()
-    }
+    pg_stores::pass_on!(inner: begin, commit, rollback, in_transaction, get, holds, put, remove, select);
+
     fn syncer(&self) -> Option<Syncer> {
         // Only the server's thread gets the pipe: opening a sandbox, and its tasks, succeed.
         let is_servers = self.asked.fetch_add(1, Ordering::Relaxed) == 1;
         is_servers.then(|| Syncer::new(self.pipe.try_clone().unwrap()))
-    }
-    fn rollback(&mut self) {
-        self.inner.rollback();
-    }
-    fn in_transaction(&self) -> bool {
-        self.inner.in_transaction()
-    }
-    fn get(&mut self, kind: &'static Kind, key: &str) -> Result<Option<String>, StoreError> {
-        self.inner.get(kind, key)
-    }
-    fn holds(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
-        self.inner.holds(kind, key)
-    }
-    fn put(&mut self, kind: &'static Kind, row: &Row<'_>) -> Result<(), StoreError> {
-        self.inner.put(kind, row)
-    }
-    fn remove(&mut self, kind: &'static Kind, key: &str) -> Result<(), StoreError> {
-        self.inner.remove(kind, key)
-    }
-    fn select(&mut self, kind: &'static Kind, query: &Query<'_>) -> Result<Vec<String>, StoreError> {
-        self.inner.select(kind, query)
     }
 }
 

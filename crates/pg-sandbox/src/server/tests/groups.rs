@@ -17,36 +17,11 @@ use crate::{
 struct Counting(Sqlite, Arc<AtomicUsize>);
 
 impl Store for Counting {
-    fn begin(&mut self) -> Result<(), StoreError> {
-        self.0.begin()
-    }
+    pg_stores::pass_on!(0: begin, rollback, settle, in_transaction, get, holds, put, remove, select);
+
     fn commit(&mut self) -> Result<(), StoreError> {
         self.1.fetch_add(1, Ordering::Relaxed);
         self.0.commit()
-    }
-    fn rollback(&mut self) {
-        self.0.rollback();
-    }
-    fn settle(&mut self, interrupted: &mut dyn FnMut() -> bool) {
-        self.0.settle(interrupted);
-    }
-    fn in_transaction(&self) -> bool {
-        self.0.in_transaction()
-    }
-    fn get(&mut self, kind: &'static Kind, key: &str) -> Result<Option<String>, StoreError> {
-        self.0.get(kind, key)
-    }
-    fn holds(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
-        self.0.holds(kind, key)
-    }
-    fn put(&mut self, kind: &'static Kind, row: &Row<'_>) -> Result<(), StoreError> {
-        self.0.put(kind, row)
-    }
-    fn remove(&mut self, kind: &'static Kind, key: &str) -> Result<(), StoreError> {
-        self.0.remove(kind, key)
-    }
-    fn select(&mut self, kind: &'static Kind, query: &Query<'_>) -> Result<Vec<String>, StoreError> {
-        self.0.select(kind, query)
     }
 }
 
