@@ -15,6 +15,7 @@ mod planted;
 mod pooled;
 mod process;
 mod proof;
+mod proxy;
 mod refused;
 mod rotation;
 mod tls;

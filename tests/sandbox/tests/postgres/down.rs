@@ -1,8 +1,7 @@
 //! The probes while the database is down, and a server that is stopped under load.
 
 use std::{
-    io::{Read as _, Write as _},
-    net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream},
+    net::SocketAddr,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
@@ -17,6 +16,7 @@ use super::{
     KEY,
     process::payment,
     proof::{ask, ask_for_text},
+    proxy,
 };
 
 async fn serving(url: &str) -> Server {
@@ -44,53 +44,31 @@ async fn a_process_without_its_database_lives_and_is_not_ready() {
     server.shutdown().await.unwrap();
 }
 
-/// Stands before the server. Once it is silent it accepts connections and passes nothing on, as a stuck pooler or a firewall
-/// that drops packets.
-struct Proxy {
-    port: u16,
-    silent: Arc<AtomicBool>,
-}
-
-impl Proxy {
-    fn before(server: u16) -> Self {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let (port, silent) = (listener.local_addr().unwrap().port(), Arc::new(AtomicBool::new(false)));
-        let shared = Arc::clone(&silent);
-        // Ends with the program.
-        thread::spawn(move || {
-            for client in listener.incoming() {
-                let (client, server) = (client.unwrap(), TcpStream::connect((Ipv4Addr::LOCALHOST, server)).unwrap());
-                let ends = (server.try_clone().unwrap(), client.try_clone().unwrap());
-                for (from, to) in [(client, server), ends] {
-                    let silent = Arc::clone(&shared);
-                    thread::spawn(move || pass(from, to, &silent));
+/// Stands before the server, and returns its port. Once it is silent it accepts connections and passes nothing on, as a stuck pooler
+/// or a firewall that drops packets.
+fn silenced_by(silent: &Arc<AtomicBool>, server: u16) -> u16 {
+    let silent = Arc::clone(silent);
+    proxy::before(server, move || {
+        let way = || {
+            let silent = Arc::clone(&silent);
+            move |_: &mut [u8]| {
+                while silent.load(SeqCst) {
+                    thread::park();
                 }
+                true
             }
-        });
-        Self { port, silent }
-    }
-}
-
-fn pass(mut from: TcpStream, mut to: TcpStream, silent: &AtomicBool) {
-    let mut buffer = vec![0; 1 << 16];
-    while let Ok(length @ 1..) = from.read(&mut buffer) {
-        while silent.load(SeqCst) {
-            thread::park();
-        }
-        if to.write_all(&buffer[..length]).is_err() {
-            break;
-        }
-    }
-    // They may be closed already.
-    let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
+        };
+        (way(), way())
+    })
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_process_whose_database_is_silent_shows_its_counters_and_ends() {
     let Some(database) = Postgres::for_tests() else { return };
     let url = database.database().unwrap();
-    let proxy = Proxy::before(database.port());
-    let server = serving(&url.replace(&database.port().to_string(), &proxy.port.to_string())).await;
+    let silent = Arc::<AtomicBool>::default();
+    let proxy = silenced_by(&silent, database.port());
+    let server = serving(&url.replace(&database.port().to_string(), &proxy.to_string())).await;
     let address = server.address();
     let pay = move |reference: &str| {
         let (settings, pairs) = (Settings::default(), payment(reference));
@@ -99,7 +77,7 @@ async fn a_process_whose_database_is_silent_shows_its_counters_and_ends() {
         ask(address, "POST /v3/transaction/auth/json", &body).map(|(status, _)| status)
     };
     assert_eq!(pay("order-1"), Some(200));
-    proxy.silent.store(true, SeqCst);
+    silent.store(true, SeqCst);
     let pending = thread::spawn(move || pay("order-2"));
     // It misses the database once it has begun a group.
     assert_eq!(ask(address, "GET /_sandbox/health/ready", "").map(|(status, _)| status), Some(503));

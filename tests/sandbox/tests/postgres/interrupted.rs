@@ -1,20 +1,18 @@
 //! Groups that the database undoes, and commits whose connection breaks: each request is carried out once.
 
-use std::{
-    io::{Read as _, Write as _},
-    net::{Ipv4Addr, Shutdown, TcpListener, TcpStream},
-    sync::{
-        Arc,
-        atomic::{AtomicU8, Ordering::SeqCst},
-    },
-    thread,
+use std::sync::{
+    Arc,
+    atomic::{AtomicU8, Ordering::SeqCst},
 };
 
 use http::Method;
 use pg_sandbox::ResponseDelivery;
 use pg_stores::Postgres;
 
-use super::process::{Process, payment, request, shown};
+use super::{
+    process::{Process, payment, request, shown},
+    proxy,
+};
 
 const NOTHING: u8 = 0;
 /// Closes the connection in place of sending the next COMMIT.
@@ -30,30 +28,20 @@ struct Proxy {
 
 impl Proxy {
     fn before(server: u16) -> Self {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let port = listener.local_addr().unwrap().port();
         let cut = Arc::new(AtomicU8::new(NOTHING));
         let shared = Arc::clone(&cut);
-        // Ends with the program.
-        thread::spawn(move || {
-            for client in listener.incoming() {
-                let (client, server) = (client.unwrap(), TcpStream::connect((Ipv4Addr::LOCALHOST, server)).unwrap());
-                let (cut, muted) = (Arc::clone(&shared), Arc::new(AtomicU8::new(NOTHING)));
-                let (answered, ends) = (Arc::clone(&muted), (server.try_clone().unwrap(), client.try_clone().unwrap()));
-                thread::spawn(move || {
-                    pass(client, server, |seen| {
-                        // Nothing but the end of a group asks for COMMIT alone.
-                        if !contains(seen, b"COMMIT\0") {
-                            return true;
-                        }
-                        muted.store(cut.swap(NOTHING, SeqCst), SeqCst);
-                        muted.load(SeqCst) != BEFORE
-                    })
-                });
-                thread::spawn(move || {
-                    pass(ends.0, ends.1, |seen| answered.load(SeqCst) != AFTER || !contains(seen, b"COMMIT\0"))
-                });
-            }
+        let port = proxy::before(server, move || {
+            let (cut, muted) = (Arc::clone(&shared), Arc::new(AtomicU8::new(NOTHING)));
+            let answered = Arc::clone(&muted);
+            let up = move |seen: &mut [u8]| {
+                // Nothing but the end of a group asks for COMMIT alone.
+                if !contains(seen, b"COMMIT\0") {
+                    return true;
+                }
+                muted.store(cut.swap(NOTHING, SeqCst), SeqCst);
+                muted.load(SeqCst) != BEFORE
+            };
+            (up, move |seen: &mut [u8]| answered.load(SeqCst) != AFTER || !contains(seen, b"COMMIT\0"))
         });
         Self { port, cut }
     }
@@ -66,20 +54,6 @@ impl Proxy {
 
 fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
     bytes.windows(wanted.len()).any(|window| window == wanted)
-}
-
-/// Passes bytes on while what is seen may pass, and closes both connections then.
-fn pass(mut from: TcpStream, mut to: TcpStream, mut may_pass: impl FnMut(&[u8]) -> bool) {
-    let mut buffer = vec![0; 1 << 18];
-    while let Ok(length @ 1..) = from.read(&mut buffer) {
-        if !may_pass(&buffer[..length]) || to.write_all(&buffer[..length]).is_err() {
-            break;
-        }
-    }
-    for stream in [from, to] {
-        // It may be closed already.
-        let _ = stream.shutdown(Shutdown::Both);
-    }
 }
 
 #[test]

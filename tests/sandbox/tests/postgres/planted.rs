@@ -4,8 +4,6 @@
 //! use the store too.
 
 use std::{
-    io::{Read as _, Write as _},
-    net::{Ipv4Addr, Shutdown, TcpListener, TcpStream},
     sync::{Arc, Condvar, Mutex},
     thread,
 };
@@ -17,7 +15,7 @@ use pg_sandbox::{
 };
 use pg_stores::Postgres;
 
-use super::KEY;
+use super::{KEY, proxy};
 use crate::accounts::{Job, Shared};
 
 /// The lock that lets groups take turns.
@@ -54,27 +52,19 @@ pub(super) struct Proxy {
 
 impl Proxy {
     pub(super) fn before(server: u16, replaced: &[(&'static str, &'static str)]) -> Self {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let port = listener.local_addr().unwrap().port();
         let gate = Arc::new((Mutex::new(Gate::Open), Condvar::new()));
         let (shared, replaced) = (Arc::clone(&gate), replaced.to_vec());
-        // Ends with the program.
-        thread::spawn(move || {
-            for client in listener.incoming() {
-                let (client, server) = (client.unwrap(), TcpStream::connect((Ipv4Addr::LOCALHOST, server)).unwrap());
-                let (gate, replaced) = (Arc::clone(&shared), replaced.clone());
-                let ends = (server.try_clone().unwrap(), client.try_clone().unwrap());
-                thread::spawn(move || {
-                    pass(client, server, |bytes| {
-                        replaced.iter().for_each(|(from, to)| replace(bytes, from, to));
-                        let has = |text: &[u8]| bytes.windows(text.len()).any(|window| window == text);
-                        if has(WRITES) && !has(JOURNALS) {
-                            hold(&gate);
-                        }
-                    })
-                });
-                thread::spawn(move || pass(ends.0, ends.1, |_| {}));
-            }
+        let port = proxy::before(server, move || {
+            let (gate, replaced) = (Arc::clone(&shared), replaced.clone());
+            let up = move |bytes: &mut [u8]| {
+                replaced.iter().for_each(|(from, to)| replace(bytes, from, to));
+                let has = |text: &[u8]| bytes.windows(text.len()).any(|window| window == text);
+                if has(WRITES) && !has(JOURNALS) {
+                    hold(&gate);
+                }
+                true
+            };
+            (up, |_: &mut [u8]| true)
         });
         Self { port, gate }
     }
@@ -105,20 +95,6 @@ pub(super) fn replace(bytes: &mut [u8], from: &str, to: &str) {
     let Some(at) = bytes.windows(from.len()).position(|window| window == from.as_bytes()) else { return };
     let padded = format!("{to:<width$}", width = from.len());
     bytes[at..at + from.len()].copy_from_slice(padded.as_bytes());
-}
-
-fn pass(mut from: TcpStream, mut to: TcpStream, mut seen: impl FnMut(&mut [u8])) {
-    let mut buffer = vec![0; 1 << 18];
-    while let Ok(length @ 1..) = from.read(&mut buffer) {
-        seen(&mut buffer[..length]);
-        if to.write_all(&buffer[..length]).is_err() {
-            break;
-        }
-    }
-    for stream in [from, to] {
-        // It may be closed already.
-        let _ = stream.shutdown(Shutdown::Both);
-    }
 }
 
 fn open(url: &str, number: u8) -> Shared {
@@ -165,56 +141,10 @@ fn snapshot_isolation_in_place_of_serializable_is_found() {
 struct Unshared(Engine);
 
 impl Store for Unshared {
+    pg_stores::pass_on!(0: begin, commit, rollback, syncer, in_transaction, change, may_try_again, get, holds, put, remove, select);
+
     fn is_shared(&self) -> bool {
         false
-    }
-
-    fn begin(&mut self) -> Result<(), StoreError> {
-        self.0.begin()
-    }
-
-    fn commit(&mut self) -> Result<(), StoreError> {
-        self.0.commit()
-    }
-
-    fn syncer(&self) -> Option<Syncer> {
-        self.0.syncer()
-    }
-
-    fn rollback(&mut self) {
-        self.0.rollback();
-    }
-
-    fn in_transaction(&self) -> bool {
-        self.0.in_transaction()
-    }
-
-    fn change(&self) -> Change {
-        self.0.change()
-    }
-
-    fn may_try_again(&self) -> bool {
-        self.0.may_try_again()
-    }
-
-    fn get(&mut self, kind: &'static Kind, key: &str) -> Result<Option<String>, StoreError> {
-        self.0.get(kind, key)
-    }
-
-    fn holds(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
-        self.0.holds(kind, key)
-    }
-
-    fn put(&mut self, kind: &'static Kind, row: &Row<'_>) -> Result<(), StoreError> {
-        self.0.put(kind, row)
-    }
-
-    fn remove(&mut self, kind: &'static Kind, key: &str) -> Result<(), StoreError> {
-        self.0.remove(kind, key)
-    }
-
-    fn select(&mut self, kind: &'static Kind, query: &Query<'_>) -> Result<Vec<String>, StoreError> {
-        self.0.select(kind, query)
     }
 }
 

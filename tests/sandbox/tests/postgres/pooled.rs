@@ -2,8 +2,6 @@
 //! no setting and no named statement.
 
 use std::{
-    io::{Read as _, Write as _},
-    net::{Ipv4Addr, Shutdown, TcpListener, TcpStream},
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering::SeqCst},
@@ -14,7 +12,7 @@ use std::{
 use http::Method;
 use pg_stores::{Pooler, Postgres};
 
-use super::process::Process;
+use super::{process::Process, proxy};
 
 const SESSION: [(&str, &str); 1] = [("errorPageUrl", "https://shop.example/error")];
 
@@ -58,38 +56,18 @@ fn race(mut process: Process) -> usize {
 
 /// A server that counts how often it is given one of these texts, or all that is sent to it if there are none.
 fn counting(server: u16, texts: &'static [&'static str]) -> (u16, Arc<AtomicUsize>) {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    let (port, counted) = (listener.local_addr().unwrap().port(), Arc::new(AtomicUsize::new(0)));
+    let counted = Arc::<AtomicUsize>::default();
     let count = Arc::clone(&counted);
-    // Ends with the program.
-    thread::spawn(move || {
-        for client in listener.incoming() {
-            let (client, server) = (client.unwrap(), TcpStream::connect((Ipv4Addr::LOCALHOST, server)).unwrap());
-            let (ends, count) = ((server.try_clone().unwrap(), client.try_clone().unwrap()), Arc::clone(&count));
-            thread::spawn(move || {
-                pass(client, server, |seen| {
-                    let found = |text: &&&str| seen.windows(text.len()).any(|window| window == text.as_bytes());
-                    count.fetch_add(texts.iter().filter(found).count(), SeqCst);
-                })
-            });
-            thread::spawn(move || pass(ends.0, ends.1, |_| {}));
-        }
+    let port = proxy::before(server, move || {
+        let count = Arc::clone(&count);
+        let up = move |seen: &mut [u8]| {
+            let found = |text: &&&str| seen.windows(text.len()).any(|window| window == text.as_bytes());
+            count.fetch_add(texts.iter().filter(found).count(), SeqCst);
+            true
+        };
+        (up, |_: &mut [u8]| true)
     });
     (port, counted)
-}
-
-fn pass(mut from: TcpStream, mut to: TcpStream, mut seen: impl FnMut(&[u8])) {
-    let mut buffer = vec![0; 1 << 18];
-    while let Ok(length @ 1..) = from.read(&mut buffer) {
-        seen(&buffer[..length]);
-        if to.write_all(&buffer[..length]).is_err() {
-            break;
-        }
-    }
-    for stream in [from, to] {
-        // It may be closed already.
-        let _ = stream.shutdown(Shutdown::Both);
-    }
 }
 
 /// Parsing and planning the statements of a group takes the server longer than carrying them out.
