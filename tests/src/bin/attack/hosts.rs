@@ -6,9 +6,9 @@ use pg_model::{CheckoutItem, Currency, GetToken, Initiate, RequestAccountUpdater
 
 use crate::{
     Result, payment,
-    row::{Row, Table},
+    row::{Row, Table, Tried},
     target::{Program, Target},
-    wire,
+    wire::Reply,
 };
 
 const FORM: (&str, &str) = ("Content-Type", "application/x-www-form-urlencoded");
@@ -70,44 +70,24 @@ const OURS: &[&str] = &[
 ];
 
 pub(crate) async fn run(program: &Program, table: &mut Table<'_>) -> Result<()> {
-    let attack = "a web page pays, by any header that a browser sends with it";
-    if table.wants(attack) {
-        let target = program.sandbox(&[], &[])?;
-        let through = payments(&target, FOREIGN).await?;
-        table.add_tries(attack, "paid", FOREIGN.len(), &through);
-    }
+    let paid = async |target: &Target| payments(target, FOREIGN).await;
+    table.try_at_sandbox(program, "a web page pays, by any header that a browser sends with it", "paid", paid).await?;
     let attack = "a server-to-server method is called by a foreign, missing, repeated or broken Host";
-    if table.wants(attack) {
-        let target = program.sandbox(&[], &[])?;
-        let through = payments(&target, HOSTS).await?;
-        table.add_tries(attack, "paid", HOSTS.len(), &through);
-    }
+    let paid = async |target: &Target| payments(target, HOSTS).await;
+    table.try_at_sandbox(program, attack, "paid", paid).await?;
     let attack = "a page reads or changes something through the control interface, by any of these headers";
-    if table.wants(attack) {
-        let target = program.sandbox(&[], &[])?;
-        let through = control(&target).await?;
-        table.add_tries(attack, "two Origins, no Host, user info: served", (FOREIGN.len() + HOSTS.len()) * 2, &through);
-    }
+    table.try_at_sandbox(program, attack, "two Origins, no Host, user info: served", control).await?;
     let attack = "a request line names another host than the Host header";
-    if table.wants(attack) {
-        let target = program.sandbox(&[], &[])?;
-        let (tries, through) = targets(&target).await?;
-        table.add_tries(attack, "not measured", tries, &through);
-    }
+    table.try_at_sandbox(program, attack, "not measured", targets).await?;
     let attack = "a web page makes the sandbox post to a port of this machine, or locks the developer out";
-    if table.wants(attack) {
-        let target = program.sandbox(&[], &[])?;
-        let (tries, through) = callbacks(&target).await?;
-        table.add_tries(attack, "posted JSON to any loopback port; locked out", tries, &through);
-    }
+    table.try_at_sandbox(program, attack, "posted JSON to any loopback port; locked out", callbacks).await?;
     let attack = "control: our own hosts are accepted";
     if table.wants(attack) {
         let target = program.sandbox(&[], &[])?;
         let mut refused = Vec::new();
         for host in OURS {
-            let reply = wire::send(target.address, &pay(&target, &[("Host", host)])?).await?;
-            let control = wire::request("GET /_sandbox/clock", &[("Host", host)], "");
-            if reply.status != 200 || wire::send(target.address, &control).await?.status != 200 {
+            let reply = pay(&target, &[("Host", host)]).await?;
+            if reply.status != 200 || target.ask("GET /_sandbox/clock", &[("Host", host)], "").await?.status != 200 {
                 refused.push((*host).to_owned());
             }
         }
@@ -126,36 +106,36 @@ pub(crate) async fn run(program: &Program, table: &mut Table<'_>) -> Result<()> 
     Ok(())
 }
 
-fn pay(target: &Target, headers: &[(&str, &str)]) -> Result<Vec<u8>> {
+async fn pay(target: &Target, headers: &[(&str, &str)]) -> Result<Reply> {
     let headers = [headers, &[FORM]].concat();
-    Ok(wire::request(&format!("POST {}", target.path), &headers, &payment::form(target.address)?))
+    target.ask(&format!("POST {}", target.path), &headers, &payment::form(target.address)?).await
 }
 
-async fn payments(target: &Target, tries: &[&[(&str, &str)]]) -> Result<Vec<String>> {
+async fn payments(target: &Target, tries: &[&[(&str, &str)]]) -> Result<Tried> {
     let mut through = Vec::new();
     for headers in tries {
-        let reply = wire::send(target.address, &pay(target, headers)?).await?;
+        let reply = pay(target, headers).await?;
         if reply.status == 200 || reply.body.contains("\"600\"") {
             through.push(format!("{headers:?}"));
         }
     }
-    Ok(through)
+    Ok((tries.len(), through))
 }
 
-async fn control(target: &Target) -> Result<Vec<String>> {
+async fn control(target: &Target) -> Result<Tried> {
     let mut through = Vec::new();
     for headers in FOREIGN.iter().chain(HOSTS) {
         for (line, body) in [("GET /_sandbox/merchants", ""), ("POST /_sandbox/clock", "{\"advanceSeconds\": 60}")] {
-            let reply = wire::send(target.address, &wire::request(line, headers, body)).await?;
+            let reply = target.ask(line, headers, body).await?;
             if reply.status == 200 {
                 through.push(format!("{line} {headers:?}"));
             }
         }
     }
-    Ok(through)
+    Ok(((FOREIGN.len() + HOSTS.len()) * 2, through))
 }
 
-async fn targets(target: &Target) -> Result<(usize, Vec<String>)> {
+async fn targets(target: &Target) -> Result<Tried> {
     let path = &target.path;
     let body = payment::form(target.address)?;
     let lines = [
@@ -173,7 +153,7 @@ async fn targets(target: &Target) -> Result<(usize, Vec<String>)> {
     ];
     let mut through = Vec::new();
     for line in &lines {
-        let reply = wire::send(target.address, &wire::request(line, &[("Host", "127.0.0.1"), FORM], &body)).await?;
+        let reply = target.ask(line, &[("Host", "127.0.0.1"), FORM], &body).await?;
         if reply.status == 200 {
             through.push(line.clone());
         }
@@ -181,7 +161,7 @@ async fn targets(target: &Target) -> Result<(usize, Vec<String>)> {
     Ok((lines.len(), through))
 }
 
-async fn callbacks(target: &Target) -> Result<(usize, Vec<String>)> {
+async fn callbacks(target: &Target) -> Result<Tried> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     listener.set_nonblocking(true)?;
     let url = format!("http://{}/", listener.local_addr()?);
@@ -195,24 +175,21 @@ async fn callbacks(target: &Target) -> Result<(usize, Vec<String>)> {
         ("POST /v3/token/requestAccountUpdater/json", payment::signed(target.address, &batch)?),
     ];
     for (line, body) in &calls {
-        let reply = wire::send(target.address, &wire::request(line, browser, body)).await?;
+        let reply = target.ask(line, browser, body).await?;
         if reply.status == 200 {
             through.push((*line).to_owned());
         }
     }
-    let turn = wire::request("POST /_sandbox/clock", &[("Host", "127.0.0.1")], "{\"advanceSeconds\": 86400}");
-    wire::send(target.address, &turn).await?;
+    target.ask("POST /_sandbox/clock", &[("Host", "127.0.0.1")], "{\"advanceSeconds\": 86400}").await?;
     if listener.accept().is_ok() {
         through.push("a callback was posted".to_owned());
     }
     // More failures than an address may have, by a page.
     for _ in 0..12 {
-        let wrong = wire::request("POST /v3/token/lookup/json", browser, "apiKey=x&apiPassword=y");
-        wire::send(target.address, &wrong).await?;
+        target.ask("POST /v3/token/lookup/json", browser, "apiKey=x&apiPassword=y").await?;
     }
     let session = payment::signed(target.address, &Initiate::new("https://shop.example/error"))?;
-    let honest = wire::request("POST /v3/session/initiate/json", &[("Host", "127.0.0.1"), FORM], &session);
-    if wire::send(target.address, &honest).await?.status != 200 {
+    if target.ask("POST /v3/session/initiate/json", &[("Host", "127.0.0.1"), FORM], &session).await?.status != 200 {
         through.push("the developer is locked out".to_owned());
     }
     Ok((calls.len() + 2, through))

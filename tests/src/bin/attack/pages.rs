@@ -4,9 +4,9 @@ use pg_model::{CheckoutItem, Currency, GetToken, Initiate};
 
 use crate::{
     Result, payment,
-    row::Table,
+    row::{Table, Tried},
     target::{Program, Target},
-    wire::{self, Reply},
+    wire::Reply,
 };
 
 const FORM: (&str, &str) = ("Content-Type", "application/x-www-form-urlencoded");
@@ -25,34 +25,18 @@ const TEXTS: [&str; 7] = [
 pub(crate) async fn run(program: &Program, table: &mut Table<'_>) -> Result<()> {
     let attack =
         "markup, line breaks and characters that turn text around, in every name and value that pages and headers show";
-    if table.wants(attack) {
-        let target = program.sandbox(&[], &[])?;
-        let (tries, through) = injected(&target).await?;
-        table.add_tries(attack, "U+202E was shown", tries, &through);
-    }
+    table.try_at_sandbox(program, attack, "U+202E was shown", injected).await?;
     let attack = "paths that leave the folder of the decoder, or name files of this machine";
-    if table.wants(attack) {
-        let target = program.sandbox(&[], &[])?;
-        let (tries, through) = traversed(&target).await?;
-        table.add_tries(attack, "nothing found", tries, &through);
-    }
+    table.try_at_sandbox(program, attack, "nothing found", traversed).await?;
     let attack = "redirects to another place than the merchant asked for, or to no page of the web";
-    if table.wants(attack) {
-        let target = program.sandbox(&[], &[])?;
-        let (tries, through) = redirected(&target).await?;
-        table.add_tries(attack, "nothing found", tries, &through);
-    }
+    table.try_at_sandbox(program, attack, "nothing found", redirected).await?;
     let attack = "the inspector's buttons pressed by a page of another site";
-    if table.wants(attack) {
-        let target = program.sandbox(&[], &[])?;
-        let (tries, through) = pressed(&target).await?;
-        table.add_tries(attack, "nothing found", tries, &through);
-    }
+    table.try_at_sandbox(program, attack, "nothing found", pressed).await?;
     Ok(())
 }
 
 async fn get(target: &Target, path: &str) -> Result<Reply> {
-    wire::send(target.address, &wire::request(&format!("GET {path}"), &[HOST], "")).await
+    target.ask(&format!("GET {path}"), &[HOST], "").await
 }
 
 fn encoded(text: &str) -> String {
@@ -70,7 +54,7 @@ fn is_injected(reply: &Reply) -> bool {
             .any(|trick| reply.body.contains(trick) || reply.head.contains(trick))
 }
 
-async fn injected(target: &Target) -> Result<(usize, Vec<String>)> {
+async fn injected(target: &Target) -> Result<Tried> {
     let (mut tries, mut through) = (0, Vec::new());
     let mut judge = |what: String, reply: &Reply| {
         tries += 1;
@@ -95,14 +79,13 @@ async fn injected(target: &Target) -> Result<(usize, Vec<String>)> {
             let body = format!("{sent}={sent}&sessionKey={sent}&cardNumber={sent}&address={sent}&data={sent}");
             let headers =
                 [HOST, FORM, ("Sec-Fetch-Site", if line.contains("/pages/") { "same-origin" } else { "none" })];
-            let reply = wire::send(target.address, &wire::request(&line, &headers, &body)).await?;
+            let reply = target.ask(&line, &headers, &body).await?;
             judge(line, &reply);
         }
         // A signed request whose values come back on pages.
         let token = GetToken::new().currency(Currency::GBP).item(CheckoutItem::new(text, "4.99")).trans_reference(text);
         if let Ok(body) = payment::signed(target.address, &token) {
-            let reply =
-                wire::send(target.address, &wire::request("POST /enterprise/gettoken", &[HOST, FORM], &body)).await?;
+            let reply = target.ask("POST /enterprise/gettoken", &[HOST, FORM], &body).await?;
             let token = reply
                 .body
                 .split("<token>")
@@ -125,7 +108,7 @@ async fn injected(target: &Target) -> Result<(usize, Vec<String>)> {
     Ok((tries, through))
 }
 
-async fn traversed(target: &Target) -> Result<(usize, Vec<String>)> {
+async fn traversed(target: &Target) -> Result<Tried> {
     let ways = [
         "../../../../etc/passwd",
         "..%2f..%2f..%2fetc%2fpasswd",
@@ -158,7 +141,7 @@ async fn traversed(target: &Target) -> Result<(usize, Vec<String>)> {
     Ok((ways.len() * places.len(), through))
 }
 
-async fn redirected(target: &Target) -> Result<(usize, Vec<String>)> {
+async fn redirected(target: &Target) -> Result<Tried> {
     let addresses = [
         "javascript:alert(1)",
         "JaVaScRiPt:alert(1)",
@@ -181,9 +164,7 @@ async fn redirected(target: &Target) -> Result<(usize, Vec<String>)> {
     let mut through = Vec::new();
     let initiate = payment::signed(target.address, &Initiate::new("https://shop.example/error"))?;
     for address in addresses {
-        let reply =
-            wire::send(target.address, &wire::request("POST /v3/session/initiate/json", &[HOST, FORM], &initiate))
-                .await?;
+        let reply = target.ask("POST /v3/session/initiate/json", &[HOST, FORM], &initiate).await?;
         let key =
             reply.body.split("\"sessionKey\":\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap_or_default();
         let sent = encoded(address);
@@ -191,7 +172,7 @@ async fn redirected(target: &Target) -> Result<(usize, Vec<String>)> {
             "sessionKey={key}&nextPageUrl={sent}&currentPageUrl={sent}&cardNumber=4000000000001000&cardExpiryMonth=12&cardExpiryYear=49"
         );
         let browser = [HOST, FORM, ("Origin", "https://shop.example"), ("Sec-Fetch-Site", "cross-site")];
-        let reply = wire::send(target.address, &wire::request("POST /v3/session/postform", &browser, &body)).await?;
+        let reply = target.ask("POST /v3/session/postform", &browser, &body).await?;
         let location = reply.head.lines().find_map(|line| line.strip_prefix("location: ")).unwrap_or_default();
         let is_ours = location.is_empty()
             || location.starts_with("https://shop.example/error")
@@ -207,7 +188,7 @@ async fn redirected(target: &Target) -> Result<(usize, Vec<String>)> {
     Ok((addresses.len(), through))
 }
 
-async fn pressed(target: &Target) -> Result<(usize, Vec<String>)> {
+async fn pressed(target: &Target) -> Result<Tried> {
     let pages = ["clock", "faults", "updater", "batches", "callbacks", "decoder"];
     let foreign: [&[(&str, &str)]; 6] = [
         &[HOST],
@@ -222,11 +203,7 @@ async fn pressed(target: &Target) -> Result<(usize, Vec<String>)> {
         for headers in foreign {
             let headers = [headers, &[FORM]].concat();
             let line = format!("POST /_sandbox/pages/{page}");
-            let reply = wire::send(
-                target.address,
-                &wire::request(&line, &headers, "advanceSeconds=60&seconds=60&method=*&kind=drop-reply"),
-            )
-            .await?;
+            let reply = target.ask(&line, &headers, "advanceSeconds=60&seconds=60&method=*&kind=drop-reply").await?;
             if !matches!(reply.status, 403..=405) {
                 through.push(format!("{page} {headers:?}: {}", reply.status));
             }

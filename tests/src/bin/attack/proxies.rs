@@ -67,8 +67,7 @@ pub(crate) async fn run(program: &Program, table: &mut Table<'_>) -> Result<()> 
         let mut through = Vec::new();
         for header in HEADERS {
             for line in ["GET /_sandbox/merchants", "GET /_sandbox/pages/clock"] {
-                let request = wire::request(line, &[("Host", "127.0.0.1"), (header, "1")], "");
-                if wire::send(target.address, &request).await?.status == 200 {
+                if target.ask(line, &[("Host", "127.0.0.1"), (header, "1")], "").await?.status == 200 {
                     through.push(format!("{header} {line}"));
                 }
             }
@@ -78,8 +77,7 @@ pub(crate) async fn run(program: &Program, table: &mut Table<'_>) -> Result<()> 
         if wire::send(target.address, old).await?.status == 200 {
             through.push("HTTP/1.0".to_owned());
         }
-        let direct = wire::request("GET /_sandbox/merchants", &[("Host", "127.0.0.1")], "");
-        if wire::send(target.address, &direct).await?.status != 200 {
+        if target.ask("GET /_sandbox/merchants", &[("Host", "127.0.0.1")], "").await?.status != 200 {
             through.push("and a direct request is refused".to_owned());
         }
         table.add_tries(attack, "published", HEADERS.len() * 2 + 1, &through);
@@ -117,15 +115,14 @@ pub(crate) async fn run(program: &Program, table: &mut Table<'_>) -> Result<()> 
         let mut through = Vec::new();
         for token in &wrong {
             let headers = [("Host", "127.0.0.1"), ("X-Forwarded-For", "192.0.2.1"), ("Authorization", token)];
-            if wire::send(target.address, &wire::request("GET /_sandbox/merchants", &headers, "")).await?.status != 401
-            {
+            if target.ask("GET /_sandbox/merchants", &headers, "").await?.status != 401 {
                 through.push(token.clone());
             }
         }
         let right = format!("Bearer {TOKEN}");
         let headers = [("Host", "127.0.0.1"), ("X-Forwarded-For", "192.0.2.1"), ("Authorization", &*right)];
-        let reply = wire::send(target.address, &wire::request("GET /_sandbox/merchants", &headers, "")).await?;
-        let journal = wire::send(target.address, &wire::request("GET /_sandbox/requests", &headers, "")).await?;
+        let reply = target.ask("GET /_sandbox/merchants", &headers, "").await?;
+        let journal = target.ask("GET /_sandbox/requests", &headers, "").await?;
         if reply.status != 200 || journal.body.contains(TOKEN) {
             through.push("the right token is refused, or in the journal".to_owned());
         }

@@ -1,5 +1,13 @@
 //! The table: one row an attack.
 
+use crate::{
+    Result,
+    target::{Program, Target},
+};
+
+/// How often an attack was tried, and what got through.
+pub(crate) type Tried = (usize, Vec<String>);
+
 /// The result of an attack.
 pub(crate) struct Row {
     /// What the attacker does.
@@ -41,6 +49,21 @@ impl<'a> Table<'a> {
             some => format!("{} of {tries} got through: {}", some.len(), some.join("; ")),
         };
         self.add(Row { attack: attack.to_owned(), before, now, bar: "none gets through", kept: through.is_empty() });
+    }
+
+    /// Tries an attack at a new sandbox, if it is selected, and adds its row.
+    pub(crate) async fn try_at_sandbox(
+        &mut self,
+        program: &Program,
+        attack: &str,
+        before: &'static str,
+        tries: impl AsyncFnOnce(&Target) -> Result<Tried>,
+    ) -> Result<()> {
+        if self.wants(attack) {
+            let (count, through) = tries(&program.sandbox(&[], &[])?).await?;
+            self.add_tries(attack, before, count, &through);
+        }
+        Ok(())
     }
 
     /// Prints the table as Markdown; true when every bar is kept.

@@ -2,7 +2,7 @@
 
 use crate::{
     Result, payment,
-    row::{Row, Table},
+    row::{Row, Table, Tried},
     target::{Program, Target},
     wire,
 };
@@ -11,34 +11,10 @@ const CLOCK: &str = "GET /_sandbox/clock HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
 
 pub(crate) async fn run(program: &Program, table: &mut Table<'_>) -> Result<()> {
     let attack = "smuggling: a second request hidden in one whose length two servers read differently";
-    if table.wants(attack) {
-        let target = program.sandbox(&[], &[])?;
-        let (tries, through) = smuggled(&target).await?;
-        table.add_tries(attack, "nothing found", tries, &through);
-    }
-    let attack = "oversized heads and paths";
-    if table.wants(attack) {
-        let target = program.sandbox(&[], &[])?;
-        let mut through = Vec::new();
-        let bombs = bombs();
-        for (name, bytes) in &bombs {
-            let reply = wire::send(target.address, bytes).await?;
-            if reply.status == 200 || reply.body.contains("panicked") {
-                through.push((*name).to_owned());
-            }
-        }
-        let memory = target.peak_memory()?;
-        if memory > 100.0 || !is_up(&target).await? {
-            through.push(format!("{memory:.0} MB, or down"));
-        }
-        table.add_tries(attack, "nothing found", bombs.len() + 1, &through);
-    }
+    table.try_at_sandbox(program, attack, "nothing found", smuggled).await?;
+    table.try_at_sandbox(program, "oversized heads and paths", "nothing found", oversized).await?;
     let attack = "out-of-range numbers, in forms and in the control interface";
-    if table.wants(attack) {
-        let target = program.sandbox(&[], &[])?;
-        let (tries, through) = numbers(&target).await?;
-        table.add_tries(attack, "nothing found", tries, &through);
-    }
+    table.try_at_sandbox(program, attack, "nothing found", numbers).await?;
     let attack = "a thousand requests in one write, to one connection";
     if table.wants(attack) {
         let target = program.sandbox(&[], &[])?;
@@ -58,8 +34,7 @@ pub(crate) async fn run(program: &Program, table: &mut Table<'_>) -> Result<()> 
 
 async fn is_up(target: &Target) -> Result<bool> {
     let headers = [("Host", "127.0.0.1"), ("Content-Type", "application/x-www-form-urlencoded")];
-    let pay = wire::request(&format!("POST {}", target.path), &headers, &payment::form(target.address)?);
-    Ok(wire::send(target.address, &pay).await?.status == 200)
+    Ok(target.ask(&format!("POST {}", target.path), &headers, &payment::form(target.address)?).await?.status == 200)
 }
 
 /// Heads whose body length can be read in two ways. The following bytes must not count as another request.
@@ -88,7 +63,7 @@ const LENGTHS: &[&str] = &[
     "Transfer-Encoding: gzip, chunked, gzip",
 ];
 
-async fn smuggled(target: &Target) -> Result<(usize, Vec<String>)> {
+async fn smuggled(target: &Target) -> Result<Tried> {
     let mut through = Vec::new();
     for lengths in LENGTHS {
         // Whichever length counts, at most the first request is answered as one; the second may only follow a well-formed first.
@@ -122,6 +97,22 @@ async fn smuggled(target: &Target) -> Result<(usize, Vec<String>)> {
     Ok((LENGTHS.len() + lines.len() - 1, through))
 }
 
+async fn oversized(target: &Target) -> Result<Tried> {
+    let mut through = Vec::new();
+    let bombs = bombs();
+    for (name, bytes) in &bombs {
+        let reply = wire::send(target.address, bytes).await?;
+        if reply.status == 200 || reply.body.contains("panicked") {
+            through.push((*name).to_owned());
+        }
+    }
+    let memory = target.peak_memory()?;
+    if memory > 100.0 || !is_up(target).await? {
+        through.push(format!("{memory:.0} MB, or down"));
+    }
+    Ok((bombs.len() + 1, through))
+}
+
 fn bombs() -> Vec<(&'static str, Vec<u8>)> {
     let get =
         |path: &str, headers: &str| format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{headers}\r\n").into_bytes();
@@ -150,7 +141,7 @@ fn bombs() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-async fn numbers(target: &Target) -> Result<(usize, Vec<String>)> {
+async fn numbers(target: &Target) -> Result<Tried> {
     let huge =
         ["99999999999999999999999999", "-99999999999999999999", "1e400", "NaN", "0x7f", "18446744073709551615", "９９"];
     let (mut tries, mut through) = (0, Vec::new());
@@ -167,7 +158,7 @@ async fn numbers(target: &Target) -> Result<(usize, Vec<String>)> {
         ];
         for (line, body) in bodies {
             tries += 1;
-            let reply = wire::send(target.address, &wire::request(line, &[("Host", "127.0.0.1")], &body)).await?;
+            let reply = target.ask(line, &[("Host", "127.0.0.1")], &body).await?;
             if reply.status < 400 || reply.status >= 500 {
                 through.push(format!("{line} {body}: {}", reply.status));
             }
@@ -175,7 +166,7 @@ async fn numbers(target: &Target) -> Result<(usize, Vec<String>)> {
         for list in ["requests", "transactions"] {
             tries += 1;
             let line = format!("GET /_sandbox/{list}?limit={number}&before={number}");
-            let reply = wire::send(target.address, &wire::request(&line, &[("Host", "127.0.0.1")], "")).await?;
+            let reply = target.ask(&line, &[("Host", "127.0.0.1")], "").await?;
             if reply.status >= 500 || reply.status == 0 {
                 through.push(format!("{line}: {}", reply.status));
             }

@@ -12,7 +12,10 @@ use pg_hyper::{ConnectionLimits, EndpointPurpose, Receiver, ReceiverLimits, prot
 use rustls::{ClientConfig, RootCertStore, crypto::ring, pki_types::CertificateDer};
 use tokio_rustls::TlsConnector;
 
-use crate::Result;
+use crate::{
+    Result,
+    wire::{self, Reply},
+};
 
 /// The argument that makes this program a receiver.
 pub(crate) const RECEIVER: &str = "--be-a-receiver";
@@ -90,6 +93,11 @@ impl Target {
         let hostile_paths =
             addresses.map(|parts| parts.map(|(_, path)| format!("/{path}"))).collect::<std::result::Result<_, _>>()?;
         Ok(Self { child, address: address.parse()?, path: format!("/{path}"), hostile_paths, tls: None })
+    }
+
+    /// Sends one request and reads the reply.
+    pub(crate) async fn ask(&self, line: &str, headers: &[(&str, &str)], body: &str) -> Result<Reply> {
+        wire::send(self.address, &wire::request(line, headers, body)).await
     }
 
     /// The most memory that it has had so far, in megabytes.
