@@ -20,8 +20,7 @@ async fn behind_pgbouncer_in_transaction_mode_a_store_keeps_what_it_promises() {
     tokio::join!(conformance::check(&*one, "one"), conformance::check(&*other, "other"));
     conformance::check_rewriting(&*one, "one").await;
 
-    let world = World::new();
-    let (wire, key) = (world.wire(None), world.card_key().await);
+    let (world, wire, key) = World::with_card().await;
     let listening = Arc::new(PostgresStore::connect(&url).await.unwrap().listening(&server.url("postgres")).unwrap());
     let fleet = world.worker_over("one", &listening, &wire).await;
     let mut calls = tokio::task::JoinSet::new();

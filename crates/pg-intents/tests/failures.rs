@@ -98,8 +98,7 @@ async fn a_worker_that_shuts_down_hands_its_intents_over() {
 
 #[tokio::test]
 async fn no_worker_touches_a_parked_intent_until_it_is_reconciled() {
-    let world = World::new();
-    let (wire, key) = (world.wire(None), world.card_key().await);
+    let (world, wire, key) = World::with_card().await;
     let fleet = world.worker("one", &wire).await;
     fleet.submit(by_key(&key, "order-1")).await.unwrap();
     let intent = IntentKey::new(fleet.account(), "order-1");
@@ -115,8 +114,7 @@ async fn no_worker_touches_a_parked_intent_until_it_is_reconciled() {
 #[tokio::test]
 async fn when_listen_breaks_workers_poll() {
     let Some(server) = Postgres::for_one_test(&[]) else { return };
-    let world = World::new();
-    let (wire, key) = (world.wire(None), world.card_key().await);
+    let (world, wire, key) = World::with_card().await;
     let listening =
         PostgresStore::migrate(&server.url("postgres")).await.unwrap().listening(&server.url("postgres")).unwrap();
     let fleet = world.worker_over("one", &Arc::new(listening), &wire).await;

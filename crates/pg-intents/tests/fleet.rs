@@ -7,19 +7,15 @@ use std::{
 
 use pg_hyper::proto::{Account, BaseUrl, Credentials};
 use pg_intents::{
-    Directive, Fleet, FleetError, IntentFilter, IntentKey, IntentKind, IntentRow, IntentStatus, IntentStore as _,
-    NewIntent, PaymentOutcome, SqliteStore, StoreError,
+    Directive, Fleet, FleetError, IntentFilter, IntentKind, IntentStatus, IntentStore as _, NewIntent, PaymentOutcome,
+    SqliteStore, StoreError,
 };
 use pg_sandbox::InProcess;
 
 use crate::{
-    machines::token,
-    world::{Fault, LEASE, Wire, World, by_card, by_key, charge_at_once, order},
+    machines::{row, token},
+    world::{Fault, LEASE, Wire, World, by_card, by_key, charge_at_once, order, submitted},
 };
-
-async fn row(world: &World, fleet: &Fleet<SqliteStore, Wire>, reference: &str) -> IntentRow {
-    world.store.find(&IntentKey::new(fleet.account(), reference)).await.unwrap().unwrap()
-}
 
 fn by_key_kind() -> [IntentKind; 1] {
     [IntentKind { name: "charge authCardKey".to_owned(), version: 1 }]
@@ -35,11 +31,9 @@ async fn crash<P: pg_intents::Payment>(fleet: &Fleet<SqliteStore, Wire>, wire: &
 
 #[tokio::test]
 async fn a_charge_is_stored_with_its_outcome_in_two_commits() {
-    let world = World::new();
-    let wire = world.wire(None);
-    let fleet = world.worker("one", &wire).await;
+    let (world, _, fleet) = World::of_one().await;
     let settled = fleet.charge(by_card("order-1", 499)).await.unwrap();
-    let row = row(&world, &fleet, "order-1").await;
+    let row = row(&fleet, "order-1").await;
     assert_eq!((row.status, row.fence, row.event, row.owner), (IntentStatus::Ended, 1, 1, None));
     let [held] = &world.ledger("order-1").await[..] else { panic!() };
     assert_eq!(settled.transaction().unwrap().transaction_key, held.transaction_key);
@@ -49,8 +43,7 @@ async fn a_charge_is_stored_with_its_outcome_in_two_commits() {
 
 #[tokio::test]
 async fn a_second_call_gets_the_outcome_of_the_first_and_another_payment_is_misuse() {
-    let world = World::new();
-    let (wire, key) = (world.wire(None), world.card_key().await);
+    let (world, wire, key) = World::with_card().await;
     let (one, other) = (world.worker("one", &wire).await, world.worker("other", &wire).await);
     let first = one.charge(by_key(&key, "order-2")).await.unwrap();
     assert_eq!(one.charge(by_key(&key, "order-2")).await.unwrap(), first);
@@ -117,7 +110,7 @@ async fn shutting_down_hands_leases_over_at_once() {
     running.await.unwrap();
     let told = waiting.await.unwrap();
     assert!(matches!(told, Err(FleetError::ShuttingDown { .. })), "{told:?}");
-    let handed = row(&world, &one, "handed-1").await;
+    let handed = row(&one, "handed-1").await;
     assert!(handed.owner.is_none() && handed.is_due() && handed.history.contains("released"), "{handed:?}");
     assert_eq!(other.work_once().await.unwrap(), 1);
     assert_eq!(other.outcome("handed-1").await.unwrap().unwrap().name(), "approved");
@@ -126,8 +119,7 @@ async fn shutting_down_hands_leases_over_at_once() {
 
 #[tokio::test]
 async fn calls_at_the_same_time_on_many_workers_make_one_payment() {
-    let world = World::new();
-    let (wire, key) = (world.wire(None), world.card_key().await);
+    let (world, wire, key) = World::with_card().await;
     let mut calls = Vec::new();
     for number in 0..8 {
         let fleet = world.worker(&format!("w{}", number % 4), &wire).await;
@@ -164,7 +156,7 @@ async fn another_worker_finishes_the_intent_of_a_dead_one_whether_it_was_sent_or
         let [held] = &world.ledger(reference).await[..] else { panic!("{reference}") };
         assert_eq!(settled.transaction().unwrap().transaction_key, held.transaction_key);
         assert_eq!(wire.paid.load(Ordering::SeqCst), sent, "{reference}: sent again only if the lookup found nothing");
-        assert_eq!(row(&world, &other, reference).await.fence, 2);
+        assert_eq!(row(&other, reference).await.fence, 2);
     }
 }
 
@@ -190,7 +182,7 @@ async fn an_unknown_payment_is_looked_up_again_until_something_is_found() {
     crash(&dead, &wire, by_card("order-8", 499)).await;
     world.sandbox.advance(LEASE);
     other.work_once().await.unwrap();
-    assert_eq!(row(&world, &other, "order-8").await.status, IntentStatus::Unknown);
+    assert_eq!(row(&other, "order-8").await.status, IntentStatus::Unknown);
     let untold = world.store.untold(other.account(), 10, Duration::ZERO).await.unwrap();
     assert_eq!(
         untold.iter().map(|intent| intent.event).collect::<Vec<_>>(),
@@ -210,8 +202,7 @@ async fn an_unknown_payment_is_looked_up_again_until_something_is_found() {
 
 #[tokio::test]
 async fn a_worker_that_slept_past_its_lease_saves_nothing_and_sends_nothing() {
-    let world = World::new();
-    let (wire, key) = (world.wire(None), world.card_key().await);
+    let (world, wire, key) = World::with_card().await;
     let other = world.worker("other", &wire).await;
     other.submit(by_key(&key, "order-9")).await.unwrap();
     // Claimed by a worker that falls asleep at once; the other one ends it.
@@ -238,8 +229,7 @@ async fn a_worker_that_slept_past_its_lease_saves_nothing_and_sends_nothing() {
 
 #[tokio::test]
 async fn another_account_has_intents_of_its_own() {
-    let world = World::new();
-    let (wire, key) = (world.wire(None), world.card_key().await);
+    let (world, wire, key) = World::with_card().await;
     let main = world.worker("main", &wire).await;
     main.submit(by_key(&key, "order-11")).await.unwrap();
     let base = BaseUrl::parse(InProcess::BASE_URL).unwrap();
@@ -251,8 +241,7 @@ async fn another_account_has_intents_of_its_own() {
 
 #[tokio::test]
 async fn after_wrong_credentials_no_worker_sends_until_resumed() {
-    let world = World::new();
-    let (wire, key) = (world.wire(None), world.card_key().await);
+    let (world, wire, key) = World::with_card().await;
     let wrong = world.account_of("main", Some("wrong"));
     let one = world.worker_for("one", &wire, wrong.clone()).await;
     assert_eq!(one.charge(by_key(&key, "stopped-1")).await.unwrap().name(), "unknown");
@@ -334,8 +323,7 @@ fn refused_and_stopped(results: Vec<Result<PaymentOutcome, FleetError>>) -> (usi
 
 #[tokio::test]
 async fn wrong_credentials_fail_once_for_any_number_of_processes() {
-    let world = World::new();
-    let (wire, key) = (world.wire(None), world.card_key().await);
+    let (world, wire, key) = World::with_card().await;
     wire.yields.store(50, Ordering::SeqCst);
     let mut fleets = Vec::new();
     for process in 0..5 {
@@ -376,29 +364,27 @@ async fn credentials_that_become_invalid_never_lock_the_address_out() {
 
 #[tokio::test]
 async fn an_intent_on_which_workers_fail_again_and_again_is_parked() {
-    let world = World::new();
-    let (wire, key) = (world.wire(None), world.card_key().await);
+    let (world, wire, key) = World::with_card().await;
     let fleet = world.worker("one", &wire).await;
     fleet.submit(by_key(&key, "order-12")).await.unwrap();
     for _ in 0..20 {
         world.store.claim(fleet.account(), "dies#1", 1, Duration::ZERO, &by_key_kind()).await.unwrap();
     }
     fleet.work_once().await.unwrap();
-    let parked = row(&world, &fleet, "order-12").await;
+    let parked = row(&fleet, "order-12").await;
     assert_eq!((parked.status, wire.paid.load(Ordering::SeqCst)), (IntentStatus::Parked, 0));
     assert_eq!(fleet.charge(by_key(&key, "order-12")).await.unwrap().name(), "unknown");
     assert!(parked.history.contains("parked"), "{}", parked.history);
     // An operator sends it on.
     assert!(world.store.direct(&parked.key, Directive::Reconcile).await.unwrap());
     fleet.work_once().await.unwrap();
-    assert_ne!(row(&world, &fleet, "order-12").await.status, IntentStatus::Parked);
+    assert_ne!(row(&fleet, "order-12").await.status, IntentStatus::Parked);
 }
 
 /// Each is told to shut down between its claim and its first request.
 #[tokio::test]
 async fn workers_that_release_a_payment_in_good_order_do_not_park_it() {
-    let world = World::new();
-    let (wire, key) = (world.wire(None), world.card_key().await);
+    let (world, wire, key) = World::with_card().await;
     let fleet = world.worker("one", &wire).await;
     fleet.submit(by_key(&key, "order-1")).await.unwrap();
     for _ in 0..30 {
@@ -406,7 +392,7 @@ async fn workers_that_release_a_payment_in_good_order_do_not_park_it() {
         ends.shut_down();
         assert_eq!(ends.work_once().await.unwrap(), 1);
     }
-    let left = row(&world, &fleet, "order-1").await;
+    let left = row(&fleet, "order-1").await;
     assert_eq!((left.status, left.claims), (IntentStatus::Open, 0), "{}", left.history);
     assert_eq!(fleet.work_once().await.unwrap(), 1);
     assert_eq!(fleet.outcome("order-1").await.unwrap().unwrap().name(), "approved");
@@ -415,37 +401,25 @@ async fn workers_that_release_a_payment_in_good_order_do_not_park_it() {
 /// No program can read its payment.
 #[tokio::test]
 async fn an_intent_that_no_worker_can_resume_is_parked() {
-    let world = World::new();
-    let (wire, key) = (world.wire(None), world.card_key().await);
+    let (world, wire, key) = World::with_card().await;
     let fleet = world.worker("one", &wire).await;
     let state = "not a state".to_owned();
-    let new = NewIntent {
-        key: IntentKey::new(fleet.account(), "order-1"),
-        kind: by_key_kind()[0].name.clone(),
-        digest: "d".to_owned(),
-        request: None,
-        state,
-        version: 1,
-        owner: None,
-        lease: LEASE,
-    };
+    let new = NewIntent { state, lease: LEASE, ..submitted(fleet.account(), "order-1") };
     world.store.begin(new).await.unwrap();
     for _ in 0..20 {
         assert_eq!(fleet.work_once().await.unwrap(), 1);
         assert_eq!(fleet.work_once().await.unwrap(), 0, "not before its lease is over");
         world.sandbox.advance(LEASE);
     }
-    assert_eq!(row(&world, &fleet, "order-1").await.status, IntentStatus::Open);
+    assert_eq!(row(&fleet, "order-1").await.status, IntentStatus::Open);
     fleet.work_once().await.unwrap();
-    assert_eq!(row(&world, &fleet, "order-1").await.status, IntentStatus::Parked);
+    assert_eq!(row(&fleet, "order-1").await.status, IntentStatus::Parked);
     assert_eq!(fleet.charge(by_key(&key, "order-2")).await.unwrap().name(), "approved", "the others continue");
 }
 
 #[tokio::test]
 async fn no_row_holds_a_card_a_password_or_a_key() {
-    let world = World::new();
-    let wire = world.wire(None);
-    let fleet = world.worker("one", &wire).await;
+    let (world, _, fleet) = World::of_one().await;
     let paid = fleet.charge(by_card("order-13", 499)).await.unwrap();
     assert_eq!(paid.name(), "approved");
     let merchant = world.sandbox.merchant("main").unwrap();
@@ -460,8 +434,7 @@ async fn no_row_holds_a_card_a_password_or_a_key() {
 
 #[tokio::test]
 async fn workers_that_run_pick_up_what_is_submitted_and_stop_when_told() {
-    let world = World::new();
-    let (wire, key) = (world.wire(None), world.card_key().await);
+    let (world, wire, key) = World::with_card().await;
     // Many requests are in flight at once, as over a network.
     wire.yields.store(50, Ordering::SeqCst);
     let fleet = world.worker("one", &wire).await;

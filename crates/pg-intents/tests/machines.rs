@@ -1,9 +1,6 @@
 //! Machines that wait for a customer or act on a payment: begun on one server, told on another, ended on any.
 
-use std::{
-    sync::{Arc, atomic::Ordering},
-    time::Duration,
-};
+use std::sync::{Arc, atomic::Ordering};
 
 use bytes::Bytes;
 use http::Request;
@@ -12,12 +9,12 @@ use pg_hyper::proto::{
     model::{CheckoutItem, Flag, GetToken, InitiateThreeDSecureCardKey, Refund, TransactionType},
 };
 use pg_intents::{
-    Fleet, FleetError, FleetEvent, FleetQuestion, FleetStep, IntentKey, IntentStatus, IntentStore, NewIntent,
-    PaymentOutcome, PostgresStore,
+    Fleet, FleetError, FleetEvent, FleetQuestion, FleetStep, IntentKey, IntentRow, IntentStatus, IntentStore,
+    NewIntent, PaymentOutcome, PostgresStore,
 };
 use pg_stores::Postgres;
 
-use crate::world::{Fault, LEASE, Wire, World, by_card, by_key, order};
+use crate::world::{Fault, LEASE, Wire, World, by_card, by_key, order, submitted};
 
 pub(crate) const ASKS: &str = "4000000000005001";
 const NOT_ENROLLED: &str = "4000000000007007";
@@ -48,7 +45,7 @@ pub(crate) fn token() -> GetToken {
         .auto_redirect(Flag::YES)
 }
 
-pub(crate) async fn row<S: IntentStore>(fleet: &Fleet<S, Wire>, reference: &str) -> pg_intents::IntentRow {
+pub(crate) async fn row<S: IntentStore>(fleet: &Fleet<S, Wire>, reference: &str) -> IntentRow {
     fleet.store().find(&IntentKey::new(fleet.account(), reference)).await.unwrap().unwrap()
 }
 
@@ -223,16 +220,8 @@ async fn a_checkout_whose_page_was_never_shown_ends_without_a_payment() {
     let opened = row(&fleet, "first").await;
     let saved: String = opened.state.replace(r#""phase":"Waiting""#, r#""phase":"Opening""#);
     assert_ne!(saved, opened.state);
-    let new = NewIntent {
-        key: IntentKey::new(fleet.account(), "dead"),
-        kind: opened.kind,
-        digest: opened.digest,
-        request: None,
-        state: saved,
-        version: 1,
-        owner: None,
-        lease: Duration::ZERO,
-    };
+    let IntentRow { kind, digest, .. } = opened;
+    let new = NewIntent { kind, digest, state: saved, ..submitted(fleet.account(), "dead") };
     world.store.begin(new).await.unwrap();
     assert_eq!(fleet.work_once().await.unwrap(), 1);
     let settled = fleet.outcome("dead").await.unwrap().unwrap();
@@ -242,22 +231,14 @@ async fn a_checkout_whose_page_was_never_shown_ends_without_a_payment() {
 /// A rolling deploy: rows of a version, or of a kind, that this program does not know.
 #[tokio::test]
 async fn rows_of_later_versions_are_left_alone() {
-    let world = World::new();
-    let (wire, key) = (world.wire(None), world.card_key().await);
+    let (world, wire, key) = World::with_card().await;
     let fleet = world.worker("old", &wire).await;
     fleet.submit(by_key(&key, "new-1")).await.unwrap();
     let known = row(&fleet, "new-1").await;
     for (reference, kind, version) in [("new-2", "charge barter", 1), ("new-3", &*known.kind, 2)] {
-        let new = NewIntent {
-            key: IntentKey::new(fleet.account(), reference),
-            kind: kind.to_owned(),
-            digest: known.digest.clone(),
-            request: known.request.clone(),
-            state: known.state.clone(),
-            version,
-            owner: None,
-            lease: Duration::ZERO,
-        };
+        let IntentRow { digest, request, state, .. } = known.clone();
+        let kind = kind.to_owned();
+        let new = NewIntent { kind, digest, request, state, version, ..submitted(fleet.account(), reference) };
         world.store.begin(new).await.unwrap();
     }
     assert_eq!(fleet.work_once().await.unwrap(), 1, "its own");

@@ -15,7 +15,7 @@ use pg_hyper::{
 use pg_intents::{Fleet, IntentKey, IntentStatus, IntentStore as _, NewIntent, SqliteStore};
 use pg_sandbox::InProcess;
 
-use crate::world::{Fault, LEASE, Wire, World, by_key, charge_at_once};
+use crate::world::{Fault, LEASE, Wire, World, by_key, charge_at_once, submitted};
 
 type Faulty = FaultyStore<SqliteStore>;
 
@@ -41,8 +41,7 @@ fn sent(wire: &Wire) -> usize {
 }
 
 async fn sleeper(bug: Option<Bug>) -> Found {
-    let world = World::new();
-    let (wire, key) = (world.wire(None), world.card_key().await);
+    let (world, wire, key) = World::with_card().await;
     let other = world.worker("other", &wire).await;
     other.submit(by_key(&key, "order-1")).await.unwrap();
     let store = world.faulty(bug).asleep(world.night());
@@ -53,8 +52,7 @@ async fn sleeper(bug: Option<Bug>) -> Found {
 
 /// A worker that lives waits for its reply, while another one looks for work.
 async fn living(bug: Option<Bug>) -> Found {
-    let world = World::new();
-    let (wire, key) = (world.wire(None), world.card_key().await);
+    let (world, wire, key) = World::with_card().await;
     let store = Arc::new(world.faulty(bug));
     let (one, other) = (world.worker_over("one", &store, &wire).await, world.worker_over("other", &store, &wire).await);
     // From now on the service has accepted its credentials, and it needs no probe share.
@@ -67,8 +65,7 @@ async fn living(bug: Option<Bug>) -> Found {
 }
 
 async fn told(bug: Option<Bug>) -> Found {
-    let world = World::new();
-    let (wire, key) = (world.wire(None), world.card_key().await);
+    let (world, wire, key) = World::with_card().await;
     let fleet = world.worker_over("one", &Arc::new(world.faulty(bug)), &wire).await;
     let told = fleet.charge(by_key(&key, "order-1")).await.unwrap();
     let row = world.store.find(&IntentKey::new(fleet.account(), "order-1")).await.unwrap().unwrap();
@@ -76,8 +73,7 @@ async fn told(bug: Option<Bug>) -> Found {
 }
 
 async fn twice(bug: Option<Bug>) -> Found {
-    let world = World::new();
-    let (wire, key) = (world.wire(None), world.card_key().await);
+    let (world, wire, key) = World::with_card().await;
     let store = Arc::new(world.faulty(bug));
     let (one, other) = (world.worker_over("one", &store, &wire).await, world.worker_over("other", &store, &wire).await);
     assert_eq!(one.charge(by_key(&key, "order-1")).await.unwrap().name(), "approved");
@@ -106,8 +102,7 @@ async fn over(store: &Arc<Faulty>, wire: &Wire, account: Account, name: &str) ->
 }
 
 async fn another_account(bug: Option<Bug>) -> Found {
-    let world = World::new();
-    let (wire, key) = (world.wire(None), world.card_key().await);
+    let (world, wire, key) = World::with_card().await;
     let main = world.worker("main", &wire).await;
     main.submit(by_key(&key, "order-1")).await.unwrap();
     let stranger = Account::new(
@@ -125,16 +120,8 @@ async fn later_version(bug: Option<Bug>) -> Found {
     let world = World::new();
     let wire = world.wire(None);
     let fleet = world.worker_over("old", &Arc::new(world.faulty(bug)), &wire).await;
-    let new = NewIntent {
-        key: IntentKey::new(fleet.account(), "order-1"),
-        kind: "charge authCardKey".to_owned(),
-        digest: String::new(),
-        request: None,
-        state: "a state of a later program".to_owned(),
-        version: 9,
-        owner: None,
-        lease: LEASE,
-    };
+    let state = "a state of a later program".to_owned();
+    let new = NewIntent { state, version: 9, lease: LEASE, ..submitted(fleet.account(), "order-1") };
     world.store.begin(new).await.unwrap();
     found(VERSION, fleet.work_once().await.unwrap() > 0)
 }
@@ -147,8 +134,7 @@ async fn none_is_approved(fleets: &[Fleet<Faulty, Wire>], key: &CardKey, each: u
 
 /// Six processes start with invalid credentials at once.
 async fn lockout(bug: Option<Bug>) -> Found {
-    let world = World::new();
-    let (wire, key) = (world.wire(None), world.card_key().await);
+    let (world, wire, key) = World::with_card().await;
     wire.yields.store(50, Ordering::SeqCst);
     let store = Arc::new(world.faulty(bug));
     let mut fleets = Vec::new();
@@ -218,8 +204,7 @@ async fn busy(bug: Option<Bug>) -> Found {
     const PER_MINUTE: u32 = 20;
     const WORKERS: usize = 3;
     const CALLS: usize = 100;
-    let world = World::new();
-    let (wire, key) = (world.wire(None), world.card_key().await);
+    let (world, wire, key) = World::with_card().await;
     let store = Arc::new(world.faulty(bug));
     let (mut fleets, mut calls) = (Vec::new(), tokio::task::JoinSet::new());
     for number in 0..WORKERS {

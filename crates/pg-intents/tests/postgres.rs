@@ -3,14 +3,14 @@
 use std::{sync::Arc, time::Duration};
 
 use pg_intents::{
-    Fleet, IntentEnd, IntentKey, IntentLease, IntentStatus, IntentStore as _, POSTGRES_MIGRATIONS, PostgresStore,
-    StoreError, conformance,
+    Fleet, IntentEnd, IntentKey, IntentLease, IntentStatus, IntentStore as _, NewIntent, POSTGRES_MIGRATIONS,
+    PostgresStore, StoreError, conformance,
 };
 use pg_stores::Postgres;
 
 use crate::{
     between::before,
-    world::{World, by_key},
+    world::{World, by_key, submitted},
 };
 
 #[tokio::test]
@@ -98,17 +98,7 @@ async fn listeners_hear_of_what_is_submitted() {
         async move { store.changed().await }
     });
     // The first wake-up comes when LISTEN begins, or from the submitted payment.
-    let new = |reference: &str| pg_intents::NewIntent {
-        key: IntentKey::new("a", reference),
-        kind: "charge".to_owned(),
-        digest: String::new(),
-        request: None,
-        state: String::new(),
-        version: 1,
-        owner: None,
-        lease: Duration::ZERO,
-    };
-    store.begin(new("one")).await.unwrap();
+    store.begin(submitted("a", "one")).await.unwrap();
     heard.await.unwrap();
     let mut number = 0;
     let mut again = std::pin::pin!(store.changed());
@@ -116,7 +106,7 @@ async fn listeners_hear_of_what_is_submitted() {
         tokio::select! {
             biased;
             () = &mut again => break,
-            begun = async { number += 1; store.begin(new(&format!("more {number}"))).await } => drop(begun.unwrap()),
+            begun = async { number += 1; store.begin(submitted("a", &format!("more {number}"))).await } => drop(begun.unwrap()),
         }
     }
 }
@@ -127,16 +117,8 @@ async fn acknowledged_commits_survive_a_crash_of_the_server() {
     let Some(server) = Postgres::for_one_test(&[]) else { return };
     let store = PostgresStore::migrate(&server.url("postgres")).await.unwrap();
     let key = IntentKey::new("a", "acknowledged");
-    let new = pg_intents::NewIntent {
-        key: key.clone(),
-        kind: "charge".to_owned(),
-        digest: String::new(),
-        request: None,
-        state: "s".to_owned(),
-        version: 1,
-        owner: Some("w".to_owned()),
-        lease: Duration::from_secs(60),
-    };
+    let (owner, lease) = (Some("w".to_owned()), Duration::from_secs(60));
+    let new = NewIntent { state: "s".to_owned(), owner, lease, ..submitted("a", "acknowledged") };
     store.begin(new).await.unwrap();
     server.stop_at_once().unwrap();
     let gone = store.find(&key).await.unwrap_err();
@@ -151,17 +133,8 @@ async fn an_event_during_the_end_of_an_intent_leaves_no_row() {
     let Some(server) = Postgres::for_one_test(&[]) else { return };
     let store = Arc::new(PostgresStore::migrate(&server.url("postgres")).await.unwrap());
     let begin = async |reference: &str| {
-        let new = pg_intents::NewIntent {
-            key: IntentKey::new("a", reference),
-            kind: "checkout".to_owned(),
-            digest: String::new(),
-            request: None,
-            state: String::new(),
-            version: 1,
-            owner: Some("w#1".to_owned()),
-            lease: Duration::from_secs(600),
-        };
-        store.begin(new).await.unwrap();
+        let (owner, lease) = (Some("w#1".to_owned()), Duration::from_secs(600));
+        store.begin(NewIntent { owner, lease, ..submitted("a", reference) }).await.unwrap();
         IntentLease { key: IntentKey::new("a", reference), owner: "w#1".to_owned(), fence: 1 }
     };
     let ended = || IntentEnd {
@@ -212,8 +185,7 @@ async fn an_event_during_the_end_of_an_intent_leaves_no_row() {
 /// Runs a worker over this store with this poll interval. It ends the payments that another server submits one after the other,
 /// until it has ended the first.
 pub(crate) async fn picks_up(server: &Postgres, store: PostgresStore, poll: Duration) {
-    let world = World::new();
-    let (wire, key) = (world.wire(None), world.card_key().await);
+    let (world, wire, key) = World::with_card().await;
     let worker = Fleet::new(world.client(&wire), Arc::new(store), World::plan("worker").poll(poll)).await.unwrap();
     let other = Arc::new(PostgresStore::connect(&server.url("postgres")).await.unwrap());
     let submitter = Fleet::new(world.client(&wire), other, World::plan("other")).await.unwrap();

@@ -54,8 +54,7 @@ async fn written<S: IntentStore, R: RewritableStore>(
     store: &Arc<S>,
     below: &Arc<R>,
 ) -> (String, Vec<String>) {
-    let world = World::new();
-    let (wire, card_key) = (world.wire(None), world.card_key().await);
+    let (world, wire, card_key) = World::with_card().await;
     let fleet = world.worker_over(name, store, &wire).await;
     let paid = fleet.charge(by_key(&card_key, &format!("{name}-1"))).await.unwrap();
     fleet.submit(by_key(&card_key, &format!("{name}-2"))).await.unwrap();
@@ -98,8 +97,7 @@ fn token() -> GetToken {
 }
 
 async fn leaves_to_others_what_it_has_no_key_for<S: RewritableStore>(store: &Arc<S>) {
-    let world = World::new();
-    let (wire, card_key) = (world.wire(None), world.card_key().await);
+    let (world, wire, card_key) = World::with_card().await;
     // All of them began over an empty database: otherwise those with a wrong key would not have started.
     let right = world.worker_over("right", &sealed(store, Sealing::new(key(1))).await, &wire).await;
     let wrong = sealed(store, Sealing::new(key(2))).await;
@@ -136,8 +134,7 @@ async fn leaves_to_others_what_it_has_no_key_for<S: RewritableStore>(store: &Arc
 }
 
 async fn parks_what_was_altered<S: RewritableStore>(store: &Arc<S>) {
-    let world = World::new();
-    let (wire, card_key) = (world.wire(None), world.card_key().await);
+    let (world, wire, card_key) = World::with_card().await;
     let fleet = world.worker_over("one", &sealed(store, Sealing::new(key(1))).await, &wire).await;
     for reference in ["moved", "flipped", "kind", "clear", "whole"] {
         fleet.submit(by_key(&card_key, reference)).await.unwrap();
@@ -167,8 +164,7 @@ async fn parks_what_was_altered<S: RewritableStore>(store: &Arc<S>) {
 
 /// One after the other: the outbox and the events of an intent that has ended, or waits.
 async fn passes_over_altered_outcomes_and_events<S: RewritableStore>(store: &Arc<S>) {
-    let world = World::new();
-    let (wire, card_key) = (world.wire(None), world.card_key().await);
+    let (world, wire, card_key) = World::with_card().await;
     let sealed = sealed(store, Sealing::new(key(1))).await;
     let fleet = world.worker_over("one", &sealed, &wire).await;
     for reference in ["told-1", "told-2"] {
@@ -196,8 +192,7 @@ async fn passes_over_altered_outcomes_and_events<S: RewritableStore>(store: &Arc
 }
 
 async fn changes_its_key<S: RewritableStore>(store: &Arc<S>) {
-    let world = World::new();
-    let (wire, card_key) = (world.wire(None), world.card_key().await);
+    let (world, wire, card_key) = World::with_card().await;
     let old = world.worker_over("old", &sealed(store, Sealing::new(key(1))).await, &wire).await;
     // From now on the service has accepted its credentials, and it needs no probe share.
     assert_eq!(old.charge(by_key(&card_key, "rotated-0")).await.unwrap().name(), "approved");
@@ -245,8 +240,7 @@ async fn changes_its_key<S: RewritableStore>(store: &Arc<S>) {
 
 /// Unknown outcomes are looked up repeatedly. The same one is reported once, even if the key changes.
 async fn tells_the_same_outcome_once<S: RewritableStore>(store: &Arc<S>) {
-    let world = World::new();
-    let (wire, card_key) = (world.wire(None), world.card_key().await);
+    let (world, wire, card_key) = World::with_card().await;
     let old = sealed(store, Sealing::new(key(1))).await;
     let fleet = world.worker_over("one", &old, &wire).await;
     fleet.submit(by_key(&card_key, "unknown-1")).await.unwrap();
@@ -268,8 +262,7 @@ async fn tells_the_same_outcome_once<S: RewritableStore>(store: &Arc<S>) {
 }
 
 async fn begins_in_clear<S: RewritableStore>(store: &Arc<S>) {
-    let world = World::new();
-    let (wire, card_key) = (world.wire(None), world.card_key().await);
+    let (world, wire, card_key) = World::with_card().await;
     let clear = world.worker_over("clear", store, &wire).await;
     let paid = clear.charge(by_key(&card_key, "clear-1")).await.unwrap();
     clear.submit(by_key(&card_key, "clear-2")).await.unwrap();

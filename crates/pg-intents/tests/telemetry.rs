@@ -87,8 +87,7 @@ fn names(cell: &str) -> BTreeSet<String> {
 
 /// Everything that is measured happens once.
 async fn everything() {
-    let world = World::new();
-    let (wire, key) = (world.wire(None), world.card_key().await);
+    let (world, wire, key) = World::with_card().await;
     let fleet = world.worker("one", &wire).await;
     // The charge waits for the probe share, which another process has.
     let account = format!("{} probe", fleet.account());

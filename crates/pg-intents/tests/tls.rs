@@ -51,8 +51,7 @@ async fn a_database_is_reached_through_tls_or_not_at_all() {
     let encrypted = format!("{url}?sslmode=verify-full&{trusted}");
     let store = Arc::new(PostgresStore::migrate(&encrypted).await.unwrap().listening(&encrypted).unwrap());
     conformance::check(&*store, "tls").await;
-    let world = World::new();
-    let (wire, key) = (world.wire(None), world.card_key().await);
+    let (world, wire, key) = World::with_card().await;
     let plan = World::plan("one").patience(Duration::from_millis(100));
     let fleet = Fleet::new(world.client(&wire), store, plan).await.unwrap();
     assert_eq!(fleet.charge(by_key(&key, "order-1")).await.unwrap().name(), "approved");

@@ -69,9 +69,7 @@ async fn over_postgres_a_genuine_callback_is_found_among_dozens_of_forged_ones()
 
 #[tokio::test]
 async fn forged_events_cost_a_lookup_a_minute_and_use_up_none_of_the_plan() {
-    let world = World::new();
-    let wire = world.wire(None);
-    let fleet = world.worker("one", &wire).await;
+    let (world, _, fleet) = World::of_one().await;
     let trans_key = unknown_checkout(&world, &fleet, "plan-1").await;
     // It looks once for the event that withdrew it.
     assert_eq!(fleet.work_once().await.unwrap(), 1);
@@ -141,9 +139,7 @@ async fn a_customer_who_reloads_the_return_page_uses_up_no_lookup() {
 
 #[tokio::test]
 async fn events_that_were_processed_do_not_make_an_intent_due_again() {
-    let world = World::new();
-    let wire = world.wire(None);
-    let fleet = world.worker("one", &wire).await;
+    let (world, _, fleet) = World::of_one().await;
     assert!(matches!(fleet.checkout("rests-1", token()).await.unwrap(), FleetStep::Ask(_)));
     fleet.event("rests-1", &forged(1)).await.unwrap();
     assert_eq!(fleet.work_once().await.unwrap(), 1);
@@ -157,9 +153,7 @@ async fn events_that_were_processed_do_not_make_an_intent_due_again() {
 /// Workers die on it, whether they look for an event or by the plan.
 #[tokio::test]
 async fn an_unknown_intent_that_kills_its_workers_is_parked_and_a_genuine_event_still_resolves_it() {
-    let world = World::new();
-    let wire = world.wire(None);
-    let fleet = world.worker("one", &wire).await;
+    let (world, _, fleet) = World::of_one().await;
     let trans_key = unknown_checkout(&world, &fleet, "poison-1").await;
     let kinds = [IntentKind { name: "checkout".to_owned(), version: 1 }];
     let dies = async || {
@@ -188,9 +182,7 @@ async fn an_unknown_intent_that_kills_its_workers_is_parked_and_a_genuine_event_
 
 #[tokio::test]
 async fn an_intent_that_an_operator_has_parked_keeps_its_callback_until_it_is_reconciled() {
-    let world = World::new();
-    let wire = world.wire(None);
-    let fleet = world.worker("one", &wire).await;
+    let (world, _, fleet) = World::of_one().await;
     let trans_key = unknown_checkout(&world, &fleet, "operator-1").await;
     let key = IntentKey::new(fleet.account(), "operator-1");
     assert!(world.store.direct(&key, Directive::Park).await.unwrap());
@@ -234,9 +226,7 @@ async fn over_postgres_a_flood_of_forged_events_keeps_no_genuine_callback_out() 
 /// No worker runs: the handler of the callback and the page of the order are all that there is.
 #[tokio::test]
 async fn a_step_or_another_call_continues_an_unknown_payment_whose_event_waits() {
-    let world = World::new();
-    let wire = world.wire(None);
-    let fleet = world.worker("one", &wire).await;
+    let (world, _, fleet) = World::of_one().await;
     for name in ["step-1", "call-1"] {
         let trans_key = unknown_checkout(&world, &fleet, name).await;
         fleet.event(name, &reported(&trans_key)).await.unwrap();
@@ -247,9 +237,7 @@ async fn a_step_or_another_call_continues_an_unknown_payment_whose_event_waits()
 
 #[tokio::test]
 async fn a_step_returns_unknown_at_once_while_events_wait_for_the_minute_or_nothing_may_be_sent() {
-    let world = World::new();
-    let wire = world.wire(None);
-    let fleet = world.worker("one", &wire).await;
+    let (world, wire, fleet) = World::of_one().await;
     let trans_key = unknown_checkout(&world, &fleet, "minute-1").await;
     assert_eq!(fleet.work_once().await.unwrap(), 1, "it looks for the event that withdrew it");
     let unknown = fleet.outcome("minute-1").await.unwrap().unwrap();

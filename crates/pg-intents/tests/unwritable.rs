@@ -45,8 +45,7 @@ fn is_unavailable(error: &FleetError, words: &str) -> bool {
 }
 
 async fn unwritable_over<S: IntentStore>(name: &str, store: &Arc<S>, words: &str, refuse: impl Fn(Refuses)) {
-    let world = World::new();
-    let (wire, card_key) = (world.wire(None), world.card_key().await);
+    let (world, wire, card_key) = World::with_card().await;
     let fleet = impatient(&world, store, &wire).await;
     let reference = |what: &str| format!("{name}-{what}");
     let pay = |what: &str| fleet.charge(by_key(&card_key, &reference(what)));
@@ -140,8 +139,7 @@ async fn over_postgres_a_database_that_cannot_be_written_sends_nothing_and_loses
 async fn nothing_is_sent_while_the_database_is_unreachable() {
     let Some(server) = Postgres::for_one_test(&[]) else { return };
     let store = Arc::new(PostgresStore::migrate(&server.url("postgres")).await.unwrap());
-    let world = World::new();
-    let (wire, card_key) = (world.wire(None), world.card_key().await);
+    let (world, wire, card_key) = World::with_card().await;
     let fleet = impatient(&world, &store, &wire).await;
     let first = fleet.charge(by_key(&card_key, "gone-1")).await.unwrap();
     server.stop_at_once().unwrap();

@@ -26,8 +26,7 @@ const NEVER: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[tokio::test]
 async fn a_call_that_joins_another_servers_payment_has_the_outcome_before_the_next_poll() {
-    let world = World::new();
-    let (wire, key) = (world.wire(None), world.card_key().await);
+    let (world, wire, key) = World::with_card().await;
     let one = world.worker("one", &wire).await;
     let other = Fleet::new(world.client(&wire), Arc::clone(&world.store), World::plan("other").poll(NEVER)).await;
     let other = other.unwrap();
@@ -40,8 +39,7 @@ async fn a_call_that_joins_another_servers_payment_has_the_outcome_before_the_ne
 
 #[tokio::test]
 async fn a_step_does_not_wait_forever_for_sending_to_be_resumed() {
-    let world = World::new();
-    let (wire, key) = (world.wire(None), world.card_key().await);
+    let (world, wire, key) = World::with_card().await;
     let plan = World::plan("one").patience(Duration::from_millis(50));
     let fleet = Fleet::new(world.client(&wire), Arc::clone(&world.store), plan).await.unwrap();
     fleet.submit(by_key(&key, "order-1")).await.unwrap();
@@ -53,8 +51,7 @@ async fn a_step_does_not_wait_forever_for_sending_to_be_resumed() {
 
 #[tokio::test]
 async fn a_busy_process_passes_slots_to_its_waiters_without_asking_the_store() {
-    let world = World::new();
-    let (wire, key) = (world.wire(None), world.card_key().await);
+    let (world, wire, key) = World::with_card().await;
     let store = Arc::new(world.faulty(None));
     let plan = World::plan("one").failures(5).clock(Still);
     let fleet = Fleet::new(client(&world, &wire), Arc::clone(&store), plan).await.unwrap();
@@ -81,8 +78,7 @@ async fn a_busy_process_passes_slots_to_its_waiters_without_asking_the_store() {
 
 #[tokio::test]
 async fn a_process_that_always_sends_lets_another_one_have_its_place() {
-    let world = World::new();
-    let (wire, key) = (world.wire(None), world.card_key().await);
+    let (world, wire, key) = World::with_card().await;
     // One request in flight, of all processes.
     let plan = |name| World::plan(name).failures(1).lease(Duration::from_millis(300));
     let busy = Fleet::new(client(&world, &wire), Arc::clone(&world.store), plan("busy")).await.unwrap();

@@ -22,7 +22,7 @@ use pg_hyper::{
         },
     },
 };
-use pg_intents::{Fleet, FleetError, FleetPlan, IntentStore, PaymentOutcome, SqliteStore};
+use pg_intents::{Fleet, FleetError, FleetPlan, IntentKey, IntentStore, NewIntent, PaymentOutcome, SqliteStore};
 use pg_sandbox::{InProcess, Sandbox, Timestamp};
 use tokio::sync::Notify;
 
@@ -142,6 +142,21 @@ impl World {
         Self { sandbox, store: Arc::new(store) }
     }
 
+    /// A world, a wire without a fault, and a stored card.
+    pub(crate) async fn with_card() -> (Self, Wire, CardKey) {
+        let world = Self::new();
+        let (wire, key) = (world.wire(None), world.card_key().await);
+        (world, wire, key)
+    }
+
+    /// A world, a wire without a fault, and one worker.
+    pub(crate) async fn of_one() -> (Self, Wire, Fleet<SqliteStore, Wire>) {
+        let world = Self::new();
+        let wire = world.wire(None);
+        let fleet = world.worker("one", &wire).await;
+        (world, wire, fleet)
+    }
+
     /// Its store with one planted bug, or none.
     pub(crate) fn faulty(&self, bug: Option<StoreBug>) -> FaultyStore<SqliteStore> {
         FaultyStore::new(Arc::clone(&self.store), bug)
@@ -254,6 +269,20 @@ pub(crate) async fn charge_at_once<S: IntentStore>(
         }
     }
     calls.join_all().await
+}
+
+/// An intent that no worker has claimed yet.
+pub(crate) fn submitted(account: &str, reference: &str) -> NewIntent {
+    NewIntent {
+        key: IntentKey::new(account, reference),
+        kind: "charge authCardKey".to_owned(),
+        digest: String::new(),
+        request: None,
+        state: String::new(),
+        version: 1,
+        owner: None,
+        lease: Duration::ZERO,
+    }
 }
 
 pub(crate) fn order(reference: &str, pence: u64) -> Order {
