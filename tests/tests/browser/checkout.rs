@@ -84,6 +84,15 @@ async fn open(browser: &Browser, token: &CheckoutToken) {
     browser.see("\u{a3}12.50").await;
 }
 
+/// A browser with the payment page of a basket, its merchant, and the token.
+async fn visited(scripts: Scripts) -> Option<(Browser, Merchant, CheckoutToken)> {
+    let browser = Browser::open(scripts).await?;
+    let merchant = Merchant::open().await;
+    let token = merchant.token(merchant.basket()).await;
+    open(&browser, &token).await;
+    Some((browser, merchant, token))
+}
+
 async fn pay(browser: &Browser, card: &[(&str, &str)]) {
     browser.fill_all(card).await;
     browser.submit("form button").await;
@@ -102,10 +111,7 @@ async fn a_customer_pays_without_scripts() {
 }
 
 async fn a_customer_pays_and_goes_on(scripts: Scripts) {
-    let Some(browser) = Browser::open(scripts).await else { return };
-    let merchant = Merchant::open().await;
-    let token = merchant.token(merchant.basket()).await;
-    open(&browser, &token).await;
+    let Some((browser, merchant, _)) = visited(scripts).await else { return };
     assert_eq!(browser.read("h1").await, "Pay \u{a3}12.50");
     let order = browser.read_all("table").await.concat();
     for wanted in [REFERENCE, "Tea", "\u{d7} 2", "\u{a3}9.00", "Biscuits", "\u{a3}3.50", "\u{a3}12.50"] {
@@ -154,9 +160,7 @@ async fn an_amount_is_reserved() {
 
 #[tokio::test]
 async fn a_customer_whose_card_is_declined_takes_another() {
-    let Some(browser) = Browser::open(Scripts::Off).await else { return };
-    let merchant = Merchant::open().await;
-    open(&browser, &merchant.token(merchant.basket()).await).await;
+    let Some((browser, merchant, _)) = visited(Scripts::Off).await else { return };
     pay(&browser, &DECLINED).await;
     assert!(browser.read("[role=alert]").await.starts_with("Your card was declined"));
     assert_eq!(browser.value("input[name=cardNumber]").await, "");
@@ -170,9 +174,7 @@ async fn a_customer_whose_card_is_declined_takes_another() {
 
 #[tokio::test]
 async fn no_response_from_the_bank_is_shown_and_the_customer_can_try_again() {
-    let Some(browser) = Browser::open(Scripts::On).await else { return };
-    let merchant = Merchant::open().await;
-    open(&browser, &merchant.token(merchant.basket()).await).await;
+    let Some((browser, merchant, _)) = visited(Scripts::On).await else { return };
     pay(&browser, &NO_ANSWER).await;
     assert!(browser.read("[role=alert]").await.starts_with("Your bank did not answer"));
     pay(&browser, &VISA).await;
@@ -182,9 +184,7 @@ async fn no_response_from_the_bank_is_shown_and_the_customer_can_try_again() {
 
 #[tokio::test]
 async fn mistakes_lead_to_their_inputs_and_are_put_right() {
-    let Some(browser) = Browser::open(Scripts::On).await else { return };
-    let merchant = Merchant::open().await;
-    open(&browser, &merchant.token(merchant.basket()).await).await;
+    let Some((browser, merchant, _)) = visited(Scripts::On).await else { return };
     pay(&browser, &[("cardNumber", "4000000000001001"), ("cardExpiryMonth", "5"), ("cardExpiryYear", "2001")]).await;
     browser.read("[role=alert]").await;
     assert_eq!(browser.title().await, "Error: Pay \u{a3}12.50 \u{2013} main");
@@ -202,10 +202,7 @@ async fn mistakes_lead_to_their_inputs_and_are_put_right() {
 // spec: 3 §4.1, A114, A120; 3 §6, A120
 #[tokio::test]
 async fn a_customer_returns_to_the_shop_and_to_the_page_again() {
-    let Some(browser) = Browser::open(Scripts::Off).await else { return };
-    let merchant = Merchant::open().await;
-    let token = merchant.token(merchant.basket()).await;
-    open(&browser, &token).await;
+    let Some((browser, merchant, token)) = visited(Scripts::Off).await else { return };
     browser.click_on("Cancel").await;
     browser.see("Basket").await;
     assert_eq!(browser.address().await, merchant.site.page("/basket"));
@@ -219,10 +216,7 @@ async fn a_customer_returns_to_the_shop_and_to_the_page_again() {
 // spec: 3 §3.1
 #[tokio::test]
 async fn nothing_is_paid_once_the_shop_has_cancelled() {
-    let Some(browser) = Browser::open(Scripts::On).await else { return };
-    let merchant = Merchant::open().await;
-    let token = merchant.token(merchant.basket()).await;
-    open(&browser, &token).await;
+    let Some((browser, merchant, token)) = visited(Scripts::On).await else { return };
     merchant.shop.client.call(&CancelToken::new(&token.token.token_id)).await.unwrap();
     // The form is open already.
     pay(&browser, &VISA).await;
@@ -238,10 +232,7 @@ async fn nothing_is_paid_once_the_shop_has_cancelled() {
 // spec: 3 §3.1, A119
 #[tokio::test]
 async fn nothing_is_paid_once_the_token_has_expired() {
-    let Some(browser) = Browser::open(Scripts::Off).await else { return };
-    let merchant = Merchant::open().await;
-    let token = merchant.token(merchant.basket()).await;
-    open(&browser, &token).await;
+    let Some((browser, merchant, token)) = visited(Scripts::Off).await else { return };
     merchant.shop.advance(EIGHT_DAYS).await;
     pay(&browser, &VISA).await;
     browser.see("This payment link has expired").await;
@@ -301,9 +292,7 @@ async fn names_from_outside_are_shown_as_they_are() {
 // spec: 3 §1, A180
 #[tokio::test]
 async fn a_card_is_entered_with_the_keyboard_alone() {
-    let Some(browser) = Browser::open(Scripts::Off).await else { return };
-    let merchant = Merchant::open().await;
-    open(&browser, &merchant.token(merchant.basket()).await).await;
+    let Some((browser, merchant, _)) = visited(Scripts::Off).await else { return };
     // The visible form has one expiry input; the other two are for programs.
     let typed = [VISA[0], ("cardExpiry", "1231"), VISA[3], VISA[4]];
     for (name, value) in typed {
@@ -365,10 +354,7 @@ async fn the_card_comes_first_on_a_phone_however_long_the_order_is() {
 // spec: 3 §1
 #[tokio::test]
 async fn in_forced_colours_buttons_have_edges_and_mistakes_marks() {
-    let Some(browser) = Browser::open(Scripts::Off).await else { return };
-    let merchant = Merchant::open().await;
-    let token = merchant.token(merchant.basket()).await;
-    open(&browser, &token).await;
+    let Some((browser, _merchant, _)) = visited(Scripts::Off).await else { return };
     browser.look_in_forced_colours(DESK).await;
     pay(&browser, &[("cardNumber", "4"), ("cardExpiryMonth", "12"), ("cardExpiryYear", "31")]).await;
     browser.read("[role=alert]").await;
@@ -382,9 +368,7 @@ async fn in_forced_colours_buttons_have_edges_and_mistakes_marks() {
 
 #[tokio::test]
 async fn pay_shows_that_it_was_pressed() {
-    let Some(browser) = Browser::open(Scripts::Off).await else { return };
-    let merchant = Merchant::open().await;
-    open(&browser, &merchant.token(merchant.basket()).await).await;
+    let Some((browser, _merchant, _)) = visited(Scripts::Off).await else { return };
     let wheel = "return getComputedStyle(document.querySelector('form button'), '::after').opacity";
     assert_eq!(browser.run(wheel, &[]).await, "0");
     browser.hold("form button").await;
@@ -393,9 +377,7 @@ async fn pay_shows_that_it_was_pressed() {
 
 #[tokio::test]
 async fn the_order_is_printed_and_the_form_is_not() {
-    let Some(browser) = Browser::open(Scripts::Off).await else { return };
-    let merchant = Merchant::open().await;
-    open(&browser, &merchant.token(merchant.basket()).await).await;
+    let Some((browser, _merchant, _)) = visited(Scripts::Off).await else { return };
     browser.look_on_paper(DESK).await;
     assert!(browser.read_all("table").await.concat().contains("Biscuits"));
     assert!(is_shown(&browser, "table").await && !is_shown(&browser, "form").await);

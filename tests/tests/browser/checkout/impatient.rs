@@ -3,7 +3,7 @@
 use pg_model::GetToken;
 use pg_tests::webdriver::{Browser, Scripts};
 
-use super::{DECLINED, Merchant, VISA, open, pay};
+use super::{DECLINED, Merchant, VISA, open, pay, visited};
 
 /// A browser that has just paid a basket with these changes, and its merchant.
 async fn paid(change: impl FnOnce(GetToken) -> GetToken) -> Option<(Browser, Merchant)> {
@@ -18,9 +18,7 @@ async fn paid(change: impl FnOnce(GetToken) -> GetToken) -> Option<(Browser, Mer
 // spec: 3 §3.1, A136
 #[tokio::test]
 async fn a_double_click_pays_once() {
-    let Some(browser) = Browser::open(Scripts::On).await else { return };
-    let merchant = Merchant::open().await;
-    open(&browser, &merchant.token(merchant.basket()).await).await;
+    let Some((browser, merchant, _)) = visited(Scripts::On).await else { return };
     browser.fill_all(&VISA).await;
     browser.double_click("form button").await;
     browser.see("Payment complete").await;
