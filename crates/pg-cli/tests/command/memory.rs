@@ -209,7 +209,7 @@ fn a_program_holds_nothing_once_the_owners_are_gone() {
         let reply = crate::command::peer::reply("200 OK", "application/json", paid);
         let peer = if over_tls {
             let (peer, certificate) = Peer::answering_over_tls(&reply);
-            std::fs::write(folder.path().join(format!("input{}", program::CERTIFICATE)), certificate).unwrap();
+            std::fs::write(folder.path().join(format!("input{}", program::CERTIFICATE)), certificate.der()).unwrap();
             peer
         } else {
             Peer::answering(&reply)

@@ -36,15 +36,14 @@ impl Peer {
     }
 
     /// The same over TLS, and the certificate to trust.
-    pub(crate) fn answering_over_tls(reply: &str) -> (Self, Vec<u8>) {
+    pub(crate) fn answering_over_tls(reply: &str) -> (Self, rcgen::Certificate) {
         let certified = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-        let certificate = certified.cert.der().clone();
         let key = PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der());
         let config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
             .with_safe_default_protocol_versions()
             .unwrap()
             .with_no_client_auth()
-            .with_single_cert(vec![certificate.clone()], key.into())
+            .with_single_cert(vec![certified.cert.der().clone()], key.into())
             .unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let base = format!("https://localhost:{}", listener.local_addr().unwrap().port());
@@ -58,7 +57,7 @@ impl Peer {
             stream.flush().unwrap();
             request
         });
-        (Self { base, serving }, certificate.to_vec())
+        (Self { base, serving }, certified.cert)
     }
 
     /// Reads a whole request, reports it, and sends nothing until the client disconnects.

@@ -2,23 +2,13 @@
 
 use std::{
     io::{Read, Write},
-    net::{TcpListener, TcpStream},
-    path::PathBuf,
-    sync::{
-        Arc,
-        mpsc::{Receiver, channel},
-    },
+    net::TcpStream,
 };
 
-use pg_hyper::rustls::{
-    ServerConfig, ServerConnection, StreamOwned,
-    crypto::ring,
-    pki_types::{CertificateDer, PrivatePkcs8KeyDer},
-};
 use serde_json::Value;
 
 use crate::command::{
-    peer::{read_request, reply},
+    peer::{Peer, reply},
     pg::pg,
     sandbox::{CARD, Running},
 };
@@ -113,11 +103,13 @@ fn the_control_interface_accepts_the_configured_names() {
 #[test]
 fn callbacks_trust_an_authority_of_ones_own() {
     let folder = tempfile::tempdir().unwrap();
-    let (url, file, callbacks) = vouched_for(&folder.path().join("ca.pem"));
+    let (receiver, certificate) = Peer::answering_over_tls(&reply("200 OK", "text/plain", ""));
+    let file = folder.path().join("ca.pem");
+    std::fs::write(&file, certificate.pem()).unwrap();
     let sandbox = Running::start(&["--certificate-authority", file.to_str().unwrap()]);
-    sandbox.request_update(&url).ends(0);
+    sandbox.request_update(&format!("{}/updated", receiver.base)).ends(0);
     assert!(sandbox.control("localhost", "clock", r#"{"advanceSeconds": 120}"#).starts_with("HTTP/1.1 200"));
-    let callback = callbacks.recv().unwrap();
+    let callback = receiver.request();
     assert!(callback.starts_with("POST /updated HTTP/1.1\r\n") && callback.contains("oldCardKey"), "{callback}");
 }
 
@@ -145,29 +137,4 @@ fn an_invalid_javascript_decoder_is_named_and_a_valid_one_runs_in_the_inspector(
     let sandbox = Running::start(&["--wasm-package", package]);
     let script = sandbox.control("localhost", "pages/decoder/decoder.js", "");
     assert!(script.ends_with("decoder.js"), "{script}");
-}
-
-/// A receiver of one callback over TLS: its address, a file with its certificate authority, and the request.
-fn vouched_for(file: &std::path::Path) -> (String, PathBuf, Receiver<String>) {
-    let certified = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-    std::fs::write(file, certified.cert.pem()).unwrap();
-    let certificate = CertificateDer::from(certified.cert.der().to_vec());
-    let key = PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der());
-    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(vec![certificate], key.into())
-        .unwrap();
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("https://localhost:{}/updated", listener.local_addr().unwrap().port());
-    let (tell, told) = channel();
-    std::thread::spawn(move || {
-        let (stream, _) = listener.accept().unwrap();
-        let mut stream = StreamOwned::new(ServerConnection::new(Arc::new(config)).unwrap(), stream);
-        let request = read_request(&mut stream);
-        stream.write_all(reply("200 OK", "text/plain", "").as_bytes()).unwrap();
-        tell.send(request).unwrap();
-    });
-    (url, file.to_owned(), told)
 }
