@@ -8,7 +8,9 @@ use std::{
 
 use crate::client::server::{Answer, Server, account, unanswered_port};
 use pg_hyper::{
-    Client, ClientBuilder, Error, HyperTransport, Transport as _, TransportError, TransportErrorKind,
+    Client, ClientBuilder, Error, HyperTransport, Transport as _,
+    TransportError::{MaybeSent, NotSent},
+    TransportErrorKind as Kind,
     proto::{
         machine::Reconcile,
         model::{
@@ -63,10 +65,7 @@ async fn no_server_listens() {
     let client = Client::new(account(&format!("http://{address}"))).expect("loopback");
 
     let error = client.call(&payment()).await.unwrap_err();
-    assert!(
-        matches!(error, Error::Transport(TransportError::NotSent(TransportErrorKind::Connect { .. }))),
-        "{error:?}"
-    );
+    assert!(matches!(error, Error::Transport(NotSent(Kind::Connect { .. }))), "{error:?}");
     assert!(!error.may_be_executed());
     assert_eq!(error.remedy(), Remedy::Retry);
     let line = error.to_string();
@@ -84,18 +83,18 @@ async fn a_request_without_a_body_is_not_sent_if_no_connection_had_it() {
     let transport = HyperTransport::new().deadline(SOON);
     let (_socket, address) = unanswered_port();
     let error = transport.send(get(&address, "http")).await.unwrap_err();
-    assert!(matches!(error, TransportError::NotSent(TransportErrorKind::Connect { .. })), "{error:?}");
+    assert!(matches!(error, NotSent(Kind::Connect { .. })), "{error:?}");
     // The deadline passes in the TLS handshake.
     let silent = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let error = transport.send(get(&silent.local_addr().expect("an address"), "https")).await.unwrap_err();
-    assert!(matches!(error, TransportError::NotSent(TransportErrorKind::Deadline(SOON))), "{error:?}");
+    assert!(matches!(error, NotSent(Kind::Deadline(SOON))), "{error:?}");
     // A connection had it: it may have been executed.
     let server = Server::always(Answer::silence().then_close()).await;
     let error = transport.send(get(&server.address, "http")).await.unwrap_err();
-    assert!(matches!(error, TransportError::MaybeSent(TransportErrorKind::Connection(_))), "{error:?}");
+    assert!(matches!(error, MaybeSent(Kind::Connection(_))), "{error:?}");
     let server = Server::always(Answer::silence()).await;
     let error = transport.send(get(&server.address, "http")).await.unwrap_err();
-    assert!(matches!(error, TransportError::MaybeSent(TransportErrorKind::Deadline(SOON))), "{error:?}");
+    assert!(matches!(error, MaybeSent(Kind::Deadline(SOON))), "{error:?}");
 }
 
 #[tokio::test]
@@ -104,14 +103,11 @@ async fn the_connection_is_closed_instead_of_a_reply() {
     let client = client(&server);
 
     let cause = unknown(&client).await;
-    assert!(
-        matches!(cause, Error::Transport(TransportError::MaybeSent(TransportErrorKind::Connection(_)))),
-        "{cause:?}"
-    );
+    assert!(matches!(cause, Error::Transport(MaybeSent(Kind::Connection(_)))), "{cause:?}");
     assert_eq!(server.requests(), 1, "zero retries means zero");
 
     let error = client.call(&lookup()).await.unwrap_err();
-    assert!(matches!(error, Error::Transport(TransportError::MaybeSent(_))), "a lookup is never unknown: {error:?}");
+    assert!(matches!(error, Error::Transport(MaybeSent(_))), "a lookup is never unknown: {error:?}");
     assert!(error.may_be_executed());
     assert_eq!(server.requests(), 2);
 }
@@ -176,10 +172,7 @@ async fn a_reply_is_cut_off() {
     ] {
         let server = Server::always(Answer::bytes(cut).then_close()).await;
         let cause = unknown(&client(&server)).await;
-        assert!(
-            matches!(cause, Error::Transport(TransportError::MaybeSent(TransportErrorKind::Connection(_)))),
-            "{cause:?}"
-        );
+        assert!(matches!(cause, Error::Transport(MaybeSent(Kind::Connection(_)))), "{cause:?}");
     }
 }
 
@@ -188,10 +181,7 @@ async fn the_reply_never_comes() {
     for start in ["", "HTTP/1.1 200 OK\r\ncontent-length: 200\r\n\r\n<serviceResponse>"] {
         let server = Server::always(Answer::bytes(start)).await;
         let cause = unknown(&builder(&server).deadline(SOON).build()).await;
-        assert!(
-            matches!(cause, Error::Transport(TransportError::MaybeSent(TransportErrorKind::Deadline(SOON)))),
-            "{cause:?}"
-        );
+        assert!(matches!(cause, Error::Transport(MaybeSent(Kind::Deadline(SOON)))), "{cause:?}");
         assert_eq!(cause.to_string(), "maybe sent: the deadline of 200ms passed");
     }
 }
@@ -208,10 +198,7 @@ async fn every_request_over_a_connection_has_its_own_deadline() {
     let patient = Client::with_transport(server.account(), transport.clone());
     patient.call(&Initiate::new("https://shop.example/error")).await.expect("a session");
     let cause = unknown(&Client::with_transport(server.account(), transport.deadline(SOON))).await;
-    assert!(
-        matches!(cause, Error::Transport(TransportError::MaybeSent(TransportErrorKind::Deadline(SOON)))),
-        "{cause:?}"
-    );
+    assert!(matches!(cause, Error::Transport(MaybeSent(Kind::Deadline(SOON)))), "{cause:?}");
     assert_eq!((server.requests(), server.connections()), (2, 1));
 }
 
@@ -223,10 +210,7 @@ async fn the_deadline_passes_while_connecting() {
     let client = Client::builder(account(&format!("https://{address}"))).expect("https").deadline(SOON).build();
 
     let error = client.call(&payment()).await.unwrap_err();
-    assert!(
-        matches!(error, Error::Transport(TransportError::NotSent(TransportErrorKind::Deadline(SOON)))),
-        "{error:?}"
-    );
+    assert!(matches!(error, Error::Transport(NotSent(Kind::Deadline(SOON)))), "{error:?}");
 }
 
 #[tokio::test]
@@ -242,10 +226,7 @@ async fn https_to_a_server_that_does_not_speak_tls() {
     let client = Client::new(account(&format!("https://{address}"))).expect("https");
 
     let error = client.call(&payment()).await.unwrap_err();
-    assert!(
-        matches!(error, Error::Transport(TransportError::NotSent(TransportErrorKind::Connect { .. }))),
-        "{error:?}"
-    );
+    assert!(matches!(error, Error::Transport(NotSent(Kind::Connect { .. }))), "{error:?}");
     let line = error.to_string();
     assert!(
         line.starts_with(&format!("not sent: no connection to {address} (the server there does not speak TLS)")),
@@ -264,10 +245,7 @@ async fn a_reply_is_too_large() {
     for reply in [announced, chunked] {
         let server = Server::always(Answer::bytes(reply)).await;
         let cause = unknown(&builder(&server).body_limit(64).build()).await;
-        assert!(
-            matches!(cause, Error::Transport(TransportError::MaybeSent(TransportErrorKind::ReplyTooLarge(64)))),
-            "{cause:?}"
-        );
+        assert!(matches!(cause, Error::Transport(MaybeSent(Kind::ReplyTooLarge(64)))), "{cause:?}");
     }
 }
 
@@ -290,10 +268,7 @@ async fn a_reply_in_pieces_is_read_whole() {
 async fn a_response_that_is_no_http_makes_the_outcome_unknown() {
     let server = Server::always(Answer::bytes("SSH-2.0-OpenSSH_9.6\r\n").then_close()).await;
     let cause = unknown(&client(&server)).await;
-    assert!(
-        matches!(cause, Error::Transport(TransportError::MaybeSent(TransportErrorKind::Connection(_)))),
-        "{cause:?}"
-    );
+    assert!(matches!(cause, Error::Transport(MaybeSent(Kind::Connection(_)))), "{cause:?}");
 }
 
 // spec: 1 §7, A44
@@ -446,6 +421,6 @@ async fn insecure_addresses_are_refused_before_anything_is_sent() {
 
     let client = Client::with_transport(account("http://gateway.example"), HyperTransport::new());
     let error = client.call(&payment()).await.unwrap_err();
-    assert!(matches!(error, Error::Transport(TransportError::NotSent(TransportErrorKind::Insecure(_)))), "{error:?}");
+    assert!(matches!(error, Error::Transport(NotSent(Kind::Insecure(_)))), "{error:?}");
     assert_eq!(error.remedy(), Remedy::FixRequest);
 }
