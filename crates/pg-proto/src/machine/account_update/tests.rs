@@ -109,6 +109,12 @@ impl World {
         }
     }
 
+    /// Answers an action that is not the last one.
+    fn next(&mut self, action: Action<UpdateDemand, Summary>) -> Action<UpdateDemand, Summary> {
+        let event = self.answer(action).unwrap();
+        self.step(event)
+    }
+
     /// Performs the machine's action, and returns the next one.
     fn answer(&mut self, action: Action<UpdateDemand, Summary>) -> Result<Event<UpdateInput>, Box<Summary>> {
         Ok(match action {

@@ -14,8 +14,7 @@ fn waiting(mut world: World) -> (World, Moment) {
         {
             return (world, until);
         }
-        let event = world.answer(action).unwrap();
-        action = world.step(event);
+        action = world.next(action);
     }
 }
 
@@ -25,8 +24,7 @@ fn resumed(world: &mut World) -> Action<UpdateDemand, Summary> {
     world.crash(&saved, plan());
     let mut action = world.step(Event::Begin);
     while matches!(action, Action::Ask(UpdateDemand::Keys { .. })) {
-        let event = world.answer(action).unwrap();
-        action = world.step(event);
+        action = world.next(action);
     }
     action
 }
@@ -104,8 +102,7 @@ fn repeated_hints_do_not_extend_a_doubt() {
                 action = world.input(hint(&key_of(number), &[]));
             }
             Action::Ask(_) => {
-                let event = world.answer(action).unwrap();
-                action = world.step(event);
+                action = world.next(action);
             }
         }
     }
@@ -140,8 +137,7 @@ fn a_plan_without_callbacks_looks_up_a_callbacks_batch_once() {
         world.works = 2 * DAY;
         let mut action = world.input(hint(&key_of(1), &[]));
         while seen && world.sent.len() < 2 {
-            let event = world.answer(action).unwrap();
-            action = world.step(event);
+            action = world.next(action);
         }
         let (saved, before) = (world.machine.save(), world.now);
         world.crash(&saved, plan().doubtful(DoubtfulPolicy::Report, Duration::ZERO));

@@ -88,8 +88,7 @@ fn a_plan_may_change_over_a_crash() {
     let mut world = World::new(plan().batch_size(1).outstanding(4), SOURCE);
     let mut action = world.step(Event::Begin);
     for _ in 0..9 {
-        let event = world.answer(action).unwrap();
-        action = world.step(event);
+        action = world.next(action);
     }
     let saved = world.machine.save();
     world.crash(&saved, plan().batch_size(2).outstanding(1));
@@ -108,15 +107,13 @@ fn unacknowledged_results_are_repeated_with_the_same_number() {
             world.crash(&saved, plan());
             let mut again = world.step(Event::Begin);
             while !matches!(again, Action::Ask(UpdateDemand::Take(_))) {
-                let event = world.answer(again).unwrap();
-                again = world.step(event);
+                again = world.next(again);
             }
             let Action::Ask(UpdateDemand::Take(offered)) = again else { panic!() };
             assert_eq!(offered, result);
             return;
         }
-        let event = world.answer(action).unwrap();
-        action = world.step(event);
+        action = world.next(action);
     }
 }
 

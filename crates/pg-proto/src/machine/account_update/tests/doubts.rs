@@ -10,8 +10,7 @@ fn in_doubt(plan: UpdatePlan, fault: Fault) -> (World, Moment) {
         if let Action::WaitUntil(until) = action {
             return (world, until);
         }
-        let event = world.answer(action).unwrap();
-        action = world.step(event);
+        action = world.next(action);
     }
 }
 
@@ -62,8 +61,7 @@ fn a_result_that_is_older_than_the_submission_settles_no_doubt_and_is_counted() 
     world.batches[0].1 = Moment::from_millis(NOON.millis() - 3_601_000);
     let mut action = world.input(hint(&key_of(1), &[]));
     while !matches!(action, Action::WaitUntil(_)) {
-        let event = world.answer(action).unwrap();
-        action = world.step(event);
+        action = world.next(action);
     }
     let progress = world.machine.progress();
     assert_eq!((progress.misdated_answers, progress.doubtful_batches), (1, 1));
@@ -97,8 +95,7 @@ fn forged_hints_are_not_believed() {
     for number in 1..=40 {
         action = world.input(hint(&key_of(number), &["a", "b"]));
         if matches!(action, Action::Send(_)) {
-            let event = world.answer(action).unwrap();
-            action = world.step(event);
+            action = world.next(action);
         }
     }
     let _ = world.input(hint("no batch key", &["a", "b"]));
@@ -141,8 +138,7 @@ fn a_late_hint_for_the_first_submission_settles_the_second_too() {
     let (mut world, until) = in_doubt(again, Fault::LoseReply);
     world.now = until;
     let action = world.step(Event::Woken);
-    let event = world.answer(action).unwrap();
-    assert!(matches!(world.step(event), Action::WaitUntil(_)));
+    assert!(matches!(world.next(action), Action::WaitUntil(_)));
     let action = world.input(hint(&key_of(1), &[]));
     let summary = world.go_on(action);
     assert_eq!((summary.progress.finished, summary.progress.submitted, world.now), (2, 2, until));
@@ -156,8 +152,7 @@ fn late_callbacks_about_batches_that_are_over_leave_room_for_the_one_in_doubt() 
     let mut world = World::new(plan(), &source).with([(0, Fault::LoseReply)]);
     let mut action = world.step(Event::Begin);
     while world.results.len() < 19 || !matches!(action, Action::WaitUntil(_)) {
-        let event = world.answer(action).unwrap();
-        action = world.step(event);
+        action = world.next(action);
     }
     // Each of the others was polled before its callback came.
     for number in (2..=20).chain([1]) {

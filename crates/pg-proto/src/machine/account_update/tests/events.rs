@@ -37,8 +37,7 @@ fn events_that_do_not_fit_change_nothing() {
         if done {
             break;
         }
-        let event = world.answer(action).unwrap();
-        action = world.step(event);
+        action = world.next(action);
         steps += 1;
     }
     assert!(steps > 10);
@@ -51,8 +50,7 @@ fn a_hint_brings_a_batch_forward_and_many_do_not_flood_the_service() {
     world.works = Duration::from_secs(5);
     let mut action = world.step(Event::Begin);
     while !matches!(action, Action::WaitUntil(_)) {
-        let event = world.answer(action).unwrap();
-        action = world.step(event);
+        action = world.next(action);
     }
     world.now = NOON.after(Duration::from_secs(6));
     let action = world.input(hint(&key_of(1), &["whatever"]));
@@ -63,8 +61,7 @@ fn a_hint_brings_a_batch_forward_and_many_do_not_flood_the_service() {
     let mut action = world.step(Event::Begin);
     let mut hints = 0;
     while world.now < NOON.after(Duration::from_secs(60)) {
-        let event = world.answer(action).unwrap();
-        action = world.step(event);
+        action = world.next(action);
         if matches!(action, Action::WaitUntil(_)) {
             action = world.input(hint(&key_of(1), &["a"]));
             hints += 1;
@@ -90,7 +87,6 @@ fn a_result_is_offered_until_it_is_acknowledged() {
             assert_eq!(world.machine.progress().finished, 1);
             return;
         }
-        let event = world.answer(action).unwrap();
-        action = world.step(event);
+        action = world.next(action);
     }
 }

@@ -1,5 +1,15 @@
 use super::*;
 
+impl Run {
+    /// The replies to this many requests of this method are lost.
+    fn loses(&mut self, count: usize, method: &str) {
+        for _ in 0..count {
+            assert_eq!(self.wait().method(), method);
+            self.fail(Failure::MaybeSent);
+        }
+    }
+}
+
 #[test]
 fn at_the_deadline_the_token_is_cancelled_and_late_results_still_count() {
     let mut run = Run::waiting(Some("order-7"));
@@ -76,18 +86,12 @@ fn a_clock_jump_expires_no_token() {
     let jumped = || {
         let mut run = Run::waiting(Some("order-7"));
         run.withdraw();
-        for _ in 0..8 {
-            assert_eq!(run.wait().method(), "canceltoken");
-            run.fail(Failure::MaybeSent);
-        }
+        run.loses(8, "canceltoken");
         run.at(NOON.after(2 * HOUR));
         run
     };
     let mut run = jumped();
-    for _ in 0..8 {
-        assert_eq!(run.wait().method(), "canceltoken");
-        run.fail(Failure::MaybeSent);
-    }
+    run.loses(8, "canceltoken");
     assert_eq!(run.wait().method(), "lookup");
     let open = CheckoutOutcome::Unknown { reconcile: by_reference(), why: UnknownReason::StillOpen };
     assert_eq!(*run.say(&found(&[])).ended(), open);
@@ -113,10 +117,7 @@ fn without_a_search_that_saw_everything_it_is_unknown() {
     let unknown = unknown(by_reference());
     let mut run = Run::waiting(Some("order-7"));
     run.withdraw().say(&cancelled("1")).wait();
-    for _ in 0..8 {
-        assert_eq!(run.wait().method(), "lookup");
-        run.fail(Failure::MaybeSent);
-    }
+    run.loses(8, "lookup");
     assert_eq!(*run.wait().ended(), unknown);
     // More transactions than the machine looks up.
     let mut run = Run::waiting(Some("order-7"));
@@ -140,10 +141,7 @@ fn again(run: &mut Run) -> &mut Run {
 fn after_an_unknown_end_it_looks_up_reports_and_searches_again() {
     for (reference, searches) in [(Some("order-7"), 8), (None, 0)] {
         let search = |run: &mut Run| {
-            for _ in 0..searches {
-                assert_eq!(run.wait().method(), "lookup");
-                run.fail(Failure::MaybeSent);
-            }
+            run.loses(searches, "lookup");
             assert!(matches!(run.wait().ended(), CheckoutOutcome::Unknown { .. }));
         };
         let mut run = Run::waiting(reference);
@@ -196,10 +194,7 @@ fn an_uncancelled_unlimited_token_stays_open() {
     let mut run = Run::new(Some("order-7"));
     run.step(Event::Begin).say(&token().replace("2024-05-01T13:00:00Z", ""));
     run.withdraw();
-    for _ in 0..8 {
-        assert_eq!(run.wait().method(), "canceltoken");
-        run.fail(Failure::MaybeSent);
-    }
+    run.loses(8, "canceltoken");
     assert_eq!(run.wait().method(), "canceltoken");
     run.say(&cancelled("0")).say(&found(&[]));
     assert_eq!(*run.ended(), CheckoutOutcome::Unknown { reconcile: by_reference(), why: UnknownReason::StillOpen });
