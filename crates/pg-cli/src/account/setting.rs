@@ -39,49 +39,36 @@ impl Setting {
         Self::Dialect,
     ];
 
+    /// Returns its names as an environment variable, in a profile, and as a flag.
+    const fn names(self) -> [&'static str; 3] {
+        match self {
+            Self::BaseUrl => ["PG_BASE_URL", "baseUrl", "--base-url"],
+            Self::EnterpriseBaseUrl => ["PG_ENTERPRISE_BASE_URL", "enterpriseBaseUrl", "--enterprise-base-url"],
+            Self::ApiKey => ["PG_API_KEY", "apiKey", "--api-key"],
+            Self::ApiPassword => ["PG_API_PASSWORD", "apiPassword", "--api-password"],
+            Self::ShaKey => ["PG_SHA_KEY", "shaKey", "--sha-key"],
+            Self::EnterpriseApiKey => ["PG_ENTERPRISE_API_KEY", "enterpriseApiKey", "--enterprise-api-key"],
+            Self::EnterpriseApiPassword => {
+                ["PG_ENTERPRISE_API_PASSWORD", "enterpriseApiPassword", "--enterprise-api-password"]
+            }
+            Self::AccountUpdaterKey => ["PG_ACCOUNT_UPDATER_KEY", "accountUpdaterKey", "--account-updater-key"],
+            Self::Dialect => ["PG_DIALECT", "dialect", "--dialect"],
+        }
+    }
+
     /// Returns the environment variable.
     pub(crate) const fn variable(self) -> &'static str {
-        match self {
-            Self::BaseUrl => "PG_BASE_URL",
-            Self::EnterpriseBaseUrl => "PG_ENTERPRISE_BASE_URL",
-            Self::ApiKey => "PG_API_KEY",
-            Self::ApiPassword => "PG_API_PASSWORD",
-            Self::ShaKey => "PG_SHA_KEY",
-            Self::EnterpriseApiKey => "PG_ENTERPRISE_API_KEY",
-            Self::EnterpriseApiPassword => "PG_ENTERPRISE_API_PASSWORD",
-            Self::AccountUpdaterKey => "PG_ACCOUNT_UPDATER_KEY",
-            Self::Dialect => "PG_DIALECT",
-        }
+        self.names()[0]
     }
 
     /// Returns the name of the setting in a profile and in the list of a sandbox's merchants.
     pub(crate) const fn member(self) -> &'static str {
-        match self {
-            Self::BaseUrl => "baseUrl",
-            Self::EnterpriseBaseUrl => "enterpriseBaseUrl",
-            Self::ApiKey => "apiKey",
-            Self::ApiPassword => "apiPassword",
-            Self::ShaKey => "shaKey",
-            Self::EnterpriseApiKey => "enterpriseApiKey",
-            Self::EnterpriseApiPassword => "enterpriseApiPassword",
-            Self::AccountUpdaterKey => "accountUpdaterKey",
-            Self::Dialect => "dialect",
-        }
+        self.names()[1]
     }
 
     /// Returns the flag.
     pub(crate) const fn flag(self) -> &'static str {
-        match self {
-            Self::BaseUrl => "--base-url",
-            Self::EnterpriseBaseUrl => "--enterprise-base-url",
-            Self::ApiKey => "--api-key",
-            Self::ApiPassword => "--api-password",
-            Self::ShaKey => "--sha-key",
-            Self::EnterpriseApiKey => "--enterprise-api-key",
-            Self::EnterpriseApiPassword => "--enterprise-api-password",
-            Self::AccountUpdaterKey => "--account-updater-key",
-            Self::Dialect => "--dialect",
-        }
+        self.names()[2]
     }
 
     /// Whether its value is secret.

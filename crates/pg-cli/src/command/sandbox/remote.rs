@@ -11,7 +11,7 @@ mod faults;
 mod list;
 mod open;
 
-use clap::Subcommand;
+use clap::{Subcommand, ValueEnum};
 use serde_json::Value;
 
 pub(in crate::command) use self::{accounts::find as account, list::transactions};
@@ -84,6 +84,11 @@ fn text(value: &Value) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     }
+}
+
+/// Returns a value of an argument as it is typed, which is also its name in the control interface.
+fn typed(value: impl ValueEnum) -> String {
+    value.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
 /// One entry with all its members.

@@ -1,8 +1,9 @@
 //! `pg sandbox callbacks register|destinations|unregister`: addresses that receive callbacks in place of those that requests name.
 
+use clap::ValueEnum as _;
 use serde_json::{Value, json};
 
-use super::{entries, print, print_list, segment, text};
+use super::{entries, print, print_list, segment, text, typed};
 use crate::{control::Control, failure::Failure, output, table::table};
 
 /// The kinds of callbacks, as the control interface names them.
@@ -12,17 +13,6 @@ pub(in crate::command) enum Kind {
     AccountUpdater,
     /// Paid checkouts
     Checkout,
-}
-
-impl Kind {
-    const ALL: [Self; 2] = [Self::AccountUpdater, Self::Checkout];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::AccountUpdater => "account-updater",
-            Self::Checkout => "checkout",
-        }
-    }
 }
 
 /// Registers an address, and returns the destination as the sandbox shows it.
@@ -36,7 +26,7 @@ pub(in crate::command) async fn register(
     url: &str,
     retries: Option<u32>,
 ) -> Result<Value, Failure> {
-    let mut asked = json!({ "merchant": account, "kind": kind.name(), "url": url });
+    let mut asked = json!({ "merchant": account, "kind": typed(kind), "url": url });
     if let Some(retries) = retries {
         asked["retries"] = retries.into();
     }
@@ -53,8 +43,8 @@ pub(super) async fn set(
     json: bool,
 ) -> Result<(), Failure> {
     let mut registered = Vec::new();
-    for kind in Kind::ALL.into_iter().filter(|known| kind.is_none_or(|kind| kind == *known)) {
-        registered.push(register(control, account, kind, url, retries).await?);
+    for known in Kind::value_variants().iter().filter(|known| kind.is_none_or(|kind| kind == **known)) {
+        registered.push(register(control, account, *known, url, retries).await?);
     }
     print(&registered.into(), json, |registered| shown(entries(registered)))
 }

@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use clap::ValueEnum as _;
 use serde_json::{Value, json};
 
-use super::{print, print_list, segment, text};
+use super::{print, print_list, segment, text, typed};
 use crate::{
     control::{AccountFlags, Control},
     duration,
@@ -93,13 +92,6 @@ pub(crate) enum Kind {
     NoResponseCharged,
 }
 
-impl Kind {
-    /// Its name in the control interface.
-    fn name(self) -> String {
-        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
-    }
-}
-
 pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure> {
     let control = Control::at_account(&arguments.at)?;
     match arguments.what.unwrap_or(What::List) {
@@ -139,7 +131,7 @@ fn delay(text: &str) -> Result<Duration, String> {
 
 /// Returns the body of `POST /_sandbox/faults`.
 fn asked(method: &str, kind: Kind, times: u32, delay: Option<Duration>, status: Option<u16>) -> Result<Value, Failure> {
-    let mut asked = json!({ "method": known_method(method)?, "kind": kind.name(), "times": times });
+    let mut asked = json!({ "method": known_method(method)?, "kind": typed(kind), "times": times });
     match (kind, delay) {
         (Kind::Delay, Some(delay)) => {
             asked["milliseconds"] = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX).into()

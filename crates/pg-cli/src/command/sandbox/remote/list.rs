@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{accounts, print, print_list, segment, text, whole};
+use super::{accounts, print, print_list, segment, text, typed, whole};
 use crate::{
     control::{AccountFlags, Control},
     failure::Failure,
@@ -63,23 +63,9 @@ enum List {
     Sms,
 }
 
-impl List {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Requests => "requests",
-            Self::Transactions => "transactions",
-            Self::Tokens => "tokens",
-            Self::Sessions => "sessions",
-            Self::Authentications => "authentications",
-            Self::Checkouts => "checkouts",
-            Self::Sms => "sms",
-        }
-    }
-}
-
 pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure> {
     let control = Control::at_account(&arguments.at)?;
-    let name = arguments.list.name();
+    let name = typed(arguments.list);
     if let Some(key) = &arguments.key {
         let entry = control.get(&format!("{name}/{}", segment(key))).await?;
         return print(&entry, json, whole);

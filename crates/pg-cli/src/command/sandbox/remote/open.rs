@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::json;
 
-use super::{print, segment, text};
+use super::{print, segment, text, typed};
 use crate::{
     control::{Control, SandboxFlags},
     failure::Failure,
@@ -58,9 +58,7 @@ enum Page {
 
 impl Page {
     fn path(self, key: Option<&str>) -> Result<String, Failure> {
-        use clap::ValueEnum as _;
-
-        let name = self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
+        let name = typed(self);
         let lists = !matches!(
             self,
             Self::Overview
