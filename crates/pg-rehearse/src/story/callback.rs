@@ -10,7 +10,7 @@ use crate::{
     drill::Drill,
     finding::{Finding, Lane},
     house::{Card, SetupError},
-    judge,
+    judge::{self, doubt, fault},
     plan::{Job, Means},
     report::Outcome,
     shop::{self, Call, Seen, Silent},
@@ -112,7 +112,7 @@ async fn batch(stage: &mut Stage, story: Callback) -> Result<Asked, SetupError> 
         } else if asked(stage, 0).await {
             Ok(Vec::new())
         } else {
-            Ok(vec![judge::doubt(
+            Ok(vec![doubt(
                 "not-confirmed",
                 "the callback was accepted but the batch was not retrieved: \
             callbacks are not signed",
@@ -129,9 +129,9 @@ async fn batch(stage: &mut Stage, story: Callback) -> Result<Asked, SetupError> 
     }
     let seen = reached(post(stage, "a forged batch", "application/json", forged.to_string()).await)?;
     Ok(if page::says_paid(&seen) || seen.body.contains("00000000-FORGED-0000") {
-        Ok(vec![judge::fault("callback-trusted", "a forged batch was trusted: its card keys were stored")])
+        Ok(vec![fault("callback-trusted", "a forged batch was trusted: its card keys were stored")])
     } else if seen.status < 400 && !asked(stage, 0).await {
-        Ok(vec![judge::doubt("not-confirmed", "a forged batch was accepted without asking the service")])
+        Ok(vec![doubt("not-confirmed", "a forged batch was accepted without asking the service")])
     } else {
         Ok(Vec::new())
     })
@@ -171,7 +171,7 @@ async fn payment(stage: &mut Stage, story: Callback) -> Result<Asked, SetupError
         let seen = reached(post(stage, "the key of another, cheaper payment", FORM, body).await)?;
         let mut findings = Vec::new();
         if page::says_paid(&seen) {
-            findings.push(judge::fault("callback-trusted", "a payment of 0.01 was accepted for an order of 9.98"));
+            findings.push(fault("callback-trusted", "a payment of 0.01 was accepted for an order of 9.98"));
         }
         return Ok(Ok(findings));
     }
@@ -181,35 +181,29 @@ async fn payment(stage: &mut Stage, story: Callback) -> Result<Asked, SetupError
         seen = reached(post(stage, "a payment", FORM, genuine.clone()).await)?;
     }
     if seen.status >= 500 {
-        return Ok(Ok(vec![judge::fault("callback-fails", format!("a genuine callback gets HTTP {}", seen.status))]));
+        return Ok(Ok(vec![fault("callback-fails", format!("a genuine callback gets HTTP {}", seen.status))]));
     }
     if seen.status >= 400 {
         return Ok(Err(format!("the address returns HTTP {} for a payment of the hosted checkout", seen.status)));
     }
     let charges = stage.entries()?.iter().filter(|entry| entry.is_charge()).count();
     Ok(if charges > 1 {
-        Ok(vec![judge::fault(
-            "charged-twice",
-            format!("after the callback the ledger has {charges} charges instead of one"),
-        )])
+        Ok(vec![fault("charged-twice", format!("after the callback the ledger has {charges} charges instead of one"))])
     } else if asked(stage, before).await {
         Ok(Vec::new())
     } else {
-        Ok(vec![judge::doubt("not-confirmed", "the callback was accepted without looking up the payment")])
+        Ok(vec![doubt("not-confirmed", "the callback was accepted without looking up the payment")])
     })
 }
 
 async fn forged_payment(stage: &Stage, seen: &Seen, before: usize) -> Vec<Finding> {
     if page::says_paid(seen) {
-        return vec![judge::fault(
-            "callback-trusted",
-            "a forged callback was trusted: it says paid, but nothing was charged",
-        )];
+        return vec![fault("callback-trusted", "a forged callback was trusted: it says paid, but nothing was charged")];
     }
     if seen.status >= 400 || page::claim(seen).is_some() || asked(stage, before).await {
         return Vec::new();
     }
-    vec![judge::fault("callback-trusted", "a forged callback was accepted without asking the service")]
+    vec![fault("callback-trusted", "a forged callback was accepted without asking the service")]
 }
 
 /// The time between the customer's return and the callback, when one overtakes the other.
@@ -239,13 +233,13 @@ async fn with_customer(stage: &mut Stage, story: Callback) -> Result<Asked, Setu
     let mut findings = Vec::new();
     for (what, seen) in [("callback", &posted), ("success page", &page)] {
         if seen.status >= 400 {
-            findings.push(judge::fault(
+            findings.push(fault(
                 "refused-with-the-customer",
                 format!("the customer has paid, but the {what} returns HTTP {}", seen.status),
             ));
         }
         if let Some(denied @ ("declined" | "not-charged")) = page::claim(seen).as_deref() {
-            findings.push(judge::fault(
+            findings.push(fault(
                 "charged-but-said-unpaid",
                 format!("the customer has paid, but the {what} claims {denied}"),
             ));
@@ -253,8 +247,7 @@ async fn with_customer(stage: &mut Stage, story: Callback) -> Result<Asked, Setu
     }
     let charges = stage.entries()?.iter().filter(|entry| entry.is_charge()).count();
     if charges > 0 {
-        findings
-            .push(judge::fault("charged-twice", format!("{} more after the payment", judge::count(charges, "charge"))));
+        findings.push(fault("charged-twice", format!("{} more after the payment", judge::count(charges, "charge"))));
     }
     Ok(Ok(findings))
 }
@@ -277,11 +270,11 @@ async fn slow(stage: &mut Stage) -> Result<Asked, SetupError> {
     trickling.abort();
     Ok(Ok(match beside {
         Ok(Ok(seen)) if seen.status >= 500 => {
-            vec![judge::fault("callback-fails", format!("a genuine callback gets HTTP {}", seen.status))]
+            vec![fault("callback-fails", format!("a genuine callback gets HTTP {}", seen.status))]
         }
         Ok(Ok(_)) => Vec::new(),
-        Ok(Err(Silent::Closed(why))) => vec![judge::fault("shop-down", why)],
-        Ok(Err(Silent::TimedOut)) | Err(_) => vec![judge::fault(
+        Ok(Err(Silent::Closed(why))) => vec![fault("shop-down", why)],
+        Ok(Err(Silent::TimedOut)) | Err(_) => vec![fault(
             "shop-blocked",
             format!("a callback that arrives byte by byte delays another callback by {} seconds", BESIDE.as_secs()),
         )],
@@ -292,12 +285,12 @@ async fn huge(stage: &Stage) -> Result<Asked, SetupError> {
     let body = format!("trans_key={}", "A".repeat(8 << 20));
     match post(stage, "8 MiB", FORM, body).await {
         Err(Silent::TimedOut) => {
-            return Ok(Ok(vec![judge::fault("hangs", "a callback of 8 MiB blocks the shop until the timeout")]));
+            return Ok(Ok(vec![fault("hangs", "a callback of 8 MiB blocks the shop until the timeout")]));
         }
         // The shop closed the connection, which is correct.
         Err(Silent::Closed(_)) => {}
         Ok(seen) if seen.status < 400 => {
-            return Ok(Ok(vec![judge::fault(
+            return Ok(Ok(vec![fault(
                 "no-limit",
                 "a callback of 8 MiB is accepted; real callbacks have a few hundred bytes",
             )]));
@@ -307,7 +300,7 @@ async fn huge(stage: &Stage) -> Result<Asked, SetupError> {
     let after = post(stage, "an empty one afterwards", FORM, String::new()).await;
     Ok(match after {
         Ok(_) => Ok(Vec::new()),
-        Err(silent) => Ok(vec![judge::fault(
+        Err(silent) => Ok(vec![fault(
             "shop-down",
             format!(
                 "after a callback of 8 MiB the shop does not respond: \
@@ -327,16 +320,14 @@ async fn garbage(stage: &Stage, story: Callback) -> Result<Asked, SetupError> {
         let seen = reached(post(stage, what, kind, body).await)?;
         if story == Callback::Secrets {
             if let Some(sign) = page::inside(&seen.body) {
-                findings.push(judge::fault(
-                    "inside-shown",
-                    format!("the reply to {what} shows internals of the shop: “{sign}”"),
-                ));
+                findings
+                    .push(fault("inside-shown", format!("the reply to {what} shows internals of the shop: “{sign}”")));
             }
             findings.extend(secrets(stage, &seen, "the callback address"));
         } else if page::says_paid(&seen) {
-            findings.push(judge::fault("callback-trusted", format!("the reply to {what} says paid")));
+            findings.push(fault("callback-trusted", format!("the reply to {what} says paid")));
         } else if seen.status >= 500 {
-            findings.push(judge::doubt("server-error", format!("{what}: HTTP {}", seen.status)));
+            findings.push(doubt("server-error", format!("{what}: HTTP {}", seen.status)));
         }
     }
     findings.dedup();

@@ -12,7 +12,7 @@ use crate::{
     drill::Drill,
     finding::{Finding, Verdict},
     house::{Card, SetupError},
-    judge::{self, Evidence, Expect},
+    judge::{self, Evidence, Expect, broken, doubt, fault},
     plan::{Job, Way},
     report::Outcome,
     stage::{Credentials, Setting, Stage, Troupe},
@@ -219,7 +219,7 @@ fn nothing_sent(stage: &Stage, story: &Charge) -> Result<Vec<Finding>, SetupErro
     let exchanges = stage.exchanges();
     if let Some(first) = exchanges.first() {
         let with_card = if first.parameter("cardNumber").is_some() { ", card number included" } else { "" };
-        findings.push(judge::fault(
+        findings.push(fault(
             "sent-to-an-impostor",
             format!(
                 "the integration sent {} with its credentials to a server that it should have rejected{with_card}",
@@ -230,7 +230,7 @@ fn nothing_sent(stage: &Stage, story: &Charge) -> Result<Vec<Finding>, SetupErro
     if story.entrance == Entrance::Tls(Certificate::Valid) {
         return Ok(if exchanges.is_empty() {
             let why = "the integration rejects a valid certificate whose authority is in SSL_CERT_FILE, so the other TLS drills prove little";
-            vec![judge::doubt("good-certificate-refused", why)]
+            vec![doubt("good-certificate-refused", why)]
         } else {
             Vec::new()
         });
@@ -245,7 +245,7 @@ fn nothing_sent(stage: &Stage, story: &Charge) -> Result<Vec<Finding>, SetupErro
 /// Returns the findings, and that the adapter's claim is missing if so.
 fn with_claims(stage: &Stage, mut findings: Vec<Finding>) -> Vec<Finding> {
     if let Some(ran) = stage.ran().last().filter(|ran| ran.claim.is_none()) {
-        findings.push(judge::broken(ran.trouble()));
+        findings.push(broken(ran.trouble()));
     }
     findings
 }
@@ -258,8 +258,7 @@ fn trapped(stage: &Stage, card: &Card) -> Vec<Finding> {
         secrets.push(("card number", &card.number));
         for (name, secret) in secrets {
             if text.contains(secret) {
-                findings
-                    .push(judge::fault("secrets-followed-a-redirect", format!("the {name} was sent to another host")));
+                findings.push(fault("secrets-followed-a-redirect", format!("the {name} was sent to another host")));
             }
         }
     }
@@ -270,7 +269,7 @@ fn reference(stage: &Stage) -> Vec<Finding> {
     let payments: Vec<_> = stage.exchanges().into_iter().filter(|one| one.is(On::Payment)).collect();
     let bare = payments.iter().any(|one| one.parameter("uniqueMerchantReference").is_none_or(str::is_empty));
     if bare {
-        vec![judge::fault(
+        vec![fault(
             "no-reference",
             "the payment has no uniqueMerchantReference: after a lost reply it can be neither looked up nor repeated",
         )]

@@ -13,7 +13,7 @@ use crate::{
     drill::Drill,
     finding::{Finding, Lane},
     house::{House, SetupError, form, text},
-    judge,
+    judge::{broken, doubt, fault},
     plan::{Job, Means},
     report::Outcome,
     shop::{Call, Seen},
@@ -100,7 +100,7 @@ async fn by_hand(stage: &mut Stage, story: Checkout) -> Result<Vec<Finding>, Set
         Checkout::LookupDown => "the success page says paid although the service could not be asked",
         _ => "the success page says paid, but nothing was charged: any visitor can open it",
     };
-    Ok(if page::says_paid(&seen) { vec![judge::fault("success-page-trusted", why)] } else { Vec::new() })
+    Ok(if page::says_paid(&seen) { vec![fault("success-page-trusted", why)] } else { Vec::new() })
 }
 
 /// Plays the complete checkout, beginning with the link.
@@ -122,10 +122,7 @@ async fn linked(stage: &mut Stage, story: Checkout) -> Result<Vec<Finding>, Setu
         let order = stage.order.clone();
         let seen = come_back(stage, "without a payment", &[("order", &order)]).await?;
         return Ok(if page::says_paid(&seen) || ran.claim == Some(Claim::Paid) {
-            vec![judge::fault(
-                "success-page-trusted",
-                "the customer left without paying, but the integration says paid",
-            )]
+            vec![fault("success-page-trusted", "the customer left without paying, but the integration says paid")]
         } else {
             Vec::new()
         });
@@ -139,7 +136,7 @@ async fn linked(stage: &mut Stage, story: Checkout) -> Result<Vec<Finding>, Setu
         drop(pay(&stage.house, &token));
         let charges = stage.entries()?.iter().filter(|entry| entry.is_charge()).count();
         return Ok(if charges > 1 {
-            vec![judge::fault("charged-twice", "the link can be paid more than once: set token_uses=1")]
+            vec![fault("charged-twice", "the link can be paid more than once: set token_uses=1")]
         } else {
             Vec::new()
         });
@@ -163,14 +160,13 @@ async fn expired(stage: &mut Stage, line: &serde_json::Value, token: &str) -> Re
     // Whatever the page replies, the ledger shows whether the link was paid.
     drop(pay(&stage.house, token));
     if charged(stage)? {
-        return Ok(vec![judge::doubt("link-lives-on", "the link can be paid after eight days, at the old price")]);
+        return Ok(vec![doubt("link-lives-on", "the link can be paid after eight days, at the old price")]);
     }
     let order = stage.order.clone();
     let seen = come_back(stage, "after an expired link", &[("order", &order)]).await?;
     let mut findings = Vec::new();
     if page::says_paid(&seen) {
-        findings
-            .push(judge::fault("success-page-trusted", "the link has expired unpaid, but the success page says paid"));
+        findings.push(fault("success-page-trusted", "the link has expired unpaid, but the success page says paid"));
     }
     let ran = stage.run(Job::Checkout, line).await;
     match token_of(&ran) {
@@ -179,7 +175,7 @@ async fn expired(stage: &mut Stage, line: &serde_json::Value, token: &str) -> Re
             drop(pay(&stage.house, &token));
             if !charged(stage)? {
                 let why = "the customer orders again, but the link cannot be paid";
-                findings.push(judge::fault("order-cannot-be-paid", why));
+                findings.push(fault("order-cannot-be-paid", why));
             }
         }
     }
@@ -196,7 +192,7 @@ fn no_link(ran: &Ran) -> Finding {
     } else {
         "the integration's answer has no url for the customer".to_owned()
     };
-    judge::broken(why)
+    broken(why)
 }
 
 async fn returned(stage: &Stage, story: Checkout, key: &str) -> Result<Vec<Finding>, SetupError> {
@@ -209,19 +205,19 @@ async fn returned(stage: &Stage, story: Checkout, key: &str) -> Result<Vec<Findi
     let charges: Vec<_> = entries.iter().filter(|entry| entry.is_charge()).collect();
     let mut findings = Vec::new();
     if charges.len() > 1 {
-        findings.push(judge::fault("charged-twice", format!("{} charges for one order", charges.len())));
+        findings.push(fault("charged-twice", format!("{} charges for one order", charges.len())));
     }
     if charges.iter().any(|entry| entry.amount != PRICE) {
-        findings.push(judge::fault("wrong-amount", "the amount charged differs from the amount of the order"));
+        findings.push(fault("wrong-amount", "the amount charged differs from the amount of the order"));
     }
     if let Some(denied @ ("declined" | "not-charged")) = page::claim(&seen).as_deref() {
-        findings.push(judge::fault(
+        findings.push(fault(
             "charged-but-said-unpaid",
             format!("the customer has paid, but the success page claims {denied}"),
         ));
     }
     if seen.status >= 400 {
-        findings.push(judge::fault("customer-lost", format!("the customer has paid, but gets HTTP {}", seen.status)));
+        findings.push(fault("customer-lost", format!("the customer has paid, but gets HTTP {}", seen.status)));
     }
     Ok(findings)
 }

@@ -11,7 +11,7 @@ use crate::{
     drill::Drill,
     finding::Finding,
     house::{SetupError, text},
-    judge,
+    judge::{broken, fault, untouched},
     plan::Job,
     stage::{Credentials, Setting, Stage, Troupe},
     wire::{Door, On, Rule},
@@ -79,31 +79,30 @@ fn judged(stage: &Stage, story: &Later) -> Result<Vec<Finding>, SetupError> {
         let (twice, verb) =
             if story.job == Job::Capture { ("captured-twice", "captured") } else { ("refunded-twice", "refunded") };
         let times = if done.len() == 2 { "twice".to_owned() } else { format!("{} times", done.len()) };
-        findings.push(judge::fault(twice, format!("{verb} {times}: {amounts}")));
+        findings.push(fault(twice, format!("{verb} {times}: {amounts}")));
     } else if moved != 0 && moved != story.amount {
-        findings.push(judge::fault("wrong-amount", format!("{amounts} was moved")));
+        findings.push(fault("wrong-amount", format!("{amounts} was moved")));
     }
     let claims: Vec<Claim> = stage.ran().iter().filter_map(|ran| ran.claim).collect();
     let Some(last) = claims.last() else {
         let trouble = stage.ran().last().map(crate::adapter::Ran::trouble).unwrap_or_default();
-        findings.push(judge::broken(trouble));
+        findings.push(broken(trouble));
         return Ok(findings);
     };
     if moved == 0 && claims.contains(&Claim::Paid) {
-        findings
-            .push(judge::fault("nothing-moved-but-said-paid", "the integration claims paid, but no money was moved"));
+        findings.push(fault("nothing-moved-but-said-paid", "the integration claims paid, but no money was moved"));
     }
     if moved > 0 && matches!(last, Claim::Declined | Claim::NotCharged) {
-        findings.push(judge::fault(
+        findings.push(fault(
             "moved-but-denied",
             format!("the integration claims {}, but the money was moved", last.name()),
         ));
     }
     if story.rules.is_empty() && *last == Claim::Unknown {
-        findings.push(judge::fault("outcome-not-read", "nothing went wrong, but the integration claims unknown"));
+        findings.push(fault("outcome-not-read", "nothing went wrong, but the integration claims unknown"));
     }
     if findings.is_empty() && !stage.exchanges().iter().any(|one| one.is(On::Later)) {
-        findings.push(judge::untouched(&format!("sent no {}", kind.to_lowercase())));
+        findings.push(untouched(&format!("sent no {}", kind.to_lowercase())));
     }
     Ok(findings)
 }

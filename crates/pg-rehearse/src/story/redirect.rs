@@ -13,7 +13,7 @@ use crate::{
     drill::Drill,
     finding::{Finding, Lane},
     house::{Card, SetupError, text},
-    judge,
+    judge::{broken, doubt, fault},
     plan::Job,
     report::Outcome,
     shop::{Call, Seen},
@@ -57,7 +57,7 @@ pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32
         Ok(genuine) => genuine,
         Err(seen) if story == Redirect::Genuine => {
             let why = format!("the page replies to a genuine redirect with HTTP {}, in JSON and in XML", seen.status);
-            return Ok(stage.judged(vec![judge::fault("genuine-refused", why)]));
+            return Ok(stage.judged(vec![fault("genuine-refused", why)]));
         }
         Err(seen) => {
             let why = format!(
@@ -65,7 +65,7 @@ pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32
                 compared",
                 seen.status
             );
-            return Ok(stage.judged(vec![judge::broken(why)]));
+            return Ok(stage.judged(vec![broken(why)]));
         }
     };
     let findings = match story {
@@ -133,8 +133,7 @@ async fn told(stage: &Stage, what: &str, data: &str, iv: &str) -> Result<Seen, S
 fn genuine_findings(genuine: &Genuine) -> Vec<Finding> {
     let mut findings = Vec::new();
     if page::says_paid(&genuine.seen) {
-        findings
-            .push(judge::fault("redirect-trusted", "the page says paid after the card form, but nothing was charged"));
+        findings.push(fault("redirect-trusted", "the page says paid after the card form, but nothing was charged"));
     }
     findings
 }
@@ -143,18 +142,16 @@ fn genuine_findings(genuine: &Genuine) -> Vec<Finding> {
 fn unread(seen: &Seen, genuine: &Genuine, what: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
     if page::says_paid(seen) {
-        findings.push(judge::fault("redirect-trusted", format!("{what}: the page says paid")));
+        findings.push(fault("redirect-trusted", format!("{what}: the page says paid")));
     }
     let last = &genuine.card.number[12..];
     let shown = genuine.seen.body.contains(last);
     if seen.status < 400 && shown && seen.body.contains(last) {
-        findings.push(judge::fault(
-            "tampering-unnoticed",
-            format!("{what}: the page shows the card as if nothing had happened"),
-        ));
+        findings
+            .push(fault("tampering-unnoticed", format!("{what}: the page shows the card as if nothing had happened")));
     }
     if seen.status >= 500 {
-        findings.push(judge::doubt("server-error", format!("{what}: the page returns HTTP {}", seen.status)));
+        findings.push(doubt("server-error", format!("{what}: the page returns HTTP {}", seen.status)));
     }
     findings
 }
@@ -212,7 +209,7 @@ async fn tampered(stage: &mut Stage, story: Redirect, genuine: &Genuine) -> Resu
     }
     let after = open(stage, &genuine.data, &genuine.iv).await?;
     if after.status >= 500 {
-        findings.push(judge::fault("page-down", "afterwards the page fails for a genuine redirect as well"));
+        findings.push(fault("page-down", "afterwards the page fails for a genuine redirect as well"));
     }
     Ok(findings)
 }
@@ -223,7 +220,7 @@ async fn replayed(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, Setu
     }
     let charges = stage.entries()?.iter().filter(|entry| entry.is_charge()).count();
     Ok(if charges > 1 {
-        vec![judge::fault("charged-twice", format!("opening the page again charged again: {charges} charges"))]
+        vec![fault("charged-twice", format!("opening the page again charged again: {charges} charges"))]
     } else {
         Vec::new()
     })
@@ -246,7 +243,7 @@ async fn blanks(stage: &mut Stage, genuine: &Genuine) -> Result<Vec<Finding>, Se
     let seen = stage.visit(Job::OpenRedirect, call).await.map_err(text)?;
     Ok(if seen.status >= 400 {
         let why = format!("the page returns HTTP {} when a + of the data arrives as a space", seen.status);
-        vec![judge::fault("blank-for-plus", why)]
+        vec![fault("blank-for-plus", why)]
     } else {
         Vec::new()
     })
@@ -265,10 +262,7 @@ async fn forged(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, SetupE
     let seen = told(stage, "a forgery that says accepted", &data, &genuine.iv).await?;
     let charged = stage.entries()?.iter().any(crate::books::Entry::is_charge);
     Ok(if page::says_paid(&seen) && !charged {
-        vec![judge::fault(
-            "redirect-trusted",
-            "the page trusts forged data that says accepted, but nothing was charged",
-        )]
+        vec![fault("redirect-trusted", "the page trusts forged data that says accepted, but nothing was charged")]
     } else {
         Vec::new()
     })
@@ -281,7 +275,7 @@ async fn markup(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, SetupE
     let data = cipher(stage)?.encrypt(&with(genuine, &[("cardholderName", MARKUP)]), &genuine.iv).map_err(text)?;
     let seen = told(stage, "a cardholder's name that is markup", &data, &genuine.iv).await?;
     Ok(if seen.is_html() && seen.body.contains("<script>pgRehearse()") {
-        vec![judge::fault(
+        vec![fault(
             "markup-not-escaped",
             "customer input becomes part of the page's markup: a script in a name would run",
         )]
@@ -319,9 +313,7 @@ pub(crate) fn secrets(stage: &Stage, seen: &Seen, place: &str) -> Vec<Finding> {
         seen.headers.values().map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).collect();
     let all = format!("{}\n{}", seen.body, headers.join("\n"));
     let found = stage.house.account.secrets().into_iter().filter(|(_, secret)| all.contains(secret));
-    found
-        .map(|(name, _)| judge::fault("credential-in-a-page", format!("{place} sends the {name} to browsers")))
-        .collect()
+    found.map(|(name, _)| fault("credential-in-a-page", format!("{place} sends the {name} to browsers"))).collect()
 }
 
 async fn error_pages(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, SetupError> {
@@ -331,10 +323,7 @@ async fn error_pages(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, S
     for (what, data, iv) in [("garbage", "%%%", "x"), ("a cut ciphertext", &*cut, &*genuine.iv), ("nothing", "", "")] {
         let seen = told(stage, what, data, iv).await?;
         if let Some(sign) = page::inside(&seen.body) {
-            findings.push(judge::fault(
-                "inside-shown",
-                format!("for {what} the page shows internals of the shop: “{sign}”"),
-            ));
+            findings.push(fault("inside-shown", format!("for {what} the page shows internals of the shop: “{sign}”")));
         }
         findings.extend(secrets(stage, &seen, "an error page"));
     }

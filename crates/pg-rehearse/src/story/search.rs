@@ -10,7 +10,7 @@ use crate::{
     adapter,
     finding::Finding,
     house::Card,
-    judge,
+    judge::{doubt, fault},
     stage::{Stage, Troupe},
     wire::Exchange,
 };
@@ -119,15 +119,15 @@ impl Watch {
     fn texts(&self, stage: &Stage, place: &str, text: &str, cards: bool, credentials: bool) -> Vec<Finding> {
         let mut findings = Vec::new();
         if cards && has_number(text, &self.card.number) {
-            findings.push(judge::fault("card-number-shown", format!("the whole card number is in {place}")));
+            findings.push(fault("card-number-shown", format!("the whole card number is in {place}")));
         }
         if cards && has_cv2(text, &self.card.cv2) {
-            findings.push(judge::fault("cv2-shown", format!("the CV2 is in {place}; it must never be stored")));
+            findings.push(fault("cv2-shown", format!("the CV2 is in {place}; it must never be stored")));
         }
         if credentials {
             for (name, secret) in stage.house.account.secrets() {
                 if text.contains(secret) {
-                    findings.push(judge::fault("credential-shown", format!("the {name} is in {place}")));
+                    findings.push(fault("credential-shown", format!("the {name} is in {place}")));
                 }
             }
         }
@@ -140,21 +140,19 @@ impl Watch {
         let account = &stage.house.account;
         for (name, value) in &exchange.parameters {
             if name != "cardNumber" && has_number(value, &self.card.number) {
-                findings.push(judge::fault(
+                findings.push(fault(
                     "card-number-misplaced",
                     format!("the card number is in {name} of {}", exchange.method),
                 ));
             }
             if !name.eq_ignore_ascii_case("cardCV2") && has_cv2(value, &self.card.cv2) {
-                findings.push(judge::fault("cv2-misplaced", format!("the CV2 is in {name} of {}", exchange.method)));
+                findings.push(fault("cv2-misplaced", format!("the CV2 is in {name} of {}", exchange.method)));
             }
             let own = ["apiKey", "apiPassword", "api_key", "api_password", "accountUpdaterKey"];
             for (what, secret) in account.secrets() {
                 if value.contains(secret) && !own.contains(&name.as_str()) {
-                    findings.push(judge::fault(
-                        "credential-misplaced",
-                        format!("the {what} is in {name} of {}", exchange.method),
-                    ));
+                    findings
+                        .push(fault("credential-misplaced", format!("the {what} is in {name} of {}", exchange.method)));
                 }
             }
         }
@@ -162,7 +160,7 @@ impl Watch {
             if has_number(value, &self.card.number)
                 || account.secrets().iter().any(|(_, secret)| value.contains(secret))
             {
-                findings.push(judge::fault(
+                findings.push(fault(
                     "secret-in-a-header",
                     format!("a card number or a credential is in the header {name}"),
                 ));
@@ -222,7 +220,7 @@ fn in_files(mut paths: Vec<PathBuf>, budget: u64, search: impl Fn(&str, &str) ->
 }
 
 fn not_searched(what: String) -> Finding {
-    judge::doubt("not-searched", format!("not searched: {what}"))
+    doubt("not-searched", format!("not searched: {what}"))
 }
 
 fn file_name(path: &Path) -> String {

@@ -13,7 +13,7 @@ use crate::{
     drill::Drill,
     finding::{Finding, Lane},
     house::{Card, SetupError, form, text},
-    judge::{self, Evidence, Expect},
+    judge::{self, Evidence, Expect, broken, fault},
     plan::{Job, Way},
     stage::{Credentials, Setting, Stage, Troupe},
     wire::{Door, Exchange, On, Rule},
@@ -94,13 +94,13 @@ fn opened(started: &Ran) -> Option<(String, String)> {
 /// Judges an integration that started no authentication: this is correct if a fault occurred and the claim says so.
 fn not_opened(stage: &Stage, started: &Ran, story: &ThreeDSecure) -> Result<Vec<Finding>, SetupError> {
     match started.claim {
-        None => Ok(vec![judge::broken(if started.answer.is_empty() {
+        None => Ok(vec![broken(if started.answer.is_empty() {
             started.trouble()
         } else {
             "the integration's answer lacks authenticationKey or authenticationUrl".to_owned()
         })]),
         Some(_) if story.rules.is_empty() => {
-            Ok(vec![judge::fault("not-initiated", "nothing went wrong, but the integration started no authentication")])
+            Ok(vec![fault("not-initiated", "nothing went wrong, but the integration started no authentication")])
         }
         Some(_) => judged(stage, story),
     }
@@ -169,17 +169,15 @@ fn judged(stage: &Stage, story: &ThreeDSecure) -> Result<Vec<Finding>, SetupErro
     findings.retain(|finding| finding.kind != "resent-without-reference");
     // Each of two tabs sends the payment once.
     if story.back != Back::TwoTabs && resent_blindly(&exchanges) {
-        findings.push(judge::fault(
+        findings.push(fault(
             "resent-without-lookup",
             "the payment was sent again without a uniqueMerchantReference and without a lookup: the sandbox refuses a used \
              authentication (A108), but the documents do not say so, and another service may charge twice",
         ));
     }
     if began_paid {
-        findings.push(judge::fault(
-            "unpaid-but-said-paid",
-            "the integration claims paid before the customer was authenticated",
-        ));
+        findings
+            .push(fault("unpaid-but-said-paid", "the integration claims paid before the customer was authenticated"));
     }
     Ok(findings)
 }

@@ -15,7 +15,7 @@ use crate::{
     drill::Drill,
     finding::Finding,
     house::{Card, SetupError},
-    judge,
+    judge::{self, broken, fault},
     plan::Job,
     stage::{Credentials, Setting, Stage, Troupe},
     wire::{Door, Rule},
@@ -103,31 +103,28 @@ fn judged(stage: &Stage, story: &Update, keys: &[String]) -> Result<Vec<Finding>
         batches.as_array().into_iter().flatten().filter_map(|one| one["batchKey"].as_str()).collect();
     let mut findings = Vec::new();
     if batches.len() > 1 {
-        findings.push(judge::fault(
+        findings.push(fault(
             "submitted-twice",
             format!("{} batches were created from one list, so a card may get two new keys", batches.len()),
         ));
     }
     let Some((ran, claim)) = stage.ran().last().and_then(|ran| ran.claim.map(|claim| (ran, claim))) else {
-        findings.push(judge::broken(stage.ran().last().map(Ran::trouble).unwrap_or_default()));
+        findings.push(broken(stage.ran().last().map(Ran::trouble).unwrap_or_default()));
         return Ok(findings);
     };
     match claim {
-        Claim::Declined | Claim::NotCharged if !batches.is_empty() => findings.push(judge::fault(
+        Claim::Declined | Claim::NotCharged if !batches.is_empty() => findings.push(fault(
             "submitted-but-denied",
             format!("the integration claims {}, but the service has the batch", claim.name()),
         )),
-        Claim::Declined | Claim::NotCharged if !story.doubt => findings.push(judge::fault(
+        Claim::Declined | Claim::NotCharged if !story.doubt => findings.push(fault(
             "not-refreshed",
             format!("nothing went wrong, but the integration claims {} without a batch", claim.name()),
         )),
         Claim::Paid if batches.is_empty() => {
-            findings.push(judge::fault(
-                "done-without-a-batch",
-                "the integration claims paid, but the service has no batch",
-            ));
+            findings.push(fault("done-without-a-batch", "the integration claims paid, but the service has no batch"));
         }
-        Claim::Unknown if !story.doubt => findings.push(judge::fault(
+        Claim::Unknown if !story.doubt => findings.push(fault(
             "result-not-read",
             "the batch has finished and its result can be read, but the integration still claims unknown",
         )),
@@ -151,11 +148,11 @@ fn cards(reported: &[Value], truth: &Value, keys: &[String], claim: Claim) -> Ve
     for card in reported {
         let key = text(card, "cardKey");
         let Some(entry) = truth.get(&key) else {
-            findings.push(judge::fault("unknown-card", "the integration reports a card that was not in the list"));
+            findings.push(fault("unknown-card", "the integration reports a card that was not in the list"));
             continue;
         };
         if !seen.insert(key.clone()) {
-            findings.push(judge::fault(
+            findings.push(fault(
                 "reported-twice",
                 "the integration reports one card twice, so the card's result is applied twice",
             ));
@@ -163,14 +160,14 @@ fn cards(reported: &[Value], truth: &Value, keys: &[String], claim: Claim) -> Ve
         let (new, response) = (text(entry, "cardKey"), text(entry, "response"));
         if text(card, "newCardKey") != new {
             let right = if new.is_empty() { "none" } else { "another one" };
-            findings.push(judge::fault(
+            findings.push(fault(
                 "wrong-card",
                 format!("the integration reports a wrong new key: response {response} contains {right}"),
             ));
         }
         let state = text(card, "state");
         if state != wanted(&response) && matches!(state.as_str(), "updated" | "unchanged" | "closed") {
-            findings.push(judge::fault(
+            findings.push(fault(
                 "wrong-state",
                 format!(
                     "the integration reports a card as {state}, but response {response} means {}",
@@ -182,7 +179,7 @@ fn cards(reported: &[Value], truth: &Value, keys: &[String], claim: Claim) -> Ve
     if claim == Claim::Paid {
         let missing = keys.iter().filter(|key| !seen.contains(*key)).count();
         if missing > 0 {
-            findings.push(judge::fault(
+            findings.push(fault(
                 "card-missed",
                 format!("the integration claims paid, but reports nothing about {}", judge::count(missing, "card")),
             ));

@@ -11,7 +11,7 @@ use crate::{
     clock::Clock,
     finding::{Finding, Lane},
     house::{SetupError, text},
-    judge,
+    judge::{doubt, fault},
     plan::{Job, Means},
     shop::Seen,
     stage::Stage,
@@ -66,7 +66,7 @@ async fn answers(stage: &Stage, story: Redirect, genuine: &Genuine) -> Result<Ve
         let differ = !told_apart && syntax.iter().any(|sign| text.iter().all(|other| other != sign));
         return Ok(if differ {
             let why = format!("the page replies differently to invalid UTF-8 and to invalid {}", genuine.encoding);
-            vec![judge::fault("format-oracle", why)]
+            vec![fault("format-oracle", why)]
         } else {
             Vec::new()
         });
@@ -75,7 +75,7 @@ async fn answers(stage: &Stage, story: Redirect, genuine: &Genuine) -> Result<Ve
         return Ok(Vec::new());
     }
     let found = attack(stage, genuine, &steady, &padding[0]).await?;
-    Ok(vec![judge::fault("padding-oracle", proof(genuine, &found))])
+    Ok(vec![fault("padding-oracle", proof(genuine, &found))])
 }
 
 fn proof(genuine: &Genuine, found: &[u8]) -> String {
@@ -253,7 +253,7 @@ async fn together<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output>
 /// Returns the times of both kinds of bad data, measured alternately.
 async fn timing(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, SetupError> {
     if matches!(stage.troupe.plan.jobs.get(&Job::OpenRedirect), Some(Means::Command(_))) {
-        return Ok(vec![judge::doubt(
+        return Ok(vec![doubt(
             "not-timed",
             "the plan starts a program for each redirect, which hides differences in time",
         )]);
@@ -275,7 +275,7 @@ async fn timing(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, SetupE
     let differ = one.abs_diff(two) >= NOTICEABLE && (apart(&padding, &other) || apart(&other, &padding));
     stage.wire().note(Lane::Wire, Lane::Integration, format!("bad padding takes {one:?}, other bad data {two:?}"));
     Ok(if differ {
-        vec![judge::fault(
+        vec![fault(
             "timing-oracle",
             format!(
                 "the reply to bad padding takes {one:?}, to other bad data \
