@@ -88,12 +88,8 @@ fn fill(root: &Path, folder: &Path, program: &Path, contents: &Contents) -> Resu
     Ok(())
 }
 
-fn said(program: &Path, arguments: &[&str]) -> Result<Vec<u8>> {
-    let output = Command::new(program).args(arguments).output().context("the program could not be started")?;
-    if !output.status.success() {
-        bail!("pg {}: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr).trim());
-    }
-    Ok(output.stdout)
+fn said(program: &Path, arguments: &[&str]) -> Result<String> {
+    workspace::printed(&format!("pg {}", arguments.join(" ")), Command::new(program).args(arguments))
 }
 
 /// Reproducible: the same bytes at any time and for any user.

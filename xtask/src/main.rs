@@ -10,6 +10,7 @@ mod codegen;
 mod debian;
 mod dist;
 mod fuzz;
+mod grouped;
 mod miri;
 mod nightly;
 mod package;

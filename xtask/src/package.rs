@@ -59,14 +59,9 @@ pub(crate) fn run(root: &Path, verify: bool) -> Result<Outcome> {
 }
 
 fn files(root: &Path, package: &Package) -> Result<Vec<String>> {
-    let output = cargo(root)
-        .args(["package", "--list", "--allow-dirty", "-p", package.name.as_str()])
-        .output()
-        .context("cargo could not be started")?;
-    if !output.status.success() {
-        bail!("cargo package --list: {}", String::from_utf8_lossy(&output.stderr).trim());
-    }
-    Ok(String::from_utf8(output.stdout)?.lines().map(str::to_owned).collect())
+    let mut list = cargo(root);
+    list.args(["package", "--list", "--allow-dirty", "-p", package.name.as_str()]);
+    Ok(workspace::printed("cargo package --list", &mut list)?.lines().map(str::to_owned).collect())
 }
 
 /// Crates of `crates/` that neither are published nor have a reason.

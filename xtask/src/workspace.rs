@@ -59,17 +59,23 @@ pub(crate) fn targets(metadata: &Metadata, kind: &TargetKind) -> Vec<(String, St
     found
 }
 
+/// What a command prints, named `what` in errors.
+///
+/// # Errors
+/// If it cannot be started or fails, or prints no UTF-8.
+pub(crate) fn printed(what: &str, command: &mut Command) -> Result<String> {
+    let output = command.output().with_context(|| format!("{what} could not be started"))?;
+    if !output.status.success() {
+        bail!("{what} failed: {}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    String::from_utf8(output.stdout).with_context(|| format!("{what} printed no UTF-8"))
+}
+
 /// Every file that is tracked, or new and not ignored, relative to the root.
 pub(crate) fn files(root: &Path) -> Result<Vec<PathBuf>> {
-    let output = Command::new("git")
-        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
-        .current_dir(root)
-        .output()
-        .context("git could not be started")?;
-    if !output.status.success() {
-        bail!("git ls-files failed: {}", String::from_utf8_lossy(&output.stderr).trim());
-    }
-    let listing = String::from_utf8(output.stdout).context("a file's name is not UTF-8")?;
+    let mut git = Command::new("git");
+    git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).current_dir(root);
+    let listing = printed("git ls-files", &mut git)?;
     let mut files: Vec<PathBuf> = listing
         .split('\0')
         .filter(|name| !name.is_empty())

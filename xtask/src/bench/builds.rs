@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 use super::{REPORT, report};
 use crate::steps;
@@ -90,16 +90,9 @@ pub(super) fn kept(page: &str) -> &str {
 fn crates(root: &Path, build: &Build) -> Result<usize> {
     let mut cargo = workspace::cargo(root);
     cargo.args(["tree", "--locked", "-p", build.package, "-e", "normal,build", "--prefix", "none"]);
-    let output =
-        cargo.args(["--format", "{p}"]).args(build.features).output().context("cargo tree could not be started")?;
-    if !output.status.success() {
-        bail!("cargo tree: {}", String::from_utf8_lossy(&output.stderr).trim());
-    }
-    let mut names: Vec<String> = String::from_utf8_lossy(&output.stdout)
-        .lines()
-        .map(|line| line.trim_end_matches(" (*)").to_owned())
-        .filter(|line| !line.is_empty())
-        .collect();
+    let tree = workspace::printed("cargo tree", cargo.args(["--format", "{p}"]).args(build.features))?;
+    let mut names: Vec<String> =
+        tree.lines().map(|line| line.trim_end_matches(" (*)").to_owned()).filter(|line| !line.is_empty()).collect();
     names.sort();
     names.dedup();
     Ok(names.len())

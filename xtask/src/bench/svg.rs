@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::growth::{Chart, Point};
+use crate::grouped::grouped;
 
 const WIDTH: f64 = 480.0;
 const HEIGHT: f64 = 300.0;
@@ -119,15 +120,7 @@ fn number(value: f64) -> String {
     if value < 1.0 {
         return format!("{value}");
     }
-    let digits = format!("{value:.0}");
-    let from_end = |at: usize| digits.len() - at;
-    digits.char_indices().fold(String::new(), |mut text, (at, digit)| {
-        if at > 0 && from_end(at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-        text
-    })
+    grouped(format!("{value:.0}"))
 }
 
 fn escaped(text: &str) -> String {

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::grouped::grouped;
+
 /// The result of one run of a target.
 #[derive(Default)]
 pub(super) struct Counted {
@@ -121,18 +123,6 @@ pub(super) fn table(rows: &[(String, Counted)]) -> String {
         );
     }
     text + &format!("| all | {} | | | | | | |\n", grouped(all))
-}
-
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 #[cfg(test)]

@@ -29,15 +29,10 @@ const BANNED_FAMILIES: &[(&str, &str)] = &[("a runtime", "tokio"), ("a socket", 
 /// The tree of this package alone, because the workspace's resolve would also show what other
 /// members switch on in shared dependencies.
 pub(super) fn tree(root: &Path, core: &str) -> Result<String> {
-    let output = workspace::cargo(root)
-        .args(["tree", "--package", core, "--edges", "normal", "--all-features", "--target", "all"])
-        .args(["--prefix", "depth", "--format", " {p}", "--color", "never"])
-        .output()
-        .context("cargo tree could not be started")?;
-    if !output.status.success() {
-        bail!("cargo tree -p {core} failed: {}", String::from_utf8_lossy(&output.stderr).trim());
-    }
-    String::from_utf8(output.stdout).context("cargo tree printed no UTF-8")
+    let mut cargo = workspace::cargo(root);
+    cargo.args(["tree", "--package", core, "--edges", "normal", "--all-features", "--target", "all"]);
+    cargo.args(["--prefix", "depth", "--format", " {p}", "--color", "never"]);
+    workspace::printed(&format!("cargo tree -p {core}"), &mut cargo)
 }
 
 /// Looks for banned crates in a core's tree, and names the way to each.
