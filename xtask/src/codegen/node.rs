@@ -2,15 +2,19 @@
 
 mod yaml;
 
+use derive_more::From;
 use serde::{Serialize, Serializer};
 
 /// A value of a document. Maps keep the order in which they were made.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, From)]
 pub(super) enum Node {
     Map(Vec<(String, Node)>),
     List(Vec<Node>),
+    #[from(String, &String, &str)]
     Text(String),
+    #[from(i64, u16)]
     Number(i64),
+    #[from]
     Flag(bool),
 }
 
@@ -65,42 +69,6 @@ impl Serialize for Node {
             Self::Number(number) => serializer.serialize_i64(*number),
             Self::Flag(flag) => serializer.serialize_bool(*flag),
         }
-    }
-}
-
-impl From<&str> for Node {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
-}
-
-impl From<String> for Node {
-    fn from(text: String) -> Self {
-        Self::Text(text)
-    }
-}
-
-impl From<&String> for Node {
-    fn from(text: &String) -> Self {
-        Self::Text(text.clone())
-    }
-}
-
-impl From<i64> for Node {
-    fn from(number: i64) -> Self {
-        Self::Number(number)
-    }
-}
-
-impl From<u16> for Node {
-    fn from(number: u16) -> Self {
-        Self::Number(number.into())
-    }
-}
-
-impl From<bool> for Node {
-    fn from(flag: bool) -> Self {
-        Self::Flag(flag)
     }
 }
 
