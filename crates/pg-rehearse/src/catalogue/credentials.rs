@@ -16,6 +16,9 @@ use crate::{
 const BLOCKED: Answer =
     Answer::Error(403, "121", "This IP has been blocked for 1 minute because of too many failed attempts");
 
+/// The reply after the credentials were withdrawn or replaced.
+const WITHDRAWN: Answer = Answer::Error(401, "102", "Invalid API credentials");
+
 pub(super) const SCENES: &[Scene] = &[
     Text {
         id: "C01",
@@ -23,7 +26,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::High,
         basis: "1 §5.5",
         imitates: "The key is mistyped or was withdrawn.",
-        mend: "Stop at the first refused credential: more than five refusals lock the address out for a minute, and ten for five minutes.",
+        mend: "Stop at the first refused credential, and claim unknown: more than five refusals lock the address out for a minute, and ten for five minutes. Look the payment up when the credentials are corrected.",
     }
     .charge(Family::Credentials, Charge { credentials: Credentials::WrongKey, judged: Judged::Money(Expect::Refused(1)), ..Charge::PLAIN }),
     Text {
@@ -32,7 +35,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::High,
         basis: "1 §5.5",
         imitates: "The password is mistyped or was changed.",
-        mend: "Stop at the first refused credential: more than five refusals lock the address out for a minute, and ten for five minutes.",
+        mend: "Stop at the first refused credential, and claim unknown: more than five refusals lock the address out for a minute, and ten for five minutes. Look the payment up when the credentials are corrected.",
     }
     .charge(Family::Credentials, Charge { credentials: Credentials::WrongPassword, judged: Judged::Money(Expect::Refused(1)), ..Charge::PLAIN }),
     Text {
@@ -41,7 +44,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::High,
         basis: "1 §5.4",
         imitates: "Requests are signed with a key of another account.",
-        mend: "A retry does not fix error 123: stop and raise an alert.",
+        mend: "A retry does not fix error 123: stop, claim unknown and raise an alert. Look the payment up when the key is corrected.",
     }
     .charge(Family::Credentials, Charge { credentials: Credentials::WrongShaKey, judged: Judged::Money(Expect::Refused(1)), ..Charge::PLAIN }),
     Text {
@@ -79,7 +82,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "The card is charged, the reply is lost, and from then on the credentials are refused.",
         mend: "A refused lookup proves nothing: claim unknown, never not-charged.",
     }
-    .charge(Family::Credentials, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule::from(On::Any, 2, Act::Answer { executed: false, answer: Answer::Error(401, "102", "Invalid API credentials") })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    .charge(Family::Credentials, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule::from(On::Any, 2, Act::Answer { executed: false, answer: WITHDRAWN })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {
         id: "C08",
         title: "Permission denied",
@@ -125,4 +128,22 @@ pub(super) const SCENES: &[Scene] = &[
         mend: "A denied permission says nothing about an earlier copy of the request: look the payment up before anything else.",
     }
     .charge(Family::Credentials, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: true, answer: Answer::Error(403, "106", "Permission denied to access this function") })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "C13",
+        title: "Delivered twice, the credentials of the second copy are refused",
+        severity: Severity::Critical,
+        basis: "1 §5.5, A141, A144",
+        imitates: "The network delivers the request twice. The first copy charges the card; then the credentials are replaced, and the caller gets the 102 of the second copy. From then on every request is refused.",
+        mend: "Refused credentials say nothing about an earlier copy of the request. Claim unknown, never not-charged. Send nothing more with these credentials, and look the payment up when they are corrected.",
+    }
+    .charge(Family::Credentials, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: true, answer: WITHDRAWN }), Rule::from(On::Any, 2, Act::Answer { executed: false, answer: WITHDRAWN })], judged: Judged::Money(Expect::Unseen), ..Charge::PLAIN }),
+    Text {
+        id: "C14",
+        title: "Delivered twice, the second copy is damaged",
+        severity: Severity::Critical,
+        basis: "1 §5.4, A141",
+        imitates: "The network delivers the request twice. The first copy charges the card; the second one is damaged on the way, and the caller gets its 123. Every later request is accepted.",
+        mend: "An invalid signature of one copy says nothing about an earlier copy of the request. Claim unknown, never not-charged, and look the payment up later.",
+    }
+    .charge(Family::Credentials, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: true, answer: Answer::Error(401, "123", "SHA Signature could not be verified") })], judged: Judged::Money(Expect::Unseen), ..Charge::PLAIN }),
 ];

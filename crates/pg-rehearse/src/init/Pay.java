@@ -8,7 +8,7 @@
 //   4. an empty lookup proves nothing: a request may still be on its way;
 //   5. refused credentials and lockouts end it, because more refusals lock the address out for longer;
 //   6. a payment that a lookup shows with another amount or currency is not this order's: unknown;
-//   7. a request may arrive twice: only a reason that every copy has, wrong credentials, proves that nothing was charged.
+//   7. a request may arrive twice: a refusal of one copy, also of its credentials, does not prove that nothing was charged.
 import java.io.BufferedReader;
 import java.io.FileInputStream;
 import java.io.InputStreamReader;
@@ -44,11 +44,9 @@ public class Pay {
     static final String APPROVED = "600";
     // What your operator answers to a decline; these are the sandbox's.
     static final Set<String> DECLINED = Set.of("901", "902", "903", "907");
-    // Wrong credentials: no copy of the request is executed.
-    static final Set<String> CREDENTIALS = Set.of("102", "105", "123");
     // No permission, now.
     static final String DENIED = "106";
-    // These, and lockouts of a minute and of five.
+    // Refused credentials, no permission, and lockouts of a minute and of five.
     static final Set<String> STOP = Set.of("102", "105", "123", DENIED, "121", "122");
 
     /** No answer, or none that can be read: the request may have been executed. */
@@ -195,7 +193,6 @@ public class Pay {
         Map<String, String> form = payment(job, order);
         String method = form.containsKey("sessionKey") ? "authSessionKey" : form.containsKey("cardKey") ? "authCardKey" : "auth";
         boolean sent = begin(order) || !member(job, "attempt").isEmpty();
-        boolean unclear = sent;
         boolean denied = false;
         long end = System.nanoTime() + (long) (1e9 * Double.parseDouble(env("PAY_PATIENCE", "8")));
         for (long pause = 300;; pause *= 2) {
@@ -220,11 +217,9 @@ public class Pay {
                     denied = true; // one lookup, and no second payment
                     continue;
                 }
-                // (5, 7) After an unclear request, wrong credentials prove nothing either.
-                boolean proves = CREDENTIALS.contains(code) && !unclear && !denied;
-                return proves ? "{\"claim\": \"not-charged\"}" : "{\"claim\": \"unknown\"}";
+                return "{\"claim\": \"unknown\"}"; // (5, 7)
             } catch (Unclear nothing) {
-                unclear = true;
+                // (3)
             }
             if (System.nanoTime() + pause * 1_000_000 > end) {
                 return "{\"claim\": \"unknown\"}";

@@ -8,7 +8,7 @@
 //   4. an empty lookup proves nothing: a request may still be on its way;
 //   5. refused credentials and lockouts end it, because more refusals lock the address out for longer;
 //   6. a payment that a lookup shows with another amount or currency is not this order's: unknown;
-//   7. a request may arrive twice: only a reason that every copy has, wrong credentials, proves that nothing was charged.
+//   7. a request may arrive twice: a refusal of one copy, also of its credentials, does not prove that nothing was charged.
 import { createHash } from "node:crypto";
 import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
 import http from "node:http";
@@ -20,9 +20,8 @@ const TIMEOUT = 1000 * Number(env.PAY_TIMEOUT ?? 3); // for one request
 const PATIENCE = 1000 * Number(env.PAY_PATIENCE ?? 8); // for all of them
 const APPROVED = "600";
 const DECLINED = ["901", "902", "903", "907"]; // what your operator answers to a decline; these are the sandbox's
-const CREDENTIALS = ["102", "105", "123"]; // wrong credentials: no copy of the request is executed
 const DENIED = "106"; // no permission, now
-const STOP = [...CREDENTIALS, DENIED, "121", "122"]; // and lockouts of a minute and of five
+const STOP = ["102", "105", "123", DENIED, "121", "122"]; // refused credentials, and lockouts of a minute and of five
 
 class Unclear extends Error {} // no answer, or none that can be read: the request may have been executed
 class Refused extends Error {} // the service refused, with this code
@@ -118,9 +117,7 @@ function begin(order) {
 async function charge(job) {
   const reference = job.order; // the same for every attempt, and for two workers with one order (1, 2)
   const [method, form] = payment(job, reference);
-  const again = begin(job.order) || (job.attempt ?? 1) > 1;
-  let sent = again;
-  let unclear = again;
+  let sent = begin(job.order) || (job.attempt ?? 1) > 1;
   let denied = false;
   const end = Date.now() + PATIENCE;
   for (let pause = 300; ; pause *= 2) {
@@ -136,11 +133,8 @@ async function charge(job) {
         denied = true; // one lookup, and no second payment
         continue;
       }
-      // (5, 7) After an unclear request, wrong credentials prove nothing either.
-      const proves = CREDENTIALS.includes(error.message) && !unclear && !denied;
-      if (error instanceof Refused) return { claim: proves ? "not-charged" : "unknown", error: error.message };
+      if (error instanceof Refused) return { claim: "unknown", error: error.message }; // (5, 7)
       if (!(error instanceof Unclear)) throw error;
-      unclear = true;
     }
     if (Date.now() + pause > end) return { claim: "unknown" };
     await new Promise((resolve) => setTimeout(resolve, pause));

@@ -9,14 +9,13 @@
 //   4. an empty lookup proves nothing: a request may still be on its way;
 //   5. refused credentials and lockouts end it, because more refusals lock the address out for longer;
 //   6. a payment that a lookup shows with another amount or currency is not this order's: unknown;
-//   7. a request may arrive twice: only a reason that every copy has, wrong credentials, proves that nothing was charged.
+//   7. a request may arrive twice: a refusal of one copy, also of its credentials, does not prove that nothing was charged.
 declare(strict_types=1);
 
 const APPROVED = '600';
 const DECLINED = ['901', '902', '903', '907']; // what your operator answers to a decline; these are the sandbox's
-const CREDENTIALS = ['102', '105', '123']; // wrong credentials: no copy of the request is executed
 const DENIED = '106'; // no permission, now
-const STOP = [...CREDENTIALS, DENIED, '121', '122']; // and lockouts of a minute and of five
+const STOP = ['102', '105', '123', DENIED, '121', '122']; // refused credentials, and lockouts of a minute and of five
 
 class Unclear extends Exception {} // no answer, or none that can be read: the request may have been executed
 class Refused extends Exception {} // the service refused, with this code
@@ -138,7 +137,6 @@ function charge(array $job): array
     $reference = $job['order']; // the same for every attempt, and for two workers with one order (1, 2)
     [$method, $form] = payment($job, $reference);
     $sent = begin($job['order']) || ($job['attempt'] ?? 1) > 1;
-    $unclear = $sent;
     $denied = false;
     $end = microtime(true) + (float) (getenv('PAY_PATIENCE') ?: 8);
     for ($pause = 0.3;; $pause *= 2) {
@@ -160,11 +158,9 @@ function charge(array $job): array
                 $denied = true; // one lookup, and no second payment
                 continue;
             }
-            // (5, 7) After an unclear request, wrong credentials prove nothing either.
-            $proves = in_array($code, CREDENTIALS, true) && !$unclear && !$denied;
-            return ['claim' => $proves ? 'not-charged' : 'unknown', 'error' => $code];
+            return ['claim' => 'unknown', 'error' => $code]; // (5, 7)
         } catch (Unclear) {
-            $unclear = true;
+            // (3)
         }
         if (microtime(true) + $pause > $end) {
             return ['claim' => 'unknown'];

@@ -8,7 +8,7 @@ The rules that keep the money safe are marked with numbers:
   4. an empty lookup proves nothing: a request may still be on its way;
   5. refused credentials and lockouts end it, because more refusals lock the address out for longer;
   6. a payment that a lookup shows with another amount or currency is not this order's: unknown;
-  7. a request may arrive twice: only a reason that every copy has, wrong credentials, proves that nothing was charged.
+  7. a request may arrive twice: a refusal of one copy, also of its credentials, does not prove that nothing was charged.
 """
 import hashlib
 import http.client
@@ -24,9 +24,8 @@ PATIENCE = float(os.environ.get("PAY_PATIENCE", "8"))  # for all of them
 PAUSE = float(os.environ.get("PAY_PAUSE", "0.3"))
 APPROVED = "600"
 DECLINED = {"901", "902", "903", "907"}  # what your operator answers to a decline; these are the sandbox's
-CREDENTIALS = {"102", "105", "123"}  # wrong credentials: no copy of the request is executed
 DENIED = "106"  # no permission, now
-STOP = CREDENTIALS | {DENIED, "121", "122"}  # and lockouts of a minute and of five
+STOP = {"102", "105", "123", DENIED, "121", "122"}  # refused credentials, and lockouts of a minute and of five
 
 
 class Unclear(Exception):
@@ -137,7 +136,7 @@ def begin(order):
 def charge(job):
     reference = job["order"]  # the same for every attempt, and for two workers with one order (1, 2)
     method, form = payment(job, reference)
-    sent = unclear = begin(job["order"]) or job.get("attempt", 1) > 1
+    sent = begin(job["order"]) or job.get("attempt", 1) > 1
     denied = False
     end = time.monotonic() + PATIENCE
     pause = PAUSE
@@ -155,11 +154,9 @@ def charge(job):
             if str(refused) == DENIED and not denied:
                 denied = True  # one lookup, and no second payment
                 continue
-            # (5, 7) After an unclear request, wrong credentials prove nothing either.
-            proves = str(refused) in CREDENTIALS and not unclear and not denied
-            return {"claim": "not-charged" if proves else "unknown", "error": str(refused)}
+            return {"claim": "unknown", "error": str(refused)}  # (5, 7)
         except Unclear:
-            unclear = True
+            pass
         if time.monotonic() + pause > end:
             return {"claim": "unknown"}
         time.sleep(pause)

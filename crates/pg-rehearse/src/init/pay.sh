@@ -9,15 +9,14 @@
 #   4. an empty lookup proves nothing: a request may still be on its way;
 #   5. refused credentials and lockouts end it, because more refusals lock the address out for longer;
 #   6. a payment that a lookup shows with another amount or currency is not this order's: unknown;
-#   7. a request may arrive twice: only a reason that every copy has, wrong credentials, proves that nothing was charged.
+#   7. a request may arrive twice: a refusal of one copy, also of its credentials, does not prove that nothing was charged.
 set -uo pipefail
 PG=${PG:-pg}
 timeout=${PAY_TIMEOUT:-3} patience=${PAY_PATIENCE:-8}
 approved=600
 declined=' 901 902 903 907 '            # what your operator answers to a decline; these are the sandbox's
-credentials=' 102 105 123 '             # wrong credentials: no copy of the request is executed
 denied=106                              # no permission, now
-stop="$credentials$denied 121 122 "     # and lockouts of a minute and of five
+stop=" 102 105 123 $denied 121 122 "    # refused credentials, and lockouts of a minute and of five
 
 for program in "$PG" curl jq; do
   command -v "$program" >/dev/null || { echo "$program is not installed, or not on PATH; PG=/path/to/pg names the pg command" >&2; exit 1; }
@@ -71,10 +70,10 @@ else
   exit
 fi
 
-sent=0 unclear=0 looked=0
+sent=0 looked=0
 # Keeps the reference before anything is sent (1).
-if ! (set -o noclobber; echo "$order" >"${PG_REHEARSE_DIR:-.}/$order.reference") 2>/dev/null; then sent=1 unclear=1; fi
-[ "$(field .attempt)" ] && sent=1 unclear=1
+if ! (set -o noclobber; echo "$order" >"${PG_REHEARSE_DIR:-.}/$order.reference") 2>/dev/null; then sent=1; fi
+[ "$(field .attempt)" ] && sent=1
 SECONDS=0 pause=1
 while :; do
   steps=("$method")
@@ -85,11 +84,9 @@ while :; do
     if [ "$step" = transaction/lookup ]; then call "$step" "uniqueMerchantReference=$order"; else call "$step" "${form[@]}"; fi  # (2)
     case $? in
       0) known=$(claim "$step"); [ -n "$known" ] && { echo "$known"; exit; } ;;   # (4) nothing shown: go on
-      1) unclear=1; break ;;
+      1) break ;;   # (3)
       2) [ $looked$code = "0$denied" ] && { looked=1; continue 2; }   # one lookup, and no second payment
-         # (5, 7) After an unclear request, wrong credentials prove nothing either.
-         if [ $unclear$looked = 00 ] && [[ $credentials == *" $code "* ]]; then echo '{"claim": "not-charged"}'; else echo '{"claim": "unknown"}'; fi
-         exit ;;
+         echo '{"claim": "unknown"}'; exit ;;   # (5, 7)
     esac
   done
   [ $looked = 1 ] && { echo '{"claim": "unknown"}'; exit; }
