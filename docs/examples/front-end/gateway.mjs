@@ -2,9 +2,18 @@
 import { createHash } from "node:crypto";
 
 export class Gateway {
+  /** Nothing is sent before this time, and for how long after a refusal of every request, in milliseconds. */
+  #notBefore = 0;
+  #pause = 0;
+
   /** @param {{ baseUrl: string, apiKey: string, apiPassword: string, shaKey: string }} account */
   constructor(account) {
     this.account = account;
+  }
+
+  /** Whether the service refuses every request of this shop, so that none is sent. */
+  get isStopped() {
+    return Date.now() < this.#notBefore;
   }
 
   /** Opens a session for one customer's card. The session is valid for 30 minutes. */
@@ -43,6 +52,9 @@ export class Gateway {
   }
 
   async #call(method, parameters) {
+    if (this.isStopped) throw new Stopped(this.#pause);
+    // After a pause, one request finds out whether the others are accepted again.
+    this.#notBefore = Date.now() + this.#pause;
     const { baseUrl, apiKey, apiPassword, shaKey } = this.account;
     const signed = { apiKey, apiPassword, ...parameters };
     const reply = await fetch(`${baseUrl}/v3/${method}/json`, {
@@ -52,7 +64,10 @@ export class Gateway {
       signal: AbortSignal.timeout(30_000),
     });
     const said = await reply.json();
-    if (!reply.ok) throw new ServiceError(said);
+    const error = reply.ok ? undefined : new ServiceError(said);
+    this.#pause = error?.pause ?? 0;
+    this.#notBefore = Date.now() + this.#pause;
+    if (error) throw error;
     return said;
   }
 }
@@ -63,6 +78,15 @@ class ServiceError extends Error {
     super(`${errorCode} ${errorMessage} (trace ${traceCode})`);
     this.code = String(errorCode);
     this.words = errorMessage;
+    this.pause = PAUSES.get(this.code);
+  }
+}
+
+/** A request that was not sent, because the service would refuse it. */
+class Stopped extends Error {
+  constructor(pause) {
+    super("not sent, because the service refuses every request of this shop for now");
+    this.pause = pause;
   }
 }
 
@@ -71,12 +95,10 @@ const NOT_SENT = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"]);
 
 /*
  * The network may deliver a request twice, and show only the reply to the second copy. The first copy may have been paid
- * before something changed that refuses the second: a lockout, a limit, a permission. So a refusal says "not paid" only if
- * it holds for every copy. The sandbox's codes are marked; your operator knows which others belong here.
+ * before something changed that refuses the second: a lockout, a limit, a permission, replaced credentials. So a refusal
+ * says "not paid" only if it holds for every copy. The sandbox's codes are marked; your operator knows which others belong
+ * here.
  */
-
-/** Wrong credentials are in every copy. */
-const CREDENTIALS = new Set(["102", "105", "123"]);
 
 /** The reason is in the request, so that no copy is ever executed. 107, 937 and 938 are the sandbox's. */
 const EVERY_COPY = new Set(["103", "104", "108", "110", "120", "107", "937", "938"]);
@@ -87,19 +109,30 @@ const LATER_COPIES = new Set(["109", "136", "129", "940"]);
 /** The session is unknown or has expired. */
 const EXPIRED = new Set(["129", "136"]);
 
-/** Lockouts of the address and, of the sandbox, the limit of requests (936): how long to wait, in milliseconds. */
-const WAIT = new Map([["121", 60_000], ["122", 300_000], ["936", 60_000]]);
+/**
+ * Refusals of every request: how long to send nothing, in milliseconds. Refused credentials and signatures count towards a
+ * lockout (121, 122), so ask rarely until they are corrected. 936 is the sandbox's limit of requests.
+ */
+const PAUSES = new Map([
+  ["102", 600_000],
+  ["105", 600_000],
+  ["123", 600_000],
+  ["121", 60_000],
+  ["122", 300_000],
+  ["936", 60_000],
+]);
 
 /** What an error of the first request says about the payment. */
 function refused(error) {
+  if (error instanceof Stopped) return { state: "not paid", why: "We cannot take payments at the moment." };
   if (NOT_SENT.has(error.cause?.code)) return { state: "not paid", why: "The payment service could not be reached." };
-  return CREDENTIALS.has(error.code) || EVERY_COPY.has(error.code) ? notPaid(error) : refusedAgain(error);
+  return EVERY_COPY.has(error.code) ? notPaid(error) : refusedAgain(error);
 }
 
 /** The same, if the payment was sent before. `unlessFound` is its outcome if a lookup finds nothing from now on. */
 function refusedAgain(error) {
   if (EVERY_COPY.has(error.code) || LATER_COPIES.has(error.code)) return { state: "open", unlessFound: notPaid(error) };
-  return { state: "open", again: WAIT.get(error.code) };
+  return { state: "open", again: error.pause };
 }
 
 const notPaid = ({ code, words }) => ({ state: "not paid", why: `${words}.`, expired: EXPIRED.has(code) });

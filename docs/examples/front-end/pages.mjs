@@ -24,6 +24,8 @@ ${content}
 </main></body></html>
 `.text;
 
+const CLOSED = "We cannot take payments at the moment";
+
 const INPUTS = [
   ["cardNumber", "Card number", "cc-number"],
   ["cardExpiryMonth", "Month", "cc-exp-month"],
@@ -60,17 +62,20 @@ export function reviewPage({ order, data }) {
 }
 
 /** Says only what is known. While the outcome is open, the page reloads itself and offers no other payment. */
-export function orderPage({ state, why, transactionKey }) {
+export function orderPage({ state, why, transactionKey }, isStopped) {
   if (state === "paid") {
     return page("Thank you", html`<p id="message">Paid, transaction ${transactionKey}.</p><p><a href="/card">Buy more tea</a></p>`);
   }
   if (state === "not paid") return message("Not paid", why);
   return page(
-    "We do not know yet",
+    isStopped ? CLOSED : "We do not know yet",
     html`<meta http-equiv="refresh" content="2">
-<p id="message">Please do not pay again. We are checking whether the payment went through.</p>`,
+<p id="message">Please do not pay again. We will find out whether the payment went through.</p>`,
   );
 }
+
+/** While the service refuses the shop's requests. It offers no payment. */
+export const closedPage = () => page(CLOSED, html`<p id="message">Please come back later.</p>`);
 
 export const message = (heading, text) =>
   page(heading, html`<p id="message">${text}</p><p><a href="/card">Enter a card</a></p>`);

@@ -10,7 +10,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { decodeRedirect } from "pg-wasm";
 
 import { Gateway } from "./gateway.mjs";
-import { cardPage, message, orderPage, reviewPage } from "./pages.mjs";
+import { cardPage, closedPage, message, orderPage, reviewPage } from "./pages.mjs";
 
 function environment(name) {
   const value = process.env[name];
@@ -44,6 +44,7 @@ const routes = {
   async "GET /card"(request, url) {
     let [cookie, order] = orderOf(request);
     if (order?.state === "open") return see("/order");
+    if (gateway.isStopped) return closed();
     // A customer who buys again after a paid order gets a new order.
     if (!order || order.state === "paid") order = newOrder();
     cookie ??= randomBytes(16).toString("hex");
@@ -74,7 +75,7 @@ const routes = {
   // The result of a payment has an address of its own, so that a reload pays nothing.
   "GET /order"(request) {
     const [, order] = orderOf(request);
-    return order && order.state !== "new" ? { body: orderPage(order) } : see("/card");
+    return order && order.state !== "new" ? { body: orderPage(order, gateway.isStopped) } : see("/card");
   },
 
   async "GET /error"(request, url) {
@@ -86,6 +87,8 @@ const routes = {
     return { body: message("Your card could not be accepted", text) };
   },
 };
+
+const closed = () => ({ status: 503, body: closedPage() });
 
 const newOrder = () => ({ state: "new", item: "Tea", pence: 499 });
 
@@ -121,7 +124,7 @@ function settle(order, { expired, ...outcome }) {
 
 async function lookUp(order) {
   for (let pause = 0; order.state === "open"; pause = Math.min(2 * pause || 1_000, 600_000)) {
-    // After a lockout or a limit, every request before its end is refused too.
+    // After refused credentials, a lockout or a limit, every request is refused for a while.
     await wait(Math.max(pause, order.again ?? 0));
     try {
       settle(order, (await gateway.find(order.reference)) ?? (await notFound(order)));
@@ -148,6 +151,7 @@ async function answer(request) {
     return route ? await route(request, url) : { status: 404, body: message("Not found", "There is no such page.") };
   } catch (error) {
     console.error(error.message);
+    if (gateway.isStopped) return closed();
     return { status: 500, body: message("Something went wrong", "Please try again.") };
   }
 }
