@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeMap, ops::Range};
 
-use rusqlite::{Connection, ToSql};
+use rusqlite::{CachedStatement, Connection, ToSql};
 
 use super::{
     super::{
@@ -216,13 +216,23 @@ impl Sqlite {
     /// Passes pending changes to SQLite, until it has all of them or the work is interrupted.
     pub(super) fn catch_up_with_later(&mut self, interrupted: &mut dyn FnMut() -> bool) -> Result<(), StoreError> {
         let Self { connection, tables, later, touched, ahead, .. } = self;
+        // Each statement is looked up once.
+        let mut inserts: Vec<(&str, CachedStatement<'_>)> = Vec::new();
         while let Some((change, era)) = later.first() {
             // SQLite has rolled back its transaction, with earlier changes.
             if ahead.is_some() && connection.is_autocommit() {
                 return Err(StoreError::Lost);
             }
             match change {
-                Change::Put(place, sealed) => write(connection, table(tables, place.table)?, &place, sealed, era)?,
+                Change::Put(place, sealed) => {
+                    let table = table(tables, place.table)?;
+                    let known = inserts.iter().position(|(name, _)| *name == table.name);
+                    let at = known.unwrap_or(inserts.len());
+                    if known.is_none() {
+                        inserts.push((&*table.name, connection.prepare_cached(&table.insert)?));
+                    }
+                    write(connection, &mut inserts[at].1, table, (&place, sealed, era))?;
+                }
                 Change::Remove(name, key) => {
                     let table = table(tables, name)?;
                     let values: [&dyn ToSql; 2] = [&key, &era];
@@ -253,16 +263,20 @@ impl Sqlite {
 }
 
 /// Inserts or replaces a sealed row.
-fn write(connection: &Connection, table: &Table, place: &Place<'_>, sealed: &[u8], era: Era) -> Result<(), StoreError> {
+fn write(
+    connection: &Connection,
+    insert: &mut CachedStatement<'_>,
+    table: &Table,
+    (place, sealed, era): (&Place<'_>, &[u8], Era),
+) -> Result<(), StoreError> {
     let [one, two, three] = &place.index;
     let mut values: [&dyn ToSql; 4 + INDEX_COLUMNS] = [&place.key, &place.merchant, &sealed, one, two, three, &era];
     values[3 + table.width()] = &era;
     let count = if table.eras == Eras::None { 3 } else { 4 } + table.width();
     // Nearly every row is new. An insert of an existing one changes nothing, which shows without a search.
-    for statement in [&table.insert, &table.update] {
-        if connection.prepare_cached(statement)?.execute(&values[..count])? > 0 {
-            return Ok(());
-        }
+    if insert.execute(&values[..count])? > 0 || connection.prepare_cached(&table.update)?.execute(&values[..count])? > 0
+    {
+        return Ok(());
     }
     Err(StoreError::Damaged(format!("a record of {} both exists and does not", table.name)))
 }
