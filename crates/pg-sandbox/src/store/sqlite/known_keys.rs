@@ -33,13 +33,15 @@ const ERA: usize = if cfg!(test) { 64 } else { 16_384 };
 
 /// Returns the hash of a value of a column, the same in every run.
 pub(super) fn hash(table: &str, value: &Cell<'_>) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    table.hash(&mut hasher);
     match value {
-        Cell::Text(text) => text.hash(&mut hasher),
-        Cell::Digest(digest) => digest.hash(&mut hasher),
+        Cell::Text(text) => {
+            let mut hasher = DefaultHasher::new();
+            (table, text).hash(&mut hasher);
+            hasher.finish()
+        }
+        // A digest depends on its table, and its bits are as good as those of a hash.
+        Cell::Digest(digest) => u128::from_le_bytes(*digest) as u64,
     }
-    hasher.finish()
 }
 
 impl KnownKeys {
@@ -112,7 +114,7 @@ impl<const FIRST: usize, const GROWTH: usize, const MOST: usize> Filter<FIRST, G
 
 impl Layer {
     fn block(&self, hash: u64) -> usize {
-        usize::try_from(hash >> 32).unwrap_or_default() % self.blocks.len()
+        usize::try_from(((hash >> 32) * self.blocks.len() as u64) >> 32).unwrap_or_default()
     }
 }
 
