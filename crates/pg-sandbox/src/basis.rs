@@ -73,7 +73,8 @@ impl Basis {
         if self.clause.is_empty() {
             return None;
         }
-        let mut text = self.clause.replace('§', "");
+        let mut text = String::with_capacity(self.clause.len() + ", A000".len() * self.assumptions.len());
+        text.extend(self.clause.split('§'));
         for number in &self.assumptions {
             // Writing to a string cannot fail.
             let _ = write!(text, ", A{number:02}");

@@ -114,7 +114,9 @@ impl Keys {
 
     /// Returns this number of random decimal digits, for trace codes and bank references.
     pub fn digits(&mut self, length: usize) -> String {
-        self.below(length, 10).map(|digit| char::from(b'0' + digit)).collect()
+        let mut digits = String::with_capacity(length);
+        digits.extend(self.below(length, 10).map(|digit| char::from(b'0' + digit)));
+        digits
     }
 
     /// Returns this number of random lower-case letters and digits, for credentials.

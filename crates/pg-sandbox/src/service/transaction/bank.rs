@@ -77,7 +77,8 @@ pub(in crate::service) fn refuse_unheard(context: &mut Context<'_>) -> Result<()
 pub(super) fn approved(context: &mut Context<'_>, with_auth_code: bool) -> Answer {
     context.basis.assume(assumed::BANK_FIELDS_OF_AN_APPROVAL);
     let auth_code = with_auth_code.then(|| ("bankAuthCode".to_owned(), context.keys.digits(6)));
-    let mut bank = Vec::from_iter(auth_code);
+    let mut bank = Vec::with_capacity(5);
+    bank.extend(auth_code);
     bank.extend(response(context, "00", "Approved"));
     bank.push(("bankOrderId".to_owned(), context.keys.digits(NUMBER_DIGITS)));
     let code = StatusCode::APPROVED;
