@@ -29,7 +29,7 @@ type Digests = Filter<SMALL, { ERA / SMALL }, ERA>;
 const SMALL: usize = if cfg!(test) { 32 } else { 256 };
 /// An era ends when it has slightly more digests than this. Smaller eras change fewer pages of the store, but a search
 /// for a stored digest asks the filter of every era.
-const ERA: usize = if cfg!(test) { 64 } else { 16_384 };
+const ERA: usize = if cfg!(test) { 64 } else { 4_096 };
 
 /// Returns the hash of a value of a column, the same in every run.
 pub(super) fn hash(table: &str, value: &Cell<'_>) -> u64 {
