@@ -232,7 +232,8 @@ fn keys(connection: &Connection, tables: &[Table]) -> Result<KnownKeys, StoreErr
 impl Store for Sqlite {
     fn begin(&mut self) -> Result<(), StoreError> {
         match &self.ahead {
-            Some(ahead) if ahead.behind => self.catch_up()?,
+            // If SQLite has rolled its transaction back, the changes are in the log alone.
+            Some(ahead) if ahead.behind || self.connection.is_autocommit() => self.catch_up()?,
             Some(ahead) if ahead.redo.is_nearly_full() => {
                 if let Err(error) = self.fold(true) {
                     self.rollback();
