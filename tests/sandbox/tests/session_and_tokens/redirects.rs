@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use http::Method;
 
-use crate::session_and_tokens::{CURRENT, CV2, ERROR_PAGE, GOOD, NEXT, PAN, Shop, with};
+use crate::session_and_tokens::{CURRENT, CV2, ERROR_PAGE, GOOD, NEXT, PAN, Shop, body_of, with};
 
 const FULL: &[(&str, &str)] = &[
     ("cardCV2", CV2),
@@ -172,6 +172,41 @@ fn an_invalid_body_redirects_to_the_error_page() {
     }
     let get = shop.ask(Method::GET, "/v3/session/postform/json", "");
     assert!(get.status() == 400 && get.body().starts_with(br#"{"errorCode":"934""#));
+}
+
+// spec: 2 §4.2, A80, A83: Errors of the body redirect with the formId of the request, if it has one that can be read.
+#[test]
+fn an_invalid_body_keeps_the_name_of_its_form() {
+    let mut shop = Shop::new();
+    let session = shop.initiate();
+    let form = body_of(&with(GOOD, &[("sessionKey", &session)]));
+    let many: String = (0..2_000).map(|n| format!("&collect{n}=1")).collect();
+    for (body, code, form_id) in [
+        (format!("{form}&formId=f1&cardholderName=1&cardholderName=2"), "935", Some("f1")),
+        (format!("{form}&formId=f1&cardNumber={PAN}"), "935", Some("f1")),
+        (format!("{form}&formId=f1&collectSize=%4"), "930", Some("f1")),
+        (format!("{form}&collectSize=%ff&formId=f1"), "930", Some("f1")),
+        (format!("{form}{many}&formId=f1"), "932", Some("f1")),
+        (format!("{form}&formId=f1&formId=f1"), "935", None),
+        (format!("{form}&formId=%4"), "930", None),
+        (format!("{form}&formId={}&x=%4", "f".repeat(33)), "930", None),
+        (format!("{form}&formId={PAN}&x=%4"), "930", Some("400000******1000")),
+        (format!("{form}&cardNumber=999999999999&formId=999999999999&x=%4"), "930", Some("999999**9999")),
+    ] {
+        let landing = shop.post_raw("/v3/session/postform/json", body.clone());
+        assert_eq!((landing.page(), landing.error().as_str()), (ERROR_PAGE, code), "{body}");
+        assert_eq!(landing.form_id.as_deref(), form_id, "{body}");
+    }
+    let part =
+        |name: &str, value: &str| format!("--x\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n");
+    let parts = part("sessionKey", &session) + &part("formId", "f1") + "--x--\r\n";
+    let posted = http::Request::post("/v3/session/postform/json")
+        .header("content-type", "multipart/form-data; boundary=x")
+        .body(parts.into())
+        .unwrap();
+    let reply = shop.handle(posted);
+    let location = reply.headers()["location"].to_str().unwrap();
+    assert!(location.starts_with(&format!("{ERROR_PAGE}?formId=f1&data=")), "{location}");
 }
 
 // spec: 2 §4.2, A83: The reply is a 303 to a URL of the merchant, with formId, data and iv appended before its

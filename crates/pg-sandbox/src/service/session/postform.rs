@@ -21,6 +21,7 @@ mod redirect;
 mod required;
 mod returned;
 mod stored;
+mod unreadable;
 
 use crate::codes::SandboxErrorCode;
 use redirect::Redirect;
@@ -40,7 +41,7 @@ pub(in super::super) fn postform(
     let (form, ambiguous) = call.into_form();
     let location = match find(context, request, &form)? {
         Some((session, merchant)) => {
-            let redirect = Redirect::new(merchant, encoding.unwrap_or_default(), form.as_ref().ok());
+            let redirect = Redirect::new(merchant, encoding.unwrap_or_default(), &form, request.body());
             let form = form.map_err(Refusal::from).and_then(|form| ambiguous.map_or(Ok(form), Err));
             answered(context, session, &redirect, form, encoding)?
         }
@@ -60,7 +61,7 @@ fn find<'a>(
 ) -> Result<Option<(Session, &'a Merchant)>, Refusal> {
     let key = match form {
         Ok(form) => form.given("sessionKey").map(str::to_owned),
-        Err(error) => key_in_spite_of(error, request.body()),
+        Err(error) => unreadable::only(error, request.body(), "sessionKey"),
     };
     let Some(key) = key else { return Ok(None) };
     let session = context.records.get::<Session>(&key)?;
@@ -68,32 +69,6 @@ fn find<'a>(
         let merchant = context.merchant(&session.merchant)?;
         Some((session, merchant))
     }))
-}
-
-/// Returns the session key of an otherwise invalid body, so that the merchant's own page can report the error.
-fn key_in_spite_of(error: &FormError, body: &[u8]) -> Option<String> {
-    match error {
-        FormError::Duplicate { .. }
-        | FormError::TooMany { .. }
-        | FormError::PercentEncoding { .. }
-        | FormError::Utf8 { .. } => {}
-        FormError::ContentType => return key_in_parts(body),
-        FormError::Charset | FormError::TooLarge { .. } | FormError::Incomplete => return None,
-    }
-    let mut keys = form_urlencoded::parse(body).filter(|(name, _)| name == "sessionKey");
-    match (keys.next(), keys.next()) {
-        (Some((_, key)), None) => Some(key.into_owned()),
-        _ => None,
-    }
-}
-
-/// Returns the session key of a form that was posted in parts (`multipart/form-data`).
-fn key_in_parts(body: &[u8]) -> Option<String> {
-    let text = std::str::from_utf8(body).ok()?;
-    let (_, part) = text.split_once("name=\"sessionKey\"")?;
-    let (_, value) = part.split_once("\r\n\r\n")?;
-    let (key, _) = value.split_once("\r\n--")?;
-    Some(key.to_owned())
 }
 
 /// Returns the redirect target: a form that cannot be processed goes to the session's error page, with only an error

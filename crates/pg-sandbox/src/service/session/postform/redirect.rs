@@ -3,13 +3,13 @@
 use http::HeaderValue;
 use pg_model::{ApiRequest as _, Dialect, Encoding, PostForm, Record, dialect::IvForm};
 
-use super::{Context, PageUrl, Refusal};
+use super::{Context, PageUrl, Refusal, unreadable};
 use crate::codes::SandboxErrorCode;
 use crate::{
     assumed,
     card_numbers::{self, Search},
     dialect::cipher,
-    form::Form,
+    form::{Form, FormError},
     key::RandomSource,
     merchants::Merchant,
     secret::Secret,
@@ -27,13 +27,17 @@ pub(super) struct Redirect<'a> {
 
 impl<'a> Redirect<'a> {
     /// Creates a writer for an account, in the encoding of the request's path. The form's name is returned if it is
-    /// valid; a card number in it is masked, since this part of the URL is not encrypted.
-    pub(super) fn new(merchant: &'a Merchant, encoding: Encoding, form: Option<&Form>) -> Self {
-        let given = |name| form.and_then(|form| form.given(name));
-        let form_id = given("formId").filter(|id| is_form_id(id));
-        let number = given("cardNumber").map(card_numbers::digits);
-        let shown = |id| card_numbers::masked(id, number.as_deref(), Search::Likely).into_owned();
-        Self { merchant, encoding, form_id: form_id.map(shown) }
+    /// valid, also if the rest of the body is not; a card number in it is masked, since this part of the URL is not
+    /// encrypted.
+    pub(super) fn new(merchant: &'a Merchant, encoding: Encoding, form: &Result<Form, FormError>, body: &[u8]) -> Self {
+        let (form_id, numbers) = match form {
+            Ok(form) => (form.given("formId").map(str::to_owned), vec![form.given("cardNumber").map(str::to_owned)]),
+            Err(error) => (unreadable::only(error, body, "formId"), unreadable::all(error, body, "cardNumber")),
+        };
+        let numbers: Vec<String> = numbers.iter().flatten().map(|number| card_numbers::digits(number)).collect();
+        let masked = |id: String, number: Option<&str>| card_numbers::masked(&id, number, Search::Likely).into_owned();
+        let shown = |id| numbers.iter().map(|number| Some(&**number)).chain([None]).fold(id, masked);
+        Self { merchant, encoding, form_id: form_id.filter(|id| is_form_id(id)).map(shown) }
     }
 
     /// Returns the address of a page with `formId`, `data` and `iv`.
