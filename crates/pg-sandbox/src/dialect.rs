@@ -100,6 +100,24 @@ mod tests {
         }
     }
 
+    // spec: 2 §2.3, A87: A transactionStatusCode has 3 digits in every dialect, and a transactionStatus at most 100
+    //   characters.
+    // spec: 2 §2.2, A45: An errorCode has 3 digits in every dialect, and an errorMessage at most 100 characters.
+    #[test]
+    fn codes_and_messages_of_the_dialects_have_the_lengths_of_the_documents() {
+        let ready = READY.iter().map(|(_, text)| Dialect::from_toml(text).unwrap());
+        for dialect in ready.chain([(*dialect()).clone(), Dialect::documented()]) {
+            let statuses = dialect.declined.iter().chain(&dialect.pending);
+            let statuses = statuses.map(|entry| (entry.code.as_str(), &entry.message));
+            let authentications = dialect.authentication.iter().map(|entry| (entry.code.as_str(), &entry.message));
+            let errors = dialect.errors.iter().map(|entry| (entry.code.as_str(), &entry.message));
+            for (code, message) in statuses.chain(authentications).chain(errors) {
+                let is_code = code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_digit());
+                assert!(is_code && message.chars().count() <= 100, "{}: {code} {message}", dialect.name);
+            }
+        }
+    }
+
     #[test]
     fn ready_dialects_can_be_read_and_differ() {
         let mut seen = vec![(*dialect()).clone()];
