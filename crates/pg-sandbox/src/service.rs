@@ -86,9 +86,7 @@ pub(crate) fn answer(
             let call = warned(context, info, request, call);
             method::call(context, request, call, info, *encoding)
         }
-        Route::NoMethod(_) => {
-            Err(Refusal::from(ErrorCode::INVALID_FUNCTION_CALL).assuming(assumed::UNKNOWN_PATHS_AND_OTHER_HTTP_METHODS))
-        }
+        Route::NoMethod(_) => Err(no_method(context, request.uri().path())),
         Route::Control(path) => control::answer(context, path, request),
         Route::Inspector(path) => inspector::answer(context, path, request),
         Route::Pay(path) => page::pay(context, path, request),
@@ -97,6 +95,26 @@ pub(crate) fn answer(
         Route::SessionError | Route::Root | Route::Nowhere => Ok(beside_the_service(context, route, request.method())),
     }
 }
+
+/// Returns the refusal of a path below the prefix of a service that names no method.
+fn no_method(context: &mut Context<'_>, path: &str) -> Refusal {
+    let refusal =
+        Refusal::from(ErrorCode::INVALID_FUNCTION_CALL).assuming(assumed::UNKNOWN_PATHS_AND_OTHER_HTTP_METHODS);
+    let mut parts = path.split('/').skip(1);
+    if parts.next() != Some("v3") {
+        return refusal;
+    }
+    if parts.next() == Some("token") {
+        // The token service has its own list of errors.
+        context.basis = Basis::new("1 §7");
+    }
+    let name = parts.next().unwrap_or_default().to_ascii_lowercase();
+    let is_mentioned = UNSHOWN.iter().any(|word| name.contains(word));
+    if is_mentioned { refusal.assuming(assumed::METHODS_WHOSE_PATHS_ARE_NOT_SHOWN) } else { refusal }
+}
+
+/// Parts of the names that callers guess for methods whose paths the documents do not show (A130), in lower case.
+const UNSHOWN: [&str; 4] = ["preauth", "3dsecure", "threedsecure", "token"];
 
 /// Returns the reply to a request that the documents do not mention.
 fn beside_the_service(context: &mut Context<'_>, route: &Route, method: &Method) -> Reply {

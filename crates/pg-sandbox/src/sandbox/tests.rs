@@ -12,6 +12,7 @@ use crate::{
     records::{CardToken, Details, HeldCard},
 };
 
+mod basis;
 mod failing_store;
 mod gateway;
 mod requests;

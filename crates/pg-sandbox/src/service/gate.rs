@@ -59,10 +59,11 @@ pub(crate) fn signed<'a>(
     if demanded && !is_signed {
         count_failure(context)?;
         let capitals = is_in_capitals(form).then_some(assumed::LETTER_CASE_OF_THE_SIGNATURE);
+        let of_text = assumed_of_signed_text(AuthScheme::Signed, form);
         let refusal = Refusal::from(ErrorCode::SIGNATURE_NOT_VERIFIED)
             .assuming(assumed::CODES_102_105_AND_123)
             .assuming(assumed::FAILURES_THAT_COUNT_TOWARDS_A_LOCKOUT);
-        return Err(capitals.into_iter().fold(refusal, Refusal::assuming));
+        return Err(capitals.into_iter().chain(of_text).fold(refusal, Refusal::assuming));
     }
     if signature == Signature::OptionalWhereAllowed {
         context.basis.assume(assumed::SIGNATURE_OF_RETRIEVEACCOUNTUPDATER);
@@ -190,6 +191,23 @@ pub(crate) fn is_signed(merchants: &Merchants, form: &Form) -> bool {
     let Some(key) = form.given("apiKey") else { return false };
     with_password(merchants.by_api_key(key), form).is_some()
         && merchants.signing_key(key).is_some_and(|key| is_signed_with(key, form))
+}
+
+/// Returns the assumptions that decide which text is signed: about arrays, and about names that differ only in letter
+/// case.
+pub(crate) fn assumed_of_signed_text(credentials: AuthScheme, form: &Form) -> impl Iterator<Item = u16> {
+    let is_signed = |(name, value): &(&str, &str)| !value.is_empty() && *name != "shaSignature";
+    let mut names: Vec<(String, &str)> = match credentials {
+        AuthScheme::Signed => {
+            form.iter().filter(is_signed).map(|(name, _)| (name.to_ascii_lowercase(), name)).collect()
+        }
+        AuthScheme::Enterprise | AuthScheme::Session => Vec::new(),
+    };
+    names.sort_unstable();
+    let arrays = names.iter().any(|(_, name)| name.ends_with(']'));
+    let alike = names.windows(2).any(|pair| pair[0].0 == pair[1].0 && pair[0].1 != pair[1].1);
+    let alike = alike.then_some(assumed::ORDER_OF_NAMES_THAT_DIFFER_ONLY_IN_CASE);
+    alike.into_iter().chain(arrays.then_some(assumed::ARRAYS_IN_THE_SIGNATURE))
 }
 
 /// Whether the text would have the form of a signature if its letters were in lower case.

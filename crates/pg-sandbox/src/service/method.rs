@@ -186,6 +186,10 @@ pub(crate) fn call(
         AuthScheme::Enterprise => gate::enterprise(context, &form)?,
         AuthScheme::Signed | AuthScheme::Session => gate::signed(context, &form, entry.signature, judged.signed)?,
     };
+    // The names of the documents are not arrays, and differ in more than their letter case.
+    if judged.assumptions.contains(&assumed::PARAMETERS_THAT_A_METHOD_DOES_NOT_KNOW) {
+        context.basis.assume_all(gate::assumed_of_signed_text(info.credentials, &form));
+    }
     let allowed = match entry.permission {
         Permission::Open => true,
         Permission::RawCards => merchant.raw_cards,
@@ -262,8 +266,19 @@ fn refused<M: Serve>(refusal: Refusal, context: &mut Context<'_>, merchant: &Mer
     Ok(written(context, &record))
 }
 
-fn written(context: &Context<'_>, record: &dyn Record) -> Reply {
-    Reply::record(record, context.encoding)
+fn written(context: &mut Context<'_>, record: &dyn Record) -> Reply {
+    let reply = Reply::record(record, context.encoding);
+    if context.encoding == Encoding::Json {
+        context.basis.assume(assumed::TYPES_OF_JSON_VALUES);
+    } else if has_replacement_characters(reply.body()) {
+        context.basis.assume(assumed::CHARACTERS_THAT_XML_CANNOT_CONTAIN);
+    }
+    reply
+}
+
+/// Whether a text contains U+FFFD, which the XML writer writes for characters that XML cannot contain.
+fn has_replacement_characters(text: &[u8]) -> bool {
+    !text.is_ascii() && text.windows(3).any(|bytes| bytes == "\u{fffd}".as_bytes())
 }
 
 fn broken(info: &MethodInfo, violations: &Violations) -> Refusal {

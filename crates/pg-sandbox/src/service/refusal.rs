@@ -139,8 +139,11 @@ impl Refusal {
         }
         basis.assume(assumed::HTTP_STATUS_OF_EACH_ERROR_CODE);
         match response_format {
-            ResponseFormat::V3(_) => {
-                basis.assume_all([assumed::LENGTH_OF_TRACECODE, assumed::ERROR_BODIES_OF_THE_VERSION_3_METHODS])
+            ResponseFormat::V3(encoding) => {
+                basis.assume_all([assumed::LENGTH_OF_TRACECODE, assumed::ERROR_BODIES_OF_THE_VERSION_3_METHODS]);
+                if encoding == Encoding::Json {
+                    basis.assume(assumed::TYPES_OF_JSON_VALUES);
+                }
             }
             ResponseFormat::V5 => {
                 basis = basis.citing("3 §7");

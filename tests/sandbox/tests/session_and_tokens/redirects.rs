@@ -39,7 +39,7 @@ fn a_valid_form_leads_to_the_next_page() {
     assert_eq!(landing.text, text);
     assert!(landing.iv.len() == 16 && landing.iv.bytes().all(|byte| byte.is_ascii_alphanumeric()));
     assert!(!landing.location.contains('+') && landing.location.ends_with(&landing.iv));
-    assert_eq!(landing.basis, "2 4.2, A30, A31, A32, A33, A34, A82, A83");
+    assert_eq!(landing.basis, "2 4.2, A17, A30, A31, A32, A33, A34, A82, A83, A131");
 }
 
 // spec: 2 §2.2, A34
@@ -169,6 +169,8 @@ fn an_invalid_body_redirects_to_the_error_page() {
     ] {
         let landing = shop.post_raw(&format!("/v3/session/postform/{path}"), body);
         assert_eq!((landing.page(), landing.error().as_str()), (ERROR_PAGE, code), "{path}");
+        assert_eq!(landing.form_id, None, "{path}");
+        assert!(landing.basis.contains("A80"), "{code}: {}", landing.basis);
     }
     let get = shop.ask(Method::GET, "/v3/session/postform/json", "");
     assert!(get.status() == 400 && get.body().starts_with(br#"{"errorCode":"934""#));
@@ -234,6 +236,29 @@ fn addresses_keep_their_own_query_and_fragment() {
     let failed = shop.post(&session, &[]);
     assert!(failed.location.starts_with("https://shop.example/error?order=7&data=mine&data="));
     assert!(failed.error() == "134" && failed.location.ends_with("#top"));
+}
+
+// spec: 2 §4.2, A17; 2 §2.2, A139; 1 §2.1, A131
+#[test]
+fn a_redirect_names_the_assumptions_about_its_inputs_and_its_encoding() {
+    let mut shop = Shop::new();
+    for (input, of_input, of_xml) in [
+        (("order", "7"), false, false),
+        (("collectOrder", "7"), true, false),
+        (("collect<order>", "7"), true, true),
+        (("collectOrder", "\u{1}"), true, true),
+        (("cardholderName", "A\u{ffff}"), false, true),
+    ] {
+        for encoding in ["json", "xml"] {
+            let session = shop.initiate();
+            let form = body_of(&with(GOOD, &[("sessionKey", &session), input]));
+            let landing = shop.post_raw(&format!("/v3/session/postform/{encoding}"), form);
+            let named = |number: &str| landing.basis.split(", ").any(|one| one == number);
+            assert_eq!(named("A17"), of_input, "{input:?} {}", landing.basis);
+            assert_eq!(named("A139"), of_xml && encoding == "xml", "{input:?} {}", landing.basis);
+            assert_eq!(named("A131"), encoding == "json", "{input:?} {}", landing.basis);
+        }
+    }
 }
 
 // spec: 2 §4.2, A31

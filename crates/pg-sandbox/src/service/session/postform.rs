@@ -100,8 +100,11 @@ fn process(
     form: Result<Form, Refusal>,
     encoding: Option<Encoding>,
 ) -> Result<HeaderValue, Refusal> {
-    encoding.ok_or_else(|| Refusal::from(ErrorCode::INVALID_RETURN_TYPE).assuming(assumed::ENCODING_SEGMENT))?;
-    let form = form?;
+    let at_its_page = |refusal: Refusal| refusal.assuming(assumed::CODE_OF_A_MISSING_FIELD_IN_POSTFORM);
+    let encoding = encoding
+        .ok_or_else(|| Refusal::from(ErrorCode::INVALID_RETURN_TYPE).assuming(assumed::ENCODING_SEGMENT))
+        .map_err(at_its_page)?;
+    let form = form.map_err(at_its_page)?;
     if session.expired(context.now) {
         erase(context, session)?;
         context.records.keep()?;
@@ -117,6 +120,7 @@ fn process(
     let faults = faults::of(&form, context.now);
     let collected = stored::collected(session, &form);
     let data = returned::data(context, &form, &collected, &faults);
+    context.basis.assume_all(returned::assumed_of_inputs(&collected, &data, encoding));
     if !faults.is_empty() {
         faults.iter().for_each(|fault| context.basis.join(fault.refusal.basis()));
         return redirect.to(context, &current_page, &data);

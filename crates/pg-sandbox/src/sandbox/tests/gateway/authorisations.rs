@@ -10,7 +10,7 @@ fn an_approval_is_recorded_without_its_secrets() {
             shop.call(method, &raw(PAN, &[("merchantReference", "order 7"), ("cardholderName", "A Customer")]));
         assert_eq!((answer.status, answer.text("transactionStatus")), (200, "Transaction approved"));
         assert_eq!(answer.text("transactionType"), kind);
-        assert_eq!(answer.basis, "2 4.4, A10, A41, A88, A101");
+        assert_eq!(answer.basis, "2 4.4, A10, A41, A88, A101, A131");
         let payment = shop.payment(&answer.key());
         assert_eq!((payment.amount, payment.currency.as_str()), (998, "GBP"));
         assert_eq!((payment.refundable(), payment.reserved()), (refundable, reserved));

@@ -10,7 +10,7 @@ fn without_a_value_everything_that_is_left_is_cancelled() {
     let preauth = reserve(&mut shop, 1000);
     let answer = shop.operate("cancelpreauth", &preauth, None);
     assert_eq!((answer.code(), answer.text("transactionType")), ("600", "CancelPreAuth"));
-    assert_eq!(answer.basis, "2 4.4, A41, A88, A94, A96");
+    assert_eq!(answer.basis, "2 4.4, A41, A88, A94, A96, A131");
     assert!(answer.body.get("bankAuthCode").is_none(), "{answer:?}");
     let cancellation = shop.payment(&answer.key());
     assert_eq!((cancellation.amount, cancellation.refundable(), cancellation.reserved()), (1000, 0, 0));

@@ -12,7 +12,7 @@ fn without_a_value_everything_that_is_left_is_captured() {
     let preauth = reserve(&mut shop, 1000);
     let answer = shop.operate("capturepreauth", &preauth, None);
     assert_eq!((answer.text("transactionType"), answer.text("transactionStatus")), ("Capture", "Transaction approved"));
-    assert_eq!(answer.basis, "2 4.4, A41, A88, A94, A96");
+    assert_eq!(answer.basis, "2 4.4, A41, A88, A94, A96, A131");
     assert_eq!(answer.text("bankAuthCode").len(), 6);
     let capture = shop.payment(&answer.key());
     assert_eq!((capture.amount, capture.currency.as_str(), capture.refundable()), (1000, "GBP", 1000));

@@ -11,7 +11,7 @@ fn without_a_value_everything_that_is_left_is_refunded() {
     let auth = pay(&mut shop, 1000);
     let answer = shop.operate("refund", &auth, None);
     assert_eq!((answer.code(), answer.text("transactionType")), ("600", "Refund"));
-    assert_eq!(answer.basis, "2 4.4, A41, A88, A94, A97");
+    assert_eq!(answer.basis, "2 4.4, A41, A88, A94, A97, A131");
     assert!(answer.body.get("bankAuthCode").is_none(), "{answer:?}");
     let refund = shop.payment(&answer.key());
     assert_eq!((refund.amount, refund.refundable()), (1000, 0));

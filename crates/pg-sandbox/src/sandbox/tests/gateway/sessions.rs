@@ -13,7 +13,7 @@ fn a_session_pays_until_it_expires() {
     let session = shop.session(PAN);
     let first = shop.call("authSessionKey", &with(&session, &[]));
     assert_eq!((first.code(), first.text("transactionType")), ("600", "Auth"));
-    assert_eq!(first.basis, "2 4.4, A41, A85, A86, A88, A101");
+    assert_eq!(first.basis, "2 4.4, A41, A85, A86, A88, A101, A131");
     shop.wait(30 * 60 - 1);
     assert_eq!(shop.call("authSessionKey", &with(&session, &[])).code(), "600");
     shop.wait(1);

@@ -16,7 +16,7 @@ fn a_token_pays_again_and_again() {
     let token = shop.token(PAN, GOOD);
     let first = shop.call("authCardKey", &with(&token, &[("cardCV2", CV2)]));
     assert_eq!((first.code(), first.text("transactionType")), ("600", "Auth"));
-    assert_eq!(first.basis, "2 4.4, A41, A88, A101, A103");
+    assert_eq!(first.basis, "2 4.4, A41, A88, A101, A103, A131");
     shop.wait(365 * 24 * 60 * 60);
     let key = shop.call("authCardKey", &with(&token, &[])).key();
     let payment = shop.payment(&key);

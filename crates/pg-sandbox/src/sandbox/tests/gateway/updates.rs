@@ -16,7 +16,10 @@ fn a_field_is_set_once() {
     let mut shop = Shop::open();
     let key = pay(&mut shop, 100);
     let answer = update(&mut shop, &key, Some("order 7"), None);
-    assert_eq!((answer.status, answer.body, answer.basis.as_str()), (200, json!({"result": "OK"}), "2 4.4, A41, A98"));
+    assert_eq!(
+        (answer.status, answer.body, answer.basis.as_str()),
+        (200, json!({"result": "OK"}), "2 4.4, A41, A98, A131")
+    );
     assert_eq!(shop.payment(&key).merchant_reference.as_deref(), Some("order 7"));
     for value in ["order 7", "order 8"] {
         let again = update(&mut shop, &key, Some(value), None);

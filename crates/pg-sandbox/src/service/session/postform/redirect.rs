@@ -61,6 +61,9 @@ impl<'a> Redirect<'a> {
             assumed::TEXT_OF_THE_REDIRECT_DATA,
             assumed::HOW_REDIRECT_PARAMETERS_ARE_APPENDED,
         ]);
+        if self.encoding == Encoding::Json {
+            context.basis.assume(assumed::TYPES_OF_JSON_VALUES);
+        }
         let form_id = self.form_id.as_deref().map(|id| ("formId", id));
         let parameters: Vec<_> = form_id.into_iter().chain([("data", &*data), ("iv", &*iv)]).collect();
         page.with(&parameters).map_err(|_| failure())

@@ -17,7 +17,7 @@ fn a_session_gives_key_and_address() {
     let mut shop = Shop::open();
     let session = shop.session(CHALLENGE);
     let answer = shop.call("initiate3DSecureSessionKey", &by_session(&session, &[]));
-    assert_eq!((answer.status, answer.basis.as_str()), (200, "2 4.4, A41, A85, A86, A105, A107"));
+    assert_eq!((answer.status, answer.basis.as_str()), (200, "2 4.4, A41, A85, A86, A105, A107, A131"));
     let key = answer.text("authenticationKey").to_owned();
     assert!(key.len() == 32 && key.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{key}");
     let names: Vec<&str> = answer.body.as_object().unwrap().keys().map(String::as_str).collect();
@@ -49,7 +49,7 @@ fn a_card_key_does_so_too_with_and_without_a_return_address() {
     let mut shop = Shop::open();
     let token = shop.token(CHALLENGE, ("01", "2030"));
     let answer = shop.call("initiate3DSecureCardKey", &by_token(&token, &[("cardCV2", CV2)]));
-    assert_eq!((answer.code(), answer.basis.as_str()), ("607", "2 4.4, A06, A41, A101, A103, A105, A107"));
+    assert_eq!((answer.code(), answer.basis.as_str()), ("607", "2 4.4, A06, A41, A101, A103, A105, A107, A131"));
     let held: Authentication = shop.stored(answer.text("authenticationKey")).unwrap();
     assert_eq!((held.return_to, held.session_key), (None, None));
     assert!(!holds(&shop.payment(answer.text("transactionKey")), CV2));

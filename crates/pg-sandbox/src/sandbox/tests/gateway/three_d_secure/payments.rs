@@ -12,7 +12,7 @@ fn an_authenticated_customer_pays() {
         let answer = pay_with(&mut shop, method, &key);
         assert_eq!((answer.status, answer.code(), answer.text("transactionType")), (200, "600", kind));
         assert_eq!(answer.text("transactionStatus"), "Transaction approved");
-        assert_eq!(answer.basis, "2 4.4, A07, A41, A88, A101, A108, A109");
+        assert_eq!(answer.basis, "2 4.4, A07, A41, A88, A101, A108, A109, A131");
         let payment = shop.payment(answer.text("transactionKey"));
         assert_eq!((payment.amount, payment.currency.as_str()), (998, "GBP"));
         assert_eq!(payment.details["itemName0"], "Tea");
@@ -79,7 +79,7 @@ fn a_bank_that_requires_authentication_declines_without_it() {
     assert_eq!(answer.text("transactionStatus"), "Declined, authentication did not succeed");
     assert_eq!((answer.text("transactionType"), answer.text("bankResponseCode")), ("Auth", "1A"));
     assert!(answer.text("bankAuthCode").is_empty());
-    assert_eq!(answer.basis, "2 4.4, A07, A41, A87, A89, A101, A108, A109");
+    assert_eq!(answer.basis, "2 4.4, A07, A41, A87, A89, A101, A108, A109, A131");
     assert_eq!(shop.operate("refund", answer.text("transactionKey"), None).code(), "951");
     let rows = shop.find(&[("merchantReference", "order 7")]);
     let types: Vec<_> = rows.iter().map(|row| (&row["transactionType"], &row["transactionStatusCode"])).collect();

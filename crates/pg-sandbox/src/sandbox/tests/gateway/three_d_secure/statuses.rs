@@ -34,7 +34,7 @@ fn every_end_has_its_status() {
         let wanted = if authenticated { "3DSAuthenticatedOnly" } else { "3DSecureCheck" };
         let check = shop.stored::<Payment>(answer.text("transactionKey")).unwrap();
         assert_eq!(check.kind.wire(), wanted, "{number} {outcome}");
-        assert_eq!(answer.basis, "2 4.4, A41, A106");
+        assert_eq!(answer.basis, "2 4.4, A41, A106, A131");
     }
 }
 
