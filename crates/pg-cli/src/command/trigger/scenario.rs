@@ -84,7 +84,11 @@ pub(in crate::command) const ALL: [(Scenario, &str, &str); 23] = [
         "a hosted checkout is paid, and its callback comes twice",
     ),
     (Scenario::UpdaterBatch, "updater-batch", "stored cards go to the account updater; two of three have changed"),
-    (Scenario::Lockout, "lockout", "wrong passwords lock the account out; a minute later it works again"),
+    (
+        Scenario::Lockout,
+        "lockout",
+        "wrong passwords lock the address out, for every account; a minute later it works again",
+    ),
 ];
 
 impl Scenario {
