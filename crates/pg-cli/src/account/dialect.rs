@@ -81,6 +81,12 @@ mod tests {
     fn every_known_name_is_built_in() {
         assert_eq!(known(), "documented, sandbox, six-hundreds, not-found, terse");
         known().split(", ").for_each(|name| assert_eq!(named(name).unwrap().shown_name(), name));
+        let guide =
+            std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/dialects.md")).unwrap();
+        let (_, table) = guide.split_once("|---|---|---|\n").unwrap();
+        let (table, _) = table.split_once("\n\n").unwrap();
+        let listed: Vec<&str> = table.lines().filter_map(|row| row.split(" | ").next()?.strip_prefix("| ")).collect();
+        assert_eq!(listed.join(", "), format!("{}, your own", known()), "the table of the guide");
     }
 
     #[test]
