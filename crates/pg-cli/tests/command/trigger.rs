@@ -101,6 +101,31 @@ fn a_step_that_fails_is_shown_and_ends_the_story() {
 }
 
 #[test]
+fn a_callback_that_a_setting_holds_back_is_explained() {
+    let sandbox = Running::start(&[]);
+    let base = sandbox.facts["baseUrl"].as_str().unwrap();
+    pg(["sandbox", "callbacks", "misbehave", "late", "--by", "10m", "--sandbox", base]).run().ends(0);
+    let ended = pg(["trigger", "checkout", "--sandbox", base]).run().ends(1);
+    ended.prints("no callback within 5 seconds").prints("`pg sandbox callbacks reset`");
+    // The end of the commands in the guide undoes what they set.
+    let guide = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/sandbox.md")).unwrap();
+    let (_, commands) = guide.split_once("\n$ pg sandbox faults add transaction/auth drop-reply").unwrap();
+    let (commands, _) = commands.split_once("```").unwrap();
+    for (setting, undoing) in [
+        ("faults add any", "faults clear"),
+        ("callbacks misbehave", "callbacks reset"),
+        ("clock freeze", "clock resume"),
+    ] {
+        let place = |command: &str| commands.find(&format!("\n$ pg sandbox {command}")).unwrap();
+        assert!(place(setting) < place(undoing), "{setting}");
+    }
+    for undoing in ["callbacks reset", "clock resume"] {
+        pg(["sandbox"].into_iter().chain(undoing.split(' ')).chain(["--sandbox", base])).run().ends(0);
+    }
+    pg(["trigger", "checkout", "--sandbox", base]).run().ends(0);
+}
+
+#[test]
 fn invalid_words_and_a_missing_sandbox_are_reported() {
     // Refused before a request is sent.
     words("trigger checkout --callback-url foo").run().ends(2).says("expected a URL such as https://");

@@ -170,7 +170,7 @@ impl Story {
     ) -> Result<Option<http::Request<Bytes>>, String> {
         self.look();
         if self.callback_url.is_none() {
-            let callback = self.listener.next().await?;
+            let callback = self.listener.next().await.map_err(|error| held_back(&error))?;
             self.exchanges.push(Exchange::callback(callback.clone(), listener::ANSWER));
             return Ok(Some(callback));
         }
@@ -189,7 +189,7 @@ impl Story {
             }
         };
         let found = tokio::time::timeout(PATIENCE, wait).await;
-        let found = found.map_err(|_| format!("no callback within {} seconds", PATIENCE.as_secs()))??;
+        let found = found.map_err(|_| held_back(&format!("no callback within {} seconds", PATIENCE.as_secs())))??;
         let last = &found["lastResult"];
         let result = last["status"]
             .as_u64()
@@ -243,6 +243,14 @@ impl Story {
     fn look(&mut self) {
         self.exchanges.extend(self.wire.take());
     }
+}
+
+/// Returns the error of a callback that did not come, with the usual reason.
+fn held_back(error: &str) -> String {
+    format!(
+        "{error}; `pg sandbox callbacks` lists it if a setting holds it back: `pg sandbox callbacks reset` and `pg sandbox \
+         clock resume` undo the settings"
+    )
 }
 
 fn account_of(base: &BaseUrl, [key, password, sha]: &[String; 3], dialect: &Arc<Dialect>) -> Account {
