@@ -18,19 +18,22 @@ use pg_hyper::{
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    pay("http://127.0.0.1:8480", DurableFile::new("order-7.json")).await
+    // With 4000000000002008 the sandbox declines.
+    pay("http://127.0.0.1:8480", "4000000000001000", DurableFile::new("order-7.json")).await
 }
 
 /// Pays for order 7, once.
-pub async fn pay(service: &str, file: DurableFile) -> Result<(), Box<dyn Error>> {
+pub async fn pay(service: &str, card: &str, file: DurableFile) -> Result<(), Box<dyn Error>> {
     // The account that every sandbox has.
     let (key, password) = ("MainSandboxApiKey000000000000000", "MainSandboxApiPassword0000000000");
     let credentials = Credentials::new(key, password, "MainSandboxShaKey000000000000000");
-    let client = Client::new(Account::new(BaseUrl::parse(service)?, credentials))?;
+    let account = Account::new(BaseUrl::parse(service)?, credentials);
+    // Without a dialect, a decline is an unknown outcome: the documents list no code of a decline.
+    let client = Client::new(account.with_dialect(pg_sandbox::dialect()))?;
 
     // The service accepts this reference once, and finds the payment by it.
     let order = Order::new(Currency::GBP).item(Item::new("Tea", 499).quantity(2)).unique_merchant_reference("order-7");
-    let payment = Auth::new(CardDetails::new("4000000000001000", "12", "49"), order);
+    let payment = Auth::new(CardDetails::new(card, "12", "49"), order);
 
     // The charge is saved before each request is sent. After a crash it continues from the file.
     let charging = match file.saved()? {

@@ -17,6 +17,9 @@ use program::pay;
 #[path = "../examples/first_payment.rs"]
 mod program;
 
+/// The card of the program, which is approved.
+const CARD: &str = "4000000000001000";
+
 #[test]
 fn the_readme_shows_the_program_that_is_tested() {
     let page = include_str!("../../README.md");
@@ -37,7 +40,7 @@ async fn the_program_pays_once_however_often_it_runs_and_stores_before_it_sends(
     shop.control("faults", r#"{"method": "transaction/auth", "kind": "delay", "delaySeconds": 3600}"#).await;
     let running = tokio::spawn({
         let (base, file) = (base.clone(), file.clone());
-        async move { pay(&base, file).await.map_err(|error| error.to_string()) }
+        async move { pay(&base, CARD, file).await.map_err(|error| error.to_string()) }
     });
     while ledger::under(&shop.client, "order-7").await.is_empty() {
         assert!(!running.is_finished());
@@ -47,7 +50,7 @@ async fn the_program_pays_once_however_often_it_runs_and_stores_before_it_sends(
     assert!(file.saved().unwrap().unwrap().text().contains("order-7"), "what the next run goes on from");
 
     for _ in 0..2 {
-        pay(&base, file.clone()).await.unwrap();
+        pay(&base, CARD, file.clone()).await.unwrap();
         assert_eq!(file.saved().unwrap(), None);
         let [paid] = &ledger::under(&shop.client, "order-7").await[..] else { panic!("not one payment") };
         assert_eq!(paid.transaction_status_code, "600");
@@ -60,10 +63,10 @@ async fn after_an_unknown_outcome_the_program_looks_up_and_does_not_pay_again() 
     let folder = tempfile::tempdir().unwrap();
     let file = DurableFile::new(folder.path().join("order-7.json"));
     // Another payment has this reference, so that the outcome is unknown at once.
-    let other = Auth::new(CardDetails::new("4000000000001000", "12", "49"), order("order-7", 1));
+    let other = Auth::new(CardDetails::new(CARD, "12", "49"), order("order-7", 1));
     assert!(shop.client.call(&other).await.unwrap().is_approved());
     for run in 1..=2 {
-        pay(&shop.server.base_url(), file.clone()).await.unwrap();
+        pay(&shop.server.base_url(), CARD, file.clone()).await.unwrap();
         assert!(file.saved().unwrap().is_some(), "run {run} keeps the state");
     }
     let request = Request::get(format!("{}/_sandbox/requests", shop.server.base_url())).body(Bytes::new()).unwrap();
@@ -74,4 +77,17 @@ async fn after_an_unknown_outcome_the_program_looks_up_and_does_not_pay_again() 
         2,
         "the other payment, and that of the first run: {journal}"
     );
+}
+
+#[tokio::test]
+async fn a_decline_is_certain_and_the_program_forgets_the_charge() {
+    let program = include_str!("../examples/first_payment.rs");
+    assert!(program.contains(CARD) && program.contains("// With 4000000000002008 the sandbox declines."));
+    let shop = Shop::open(Encoding::Json).await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = DurableFile::new(folder.path().join("order-7.json"));
+    pay(&shop.server.base_url(), "4000000000002008", file.clone()).await.unwrap();
+    assert_eq!(file.saved().unwrap(), None, "an unknown outcome would keep the file");
+    let [declined] = &ledger::under(&shop.client, "order-7").await[..] else { panic!("not one payment") };
+    assert_eq!(declined.transaction_status_code, "901");
 }

@@ -1,6 +1,6 @@
 //! A shop with one item for sale, which reads its account from the environment.
 
-use std::{env, error::Error, time::Duration};
+use std::{env, error::Error, fs, time::Duration};
 
 use pg_proto::{
     Account, BaseUrl, Credentials,
@@ -8,13 +8,14 @@ use pg_proto::{
         Backoff,
         charge::{Charge, ChargeBounds, ChargeOutcome},
     },
-    model::{Auth, CardDetails, Currency, Item, Order},
+    model::{Auth, CardDetails, Currency, Dialect, Item, Order},
 };
 
-/// The account of `PG_BASE_URL`, `PG_API_KEY`, `PG_API_PASSWORD` and `PG_SHA_KEY`. A sandbox prints these when it starts.
+/// The account of `PG_BASE_URL`, `PG_API_KEY`, `PG_API_PASSWORD` and `PG_SHA_KEY`, which a sandbox prints when it starts, with
+/// the dialect of the file `PG_DIALECT`, if it is set.
 ///
 /// # Errors
-/// When one of them is missing, or the address would carry card data unprotected to another machine.
+/// When one of them is missing, the address would carry card data unprotected to another machine, or the file is invalid.
 pub fn account() -> Result<Account, Box<dyn Error>> {
     let variable = |name: &str| env::var(name).map_err(|_| format!("set {name}; `pg sandbox` prints it"));
     let base = BaseUrl::parse(&variable("PG_BASE_URL")?)?;
@@ -22,7 +23,11 @@ pub fn account() -> Result<Account, Box<dyn Error>> {
         return Err(format!("{base} is neither https nor this machine, and card data must not travel there").into());
     }
     let credentials = Credentials::new(variable("PG_API_KEY")?, variable("PG_API_PASSWORD")?, variable("PG_SHA_KEY")?);
-    Ok(Account::new(base, credentials))
+    let account = Account::new(base, credentials);
+    Ok(match env::var_os("PG_DIALECT") {
+        Some(file) => account.with_dialect(Dialect::from_toml(&fs::read_to_string(file)?)?),
+        None => account,
+    })
 }
 
 /// A payment of £4.99 for the order `PG_ORDER`, else order-7, with a test card of the sandbox. A real shop never sees the card: it has

@@ -18,7 +18,7 @@ use pg_proto::{
         Action, Event, Failure, Machine, Moment, SavedState,
         charge::{Charge, ChargeBounds, ChargeOutcome},
     },
-    model::{Auth, CardDetails, Currency, Item, Order},
+    model::{Auth, CardDetails, Currency, Dialect, Item, Order},
 };
 use ureq::Agent;
 
@@ -28,7 +28,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("neither https nor this machine: card data must not travel there".into());
     }
     let credentials = Credentials::new(env::var("PG_API_KEY")?, env::var("PG_API_PASSWORD")?, env::var("PG_SHA_KEY")?);
-    let account = Account::new(base, credentials);
+    let mut account = Account::new(base, credentials);
+    // What the documents leave open. Without the file, a decline is an unknown outcome.
+    if let Some(file) = env::var_os("PG_DIALECT") {
+        account = account.with_dialect(Dialect::from_toml(&fs::read_to_string(file)?)?);
+    }
     let reference = env::args().nth(1).ok_or("which order?")?;
     let (machine_file, outcome_file) = (format!("{reference}.json"), format!("{reference}.txt"));
 

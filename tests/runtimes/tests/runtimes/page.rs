@@ -33,6 +33,18 @@ async fn the_program_pays_once_however_often_it_is_run_and_whatever_is_lost() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_program_reads_the_dialect_of_the_service_before_it_pays() {
+    let place = Place::new().await;
+    let mut till = place.program(PROGRAM, &place.address(), "");
+    till.env("PG_DIALECT", place.folder.path().join("missing.toml"));
+    let ended = till.arg("order-7").current_dir(place.folder.path()).output().await.unwrap();
+    assert!(!ended.status.success() && String::from_utf8_lossy(&ended.stderr).contains("NotFound"), "{ended:?}");
+    assert!(place.ledger("order-7").await.is_empty());
+    let page = include_str!("../../../../docs/guide/custom-runtime.md");
+    assert!(page.contains("\n$ export PG_DIALECT=../pg/crates/pg-sandbox/dialects/sandbox.toml\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_machine_that_cannot_be_stored_sends_nothing() {
     let place = Place::new().await;
     // A folder is in the place of the file.

@@ -62,6 +62,7 @@ impl Place {
             .env("PG_API_PASSWORD", password)
             .env("PG_SHA_KEY", sha_key)
             .env("PG_ORDER", order)
+            .env("PG_DIALECT", concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/pg-sandbox/dialects/sandbox.toml"))
             .env_remove("PG_CA_FILE")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
