@@ -19,6 +19,10 @@ const SHOWN_LAST: usize = 4;
 /// The shortest and longest card numbers that the service accepts (spec 2 §8).
 const CARD_NUMBER_DIGITS: core::ops::RangeInclusive<usize> = 12..=19;
 
+/// What names of a CV2 contain, in lower case and without separators. `cid` is missing, since it is part of too many names.
+const CV2_NAMES: [&str; 9] =
+    ["cv2", "cvv", "cvc", "cvn", "csc", "securitycode", "verificationcode", "verificationvalue", "verificationnumber"];
+
 /// Positions in a text have 32 bits. In a longer text, which no reader takes, every digit is masked.
 const LONGEST: usize = u32::MAX as usize;
 
@@ -90,12 +94,31 @@ pub(crate) fn identifier(text: &str) -> Cow<'_, str> {
     if has_card_number(text) { masked(text) } else { Cow::Borrowed(text) }
 }
 
-/// Whether the name of a parameter marks its value as secret, in any letter case: `cardCV2`, `collectCvv`, `apiPassword`.
+/// Whether the name of a parameter marks its value as secret, in any letter case and with any separators: `cardCV2`,
+/// `collect_security_code`, `api-password`.
 #[must_use]
 pub fn names_a_secret(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    let words = ["cv2", "cvv", "cvc", "pass", "secret", "apikey", "api_key", "shakey", "birth"];
-    words.iter().any(|word| name.contains(word))
+    let name = plain_name(name);
+    let words = ["pass", "secret", "apikey", "shakey", "birth"];
+    CV2_NAMES.iter().chain(&words).any(|word| name.contains(word))
+}
+
+/// Whether the name of a parameter marks its value as a CV2, in any letter case and with any separators.
+///
+/// ```
+/// use pg_model::mask::names_a_cv2;
+/// assert!(names_a_cv2("collectCvv") && names_a_cv2("collect_security-code") && names_a_cv2("Card Verification Value"));
+/// assert!(!names_a_cv2("cardCode") && !names_a_cv2("cid"));
+/// ```
+#[must_use]
+pub fn names_a_cv2(name: &str) -> bool {
+    let name = plain_name(name);
+    CV2_NAMES.iter().any(|word| name.contains(word))
+}
+
+/// Returns a name in lower case, without separators.
+fn plain_name(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
 }
 
 /// Whether a text contains a likely card number, in any way in which [`text`] finds one: 12 to 19 digits with a card's
@@ -312,8 +335,49 @@ mod tests {
         }
     }
 
+    const CV2_WORDS: &[&[&str]] = &[
+        &["cvv"],
+        &["cvv2"],
+        &["cvc2"],
+        &["cvn"],
+        &["csc"],
+        &["card", "cv2"],
+        &["security", "code"],
+        &["card", "security", "code"],
+        &["verification", "code"],
+        &["card", "verification", "value"],
+        &["verification", "number"],
+    ];
+
+    #[test]
+    fn names_of_other_values_are_no_secrets() {
+        for name in
+            ["cardCode", "cid", "customerId", "postcode", "verification", "securityLevel", "itemName0", "value", ""]
+        {
+            assert!(!names_a_secret(name) && !names_a_cv2(name), "{name}");
+        }
+        for name in ["apiPassword", "api-key", "sha key", "date.of.birth", "client_secret"] {
+            assert!(names_a_secret(name) && !names_a_cv2(name), "{name}");
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_cv2_is_recognised_by_its_name_in_any_case_and_with_any_separators(
+            words in prop::sample::select(CV2_WORDS),
+            separator in "[-_. /\\[\u{a0}]{0,2}",
+            upper in any::<u64>(),
+        ) {
+            let letters = ["collect"].into_iter().chain(words.iter().copied()).collect::<Vec<_>>().join(&separator);
+            let name: String = letters
+                .chars()
+                .enumerate()
+                .map(|(at, letter)| if upper >> (at % 64) & 1 == 1 { letter.to_ascii_uppercase() } else { letter })
+                .collect();
+            prop_assert!(names_a_cv2(&name) && names_a_secret(&name), "{}", name);
+        }
 
         #[test]
         fn any_text_is_as_long_as_before_and_shows_no_number(

@@ -107,7 +107,7 @@ impl Rule {
 struct Names {
     whole: HashMap<&'static str, Rule>,
     prefixes: Vec<(&'static str, Rule)>,
-    /// The sensitive names in lower case.
+    /// The sensitive names in lower case and without separators.
     sensitive: HashSet<String>,
 }
 
@@ -125,15 +125,19 @@ static NAMES: LazyLock<Names> = LazyLock::new(|| {
             }
         }
         if field.sensitive {
-            names.sensitive.insert(field.wire.to_ascii_lowercase());
+            names.sensitive.insert(plain(field.wire));
         }
     }
     names
 });
 
-/// Whether an unknown name may be a misspelt secret: `cardcv2`, `cvv`, `apipassword`.
+/// Whether an unknown name may be a misspelt secret: `cardcv2`, `card-number`, `security_code`.
 fn looks_secret(name: &str) -> bool {
-    mask::names_a_secret(name) || NAMES.sensitive.contains(&name.to_ascii_lowercase())
+    mask::names_a_secret(name) || NAMES.sensitive.contains(&plain(name))
+}
+
+fn plain(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
 }
 
 /// Returns how the value of a name is shown in any method; `None` for an unknown name.

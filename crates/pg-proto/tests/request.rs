@@ -116,6 +116,9 @@ fn a_preview_hides_what_must_not_be_seen() {
         ("cardcv2", "987"),
         ("collectCV2", "987"),
         ("CVV", "987"),
+        ("collect_security_code", "987"),
+        ("Card-Verification.Value", "987"),
+        ("mcc_surname", "geheim"),
         ("apipassword", "geheim"),
         ("CARDNUMBER", "4111111111111111"),
     ] {

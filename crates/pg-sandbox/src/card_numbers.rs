@@ -123,7 +123,7 @@ fn one<'a>(name: &str, value: &'a str, number: Option<&str>, cv2: Option<&str>) 
             let typed = cv2.is_some() && is_short(&text) && cv2 == Some(&*digits(&text));
             if alone || typed { without_digits(&text).into() } else { text }
         }
-        _ if is_named_as_cv2(name) && is_short(&text) => without_digits(&text).into(),
+        _ if is_short(&text) && mask::names_a_cv2(name) => without_digits(&text).into(),
         _ => text,
     }
 }
@@ -136,11 +136,6 @@ pub(crate) fn search_in(name: &str) -> Search {
         "customerMobile" | "customerTelephone" | "customerLandline" => Search::Entered,
         _ => Search::Likely,
     }
-}
-
-fn is_named_as_cv2(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    ["cvv", "cvc", "cv2", "csc", "cvn", "securitycode"].iter().any(|word| name.contains(word))
 }
 
 /// Masks the digits of an invalid expiry that could be the start of a number, or a CV2.
@@ -319,6 +314,9 @@ mod tests {
             (vec![("cardholderName", " 9173")], vec![" ****"]),
             (vec![("cardholderName", "Z Other 2nd"), ("cardCV2", "917")], vec!["Z Other 2nd", "917"]),
             (vec![("collectCvv", "917"), ("collectQuantity", "917")], vec!["***", "917"]),
+            (vec![("collectSecurityCode", "917"), ("collect_security_code", "917")], vec!["***", "***"]),
+            (vec![("collect-card.security-code", "9173"), ("collect.security.level", "917")], vec!["****", "917"]),
+            (vec![("collect_card_verification_value", "917"), ("collectCid", "917")], vec!["***", "917"]),
         ] {
             assert_eq!(form(&pairs), wanted, "{pairs:?}");
         }

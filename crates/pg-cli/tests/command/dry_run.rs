@@ -74,10 +74,17 @@ fn no_rehearsal_shows_a_secret() {
 
 #[test]
 fn mistyped_names_of_secrets_hide_their_values_too() {
-    words("call transaction/auth cardcv2=9876 CARDNUMBER=4929420573595709 --dry-run --unchecked")
-        .run()
-        .ends(0)
-        .hides(&[CV2, PAN]);
+    for (cv2, number) in [
+        ("cardcv2", "CARDNUMBER"),
+        ("card_cv2", "card_number"),
+        ("security-code", "Card-Number"),
+        ("cvn", "card.number"),
+    ] {
+        words(&format!("call transaction/auth {cv2}=9876 {number}=4929420573595709 --dry-run --unchecked"))
+            .run()
+            .ends(0)
+            .hides(&[CV2, PAN]);
+    }
 }
 
 #[test]

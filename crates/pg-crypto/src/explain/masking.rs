@@ -10,7 +10,7 @@ const HIDDEN: &str = "****";
 /// Replaces the key in any text.
 pub(super) const KEY_MARK: &str = "‹shaKey›";
 
-/// Parameters whose values are hidden, in lower case and without underscores (version 5 writes `api_key`).
+/// Parameters whose values are hidden, in lower case and without separators (version 5 writes `api_key`).
 const SECRET: &[&str] = &[
     "apikey",
     "apipassword",
@@ -23,11 +23,24 @@ const SECRET: &[&str] = &[
 ];
 
 /// Names that contain one of these have hidden values.
-const SECRET_PARTS: &[&str] = &["cv2", "cvv", "cvc", "password", "secret"];
+const SECRET_PARTS: &[&str] = &[
+    "cv2",
+    "cvv",
+    "cvc",
+    "cvn",
+    "csc",
+    "securitycode",
+    "verificationcode",
+    "verificationvalue",
+    "verificationnumber",
+    "password",
+    "secret",
+];
 
 /// Masks a value.
 pub(super) fn value(name: &str, value: &str, key: &str) -> String {
-    let plain_name: String = name.chars().filter(|c| *c != '_').map(|c| c.to_ascii_lowercase()).collect();
+    let plain_name: String =
+        name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect();
     let secret = SECRET.contains(&&*plain_name) || SECRET_PARTS.iter().any(|part| plain_name.contains(part));
     if value.is_empty() {
         String::new()
@@ -163,6 +176,16 @@ mod tests {
     fn secrets_show_nothing() {
         for name in ["apiKey", "api_key", "apiPassword", "APIPASSWORD", "cardCV2", "CVV", "mccDateOfBirth"] {
             assert_eq!(value(name, "123", KEY), "****", "{name}");
+        }
+        for words in
+            [&["api", "key"][..], &["mcc", "surname"], &["security", "code"], &["card", "verification", "value"]]
+        {
+            for separator in ["", "_", "-", " ", ".", "__"] {
+                let name = words.join(separator);
+                for name in [name.to_ascii_uppercase(), name] {
+                    assert_eq!(value(&name, "123", KEY), "****", "{name}");
+                }
+            }
         }
         assert_eq!(value("itemName0", "a canary-key b", KEY), "a ‹shaKey› b");
         assert_eq!(value("cardExpiryMonth", "12", KEY), "12");

@@ -185,8 +185,11 @@ fn has_number(text: &str, number: &str) -> bool {
 /// Returns the CV2 next to a name for it: three digits alone are everywhere.
 fn has_cv2(text: &str, cv2: &str) -> bool {
     let lower = text.to_ascii_lowercase();
-    ["cv2", "cvv", "cvc", "security code", "securitycode"].iter().any(|name| {
-        lower.match_indices(name).any(|(at, name)| {
+    let second = ["code", "value", "number"];
+    let pairs = ["security", "verification"].into_iter().flat_map(|one| second.map(|next| [one, next]));
+    let pairs = pairs.flat_map(|words| ["", " ", "_", "-", "."].map(|separator| words.join(separator)));
+    ["cv2", "cvv", "cvc", "cvn", "csc"].map(str::to_owned).into_iter().chain(pairs).any(|name| {
+        lower.match_indices(&*name).any(|(at, name)| {
             let rest = &lower[at + name.len()..];
             let digits: String =
                 rest.chars().take(12).skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit).collect();
@@ -299,6 +302,9 @@ mod tests {
         assert!(!has_number("411112******3444", "4111122223333444"));
         assert!(has_cv2(r#"{"cardCV2": "417"}"#, "417"));
         assert!(has_cv2("cvv=417", "417"));
+        for name in ["security code", "Security-Code", "card_security_code", "verificationValue", "CVN"] {
+            assert!(has_cv2(&format!("{name}: 417"), "417"), "{name}");
+        }
         assert!(!has_cv2("cv2=*** amount 417", "417") || has_cv2("cv2=417", "417"));
         assert!(!has_cv2("417 pounds", "417"));
     }

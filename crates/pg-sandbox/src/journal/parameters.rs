@@ -175,7 +175,8 @@ fn shown<'a>(name: &str, value: &'a str, number: Option<&str>) -> Cow<'a, str> {
 
 /// Whether a value contains another parameter that is secret: `499apiPassword=…`, where the `&` was forgotten.
 fn contains_a_secret_parameter(value: &str) -> bool {
-    let (value, is_sign) = (start_of(value), |letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+    let is_sign = |letter: char| !letter.is_ascii_alphanumeric() && !"_-. +".contains(letter);
+    let value = start_of(value);
     value.match_indices('=').filter_map(|(at, _)| value[..at].rsplit(is_sign).next()).any(mask::names_a_secret)
 }
 
@@ -272,13 +273,19 @@ mod tests {
             assert_eq!(one(name, "x"), "(hidden)", "{name}");
         }
         assert_eq!(one("apiPassword", ""), "");
-        for joined in ["499apiPassword=canary", "Tea%26api_password=canary&x=1", "a=b;cardCV2=917"] {
+        for joined in
+            ["499apiPassword=canary", "Tea%26api_password=canary&x=1", "a=b;cardCV2=917", "Tea,security-code=917"]
+        {
             assert_eq!(one("itemName0", joined), "(hidden)", "a `&` was forgotten");
         }
         assert_eq!(one("itemName0", "1 password, a=b"), "1 password, a=b");
+        assert_eq!(one("collect_quantity", "917"), "917");
         assert_eq!(one("cardcv2", "9173"), "(4 characters)");
         assert_eq!(one("cvv", "917"), "(3 characters)");
-        assert_eq!(one("collectCV2", "917"), "(3 characters)");
+        for name in ["collectCV2", "collect_security_code", "collect-security.code", "collect card verification value"]
+        {
+            assert_eq!(one(name, "917"), "(3 characters)", "{name}");
+        }
         assert_eq!(one("bankPassword", "secret"), "(6 characters)");
         assert_eq!(one("cvv", "9"), "(1 character)");
     }
