@@ -45,9 +45,9 @@ pub async fn pay(service: &str, card: &str, file: DurableFile) -> Result<(), Box
         ChargeOutcome::Declined(not) => println!("declined: {}", not.transaction_status),
         ChargeOutcome::Refused(refused) => println!("refused: {refused}"),
         ChargeOutcome::NotSent => println!("not sent, nothing was charged"),
-        ChargeOutcome::Unknown { reconcile, .. } => {
+        ChargeOutcome::Unknown { why, reconcile } => {
             // The file remains, so the next run looks the payment up and does not begin another one.
-            println!("outcome unknown, run this again later, or ask the operator: {reconcile}");
+            println!("outcome unknown: {why}; run this again later, or ask the operator: {reconcile}");
             return Ok(());
         }
     }
