@@ -41,6 +41,10 @@ impl Basis {
     /// Adds the number of an assumption, once.
     pub(crate) fn assume(&mut self, number: u16) {
         if let Err(at) = self.assumptions.binary_search(&number) {
+            if self.assumptions.capacity() == 0 {
+                // Enough for most replies, so that the list does not grow.
+                self.assumptions.reserve_exact(8);
+            }
             self.assumptions.insert(at, number);
         }
     }
