@@ -14,6 +14,9 @@ use http::{HeaderMap, header::CONTENT_TYPE};
 use pg_model::Parameters;
 
 mod escapes;
+mod names;
+
+pub(crate) use names::shown;
 
 /// The limits of a form.
 #[derive(Debug, Clone, Copy)]
@@ -290,14 +293,6 @@ fn decoded<'a>(body: &'a [u8], text: Option<&'a str>, part: Range<usize>) -> Cow
             )
         }
     }
-}
-
-/// Returns a name that may be shown: only if it looks like a parameter's name, without a long run of digits, which
-/// could be a misplaced card number.
-pub(crate) fn shown(name: &str) -> &str {
-    let harmless = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.[]".contains(&byte);
-    let digits = name.bytes().filter(u8::is_ascii_digit).count();
-    if name.len() <= 64 && digits <= 6 && name.bytes().all(harmless) { name } else { "(name not shown)" }
 }
 
 /// Why bytes are not a form.

@@ -138,7 +138,7 @@ fn a_file_is_read_and_every_card_gets_its_row() {
         "\u{feff}# cards\r\n{}\r\n\r\n  {}  \n{}\n# again\n{}\n{}\n{}",
         keys[0], keys[1], keys[2], keys[0], keys[3], keys[4]
     ));
-    let ended = cards.update("").run().ends(0).says("6 card keys, 1 of them repeats: 5 answered, 2 with a new card");
+    let ended = cards.update("").run().ends(0).says("6 card keys, 1 of them a repeat: 5 answered, 2 with a new card");
     assert!(ended.out.is_empty() && !ended.err.contains('\u{1b}'), "{}", ended.err);
     cards.are_exact();
     cards.were_submitted_once();

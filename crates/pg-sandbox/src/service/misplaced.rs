@@ -86,9 +86,7 @@ fn of(info: &MethodInfo, names: &Names, name: &str, is_compared: bool) -> Option
     let (spelt, probable) = (letters(name), letters(&meant));
     let is_either = |list: &[&str]| list.contains(&&*spelt) || list.contains(&&*probable);
     if is_either(&REFERENCES) {
-        let detail = if info.service.version == 5 { "version 5 has no such reference here" } else { "unknown here" };
-        let refusal = Refusal::from(SandboxErrorCode::MISPLACED_REFERENCE);
-        return Some(refusal.about(&format!("{}, {detail}", shown(name))));
+        return Some(Refusal::from(SandboxErrorCode::MISPLACED_REFERENCE).about(shown(name)));
     }
     let moves_money = names.moves_money();
     let has_items = names.has("itemPrice{n}") || names.has("item_price[{n}]");

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::{
     input::{Input, Stretch},
-    progress::{batches, counted},
+    progress::{batches, counted, over},
     results::Results,
 };
 use crate::{
@@ -97,9 +97,9 @@ pub(super) fn tell(
 
 /// Returns the failure of a run that the user interrupted.
 pub(super) fn interruption(progress: &Progress, path: Option<&Path>) -> Failure {
-    let done = progress.read.saturating_sub(progress.pending);
     let on_the_way = batches(progress.open_batches);
-    let message = format!("interrupted: {}, {on_the_way} in progress", counted(done, "card is done", "cards are done"));
+    let done = counted(over(progress), "card is done", "cards are done");
+    let message = format!("interrupted: {done}, {on_the_way} in progress");
     Failure::new(Exit::Unknown, format!("{message}; {}", go_on(path)))
 }
 
@@ -170,10 +170,15 @@ fn exit(progress: &Progress) -> Exit {
     }
 }
 
+/// Returns the noun for the repeated keys.
+const fn repeats(progress: &Progress) -> &'static str {
+    if progress.duplicates == 1 { "a repeat" } else { "repeats" }
+}
+
 fn tell_counts(progress: &Progress, results: &str) {
     let mut said = format!("pg: {}", counted(progress.read, "card key", "card keys"));
     if progress.duplicates > 0 {
-        said += &format!(", {} of them repeats", HumanCount(progress.duplicates));
+        said += &format!(", {} of them {}", HumanCount(progress.duplicates), repeats(progress));
     }
     let (answered, updated) = (HumanCount(progress.finished), HumanCount(progress.updated));
     output::say(&format!("{said}: {answered} answered, {updated} with a new card; results in {results}"));

@@ -44,6 +44,7 @@ impl Shown {
     /// Reports a change.
     pub(super) fn set(&self, progress: &Progress) {
         if let Some(bar) = &self.bar {
+            bar.set_length(self.cards(progress));
             bar.set_position(over(progress));
             bar.set_message(beside(progress));
         }
@@ -58,12 +59,17 @@ impl Shown {
                 output::say(&format!(
                     "pg: {} of {}, {}",
                     HumanCount(over(progress)),
-                    counted(self.total, "card", "cards"),
+                    counted(self.cards(progress), "card", "cards"),
                     beside(progress)
                 ));
             }
             None => {}
         }
+    }
+
+    /// Returns the number of cards: the keys of the source without the repeats that were found so far.
+    const fn cards(&self, progress: &Progress) -> u64 {
+        self.total.saturating_sub(progress.duplicates)
     }
 
     /// Prints a line above the bar.
@@ -82,9 +88,9 @@ impl Shown {
     }
 }
 
-/// Returns the number of finished cards.
-fn over(progress: &Progress) -> u64 {
-    progress.read.saturating_sub(progress.pending)
+/// Returns the number of finished cards. A repeated key is not a card of its own.
+pub(super) fn over(progress: &Progress) -> u64 {
+    progress.read.saturating_sub(progress.pending + progress.duplicates)
 }
 
 /// Returns a number of batches as text.
@@ -121,6 +127,8 @@ mod tests {
         let mut progress = Progress::default();
         (progress.read, progress.pending, progress.updated, progress.open_batches) = (12_000, 10_000, 1_234, 2);
         assert_eq!(over(&progress), 2_000);
+        progress.duplicates = 500;
+        assert_eq!((over(&progress), Shown::new(12_345).cards(&progress)), (1_500, 11_845));
         assert_eq!(
             (counted(1, "card", "cards"), counted(1_000, "card", "cards")),
             ("1 card".into(), "1,000 cards".into())

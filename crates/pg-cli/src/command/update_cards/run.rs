@@ -18,7 +18,7 @@ use super::{
     ending,
     gate::Gate,
     input::Keys,
-    progress::{Shown, batches},
+    progress::{Shown, batches, over},
     results::Results,
     sharing::Sharing,
     state::Keeper,
@@ -116,7 +116,7 @@ impl Run {
             output::say(&format!(
                 "pg: resuming an earlier run: {} card keys were read, {} of them are done, {} in progress",
                 HumanCount(progress.read),
-                HumanCount(progress.read.saturating_sub(progress.pending)),
+                HumanCount(over(&progress)),
                 batches(progress.open_batches)
             ));
         }

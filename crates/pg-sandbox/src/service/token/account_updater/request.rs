@@ -74,8 +74,8 @@ impl Serve for RequestAccountUpdater {
 
 /// Returns one entry for each card key. Every key must have a token, and no two keys the same card (A70).
 fn entries(context: &mut Context<'_>, merchant: &Merchant, keys: &[CardKey]) -> Result<Vec<BatchEntry>, Refusal> {
-    let keys: Vec<&str> = keys.iter().map(|key| key.as_str().trim()).collect();
-    if keys.iter().any(|key| key.is_empty()) {
+    let keys: Vec<&str> = keys.iter().map(|key| key.as_str().trim_matches(' ')).collect();
+    if keys.iter().any(|key| key.is_empty() || key.contains(char::is_control)) {
         return Err(Refusal::from(SandboxErrorCode::INVALID_PARAMETER)
             .about("cardKey")
             .assuming(assumed::ACCOUNT_UPDATER_REQUESTS_THAT_ARE_REFUSED));
