@@ -75,7 +75,7 @@ impl Basis {
         if self.clause.is_empty() {
             return None;
         }
-        let mut text = String::with_capacity(self.clause.len() + ", A000".len() * self.assumptions.len());
+        let mut text = String::with_capacity(self.clause.len() + (", A".len() + 3) * self.assumptions.len());
         text.extend(self.clause.split('§'));
         for number in &self.assumptions {
             // Every reply has some, and the formatter takes several times as long.

@@ -178,7 +178,7 @@ fn verbose_prints_status_headers_and_basis_and_no_secret() {
         .says("< HTTP 200 OK")
         .says("< content-type: application/json")
         .says("= spec 2 ")
-        .hides(&["4000000000001000", "917", "MainSandboxApiPassword", "MainSandboxShaKey"]);
+        .hides(&["4000000000001000", "= 917", "MainSandboxApiPassword", "MainSandboxShaKey"]);
     let reply: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
     assert_eq!(reply["transactionStatusCode"], "600");
     sandbox.run("call token/lookup cardKey=none -v").says("= assumption A");
