@@ -268,17 +268,18 @@ fn refused<M: Serve>(refusal: Refusal, context: &mut Context<'_>, merchant: &Mer
 
 fn written(context: &mut Context<'_>, record: &dyn Record) -> Reply {
     let reply = Reply::record(record, context.encoding);
-    if context.encoding == Encoding::Json {
-        context.basis.assume(assumed::TYPES_OF_JSON_VALUES);
-    } else if has_replacement_characters(reply.body()) {
-        context.basis.assume(assumed::CHARACTERS_THAT_XML_CANNOT_CONTAIN);
-    }
+    context.basis.assume_all(assumed_of_encoding(context.encoding, reply.body()));
     reply
 }
 
-/// Whether a text contains U+FFFD, which the XML writer writes for characters that XML cannot contain.
-fn has_replacement_characters(text: &[u8]) -> bool {
-    !text.is_ascii() && text.windows(3).any(|bytes| bytes == "\u{fffd}".as_bytes())
+/// Returns the assumption that decides how a text in this encoding is written. The XML writer writes U+FFFD for characters that
+/// XML cannot contain.
+pub(crate) fn assumed_of_encoding(encoding: Encoding, text: &[u8]) -> Option<u16> {
+    let has_replacements = || !text.is_ascii() && text.windows(3).any(|bytes| bytes == "\u{fffd}".as_bytes());
+    match encoding {
+        Encoding::Json => Some(assumed::TYPES_OF_JSON_VALUES),
+        Encoding::Xml => has_replacements().then_some(assumed::CHARACTERS_THAT_XML_CANNOT_CONTAIN),
+    }
 }
 
 fn broken(info: &MethodInfo, violations: &Violations) -> Refusal {

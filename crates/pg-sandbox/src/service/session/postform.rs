@@ -89,7 +89,7 @@ fn answered(
     context.basis.join(refusal.basis());
     let page = PageUrl::parse(&error_page).ok_or_else(|| Refusal::from(SandboxErrorCode::SANDBOX_FAILURE))?;
     let trace_code = context.trace_code();
-    redirect.to(context, &page, &refusal.record(trace_code, &context.settings.spoken()))
+    redirect.to(context, &page, &refusal.record(trace_code, &context.settings.spoken()), &[])
 }
 
 /// Checks the form in the order of A51 and A80, and stores a valid one.
@@ -101,7 +101,7 @@ fn process(
     encoding: Option<Encoding>,
 ) -> Result<HeaderValue, Refusal> {
     let at_its_page = |refusal: Refusal| refusal.assuming(assumed::CODE_OF_A_MISSING_FIELD_IN_POSTFORM);
-    let encoding = encoding
+    encoding
         .ok_or_else(|| Refusal::from(ErrorCode::INVALID_RETURN_TYPE).assuming(assumed::ENCODING_SEGMENT))
         .map_err(at_its_page)?;
     let form = form.map_err(at_its_page)?;
@@ -120,12 +120,11 @@ fn process(
     let faults = faults::of(&form, context.now);
     let collected = stored::collected(session, &form);
     let data = returned::data(context, &form, &collected, &faults);
-    context.basis.assume_all(returned::assumed_of_inputs(&collected, &data, encoding));
     if !faults.is_empty() {
         faults.iter().for_each(|fault| context.basis.join(fault.refusal.basis()));
-        return redirect.to(context, &current_page, &data);
+        return redirect.to(context, &current_page, &data, &collected);
     }
-    let location = redirect.to(context, &next_page, &data)?;
+    let location = redirect.to(context, &next_page, &data, &collected)?;
     stored::store(context, session, &form, collected)?;
     let cv2 = form.card_cv2.as_ref().filter(|cv2| !cv2.is_empty()).map(|cv2| Secret::new(cv2.expose()));
     cv2::posted(context, session, cv2)?;

@@ -13,6 +13,7 @@ use crate::{
     key::RandomSource,
     merchants::Merchant,
     secret::Secret,
+    service::method::assumed_of_encoding,
 };
 
 /// The maximum number of bytes of text in a redirect (A135).
@@ -40,16 +41,22 @@ impl<'a> Redirect<'a> {
         Self { merchant, encoding, form_id: form_id.filter(|id| is_form_id(id)).map(shown) }
     }
 
-    /// Returns the address of a page with `formId`, `data` and `iv`.
+    /// Returns the address of a page with `formId`, `data` and `iv`. The data may contain collect inputs.
     pub(super) fn to(
         &self,
         context: &mut Context<'_>,
         page: &PageUrl,
         data: &dyn Record,
+        collected: &[(String, String)],
     ) -> Result<HeaderValue, Refusal> {
         let text = pg_model::encode(data, self.encoding);
         if text.len() > MOST_TEXT {
             return Err(Refusal::from(SandboxErrorCode::BODY_TOO_LARGE).assuming(assumed::HOW_LONG_A_REDIRECT_MAY_BE));
+        }
+        context.basis.assume_all(assumed_of_encoding(self.encoding, text.as_bytes()));
+        let is_renamed = |(name, _): &(String, String)| !text.contains(&format!("<{name}>"));
+        if self.encoding == Encoding::Xml && collected.iter().any(is_renamed) {
+            context.basis.assume(assumed::CHARACTERS_THAT_XML_CANNOT_CONTAIN);
         }
         let dialect = context.settings.spoken();
         let (data, iv) = encrypted(&self.merchant.api_key, &dialect, context.keys.dice(), &text)?;
@@ -61,9 +68,6 @@ impl<'a> Redirect<'a> {
             assumed::TEXT_OF_THE_REDIRECT_DATA,
             assumed::HOW_REDIRECT_PARAMETERS_ARE_APPENDED,
         ]);
-        if self.encoding == Encoding::Json {
-            context.basis.assume(assumed::TYPES_OF_JSON_VALUES);
-        }
         let form_id = self.form_id.as_deref().map(|id| ("formId", id));
         let parameters: Vec<_> = form_id.into_iter().chain([("data", &*data), ("iv", &*iv)]).collect();
         page.with(&parameters).map_err(|_| failure())

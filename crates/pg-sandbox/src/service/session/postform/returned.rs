@@ -1,6 +1,6 @@
 //! The data of a form that the merchant's page receives (spec 2 §2.2; A82).
 
-use pg_model::{Dialect, Encoding, FieldError, Keyed, PostForm, RedirectData};
+use pg_model::{Dialect, FieldError, Keyed, PostForm, RedirectData};
 
 use super::{Context, entered, faults::FieldMistake};
 use crate::assumed;
@@ -14,6 +14,9 @@ pub(super) fn data(
     faults: &[FieldMistake],
 ) -> RedirectData {
     context.basis.assume(assumed::CONTENT_OF_A_REDIRECT);
+    if !collected.is_empty() {
+        context.basis.assume(assumed::INPUTS_THAT_BEGIN_WITH_COLLECT);
+    }
     let number = form.card_number.expose();
     let (month, year) = entered::expiry(form);
     let mut errors = Keyed::default();
@@ -30,21 +33,6 @@ pub(super) fn data(
         record.collect = collected.iter().cloned().collect();
         record.errors = errors;
     })
-}
-
-/// Returns the assumptions about collect inputs, and about characters that the encoding of the data cannot contain.
-pub(super) fn assumed_of_inputs(
-    collected: &[(String, String)],
-    data: &RedirectData,
-    encoding: Encoding,
-) -> impl Iterator<Item = u16> {
-    let inputs = (!collected.is_empty()).then_some(assumed::INPUTS_THAT_BEGIN_WITH_COLLECT);
-    let is_altered = || {
-        let text = pg_model::encode(data, encoding);
-        text.contains('\u{fffd}') || !collected.iter().all(|(name, _)| text.contains(&format!("<{name}>")))
-    };
-    let altered = encoding == Encoding::Xml && is_altered();
-    inputs.into_iter().chain(altered.then_some(assumed::CHARACTERS_THAT_XML_CANNOT_CONTAIN))
 }
 
 fn field_error(fault: &FieldMistake, trace_code: String, dialect: &Dialect) -> FieldError {
