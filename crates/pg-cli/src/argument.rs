@@ -121,10 +121,9 @@ fn is_published(text: &str) -> bool {
 pub(crate) fn is_secret(name: &str) -> bool {
     let sensitive = pg_model::METHODS.iter().flat_map(|info| info.fields).filter(|field| field.sensitive);
     let credentials = ["apiPassword", "api_password", "apiKey", "api_key"];
-    let plain = |name: &str| name.to_ascii_lowercase().replace(|letter: char| !letter.is_ascii_alphanumeric(), "");
-    let typed = plain(name);
+    let typed = mask::plain_name(name);
     let known = sensitive.flat_map(|field| std::iter::once(&field.wire).chain(field.aliases));
-    known.chain(&credentials).any(|secret| plain(secret) == typed) || mask::names_a_cv2(name)
+    known.chain(&credentials).any(|secret| mask::plain_name(secret) == typed) || mask::names_a_cv2(name)
 }
 
 /// Maximum length of a text from a file or from standard input.

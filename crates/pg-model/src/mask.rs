@@ -116,8 +116,9 @@ pub fn names_a_cv2(name: &str) -> bool {
     CV2_NAMES.iter().any(|word| name.contains(word))
 }
 
-/// Returns a name in lower case, without separators.
-fn plain_name(name: &str) -> String {
+/// Returns the ASCII letters and digits of a name, in lower case: names that differ in letter case and separators are equal then.
+#[must_use]
+pub fn plain_name(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
 }
 

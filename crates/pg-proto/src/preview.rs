@@ -125,7 +125,7 @@ static NAMES: LazyLock<Names> = LazyLock::new(|| {
             }
         }
         if field.sensitive {
-            names.sensitive.insert(plain(field.wire));
+            names.sensitive.insert(mask::plain_name(field.wire));
         }
     }
     names
@@ -133,11 +133,7 @@ static NAMES: LazyLock<Names> = LazyLock::new(|| {
 
 /// Whether an unknown name may be a misspelt secret: `cardcv2`, `card-number`, `security_code`.
 fn looks_secret(name: &str) -> bool {
-    mask::names_a_secret(name) || NAMES.sensitive.contains(&plain(name))
-}
-
-fn plain(name: &str) -> String {
-    name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
+    mask::names_a_secret(name) || NAMES.sensitive.contains(&mask::plain_name(name))
 }
 
 /// Returns how the value of a name is shown in any method; `None` for an unknown name.
