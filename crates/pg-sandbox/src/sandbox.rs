@@ -43,6 +43,8 @@ pub use database::{SharedStore, StoreKey};
 /// It reads no clock and generates no random numbers: each call passes the time, and a seed supplies the randomness. It
 /// sends nothing: [`Sandbox::due`] returns the callbacks to send now, and [`Sandbox::delivered`] takes their results.
 pub struct Sandbox {
+    /// Dropped first: it writes what waits into the store, which other programs see as closed once its connection ends.
+    journal: Journal,
     store: Box<dyn Store>,
     settings: Arc<Settings>,
     vault: Vault,
@@ -51,7 +53,6 @@ pub struct Sandbox {
     clock: Clock,
     throttle: Throttle,
     faults: Faults,
-    journal: Journal,
     metrics: Arc<Metrics>,
     schedule: Schedule,
     /// Accounts created at run time.

@@ -1,6 +1,15 @@
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+use http::Method;
 
 use super::*;
+use crate::{
+    Sandbox, Settings, Timestamp,
+    store::{Kind, Query, Row, Sqlite, Store},
+};
 
 /// A table that can become unreachable.
 #[derive(Default, Clone)]
@@ -142,4 +151,37 @@ fn an_entry_that_the_store_refuses_takes_no_other_with_it() {
     journal.add([line(1, 1, "main"), line(2, 2, "bad"), line(3, 3, "main")].into_iter());
     drop(journal);
     assert_eq!(table.held().rows.values().map(|row| &*row.merchant).collect::<Vec<_>>(), ["main"; 2]);
+}
+
+/// A store whose journal is a fake, and which notes how many entries that has when it closes.
+struct Closing {
+    inner: Sqlite,
+    journal: Fake,
+    written: Arc<AtomicUsize>,
+}
+
+impl Store for Closing {
+    pg_stores::pass_on!(inner: begin, commit, rollback, settle, in_transaction, get, holds, put, remove, select);
+
+    fn journal(&mut self) -> Result<Option<SharedJournal>, StoreError> {
+        Ok(Some(SharedJournal::start(Box::new(self.journal.clone()), "one").unwrap()))
+    }
+}
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        self.written.store(self.journal.held().rows.len(), Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn a_sandbox_writes_what_waits_before_its_store_closes() {
+    let written = Arc::new(AtomicUsize::new(0));
+    let inner = Sqlite::in_memory().unwrap();
+    let store = Closing { inner, journal: Fake::default(), written: Arc::clone(&written) };
+    let mut sandbox = Sandbox::over(Box::new(store), Settings::default(), &[1; 32], [2; 32]).unwrap();
+    let request = pg_support::request(Method::POST, "/v3/utility/checkApiCredentials", "");
+    sandbox.handle(Timestamp::from_millis(1_000_000), request);
+    drop(sandbox);
+    assert_eq!(written.load(Ordering::Relaxed), 1);
 }
