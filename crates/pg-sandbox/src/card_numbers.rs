@@ -120,12 +120,27 @@ fn one<'a>(name: &str, value: &'a str, number: Option<&str>, cv2: Option<&str>) 
         // A name has no digits, so they are part of the entered CV2, or of the number.
         "cardholderName" | "cardHolderName" | "cardDescription" => {
             let alone = cv2.is_none() && text.trim().len() <= 4 && Format::Cv2.admits(digits(text.trim()).as_str());
-            let typed = cv2.is_some() && is_short(&text) && cv2 == Some(&*digits(&text));
-            if alone || typed { without_digits(&text).into() } else { text }
+            if alone { without_digits(&text).into() } else { without_cv2(text, cv2) }
         }
-        _ if is_short(&text) && mask::names_a_cv2(name) => without_digits(&text).into(),
+        _ if mask::names_a_cv2(name) => {
+            if is_short(&text) {
+                without_digits(&text).into()
+            } else {
+                without_cv2(text, cv2)
+            }
+        }
         _ => text,
     }
+}
+
+/// Masks the entered CV2 wherever its digits occur in this order, whatever separates them.
+fn without_cv2<'a>(text: Cow<'a, str>, cv2: Option<&str>) -> Cow<'a, str> {
+    let Some(cv2) = cv2 else { return text };
+    let places = Places::of(&text);
+    let mut hidden = Hidden::none(places.len());
+    places.repeats_of(cv2).for_each(|start| hidden.hide_all(start, cv2.len()));
+    let shown = hidden.applied_to(&text).into_owned();
+    shown.into()
 }
 
 /// Which numbers a field is searched for.
@@ -313,6 +328,13 @@ mod tests {
             (vec![("cardholderName", "Z Other 917"), ("cardCV2", "917")], vec!["Z Other ***", "917"]),
             (vec![("cardholderName", " 9173")], vec![" ****"]),
             (vec![("cardholderName", "Z Other 2nd"), ("cardCV2", "917")], vec!["Z Other 2nd", "917"]),
+            (vec![("cardholderName", "CV2 917 Z Other 2nd"), ("cardCV2", "917")], vec!["CV2 *** Z Other 2nd", "917"]),
+            (vec![("cardholderName", "cv2:9-1-7, 9-17"), ("cardCV2", "917")], vec!["cv2:*-*-*, *-**", "917"]),
+            (
+                vec![("cardNumber", PAN), ("cardDescription", "4000 0000 0000 1000 CV2 917"), ("cardCV2", "917")],
+                vec![PAN, "4000 00** **** 1000 CV2 ***", "917"],
+            ),
+            (vec![("collectCvv", "on 1 of 2 cards: 917"), ("cardCV2", "917")], vec!["on 1 of 2 cards: ***", "917"]),
             (vec![("collectCvv", "917"), ("collectQuantity", "917")], vec!["***", "917"]),
             (vec![("collectSecurityCode", "917"), ("collect_security_code", "917")], vec!["***", "***"]),
             (vec![("collect-card.security-code", "9173"), ("collect.security.level", "917")], vec!["****", "917"]),

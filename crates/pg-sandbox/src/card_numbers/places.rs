@@ -138,7 +138,12 @@ impl Hidden {
 
     /// Masks the middle digits of a number.
     pub(super) fn hide(&mut self, start: usize, length: usize) {
-        self.0[start + SHOWN.0..start + length - SHOWN.1].fill(true);
+        self.hide_all(start + SHOWN.0, length - SHOWN.0 - SHOWN.1);
+    }
+
+    /// Masks all these digits.
+    pub(super) fn hide_all(&mut self, start: usize, length: usize) {
+        self.0[start..start + length].fill(true);
     }
 
     /// The text with masks.
