@@ -107,8 +107,8 @@ impl Failure {
     }
 
     /// Adds the command that looks up the outcome.
-    pub(crate) fn next(mut self, command: Option<String>) -> Self {
-        self.report.next = command;
+    pub(crate) fn next(mut self, command: String) -> Self {
+        self.report.next = Some(command);
         self
     }
 

@@ -18,6 +18,7 @@ use pg_model::{
 };
 use pg_proto::RawRequest;
 
+use self::lookup::Lookup;
 use crate::{
     account::{AccountFlags, Details, Setting},
     argument::{self, Given},
@@ -112,7 +113,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     let call = send::Call {
         info,
         target: request.uri().to_string(),
-        lookup: lookup::command(&given.parameters, &account_flags),
+        lookup: Lookup::of(&given.parameters, &account_flags),
         next_page: given.parameters.get("nextPageUrl").unwrap_or_default().to_owned(),
         http: RedactingTransport::new(Duration::from_secs(arguments.timeout), &details)?,
         verbose: arguments.verbose,

@@ -89,6 +89,11 @@ fn a_connection_that_breaks_leaves_a_payment_unknown() {
         .says(&format!("pg call --base-url {} transaction/lookup uniqueMerchantReference=order-7", peer.base));
     // Without a reference only the operator knows.
     pay_as(PAY, "").ends(4).says("ask the operator");
+    // A refund may be a transaction of its own.
+    pay_as("call transaction/refund transactionKey=0123456789abcdef0123456789abcdef", "")
+        .ends(4)
+        .says("shows the original transaction")
+        .says("transaction/lookup transactionKey=0123456789abcdef0123456789abcdef");
     // A lookup can be made again.
     pay_as("call token/lookup cardKey=a", "").ends(3).says("safe to run this again");
 }

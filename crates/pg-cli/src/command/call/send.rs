@@ -10,7 +10,7 @@ use pg_model::{
 };
 use pg_proto::Account;
 
-use super::{redirect, verbose::Watched, verdict};
+use super::{lookup::Lookup, redirect, verbose::Watched, verdict};
 use crate::{
     account::Setting,
     command::{self, interrupt::Interrupted},
@@ -26,8 +26,8 @@ pub(super) struct Call {
     pub(super) info: &'static MethodInfo,
     /// The address of its service.
     pub(super) target: String,
-    /// The command that looks up the outcome.
-    pub(super) lookup: Option<String>,
+    /// How to look up the outcome.
+    pub(super) lookup: Option<Lookup>,
     /// The redirect target of an accepted card form.
     pub(super) next_page: String,
     pub(super) http: RedactingTransport,
@@ -46,7 +46,7 @@ impl Call {
         let reply = self.wait_for(client.call_by_name(self.info, parameters))?;
         let reply = json::write(&*reply);
         output::data(&self.shown(reply.clone()))?;
-        Ok(verdict::exit(self.info, &reply, &dialect, || self.lookup.clone()))
+        Ok(verdict::exit(self.info, &reply, &dialect, self.lookup.as_ref()))
     }
 
     /// Posts the card form like a browser, and reads the redirect.
@@ -103,7 +103,16 @@ impl Call {
             );
         }
         let message = "outcome unknown, look it up next: interrupted before the reply arrived, and the request may have been sent";
-        Failure::new(Exit::Unknown, message).next(self.lookup.clone())
+        self.unknown(message.to_owned())
+    }
+
+    /// Returns the failure of a request that may have been executed, with the lookup to make.
+    fn unknown(&self, message: String) -> Failure {
+        let failure = Failure::new(Exit::Unknown, message);
+        match &self.lookup {
+            Some(lookup) => failure.with(lookup.note).next(lookup.command.clone()),
+            None => failure,
+        }
     }
 
     fn shown(&self, reply: String) -> String {
@@ -147,13 +156,10 @@ impl Call {
                 Failure::new(Exit::Unknown, format!("{message}{}; it is safe to run this again", self.whose()))
             }
             Error::Unreadable(_) => Failure::new(Exit::Unknown, message + &self.whose()),
-            Error::Unknown { cause, .. } => {
-                let unknown = |message| Failure::new(Exit::Unknown, message).next(self.lookup.clone());
-                match &*cause {
-                    Error::Unreadable(_) => unknown(message + &self.whose()),
-                    _ => unknown(message),
-                }
-            }
+            Error::Unknown { cause, .. } => match &*cause {
+                Error::Unreadable(_) => self.unknown(message + &self.whose()),
+                _ => self.unknown(message),
+            },
             _ => Failure::new(Exit::Unknown, message),
         };
         failure.refusal(refusal)

@@ -5,10 +5,11 @@ use pg_model::{
     StatusMeaning, StatusRecord, ThreeDSecureInitiation, TokenCancellation, Transaction, decode, method::MethodInfo,
 };
 
+use super::lookup::Lookup;
 use crate::{failure::Exit, output, refusal};
 
 /// Returns the exit code of a reply in JSON, and reports anything except success on standard error.
-pub(super) fn exit(info: &MethodInfo, reply: &str, dialect: &Dialect, lookup: impl FnOnce() -> Option<String>) -> Exit {
+pub(super) fn exit(info: &MethodInfo, reply: &str, dialect: &Dialect, lookup: Option<&Lookup>) -> Exit {
     match verdict(info, reply.as_bytes(), dialect) {
         StatusMeaning::Approved => Exit::Done,
         StatusMeaning::Declined => {
@@ -17,11 +18,12 @@ pub(super) fn exit(info: &MethodInfo, reply: &str, dialect: &Dialect, lookup: im
         }
         StatusMeaning::Other => {
             let status = status(reply, dialect);
+            let note = lookup.map_or("", |lookup| lookup.note);
             output::say(&format!(
-                "pg: outcome unknown, look it up or ask the operator: {status}; neither the documents nor the dialect list this status; if it means a decline, add a [[declined]] with this code to the dialect"
+                "pg: outcome unknown, look it up or ask the operator: {status}; neither the documents nor the dialect list this status; if it means a decline, add a [[declined]] with this code to the dialect{note}"
             ));
-            if let Some(command) = lookup() {
-                output::say(&format!("  {command}"));
+            if let Some(lookup) = lookup {
+                output::say(&format!("  {}", lookup.command));
             }
             Exit::Unknown
         }
