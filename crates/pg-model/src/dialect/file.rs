@@ -7,8 +7,8 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::{
-    AuthenticationEntry, CheckoutStatuses, Dialect, EmptyLookup, ErrorEntry, Lookup, SessionData, Situation,
-    StatusEntry, UNKNOWN_CARD, UNKNOWN_TRANSACTION, words::Word,
+    AuthenticationEntry, CheckoutStatuses, Dialect, EmptyLookup, ErrorEntry, Lookup, RefusalScope, SessionData,
+    Situation, StatusEntry, UNKNOWN_CARD, UNKNOWN_TRANSACTION, words::Word,
 };
 use crate::{ErrorCode, Remedy, StatusCode};
 
@@ -292,12 +292,24 @@ impl Checker<'_> {
             self.wrong(place, format!("{} is not an HTTP status of a reply; use 200 to 599", place.get_ref()));
         }
         let assumption = self.assumption(&row.assumption);
+        let remedy = row.remedy.as_ref().and_then(|word| self.word::<Remedy>(word));
+        let scope = row.scope.as_ref().and_then(|word| self.word::<RefusalScope>(word));
+        let looked_up = remedy
+            .or_else(|| ErrorCode::from(row.code.get_ref().as_str()).remedy())
+            .is_none_or(|one| one == Remedy::LookUp);
+        if let Some(place) = row.scope.as_ref().filter(|_| looked_up && scope != Some(RefusalScope::WhileItLasts)) {
+            self.wrong(
+                place,
+                "a code that is looked up says nothing about other copies, so this scope has no effect: add another remedy, or \
+                 leave the scope out",
+            );
+        }
         ErrorEntry {
             situations: self.situations(row.situations, true),
             http: row.http.map(Spanned::into_inner),
             message: row.message,
-            remedy: row.remedy.as_ref().and_then(|word| self.word::<Remedy>(word)),
-            scope: row.scope.as_ref().and_then(|word| self.word(word)),
+            remedy,
+            scope,
             ..ErrorEntry::new(row.code.into_inner(), assumption)
         }
     }
@@ -412,6 +424,11 @@ mod tests {
                 "line 4, column 8: 99 is not an HTTP status of a reply; use 200 to 599",
             ),
             ("[[error]]\ncode = \"119\"\nassumption = 1", "line 2, column 8: 119 leaves open whether"),
+            (
+                "[[error]]\ncode = \"7\"\nassumption = 1\nscope = \"always\"",
+                "line 4, column 9: a code that is looked up says nothing about other copies, so this scope has no effect: add another \
+                 remedy",
+            ),
             (
                 "[lookup]\nnothing = \"none\"",
                 "line 2, column 11: \"none\" is not known; write \"empty-list\" or \"error\" or \"not-found\"",
