@@ -22,7 +22,7 @@ use pg_hyper::{
         },
         model::{
             CheckoutItem, Currency, Flag, GetToken, InitiateThreeDSecureSessionKey, Item, Order as Basket, Outcome,
-            TransactionLookup, TransactionType,
+            Transaction, TransactionLookup, TransactionType,
         },
     },
 };
@@ -260,40 +260,73 @@ impl Payments {
         }
     }
 
-    /// Looks up a payment whose outcome is unknown, until the outcome is known. An empty result does not settle it.
+    /// Looks up a payment whose outcome is unknown, until the outcome is known. An empty result does not settle it, nor
+    /// does one that does not agree with the order: then the operator decides.
     #[expect(clippy::disallowed_methods, reason = "it waits between lookups")]
     async fn look_up(self: Arc<Self>, id: String) {
         for earlier in 0.. {
             let Some(order) = self.orders.get(&id) else { return };
-            if let Some(transaction) = self.paid(&order.reference()).await {
-                let paid = |order: &mut Order| order.status = Status::Paid { transaction };
-                match self.orders.change(&id, paid) {
-                    Ok(_) => return,
-                    Err(error) => eprintln!("order {id}: {error}"),
+            let settled = match self.found(&order.reference()).await {
+                Ok(found) => self.paid(&order, found),
+                Err(error) => Err(error.to_string()),
+            };
+            match settled {
+                Ok(None) => {}
+                Ok(Some(transaction)) => {
+                    let paid = |order: &mut Order| order.status = Status::Paid { transaction };
+                    match self.orders.change(&id, paid) {
+                        Ok(_) => return,
+                        Err(error) => eprintln!("order {id}: {error}"),
+                    }
                 }
+                Err(why) => eprintln!("order {id} is still unknown: {why}"),
             }
             sleep(self.config.lookups.next(earlier, 0)).await;
         }
     }
 
-    /// Returns the payment with this reference, if the service knows one.
-    async fn paid(&self, reference: &str) -> Option<String> {
+    /// Returns everything that the service has recorded with this reference.
+    async fn found(&self, reference: &str) -> Result<Vec<Transaction>, pg_hyper::Error> {
         // A card payment has the reference in the former field, a payment on the hosted page in the latter (assumption
         // A100).
         let lookups = [
             TransactionLookup::new().unique_merchant_reference(reference),
             TransactionLookup::new().merchant_reference(reference),
         ];
+        let mut found: Vec<Transaction> = Vec::new();
         for lookup in &lookups {
-            let Ok(found) = self.client.call(lookup).await else { continue };
-            let payments =
-                found.transactions.into_iter().filter(|found| found.transaction_type == TransactionType::AUTH);
-            let mut outcomes = payments.map(|found| Outcome::read(found, self.client.account().dialect()));
-            if let Some(Outcome::Approved(paid)) = outcomes.find(|outcome| matches!(outcome, Outcome::Approved(_))) {
-                return Some(paid.transaction_key.to_string());
-            }
+            let more = self.client.call(lookup).await?.transactions;
+            let is_new = |one: &Transaction| found.iter().all(|other| other.transaction_key != one.transaction_key);
+            let more: Vec<_> = more.into_iter().filter(is_new).collect();
+            found.extend(more);
         }
-        None
+        Ok(found)
+    }
+
+    /// Returns the payment of an order: the only approved one with its reference, of its amount, and not refunded.
+    fn paid(&self, order: &Order, found: Vec<Transaction>) -> Result<Option<String>, String> {
+        let refunded = found.iter().any(|one| one.transaction_type == TransactionType::REFUND);
+        let dialect = self.client.account().dialect();
+        let approved =
+            found.into_iter().filter(|one| one.transaction_type == TransactionType::AUTH).filter_map(|one| {
+                match Outcome::read(one, dialect) {
+                    Outcome::Approved(paid) => Some(paid),
+                    _ => None,
+                }
+            });
+        let mut approved: Vec<Transaction> = approved.collect();
+        let Some(paid) = approved.pop() else { return Ok(None) };
+        // The documents do not list the fields of a lookup.
+        let other_amount = !paid.transaction_value.is_empty() && paid.transaction_value != order.pence.to_string();
+        let other_currency = !paid.currency.is_empty() && paid.currency != Currency::GBP;
+        let key = paid.transaction_key;
+        if !approved.is_empty() {
+            return Err(format!("there is another payment beside {key}"));
+        }
+        if refunded || other_amount || other_currency {
+            return Err(format!("the payment {key} is refunded, or of another amount or currency"));
+        }
+        Ok(Some(key.to_string()))
     }
 
     /// Receives callbacks. Each is answered once it is stored.

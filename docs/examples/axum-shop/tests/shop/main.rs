@@ -200,6 +200,39 @@ fn an_unknown_payment_is_looked_up_until_it_is_found() {
 }
 
 #[test]
+fn a_payment_that_was_refunded_or_has_another_amount_does_not_pay_an_unknown_order() {
+    let mut place = Place::new();
+    place.control("callbacks/behaviour", r#"{"kind": "fail"}"#);
+    let hosted = place.buy();
+    let page = place.post(&format!("{hosted}/hosted"), &[]);
+    place.pay_hosted(&page, APPROVED_TOO);
+    place.refund_all();
+    let card = place.buy();
+    let challenge = place.enter_card(&card, CHALLENGED);
+    place.fault("transaction/auth3DSecure", "drop-reply");
+    place.fault_with(r#"{"method": "transaction/lookup", "kind": "status", "times": 1000}"#);
+    place.answer_challenge(&challenge, "authenticate");
+    place.post(&format!("{hosted}/withdraw"), &[]);
+    for order in [&hosted, &card] {
+        place.until(order, |page| page.contains("do not know yet"));
+    }
+    place.stop().unwrap();
+    place.edit(&card, "\"pence\":499", "\"pence\":498");
+    place.clear_faults();
+    place.start();
+    let before = place.calls("transaction/lookup");
+    // Two lookups of each order, twice.
+    while place.calls("transaction/lookup") < before + 8 {}
+    for order in [&hosted, &card] {
+        assert!(place.page(order).contains("do not know yet"), "{order}");
+    }
+    place.stop().unwrap();
+    place.edit(&card, "\"pence\":498", "\"pence\":499");
+    place.start();
+    assert!(place.until(&card, |page| !page.contains("do not know yet")).contains("Paid"));
+}
+
+#[test]
 fn a_card_is_paid_with_the_session_of_its_form_whatever_other_tabs_open() {
     let place = Place::new();
     let order = place.buy();

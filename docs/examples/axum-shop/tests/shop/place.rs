@@ -10,7 +10,7 @@ use pg_hyper::{
     proto::{
         Account, BaseUrl, Credentials, EnterpriseCredentials,
         machine::Backoff,
-        model::{TransactionLookup, TransactionType},
+        model::{Outcome, Refund, TransactionLookup, TransactionType},
     },
 };
 use pg_sandbox::{Config, Server, Settings};
@@ -139,6 +139,17 @@ impl Place {
     pub(crate) fn until_paid_anything(&self) {
         let listed = format!("{}/_sandbox/transactions", self.server.base_url());
         while !self.page(&listed).contains(r#""transactionType": "Auth""#) {}
+    }
+
+    /// Refunds every payment, as an operator does.
+    pub(crate) fn refund_all(&self) {
+        let listed = self.get(&format!("{}/_sandbox/transactions", self.server.base_url()));
+        let listed: Vec<Value> = serde_json::from_slice(listed.body()).unwrap();
+        for paid in listed.iter().filter(|one| one["transactionType"] == "Auth") {
+            let refund = Refund::new(paid["transactionKey"].as_str().unwrap());
+            let refunded = self.runtime.block_on(self.client.call(&refund)).unwrap();
+            assert!(matches!(refunded, Outcome::Approved(_)), "{refunded:?}");
+        }
     }
 
     pub(crate) fn one_payment(&self, order: &str) {
