@@ -1,28 +1,13 @@
 //! The traits that every generated record has, besides its fields.
 
-/// Implements the common traits of a generated record. The struct itself is written out beside the call.
-macro_rules! record_traits {
-    ($name:ident) => {
-        impl $name {
-            /// Returns the record with some of its fields changed by `set`, for tests and for programs that act as the
-            /// service. Begin with `default`.
-            #[must_use]
-            pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
-                set(&mut self);
-                self
-            }
-        }
+use alloc::string::String;
+use core::{any::Any, fmt};
 
-        #[cfg(feature = "serde")]
-        impl serde::Serialize for $name {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                $crate::serialize::record(self, serializer)
-            }
-        }
-    };
-}
+use crate::mask;
 
-/// Implements `slot`, `extra` and `write` of a generated record: one row a field, in the order in which fields are written.
+/// Implements what every generated record has besides its fields: `with`, `Debug`, `Serialize` and `Record`. The struct itself is
+/// written out beside the call, which has a row for each field, in the order in which fields are written. Before the rows may
+/// stand a function that returns the first missing required field.
 ///
 /// A row has the name on the wire and its older spellings, then how the field is read and written:
 ///
@@ -35,26 +20,71 @@ macro_rules! record_traits {
 /// | `list`, `filled_list` | a list, with the name of an item in XML and its shape in JSON | is written empty; is left out |
 /// | `map` | objects by name | is left out |
 /// | `named` | all names that begin with a prefix | is left out |
-macro_rules! record_fields {
-    ($(
+macro_rules! record_traits {
+    ($name:ident $(, $missing:expr)?; $(
         $($wire:literal $(| $alias:literal)*)? $($bound:ident if $guard:expr)? =>
             $kind:ident $field:ident $(($($with:tt)*))?,
     )*) => {
-        fn slot(&mut self, name: &str) -> Slot<'_> {
-            match name {
-                $($($wire $(| $alias)*)? $($bound if $guard)? => $crate::record_traits::slot!($kind, &mut self.$field),)*
-                _ => Slot::Extra,
+        impl $name {
+            /// Returns the record with some of its fields changed by `set`, for tests and for programs that act as the
+            /// service. Begin with `default`.
+            #[must_use]
+            pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+                set(&mut self);
+                self
             }
         }
 
-        fn extra(&mut self) -> &mut Extra {
-            &mut self.extra
+        impl core::fmt::Debug for $name {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                let mut out = f.debug_struct(stringify!($name));
+                $($crate::record_traits::show(&mut out, stringify!($field), &self.$field);)*
+                out.field("extra", &self.extra).finish()
+            }
         }
 
-        fn write(&self, out: &mut dyn RecordWriter) {
-            $($crate::record_traits::write_field!($kind, self, out, $field $(, $wire)? $(, $($with)*)?);)*
-            write::extra(out, &self.extra);
+        #[cfg(feature = "serde")]
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                $crate::serialize::record(self, serializer)
+            }
         }
+
+        impl Record for $name {
+            fn slot(&mut self, name: &str) -> Slot<'_> {
+                match name {
+                    $(
+                        $($wire $(| $alias)*)? $($bound if $guard)? =>
+                            $crate::record_traits::slot!($kind, &mut self.$field),
+                    )*
+                    _ => Slot::Extra,
+                }
+            }
+
+            fn extra(&mut self) -> &mut Extra {
+                &mut self.extra
+            }
+
+            fn write(&self, out: &mut dyn RecordWriter) {
+                $($crate::record_traits::write_field!($kind, self, out, $field $(, $wire)? $(, $($with)*)?);)*
+                write::extra(out, &self.extra);
+            }
+
+            $(
+                fn missing(&self) -> Option<&'static str> {
+                    let missing: fn(&Self) -> Option<&'static str> = $missing;
+                    missing(self)
+                }
+            )?
+        }
+    };
+}
+
+/// Shows a field in the `Debug` of its record. Card numbers in texts are masked; types of their own do so themselves.
+pub(crate) fn show<T: fmt::Debug + Any>(out: &mut fmt::DebugStruct<'_, '_>, name: &str, value: &T) {
+    match (value as &dyn Any).downcast_ref::<String>() {
+        Some(text) => out.field(name, &mask::masked(text)),
+        None => out.field(name, value),
     };
 }
 
@@ -128,4 +158,4 @@ macro_rules! write_field {
     };
 }
 
-pub(crate) use {record_fields, record_traits, slot, write_field};
+pub(crate) use {record_traits, slot, write_field};

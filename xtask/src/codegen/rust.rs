@@ -33,13 +33,13 @@ const ROOT: &str = "pub(crate) mod codes;\npub(crate) mod groups;\npub(crate) mo
     pub(crate) mod records;\npub(crate) mod situations;\npub(crate) mod types;\n\n\
     /// What the files in these folders use.\n\
     mod prelude {\n\
-    pub(super) use alloc::{borrow::Cow, string::String, vec::Vec};\n    pub(super) use core::fmt;\n\n\
+    pub(super) use alloc::{borrow::Cow, string::String, vec::Vec};\n\n\
     pub(super) use super::{codes::*, groups::*, records::*, types::*};\n\
-    pub(super) use crate::{amount::Decimal, check, emit, field::{Field, Length}, format::Format, mask, \
+    pub(super) use crate::{amount::Decimal, check, emit, field::{Field, Length}, format::Format, \
     method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply}, outcome::Outcome, \
     parameters::{Named, ParameterSink, Parameters}, read::Reader, \
-    record::{Keyed, ListShape, Record, RecordWriter, Slot}, record_traits::{record_fields, record_traits}, remedy::Remedy, \
-    secret::{CardNumber, Cv2, Secret}, text::{Text, text_traits}, value::Extra, violation::Violations, write};\n}\n";
+    record::{Keyed, ListShape, Record, RecordWriter, Slot}, record_traits::record_traits, remedy::Remedy, \
+    secret::{CardNumber, Cv2, Secret}, text::{Text, known, text_traits}, value::Extra, violation::Violations, write};\n}\n";
 
 /// The line with which a file begins that uses them.
 const PRELUDE: &str = "use crate::generated::prelude::*;\n\n";

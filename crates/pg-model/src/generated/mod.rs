@@ -12,7 +12,6 @@ pub(crate) mod types;
 /// What the files in these folders use.
 mod prelude {
     pub(super) use alloc::{borrow::Cow, string::String, vec::Vec};
-    pub(super) use core::fmt;
 
     pub(super) use super::{codes::*, groups::*, records::*, types::*};
     pub(super) use crate::{
@@ -20,16 +19,15 @@ mod prelude {
         check, emit,
         field::{Field, Length},
         format::Format,
-        mask,
         method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
         outcome::Outcome,
         parameters::{Named, ParameterSink, Parameters},
         read::Reader,
         record::{Keyed, ListShape, Record, RecordWriter, Slot},
-        record_traits::{record_fields, record_traits},
+        record_traits::record_traits,
         remedy::Remedy,
         secret::{CardNumber, Cv2, Secret},
-        text::{Text, text_traits},
+        text::{Text, known, text_traits},
         value::Extra,
         violation::Violations,
         write,
