@@ -39,6 +39,7 @@ const ROOT: &str = "pub(crate) mod codes;\npub(crate) mod groups;\npub(crate) mo
     method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply}, outcome::Outcome, \
     parameters::{Named, ParameterSink, Parameters}, read::Reader, \
     record::{Keyed, ListShape, Record, RecordWriter, Slot}, record_traits::record_traits, remedy::Remedy, \
+    request_fields::{Group, group_fields, request_fields}, \
     secret::{CardNumber, Cv2, Secret}, text::{Text, known, text_traits}, value::Extra, violation::Violations, write};\n}\n";
 
 /// The line with which a file begins that uses them.

@@ -26,6 +26,7 @@ mod prelude {
         record::{Keyed, ListShape, Record, RecordWriter, Slot},
         record_traits::record_traits,
         remedy::Remedy,
+        request_fields::{Group, group_fields, request_fields},
         secret::{CardNumber, Cv2, Secret},
         text::{Text, known, text_traits},
         value::Extra,

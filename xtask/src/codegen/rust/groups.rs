@@ -32,24 +32,22 @@ fn code(tables: &Tables, group: &Group, whole: bool, repeated: bool) -> String {
     let about = if whole { String::new() } else { format!("//! {} (spec {})\n\n", group.doc, group.source) };
     let mut body = about + PRELUDE;
     if whole {
-        let argument = if repeated { ", number: usize" } else { "" };
-        let reads: String = members.iter().map(|member| member.read(repeated)).collect();
-        let fields = if repeated {
-            format!(
+        let doc = format!("{} (spec {})", group.doc, group.source);
+        if repeated {
+            let fields = format!(
                 "/// The parameters of one.\npub(crate) const FIELDS: &'static [&'static Field] = &[{}];\n\n",
                 references(tables, group)
-            )
+            );
+            let reads: String = members.iter().map(Member::read_of_item).collect();
+            let read = format!(
+                "pub(crate) fn read(reader: &mut Reader<'_>, number: usize) -> Self {{\n Self {{ {reads} }} }}\n"
+            );
+            body += &structure(&group.rust, &doc, &members, [&fields, &read]);
         } else {
-            String::new()
-        };
-        let visit = visit::body_of_group(tables, group).map_or_else(String::new, |lines| {
-            format!("pub(crate) fn visit(&self, sink: &mut dyn ParameterSink) {{\n{lines}}}\n\n")
-        });
-        let more = format!(
-            "{visit}pub(crate) fn read(reader: &mut Reader<'_>{argument}) -> Self {{\n Self {{ {reads} }} }}\n"
-        );
-        let doc = format!("{} (spec {})", group.doc, group.source);
-        body += &structure(&group.rust, &doc, &members, [&fields, &more]);
+            let rows = visit::rows(tables, &group.fields, None);
+            body += &structure(&group.rust, &doc, &members, ["", ""]);
+            body += &format!("impl Group for {} {{\n    group_fields! {{\n{rows}    }}\n}}\n\n", group.rust);
+        }
     }
     body += &statics(&group.fields);
     body

@@ -31,7 +31,6 @@ fn code(tables: &Tables, service: &Service, method: &Method) -> String {
         },
         method.retry_why,
     );
-    let reads: String = members.iter().map(|member| member.read(false)).collect();
     let mut checks: String = members.iter().filter_map(Member::check_of_list).collect();
     if method.cross {
         checks += &format!("crate::cross::{}(self, &mut violations);\n", snake(&method.rust));
@@ -50,13 +49,10 @@ fn code(tables: &Tables, service: &Service, method: &Method) -> String {
     body += &format!(
         "impl ApiRequest for {rust} {{\n\
          const INFO: &'static MethodInfo = &INFO;\n type Reply = {reply};\n type Output = {output};\n\n\
-         fn visit(&self, sink: &mut dyn ParameterSink) {{\n{visit}}}\n\n\
-         {check}fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {{\n\
-         Reader::request(parameters, |reader| Self {{ {reads} }})\n}}\n}}\n\n",
+         {check}    request_fields! {{\n{rows}    }}\n}}\n\n",
         rust = method.rust,
-        visit = visit::body(tables, method),
+        rows = visit::rows(tables, &method.fields, Some(method.credentials)),
     );
-    body = body.replace("|reader| Self {  }", "|_| Self {}");
     body += &info(tables, service, method, reply);
     body += &statics(&method.fields);
     body

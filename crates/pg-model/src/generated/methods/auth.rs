@@ -27,14 +27,10 @@ impl ApiRequest for Auth {
     type Reply = Transaction;
     type Output = Outcome<Transaction>;
 
-    fn visit(&self, sink: &mut dyn ParameterSink) {
-        sink.credentials();
-        self.card.visit(sink);
-        self.order.visit(sink);
-    }
-
-    fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        Reader::request(parameters, |reader| Self { card: CardDetails::read(reader), order: Order::read(reader) })
+    request_fields! {
+        credentials,
+        group card: CardDetails,
+        group order: Order,
     }
 }
 

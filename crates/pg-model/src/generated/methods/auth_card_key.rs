@@ -34,19 +34,11 @@ impl ApiRequest for AuthCardKey {
     type Reply = Transaction;
     type Output = Outcome<Transaction>;
 
-    fn visit(&self, sink: &mut dyn ParameterSink) {
-        sink.credentials();
-        emit::optional(sink, &CARD_CV2, &self.card_cv2);
-        emit::text(sink, &CARD_KEY, &self.card_key);
-        self.order.visit(sink);
-    }
-
-    fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        Reader::request(parameters, |reader| Self {
-            card_key: reader.text(&CARD_KEY, None),
-            order: Order::read(reader),
-            card_cv2: reader.optional(&CARD_CV2, None),
-        })
+    request_fields! {
+        credentials,
+        optional card_cv2: CARD_CV2,
+        text card_key: CARD_KEY,
+        group order: Order,
     }
 }
 
