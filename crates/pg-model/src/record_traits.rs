@@ -6,7 +6,41 @@ use core::{any::Any, fmt};
 use crate::mask;
 
 /// Implements what every generated record has besides its fields: `with`, `Debug`, `Serialize` and `Record`. The struct itself is
-/// written out beside the call, which has a row for each field, in the order in which fields are written. Before the rows may
+/// written out beside the call. After its name come the arguments of [`record_fields`].
+macro_rules! record_traits {
+    ($name:ident $($fields:tt)*) => {
+        impl $name {
+            /// Returns the record with some of its fields changed by `set`, for tests and for programs that act as the
+            /// service. Begin with `default`.
+            #[must_use]
+            pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+                set(&mut self);
+                self
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let mut out = f.debug_struct(stringify!($name));
+                $crate::record_traits::show_fields!(self, out $($fields)*);
+                out.field("extra", &self.extra).finish()
+            }
+        }
+
+        #[cfg(feature = "serde")]
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                $crate::serialize::record(self, serializer)
+            }
+        }
+
+        impl Record for $name {
+            $crate::record_traits::record_fields! { $($fields)* }
+        }
+    };
+}
+
+/// Implements the functions of a generated record: one row a field, in the order in which fields are written. Before the rows may
 /// stand a function that returns the first missing required field.
 ///
 /// A row has the name on the wire and its older spellings, then how the field is read and written:
@@ -20,63 +54,43 @@ use crate::mask;
 /// | `list`, `filled_list` | a list, with the name of an item in XML and its shape in JSON | is written empty; is left out |
 /// | `map` | objects by name | is left out |
 /// | `named` | all names that begin with a prefix | is left out |
-macro_rules! record_traits {
-    ($name:ident $(, $missing:expr)?; $(
+macro_rules! record_fields {
+    ($(, $missing:expr)?; $(
         $($wire:literal $(| $alias:literal)*)? $($bound:ident if $guard:expr)? =>
             $kind:ident $field:ident $(($($with:tt)*))?,
     )*) => {
-        impl $name {
-            /// Returns the record with some of its fields changed by `set`, for tests and for programs that act as the
-            /// service. Begin with `default`.
-            #[must_use]
-            pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
-                set(&mut self);
-                self
+        fn slot(&mut self, name: &str) -> Slot<'_> {
+            match name {
+                $($($wire $(| $alias)*)? $($bound if $guard)? => $crate::record_traits::slot!($kind, &mut self.$field),)*
+                _ => Slot::Extra,
             }
         }
 
-        impl core::fmt::Debug for $name {
-            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                let mut out = f.debug_struct(stringify!($name));
-                $($crate::record_traits::show(&mut out, stringify!($field), &self.$field);)*
-                out.field("extra", &self.extra).finish()
-            }
+        fn extra(&mut self) -> &mut Extra {
+            &mut self.extra
         }
 
-        #[cfg(feature = "serde")]
-        impl serde::Serialize for $name {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                $crate::serialize::record(self, serializer)
-            }
+        fn write(&self, out: &mut dyn RecordWriter) {
+            $($crate::record_traits::write_field!($kind, self, out, $field $(, $wire)? $(, $($with)*)?);)*
+            write::extra(out, &self.extra);
         }
 
-        impl Record for $name {
-            fn slot(&mut self, name: &str) -> Slot<'_> {
-                match name {
-                    $(
-                        $($wire $(| $alias)*)? $($bound if $guard)? =>
-                            $crate::record_traits::slot!($kind, &mut self.$field),
-                    )*
-                    _ => Slot::Extra,
-                }
+        $(
+            fn missing(&self) -> Option<&'static str> {
+                let missing: fn(&Self) -> Option<&'static str> = $missing;
+                missing(self)
             }
+        )?
+    };
+}
 
-            fn extra(&mut self) -> &mut Extra {
-                &mut self.extra
-            }
-
-            fn write(&self, out: &mut dyn RecordWriter) {
-                $($crate::record_traits::write_field!($kind, self, out, $field $(, $wire)? $(, $($with)*)?);)*
-                write::extra(out, &self.extra);
-            }
-
-            $(
-                fn missing(&self) -> Option<&'static str> {
-                    let missing: fn(&Self) -> Option<&'static str> = $missing;
-                    missing(self)
-                }
-            )?
-        }
+/// Shows the fields of a record.
+macro_rules! show_fields {
+    ($self:ident, $out:ident $(, $missing:expr)?; $(
+        $($wire:literal $(| $alias:literal)*)? $($bound:ident if $guard:expr)? =>
+            $kind:ident $field:ident $(($($with:tt)*))?,
+    )*) => {
+        $($crate::record_traits::show(&mut $out, stringify!($field), &$self.$field);)*
     };
 }
 
@@ -158,4 +172,4 @@ macro_rules! write_field {
     };
 }
 
-pub(crate) use {record_traits, slot, write_field};
+pub(crate) use {record_fields, record_traits, show_fields, slot, write_field};

@@ -1,9 +1,12 @@
 //! How a generated request, or a group of parameters, is written and read: one row a field, in the order for signing.
 
-use crate::{parameters::ParameterSink, read::Reader};
+use crate::{field::Field, parameters::ParameterSink, read::Reader};
 
 /// Parameters that several methods share.
 pub(crate) trait Group {
+    /// All fields, in the order of the tables.
+    const FIELDS: &'static [&'static Field];
+
     /// Passes every parameter to `sink` in signing order.
     fn visit(&self, sink: &mut dyn ParameterSink);
 

@@ -33,9 +33,9 @@ const ROOT: &str = "pub(crate) mod codes;\npub(crate) mod groups;\npub(crate) mo
     pub(crate) mod records;\npub(crate) mod situations;\npub(crate) mod types;\n\n\
     /// What the files in these folders use.\n\
     mod prelude {\n\
-    pub(super) use alloc::{borrow::Cow, string::String, vec::Vec};\n\n\
+    pub(super) use alloc::{borrow::Cow, string::String, vec::Vec};\n    pub(super) use core::fmt;\n\n\
     pub(super) use super::{codes::*, groups::*, records::*, types::*};\n\
-    pub(super) use crate::{amount::Decimal, check, emit, field::{Field, Length}, format::Format, \
+    pub(super) use crate::{amount::Decimal, check, emit, field::{Field, Length, joined}, format::Format, \
     method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply}, outcome::Outcome, \
     parameters::{Named, ParameterSink, Parameters}, read::Reader, \
     record::{Keyed, ListShape, Record, RecordWriter, Slot}, record_traits::record_traits, remedy::Remedy, \
@@ -58,11 +58,9 @@ fn folder(files: &mut Vec<(String, String)>, name: &str, about: &str, units: Vec
         index += &format!("pub(crate) mod {};\n", snake(&unit.name));
     }
     index += "\n";
-    for unit in &units {
-        if unit.code.contains(&format!("pub struct {}", unit.name)) {
-            index += &format!("pub use {}::{};\n", snake(&unit.name), unit.name);
-        }
-    }
+    let structs = units.iter().filter(|unit| unit.code.contains(&format!("pub struct {}", unit.name)));
+    let structs: Vec<String> = structs.map(|unit| format!("{}::{}", snake(&unit.name), unit.name)).collect();
+    index += &format!("pub use self::{{{}}};\n", structs.join(", "));
     index += tail;
     files.push((format!("{name}/mod.rs"), with_header(about, &index)));
     for unit in units {

@@ -12,12 +12,13 @@ pub(crate) mod types;
 /// What the files in these folders use.
 mod prelude {
     pub(super) use alloc::{borrow::Cow, string::String, vec::Vec};
+    pub(super) use core::fmt;
 
     pub(super) use super::{codes::*, groups::*, records::*, types::*};
     pub(super) use crate::{
         amount::Decimal,
         check, emit,
-        field::{Field, Length},
+        field::{Field, Length, joined},
         format::Format,
         method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
         outcome::Outcome,

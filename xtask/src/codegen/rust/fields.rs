@@ -120,6 +120,25 @@ fn one_static(field: &Field) -> String {
     )
 }
 
+/// The list of all fields, those of groups included, in the order of the tables.
+pub(super) fn list_of_fields(tables: &Tables, rows: &[Row]) -> String {
+    let own = |row: &Row| match row {
+        Row::Field(field) => Some(format!("&{}", field.static_name())),
+        Row::Group(_) => None,
+    };
+    let lists =
+        rows.chunk_by(|one, next| own(one).is_some() && own(next).is_some()).filter_map(|rows| match &rows[0] {
+            Row::Field(_) => Some(format!("&[{}]", rows.iter().filter_map(own).collect::<Vec<_>>().join(", "))),
+            Row::Group(row) if row.inline => Some(format!("{}::FIELDS", row.group)),
+            Row::Group(row) => Some(format!("{}::FIELDS", tables.group(&row.group)?.rust)),
+        });
+    let lists: Vec<String> = lists.collect();
+    match &lists[..] {
+        [list] => list.clone(),
+        lists => format!("&joined::<{}>(&[{}])", tables.flatten(rows).len(), lists.join(", ")),
+    }
+}
+
 /// A member of a request struct: a field or a group.
 pub(super) enum Member<'t> {
     Field(&'t Field, /* the module of its static */ String),

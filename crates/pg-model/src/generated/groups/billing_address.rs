@@ -66,6 +66,9 @@ impl BillingAddress {
 }
 
 impl Group for BillingAddress {
+    const FIELDS: &'static [&'static Field] =
+        &[&PROPERTY_NAME, &ADDRESS_1, &ADDRESS_2, &TOWN, &COUNTY, &POSTCODE, &COUNTRY];
+
     group_fields! {
         optional address_1: ADDRESS_1,
         optional address_2: ADDRESS_2,

@@ -43,6 +43,8 @@ impl CardDetails {
 }
 
 impl Group for CardDetails {
+    const FIELDS: &'static [&'static Field] = &[&NUMBER, &EXPIRY_MONTH, &EXPIRY_YEAR, &CV2, &CARDHOLDER_NAME];
+
     group_fields! {
         optional cv2: CV2,
         text expiry_month: EXPIRY_MONTH,

@@ -73,6 +73,9 @@ impl CardholderAddress {
 }
 
 impl Group for CardholderAddress {
+    const FIELDS: &'static [&'static Field] =
+        &[&PROPERTY_NAME, &LINE1, &LINE2, &LINE3, &TOWN, &COUNTY, &POSTCODE, &COUNTRY];
+
     group_fields! {
         optional country: COUNTRY,
         optional county: COUNTY,

@@ -66,6 +66,9 @@ impl CheckoutCustomer {
 }
 
 impl Group for CheckoutCustomer {
+    const FIELDS: &'static [&'static Field] =
+        &[&SALUTATION, &FIRST_NAME, &SURNAME, &EMAIL, &DATE_OF_BIRTH, &MOBILE_PHONE, &HOME_PHONE];
+
     group_fields! {
         optional date_of_birth: DATE_OF_BIRTH,
         optional email: EMAIL,

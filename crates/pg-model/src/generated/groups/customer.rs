@@ -52,6 +52,8 @@ impl Customer {
 }
 
 impl Group for Customer {
+    const FIELDS: &'static [&'static Field] = &[&TITLE, &FIRST_NAME, &SURNAME, &EMAIL, &MOBILE];
+
     group_fields! {
         optional email: EMAIL,
         optional first_name: FIRST_NAME,

@@ -45,6 +45,8 @@ impl Mcc {
 }
 
 impl Group for Mcc {
+    const FIELDS: &'static [&'static Field] = &[&ACCOUNT_IDENTIFIER, &SURNAME, &POSTCODE, &DATE_OF_BIRTH];
+
     group_fields! {
         optional account_identifier: ACCOUNT_IDENTIFIER,
         optional date_of_birth: DATE_OF_BIRTH,

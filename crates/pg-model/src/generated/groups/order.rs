@@ -73,6 +73,9 @@ impl Order {
 }
 
 impl Group for Order {
+    const FIELDS: &'static [&'static Field] =
+        &joined::<13>(&[&[&CURRENCY], Item::FIELDS, references::FIELDS, &[&TERMINAL_KEY], Mcc::FIELDS]);
+
     group_fields! {
         text currency: CURRENCY,
         each_text (items, name): item::NAME,

@@ -34,7 +34,6 @@ impl ApiRequest for AddressLookup {
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::ENTERPRISE,
     name: "address",

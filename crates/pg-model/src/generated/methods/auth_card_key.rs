@@ -42,7 +42,6 @@ impl ApiRequest for AuthCardKey {
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TRANSACTION,
     name: "authCardKey",
@@ -53,23 +52,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     credentials: AuthScheme::Signed,
     retry: RetrySafety::LookupFirst,
     retry_why: "carries uniqueMerchantReference, by which the payment can be found",
-    fields: &[
-        &CARD_KEY,
-        &order::CURRENCY,
-        &item::NAME,
-        &item::PRICE,
-        &item::QUANTITY,
-        &item::REFERENCE,
-        &references::MERCHANT_REFERENCE,
-        &references::UNIQUE_MERCHANT_REFERENCE,
-        &references::MERCHANT_CUSTOMER_REFERENCE,
-        &order::TERMINAL_KEY,
-        &mcc::ACCOUNT_IDENTIFIER,
-        &mcc::SURNAME,
-        &mcc::POSTCODE,
-        &mcc::DATE_OF_BIRTH,
-        &CARD_CV2,
-    ],
+    fields: &joined::<15>(&[&[&CARD_KEY], Order::FIELDS, &[&CARD_CV2]]),
     reply: "Transaction",
     new_reply: new_reply::<AuthCardKey>,
     check: check_as::<AuthCardKey>,

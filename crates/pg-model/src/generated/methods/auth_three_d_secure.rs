@@ -63,7 +63,6 @@ impl ApiRequest for AuthThreeDSecure {
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TRANSACTION,
     name: "auth3DSecure",
@@ -74,12 +73,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     credentials: AuthScheme::Signed,
     retry: RetrySafety::Never,
     retry_why: "one authentication pays once: look the payment up by its unique reference, its own or else that of the initiation",
-    fields: &[
-        &AUTHENTICATION_KEY,
-        &references::MERCHANT_REFERENCE,
-        &references::UNIQUE_MERCHANT_REFERENCE,
-        &references::MERCHANT_CUSTOMER_REFERENCE,
-    ],
+    fields: &joined::<4>(&[&[&AUTHENTICATION_KEY], references::FIELDS]),
     reply: "Transaction",
     new_reply: new_reply::<AuthThreeDSecure>,
     check: check_as::<AuthThreeDSecure>,

@@ -72,7 +72,6 @@ impl ApiRequest for CancelPreauth {
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TRANSACTION,
     name: "cancelpreauth",
@@ -83,13 +82,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     credentials: AuthScheme::Signed,
     retry: RetrySafety::Never,
     retry_why: "two partial cancellations look alike: look it up by the uniqueMerchantReference, if it carried one",
-    fields: &[
-        &TRANSACTION_KEY,
-        &TRANSACTION_VALUE,
-        &references::MERCHANT_REFERENCE,
-        &references::UNIQUE_MERCHANT_REFERENCE,
-        &references::MERCHANT_CUSTOMER_REFERENCE,
-    ],
+    fields: &joined::<5>(&[&[&TRANSACTION_KEY, &TRANSACTION_VALUE], references::FIELDS]),
     reply: "Transaction",
     new_reply: new_reply::<CancelPreauth>,
     check: check_as::<CancelPreauth>,

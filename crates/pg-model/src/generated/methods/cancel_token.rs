@@ -31,7 +31,6 @@ impl ApiRequest for CancelToken {
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::ENTERPRISE,
     name: "canceltoken",

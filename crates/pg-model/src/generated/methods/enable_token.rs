@@ -42,7 +42,6 @@ impl ApiRequest for EnableToken {
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TOKEN,
     name: "enable",

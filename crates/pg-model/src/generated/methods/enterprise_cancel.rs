@@ -42,7 +42,6 @@ impl ApiRequest for EnterpriseCancel {
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::ENTERPRISE,
     name: "cancel",

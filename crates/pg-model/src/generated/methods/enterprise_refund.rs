@@ -55,7 +55,6 @@ impl ApiRequest for EnterpriseRefund {
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::ENTERPRISE,
     name: "refund",

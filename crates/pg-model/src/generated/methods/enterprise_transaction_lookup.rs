@@ -31,7 +31,6 @@ impl ApiRequest for EnterpriseTransactionLookup {
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::ENTERPRISE,
     name: "transaction_lookup",

@@ -31,7 +31,6 @@ impl ApiRequest for GetAuthenticationStatus {
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TRANSACTION,
     name: "getAuthenticationStatus",

@@ -42,7 +42,6 @@ impl ApiRequest for Initiate {
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::SESSION,
     name: "initiate",

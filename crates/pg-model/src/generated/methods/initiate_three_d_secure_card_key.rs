@@ -63,7 +63,6 @@ impl ApiRequest for InitiateThreeDSecureCardKey {
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TRANSACTION,
     name: "initiate3DSecureCardKey",
@@ -74,24 +73,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     credentials: AuthScheme::Signed,
     retry: RetrySafety::Never,
     retry_why: "a used reference is refused, and the first authentication key cannot be fetched again: start again, no money has moved",
-    fields: &[
-        &CARD_KEY,
-        &order::CURRENCY,
-        &item::NAME,
-        &item::PRICE,
-        &item::QUANTITY,
-        &item::REFERENCE,
-        &references::MERCHANT_REFERENCE,
-        &references::UNIQUE_MERCHANT_REFERENCE,
-        &references::MERCHANT_CUSTOMER_REFERENCE,
-        &order::TERMINAL_KEY,
-        &mcc::ACCOUNT_IDENTIFIER,
-        &mcc::SURNAME,
-        &mcc::POSTCODE,
-        &mcc::DATE_OF_BIRTH,
-        &CARD_CV2,
-        &RETURN_URL,
-    ],
+    fields: &joined::<16>(&[&[&CARD_KEY], Order::FIELDS, &[&CARD_CV2, &RETURN_URL]]),
     reply: "ThreeDSecureInitiation",
     new_reply: new_reply::<InitiateThreeDSecureCardKey>,
     check: check_as::<InitiateThreeDSecureCardKey>,

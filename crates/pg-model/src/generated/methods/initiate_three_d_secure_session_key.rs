@@ -50,7 +50,6 @@ impl ApiRequest for InitiateThreeDSecureSessionKey {
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TRANSACTION,
     name: "initiate3DSecureSessionKey",
@@ -61,23 +60,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     credentials: AuthScheme::Signed,
     retry: RetrySafety::Never,
     retry_why: "a used reference is refused, and the first authentication key cannot be fetched again: start again, no money has moved",
-    fields: &[
-        &SESSION_KEY,
-        &order::CURRENCY,
-        &item::NAME,
-        &item::PRICE,
-        &item::QUANTITY,
-        &item::REFERENCE,
-        &references::MERCHANT_REFERENCE,
-        &references::UNIQUE_MERCHANT_REFERENCE,
-        &references::MERCHANT_CUSTOMER_REFERENCE,
-        &order::TERMINAL_KEY,
-        &mcc::ACCOUNT_IDENTIFIER,
-        &mcc::SURNAME,
-        &mcc::POSTCODE,
-        &mcc::DATE_OF_BIRTH,
-        &RETURN_URL,
-    ],
+    fields: &joined::<15>(&[&[&SESSION_KEY], Order::FIELDS, &[&RETURN_URL]]),
     reply: "ThreeDSecureInitiation",
     new_reply: new_reply::<InitiateThreeDSecureSessionKey>,
     check: check_as::<InitiateThreeDSecureSessionKey>,

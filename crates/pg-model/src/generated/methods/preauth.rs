@@ -34,7 +34,6 @@ impl ApiRequest for Preauth {
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TRANSACTION,
     name: "preauth",
@@ -45,26 +44,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     credentials: AuthScheme::Signed,
     retry: RetrySafety::LookupFirst,
     retry_why: "carries uniqueMerchantReference, by which the reservation can be found",
-    fields: &[
-        &card_details::NUMBER,
-        &card_details::EXPIRY_MONTH,
-        &card_details::EXPIRY_YEAR,
-        &card_details::CV2,
-        &card_details::CARDHOLDER_NAME,
-        &order::CURRENCY,
-        &item::NAME,
-        &item::PRICE,
-        &item::QUANTITY,
-        &item::REFERENCE,
-        &references::MERCHANT_REFERENCE,
-        &references::UNIQUE_MERCHANT_REFERENCE,
-        &references::MERCHANT_CUSTOMER_REFERENCE,
-        &order::TERMINAL_KEY,
-        &mcc::ACCOUNT_IDENTIFIER,
-        &mcc::SURNAME,
-        &mcc::POSTCODE,
-        &mcc::DATE_OF_BIRTH,
-    ],
+    fields: &joined::<18>(&[CardDetails::FIELDS, Order::FIELDS]),
     reply: "Transaction",
     new_reply: new_reply::<Preauth>,
     check: check_as::<Preauth>,

@@ -63,7 +63,6 @@ impl ApiRequest for PreauthThreeDSecure {
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TRANSACTION,
     name: "preauth3DSecure",
@@ -74,12 +73,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     credentials: AuthScheme::Signed,
     retry: RetrySafety::Never,
     retry_why: "one authentication pays once: look the reservation up by its unique reference, its own or else that of the initiation",
-    fields: &[
-        &AUTHENTICATION_KEY,
-        &references::MERCHANT_REFERENCE,
-        &references::UNIQUE_MERCHANT_REFERENCE,
-        &references::MERCHANT_CUSTOMER_REFERENCE,
-    ],
+    fields: &joined::<4>(&[&[&AUTHENTICATION_KEY], references::FIELDS]),
     reply: "Transaction",
     new_reply: new_reply::<PreauthThreeDSecure>,
     check: check_as::<PreauthThreeDSecure>,

@@ -54,7 +54,6 @@ impl ApiRequest for Repeat {
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::ENTERPRISE,
     name: "repeat",

@@ -55,7 +55,6 @@ impl ApiRequest for RequestAccountUpdater {
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TOKEN,
     name: "requestAccountUpdater",

@@ -31,7 +31,6 @@ impl ApiRequest for RetrieveAccountUpdater {
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TOKEN,
     name: "retrieveAccountUpdater",

@@ -47,7 +47,6 @@ impl ApiRequest for TokenLookup {
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TOKEN,
     name: "lookup",

@@ -50,7 +50,6 @@ impl ApiRequest for TokeniseTransactionKey {
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TOKEN,
     name: "tokeniseTransactionKey",

@@ -52,7 +52,6 @@ impl ApiRequest for TransactionLookup {
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TRANSACTION,
     name: "lookup",

@@ -113,7 +113,6 @@ impl ApiRequest for UpdateCardKeyDetails {
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TOKEN,
     name: "updateCardKeyDetails",
@@ -124,28 +123,13 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     credentials: AuthScheme::Signed,
     retry: RetrySafety::Safe,
     retry_why: "it writes values, so writing them twice leaves the same record",
-    fields: &[
-        &CARD_KEY,
-        &MERCHANT_CUSTOMER_REFERENCE,
-        &customer::TITLE,
-        &customer::FIRST_NAME,
-        &customer::SURNAME,
-        &customer::EMAIL,
-        &customer::MOBILE,
-        &CUSTOMER_TELEPHONE,
-        &cardholder_address::PROPERTY_NAME,
-        &cardholder_address::LINE1,
-        &cardholder_address::LINE2,
-        &cardholder_address::LINE3,
-        &cardholder_address::TOWN,
-        &cardholder_address::COUNTY,
-        &cardholder_address::POSTCODE,
-        &cardholder_address::COUNTRY,
-        &CARD_DESCRIPTION,
-        &CARDHOLDER_NAME,
-        &CARD_EXPIRY_MONTH,
-        &CARD_EXPIRY_YEAR,
-    ],
+    fields: &joined::<20>(&[
+        &[&CARD_KEY, &MERCHANT_CUSTOMER_REFERENCE],
+        Customer::FIELDS,
+        &[&CUSTOMER_TELEPHONE],
+        CardholderAddress::FIELDS,
+        &[&CARD_DESCRIPTION, &CARDHOLDER_NAME, &CARD_EXPIRY_MONTH, &CARD_EXPIRY_YEAR],
+    ]),
     reply: "Acknowledgement",
     new_reply: new_reply::<UpdateCardKeyDetails>,
     check: check_as::<UpdateCardKeyDetails>,

@@ -56,7 +56,6 @@ impl ApiRequest for UpdateTransaction {
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TRANSACTION,
     name: "update",
