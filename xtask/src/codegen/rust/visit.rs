@@ -39,11 +39,10 @@ pub(super) fn rows(tables: &Tables, fields: &[Row], credentials: Option<Credenti
         Some(Credentials::Enterprise) => Some("api_key"),
         Some(Credentials::Session) | None => None,
     };
-    let row = || "credentials".to_owned();
-    steps.extend(key.map(|key| Step { key: key.to_owned(), row: row(), member: None }));
+    steps.extend(key.map(|key| Step { key: key.to_owned(), row: "credentials".to_owned(), member: None }));
     let mut rows: Vec<String> = in_order(steps).into_iter().map(|step| step.row).collect();
-    let apart = members(tables, fields).iter().filter_map(|member| member.row_of_group(&rows)).collect::<Vec<_>>();
-    rows.extend(apart);
+    let groups: Vec<_> = members(tables, fields).iter().filter_map(|member| member.row_of_group(&rows)).collect();
+    rows.extend(groups);
     rows.into_iter().map(|row| format!("        {row},\n")).collect()
 }
 
@@ -98,7 +97,7 @@ fn collect(tables: &Tables, rows: &[Row], module: &str, access: &Access, steps: 
 }
 
 /// The module of a group's statics.
-pub(super) fn module_of(group: &Group, inline: bool) -> String {
+fn module_of(group: &Group, inline: bool) -> String {
     if inline { group.name.clone() } else { snake(&group.rust) }
 }
 
