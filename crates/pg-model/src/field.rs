@@ -34,6 +34,22 @@ pub struct Field {
     pub doc: &'static str,
 }
 
+/// Joins lists of fields that have `N` fields in all.
+pub(crate) const fn joined<const N: usize>(lists: &[&[&'static Field]]) -> [&'static Field; N] {
+    let mut all = [lists[0][0]; N];
+    let (mut count, mut list) = (0, 0);
+    while list < lists.len() {
+        let mut place = 0;
+        while place < lists[list].len() {
+            all[count] = lists[list][place];
+            (count, place) = (count + 1, place + 1);
+        }
+        list += 1;
+    }
+    assert!(count == N);
+    all
+}
+
 /// The number of characters (not bytes) that a value may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {

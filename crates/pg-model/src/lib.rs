@@ -56,6 +56,7 @@ mod read;
 mod record;
 mod record_traits;
 mod remedy;
+mod request_fields;
 mod secret;
 #[cfg(feature = "serde")]
 mod serialize;

@@ -10,7 +10,7 @@ use alloc::{
 use crate::{
     field::{Field, around_number, initial},
     method::ApiRequest,
-    parameters::Parameters,
+    parameters::{Named, Parameters},
     text::Text,
     violation::{Rule, Violation, Violations},
 };
@@ -50,10 +50,6 @@ impl<'a> Reader<'a> {
         values.dedup_by_key(|(name, _)| *name);
         let sent = values.iter().fold(0, |sent, (name, _)| sent | bit(name));
         Self { parameters, values, sent, violations: Violations::new() }
-    }
-
-    pub(crate) const fn parameters(&self) -> &'a Parameters {
-        self.parameters
     }
 
     /// Returns the request, or all errors. If there are errors, the readable fields are checked too, so that one call
@@ -168,6 +164,16 @@ impl<'a> Reader<'a> {
                 text
             })
             .collect()
+    }
+
+    /// Returns all parameters whose names begin as that of the field.
+    pub(crate) fn named(&self, field: &Field) -> Named {
+        self.parameters.with_prefix(field.wire.trim_end_matches('*'))
+    }
+
+    /// Returns the items, each read with its number.
+    pub(crate) fn items<T>(&mut self, fields: &[&Field], read: fn(&mut Self, usize) -> T) -> Vec<T> {
+        self.parameters.item_numbers(fields).into_iter().map(|number| read(self, number)).collect()
     }
 
     fn value(&self, field: &Field, item: Option<usize>) -> Option<&'a str> {

@@ -1,8 +1,14 @@
 //! The traits that every generated record has, besides its fields.
 
-/// Implements the common traits of a generated record. The struct itself is written out beside the call.
+use alloc::string::String;
+use core::{any::Any, fmt};
+
+use crate::mask;
+
+/// Implements what every generated record has besides its fields: `with`, `Debug`, `Serialize` and `Record`. The struct itself is
+/// written out beside the call. After its name come the arguments of [`record_fields`].
 macro_rules! record_traits {
-    ($name:ident) => {
+    ($name:ident $($fields:tt)*) => {
         impl $name {
             /// Returns the record with some of its fields changed by `set`, for tests and for programs that act as the
             /// service. Begin with `default`.
@@ -13,16 +19,29 @@ macro_rules! record_traits {
             }
         }
 
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let mut out = f.debug_struct(stringify!($name));
+                $crate::record_traits::show_fields!(self, out $($fields)*);
+                out.field("extra", &self.extra).finish()
+            }
+        }
+
         #[cfg(feature = "serde")]
         impl serde::Serialize for $name {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 $crate::serialize::record(self, serializer)
             }
         }
+
+        impl Record for $name {
+            $crate::record_traits::record_fields! { $($fields)* }
+        }
     };
 }
 
-/// Implements `slot`, `extra` and `write` of a generated record: one row a field, in the order in which fields are written.
+/// Implements the functions of a generated record: one row a field, in the order in which fields are written. Before the rows may
+/// stand a function that returns the first missing required field.
 ///
 /// A row has the name on the wire and its older spellings, then how the field is read and written:
 ///
@@ -36,7 +55,7 @@ macro_rules! record_traits {
 /// | `map` | objects by name | is left out |
 /// | `named` | all names that begin with a prefix | is left out |
 macro_rules! record_fields {
-    ($(
+    ($(, $missing:expr)?; $(
         $($wire:literal $(| $alias:literal)*)? $($bound:ident if $guard:expr)? =>
             $kind:ident $field:ident $(($($with:tt)*))?,
     )*) => {
@@ -55,6 +74,31 @@ macro_rules! record_fields {
             $($crate::record_traits::write_field!($kind, self, out, $field $(, $wire)? $(, $($with)*)?);)*
             write::extra(out, &self.extra);
         }
+
+        $(
+            fn missing(&self) -> Option<&'static str> {
+                let missing: fn(&Self) -> Option<&'static str> = $missing;
+                missing(self)
+            }
+        )?
+    };
+}
+
+/// Shows the fields of a record.
+macro_rules! show_fields {
+    ($self:ident, $out:ident $(, $missing:expr)?; $(
+        $($wire:literal $(| $alias:literal)*)? $($bound:ident if $guard:expr)? =>
+            $kind:ident $field:ident $(($($with:tt)*))?,
+    )*) => {
+        $($crate::record_traits::show(&mut $out, stringify!($field), &$self.$field);)*
+    };
+}
+
+/// Shows a field in the `Debug` of its record. Card numbers in texts are masked; types of their own do so themselves.
+pub(crate) fn show<T: fmt::Debug + Any>(out: &mut fmt::DebugStruct<'_, '_>, name: &str, value: &T) {
+    match (value as &dyn Any).downcast_ref::<String>() {
+        Some(text) => out.field(name, &mask::masked(text)),
+        None => out.field(name, value),
     };
 }
 
@@ -128,4 +172,4 @@ macro_rules! write_field {
     };
 }
 
-pub(crate) use {record_fields, record_traits, slot, write_field};
+pub(crate) use {record_fields, record_traits, show_fields, slot, write_field};

@@ -175,4 +175,11 @@ macro_rules! text_traits {
     };
 }
 
-pub(crate) use text_traits;
+/// The constants of a code table, for its `KNOWN`.
+macro_rules! known {
+    ($($name:ident)*) => {
+        &[$(Self::$name),*]
+    };
+}
+
+pub(crate) use {known, text_traits};

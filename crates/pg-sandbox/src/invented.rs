@@ -72,4 +72,11 @@ macro_rules! facts {
         }
     };
 }
-pub(crate) use facts;
+/// The constants of a table, for its `KNOWN`.
+macro_rules! known {
+    ($($name:ident)*) => {
+        &[$(Self::$name),*]
+    };
+}
+
+pub(crate) use {facts, known};

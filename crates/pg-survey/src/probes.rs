@@ -99,6 +99,14 @@ const fn card(session: &'static str, role: Role) -> Probe {
     probe("card", "post a test card to the session", Request::Form(session, Some(role)), reads).costs(Cost::Record)
 }
 
+const fn paying(probe: Probe) -> Probe {
+    probe.costs(Cost::Payment)
+}
+
+const fn recording(probe: Probe) -> Probe {
+    probe.costs(Cost::Record)
+}
+
 impl Probe {
     const fn costs(self, cost: Cost) -> Self {
         Self { cost, ..self }
@@ -114,14 +122,6 @@ impl Probe {
 
     const fn unreadable(self) -> Self {
         Self { unreadable: true, ..self }
-    }
-
-    const fn paying(self) -> Self {
-        self.costs(Cost::Payment)
-    }
-
-    const fn recording(self) -> Self {
-        self.costs(Cost::Record)
     }
 }
 
@@ -208,7 +208,7 @@ const VERSION_5: &[Probe] = &[
         "send version 4 to version 5",
         Request::Call(Enterprise, "transaction_lookup", &[("version", Text("4")), ("trans_key", Fresh("no checkout"))]),
     ),
-    refusal(
+    recording(refusal(
         "address-not-found",
         "look up an address in a postcode that is not in use",
         Request::Call(
@@ -216,9 +216,8 @@ const VERSION_5: &[Probe] = &[
             "address",
             &[("property_name", Text("Survey House 77")), ("postcode", Text("ZZ9 9ZZ"))],
         ),
-    )
-    .recording(),
-    refusal(
+    )),
+    recording(refusal(
         "unknown-applet",
         "ask for a checkout token of an applet that does not exist",
         Request::Call(
@@ -226,8 +225,7 @@ const VERSION_5: &[Probe] = &[
             "gettoken",
             &[("item_name[0]", Text("Survey")), ("item_price[0]", Text("1.00")), ("applet", Fresh("applet"))],
         ),
-    )
-    .recording(),
+    )),
 ];
 
 /// A service that does not find the credentials may count a failed login, so these probes come last.

@@ -68,6 +68,20 @@ pub const TARGETS: [(&str, Target); 16] = [
     ("xml", xml),
 ];
 
+/// The program of a harness: it fuzzes a target, or replays the files named on the command line if it is not built for fuzzing.
+#[macro_export]
+macro_rules! harness {
+    ($target:ident) => {
+        #[cfg(fuzzing)]
+        libfuzzer_sys::fuzz_target!(|input: &[u8]| $crate::$target(input));
+
+        #[cfg(not(fuzzing))]
+        fn main() -> std::io::Result<()> {
+            $crate::replay_files($crate::$target)
+        }
+    };
+}
+
 /// Runs a target over each file named on the command line.
 ///
 /// # Errors

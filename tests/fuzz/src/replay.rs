@@ -119,7 +119,7 @@ fn every_target_has_a_harness_a_corpus_and_a_replay() {
     let manifest = fs::read_to_string(folder("Cargo.toml")).unwrap();
     for name in &names {
         let harness = fs::read_to_string(folder("fuzz_targets").join(format!("{name}.rs"))).unwrap();
-        assert!(harness.contains(&format!("pg_fuzz::{name}(input)")), "{name}");
+        assert!(harness.contains(&format!("pg_fuzz::harness!({name});")), "{name}");
         assert!(own.contains(&format!("    replay(\"{name}\");\n")), "{name} is not replayed");
         assert!(manifest.contains(&format!("path = \"fuzz_targets/{name}.rs\"")), "{name}");
     }

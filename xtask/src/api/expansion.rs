@@ -1,4 +1,4 @@
-//! Expansion of macros that make items. An arm has one name and words after it; the crates have no others.
+//! Expansion of macros that make items. An arm has one name, and after it words or any tokens; the crates have no others.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,8 @@ pub(super) struct Macros(BTreeMap<String, Vec<Arm>>);
 struct Arm {
     /// `name` of `$name:ident`.
     name: String,
-    /// The required text after the name, such as `: String`.
-    words: String,
+    /// The required text after the name, such as `: String`; `None` if any tokens may follow.
+    words: Option<String>,
     /// The text between the braces.
     body: String,
 }
@@ -49,7 +49,9 @@ impl Macros {
         let mut tokens = call.mac.tokens.clone().into_iter();
         let Some(TokenTree::Ident(name)) = tokens.next().filter(|_| call.ident.is_none()) else { return Ok(None) };
         let words = tokens.collect::<TokenStream>().to_string();
-        let Some(arm) = arms.iter().find(|arm| arm.words == words) else { return Ok(None) };
+        let Some(arm) = arms.iter().find(|arm| arm.words.as_ref().is_none_or(|own| *own == words)) else {
+            return Ok(None);
+        };
         let text = arm.body.replace(&format!("${}", arm.name), &name.to_string()).replace("$crate", "crate");
         let file = syn::parse_file(&text).with_context(|| format!("what the macro makes of {name}"))?;
         Ok(Some(file.items))
@@ -69,7 +71,7 @@ fn arms(tokens: TokenStream) -> Vec<Arm> {
         let mut pattern = pattern.stream().into_iter();
         // The dollar; the name; the colon and its kind.
         let name = pattern.nth(1)?.to_string();
-        let words = pattern.skip(2).collect::<TokenStream>().to_string();
+        let words = Some(pattern.skip(2).collect::<TokenStream>().to_string()).filter(|words| !words.starts_with('$'));
         let body = body.span().source_text()?;
         let body = body.strip_prefix('{')?.strip_suffix('}')?.to_owned();
         Some(Arm { name, words, body })

@@ -61,6 +61,12 @@ fn items_written_by_a_macro_are_listed() {
          pub struct Tea(String);\ntexts!(Tea: String);",
     )]);
     assert_eq!(text, "struct a::Tea\n    …\n    fn text(&self) -> &str\n    impl Own for Tea\n");
+    let text = listed(&[(
+        "lib.rs",
+        "macro_rules! rows { ($name:ident $($rows:tt)*) => { impl Own for $name { inner! { $($rows)* } } }; }\n\
+         pub struct Tea(String);\nrows! { Tea; \"a\" => text }",
+    )]);
+    assert_eq!(text, "struct a::Tea\n    …\n    impl Own for Tea\n");
 }
 
 #[test]

@@ -191,9 +191,8 @@ mod tests {
                 let line = text.lines().nth(line.parse::<usize>().unwrap() - 1).unwrap();
                 let expected = match one.what {
                     "reply" => "pub struct ",
-                    "signing order" => "fn visit(&self",
+                    "signing order, and way back from a form" => "request_fields! {",
                     "validator" => "pub(crate) fn each_field(",
-                    "way back from a form" => "fn from_parameters(",
                     "facts at run time" => "static INFO: MethodInfo",
                     "rule between fields" => "violations: &mut Violations",
                     "reference" => "## ",

@@ -35,11 +35,12 @@ const ROOT: &str = "pub(crate) mod codes;\npub(crate) mod groups;\npub(crate) mo
     mod prelude {\n\
     pub(super) use alloc::{borrow::Cow, string::String, vec::Vec};\n    pub(super) use core::fmt;\n\n\
     pub(super) use super::{codes::*, groups::*, records::*, types::*};\n\
-    pub(super) use crate::{amount::Decimal, check, emit, field::{Field, Length}, format::Format, mask, \
+    pub(super) use crate::{amount::Decimal, check, emit, field::{Field, Length, joined}, format::Format, \
     method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply}, outcome::Outcome, \
     parameters::{Named, ParameterSink, Parameters}, read::Reader, \
-    record::{Keyed, ListShape, Record, RecordWriter, Slot}, record_traits::{record_fields, record_traits}, remedy::Remedy, \
-    secret::{CardNumber, Cv2, Secret}, text::{Text, text_traits}, value::Extra, violation::Violations, write};\n}\n";
+    record::{Keyed, ListShape, Record, RecordWriter, Slot}, record_traits::record_traits, remedy::Remedy, \
+    request_fields::{Group, group_fields, request_fields}, \
+    secret::{CardNumber, Cv2, Secret}, text::{Text, known, text_traits}, value::Extra, violation::Violations, write};\n}\n";
 
 /// The line with which a file begins that uses them.
 const PRELUDE: &str = "use crate::generated::prelude::*;\n\n";
@@ -57,11 +58,9 @@ fn folder(files: &mut Vec<(String, String)>, name: &str, about: &str, units: Vec
         index += &format!("pub(crate) mod {};\n", snake(&unit.name));
     }
     index += "\n";
-    for unit in &units {
-        if unit.code.contains(&format!("pub struct {}", unit.name)) {
-            index += &format!("pub use {}::{};\n", snake(&unit.name), unit.name);
-        }
-    }
+    let structs = units.iter().filter(|unit| unit.code.contains(&format!("pub struct {}", unit.name)));
+    let structs: Vec<String> = structs.map(|unit| format!("{}::{}", snake(&unit.name), unit.name)).collect();
+    index += &format!("pub use self::{{{}}};\n", structs.join(", "));
     index += tail;
     files.push((format!("{name}/mod.rs"), with_header(about, &index)));
     for unit in units {

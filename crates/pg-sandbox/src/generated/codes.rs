@@ -4,7 +4,7 @@
 
 use pg_model::Remedy;
 
-use crate::invented::{Facts, facts};
+use crate::invented::{Facts, facts, known};
 
 /// Status codes that the sandbox invents because the documents show none for a decline; HTTP 200, as every outcome. (spec 2 §7)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,8 +23,9 @@ impl SandboxStatusCode {
     pub const AUTHENTICATION_DECLINED: Self =
         Self(&Facts::status("907", "authentication-declined", 108, "Declined, authentication did not succeed"));
     /// All codes of the table.
-    pub const KNOWN: &'static [Self] =
-        &[Self::DECLINED, Self::INSUFFICIENT_FUNDS, Self::CARD_EXPIRED, Self::AUTHENTICATION_DECLINED];
+    pub const KNOWN: &'static [Self] = known! {
+        DECLINED INSUFFICIENT_FUNDS CARD_EXPIRED AUTHENTICATION_DECLINED
+    };
 }
 
 /// Status codes that the sandbox invents for getAuthenticationStatus, where 607 and 608 do not fit; HTTP 200. (spec 2 §7)
@@ -46,12 +47,9 @@ impl SandboxAuthenticationCode {
     /// `923`: The customer was redirected back at once. (spec 2 §4.4, assumption A106)
     pub const NOT_ENROLLED: Self = Self(&Facts::status("923", "not-enrolled", 106, "Card does not support 3-D Secure"));
     /// All codes of the table.
-    pub const KNOWN: &'static [Self] = &[
-        Self::AUTHENTICATION_PENDING,
-        Self::AUTHENTICATION_ABANDONED,
-        Self::AUTHENTICATION_TIMED_OUT,
-        Self::NOT_ENROLLED,
-    ];
+    pub const KNOWN: &'static [Self] = known! {
+        AUTHENTICATION_PENDING AUTHENTICATION_ABANDONED AUTHENTICATION_TIMED_OUT NOT_ENROLLED
+    };
 }
 
 /// Error codes that the sandbox invents where the documents show that a request fails, but not its code. (spec 1 §7)
@@ -194,41 +192,13 @@ impl SandboxErrorCode {
     pub const SANDBOX_FAILURE: Self =
         Self(&Facts::status("999", "sandbox-failure", 50, "Sandbox failure").error(500, Remedy::Retry));
     /// All codes of the table.
-    pub const KNOWN: &'static [Self] = &[
-        Self::MALFORMED_BODY,
-        Self::BODY_TOO_LARGE,
-        Self::TOO_MANY_PARAMETERS,
-        Self::UNSUPPORTED_CONTENT_TYPE,
-        Self::METHOD_NOT_ALLOWED,
-        Self::DUPLICATE_PARAMETER,
-        Self::RATE_LIMIT_EXCEEDED,
-        Self::INVALID_PARAMETER,
-        Self::MISSING_PARAMETER,
-        Self::UNSUPPORTED_VERSION,
-        Self::UNKNOWN_CARD_KEY,
-        Self::CUSTOMER_REFERENCE_MISMATCH,
-        Self::CARD_KEY_DISABLED,
-        Self::UNKNOWN_TRANSACTION_KEY,
-        Self::TRANSACTION_HAS_NO_CARD,
-        Self::DUPLICATE_CARD_KEYS,
-        Self::TOO_MANY_CARD_KEYS,
-        Self::DUPLICATE_UNIQUE_REFERENCE,
-        Self::WRONG_TRANSACTION_TYPE,
-        Self::PREAUTH_CLOSED,
-        Self::NOTHING_TO_REFUND,
-        Self::FIELD_ALREADY_SET,
-        Self::NOTHING_TO_UPDATE,
-        Self::SESSION_HAS_NO_CARD,
-        Self::UNKNOWN_TERMINAL,
-        Self::UNKNOWN_AUTHENTICATION_KEY,
-        Self::AUTHENTICATION_NOT_FINISHED,
-        Self::AUTHENTICATION_ALREADY_USED,
-        Self::MISPLACED_REFERENCE,
-        Self::MISPLACED_AMOUNT,
-        Self::ADDRESS_NOT_FOUND,
-        Self::CALLED_BY_A_BROWSER,
-        Self::UNKNOWN_APPLET,
-        Self::INJECTED_FAULT,
-        Self::SANDBOX_FAILURE,
-    ];
+    pub const KNOWN: &'static [Self] = known! {
+        MALFORMED_BODY BODY_TOO_LARGE TOO_MANY_PARAMETERS UNSUPPORTED_CONTENT_TYPE METHOD_NOT_ALLOWED
+        DUPLICATE_PARAMETER RATE_LIMIT_EXCEEDED INVALID_PARAMETER MISSING_PARAMETER UNSUPPORTED_VERSION UNKNOWN_CARD_KEY
+        CUSTOMER_REFERENCE_MISMATCH CARD_KEY_DISABLED UNKNOWN_TRANSACTION_KEY TRANSACTION_HAS_NO_CARD
+        DUPLICATE_CARD_KEYS TOO_MANY_CARD_KEYS DUPLICATE_UNIQUE_REFERENCE WRONG_TRANSACTION_TYPE PREAUTH_CLOSED
+        NOTHING_TO_REFUND FIELD_ALREADY_SET NOTHING_TO_UPDATE SESSION_HAS_NO_CARD UNKNOWN_TERMINAL
+        UNKNOWN_AUTHENTICATION_KEY AUTHENTICATION_NOT_FINISHED AUTHENTICATION_ALREADY_USED MISPLACED_REFERENCE
+        MISPLACED_AMOUNT ADDRESS_NOT_FOUND CALLED_BY_A_BROWSER UNKNOWN_APPLET INJECTED_FAULT SANDBOX_FAILURE
+    };
 }

@@ -1,6 +1,6 @@
 //! 3-D Secure: an unfinished authentication, and the authentication of a card that is not enrolled.
 
-use super::{NEXT_PAGE, call, card, open, probe, refusal};
+use super::{NEXT_PAGE, call, card, open, paying, probe, recording, refusal};
 use crate::{
     cards::Role,
     probe::{
@@ -23,61 +23,54 @@ macro_rules! initiate {
 }
 
 pub(super) const CHALLENGED: &[Probe] = &[
-    open("challenged").recording(),
+    recording(open("challenged")),
     card("challenged", Role::Challenge),
-    probe(
+    paying(probe(
         "initiation",
         "begin an authentication of the card that asks the customer",
         initiate!("challenged", "challenged reference"),
         Reads::Made(What::Authentication, "pending"),
-    )
-    .paying(),
-    probe(
+    )),
+    recording(probe(
         "pending",
         "ask for the authentication that the customer has not begun",
         call("getAuthenticationStatus", &[("authenticationKey", Noted("pending"))]),
         Reads::Authentication("authentication.pending"),
-    )
-    .recording(),
-    refusal(
+    )),
+    paying(refusal(
         "authentication-not-finished",
         "pay with that authentication",
         call("auth3DSecure", &[("authenticationKey", Noted("pending"))]),
-    )
-    .paying()
+    ))
     .confirms("authentication.pending"),
 ];
 
 pub(super) const NOT_ENROLLED: &[Probe] = &[
-    open("not enrolled").recording(),
+    recording(open("not enrolled")),
     card("not enrolled", Role::NotEnrolled),
-    probe(
+    paying(probe(
         "initiation",
         "begin an authentication of the card without 3-D Secure",
         initiate!("not enrolled", "not enrolled reference"),
         Reads::Made(What::Authentication, "finished"),
-    )
-    .paying(),
-    probe("visit", "open the challenge page", Request::Visit("challenge page of finished"), Reads::Ignored).recording(),
-    probe(
+    )),
+    recording(probe("visit", "open the challenge page", Request::Visit("challenge page of finished"), Reads::Ignored)),
+    recording(probe(
         "finished",
         "ask for that authentication",
         call("getAuthenticationStatus", &[("authenticationKey", Noted("finished"))]),
         Reads::Authentication("authentication.not-enrolled"),
-    )
-    .recording(),
-    probe(
+    )),
+    paying(probe(
         "authenticated payment",
         "pay with that authentication",
         call("auth3DSecure", &[("authenticationKey", Noted("finished"))]),
         Reads::Made(What::Transaction, "authenticated"),
-    )
-    .paying()
+    ))
     .confirms("authentication.not-enrolled"),
-    refusal(
+    paying(refusal(
         "authentication-already-used",
         "pay with it again",
         call("auth3DSecure", &[("authenticationKey", Noted("finished")), ("", Noted("authenticated"))]),
-    )
-    .paying(),
+    )),
 ];

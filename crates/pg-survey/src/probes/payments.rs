@@ -1,6 +1,6 @@
 //! Payments with test cards, and later operations on them.
 
-use super::{call, card, open, probe, refusal};
+use super::{call, card, open, paying, probe, recording, refusal};
 use crate::{
     cards::Role,
     probe::{
@@ -13,52 +13,47 @@ use crate::{
 };
 
 pub(super) const PAYMENTS: &[Probe] = &[
-    open("first").recording(),
+    recording(open("first")),
     card("first", Role::Approved),
-    probe(
+    paying(probe(
         "payment",
         "pay",
         pay!("authSessionKey", "first", "uniqueMerchantReference" = Fresh("paid reference")),
         Reads::Made(What::Transaction, "payment"),
-    )
-    .paying(),
-    probe(
+    )),
+    recording(probe(
         "payment lookup",
         "look the payment up at once",
         call("lookup", &[("uniqueMerchantReference", Noted("paid reference"))]),
         Reads::Immediate,
-    )
-    .recording(),
-    open("second").recording(),
+    )),
+    recording(open("second")),
     card("second", Role::Approved),
-    probe(
+    paying(probe(
         "duplicate-unique-reference",
         "pay with a reference that was used",
         pay!("authSessionKey", "second", "uniqueMerchantReference" = Noted("paid reference")),
         Reads::UsedReference("payment"),
-    )
-    .paying(),
-    open("third").recording(),
+    )),
+    recording(open("third")),
     card("third", Role::Approved),
-    probe(
+    paying(probe(
         "refused-reference",
         "pay with the reference of a payment that was refused",
         pay!("authSessionKey", "third", "uniqueMerchantReference" = Noted("refused reference")),
         Reads::ReferenceAfterRefusal,
-    )
-    .paying(),
+    )),
     // This probe follows the two refusals: a service that then refuses a new reference too does not refuse only used
     // references.
-    probe(
+    paying(probe(
         "again",
         "pay once more with the same session",
         pay!("authSessionKey", "first", "uniqueMerchantReference" = Fresh("second reference")),
         Reads::Again,
-    )
-    .paying(),
-    open("fourth").recording(),
+    )),
+    recording(open("fourth")),
     card("fourth", Role::Approved),
-    refusal(
+    paying(refusal(
         "unknown-terminal",
         "pay through a terminal that does not exist",
         pay!(
@@ -67,37 +62,32 @@ pub(super) const PAYMENTS: &[Probe] = &[
             "terminalKey" = Fresh("terminal"),
             "uniqueMerchantReference" = Fresh("terminal reference")
         ),
-    )
-    .paying(),
-    refusal(
+    )),
+    paying(refusal(
         "wrong-transaction-type",
         "capture a payment that is not a preauth",
         call("capturepreauth", &[("transactionKey", Noted("payment"))]),
-    )
-    .paying(),
-    probe(
+    )),
+    recording(probe(
         "update",
         "give the payment a reference",
         call("update", &[("transactionKey", Noted("payment")), ("merchantReference", Fresh("updated"))]),
         Reads::Made(What::Nothing, "update"),
-    )
-    .recording(),
-    refusal(
+    )),
+    recording(refusal(
         "field-already-set",
         "give the payment another reference",
         call(
             "update",
             &[("transactionKey", Noted("payment")), ("merchantReference", Fresh("again")), ("", Noted("update"))],
         ),
-    )
-    .recording(),
-    refusal(
+    )),
+    recording(refusal(
         "nothing-to-update",
         "update the payment with an empty reference",
         call("update", &[("transactionKey", Noted("payment")), ("merchantReference", Text(""))]),
-    )
-    .recording(),
-    probe(
+    )),
+    recording(probe(
         "token",
         "store the card of the payment",
         Request::Call(
@@ -106,9 +96,8 @@ pub(super) const PAYMENTS: &[Probe] = &[
             &[("transactionKey", Noted("payment")), ("merchantCustomerReference", Fresh("customer"))],
         ),
         Reads::Made(What::Card, "token"),
-    )
-    .recording(),
-    refusal(
+    )),
+    recording(refusal(
         "customer-reference-mismatch",
         "disable the stored card of another customer",
         Request::Call(
@@ -116,16 +105,14 @@ pub(super) const PAYMENTS: &[Probe] = &[
             "disable",
             &[("cardKey", Noted("token")), ("merchantCustomerReference", Fresh("other customer"))],
         ),
-    )
-    .recording(),
-    probe(
+    )),
+    recording(probe(
         "disable",
         "disable the stored card",
         Request::Call(Token, "disable", &[("cardKey", Noted("token"))]),
         Reads::Made(What::Nothing, "disabled"),
-    )
-    .recording(),
-    refusal(
+    )),
+    paying(refusal(
         "card-key-disabled",
         "pay with the disabled card",
         call(
@@ -139,41 +126,35 @@ pub(super) const PAYMENTS: &[Probe] = &[
                 ("", Noted("disabled")),
             ],
         ),
-    )
-    .paying(),
-    probe(
+    )),
+    recording(probe(
         "delete",
         "delete the stored card",
         Request::Call(Token, "delete", &[("cardKey", Noted("token"))]),
         Reads::Ignored,
-    )
-    .recording(),
-    refusal(
+    )),
+    paying(refusal(
         "refund.above",
         "refund more than was paid",
         call("refund", &[("transactionKey", Noted("payment")), ("transactionValue", Text("101"))]),
-    )
-    .paying(),
-    probe(
+    )),
+    paying(probe(
         "refund",
         "refund the payment",
         call("refund", &[("transactionKey", Noted("payment"))]),
         Reads::Made(What::Transaction, "refund"),
-    )
-    .paying(),
-    refusal(
+    )),
+    paying(refusal(
         "nothing-to-refund",
         "refund it again",
         call("refund", &[("transactionKey", Noted("payment")), ("", Noted("refund"))]),
-    )
-    .paying(),
-    refusal(
+    )),
+    recording(refusal(
         "transaction-has-no-card",
         "store the card of the refund",
         Request::Call(Token, "tokeniseTransactionKey", &[("transactionKey", Noted("refund"))]),
-    )
-    .recording(),
-    probe(
+    )),
+    paying(probe(
         "preauth",
         "reserve 1.00",
         call(
@@ -190,16 +171,14 @@ pub(super) const PAYMENTS: &[Probe] = &[
             ],
         ),
         Reads::Made(What::Transaction, "preauth"),
-    )
-    .paying(),
-    probe(
+    )),
+    paying(probe(
         "capture",
         "capture 0.40 of it",
         call("capturepreauth", &[("transactionKey", Noted("preauth")), ("transactionValue", Text("40"))]),
         Reads::Made(What::Transaction, "capture"),
-    )
-    .paying(),
-    probe(
+    )),
+    paying(probe(
         "second capture",
         "capture the other 0.60",
         call(
@@ -207,44 +186,40 @@ pub(super) const PAYMENTS: &[Probe] = &[
             &[("transactionKey", Noted("preauth")), ("transactionValue", Text("60")), ("", Noted("capture"))],
         ),
         Reads::Captures,
-    )
-    .paying(),
-    refusal(
+    )),
+    paying(refusal(
         "preauth-closed",
         "capture once more",
         call("capturepreauth", &[("transactionKey", Noted("preauth")), ("", Noted("capture"))]),
-    )
-    .paying()
+    ))
     .unless("preauth-closed"),
 ];
 
 pub(super) const DECLINED: &[Probe] = &[
-    open("declined").recording(),
+    recording(open("declined")),
     card("declined", Role::Declined),
-    probe(
+    paying(probe(
         "declined",
         "pay with the card that is declined",
         pay!("authSessionKey", "declined", "uniqueMerchantReference" = Fresh("declined reference")),
         Reads::Decline("declined"),
-    )
-    .paying(),
+    )),
 ];
 
 pub(super) const INSUFFICIENT: &[Probe] = &[
-    open("insufficient").recording(),
+    recording(open("insufficient")),
     card("insufficient", Role::InsufficientFunds),
-    probe(
+    paying(probe(
         "insufficient-funds",
         "pay with the card that has no funds",
         pay!("authSessionKey", "insufficient", "uniqueMerchantReference" = Fresh("insufficient reference")),
         Reads::Decline("insufficient-funds"),
-    )
-    .paying(),
+    )),
 ];
 
 /// Looks a payment up after all payments, since the service may have settled it in between.
 const fn later(reads: Reads, what: &'static str, parameters: &'static [(&'static str, Value)]) -> Probe {
-    probe("later", what, call("lookup", parameters), reads).recording()
+    recording(probe("later", what, call("lookup", parameters), reads))
 }
 
 pub(super) const PAID_LATER: &[Probe] = &[later(

@@ -84,21 +84,6 @@ fn the_tests_of_the_threat_model_exist() {
     }
 }
 
-/// Every attack that the threat model names exists.
-#[test]
-fn the_attacks_of_the_threat_model_exist() {
-    let page = fs::read_to_string(root().join("docs/internals/threat-model.md")).unwrap();
-    let attacks: String = fs::read_dir(root().join("tests/src/bin/attack"))
-        .unwrap()
-        .map(|file| fs::read_to_string(file.unwrap().path()).unwrap().to_lowercase())
-        .collect();
-    let named: Vec<&str> = page.split("--only \"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
-    assert!(named.len() > 10, "{named:?}");
-    for words in named {
-        assert!(attacks.contains(words.trim_end_matches(':')), "there is no attack {words:?}");
-    }
-}
-
 /// The table of measured attacks has a row for every kind of hostile connection, under its name.
 #[test]
 fn every_kind_of_hostile_connection_has_a_row_of_figures() {

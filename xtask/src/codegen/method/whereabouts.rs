@@ -31,9 +31,8 @@ pub(super) fn of(root: &Path, service: &Service, method: &Method) -> Vec<Whereab
     let in_request = |what, holds: &str| one(root, what, &request, holds);
     let mut all = vec![
         in_request("request type", &format!("pub struct {rust} {{")),
-        in_request("signing order", "fn visit("),
+        in_request("signing order, and way back from a form", "request_fields! {"),
         one(root, "validator", "crates/pg-model/src/check.rs", "pub(crate) fn each_field("),
-        in_request("way back from a form", "fn from_parameters("),
         in_request("facts at run time", "pub(crate) static INFO: MethodInfo"),
     ];
     if method.cross {

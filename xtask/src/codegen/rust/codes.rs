@@ -54,7 +54,6 @@ pub(super) fn generate(tables: &Tables) -> Vec<Unit> {
 fn unit(table: &CodeTable, more: &str) -> Unit {
     let name = &table.name;
     let constants: String = table.codes.iter().map(constant).collect();
-    let known: Vec<String> = table.codes.iter().map(|code| format!("Self::{}", code.name)).collect();
     // A table of many codes is sorted, and searched in half a dozen steps.
     let search =
         if table.codes.len() > 100 && table.codes.is_sorted_by_key(|code| &code.code) { "sorted" } else { "listed" };
@@ -62,10 +61,10 @@ fn unit(table: &CodeTable, more: &str) -> Unit {
         "{PRELUDE}/// {doc} (spec {source}) An unknown code is kept unchanged.\n\
          #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]\npub struct {name}(Cow<'static, str>);\n\n\
          text_traits!({name}: {search});\n\n\
-         impl {name} {{\n{constants}/// All codes of the table.\npub const KNOWN: &'static [Self] = &[{known}];\n\n{message}{facts}{more}}}\n",
+         impl {name} {{\n{constants}{known}\n{message}{facts}{more}}}\n",
         doc = table.doc,
         source = table.source,
-        known = known.join(", "),
+        known = known(table),
         message = message(table),
         facts = facts(table),
     );
@@ -82,6 +81,18 @@ fn constant(code: &Code) -> String {
         code.name,
         literal(&code.code)
     )
+}
+
+/// The list of all codes. rustfmt leaves it alone.
+pub(super) fn known(table: &CodeTable) -> String {
+    let mut names = String::new();
+    let mut column = 0;
+    for name in table.codes.iter().map(|code| &code.name) {
+        let gap = if column == 0 || column + 1 + name.len() > 120 { "\n        " } else { " " };
+        column = if gap == " " { column + 1 + name.len() } else { 8 + name.len() };
+        names += &format!("{gap}{name}");
+    }
+    format!("/// All codes of the table.\npub const KNOWN: &'static [Self] = known! {{{names}\n    }};\n")
 }
 
 /// The method that returns the meaning of a code.

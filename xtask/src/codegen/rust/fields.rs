@@ -26,6 +26,18 @@ impl Field {
         }
     }
 
+    /// The kind of its row.
+    pub(super) fn kind_of_row(&self) -> &'static str {
+        match (self.holds(), self.required) {
+            (Holds::Text, true) => "text",
+            (Holds::Text, false) => "optional",
+            (Holds::Number, true) => "number",
+            (Holds::Number, false) => "optional_number",
+            (Holds::List, _) => "list",
+            (Holds::Named, _) => "named",
+        }
+    }
+
     /// The Rust type of a value that is present.
     pub(super) fn value_type(&self) -> String {
         match self.holds() {
@@ -106,6 +118,25 @@ fn one_static(field: &Field) -> String {
         literal(&field.doc),
         more.into_iter().flatten().map(|one| format!("\n    {one}")).collect::<String>(),
     )
+}
+
+/// The list of all fields, those of groups included, in the order of the tables.
+pub(super) fn list_of_fields(tables: &Tables, rows: &[Row]) -> String {
+    let own = |row: &Row| match row {
+        Row::Field(field) => Some(format!("&{}", field.static_name())),
+        Row::Group(_) => None,
+    };
+    let lists =
+        rows.chunk_by(|one, next| own(one).is_some() && own(next).is_some()).filter_map(|rows| match &rows[0] {
+            Row::Field(_) => Some(format!("&[{}]", rows.iter().filter_map(own).collect::<Vec<_>>().join(", "))),
+            Row::Group(row) if row.inline => Some(format!("{}::FIELDS", row.group)),
+            Row::Group(row) => Some(format!("{}::FIELDS", tables.group(&row.group)?.rust)),
+        });
+    let lists: Vec<String> = lists.collect();
+    match &lists[..] {
+        [list] => list.clone(),
+        lists => format!("&joined::<{}>(&[{}])", tables.flatten(rows).len(), lists.join(", ")),
+    }
 }
 
 /// A member of a request struct: a field or a group.
@@ -261,29 +292,16 @@ impl Member<'_> {
         (field.holds() == Holds::List).then_some(line)
     }
 
-    /// The expression that reads it back.
-    pub(super) fn read(&self, numbered: bool) -> String {
-        let name = self.name();
-        let number = if numbered { "Some(number)" } else { "None" };
-        match self {
-            Self::Field(field, module) => {
-                let of = format!("&{module}{}", field.static_name());
-                match (field.holds(), field.required) {
-                    (Holds::Text, true) => format!("{name}: reader.text({of}, {number}),\n"),
-                    (Holds::Text, false) => format!("{name}: reader.optional({of}, {number}),\n"),
-                    (Holds::Number, true) => format!("{name}: reader.number({of}, {number}),\n"),
-                    (Holds::Number, false) => format!("{name}: reader.optional_number({of}, {number}),\n"),
-                    (Holds::List, _) => format!("{name}: reader.list({of}),\n"),
-                    (Holds::Named, _) => format!(
-                        "{name}: reader.parameters().with_prefix({}),\n",
-                        literal(field.prefix.as_deref().unwrap_or_default())
-                    ),
-                }
-            }
-            Self::Group { rust, row, .. } if row.repeat => format!(
-                "{name}: reader.parameters().item_numbers({rust}::FIELDS).into_iter().map(|number| {rust}::read(reader, number)).collect(),\n"
-            ),
-            Self::Group { rust, .. } => format!("{name}: {rust}::read(reader),\n"),
-        }
+    /// The member of one of several numbered groups, read back.
+    pub(super) fn read_of_item(&self) -> String {
+        let Self::Field(field, module) = self else { return String::new() };
+        format!("{}: reader.{}(&{module}{}, Some(number)),\n", self.name(), field.kind_of_row(), field.static_name())
+    }
+
+    /// The row that reads a group whose parameters `rows` write one by one.
+    pub(super) fn row_of_group(&self, rows: &[String]) -> Option<String> {
+        let Self::Group { name, rust, row, .. } = self else { return None };
+        let kind = if row.repeat { "items" } else { "apart" };
+        (!rows.contains(&format!("group {name}: {rust}"))).then(|| format!("{kind} {name}: {rust}"))
     }
 }

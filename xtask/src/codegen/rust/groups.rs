@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{
     super::tables::{Group, Tables},
     PRELUDE, Unit,
-    fields::{Member, members, statics},
+    fields::{Member, list_of_fields, members, statics},
     visit,
 };
 
@@ -31,32 +31,27 @@ fn code(tables: &Tables, group: &Group, whole: bool, repeated: bool) -> String {
     let members = members(tables, &group.fields);
     let about = if whole { String::new() } else { format!("//! {} (spec {})\n\n", group.doc, group.source) };
     let mut body = about + PRELUDE;
+    let fields = list_of_fields(tables, &group.fields);
+    let fields = format!("const FIELDS: &'static [&'static Field] = {fields};\n");
     if whole {
-        let argument = if repeated { ", number: usize" } else { "" };
-        let reads: String = members.iter().map(|member| member.read(repeated)).collect();
-        let fields = if repeated {
-            format!(
-                "/// The parameters of one.\npub(crate) const FIELDS: &'static [&'static Field] = &[{}];\n\n",
-                references(tables, group)
-            )
-        } else {
-            String::new()
-        };
-        let visit = visit::body_of_group(tables, group).map_or_else(String::new, |lines| {
-            format!("pub(crate) fn visit(&self, sink: &mut dyn ParameterSink) {{\n{lines}}}\n\n")
-        });
-        let more = format!(
-            "{visit}pub(crate) fn read(reader: &mut Reader<'_>{argument}) -> Self {{\n Self {{ {reads} }} }}\n"
-        );
         let doc = format!("{} (spec {})", group.doc, group.source);
-        body += &structure(&group.rust, &doc, &members, [&fields, &more]);
+        if repeated {
+            let fields = format!("/// The parameters of one.\npub(crate) {fields}\n");
+            let reads: String = members.iter().map(Member::read_of_item).collect();
+            let read = format!(
+                "pub(crate) fn read(reader: &mut Reader<'_>, number: usize) -> Self {{\n Self {{ {reads} }} }}\n"
+            );
+            body += &structure(&group.rust, &doc, &members, [&fields, &read]);
+        } else {
+            let rows = visit::rows(tables, &group.fields, None);
+            body += &structure(&group.rust, &doc, &members, ["", ""]);
+            body += &format!("impl Group for {} {{\n{fields}\n    group_fields! {{\n{rows}    }}\n}}\n\n", group.rust);
+        }
+    } else {
+        body += &format!("pub(crate) {}\n", fields.replace("'static ", ""));
     }
     body += &statics(&group.fields);
     body
-}
-
-fn references(tables: &Tables, group: &Group) -> String {
-    tables.flatten(&group.fields).iter().map(|field| format!("&{}", field.static_name())).collect::<Vec<_>>().join(", ")
 }
 
 /// The struct with its constructor and setters, and whatever else its `impl` begins and ends with.

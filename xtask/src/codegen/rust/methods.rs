@@ -3,10 +3,10 @@
 use super::{
     super::{
         names::{literal, snake},
-        tables::{Credentials, Method, Retry, Row, Service, Tables},
+        tables::{Credentials, Method, Retry, Service, Tables},
     },
     PRELUDE, Unit,
-    fields::{Member, members, statics},
+    fields::{Member, list_of_fields, members, statics},
     groups::structure,
     visit,
 };
@@ -31,7 +31,6 @@ fn code(tables: &Tables, service: &Service, method: &Method) -> String {
         },
         method.retry_why,
     );
-    let reads: String = members.iter().map(|member| member.read(false)).collect();
     let mut checks: String = members.iter().filter_map(Member::check_of_list).collect();
     if method.cross {
         checks += &format!("crate::cross::{}(self, &mut violations);\n", snake(&method.rust));
@@ -50,13 +49,10 @@ fn code(tables: &Tables, service: &Service, method: &Method) -> String {
     body += &format!(
         "impl ApiRequest for {rust} {{\n\
          const INFO: &'static MethodInfo = &INFO;\n type Reply = {reply};\n type Output = {output};\n\n\
-         fn visit(&self, sink: &mut dyn ParameterSink) {{\n{visit}}}\n\n\
-         {check}fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {{\n\
-         Reader::request(parameters, |reader| Self {{ {reads} }})\n}}\n}}\n\n",
+         {check}    request_fields! {{\n{rows}    }}\n}}\n\n",
         rust = method.rust,
-        visit = visit::body(tables, method),
+        rows = visit::rows(tables, &method.fields, Some(method.credentials)),
     );
-    body = body.replace("|reader| Self {  }", "|_| Self {}");
     body += &info(tables, service, method, reply);
     body += &statics(&method.fields);
     body
@@ -75,11 +71,11 @@ fn answer(method: &Method) -> String {
 }
 
 fn info(tables: &Tables, service: &Service, method: &Method, reply: &str) -> String {
-    let fields: Vec<String> = field_paths(tables, &method.fields, "");
+    let fields = list_of_fields(tables, &method.fields);
     format!(
-        "/// The facts about this method from the tables.\npub(crate) static INFO: MethodInfo = MethodInfo {{ \
+        "pub(crate) static INFO: MethodInfo = MethodInfo {{ \
          service: &super::{service}, name: {name}, rust: {rust}, title: {title}, doc: {doc}, source: {source}, \
-         credentials: AuthScheme::{credentials}, retry: RetrySafety::{retry}, retry_why: {why}, fields: &[{fields}], \
+         credentials: AuthScheme::{credentials}, retry: RetrySafety::{retry}, retry_why: {why}, fields: {fields}, \
          reply: {reply:?}, new_reply: new_reply::<{type_name}>, check: check_as::<{type_name}> }};\n\n",
         service = service.info.name.to_ascii_uppercase(),
         name = literal(&method.name),
@@ -98,24 +94,8 @@ fn info(tables: &Tables, service: &Service, method: &Method, reply: &str) -> Str
             Retry::Never => "Never",
         },
         why = literal(&method.retry_why),
-        fields = fields.join(", "),
         type_name = method.rust,
     )
-}
-
-/// References to the statics of all fields, those of groups included, in the order of the tables.
-fn field_paths(tables: &Tables, rows: &[Row], module: &str) -> Vec<String> {
-    rows.iter()
-        .flat_map(|row| match row {
-            Row::Field(field) => vec![format!("&{module}{}", field.static_name())],
-            Row::Group(row) => match tables.group(&row.group) {
-                Some(group) => {
-                    field_paths(tables, &group.fields, &format!("{}::", visit::module_of(group, row.inline)))
-                }
-                None => Vec::new(),
-            },
-        })
-        .collect()
 }
 
 /// The services and the list of all methods.

@@ -18,31 +18,11 @@ fn code(record: &Record) -> String {
     format!(
         "{PRELUDE}/// {doc} (spec {source})\n#[derive(Clone, Default, PartialEq, Eq)]\n#[non_exhaustive]\npub struct {name} {{\n{fields}\
          /// Fields that the service sent and the tables do not list.\npub extra: Extra,\n}}\n\n\
-         record_traits!({name});\n\n\
-         {debug}\
-         impl Record for {name} {{\n    record_fields! {{\n{rows}    }}\n{missing}}}\n",
+         record_traits! {{\n    {name}{missing};\n{rows}}}\n",
         doc = record.doc,
         source = record.source,
         name = record.name,
-        debug = debug(record),
         missing = missing(record),
-    )
-}
-
-/// `Debug` masks card numbers in texts; types of their own do so themselves.
-fn debug(record: &Record) -> String {
-    let field = |part: &Part| {
-        let name = part.rust_name();
-        let is_text = part.kind.as_deref() == Some("String");
-        let value = if is_text { format!("mask::masked(&self.{name})") } else { format!("self.{name}") };
-        format!(".field({}, &{value})", literal(&name))
-    };
-    let fields: String = record.fields.iter().map(field).collect();
-    format!(
-        "impl fmt::Debug for {name} {{\nfn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {{\n\
-         f.debug_struct({literal}){fields}.field(\"extra\", &self.extra).finish()\n}}\n}}\n\n",
-        name = record.name,
-        literal = literal(&record.name),
     )
 }
 
@@ -63,10 +43,10 @@ fn declaration(part: &Part) -> String {
 fn row(record: &Record, part: &Part) -> String {
     let name = part.rust_name();
     if let Some(prefix) = &part.prefix {
-        return format!("        name if name.starts_with({}) => named {name},\n", literal(prefix));
+        return format!("    name if name.starts_with({}) => named {name},\n", literal(prefix));
     }
     let names: Vec<String> = std::iter::once(&part.wire).chain(&part.aliases).map(|name| literal(name)).collect();
-    format!("        {} => {},\n", names.join(" | "), kind(record, part, &name))
+    format!("    {} => {},\n", names.join(" | "), kind(record, part, &name))
 }
 
 fn kind(record: &Record, part: &Part, name: &str) -> String {
@@ -91,40 +71,27 @@ fn kind(record: &Record, part: &Part, name: &str) -> String {
     }
 }
 
+/// The function that returns the first missing required field, as an argument.
 fn missing(record: &Record) -> String {
-    let essential: Vec<String> = record
-        .fields
-        .iter()
-        .filter(|part| record.essential.contains(&part.wire))
-        .map(|part| {
-            let name = part.rust_name();
-            let empty = if part.record.is_some() {
-                format!("(self.{name} == Default::default())")
-            } else {
-                format!("self.{name}.is_empty()")
-            };
-            format!("{empty}.then_some({})", literal(&part.wire))
-        })
-        .collect();
-    let missing = match &essential[..] {
-        [] => return foreign(record),
-        [first, others @ ..] => {
-            first.clone() + &others.iter().map(|other| format!(".or_else(|| {other})")).collect::<String>()
+    let missing = |part: &Part, more: &str| {
+        let name = part.rust_name();
+        let wire = literal(&part.wire);
+        match (&part.record, more) {
+            (Some(_), _) => format!("(record.{name} == Default::default()).then_some({wire})"),
+            (None, "") => format!("record.{name}.is_empty().then_some({wire})"),
+            (None, more) => format!("(record.{name}.is_empty(){more}).then_some({wire})"),
         }
     };
-    format!("\nfn missing(&self) -> Option<&'static str> {{\n{missing}\n}}\n")
-}
-
-/// A reply that is only a list may be empty, but then it holds nothing else either: a proxy's own JSON must not read as
-/// "nothing found".
-fn foreign(record: &Record) -> String {
-    let [part] = &record.fields[..] else { return String::new() };
-    if part.list.is_none() {
-        return String::new();
+    let essential = record.fields.iter().filter(|part| record.essential.contains(&part.wire));
+    let essential: Vec<String> = essential.map(|part| missing(part, "")).collect();
+    match (&essential[..], &record.fields[..]) {
+        ([first, others @ ..], _) => {
+            let others: String = others.iter().map(|other| format!(".or_else(|| {other})")).collect();
+            format!(", |record| {first}{others}")
+        }
+        // A reply that is only a list may be empty, but then it holds nothing else either: a proxy's own JSON must not
+        // read as "nothing found".
+        ([], [part]) if part.list.is_some() => format!(", |record| {}", missing(part, " && !record.extra.is_empty()")),
+        _ => String::new(),
     }
-    format!(
-        "\nfn missing(&self) -> Option<&'static str> {{\n(self.{}.is_empty() && !self.extra.is_empty()).then_some({})\n}}\n",
-        part.rust_name(),
-        literal(&part.wire)
-    )
 }

@@ -28,21 +28,20 @@ fn assumed(tables: &Tables) -> String {
 }
 
 fn invented(tables: &Tables) -> String {
-    let uses = "use pg_model::Remedy;\n\nuse crate::invented::{Facts, facts};\n\n";
+    let uses = "use pg_model::Remedy;\n\nuse crate::invented::{Facts, facts, known};\n\n";
     uses.to_owned() + &tables.codes.iter().filter(|table| table.is_invented()).map(table).collect::<String>()
 }
 
 fn table(table: &CodeTable) -> String {
-    let known: Vec<String> = table.codes.iter().map(|code| format!("Self::{}", code.name)).collect();
     format!(
         "/// {doc} (spec {source})\n#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]\npub struct {name}(&'static Facts);\n\n\
          facts!({name});\n\n\
-         impl {name} {{\n{constants}/// All codes of the table.\npub const KNOWN: &'static [Self] = &[{known}];\n}}\n\n",
+         impl {name} {{\n{constants}{known}}}\n\n",
         name = table.name,
         doc = table.doc,
         source = table.source,
         constants = table.codes.iter().map(constant).collect::<String>(),
-        known = known.join(", "),
+        known = codes::known(table),
     )
 }
 

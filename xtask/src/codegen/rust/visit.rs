@@ -1,19 +1,17 @@
-//! The ordered visitor: every field of a request, its groups included, in signing order.
-
-use std::collections::BTreeSet;
+//! The rows of a request or group: every field, those of its groups included, in signing order.
 
 use super::{
     super::{
-        names::{literal, snake},
-        tables::{Credentials, Field, Group, Method, Row, Tables},
+        names::snake,
+        tables::{Credentials, Field, Group, Row, Tables},
     },
-    fields::Holds,
+    fields::members,
 };
 
-/// One line of the visitor and its place in the order of names.
+/// One row and its place in the order of names.
 struct Step {
     key: String,
-    code: String,
+    row: String,
     /// The member that it belongs to, where that is a group that can emit its parameters separately.
     member: Option<Member>,
 }
@@ -22,7 +20,7 @@ struct Step {
 #[derive(Clone, PartialEq, Eq)]
 struct Member {
     name: String,
-    group: String,
+    rust: String,
 }
 
 /// Where a field is reached from: the struct, and the items that repeat it.
@@ -32,38 +30,20 @@ struct Access {
     member: Option<Member>,
 }
 
-/// The body of `Method::visit`.
-pub(super) fn body(tables: &Tables, method: &Method) -> String {
-    of_method(tables, method).into_iter().map(|step| step.code + "\n").collect()
-}
-
-/// The body of a group's own `visit`, if a method or another group has any use for it.
-pub(super) fn body_of_group(tables: &Tables, group: &Group) -> Option<String> {
-    let calls = |steps: Vec<Step>| steps.into_iter().filter_map(|step| step.member).map(|member| member.group);
-    let mut open: Vec<String> = tables.methods().flat_map(|(_, method)| calls(of_method(tables, method))).collect();
-    let mut called = BTreeSet::new();
-    while let Some(next) = open.pop() {
-        if let Some(inner) = tables.group(&next)
-            && called.insert(next)
-        {
-            open.extend(calls(of_group(tables, inner)));
-        }
-    }
-    called.contains(&group.name).then(|| of_group(tables, group).into_iter().map(|step| step.code + "\n").collect())
-}
-
-fn of_method(tables: &Tables, method: &Method) -> Vec<Step> {
-    let mut steps = collected(tables, &method.fields);
-    match method.credentials {
-        Credentials::Signed => steps.push(credentials("apikey")),
-        Credentials::Enterprise => steps.push(credentials("api_key")),
-        Credentials::Session => {}
-    }
-    in_order(steps)
-}
-
-fn of_group(tables: &Tables, group: &Group) -> Vec<Step> {
-    in_order(collected(tables, &group.fields))
+/// The rows of a struct with these fields.
+pub(super) fn rows(tables: &Tables, fields: &[Row], credentials: Option<Credentials>) -> String {
+    let mut steps = Vec::new();
+    collect(tables, fields, "", &Access { path: String::new(), items: None, member: None }, &mut steps);
+    let key = match credentials {
+        Some(Credentials::Signed) => Some("apikey"),
+        Some(Credentials::Enterprise) => Some("api_key"),
+        Some(Credentials::Session) | None => None,
+    };
+    steps.extend(key.map(|key| Step { key: key.to_owned(), row: "credentials".to_owned(), member: None }));
+    let mut rows: Vec<String> = in_order(steps).into_iter().map(|step| step.row).collect();
+    let groups: Vec<_> = members(tables, fields).iter().filter_map(|member| member.row_of_group(&rows)).collect();
+    rows.extend(groups);
+    rows.into_iter().map(|row| format!("        {row},\n")).collect()
 }
 
 /// By name. A group whose names stand together gets one line; one with others in between is taken apart.
@@ -80,8 +60,8 @@ fn in_order(mut steps: Vec<Step>) -> Vec<Step> {
         match step.member {
             Some(member) if !apart => {
                 if ordered.last().is_none_or(|last| last.member.as_ref() != Some(&member)) {
-                    let code = format!("self.{}.visit(sink);", member.name);
-                    ordered.push(Step { key: step.key, code, member: Some(member) });
+                    let row = format!("group {}: {}", member.name, member.rust);
+                    ordered.push(Step { key: step.key, row, member: Some(member) });
                 }
             }
             _ => ordered.push(Step { member: None, ..step }),
@@ -90,24 +70,12 @@ fn in_order(mut steps: Vec<Step>) -> Vec<Step> {
     ordered
 }
 
-fn credentials(key: &str) -> Step {
-    Step { key: key.to_owned(), code: "sink.credentials();".to_owned(), member: None }
-}
-
-/// The steps of all rows.
-fn collected(tables: &Tables, rows: &[Row]) -> Vec<Step> {
-    let mut steps = Vec::new();
-    let access = Access { path: "self".to_owned(), items: None, member: None };
-    collect(tables, rows, "", &access, &mut steps);
-    steps
-}
-
 fn collect(tables: &Tables, rows: &[Row], module: &str, access: &Access, steps: &mut Vec<Step>) {
     for row in rows {
         match row {
             Row::Field(field) => {
                 let member = access.member.clone();
-                steps.push(Step { key: field.order_key(), code: emit(field, module, access), member });
+                steps.push(Step { key: field.order_key(), row: row_of_field(field, module, access), member });
             }
             Row::Group(row) => {
                 let Some(group) = tables.group(&row.group) else { continue };
@@ -116,10 +84,10 @@ fn collect(tables: &Tables, rows: &[Row], module: &str, access: &Access, steps: 
                 let inner = if row.inline {
                     Access { path, items, member }
                 } else if row.repeat {
-                    Access { path: "item".to_owned(), items: Some(format!("{path}.{name}s")), member }
+                    Access { items: Some(format!("{path}{name}s")), path, member }
                 } else {
-                    let this = Member { name: name.clone(), group: group.name.clone() };
-                    Access { path: format!("{path}.{name}"), items, member: member.or(Some(this)) }
+                    let this = Member { name: name.clone(), rust: group.rust.clone() };
+                    Access { path: format!("{path}{name}."), items, member: member.or(Some(this)) }
                 };
                 let module = format!("{}::", module_of(group, row.inline));
                 collect(tables, &group.fields, &module, &inner, steps);
@@ -129,29 +97,16 @@ fn collect(tables: &Tables, rows: &[Row], module: &str, access: &Access, steps: 
 }
 
 /// The module of a group's statics.
-pub(super) fn module_of(group: &Group, inline: bool) -> String {
+fn module_of(group: &Group, inline: bool) -> String {
     if inline { group.name.clone() } else { snake(&group.rust) }
 }
 
-fn emit(field: &Field, module: &str, access: &Access) -> String {
-    let of = format!("&{module}{}", field.static_name());
-    let value = format!("{}.{}", access.path, field.rust_name());
-    if let Some(items) = &access.items {
-        return match (field.holds(), field.required) {
-            (Holds::Number, true) => format!("emit::item_numbers(sink, {of}, &{items}, |item| Some({value}));"),
-            (Holds::Number, false) => format!("emit::item_numbers(sink, {of}, &{items}, |item| {value});"),
-            (_, true) => format!("emit::item_texts(sink, {of}, &{items}, |item| Some(&{value}));"),
-            (_, false) => format!("emit::item_texts(sink, {of}, &{items}, |item| {value}.as_ref());"),
-        };
-    }
-    match (field.holds(), field.required) {
-        (Holds::Text, true) => format!("emit::text(sink, {of}, &{value});"),
-        (Holds::Text, false) => format!("emit::optional(sink, {of}, &{value});"),
-        (Holds::Number, true) => format!("emit::number(sink, {of}, {value});"),
-        (Holds::Number, false) => format!("emit::optional_number(sink, {of}, {value});"),
-        (Holds::List, _) => {
-            format!("sink.list({of}, {}, &mut {value}.iter().map(AsRef::as_ref));", literal(&field.wire))
-        }
-        (Holds::Named, _) => format!("emit::named(sink, {of}, &{value});"),
+fn row_of_field(field: &Field, module: &str, access: &Access) -> String {
+    let Access { path, items, .. } = access;
+    let (kind, name, of) = (field.kind_of_row(), field.rust_name(), format!("{module}{}", field.static_name()));
+    match items {
+        Some(items) => format!("each_{kind} ({items}, {name}): {of}"),
+        None if path.is_empty() => format!("{kind} {name}: {of}"),
+        None => format!("{kind} ({path}{name}): {of}"),
     }
 }

@@ -36,21 +36,11 @@ impl CardRetrievalCode {
     /// `712`: The card now belongs to another scheme. (spec 1 §2.3)
     pub const BRAND_FLIP: Self = Self(Cow::Borrowed("712"));
     /// All codes of the table.
-    pub const KNOWN: &'static [Self] = &[
-        Self::ACCOUNT_NUMBER_UPDATED,
-        Self::CLOSED_ACCOUNT,
-        Self::EXPIRY_CHANGED,
-        Self::NO_MATCH,
-        Self::NON_PARTICIPATING,
-        Self::CONTACT_CARDHOLDER,
-        Self::UNCHANGED,
-        Self::ACCOUNT_NUMBER_CHANGE,
-        Self::INVALID_ACCOUNT_NUMBER,
-        Self::INVALID_EXPIRY,
-        Self::MERCHANT_NOT_REGISTERED,
-        Self::SUB_MERCHANT_NOT_REGISTERED,
-        Self::BRAND_FLIP,
-    ];
+    pub const KNOWN: &'static [Self] = known! {
+        ACCOUNT_NUMBER_UPDATED CLOSED_ACCOUNT EXPIRY_CHANGED NO_MATCH NON_PARTICIPATING CONTACT_CARDHOLDER UNCHANGED
+        ACCOUNT_NUMBER_CHANGE INVALID_ACCOUNT_NUMBER INVALID_EXPIRY MERCHANT_NOT_REGISTERED SUB_MERCHANT_NOT_REGISTERED
+        BRAND_FLIP
+    };
 
     /// What the code means; `None` for one that the table does not know.
     #[must_use]

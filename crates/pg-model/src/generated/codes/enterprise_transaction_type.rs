@@ -24,15 +24,9 @@ impl EnterpriseTransactionType {
     /// `cancel`: Reply spelling: reservation released. (spec 3 §2.2)
     pub const CANCEL: Self = Self(Cow::Borrowed("cancel"));
     /// All codes of the table.
-    pub const KNOWN: &'static [Self] = &[
-        Self::REQUEST_AUTH,
-        Self::REQUEST_PRE_AUTH,
-        Self::AUTH,
-        Self::PRE_AUTH,
-        Self::REFUND,
-        Self::CAPTURE,
-        Self::CANCEL,
-    ];
+    pub const KNOWN: &'static [Self] = known! {
+        REQUEST_AUTH REQUEST_PRE_AUTH AUTH PRE_AUTH REFUND CAPTURE CANCEL
+    };
 
     /// What the code means; `None` for one that the table does not know.
     #[must_use]

@@ -14,7 +14,9 @@ impl Flag {
     /// `0`: Disabled, failure, not wanted. (spec 1 §2.1)
     pub const NO: Self = Self(Cow::Borrowed("0"));
     /// All codes of the table.
-    pub const KNOWN: &'static [Self] = &[Self::YES, Self::NO];
+    pub const KNOWN: &'static [Self] = known! {
+        YES NO
+    };
 
     /// What the code means; `None` for one that the table does not know.
     #[must_use]

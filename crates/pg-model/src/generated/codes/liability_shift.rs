@@ -14,7 +14,9 @@ impl LiabilityShift {
     /// `N`: The merchant. (spec 2 §3.3)
     pub const MERCHANT_LIABLE: Self = Self(Cow::Borrowed("N"));
     /// All codes of the table.
-    pub const KNOWN: &'static [Self] = &[Self::SHIFTED, Self::MERCHANT_LIABLE];
+    pub const KNOWN: &'static [Self] = known! {
+        SHIFTED MERCHANT_LIABLE
+    };
 
     /// What the code means; `None` for one that the table does not know.
     #[must_use]

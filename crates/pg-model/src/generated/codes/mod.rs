@@ -15,15 +15,9 @@ pub(crate) mod system_action;
 pub(crate) mod transaction_category;
 pub(crate) mod transaction_type;
 
-pub use card_retrieval_code::CardRetrievalCode;
-pub use currency::Currency;
-pub use enterprise_transaction_type::EnterpriseTransactionType;
-pub use error_code::ErrorCode;
-pub use flag::Flag;
-pub use liability_shift::LiabilityShift;
-pub use payment_source::PaymentSource;
-pub use result_code::ResultCode;
-pub use status_code::StatusCode;
-pub use system_action::SystemAction;
-pub use transaction_category::TransactionCategory;
-pub use transaction_type::TransactionType;
+pub use self::{
+    card_retrieval_code::CardRetrievalCode, currency::Currency, enterprise_transaction_type::EnterpriseTransactionType,
+    error_code::ErrorCode, flag::Flag, liability_shift::LiabilityShift, payment_source::PaymentSource,
+    result_code::ResultCode, status_code::StatusCode, system_action::SystemAction,
+    transaction_category::TransactionCategory, transaction_type::TransactionType,
+};

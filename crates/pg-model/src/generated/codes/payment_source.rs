@@ -14,7 +14,9 @@ impl PaymentSource {
     /// `moto`: Judging by its name: mail order or telephone order. (spec 3 §4.1)
     pub const MOTO: Self = Self(Cow::Borrowed("moto"));
     /// All codes of the table.
-    pub const KNOWN: &'static [Self] = &[Self::ECOMM, Self::MOTO];
+    pub const KNOWN: &'static [Self] = known! {
+        ECOMM MOTO
+    };
 
     /// What the code means; `None` for one that the table does not know.
     #[must_use]

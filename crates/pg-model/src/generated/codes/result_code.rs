@@ -14,7 +14,9 @@ impl ResultCode {
     /// `ERROR`: Not executed. (spec 1 §4.8)
     pub const ERROR: Self = Self(Cow::Borrowed("ERROR"));
     /// All codes of the table.
-    pub const KNOWN: &'static [Self] = &[Self::OK, Self::ERROR];
+    pub const KNOWN: &'static [Self] = known! {
+        OK ERROR
+    };
 
     /// What the code means; `None` for one that the table does not know.
     #[must_use]

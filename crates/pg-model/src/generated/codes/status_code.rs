@@ -16,7 +16,9 @@ impl StatusCode {
     /// `608`: The 3-D Secure initiation failed. (spec 2 §4.4)
     pub const THREE_D_SECURE_FAILED: Self = Self(Cow::Borrowed("608"));
     /// All codes of the table.
-    pub const KNOWN: &'static [Self] = &[Self::APPROVED, Self::THREE_D_SECURE_SUCCESS, Self::THREE_D_SECURE_FAILED];
+    pub const KNOWN: &'static [Self] = known! {
+        APPROVED THREE_D_SECURE_SUCCESS THREE_D_SECURE_FAILED
+    };
 
     /// What the code means; `None` for one that the table does not know.
     #[must_use]

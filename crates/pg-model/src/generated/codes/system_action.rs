@@ -18,7 +18,9 @@ impl SystemAction {
     /// `CANCEL`: A reservation was released. (spec 3 §2.2)
     pub const CANCEL: Self = Self(Cow::Borrowed("CANCEL"));
     /// All codes of the table.
-    pub const KNOWN: &'static [Self] = &[Self::REPEAT, Self::REFUND, Self::CAPTURE, Self::CANCEL];
+    pub const KNOWN: &'static [Self] = known! {
+        REPEAT REFUND CAPTURE CANCEL
+    };
 
     /// What the code means; `None` for one that the table does not know.
     #[must_use]

@@ -18,7 +18,9 @@ impl TransactionCategory {
     /// `booking`: A reservation of something. (spec 3 §4.1)
     pub const BOOKING: Self = Self(Cow::Borrowed("booking"));
     /// All codes of the table.
-    pub const KNOWN: &'static [Self] = &[Self::PURCHASE, Self::DONATION, Self::DEBT, Self::BOOKING];
+    pub const KNOWN: &'static [Self] = known! {
+        PURCHASE DONATION DEBT BOOKING
+    };
 
     /// What the code means; `None` for one that the table does not know.
     #[must_use]

@@ -24,15 +24,9 @@ impl TransactionType {
     /// `3DSAuthenticatedOnly`: A 3-D Secure check that ended authenticated; a payment that follows is a transaction of its own. (spec 2 §2.3)
     pub const THREE_D_SECURE_AUTHENTICATED_ONLY: Self = Self(Cow::Borrowed("3DSAuthenticatedOnly"));
     /// All codes of the table.
-    pub const KNOWN: &'static [Self] = &[
-        Self::AUTH,
-        Self::PRE_AUTH,
-        Self::CAPTURE,
-        Self::CANCEL_PRE_AUTH,
-        Self::REFUND,
-        Self::THREE_D_SECURE_CHECK,
-        Self::THREE_D_SECURE_AUTHENTICATED_ONLY,
-    ];
+    pub const KNOWN: &'static [Self] = known! {
+        AUTH PRE_AUTH CAPTURE CANCEL_PRE_AUTH REFUND THREE_D_SECURE_CHECK THREE_D_SECURE_AUTHENTICATED_ONLY
+    };
 
     /// What the code means; `None` for one that the table does not know.
     #[must_use]

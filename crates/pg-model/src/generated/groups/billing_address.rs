@@ -63,17 +63,20 @@ impl BillingAddress {
     pub fn country(self, country: impl Into<String>) -> Self {
         Self { country: Some(country.into()), ..self }
     }
+}
 
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Self {
-        Self {
-            property_name: reader.optional(&PROPERTY_NAME, None),
-            address_1: reader.optional(&ADDRESS_1, None),
-            address_2: reader.optional(&ADDRESS_2, None),
-            town: reader.optional(&TOWN, None),
-            county: reader.optional(&COUNTY, None),
-            postcode: reader.optional(&POSTCODE, None),
-            country: reader.optional(&COUNTRY, None),
-        }
+impl Group for BillingAddress {
+    const FIELDS: &'static [&'static Field] =
+        &[&PROPERTY_NAME, &ADDRESS_1, &ADDRESS_2, &TOWN, &COUNTY, &POSTCODE, &COUNTRY];
+
+    group_fields! {
+        optional address_1: ADDRESS_1,
+        optional address_2: ADDRESS_2,
+        optional country: COUNTRY,
+        optional county: COUNTY,
+        optional postcode: POSTCODE,
+        optional property_name: PROPERTY_NAME,
+        optional town: TOWN,
     }
 }
 

@@ -40,23 +40,17 @@ impl CardDetails {
     pub fn cardholder_name(self, cardholder_name: impl Into<String>) -> Self {
         Self { cardholder_name: Some(cardholder_name.into()), ..self }
     }
+}
 
-    pub(crate) fn visit(&self, sink: &mut dyn ParameterSink) {
-        emit::optional(sink, &CV2, &self.cv2);
-        emit::text(sink, &EXPIRY_MONTH, &self.expiry_month);
-        emit::text(sink, &EXPIRY_YEAR, &self.expiry_year);
-        emit::optional(sink, &CARDHOLDER_NAME, &self.cardholder_name);
-        emit::text(sink, &NUMBER, &self.number);
-    }
+impl Group for CardDetails {
+    const FIELDS: &'static [&'static Field] = &[&NUMBER, &EXPIRY_MONTH, &EXPIRY_YEAR, &CV2, &CARDHOLDER_NAME];
 
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Self {
-        Self {
-            number: reader.text(&NUMBER, None),
-            expiry_month: reader.text(&EXPIRY_MONTH, None),
-            expiry_year: reader.text(&EXPIRY_YEAR, None),
-            cv2: reader.optional(&CV2, None),
-            cardholder_name: reader.optional(&CARDHOLDER_NAME, None),
-        }
+    group_fields! {
+        optional cv2: CV2,
+        text expiry_month: EXPIRY_MONTH,
+        text expiry_year: EXPIRY_YEAR,
+        optional cardholder_name: CARDHOLDER_NAME,
+        text number: NUMBER,
     }
 }
 

@@ -63,17 +63,20 @@ impl CheckoutCustomer {
     pub fn home_phone(self, home_phone: impl Into<String>) -> Self {
         Self { home_phone: Some(home_phone.into()), ..self }
     }
+}
 
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Self {
-        Self {
-            salutation: reader.optional(&SALUTATION, None),
-            first_name: reader.optional(&FIRST_NAME, None),
-            surname: reader.optional(&SURNAME, None),
-            email: reader.optional(&EMAIL, None),
-            date_of_birth: reader.optional(&DATE_OF_BIRTH, None),
-            mobile_phone: reader.optional(&MOBILE_PHONE, None),
-            home_phone: reader.optional(&HOME_PHONE, None),
-        }
+impl Group for CheckoutCustomer {
+    const FIELDS: &'static [&'static Field] =
+        &[&SALUTATION, &FIRST_NAME, &SURNAME, &EMAIL, &DATE_OF_BIRTH, &MOBILE_PHONE, &HOME_PHONE];
+
+    group_fields! {
+        optional date_of_birth: DATE_OF_BIRTH,
+        optional email: EMAIL,
+        optional first_name: FIRST_NAME,
+        optional home_phone: HOME_PHONE,
+        optional mobile_phone: MOBILE_PHONE,
+        optional salutation: SALUTATION,
+        optional surname: SURNAME,
     }
 }
 

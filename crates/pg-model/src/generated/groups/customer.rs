@@ -49,15 +49,17 @@ impl Customer {
     pub fn mobile(self, mobile: impl Into<String>) -> Self {
         Self { mobile: Some(mobile.into()), ..self }
     }
+}
 
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Self {
-        Self {
-            title: reader.optional(&TITLE, None),
-            first_name: reader.optional(&FIRST_NAME, None),
-            surname: reader.optional(&SURNAME, None),
-            email: reader.optional(&EMAIL, None),
-            mobile: reader.optional(&MOBILE, None),
-        }
+impl Group for Customer {
+    const FIELDS: &'static [&'static Field] = &[&TITLE, &FIRST_NAME, &SURNAME, &EMAIL, &MOBILE];
+
+    group_fields! {
+        optional email: EMAIL,
+        optional first_name: FIRST_NAME,
+        optional mobile: MOBILE,
+        optional surname: SURNAME,
+        optional title: TITLE,
     }
 }
 

@@ -70,29 +70,21 @@ impl CustomerAddress {
     pub fn country(self, country: impl Into<String>) -> Self {
         Self { country: Some(country.into()), ..self }
     }
+}
 
-    pub(crate) fn visit(&self, sink: &mut dyn ParameterSink) {
-        emit::optional(sink, &COUNTRY, &self.country);
-        emit::optional(sink, &COUNTY, &self.county);
-        emit::optional(sink, &LINE1, &self.line1);
-        emit::optional(sink, &LINE2, &self.line2);
-        emit::optional(sink, &LINE3, &self.line3);
-        emit::optional(sink, &POSTCODE, &self.postcode);
-        emit::optional(sink, &PROPERTY_NAME, &self.property_name);
-        emit::optional(sink, &TOWN, &self.town);
-    }
+impl Group for CustomerAddress {
+    const FIELDS: &'static [&'static Field] =
+        &[&PROPERTY_NAME, &LINE1, &LINE2, &LINE3, &TOWN, &COUNTY, &POSTCODE, &COUNTRY];
 
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Self {
-        Self {
-            property_name: reader.optional(&PROPERTY_NAME, None),
-            line1: reader.optional(&LINE1, None),
-            line2: reader.optional(&LINE2, None),
-            line3: reader.optional(&LINE3, None),
-            town: reader.optional(&TOWN, None),
-            county: reader.optional(&COUNTY, None),
-            postcode: reader.optional(&POSTCODE, None),
-            country: reader.optional(&COUNTRY, None),
-        }
+    group_fields! {
+        optional country: COUNTRY,
+        optional county: COUNTY,
+        optional line1: LINE1,
+        optional line2: LINE2,
+        optional line3: LINE3,
+        optional postcode: POSTCODE,
+        optional property_name: PROPERTY_NAME,
+        optional town: TOWN,
     }
 }
 

@@ -42,21 +42,16 @@ impl Mcc {
     pub fn date_of_birth(self, date_of_birth: impl Into<Secret>) -> Self {
         Self { date_of_birth: Some(date_of_birth.into()), ..self }
     }
+}
 
-    pub(crate) fn visit(&self, sink: &mut dyn ParameterSink) {
-        emit::optional(sink, &ACCOUNT_IDENTIFIER, &self.account_identifier);
-        emit::optional(sink, &DATE_OF_BIRTH, &self.date_of_birth);
-        emit::optional(sink, &POSTCODE, &self.postcode);
-        emit::optional(sink, &SURNAME, &self.surname);
-    }
+impl Group for Mcc {
+    const FIELDS: &'static [&'static Field] = &[&ACCOUNT_IDENTIFIER, &SURNAME, &POSTCODE, &DATE_OF_BIRTH];
 
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Self {
-        Self {
-            account_identifier: reader.optional(&ACCOUNT_IDENTIFIER, None),
-            surname: reader.optional(&SURNAME, None),
-            postcode: reader.optional(&POSTCODE, None),
-            date_of_birth: reader.optional(&DATE_OF_BIRTH, None),
-        }
+    group_fields! {
+        optional account_identifier: ACCOUNT_IDENTIFIER,
+        optional date_of_birth: DATE_OF_BIRTH,
+        optional postcode: POSTCODE,
+        optional surname: SURNAME,
     }
 }
 

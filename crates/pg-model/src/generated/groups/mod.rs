@@ -14,13 +14,8 @@ pub(crate) mod mcc;
 pub(crate) mod order;
 pub(crate) mod references;
 
-pub use billing_address::BillingAddress;
-pub use card_details::CardDetails;
-pub use cardholder_address::CardholderAddress;
-pub use checkout_customer::CheckoutCustomer;
-pub use checkout_item::CheckoutItem;
-pub use customer::Customer;
-pub use customer_address::CustomerAddress;
-pub use item::Item;
-pub use mcc::Mcc;
-pub use order::Order;
+pub use self::{
+    billing_address::BillingAddress, card_details::CardDetails, cardholder_address::CardholderAddress,
+    checkout_customer::CheckoutCustomer, checkout_item::CheckoutItem, customer::Customer,
+    customer_address::CustomerAddress, item::Item, mcc::Mcc, order::Order,
+};

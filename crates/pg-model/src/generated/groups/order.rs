@@ -70,35 +70,24 @@ impl Order {
     pub fn mcc(self, mcc: Mcc) -> Self {
         Self { mcc, ..self }
     }
+}
 
-    pub(crate) fn visit(&self, sink: &mut dyn ParameterSink) {
-        emit::text(sink, &CURRENCY, &self.currency);
-        emit::item_texts(sink, &item::NAME, &self.items, |item| Some(&item.name));
-        emit::item_numbers(sink, &item::PRICE, &self.items, |item| Some(item.price));
-        emit::item_numbers(sink, &item::QUANTITY, &self.items, |item| item.quantity);
-        emit::item_texts(sink, &item::REFERENCE, &self.items, |item| item.reference.as_ref());
-        self.mcc.visit(sink);
-        emit::optional(sink, &references::MERCHANT_CUSTOMER_REFERENCE, &self.merchant_customer_reference);
-        emit::optional(sink, &references::MERCHANT_REFERENCE, &self.merchant_reference);
-        emit::optional(sink, &TERMINAL_KEY, &self.terminal_key);
-        emit::optional(sink, &references::UNIQUE_MERCHANT_REFERENCE, &self.unique_merchant_reference);
-    }
+impl Group for Order {
+    const FIELDS: &'static [&'static Field] =
+        &joined::<13>(&[&[&CURRENCY], Item::FIELDS, references::FIELDS, &[&TERMINAL_KEY], Mcc::FIELDS]);
 
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Self {
-        Self {
-            currency: reader.text(&CURRENCY, None),
-            items: reader
-                .parameters()
-                .item_numbers(Item::FIELDS)
-                .into_iter()
-                .map(|number| Item::read(reader, number))
-                .collect(),
-            merchant_reference: reader.optional(&references::MERCHANT_REFERENCE, None),
-            unique_merchant_reference: reader.optional(&references::UNIQUE_MERCHANT_REFERENCE, None),
-            merchant_customer_reference: reader.optional(&references::MERCHANT_CUSTOMER_REFERENCE, None),
-            terminal_key: reader.optional(&TERMINAL_KEY, None),
-            mcc: Mcc::read(reader),
-        }
+    group_fields! {
+        text currency: CURRENCY,
+        each_text (items, name): item::NAME,
+        each_number (items, price): item::PRICE,
+        each_optional_number (items, quantity): item::QUANTITY,
+        each_optional (items, reference): item::REFERENCE,
+        group mcc: Mcc,
+        optional merchant_customer_reference: references::MERCHANT_CUSTOMER_REFERENCE,
+        optional merchant_reference: references::MERCHANT_REFERENCE,
+        optional terminal_key: TERMINAL_KEY,
+        optional unique_merchant_reference: references::UNIQUE_MERCHANT_REFERENCE,
+        items items: Item,
     }
 }
 

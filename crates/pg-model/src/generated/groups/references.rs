@@ -4,6 +4,8 @@
 
 use crate::generated::prelude::*;
 
+pub(crate) const FIELDS: &[&Field] = &[&MERCHANT_REFERENCE, &UNIQUE_MERCHANT_REFERENCE, &MERCHANT_CUSTOMER_REFERENCE];
+
 pub(crate) static MERCHANT_REFERENCE: Field = Field::optional("merchantReference", "merchant_reference")
     .doc("2 §4.3", "up to 32 chars", "Reference for reports; it may be used again.")
     .format(Format::Text, Length::Between(0, 32));

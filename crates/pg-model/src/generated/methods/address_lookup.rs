@@ -27,21 +27,13 @@ impl ApiRequest for AddressLookup {
     type Reply = AddressReply;
     type Output = Self::Reply;
 
-    fn visit(&self, sink: &mut dyn ParameterSink) {
-        sink.credentials();
-        emit::text(sink, &POSTCODE, &self.postcode);
-        emit::text(sink, &PROPERTY_NAME, &self.property_name);
-    }
-
-    fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        Reader::request(parameters, |reader| Self {
-            property_name: reader.text(&PROPERTY_NAME, None),
-            postcode: reader.text(&POSTCODE, None),
-        })
+    request_fields! {
+        credentials,
+        text postcode: POSTCODE,
+        text property_name: PROPERTY_NAME,
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::ENTERPRISE,
     name: "address",

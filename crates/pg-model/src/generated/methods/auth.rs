@@ -27,18 +27,13 @@ impl ApiRequest for Auth {
     type Reply = Transaction;
     type Output = Outcome<Transaction>;
 
-    fn visit(&self, sink: &mut dyn ParameterSink) {
-        sink.credentials();
-        self.card.visit(sink);
-        self.order.visit(sink);
-    }
-
-    fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        Reader::request(parameters, |reader| Self { card: CardDetails::read(reader), order: Order::read(reader) })
+    request_fields! {
+        credentials,
+        group card: CardDetails,
+        group order: Order,
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TRANSACTION,
     name: "auth",
@@ -49,26 +44,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     credentials: AuthScheme::Signed,
     retry: RetrySafety::LookupFirst,
     retry_why: "carries uniqueMerchantReference, by which the payment can be found",
-    fields: &[
-        &card_details::NUMBER,
-        &card_details::EXPIRY_MONTH,
-        &card_details::EXPIRY_YEAR,
-        &card_details::CV2,
-        &card_details::CARDHOLDER_NAME,
-        &order::CURRENCY,
-        &item::NAME,
-        &item::PRICE,
-        &item::QUANTITY,
-        &item::REFERENCE,
-        &references::MERCHANT_REFERENCE,
-        &references::UNIQUE_MERCHANT_REFERENCE,
-        &references::MERCHANT_CUSTOMER_REFERENCE,
-        &order::TERMINAL_KEY,
-        &mcc::ACCOUNT_IDENTIFIER,
-        &mcc::SURNAME,
-        &mcc::POSTCODE,
-        &mcc::DATE_OF_BIRTH,
-    ],
+    fields: &joined::<18>(&[CardDetails::FIELDS, Order::FIELDS]),
     reply: "Transaction",
     new_reply: new_reply::<Auth>,
     check: check_as::<Auth>,

@@ -34,23 +34,14 @@ impl ApiRequest for AuthCardKey {
     type Reply = Transaction;
     type Output = Outcome<Transaction>;
 
-    fn visit(&self, sink: &mut dyn ParameterSink) {
-        sink.credentials();
-        emit::optional(sink, &CARD_CV2, &self.card_cv2);
-        emit::text(sink, &CARD_KEY, &self.card_key);
-        self.order.visit(sink);
-    }
-
-    fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        Reader::request(parameters, |reader| Self {
-            card_key: reader.text(&CARD_KEY, None),
-            order: Order::read(reader),
-            card_cv2: reader.optional(&CARD_CV2, None),
-        })
+    request_fields! {
+        credentials,
+        optional card_cv2: CARD_CV2,
+        text card_key: CARD_KEY,
+        group order: Order,
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TRANSACTION,
     name: "authCardKey",
@@ -61,23 +52,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     credentials: AuthScheme::Signed,
     retry: RetrySafety::LookupFirst,
     retry_why: "carries uniqueMerchantReference, by which the payment can be found",
-    fields: &[
-        &CARD_KEY,
-        &order::CURRENCY,
-        &item::NAME,
-        &item::PRICE,
-        &item::QUANTITY,
-        &item::REFERENCE,
-        &references::MERCHANT_REFERENCE,
-        &references::UNIQUE_MERCHANT_REFERENCE,
-        &references::MERCHANT_CUSTOMER_REFERENCE,
-        &order::TERMINAL_KEY,
-        &mcc::ACCOUNT_IDENTIFIER,
-        &mcc::SURNAME,
-        &mcc::POSTCODE,
-        &mcc::DATE_OF_BIRTH,
-        &CARD_CV2,
-    ],
+    fields: &joined::<15>(&[&[&CARD_KEY], Order::FIELDS, &[&CARD_CV2]]),
     reply: "Transaction",
     new_reply: new_reply::<AuthCardKey>,
     check: check_as::<AuthCardKey>,

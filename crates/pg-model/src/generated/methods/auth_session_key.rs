@@ -27,33 +27,26 @@ impl ApiRequest for AuthSessionKey {
     type Reply = Transaction;
     type Output = Outcome<Transaction>;
 
-    fn visit(&self, sink: &mut dyn ParameterSink) {
-        sink.credentials();
-        emit::text(sink, &order::CURRENCY, &self.order.currency);
-        emit::item_texts(sink, &item::NAME, &self.order.items, |item| Some(&item.name));
-        emit::item_numbers(sink, &item::PRICE, &self.order.items, |item| Some(item.price));
-        emit::item_numbers(sink, &item::QUANTITY, &self.order.items, |item| item.quantity);
-        emit::item_texts(sink, &item::REFERENCE, &self.order.items, |item| item.reference.as_ref());
-        emit::optional(sink, &mcc::ACCOUNT_IDENTIFIER, &self.order.mcc.account_identifier);
-        emit::optional(sink, &mcc::DATE_OF_BIRTH, &self.order.mcc.date_of_birth);
-        emit::optional(sink, &mcc::POSTCODE, &self.order.mcc.postcode);
-        emit::optional(sink, &mcc::SURNAME, &self.order.mcc.surname);
-        emit::optional(sink, &references::MERCHANT_CUSTOMER_REFERENCE, &self.order.merchant_customer_reference);
-        emit::optional(sink, &references::MERCHANT_REFERENCE, &self.order.merchant_reference);
-        emit::text(sink, &SESSION_KEY, &self.session_key);
-        emit::optional(sink, &order::TERMINAL_KEY, &self.order.terminal_key);
-        emit::optional(sink, &references::UNIQUE_MERCHANT_REFERENCE, &self.order.unique_merchant_reference);
-    }
-
-    fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        Reader::request(parameters, |reader| Self {
-            session_key: reader.text(&SESSION_KEY, None),
-            order: Order::read(reader),
-        })
+    request_fields! {
+        credentials,
+        text (order.currency): order::CURRENCY,
+        each_text (order.items, name): item::NAME,
+        each_number (order.items, price): item::PRICE,
+        each_optional_number (order.items, quantity): item::QUANTITY,
+        each_optional (order.items, reference): item::REFERENCE,
+        optional (order.mcc.account_identifier): mcc::ACCOUNT_IDENTIFIER,
+        optional (order.mcc.date_of_birth): mcc::DATE_OF_BIRTH,
+        optional (order.mcc.postcode): mcc::POSTCODE,
+        optional (order.mcc.surname): mcc::SURNAME,
+        optional (order.merchant_customer_reference): references::MERCHANT_CUSTOMER_REFERENCE,
+        optional (order.merchant_reference): references::MERCHANT_REFERENCE,
+        text session_key: SESSION_KEY,
+        optional (order.terminal_key): order::TERMINAL_KEY,
+        optional (order.unique_merchant_reference): references::UNIQUE_MERCHANT_REFERENCE,
+        apart order: Order,
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TRANSACTION,
     name: "authSessionKey",
@@ -64,22 +57,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     credentials: AuthScheme::Signed,
     retry: RetrySafety::LookupFirst,
     retry_why: "carries uniqueMerchantReference, by which the payment can be found",
-    fields: &[
-        &SESSION_KEY,
-        &order::CURRENCY,
-        &item::NAME,
-        &item::PRICE,
-        &item::QUANTITY,
-        &item::REFERENCE,
-        &references::MERCHANT_REFERENCE,
-        &references::UNIQUE_MERCHANT_REFERENCE,
-        &references::MERCHANT_CUSTOMER_REFERENCE,
-        &order::TERMINAL_KEY,
-        &mcc::ACCOUNT_IDENTIFIER,
-        &mcc::SURNAME,
-        &mcc::POSTCODE,
-        &mcc::DATE_OF_BIRTH,
-    ],
+    fields: &joined::<14>(&[&[&SESSION_KEY], Order::FIELDS]),
     reply: "Transaction",
     new_reply: new_reply::<AuthSessionKey>,
     check: check_as::<AuthSessionKey>,

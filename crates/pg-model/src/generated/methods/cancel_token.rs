@@ -25,17 +25,12 @@ impl ApiRequest for CancelToken {
     type Reply = TokenCancellation;
     type Output = Self::Reply;
 
-    fn visit(&self, sink: &mut dyn ParameterSink) {
-        sink.credentials();
-        emit::text(sink, &TOKEN_ID, &self.token_id);
-    }
-
-    fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        Reader::request(parameters, |reader| Self { token_id: reader.text(&TOKEN_ID, None) })
+    request_fields! {
+        credentials,
+        text token_id: TOKEN_ID,
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::ENTERPRISE,
     name: "canceltoken",

@@ -35,21 +35,13 @@ impl ApiRequest for DeleteToken {
     type Reply = Acknowledgement;
     type Output = Self::Reply;
 
-    fn visit(&self, sink: &mut dyn ParameterSink) {
-        sink.credentials();
-        emit::text(sink, &CARD_KEY, &self.card_key);
-        emit::optional(sink, &MERCHANT_CUSTOMER_REFERENCE, &self.merchant_customer_reference);
-    }
-
-    fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        Reader::request(parameters, |reader| Self {
-            card_key: reader.text(&CARD_KEY, None),
-            merchant_customer_reference: reader.optional(&MERCHANT_CUSTOMER_REFERENCE, None),
-        })
+    request_fields! {
+        credentials,
+        text card_key: CARD_KEY,
+        optional merchant_customer_reference: MERCHANT_CUSTOMER_REFERENCE,
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TOKEN,
     name: "delete",

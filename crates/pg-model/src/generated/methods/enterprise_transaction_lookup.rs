@@ -25,17 +25,12 @@ impl ApiRequest for EnterpriseTransactionLookup {
     type Reply = EnterpriseTransaction;
     type Output = Self::Reply;
 
-    fn visit(&self, sink: &mut dyn ParameterSink) {
-        sink.credentials();
-        emit::text(sink, &TRANS_KEY, &self.trans_key);
-    }
-
-    fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        Reader::request(parameters, |reader| Self { trans_key: reader.text(&TRANS_KEY, None) })
+    request_fields! {
+        credentials,
+        text trans_key: TRANS_KEY,
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::ENTERPRISE,
     name: "transaction_lookup",

@@ -25,17 +25,12 @@ impl ApiRequest for GetAuthenticationStatus {
     type Reply = AuthenticationStatus;
     type Output = Self::Reply;
 
-    fn visit(&self, sink: &mut dyn ParameterSink) {
-        sink.credentials();
-        emit::text(sink, &AUTHENTICATION_KEY, &self.authentication_key);
-    }
-
-    fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        Reader::request(parameters, |reader| Self { authentication_key: reader.text(&AUTHENTICATION_KEY, None) })
+    request_fields! {
+        credentials,
+        text authentication_key: AUTHENTICATION_KEY,
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TRANSACTION,
     name: "getAuthenticationStatus",

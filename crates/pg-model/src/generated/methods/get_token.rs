@@ -171,79 +171,50 @@ impl ApiRequest for GetToken {
     type Reply = CheckoutToken;
     type Output = Self::Reply;
 
-    fn visit(&self, sink: &mut dyn ParameterSink) {
-        emit::optional(sink, &THREE_D_SECURE, &self.three_d_secure);
-        emit::optional(sink, &billing_address::ADDRESS_1, &self.billing_address.address_1);
-        emit::optional(sink, &billing_address::ADDRESS_2, &self.billing_address.address_2);
-        sink.credentials();
-        emit::optional(sink, &APPLET, &self.applet);
-        emit::optional(sink, &AUTO_REDIRECT, &self.auto_redirect);
-        emit::optional(sink, &CALLBACK_URL, &self.callback_url);
-        emit::optional(sink, &CANCEL_URL, &self.cancel_url);
-        emit::optional(sink, &billing_address::COUNTRY, &self.billing_address.country);
-        emit::optional(sink, &billing_address::COUNTY, &self.billing_address.county);
-        emit::optional(sink, &CURRENCY, &self.currency);
-        emit::optional(sink, &checkout_customer::DATE_OF_BIRTH, &self.checkout_customer.date_of_birth);
-        emit::optional(sink, &checkout_customer::EMAIL, &self.checkout_customer.email);
-        emit::optional(sink, &checkout_customer::FIRST_NAME, &self.checkout_customer.first_name);
-        emit::optional(sink, &checkout_customer::HOME_PHONE, &self.checkout_customer.home_phone);
-        emit::item_texts(sink, &checkout_item::NAME, &self.items, |item| Some(&item.name));
-        emit::item_texts(sink, &checkout_item::PRICE, &self.items, |item| Some(&item.price));
-        emit::item_numbers(sink, &checkout_item::QUANTITY, &self.items, |item| item.quantity);
-        emit::item_texts(sink, &checkout_item::REFERENCE, &self.items, |item| item.reference.as_ref());
-        emit::optional(sink, &checkout_customer::MOBILE_PHONE, &self.checkout_customer.mobile_phone);
-        emit::optional(sink, &PAYMENT_SOURCE, &self.payment_source);
-        emit::optional(sink, &billing_address::POSTCODE, &self.billing_address.postcode);
-        emit::optional(sink, &billing_address::PROPERTY_NAME, &self.billing_address.property_name);
-        emit::optional(sink, &REDEMPTION_REDIRECT_URL, &self.redemption_redirect_url);
-        emit::optional(sink, &checkout_customer::SALUTATION, &self.checkout_customer.salutation);
-        emit::optional(sink, &SUCCESS_URL, &self.success_url);
-        emit::optional(sink, &checkout_customer::SURNAME, &self.checkout_customer.surname);
-        emit::optional(sink, &TERMINAL_KEY, &self.terminal_key);
-        emit::optional_number(sink, &TOKEN_EXPIRY, self.token_expiry);
-        emit::optional_number(sink, &TOKEN_REDEMPTIONS, self.token_redemptions);
-        emit::optional_number(sink, &TOKEN_START, self.token_start);
-        emit::optional_number(sink, &TOKEN_USES, self.token_uses);
-        emit::optional(sink, &billing_address::TOWN, &self.billing_address.town);
-        emit::optional(sink, &TRANS_CAT, &self.trans_cat);
-        emit::optional(sink, &TRANS_CLASS, &self.trans_class);
-        emit::optional(sink, &TRANS_REFERENCE, &self.trans_reference);
-        emit::optional(sink, &TRANS_TYPE, &self.trans_type);
-    }
-
-    fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        Reader::request(parameters, |reader| Self {
-            token_start: reader.optional_number(&TOKEN_START, None),
-            token_expiry: reader.optional_number(&TOKEN_EXPIRY, None),
-            token_uses: reader.optional_number(&TOKEN_USES, None),
-            token_redemptions: reader.optional_number(&TOKEN_REDEMPTIONS, None),
-            success_url: reader.optional(&SUCCESS_URL, None),
-            cancel_url: reader.optional(&CANCEL_URL, None),
-            currency: reader.optional(&CURRENCY, None),
-            trans_reference: reader.optional(&TRANS_REFERENCE, None),
-            payment_source: reader.optional(&PAYMENT_SOURCE, None),
-            items: reader
-                .parameters()
-                .item_numbers(CheckoutItem::FIELDS)
-                .into_iter()
-                .map(|number| CheckoutItem::read(reader, number))
-                .collect(),
-            checkout_customer: CheckoutCustomer::read(reader),
-            billing_address: BillingAddress::read(reader),
-            callback_url: reader.optional(&CALLBACK_URL, None),
-            redemption_redirect_url: reader.optional(&REDEMPTION_REDIRECT_URL, None),
-            auto_redirect: reader.optional(&AUTO_REDIRECT, None),
-            applet: reader.optional(&APPLET, None),
-            trans_type: reader.optional(&TRANS_TYPE, None),
-            trans_cat: reader.optional(&TRANS_CAT, None),
-            trans_class: reader.optional(&TRANS_CLASS, None),
-            three_d_secure: reader.optional(&THREE_D_SECURE, None),
-            terminal_key: reader.optional(&TERMINAL_KEY, None),
-        })
+    request_fields! {
+        optional three_d_secure: THREE_D_SECURE,
+        optional (billing_address.address_1): billing_address::ADDRESS_1,
+        optional (billing_address.address_2): billing_address::ADDRESS_2,
+        credentials,
+        optional applet: APPLET,
+        optional auto_redirect: AUTO_REDIRECT,
+        optional callback_url: CALLBACK_URL,
+        optional cancel_url: CANCEL_URL,
+        optional (billing_address.country): billing_address::COUNTRY,
+        optional (billing_address.county): billing_address::COUNTY,
+        optional currency: CURRENCY,
+        optional (checkout_customer.date_of_birth): checkout_customer::DATE_OF_BIRTH,
+        optional (checkout_customer.email): checkout_customer::EMAIL,
+        optional (checkout_customer.first_name): checkout_customer::FIRST_NAME,
+        optional (checkout_customer.home_phone): checkout_customer::HOME_PHONE,
+        each_text (items, name): checkout_item::NAME,
+        each_text (items, price): checkout_item::PRICE,
+        each_optional_number (items, quantity): checkout_item::QUANTITY,
+        each_optional (items, reference): checkout_item::REFERENCE,
+        optional (checkout_customer.mobile_phone): checkout_customer::MOBILE_PHONE,
+        optional payment_source: PAYMENT_SOURCE,
+        optional (billing_address.postcode): billing_address::POSTCODE,
+        optional (billing_address.property_name): billing_address::PROPERTY_NAME,
+        optional redemption_redirect_url: REDEMPTION_REDIRECT_URL,
+        optional (checkout_customer.salutation): checkout_customer::SALUTATION,
+        optional success_url: SUCCESS_URL,
+        optional (checkout_customer.surname): checkout_customer::SURNAME,
+        optional terminal_key: TERMINAL_KEY,
+        optional_number token_expiry: TOKEN_EXPIRY,
+        optional_number token_redemptions: TOKEN_REDEMPTIONS,
+        optional_number token_start: TOKEN_START,
+        optional_number token_uses: TOKEN_USES,
+        optional (billing_address.town): billing_address::TOWN,
+        optional trans_cat: TRANS_CAT,
+        optional trans_class: TRANS_CLASS,
+        optional trans_reference: TRANS_REFERENCE,
+        optional trans_type: TRANS_TYPE,
+        items items: CheckoutItem,
+        apart checkout_customer: CheckoutCustomer,
+        apart billing_address: BillingAddress,
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::ENTERPRISE,
     name: "gettoken",
@@ -254,44 +225,33 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     credentials: AuthScheme::Enterprise,
     retry: RetrySafety::Safe,
     retry_why: "an unused token charges no customer, and expires",
-    fields: &[
-        &TOKEN_START,
-        &TOKEN_EXPIRY,
-        &TOKEN_USES,
-        &TOKEN_REDEMPTIONS,
-        &SUCCESS_URL,
-        &CANCEL_URL,
-        &CURRENCY,
-        &TRANS_REFERENCE,
-        &PAYMENT_SOURCE,
-        &checkout_item::NAME,
-        &checkout_item::PRICE,
-        &checkout_item::QUANTITY,
-        &checkout_item::REFERENCE,
-        &checkout_customer::SALUTATION,
-        &checkout_customer::FIRST_NAME,
-        &checkout_customer::SURNAME,
-        &checkout_customer::EMAIL,
-        &checkout_customer::DATE_OF_BIRTH,
-        &checkout_customer::MOBILE_PHONE,
-        &checkout_customer::HOME_PHONE,
-        &billing_address::PROPERTY_NAME,
-        &billing_address::ADDRESS_1,
-        &billing_address::ADDRESS_2,
-        &billing_address::TOWN,
-        &billing_address::COUNTY,
-        &billing_address::POSTCODE,
-        &billing_address::COUNTRY,
-        &CALLBACK_URL,
-        &REDEMPTION_REDIRECT_URL,
-        &AUTO_REDIRECT,
-        &APPLET,
-        &TRANS_TYPE,
-        &TRANS_CAT,
-        &TRANS_CLASS,
-        &THREE_D_SECURE,
-        &TERMINAL_KEY,
-    ],
+    fields: &joined::<36>(&[
+        &[
+            &TOKEN_START,
+            &TOKEN_EXPIRY,
+            &TOKEN_USES,
+            &TOKEN_REDEMPTIONS,
+            &SUCCESS_URL,
+            &CANCEL_URL,
+            &CURRENCY,
+            &TRANS_REFERENCE,
+            &PAYMENT_SOURCE,
+        ],
+        CheckoutItem::FIELDS,
+        CheckoutCustomer::FIELDS,
+        BillingAddress::FIELDS,
+        &[
+            &CALLBACK_URL,
+            &REDEMPTION_REDIRECT_URL,
+            &AUTO_REDIRECT,
+            &APPLET,
+            &TRANS_TYPE,
+            &TRANS_CAT,
+            &TRANS_CLASS,
+            &THREE_D_SECURE,
+            &TERMINAL_KEY,
+        ],
+    ]),
     reply: "CheckoutToken",
     new_reply: new_reply::<GetToken>,
     check: check_as::<GetToken>,

@@ -35,21 +35,13 @@ impl ApiRequest for Initiate {
     type Reply = Session;
     type Output = Self::Reply;
 
-    fn visit(&self, sink: &mut dyn ParameterSink) {
-        sink.credentials();
-        emit::text(sink, &ERROR_PAGE_URL, &self.error_page_url);
-        emit::optional(sink, &MERCHANT_CUSTOMER_REFERENCE, &self.merchant_customer_reference);
-    }
-
-    fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        Reader::request(parameters, |reader| Self {
-            error_page_url: reader.text(&ERROR_PAGE_URL, None),
-            merchant_customer_reference: reader.optional(&MERCHANT_CUSTOMER_REFERENCE, None),
-        })
+    request_fields! {
+        credentials,
+        text error_page_url: ERROR_PAGE_URL,
+        optional merchant_customer_reference: MERCHANT_CUSTOMER_REFERENCE,
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::SESSION,
     name: "initiate",

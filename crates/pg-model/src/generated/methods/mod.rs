@@ -36,39 +36,19 @@ pub(crate) mod transaction_lookup;
 pub(crate) mod update_card_key_details;
 pub(crate) mod update_transaction;
 
-pub use address_lookup::AddressLookup;
-pub use auth::Auth;
-pub use auth_card_key::AuthCardKey;
-pub use auth_session_key::AuthSessionKey;
-pub use auth_three_d_secure::AuthThreeDSecure;
-pub use cancel_preauth::CancelPreauth;
-pub use cancel_token::CancelToken;
-pub use capture_preauth::CapturePreauth;
-pub use delete_token::DeleteToken;
-pub use disable_token::DisableToken;
-pub use enable_token::EnableToken;
-pub use enterprise_cancel::EnterpriseCancel;
-pub use enterprise_capture::EnterpriseCapture;
-pub use enterprise_refund::EnterpriseRefund;
-pub use enterprise_transaction_lookup::EnterpriseTransactionLookup;
-pub use get_authentication_status::GetAuthenticationStatus;
-pub use get_token::GetToken;
-pub use initiate::Initiate;
-pub use initiate_three_d_secure_card_key::InitiateThreeDSecureCardKey;
-pub use initiate_three_d_secure_session_key::InitiateThreeDSecureSessionKey;
-pub use post_form::PostForm;
-pub use preauth::Preauth;
-pub use preauth_three_d_secure::PreauthThreeDSecure;
-pub use refund::Refund;
-pub use repeat::Repeat;
-pub use request_account_updater::RequestAccountUpdater;
-pub use retrieve_account_updater::RetrieveAccountUpdater;
-pub use sms::Sms;
-pub use token_lookup::TokenLookup;
-pub use tokenise_transaction_key::TokeniseTransactionKey;
-pub use transaction_lookup::TransactionLookup;
-pub use update_card_key_details::UpdateCardKeyDetails;
-pub use update_transaction::UpdateTransaction;
+pub use self::{
+    address_lookup::AddressLookup, auth::Auth, auth_card_key::AuthCardKey, auth_session_key::AuthSessionKey,
+    auth_three_d_secure::AuthThreeDSecure, cancel_preauth::CancelPreauth, cancel_token::CancelToken,
+    capture_preauth::CapturePreauth, delete_token::DeleteToken, disable_token::DisableToken, enable_token::EnableToken,
+    enterprise_cancel::EnterpriseCancel, enterprise_capture::EnterpriseCapture, enterprise_refund::EnterpriseRefund,
+    enterprise_transaction_lookup::EnterpriseTransactionLookup, get_authentication_status::GetAuthenticationStatus,
+    get_token::GetToken, initiate::Initiate, initiate_three_d_secure_card_key::InitiateThreeDSecureCardKey,
+    initiate_three_d_secure_session_key::InitiateThreeDSecureSessionKey, post_form::PostForm, preauth::Preauth,
+    preauth_three_d_secure::PreauthThreeDSecure, refund::Refund, repeat::Repeat,
+    request_account_updater::RequestAccountUpdater, retrieve_account_updater::RetrieveAccountUpdater, sms::Sms,
+    token_lookup::TokenLookup, tokenise_transaction_key::TokeniseTransactionKey, transaction_lookup::TransactionLookup,
+    update_card_key_details::UpdateCardKeyDetails, update_transaction::UpdateTransaction,
+};
 
 use crate::method::{EachMethod, MethodInfo, ServiceInfo};
 

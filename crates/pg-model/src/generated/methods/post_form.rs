@@ -138,58 +138,37 @@ impl ApiRequest for PostForm {
     type Reply = RedirectData;
     type Output = Self::Reply;
 
-    fn visit(&self, sink: &mut dyn ParameterSink) {
-        emit::optional(sink, &CARD_CV2, &self.card_cv2);
-        emit::optional(sink, &CARD_DESCRIPTION, &self.card_description);
-        emit::optional(sink, &CARD_EXPIRY_DATE, &self.card_expiry_date);
-        emit::optional(sink, &CARD_EXPIRY_MONTH, &self.card_expiry_month);
-        emit::optional(sink, &CARD_EXPIRY_YEAR, &self.card_expiry_year);
-        self.cardholder_address.visit(sink);
-        emit::optional(sink, &CARDHOLDER_NAME, &self.cardholder_name);
-        emit::text(sink, &CARD_NUMBER, &self.card_number);
-        emit::named(sink, &COLLECT, &self.collect);
-        emit::text(sink, &CURRENT_PAGE_URL, &self.current_page_url);
-        self.customer_address.visit(sink);
-        emit::optional(sink, &customer::EMAIL, &self.customer.email);
-        emit::optional(sink, &customer::FIRST_NAME, &self.customer.first_name);
-        emit::optional(sink, &CUSTOMER_LANDLINE, &self.customer_landline);
-        emit::optional(sink, &customer::MOBILE, &self.customer.mobile);
-        emit::optional(sink, &customer::SURNAME, &self.customer.surname);
-        emit::optional(sink, &customer::TITLE, &self.customer.title);
-        emit::optional(sink, &FORM_ID, &self.form_id);
-        emit::text(sink, &NEXT_PAGE_URL, &self.next_page_url);
-        emit::text(sink, &SESSION_KEY, &self.session_key);
-    }
-
     fn check(&self) -> Violations {
         let mut violations = check::each_field(INFO.fields, |checker| self.visit(checker));
         crate::cross::post_form(self, &mut violations);
         violations
     }
 
-    fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        Reader::request(parameters, |reader| Self {
-            session_key: reader.text(&SESSION_KEY, None),
-            card_number: reader.text(&CARD_NUMBER, None),
-            next_page_url: reader.text(&NEXT_PAGE_URL, None),
-            current_page_url: reader.text(&CURRENT_PAGE_URL, None),
-            card_expiry_month: reader.optional(&CARD_EXPIRY_MONTH, None),
-            card_expiry_year: reader.optional(&CARD_EXPIRY_YEAR, None),
-            card_expiry_date: reader.optional(&CARD_EXPIRY_DATE, None),
-            card_cv2: reader.optional(&CARD_CV2, None),
-            cardholder_name: reader.optional(&CARDHOLDER_NAME, None),
-            card_description: reader.optional(&CARD_DESCRIPTION, None),
-            cardholder_address: CardholderAddress::read(reader),
-            form_id: reader.optional(&FORM_ID, None),
-            collect: reader.parameters().with_prefix("collect"),
-            customer: Customer::read(reader),
-            customer_landline: reader.optional(&CUSTOMER_LANDLINE, None),
-            customer_address: CustomerAddress::read(reader),
-        })
+    request_fields! {
+        optional card_cv2: CARD_CV2,
+        optional card_description: CARD_DESCRIPTION,
+        optional card_expiry_date: CARD_EXPIRY_DATE,
+        optional card_expiry_month: CARD_EXPIRY_MONTH,
+        optional card_expiry_year: CARD_EXPIRY_YEAR,
+        group cardholder_address: CardholderAddress,
+        optional cardholder_name: CARDHOLDER_NAME,
+        text card_number: CARD_NUMBER,
+        named collect: COLLECT,
+        text current_page_url: CURRENT_PAGE_URL,
+        group customer_address: CustomerAddress,
+        optional (customer.email): customer::EMAIL,
+        optional (customer.first_name): customer::FIRST_NAME,
+        optional customer_landline: CUSTOMER_LANDLINE,
+        optional (customer.mobile): customer::MOBILE,
+        optional (customer.surname): customer::SURNAME,
+        optional (customer.title): customer::TITLE,
+        optional form_id: FORM_ID,
+        text next_page_url: NEXT_PAGE_URL,
+        text session_key: SESSION_KEY,
+        apart customer: Customer,
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::SESSION,
     name: "postform",
@@ -200,42 +179,25 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     credentials: AuthScheme::Session,
     retry: RetrySafety::Safe,
     retry_why: "posting again replaces the card of the session",
-    fields: &[
-        &SESSION_KEY,
-        &CARD_NUMBER,
-        &NEXT_PAGE_URL,
-        &CURRENT_PAGE_URL,
-        &CARD_EXPIRY_MONTH,
-        &CARD_EXPIRY_YEAR,
-        &CARD_EXPIRY_DATE,
-        &CARD_CV2,
-        &CARDHOLDER_NAME,
-        &CARD_DESCRIPTION,
-        &cardholder_address::PROPERTY_NAME,
-        &cardholder_address::LINE1,
-        &cardholder_address::LINE2,
-        &cardholder_address::LINE3,
-        &cardholder_address::TOWN,
-        &cardholder_address::COUNTY,
-        &cardholder_address::POSTCODE,
-        &cardholder_address::COUNTRY,
-        &FORM_ID,
-        &COLLECT,
-        &customer::TITLE,
-        &customer::FIRST_NAME,
-        &customer::SURNAME,
-        &customer::EMAIL,
-        &customer::MOBILE,
-        &CUSTOMER_LANDLINE,
-        &customer_address::PROPERTY_NAME,
-        &customer_address::LINE1,
-        &customer_address::LINE2,
-        &customer_address::LINE3,
-        &customer_address::TOWN,
-        &customer_address::COUNTY,
-        &customer_address::POSTCODE,
-        &customer_address::COUNTRY,
-    ],
+    fields: &joined::<34>(&[
+        &[
+            &SESSION_KEY,
+            &CARD_NUMBER,
+            &NEXT_PAGE_URL,
+            &CURRENT_PAGE_URL,
+            &CARD_EXPIRY_MONTH,
+            &CARD_EXPIRY_YEAR,
+            &CARD_EXPIRY_DATE,
+            &CARD_CV2,
+            &CARDHOLDER_NAME,
+            &CARD_DESCRIPTION,
+        ],
+        CardholderAddress::FIELDS,
+        &[&FORM_ID, &COLLECT],
+        Customer::FIELDS,
+        &[&CUSTOMER_LANDLINE],
+        CustomerAddress::FIELDS,
+    ]),
     reply: "RedirectData",
     new_reply: new_reply::<PostForm>,
     check: check_as::<PostForm>,

@@ -54,25 +54,15 @@ impl ApiRequest for PreauthThreeDSecure {
     type Reply = Transaction;
     type Output = Outcome<Transaction>;
 
-    fn visit(&self, sink: &mut dyn ParameterSink) {
-        sink.credentials();
-        emit::text(sink, &AUTHENTICATION_KEY, &self.authentication_key);
-        emit::optional(sink, &references::MERCHANT_CUSTOMER_REFERENCE, &self.merchant_customer_reference);
-        emit::optional(sink, &references::MERCHANT_REFERENCE, &self.merchant_reference);
-        emit::optional(sink, &references::UNIQUE_MERCHANT_REFERENCE, &self.unique_merchant_reference);
-    }
-
-    fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        Reader::request(parameters, |reader| Self {
-            authentication_key: reader.text(&AUTHENTICATION_KEY, None),
-            merchant_reference: reader.optional(&references::MERCHANT_REFERENCE, None),
-            unique_merchant_reference: reader.optional(&references::UNIQUE_MERCHANT_REFERENCE, None),
-            merchant_customer_reference: reader.optional(&references::MERCHANT_CUSTOMER_REFERENCE, None),
-        })
+    request_fields! {
+        credentials,
+        text authentication_key: AUTHENTICATION_KEY,
+        optional merchant_customer_reference: references::MERCHANT_CUSTOMER_REFERENCE,
+        optional merchant_reference: references::MERCHANT_REFERENCE,
+        optional unique_merchant_reference: references::UNIQUE_MERCHANT_REFERENCE,
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TRANSACTION,
     name: "preauth3DSecure",
@@ -83,12 +73,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     credentials: AuthScheme::Signed,
     retry: RetrySafety::Never,
     retry_why: "one authentication pays once: look the reservation up by its unique reference, its own or else that of the initiation",
-    fields: &[
-        &AUTHENTICATION_KEY,
-        &references::MERCHANT_REFERENCE,
-        &references::UNIQUE_MERCHANT_REFERENCE,
-        &references::MERCHANT_CUSTOMER_REFERENCE,
-    ],
+    fields: &joined::<4>(&[&[&AUTHENTICATION_KEY], references::FIELDS]),
     reply: "Transaction",
     new_reply: new_reply::<PreauthThreeDSecure>,
     check: check_as::<PreauthThreeDSecure>,

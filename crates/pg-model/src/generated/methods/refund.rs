@@ -62,27 +62,16 @@ impl ApiRequest for Refund {
     type Reply = Transaction;
     type Output = Outcome<Transaction>;
 
-    fn visit(&self, sink: &mut dyn ParameterSink) {
-        sink.credentials();
-        emit::optional(sink, &references::MERCHANT_CUSTOMER_REFERENCE, &self.merchant_customer_reference);
-        emit::optional(sink, &references::MERCHANT_REFERENCE, &self.merchant_reference);
-        emit::text(sink, &TRANSACTION_KEY, &self.transaction_key);
-        emit::optional_number(sink, &TRANSACTION_VALUE, self.transaction_value);
-        emit::optional(sink, &references::UNIQUE_MERCHANT_REFERENCE, &self.unique_merchant_reference);
-    }
-
-    fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        Reader::request(parameters, |reader| Self {
-            transaction_key: reader.text(&TRANSACTION_KEY, None),
-            transaction_value: reader.optional_number(&TRANSACTION_VALUE, None),
-            merchant_reference: reader.optional(&references::MERCHANT_REFERENCE, None),
-            unique_merchant_reference: reader.optional(&references::UNIQUE_MERCHANT_REFERENCE, None),
-            merchant_customer_reference: reader.optional(&references::MERCHANT_CUSTOMER_REFERENCE, None),
-        })
+    request_fields! {
+        credentials,
+        optional merchant_customer_reference: references::MERCHANT_CUSTOMER_REFERENCE,
+        optional merchant_reference: references::MERCHANT_REFERENCE,
+        text transaction_key: TRANSACTION_KEY,
+        optional_number transaction_value: TRANSACTION_VALUE,
+        optional unique_merchant_reference: references::UNIQUE_MERCHANT_REFERENCE,
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TRANSACTION,
     name: "refund",
@@ -93,13 +82,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     credentials: AuthScheme::Signed,
     retry: RetrySafety::Never,
     retry_why: "moves money, and two partial refunds look alike: look it up by the uniqueMerchantReference, if it carried one",
-    fields: &[
-        &TRANSACTION_KEY,
-        &TRANSACTION_VALUE,
-        &references::MERCHANT_REFERENCE,
-        &references::UNIQUE_MERCHANT_REFERENCE,
-        &references::MERCHANT_CUSTOMER_REFERENCE,
-    ],
+    fields: &joined::<5>(&[&[&TRANSACTION_KEY, &TRANSACTION_VALUE], references::FIELDS]),
     reply: "Transaction",
     new_reply: new_reply::<Refund>,
     check: check_as::<Refund>,

@@ -45,25 +45,15 @@ impl ApiRequest for Repeat {
     type Reply = EnterpriseResult;
     type Output = Outcome<EnterpriseResult>;
 
-    fn visit(&self, sink: &mut dyn ParameterSink) {
-        sink.credentials();
-        emit::text(sink, &PREV_TRANS_KEY, &self.prev_trans_key);
-        emit::optional(sink, &TRANS_CLASS, &self.trans_class);
-        emit::text(sink, &TRANS_TYPE, &self.trans_type);
-        emit::text(sink, &TRANS_VALUE, &self.trans_value);
-    }
-
-    fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        Reader::request(parameters, |reader| Self {
-            prev_trans_key: reader.text(&PREV_TRANS_KEY, None),
-            trans_type: reader.text(&TRANS_TYPE, None),
-            trans_value: reader.text(&TRANS_VALUE, None),
-            trans_class: reader.optional(&TRANS_CLASS, None),
-        })
+    request_fields! {
+        credentials,
+        text prev_trans_key: PREV_TRANS_KEY,
+        optional trans_class: TRANS_CLASS,
+        text trans_type: TRANS_TYPE,
+        text trans_value: TRANS_VALUE,
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::ENTERPRISE,
     name: "repeat",

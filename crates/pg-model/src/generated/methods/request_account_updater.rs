@@ -41,29 +41,20 @@ impl ApiRequest for RequestAccountUpdater {
     type Reply = BatchRequested;
     type Output = Self::Reply;
 
-    fn visit(&self, sink: &mut dyn ParameterSink) {
-        emit::text(sink, &ACCOUNT_UPDATER_KEY, &self.account_updater_key);
-        sink.credentials();
-        emit::optional(sink, &CALLBACK_URL, &self.callback_url);
-        sink.list(&CARD_KEYS, "cardKey", &mut self.card_keys.iter().map(AsRef::as_ref));
-    }
-
     fn check(&self) -> Violations {
         let mut violations = check::each_field(INFO.fields, |checker| self.visit(checker));
         check::list(&CARD_KEYS, &self.card_keys, &mut violations);
         violations
     }
 
-    fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        Reader::request(parameters, |reader| Self {
-            account_updater_key: reader.text(&ACCOUNT_UPDATER_KEY, None),
-            card_keys: reader.list(&CARD_KEYS),
-            callback_url: reader.optional(&CALLBACK_URL, None),
-        })
+    request_fields! {
+        text account_updater_key: ACCOUNT_UPDATER_KEY,
+        credentials,
+        optional callback_url: CALLBACK_URL,
+        list card_keys: CARD_KEYS,
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TOKEN,
     name: "requestAccountUpdater",

@@ -25,17 +25,12 @@ impl ApiRequest for RetrieveAccountUpdater {
     type Reply = AccountUpdaterBatch;
     type Output = Self::Reply;
 
-    fn visit(&self, sink: &mut dyn ParameterSink) {
-        sink.credentials();
-        emit::text(sink, &BATCH_KEY, &self.batch_key);
-    }
-
-    fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        Reader::request(parameters, |reader| Self { batch_key: reader.text(&BATCH_KEY, None) })
+    request_fields! {
+        credentials,
+        text batch_key: BATCH_KEY,
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TOKEN,
     name: "retrieveAccountUpdater",

@@ -27,21 +27,13 @@ impl ApiRequest for Sms {
     type Reply = SmsReply;
     type Output = Self::Reply;
 
-    fn visit(&self, sink: &mut dyn ParameterSink) {
-        sink.credentials();
-        emit::text(sink, &MESSAGE, &self.message);
-        emit::text(sink, &MSISDN, &self.msisdn);
-    }
-
-    fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        Reader::request(parameters, |reader| Self {
-            msisdn: reader.text(&MSISDN, None),
-            message: reader.text(&MESSAGE, None),
-        })
+    request_fields! {
+        credentials,
+        text message: MESSAGE,
+        text msisdn: MSISDN,
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::ENTERPRISE,
     name: "sms",

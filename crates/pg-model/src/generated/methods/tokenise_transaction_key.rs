@@ -42,23 +42,14 @@ impl ApiRequest for TokeniseTransactionKey {
     type Reply = CardKeyDetails;
     type Output = Self::Reply;
 
-    fn visit(&self, sink: &mut dyn ParameterSink) {
-        sink.credentials();
-        emit::optional(sink, &CARD_KEY, &self.card_key);
-        emit::optional(sink, &MERCHANT_CUSTOMER_REFERENCE, &self.merchant_customer_reference);
-        emit::text(sink, &TRANSACTION_KEY, &self.transaction_key);
-    }
-
-    fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        Reader::request(parameters, |reader| Self {
-            transaction_key: reader.text(&TRANSACTION_KEY, None),
-            merchant_customer_reference: reader.optional(&MERCHANT_CUSTOMER_REFERENCE, None),
-            card_key: reader.optional(&CARD_KEY, None),
-        })
+    request_fields! {
+        credentials,
+        optional card_key: CARD_KEY,
+        optional merchant_customer_reference: MERCHANT_CUSTOMER_REFERENCE,
+        text transaction_key: TRANSACTION_KEY,
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TOKEN,
     name: "tokeniseTransactionKey",

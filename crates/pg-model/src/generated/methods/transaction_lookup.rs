@@ -44,23 +44,14 @@ impl ApiRequest for TransactionLookup {
     type Reply = Transactions;
     type Output = Self::Reply;
 
-    fn visit(&self, sink: &mut dyn ParameterSink) {
-        sink.credentials();
-        emit::optional(sink, &MERCHANT_REFERENCE, &self.merchant_reference);
-        emit::optional(sink, &TRANSACTION_KEY, &self.transaction_key);
-        emit::optional(sink, &UNIQUE_MERCHANT_REFERENCE, &self.unique_merchant_reference);
-    }
-
-    fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        Reader::request(parameters, |reader| Self {
-            transaction_key: reader.optional(&TRANSACTION_KEY, None),
-            merchant_reference: reader.optional(&MERCHANT_REFERENCE, None),
-            unique_merchant_reference: reader.optional(&UNIQUE_MERCHANT_REFERENCE, None),
-        })
+    request_fields! {
+        credentials,
+        optional merchant_reference: MERCHANT_REFERENCE,
+        optional transaction_key: TRANSACTION_KEY,
+        optional unique_merchant_reference: UNIQUE_MERCHANT_REFERENCE,
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TRANSACTION,
     name: "lookup",

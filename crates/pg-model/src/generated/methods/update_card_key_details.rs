@@ -94,39 +94,25 @@ impl ApiRequest for UpdateCardKeyDetails {
     type Reply = Acknowledgement;
     type Output = Self::Reply;
 
-    fn visit(&self, sink: &mut dyn ParameterSink) {
-        sink.credentials();
-        emit::optional(sink, &CARD_DESCRIPTION, &self.card_description);
-        emit::optional(sink, &CARD_EXPIRY_MONTH, &self.card_expiry_month);
-        emit::optional(sink, &CARD_EXPIRY_YEAR, &self.card_expiry_year);
-        self.cardholder_address.visit(sink);
-        emit::optional(sink, &CARDHOLDER_NAME, &self.cardholder_name);
-        emit::text(sink, &CARD_KEY, &self.card_key);
-        emit::optional(sink, &customer::EMAIL, &self.customer.email);
-        emit::optional(sink, &customer::FIRST_NAME, &self.customer.first_name);
-        emit::optional(sink, &customer::MOBILE, &self.customer.mobile);
-        emit::optional(sink, &customer::SURNAME, &self.customer.surname);
-        emit::optional(sink, &CUSTOMER_TELEPHONE, &self.customer_telephone);
-        emit::optional(sink, &customer::TITLE, &self.customer.title);
-        emit::optional(sink, &MERCHANT_CUSTOMER_REFERENCE, &self.merchant_customer_reference);
-    }
-
-    fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        Reader::request(parameters, |reader| Self {
-            card_key: reader.text(&CARD_KEY, None),
-            merchant_customer_reference: reader.optional(&MERCHANT_CUSTOMER_REFERENCE, None),
-            customer: Customer::read(reader),
-            customer_telephone: reader.optional(&CUSTOMER_TELEPHONE, None),
-            cardholder_address: CardholderAddress::read(reader),
-            card_description: reader.optional(&CARD_DESCRIPTION, None),
-            cardholder_name: reader.optional(&CARDHOLDER_NAME, None),
-            card_expiry_month: reader.optional(&CARD_EXPIRY_MONTH, None),
-            card_expiry_year: reader.optional(&CARD_EXPIRY_YEAR, None),
-        })
+    request_fields! {
+        credentials,
+        optional card_description: CARD_DESCRIPTION,
+        optional card_expiry_month: CARD_EXPIRY_MONTH,
+        optional card_expiry_year: CARD_EXPIRY_YEAR,
+        group cardholder_address: CardholderAddress,
+        optional cardholder_name: CARDHOLDER_NAME,
+        text card_key: CARD_KEY,
+        optional (customer.email): customer::EMAIL,
+        optional (customer.first_name): customer::FIRST_NAME,
+        optional (customer.mobile): customer::MOBILE,
+        optional (customer.surname): customer::SURNAME,
+        optional customer_telephone: CUSTOMER_TELEPHONE,
+        optional (customer.title): customer::TITLE,
+        optional merchant_customer_reference: MERCHANT_CUSTOMER_REFERENCE,
+        apart customer: Customer,
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TOKEN,
     name: "updateCardKeyDetails",
@@ -137,28 +123,13 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     credentials: AuthScheme::Signed,
     retry: RetrySafety::Safe,
     retry_why: "it writes values, so writing them twice leaves the same record",
-    fields: &[
-        &CARD_KEY,
-        &MERCHANT_CUSTOMER_REFERENCE,
-        &customer::TITLE,
-        &customer::FIRST_NAME,
-        &customer::SURNAME,
-        &customer::EMAIL,
-        &customer::MOBILE,
-        &CUSTOMER_TELEPHONE,
-        &cardholder_address::PROPERTY_NAME,
-        &cardholder_address::LINE1,
-        &cardholder_address::LINE2,
-        &cardholder_address::LINE3,
-        &cardholder_address::TOWN,
-        &cardholder_address::COUNTY,
-        &cardholder_address::POSTCODE,
-        &cardholder_address::COUNTRY,
-        &CARD_DESCRIPTION,
-        &CARDHOLDER_NAME,
-        &CARD_EXPIRY_MONTH,
-        &CARD_EXPIRY_YEAR,
-    ],
+    fields: &joined::<20>(&[
+        &[&CARD_KEY, &MERCHANT_CUSTOMER_REFERENCE],
+        Customer::FIELDS,
+        &[&CUSTOMER_TELEPHONE],
+        CardholderAddress::FIELDS,
+        &[&CARD_DESCRIPTION, &CARDHOLDER_NAME, &CARD_EXPIRY_MONTH, &CARD_EXPIRY_YEAR],
+    ]),
     reply: "Acknowledgement",
     new_reply: new_reply::<UpdateCardKeyDetails>,
     check: check_as::<UpdateCardKeyDetails>,

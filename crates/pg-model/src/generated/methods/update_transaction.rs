@@ -42,29 +42,20 @@ impl ApiRequest for UpdateTransaction {
     type Reply = Acknowledgement;
     type Output = Self::Reply;
 
-    fn visit(&self, sink: &mut dyn ParameterSink) {
-        sink.credentials();
-        emit::optional(sink, &MERCHANT_CUSTOMER_REFERENCE, &self.merchant_customer_reference);
-        emit::optional(sink, &MERCHANT_REFERENCE, &self.merchant_reference);
-        emit::text(sink, &TRANSACTION_KEY, &self.transaction_key);
-    }
-
     fn check(&self) -> Violations {
         let mut violations = check::each_field(INFO.fields, |checker| self.visit(checker));
         crate::cross::update_transaction(self, &mut violations);
         violations
     }
 
-    fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        Reader::request(parameters, |reader| Self {
-            transaction_key: reader.text(&TRANSACTION_KEY, None),
-            merchant_customer_reference: reader.optional(&MERCHANT_CUSTOMER_REFERENCE, None),
-            merchant_reference: reader.optional(&MERCHANT_REFERENCE, None),
-        })
+    request_fields! {
+        credentials,
+        optional merchant_customer_reference: MERCHANT_CUSTOMER_REFERENCE,
+        optional merchant_reference: MERCHANT_REFERENCE,
+        text transaction_key: TRANSACTION_KEY,
     }
 }
 
-/// The facts about this method from the tables.
 pub(crate) static INFO: MethodInfo = MethodInfo {
     service: &super::TRANSACTION,
     name: "update",

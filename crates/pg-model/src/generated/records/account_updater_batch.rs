@@ -16,27 +16,9 @@ pub struct AccountUpdaterBatch {
     pub extra: Extra,
 }
 
-record_traits!(AccountUpdaterBatch);
-
-impl fmt::Debug for AccountUpdaterBatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AccountUpdaterBatch")
-            .field("batch_key", &self.batch_key)
-            .field("created_on", &mask::masked(&self.created_on))
-            .field("card_key_details", &self.card_key_details)
-            .field("extra", &self.extra)
-            .finish()
-    }
-}
-
-impl Record for AccountUpdaterBatch {
-    record_fields! {
-        "batchKey" => filled batch_key,
-        "createdOn" => filled created_on,
-        "cardKeyDetails" => filled_list card_key_details ("cardKeyDetail" Array),
-    }
-
-    fn missing(&self) -> Option<&'static str> {
-        self.batch_key.is_empty().then_some("batchKey")
-    }
+record_traits! {
+    AccountUpdaterBatch, |record| record.batch_key.is_empty().then_some("batchKey");
+    "batchKey" => filled batch_key,
+    "createdOn" => filled created_on,
+    "cardKeyDetails" => filled_list card_key_details ("cardKeyDetail" Array),
 }

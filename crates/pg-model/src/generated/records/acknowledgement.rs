@@ -12,20 +12,7 @@ pub struct Acknowledgement {
     pub extra: Extra,
 }
 
-record_traits!(Acknowledgement);
-
-impl fmt::Debug for Acknowledgement {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Acknowledgement").field("result", &self.result).field("extra", &self.extra).finish()
-    }
-}
-
-impl Record for Acknowledgement {
-    record_fields! {
-        "result" => filled result,
-    }
-
-    fn missing(&self) -> Option<&'static str> {
-        self.result.is_empty().then_some("result")
-    }
+record_traits! {
+    Acknowledgement, |record| record.result.is_empty().then_some("result");
+    "result" => filled result,
 }

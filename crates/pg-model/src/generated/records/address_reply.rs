@@ -12,20 +12,7 @@ pub struct AddressReply {
     pub extra: Extra,
 }
 
-record_traits!(AddressReply);
-
-impl fmt::Debug for AddressReply {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AddressReply").field("address", &self.address).field("extra", &self.extra).finish()
-    }
-}
-
-impl Record for AddressReply {
-    record_fields! {
-        "address" => record address,
-    }
-
-    fn missing(&self) -> Option<&'static str> {
-        (self.address == Default::default()).then_some("address")
-    }
+record_traits! {
+    AddressReply, |record| (record.address == Default::default()).then_some("address");
+    "address" => record address,
 }

@@ -22,33 +22,12 @@ pub struct AddressResult {
     pub extra: Extra,
 }
 
-record_traits!(AddressResult);
-
-impl fmt::Debug for AddressResult {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AddressResult")
-            .field("status", &self.status)
-            .field("address_1", &mask::masked(&self.address_1))
-            .field("address_2", &mask::masked(&self.address_2))
-            .field("town", &mask::masked(&self.town))
-            .field("county", &mask::masked(&self.county))
-            .field("postcode", &mask::masked(&self.postcode))
-            .field("extra", &self.extra)
-            .finish()
-    }
-}
-
-impl Record for AddressResult {
-    record_fields! {
-        "status" => text status,
-        "address_1" => text address_1,
-        "address_2" => text address_2,
-        "town" => text town,
-        "county" => text county,
-        "postcode" => text postcode,
-    }
-
-    fn missing(&self) -> Option<&'static str> {
-        self.status.is_empty().then_some("status")
-    }
+record_traits! {
+    AddressResult, |record| record.status.is_empty().then_some("status");
+    "status" => text status,
+    "address_1" => text address_1,
+    "address_2" => text address_2,
+    "town" => text town,
+    "county" => text county,
+    "postcode" => text postcode,
 }

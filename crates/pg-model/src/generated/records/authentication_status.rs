@@ -24,35 +24,13 @@ pub struct AuthenticationStatus {
     pub extra: Extra,
 }
 
-record_traits!(AuthenticationStatus);
-
-impl fmt::Debug for AuthenticationStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AuthenticationStatus")
-            .field("transaction_status_code", &self.transaction_status_code)
-            .field("transaction_status", &mask::masked(&self.transaction_status))
-            .field("transaction_type", &self.transaction_type)
-            .field("transaction_key", &self.transaction_key)
-            .field("bank_eci_value", &mask::masked(&self.bank_eci_value))
-            .field("liability_shift", &self.liability_shift)
-            .field("bank", &self.bank)
-            .field("extra", &self.extra)
-            .finish()
-    }
-}
-
-impl Record for AuthenticationStatus {
-    record_fields! {
-        "transactionStatusCode" => filled transaction_status_code,
-        "transactionStatus" => filled transaction_status,
-        "transactionType" => filled transaction_type,
-        "transactionKey" => filled transaction_key,
-        "bankECIValue" => filled bank_eci_value,
-        "liabilityShift" => filled liability_shift,
-        name if name.starts_with("bank") => named bank,
-    }
-
-    fn missing(&self) -> Option<&'static str> {
-        self.transaction_status_code.is_empty().then_some("transactionStatusCode")
-    }
+record_traits! {
+    AuthenticationStatus, |record| record.transaction_status_code.is_empty().then_some("transactionStatusCode");
+    "transactionStatusCode" => filled transaction_status_code,
+    "transactionStatus" => filled transaction_status,
+    "transactionType" => filled transaction_type,
+    "transactionKey" => filled transaction_key,
+    "bankECIValue" => filled bank_eci_value,
+    "liabilityShift" => filled liability_shift,
+    name if name.starts_with("bank") => named bank,
 }

@@ -14,25 +14,8 @@ pub struct BatchRequested {
     pub extra: Extra,
 }
 
-record_traits!(BatchRequested);
-
-impl fmt::Debug for BatchRequested {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BatchRequested")
-            .field("result", &self.result)
-            .field("batch_key", &self.batch_key)
-            .field("extra", &self.extra)
-            .finish()
-    }
-}
-
-impl Record for BatchRequested {
-    record_fields! {
-        "result" => filled result,
-        "batchKey" => filled batch_key,
-    }
-
-    fn missing(&self) -> Option<&'static str> {
-        self.result.is_empty().then_some("result")
-    }
+record_traits! {
+    BatchRequested, |record| record.result.is_empty().then_some("result");
+    "result" => filled result,
+    "batchKey" => filled batch_key,
 }

@@ -26,33 +26,14 @@ pub struct Card {
     pub extra: Extra,
 }
 
-record_traits!(Card);
-
-impl fmt::Debug for Card {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Card")
-            .field("card_description", &mask::masked(&self.card_description))
-            .field("cardholder_name", &mask::masked(&self.cardholder_name))
-            .field("card_number", &self.card_number)
-            .field("card_expiry_month", &mask::masked(&self.card_expiry_month))
-            .field("card_expiry_year", &mask::masked(&self.card_expiry_year))
-            .field("card_type", &mask::masked(&self.card_type))
-            .field("card_scheme", &mask::masked(&self.card_scheme))
-            .field("card_bank", &mask::masked(&self.card_bank))
-            .field("extra", &self.extra)
-            .finish()
-    }
-}
-
-impl Record for Card {
-    record_fields! {
-        "cardDescription" => text card_description,
-        "cardholderName" | "cardHolderName" => text cardholder_name,
-        "cardNumber" => text card_number,
-        "cardExpiryMonth" => text card_expiry_month,
-        "cardExpiryYear" | "cardExipryYear" => text card_expiry_year,
-        "cardType" => text card_type,
-        "cardScheme" => text card_scheme,
-        "cardBank" => text card_bank,
-    }
+record_traits! {
+    Card;
+    "cardDescription" => text card_description,
+    "cardholderName" | "cardHolderName" => text cardholder_name,
+    "cardNumber" => text card_number,
+    "cardExpiryMonth" => text card_expiry_month,
+    "cardExpiryYear" | "cardExipryYear" => text card_expiry_year,
+    "cardType" => text card_type,
+    "cardScheme" => text card_scheme,
+    "cardBank" => text card_bank,
 }

@@ -26,33 +26,14 @@ pub struct CardAddress {
     pub extra: Extra,
 }
 
-record_traits!(CardAddress);
-
-impl fmt::Debug for CardAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CardAddress")
-            .field("property_name", &mask::masked(&self.property_name))
-            .field("line1", &mask::masked(&self.line1))
-            .field("line2", &mask::masked(&self.line2))
-            .field("line3", &mask::masked(&self.line3))
-            .field("town", &mask::masked(&self.town))
-            .field("county", &mask::masked(&self.county))
-            .field("postcode", &mask::masked(&self.postcode))
-            .field("country", &mask::masked(&self.country))
-            .field("extra", &self.extra)
-            .finish()
-    }
-}
-
-impl Record for CardAddress {
-    record_fields! {
-        "cardholderAddressPropertyName" => text property_name,
-        "cardholderAddressLine1" => text line1,
-        "cardholderAddressLine2" => text line2,
-        "cardholderAddressLine3" => text line3,
-        "cardholderAddressTown" | "cardholderAdressTown" => text town,
-        "cardholderAddressCounty" | "cardHolderAddressCounty" => text county,
-        "cardholderAddressPostcode" => text postcode,
-        "cardholderAddressCountry" => text country,
-    }
+record_traits! {
+    CardAddress;
+    "cardholderAddressPropertyName" => text property_name,
+    "cardholderAddressLine1" => text line1,
+    "cardholderAddressLine2" => text line2,
+    "cardholderAddressLine3" => text line3,
+    "cardholderAddressTown" | "cardholderAdressTown" => text town,
+    "cardholderAddressCounty" | "cardHolderAddressCounty" => text county,
+    "cardholderAddressPostcode" => text postcode,
+    "cardholderAddressCountry" => text country,
 }

@@ -22,29 +22,12 @@ pub struct CardCustomer {
     pub extra: Extra,
 }
 
-record_traits!(CardCustomer);
-
-impl fmt::Debug for CardCustomer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CardCustomer")
-            .field("customer_title", &mask::masked(&self.customer_title))
-            .field("customer_first_name", &mask::masked(&self.customer_first_name))
-            .field("customer_surname", &mask::masked(&self.customer_surname))
-            .field("customer_email", &mask::masked(&self.customer_email))
-            .field("customer_mobile", &mask::masked(&self.customer_mobile))
-            .field("customer_telephone", &mask::masked(&self.customer_telephone))
-            .field("extra", &self.extra)
-            .finish()
-    }
-}
-
-impl Record for CardCustomer {
-    record_fields! {
-        "customerTitle" => text customer_title,
-        "customerFirstName" => text customer_first_name,
-        "customerSurname" => text customer_surname,
-        "customerEmail" => text customer_email,
-        "customerMobile" => text customer_mobile,
-        "customerTelephone" => text customer_telephone,
-    }
+record_traits! {
+    CardCustomer;
+    "customerTitle" => text customer_title,
+    "customerFirstName" => text customer_first_name,
+    "customerSurname" => text customer_surname,
+    "customerEmail" => text customer_email,
+    "customerMobile" => text customer_mobile,
+    "customerTelephone" => text customer_telephone,
 }

@@ -24,35 +24,13 @@ pub struct CardKeyDetail {
     pub extra: Extra,
 }
 
-record_traits!(CardKeyDetail);
-
-impl fmt::Debug for CardKeyDetail {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CardKeyDetail")
-            .field("card_key", &self.card_key)
-            .field("card_unique_identifier", &self.card_unique_identifier)
-            .field("merchant_customer_reference", &self.merchant_customer_reference)
-            .field("enabled", &self.enabled)
-            .field("card", &self.card)
-            .field("customer", &self.customer)
-            .field("cardholder_address", &self.cardholder_address)
-            .field("extra", &self.extra)
-            .finish()
-    }
-}
-
-impl Record for CardKeyDetail {
-    record_fields! {
-        "cardKey" => text card_key,
-        "cardUniqueIdentifier" => number card_unique_identifier,
-        "merchantCustomerReference" => text merchant_customer_reference,
-        "enabled" => text enabled,
-        "card" => record card,
-        "customer" => record customer,
-        "cardholderAddress" => record cardholder_address,
-    }
-
-    fn missing(&self) -> Option<&'static str> {
-        self.card_key.is_empty().then_some("cardKey")
-    }
+record_traits! {
+    CardKeyDetail, |record| record.card_key.is_empty().then_some("cardKey");
+    "cardKey" => text card_key,
+    "cardUniqueIdentifier" => number card_unique_identifier,
+    "merchantCustomerReference" => text merchant_customer_reference,
+    "enabled" => text enabled,
+    "card" => record card,
+    "customer" => record customer,
+    "cardholderAddress" => record cardholder_address,
 }

@@ -12,23 +12,7 @@ pub struct CardKeyDetails {
     pub extra: Extra,
 }
 
-record_traits!(CardKeyDetails);
-
-impl fmt::Debug for CardKeyDetails {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CardKeyDetails")
-            .field("card_key_details", &self.card_key_details)
-            .field("extra", &self.extra)
-            .finish()
-    }
-}
-
-impl Record for CardKeyDetails {
-    record_fields! {
-        "cardKeyDetails" => list card_key_details ("cardKeyDetail" Indexed),
-    }
-
-    fn missing(&self) -> Option<&'static str> {
-        (self.card_key_details.is_empty() && !self.extra.is_empty()).then_some("cardKeyDetails")
-    }
+record_traits! {
+    CardKeyDetails, |record| (record.card_key_details.is_empty() && !record.extra.is_empty()).then_some("cardKeyDetails");
+    "cardKeyDetails" => list card_key_details ("cardKeyDetail" Indexed),
 }

@@ -18,25 +18,10 @@ pub struct CheckoutItemLine {
     pub extra: Extra,
 }
 
-record_traits!(CheckoutItemLine);
-
-impl fmt::Debug for CheckoutItemLine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CheckoutItemLine")
-            .field("name", &mask::masked(&self.name))
-            .field("price", &self.price)
-            .field("quantity", &mask::masked(&self.quantity))
-            .field("reference", &mask::masked(&self.reference))
-            .field("extra", &self.extra)
-            .finish()
-    }
-}
-
-impl Record for CheckoutItemLine {
-    record_fields! {
-        "name" => text name,
-        "price" => text price,
-        "quantity" => filled quantity,
-        "reference" => filled reference,
-    }
+record_traits! {
+    CheckoutItemLine;
+    "name" => text name,
+    "price" => text price,
+    "quantity" => filled quantity,
+    "reference" => filled reference,
 }

@@ -16,27 +16,9 @@ pub struct CheckoutToken {
     pub extra: Extra,
 }
 
-record_traits!(CheckoutToken);
-
-impl fmt::Debug for CheckoutToken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CheckoutToken")
-            .field("token", &self.token)
-            .field("user", &self.user)
-            .field("items", &self.items)
-            .field("extra", &self.extra)
-            .finish()
-    }
-}
-
-impl Record for CheckoutToken {
-    record_fields! {
-        "token" => record token,
-        "user" => record user,
-        "items" => list items ("item" Array),
-    }
-
-    fn missing(&self) -> Option<&'static str> {
-        (self.token == Default::default()).then_some("token")
-    }
+record_traits! {
+    CheckoutToken, |record| (record.token == Default::default()).then_some("token");
+    "token" => record token,
+    "user" => record user,
+    "items" => list items ("item" Array),
 }

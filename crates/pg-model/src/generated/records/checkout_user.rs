@@ -36,43 +36,19 @@ pub struct CheckoutUser {
     pub extra: Extra,
 }
 
-record_traits!(CheckoutUser);
-
-impl fmt::Debug for CheckoutUser {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CheckoutUser")
-            .field("salutation", &mask::masked(&self.salutation))
-            .field("first_name", &mask::masked(&self.first_name))
-            .field("surname", &mask::masked(&self.surname))
-            .field("date_of_birth", &self.date_of_birth)
-            .field("mobile_phone", &mask::masked(&self.mobile_phone))
-            .field("home_phone", &mask::masked(&self.home_phone))
-            .field("property_name", &mask::masked(&self.property_name))
-            .field("address_1", &mask::masked(&self.address_1))
-            .field("address_2", &mask::masked(&self.address_2))
-            .field("town", &mask::masked(&self.town))
-            .field("county", &mask::masked(&self.county))
-            .field("postcode", &mask::masked(&self.postcode))
-            .field("country", &mask::masked(&self.country))
-            .field("extra", &self.extra)
-            .finish()
-    }
-}
-
-impl Record for CheckoutUser {
-    record_fields! {
-        "salutation" => text salutation,
-        "first_name" => text first_name,
-        "surname" => text surname,
-        "date_of_birth" => text date_of_birth,
-        "mobile_phone" => text mobile_phone,
-        "home_phone" => text home_phone,
-        "property_name" => text property_name,
-        "address_1" => text address_1,
-        "address_2" => text address_2,
-        "town" => text town,
-        "county" => text county,
-        "postcode" => text postcode,
-        "country" => text country,
-    }
+record_traits! {
+    CheckoutUser;
+    "salutation" => text salutation,
+    "first_name" => text first_name,
+    "surname" => text surname,
+    "date_of_birth" => text date_of_birth,
+    "mobile_phone" => text mobile_phone,
+    "home_phone" => text home_phone,
+    "property_name" => text property_name,
+    "address_1" => text address_1,
+    "address_2" => text address_2,
+    "town" => text town,
+    "county" => text county,
+    "postcode" => text postcode,
+    "country" => text country,
 }

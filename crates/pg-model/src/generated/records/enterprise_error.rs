@@ -12,20 +12,7 @@ pub struct EnterpriseError {
     pub extra: Extra,
 }
 
-record_traits!(EnterpriseError);
-
-impl fmt::Debug for EnterpriseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EnterpriseError").field("error_code", &self.error_code).field("extra", &self.extra).finish()
-    }
-}
-
-impl Record for EnterpriseError {
-    record_fields! {
-        "errorcode" => filled error_code,
-    }
-
-    fn missing(&self) -> Option<&'static str> {
-        self.error_code.is_empty().then_some("errorcode")
-    }
+record_traits! {
+    EnterpriseError, |record| record.error_code.is_empty().then_some("errorcode");
+    "errorcode" => filled error_code,
 }

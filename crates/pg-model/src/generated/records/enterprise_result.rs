@@ -26,37 +26,14 @@ pub struct EnterpriseResult {
     pub extra: Extra,
 }
 
-record_traits!(EnterpriseResult);
-
-impl fmt::Debug for EnterpriseResult {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EnterpriseResult")
-            .field("trans_type", &self.trans_type)
-            .field("trans_value", &self.trans_value)
-            .field("prev_trans_key", &self.prev_trans_key)
-            .field("trans_class", &mask::masked(&self.trans_class))
-            .field("system_action", &self.system_action)
-            .field("status", &self.status)
-            .field("trans_key", &self.trans_key)
-            .field("auth_code", &mask::masked(&self.auth_code))
-            .field("extra", &self.extra)
-            .finish()
-    }
-}
-
-impl Record for EnterpriseResult {
-    record_fields! {
-        "trans_type" => text trans_type,
-        "trans_value" => text trans_value,
-        "prev_trans_key" => text prev_trans_key,
-        "trans_class" => filled trans_class,
-        "system_action" => text system_action,
-        "status" => text status,
-        "trans_key" => text trans_key,
-        "auth_code" => text auth_code,
-    }
-
-    fn missing(&self) -> Option<&'static str> {
-        self.status.is_empty().then_some("status")
-    }
+record_traits! {
+    EnterpriseResult, |record| record.status.is_empty().then_some("status");
+    "trans_type" => text trans_type,
+    "trans_value" => text trans_value,
+    "prev_trans_key" => text prev_trans_key,
+    "trans_class" => filled trans_class,
+    "system_action" => text system_action,
+    "status" => text status,
+    "trans_key" => text trans_key,
+    "auth_code" => text auth_code,
 }

@@ -18,29 +18,10 @@ pub struct EnterpriseTransaction {
     pub extra: Extra,
 }
 
-record_traits!(EnterpriseTransaction);
-
-impl fmt::Debug for EnterpriseTransaction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EnterpriseTransaction")
-            .field("status", &mask::masked(&self.status))
-            .field("token", &self.token)
-            .field("value", &mask::masked(&self.value))
-            .field("currency", &self.currency)
-            .field("extra", &self.extra)
-            .finish()
-    }
-}
-
-impl Record for EnterpriseTransaction {
-    record_fields! {
-        "status" => text status,
-        "token" => text token,
-        "value" => text value,
-        "currency" => text currency,
-    }
-
-    fn missing(&self) -> Option<&'static str> {
-        self.status.is_empty().then_some("status")
-    }
+record_traits! {
+    EnterpriseTransaction, |record| record.status.is_empty().then_some("status");
+    "status" => text status,
+    "token" => text token,
+    "value" => text value,
+    "currency" => text currency,
 }

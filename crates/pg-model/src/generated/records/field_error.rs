@@ -16,23 +16,9 @@ pub struct FieldError {
     pub extra: Extra,
 }
 
-record_traits!(FieldError);
-
-impl fmt::Debug for FieldError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FieldError")
-            .field("error_code", &self.error_code)
-            .field("trace_code", &self.trace_code)
-            .field("error_message", &mask::masked(&self.error_message))
-            .field("extra", &self.extra)
-            .finish()
-    }
-}
-
-impl Record for FieldError {
-    record_fields! {
-        "errorCode" => filled error_code,
-        "traceCode" => filled trace_code,
-        "errorMessage" => filled error_message,
-    }
+record_traits! {
+    FieldError;
+    "errorCode" => filled error_code,
+    "traceCode" => filled trace_code,
+    "errorMessage" => filled error_message,
 }

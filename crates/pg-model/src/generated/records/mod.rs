@@ -32,32 +32,14 @@ pub(crate) mod transaction;
 pub(crate) mod transactions;
 pub(crate) mod updated_card;
 
-pub use account_updater_batch::AccountUpdaterBatch;
-pub use acknowledgement::Acknowledgement;
-pub use address_reply::AddressReply;
-pub use address_result::AddressResult;
-pub use authentication_status::AuthenticationStatus;
-pub use batch_requested::BatchRequested;
-pub use card::Card;
-pub use card_address::CardAddress;
-pub use card_customer::CardCustomer;
-pub use card_key_detail::CardKeyDetail;
-pub use card_key_details::CardKeyDetails;
-pub use checkout_item_line::CheckoutItemLine;
-pub use checkout_token::CheckoutToken;
-pub use checkout_user::CheckoutUser;
-pub use enterprise_error::EnterpriseError;
-pub use enterprise_result::EnterpriseResult;
-pub use enterprise_transaction::EnterpriseTransaction;
-pub use field_error::FieldError;
-pub use redirect_data::RedirectData;
-pub use service_error::ServiceError;
-pub use session::Session;
-pub use sms_reply::SmsReply;
-pub use sms_result::SmsResult;
-pub use three_d_secure_initiation::ThreeDSecureInitiation;
-pub use token::Token;
-pub use token_cancellation::TokenCancellation;
-pub use transaction::Transaction;
-pub use transactions::Transactions;
-pub use updated_card::UpdatedCard;
+pub use self::{
+    account_updater_batch::AccountUpdaterBatch, acknowledgement::Acknowledgement, address_reply::AddressReply,
+    address_result::AddressResult, authentication_status::AuthenticationStatus, batch_requested::BatchRequested,
+    card::Card, card_address::CardAddress, card_customer::CardCustomer, card_key_detail::CardKeyDetail,
+    card_key_details::CardKeyDetails, checkout_item_line::CheckoutItemLine, checkout_token::CheckoutToken,
+    checkout_user::CheckoutUser, enterprise_error::EnterpriseError, enterprise_result::EnterpriseResult,
+    enterprise_transaction::EnterpriseTransaction, field_error::FieldError, redirect_data::RedirectData,
+    service_error::ServiceError, session::Session, sms_reply::SmsReply, sms_result::SmsResult,
+    three_d_secure_initiation::ThreeDSecureInitiation, token::Token, token_cancellation::TokenCancellation,
+    transaction::Transaction, transactions::Transactions, updated_card::UpdatedCard,
+};

@@ -30,37 +30,16 @@ pub struct RedirectData {
     pub extra: Extra,
 }
 
-record_traits!(RedirectData);
-
-impl fmt::Debug for RedirectData {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RedirectData")
-            .field("cardholder_name", &mask::masked(&self.cardholder_name))
-            .field("card_number", &self.card_number)
-            .field("card_expiry_month", &mask::masked(&self.card_expiry_month))
-            .field("card_expiry_year", &mask::masked(&self.card_expiry_year))
-            .field("card_cv2", &self.card_cv2)
-            .field("collect", &self.collect)
-            .field("errors", &self.errors)
-            .field("error_code", &self.error_code)
-            .field("trace_code", &self.trace_code)
-            .field("error_message", &mask::masked(&self.error_message))
-            .field("extra", &self.extra)
-            .finish()
-    }
-}
-
-impl Record for RedirectData {
-    record_fields! {
-        "cardholderName" | "cardHolderName" => text cardholder_name,
-        "cardNumber" => text card_number,
-        "cardExpiryMonth" => text card_expiry_month,
-        "cardExpiryYear" | "cardExipryYear" => text card_expiry_year,
-        "cardCV2" => text card_cv2,
-        name if name.starts_with("collect") => named collect,
-        "errors" => map errors,
-        "errorCode" => filled error_code,
-        "traceCode" => filled trace_code,
-        "errorMessage" => filled error_message,
-    }
+record_traits! {
+    RedirectData;
+    "cardholderName" | "cardHolderName" => text cardholder_name,
+    "cardNumber" => text card_number,
+    "cardExpiryMonth" => text card_expiry_month,
+    "cardExpiryYear" | "cardExipryYear" => text card_expiry_year,
+    "cardCV2" => text card_cv2,
+    name if name.starts_with("collect") => named collect,
+    "errors" => map errors,
+    "errorCode" => filled error_code,
+    "traceCode" => filled trace_code,
+    "errorMessage" => filled error_message,
 }

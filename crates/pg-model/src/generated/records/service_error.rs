@@ -16,27 +16,9 @@ pub struct ServiceError {
     pub extra: Extra,
 }
 
-record_traits!(ServiceError);
-
-impl fmt::Debug for ServiceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ServiceError")
-            .field("error_code", &self.error_code)
-            .field("trace_code", &self.trace_code)
-            .field("error_message", &mask::masked(&self.error_message))
-            .field("extra", &self.extra)
-            .finish()
-    }
-}
-
-impl Record for ServiceError {
-    record_fields! {
-        "errorCode" | "errorcode" => filled error_code,
-        "traceCode" => filled trace_code,
-        "errorMessage" => filled error_message,
-    }
-
-    fn missing(&self) -> Option<&'static str> {
-        self.error_code.is_empty().then_some("errorCode")
-    }
+record_traits! {
+    ServiceError, |record| record.error_code.is_empty().then_some("errorCode");
+    "errorCode" | "errorcode" => filled error_code,
+    "traceCode" => filled trace_code,
+    "errorMessage" => filled error_message,
 }

@@ -12,20 +12,7 @@ pub struct Session {
     pub extra: Extra,
 }
 
-record_traits!(Session);
-
-impl fmt::Debug for Session {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Session").field("session_key", &self.session_key).field("extra", &self.extra).finish()
-    }
-}
-
-impl Record for Session {
-    record_fields! {
-        "sessionKey" => filled session_key,
-    }
-
-    fn missing(&self) -> Option<&'static str> {
-        self.session_key.is_empty().then_some("sessionKey")
-    }
+record_traits! {
+    Session, |record| record.session_key.is_empty().then_some("sessionKey");
+    "sessionKey" => filled session_key,
 }

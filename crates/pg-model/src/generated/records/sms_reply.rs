@@ -12,20 +12,7 @@ pub struct SmsReply {
     pub extra: Extra,
 }
 
-record_traits!(SmsReply);
-
-impl fmt::Debug for SmsReply {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SmsReply").field("sms", &self.sms).field("extra", &self.extra).finish()
-    }
-}
-
-impl Record for SmsReply {
-    record_fields! {
-        "sms" => record sms,
-    }
-
-    fn missing(&self) -> Option<&'static str> {
-        (self.sms == Default::default()).then_some("sms")
-    }
+record_traits! {
+    SmsReply, |record| (record.sms == Default::default()).then_some("sms");
+    "sms" => record sms,
 }

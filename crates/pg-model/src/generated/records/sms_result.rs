@@ -18,29 +18,10 @@ pub struct SmsResult {
     pub extra: Extra,
 }
 
-record_traits!(SmsResult);
-
-impl fmt::Debug for SmsResult {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SmsResult")
-            .field("msisdn", &mask::masked(&self.msisdn))
-            .field("message", &mask::masked(&self.message))
-            .field("status", &self.status)
-            .field("message_id", &self.message_id)
-            .field("extra", &self.extra)
-            .finish()
-    }
-}
-
-impl Record for SmsResult {
-    record_fields! {
-        "msisdn" => text msisdn,
-        "message" => text message,
-        "status" => text status,
-        "messid" => text message_id,
-    }
-
-    fn missing(&self) -> Option<&'static str> {
-        self.status.is_empty().then_some("status")
-    }
+record_traits! {
+    SmsResult, |record| record.status.is_empty().then_some("status");
+    "msisdn" => text msisdn,
+    "message" => text message,
+    "status" => text status,
+    "messid" => text message_id,
 }

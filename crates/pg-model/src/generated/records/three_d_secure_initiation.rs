@@ -26,37 +26,14 @@ pub struct ThreeDSecureInitiation {
     pub extra: Extra,
 }
 
-record_traits!(ThreeDSecureInitiation);
-
-impl fmt::Debug for ThreeDSecureInitiation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ThreeDSecureInitiation")
-            .field("transaction_status_code", &self.transaction_status_code)
-            .field("transaction_status", &mask::masked(&self.transaction_status))
-            .field("transaction_type", &self.transaction_type)
-            .field("transaction_key", &self.transaction_key)
-            .field("bank_eci_value", &mask::masked(&self.bank_eci_value))
-            .field("authentication_key", &self.authentication_key)
-            .field("authentication_url", &self.authentication_url)
-            .field("bank", &self.bank)
-            .field("extra", &self.extra)
-            .finish()
-    }
-}
-
-impl Record for ThreeDSecureInitiation {
-    record_fields! {
-        "transactionStatusCode" => filled transaction_status_code,
-        "transactionStatus" => filled transaction_status,
-        "transactionType" => filled transaction_type,
-        "transactionKey" => filled transaction_key,
-        "bankECIValue" => filled bank_eci_value,
-        "authenticationKey" => filled authentication_key,
-        "authenticationUrl" => filled authentication_url,
-        name if name.starts_with("bank") => named bank,
-    }
-
-    fn missing(&self) -> Option<&'static str> {
-        self.transaction_status_code.is_empty().then_some("transactionStatusCode")
-    }
+record_traits! {
+    ThreeDSecureInitiation, |record| record.transaction_status_code.is_empty().then_some("transactionStatusCode");
+    "transactionStatusCode" => filled transaction_status_code,
+    "transactionStatus" => filled transaction_status,
+    "transactionType" => filled transaction_type,
+    "transactionKey" => filled transaction_key,
+    "bankECIValue" => filled bank_eci_value,
+    "authenticationKey" => filled authentication_key,
+    "authenticationUrl" => filled authentication_url,
+    name if name.starts_with("bank") => named bank,
 }

@@ -40,51 +40,21 @@ pub struct Token {
     pub extra: Extra,
 }
 
-record_traits!(Token);
-
-impl fmt::Debug for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Token")
-            .field("token_id", &self.token_id)
-            .field("merchant", &mask::masked(&self.merchant))
-            .field("applet", &mask::masked(&self.applet))
-            .field("redemption_url", &self.redemption_url)
-            .field("token_start", &mask::masked(&self.token_start))
-            .field("token_expiry", &mask::masked(&self.token_expiry))
-            .field("creation", &mask::masked(&self.creation))
-            .field("uses", &mask::masked(&self.uses))
-            .field("redemptions", &mask::masked(&self.redemptions))
-            .field("success_url", &self.success_url)
-            .field("cancel_url", &self.cancel_url)
-            .field("callback_url", &self.callback_url)
-            .field("trans_type", &self.trans_type)
-            .field("trans_cat", &self.trans_cat)
-            .field("currency", &self.currency)
-            .field("extra", &self.extra)
-            .finish()
-    }
-}
-
-impl Record for Token {
-    record_fields! {
-        "tokenid" => text token_id,
-        "merchant" => text merchant,
-        "applet" => text applet,
-        "redemption_url" => text redemption_url,
-        "token_start" => text token_start,
-        "token_expiry" => text token_expiry,
-        "creation" => text creation,
-        "uses" => text uses,
-        "redemptions" => text redemptions,
-        "success_url" => text success_url,
-        "cancel_url" => text cancel_url,
-        "callback_url" => text callback_url,
-        "trans_type" => text trans_type,
-        "trans_cat" => text trans_cat,
-        "currency" => text currency,
-    }
-
-    fn missing(&self) -> Option<&'static str> {
-        self.token_id.is_empty().then_some("tokenid")
-    }
+record_traits! {
+    Token, |record| record.token_id.is_empty().then_some("tokenid");
+    "tokenid" => text token_id,
+    "merchant" => text merchant,
+    "applet" => text applet,
+    "redemption_url" => text redemption_url,
+    "token_start" => text token_start,
+    "token_expiry" => text token_expiry,
+    "creation" => text creation,
+    "uses" => text uses,
+    "redemptions" => text redemptions,
+    "success_url" => text success_url,
+    "cancel_url" => text cancel_url,
+    "callback_url" => text callback_url,
+    "trans_type" => text trans_type,
+    "trans_cat" => text trans_cat,
+    "currency" => text currency,
 }

@@ -12,20 +12,7 @@ pub struct TokenCancellation {
     pub extra: Extra,
 }
 
-record_traits!(TokenCancellation);
-
-impl fmt::Debug for TokenCancellation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TokenCancellation").field("status", &self.status).field("extra", &self.extra).finish()
-    }
-}
-
-impl Record for TokenCancellation {
-    record_fields! {
-        "status" => filled status,
-    }
-
-    fn missing(&self) -> Option<&'static str> {
-        self.status.is_empty().then_some("status")
-    }
+record_traits! {
+    TokenCancellation, |record| record.status.is_empty().then_some("status");
+    "status" => filled status,
 }

@@ -34,45 +34,18 @@ pub struct Transaction {
     pub extra: Extra,
 }
 
-record_traits!(Transaction);
-
-impl fmt::Debug for Transaction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Transaction")
-            .field("transaction_status_code", &self.transaction_status_code)
-            .field("transaction_status", &mask::masked(&self.transaction_status))
-            .field("transaction_type", &self.transaction_type)
-            .field("transaction_key", &self.transaction_key)
-            .field("bank", &self.bank)
-            .field("merchant_reference", &self.merchant_reference)
-            .field("unique_merchant_reference", &self.unique_merchant_reference)
-            .field("merchant_customer_reference", &self.merchant_customer_reference)
-            .field("currency", &self.currency)
-            .field("transaction_value", &mask::masked(&self.transaction_value))
-            .field("original_transaction_key", &self.original_transaction_key)
-            .field("created_on", &mask::masked(&self.created_on))
-            .field("extra", &self.extra)
-            .finish()
-    }
-}
-
-impl Record for Transaction {
-    record_fields! {
-        "transactionStatusCode" => filled transaction_status_code,
-        "transactionStatus" => filled transaction_status,
-        "transactionType" => filled transaction_type,
-        "transactionKey" => filled transaction_key,
-        name if name.starts_with("bank") => named bank,
-        "merchantReference" => filled merchant_reference,
-        "uniqueMerchantReference" => filled unique_merchant_reference,
-        "merchantCustomerReference" => filled merchant_customer_reference,
-        "currency" => filled currency,
-        "transactionValue" => filled transaction_value,
-        "originalTransactionKey" => filled original_transaction_key,
-        "createdOn" => filled created_on,
-    }
-
-    fn missing(&self) -> Option<&'static str> {
-        self.transaction_status_code.is_empty().then_some("transactionStatusCode")
-    }
+record_traits! {
+    Transaction, |record| record.transaction_status_code.is_empty().then_some("transactionStatusCode");
+    "transactionStatusCode" => filled transaction_status_code,
+    "transactionStatus" => filled transaction_status,
+    "transactionType" => filled transaction_type,
+    "transactionKey" => filled transaction_key,
+    name if name.starts_with("bank") => named bank,
+    "merchantReference" => filled merchant_reference,
+    "uniqueMerchantReference" => filled unique_merchant_reference,
+    "merchantCustomerReference" => filled merchant_customer_reference,
+    "currency" => filled currency,
+    "transactionValue" => filled transaction_value,
+    "originalTransactionKey" => filled original_transaction_key,
+    "createdOn" => filled created_on,
 }

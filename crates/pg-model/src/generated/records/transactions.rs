@@ -12,20 +12,7 @@ pub struct Transactions {
     pub extra: Extra,
 }
 
-record_traits!(Transactions);
-
-impl fmt::Debug for Transactions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Transactions").field("transactions", &self.transactions).field("extra", &self.extra).finish()
-    }
-}
-
-impl Record for Transactions {
-    record_fields! {
-        "transactions" => list transactions ("transaction" Indexed),
-    }
-
-    fn missing(&self) -> Option<&'static str> {
-        (self.transactions.is_empty() && !self.extra.is_empty()).then_some("transactions")
-    }
+record_traits! {
+    Transactions, |record| (record.transactions.is_empty() && !record.extra.is_empty()).then_some("transactions");
+    "transactions" => list transactions ("transaction" Indexed),
 }

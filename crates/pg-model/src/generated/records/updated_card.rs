@@ -24,35 +24,13 @@ pub struct UpdatedCard {
     pub extra: Extra,
 }
 
-record_traits!(UpdatedCard);
-
-impl fmt::Debug for UpdatedCard {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UpdatedCard")
-            .field("old_card_key", &self.old_card_key)
-            .field("response", &self.response)
-            .field("card_key", &self.card_key)
-            .field("card_unique_identifier", &self.card_unique_identifier)
-            .field("merchant_customer_reference", &self.merchant_customer_reference)
-            .field("enabled", &self.enabled)
-            .field("card", &self.card)
-            .field("extra", &self.extra)
-            .finish()
-    }
-}
-
-impl Record for UpdatedCard {
-    record_fields! {
-        "oldCardKey" => filled old_card_key,
-        "response" => filled response,
-        "cardKey" => filled card_key,
-        "cardUniqueIdentifier" => filled card_unique_identifier,
-        "merchantCustomerReference" => beside merchant_customer_reference (card_key),
-        "enabled" => filled enabled,
-        "card" => filled_record card,
-    }
-
-    fn missing(&self) -> Option<&'static str> {
-        self.old_card_key.is_empty().then_some("oldCardKey")
-    }
+record_traits! {
+    UpdatedCard, |record| record.old_card_key.is_empty().then_some("oldCardKey");
+    "oldCardKey" => filled old_card_key,
+    "response" => filled response,
+    "cardKey" => filled card_key,
+    "cardUniqueIdentifier" => filled card_unique_identifier,
+    "merchantCustomerReference" => beside merchant_customer_reference (card_key),
+    "enabled" => filled enabled,
+    "card" => filled_record card,
 }
