@@ -4,7 +4,7 @@ use alloc::string::String;
 use core::fmt;
 
 use crate::{
-    ServiceError,
+    ServiceError, Value,
     decode_error::{DecodeError, without_byte_order_mark},
     record::{Record, Reply},
 };
@@ -86,9 +86,19 @@ pub fn decode<R: Record + Default>(body: &[u8]) -> Result<Reply<R>, DecodeError>
 pub fn decode_as<R: Record>(body: &[u8], record: R) -> Result<Reply<R>, DecodeError> {
     let mut reply = Reply { record, error: ServiceError::default() };
     decode_into(body, &mut reply)?;
+    if !reply.error.error_code.is_empty() {
+        return Ok(reply);
+    }
+    // Without an error code, what is left of an error is unlisted fields of the record: an empty list beside them proves nothing.
+    let ServiceError { trace_code, error_message, .. } = core::mem::take(&mut reply.error);
+    for (name, text) in [("traceCode", trace_code.as_str()), ("errorMessage", &error_message)] {
+        if !text.is_empty() {
+            reply.record.extra().push(name, Value::text(text.into()));
+        }
+    }
     match reply.record.missing() {
-        Some(field) if reply.error.error_code.is_empty() => Err(DecodeError::missing(field)),
-        _ => Ok(reply),
+        Some(field) => Err(DecodeError::missing(field)),
+        None => Ok(reply),
     }
 }
 
@@ -124,6 +134,27 @@ mod tests {
     fn read(fields: &str) -> Result<Transaction, DecodeError> {
         let body = format!("<serviceResponse>{fields}</serviceResponse>");
         decode(body.as_bytes()).map(|reply| reply.record)
+    }
+
+    #[test]
+    fn an_error_without_a_code_is_no_empty_list() {
+        use crate::Transactions;
+
+        for body in [
+            r#"{"traceCode":"123456789","errorMessage":"Service busy"}"#,
+            r#"{"errorCode":null,"errorMessage":"Service busy"}"#,
+            r#"{"errorCode":"","traceCode":"123456789"}"#,
+            "<serviceResponse><errorMessage>Service busy</errorMessage></serviceResponse>",
+        ] {
+            let why = decode::<Transactions>(body.as_bytes()).unwrap_err().to_string();
+            assert!(why.contains("transactions"), "{why}");
+        }
+        assert!(decode::<Transactions>(br#"{"errorCode":"","errorMessage":"","transactions":{}}"#).is_ok());
+        // It is kept beside what a reply says.
+        let traced = read(
+            "<transactionStatusCode>600</transactionStatusCode><transactionKey>k</transactionKey><traceCode>7</traceCode>",
+        );
+        assert_eq!(traced.unwrap().extra.get("traceCode").and_then(Value::as_text), Some("7"));
     }
 
     #[test]

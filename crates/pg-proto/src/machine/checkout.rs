@@ -103,6 +103,8 @@ pub struct Checkout {
     flight: Option<Flight>,
     /// Whether the token is new. No customer receives the address until the token is saved.
     untold: bool,
+    /// Whether it was withdrawn while the token was requested.
+    withdrawn: bool,
     /// The last answer to a lookup, if it could not be read.
     unreadable: Option<Box<Unreadable>>,
     /// Whether the machine takes reports before its first request.
@@ -302,7 +304,8 @@ impl Checkout {
 
     fn with(account: Account, plan: CheckoutPlan, state: State, request: Option<GetToken>) -> Self {
         let (flight, unreadable, ended) = (None, None, None);
-        Self { account, plan, state, request, flight, untold: false, unreadable, listens: false, late: 0, ended }
+        let (untold, withdrawn, listens) = (false, false, false);
+        Self { account, plan, state, request, flight, untold, withdrawn, unreadable, listens, late: 0, ended }
     }
 
     fn handle_event(&mut self, event: Event<CheckoutInput>, now: Moment, random: u64) {

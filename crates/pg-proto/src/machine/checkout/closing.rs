@@ -32,8 +32,9 @@ impl Checkout {
     /// Starts to close the checkout, so that it can no longer be paid.
     pub(super) fn withdraw(&mut self) {
         match self.state.phase {
-            // A request in flight only creates a token that no customer has.
             Phase::Opening if self.flight.is_none() => self.end(CheckoutOutcome::NotOpened(NotOpenedReason::Withdrawn)),
+            // The request in flight only creates a token that no customer has.
+            Phase::Opening => self.withdrawn = true,
             Phase::Waiting => self.enter(Phase::Cancelling),
             _ => {}
         }
@@ -135,13 +136,16 @@ impl Checkout {
         let again = match Listed::of(&self.account, event) {
             Listed::Transactions(mut found) => {
                 self.unreadable = None;
+                // A list that names other references answers another lookup.
+                let ours = found.iter().all(|transaction| self.bears_reference(transaction));
                 found.retain(|transaction| self.may_be_it(transaction));
                 found.sort_by_key(|transaction| self.has_other_amount(transaction));
                 // A transaction that does not match cannot be checked, so the absence of a match proves nothing. It
                 // proves nothing either if it is not known that the service lists all payments.
                 let proves = self.account.dialect().proves_nothing_there(EmptyLookup::EmptyList);
                 let all_named = found.iter().all(|transaction| !transaction.transaction_key.is_empty());
-                self.state.searched = all_named && found.len() <= NEWS && proves && self.finds_hosted_payments();
+                self.state.searched =
+                    ours && all_named && found.len() <= NEWS && proves && self.finds_hosted_payments();
                 let keys = found.into_iter().take(NEWS).map(|found| found.transaction_key.to_string());
                 self.state.news.extend(keys.filter(|key| !key.is_empty()));
                 false
@@ -205,7 +209,13 @@ impl Checkout {
     }
 
     fn differs(&self, found: &Transaction) -> Option<&'static str> {
-        self.state.money().differs_from(found.currency.as_str(), found.transaction_value.parse().ok())
+        self.state.money().differs_from_text(found.currency.as_str(), &found.transaction_value)
+    }
+
+    /// Whether a transaction can have the reference of the search. Transactions without a reference can.
+    fn bears_reference(&self, found: &Transaction) -> bool {
+        let theirs = found.merchant_reference.as_str();
+        theirs.is_empty() || self.state.reference.as_deref() == Some(theirs)
     }
 
     /// References need not be unique, so the list may contain other payments. A missing type or one that the documents

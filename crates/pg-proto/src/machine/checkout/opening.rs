@@ -21,6 +21,9 @@ impl Checkout {
     }
 
     pub(super) fn opened(&mut self, event: Event<CheckoutInput>, now: Moment, random: u64) {
+        if self.withdrawn {
+            return self.end(CheckoutOutcome::NotOpened(NotOpenedReason::Withdrawn));
+        }
         let again = match sort_event::<GetToken, _>(&self.account, event) {
             ExchangeResult::Answer(answer)
                 if !answer.token.token_id.is_empty() && !answer.token.redemption_url.is_empty() =>

@@ -109,7 +109,7 @@ fn version_3(info: &MethodInfo, ours: &Echo, theirs: &Echo, expected: &Expected)
         Some("uniqueMerchantReference")
     } else {
         let currency = if expected.currency.is_empty() { "" } else { theirs.currency.as_str() };
-        money.differs_from(currency, theirs.value.parse().ok())
+        money.differs_from_text(currency, &theirs.value)
     }
 }
 

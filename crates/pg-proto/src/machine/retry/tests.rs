@@ -183,6 +183,7 @@ fn the_reply_to_another_request_is_no_reply_to_an_operation() {
         (r#","transactionType":"Auth""#, Some("type")),
         (r#","transactionType":"Capture""#, Some("type")),
         (r#","transactionType":"Refund","transactionValue":"401""#, Some("amount")),
+        (r#","transactionType":"Refund","transactionValue":"400.00""#, Some("amount")),
     ] {
         assert_eq!(other(refund(), &reply(fields)), field, "{fields}");
     }

@@ -55,6 +55,14 @@ pub(super) enum Found {
 }
 
 impl Money<'_> {
+    /// Returns how a transaction of version 3 differs. An amount that is there and not a whole number is another amount: the
+    /// documents do not show the fields of a lookup.
+    pub(in crate::machine) fn differs_from_text(self, currency: &str, value: &str) -> Option<&'static str> {
+        let amount = value.parse().ok();
+        let unreadable = self.total.is_some() && amount.is_none() && !value.is_empty();
+        self.differs_from(currency, amount).or(unreadable.then_some("amount"))
+    }
+
     /// Returns how a transaction differs. A field that either side lacks does not count as a difference.
     pub(in crate::machine) fn differs_from(self, currency: &str, value: Option<u64>) -> Option<&'static str> {
         if differs(self.currency, currency) {
@@ -147,7 +155,7 @@ impl Expected {
         let what = if differs(self.kind().as_str(), found.transaction_type.as_str()) {
             Some("type")
         } else {
-            money.differs_from(found.currency.as_str(), found.transaction_value.parse().ok())
+            money.differs_from_text(found.currency.as_str(), &found.transaction_value)
         };
         match what {
             Some(what) => Err(UnknownReason::OtherPayment(found, what)),
@@ -265,6 +273,10 @@ mod tests {
         })
     }
 
+    fn with_amount(value: &str) -> Transaction {
+        transaction("Auth", "a").with(|record| record.transaction_value = value.into())
+    }
+
     #[test]
     fn the_expected_payment_is_read_from_the_request() {
         let expected = Expected {
@@ -315,6 +327,10 @@ mod tests {
                 }),
                 "currency",
             ),
+            (with_amount("5000.00"), "amount"),
+            (with_amount("10,98"), "amount"),
+            (with_amount("-1098"), "amount"),
+            (with_amount("99999999999999999999999"), "amount"),
             (transaction("PreAuth", "a"), "type"),
             (transaction("3DSecureCheck", "a"), "type"),
         ] {

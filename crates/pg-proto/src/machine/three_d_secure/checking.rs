@@ -14,15 +14,17 @@ use crate::machine::{
 };
 
 /// The meaning of a status.
-enum AuthenticationClass {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AuthenticationClass {
     Authenticated,
     Failed,
     Pending,
     Abandoned,
     TimedOut,
-    /// The card has no 3-D Secure, or the merchant stays liable for a reason that neither the documents nor the dialect
-    /// list.
+    /// The card has no 3-D Secure, or the merchant stays liable although the customer has authenticated.
     Unshifted,
+    /// Neither the documents nor the dialect list the code: the customer may not have finished, or may have failed.
+    Unlisted,
 }
 
 impl ThreeDSecure {
@@ -82,9 +84,9 @@ impl ThreeDSecure {
             AuthenticationClass::Pending if self.state.closed => self.end(ThreeDSecureOutcome::Abandoned),
             AuthenticationClass::Pending if now >= self.state.until => self.end(ThreeDSecureOutcome::TimedOut),
             AuthenticationClass::Pending => self.enter(Phase::Challenged),
-            AuthenticationClass::Unshifted => match self.state.plan.without_shift {
-                NoLiabilityShift::Proceed => self.enter(Phase::Authorising),
-                NoLiabilityShift::End => self.end(ThreeDSecureOutcome::NotShifted(status)),
+            class => match self.state.plan.without_shift {
+                NoLiabilityShift::Proceed if class == AuthenticationClass::Unshifted => self.enter(Phase::Authorising),
+                NoLiabilityShift::Proceed | NoLiabilityShift::End => self.end(ThreeDSecureOutcome::NotShifted(status)),
                 NoLiabilityShift::Ask => {
                     // After a restart, or on another server, the machine asks again. That gives no more time to decide.
                     let until = *self.state.decide_until.get_or_insert(now.after(self.state.plan.decision));
@@ -103,7 +105,7 @@ impl ThreeDSecure {
 
 /// Classifies a status. The documents show the shift, and 607 for success (spec 2 §3.3, §4.4); the dialect lists the
 /// codes of the other cases (assumption A106).
-fn classify(status: &AuthenticationStatus, dialect: &Dialect) -> AuthenticationClass {
+pub(super) fn classify(status: &AuthenticationStatus, dialect: &Dialect) -> AuthenticationClass {
     let code = &status.transaction_status_code;
     let is_shifted = status.liability_shift == LiabilityShift::SHIFTED;
     let succeeded = *code == StatusCode::THREE_D_SECURE_SUCCESS;
@@ -113,7 +115,9 @@ fn classify(status: &AuthenticationStatus, dialect: &Dialect) -> AuthenticationC
         Some(AuthenticationState::Abandoned) => AuthenticationClass::Abandoned,
         Some(AuthenticationState::TimedOut) => AuthenticationClass::TimedOut,
         Some(AuthenticationState::Authenticated) if is_shifted => AuthenticationClass::Authenticated,
+        None if *code == StatusCode::THREE_D_SECURE_FAILED => AuthenticationClass::Failed,
         None if succeeded && is_shifted => AuthenticationClass::Authenticated,
+        None if !succeeded => AuthenticationClass::Unlisted,
         _ => AuthenticationClass::Unshifted,
     }
 }

@@ -121,7 +121,8 @@ pub enum PaymentType {
 /// payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum NoLiabilityShift {
-    /// Pay anyway.
+    /// Pay anyway. With a code that neither the documents nor the dialect list, it ends without a payment: the customer may not
+    /// have finished, or may have failed.
     Proceed,
     /// End without a payment.
     End,

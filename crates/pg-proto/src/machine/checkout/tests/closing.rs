@@ -68,6 +68,17 @@ fn a_search_looks_at_payments_of_the_same_amount_first_and_settles_none_of_anoth
 }
 
 #[test]
+fn a_list_of_another_reference_proves_nothing() {
+    let refund = found(&["key-1"]).replace(">Auth<", ">Refund<");
+    let mut run = Run::waiting(Some("order-7"));
+    run.withdraw().say(&cancelled("1")).wait().say(&refund);
+    assert_eq!(*run.ended(), CheckoutOutcome::Lapsed { cancelled: true });
+    let mut run = Run::waiting(Some("order-7"));
+    run.withdraw().say(&cancelled("1")).wait().say(&refund.replace("order-7", "order-8"));
+    assert_eq!(*run.ended(), CheckoutOutcome::Unknown { reconcile: by_reference(), why: UnknownReason::NotReported });
+}
+
+#[test]
 fn a_checkout_has_lapsed_only_when_it_is_closed_and_a_search_found_nothing() {
     let mut run = Run::waiting(Some("order-7"));
     run.withdraw().say(&cancelled("1")).wait().say(&found(&[]));

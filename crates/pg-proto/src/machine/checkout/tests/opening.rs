@@ -41,6 +41,14 @@ fn a_refusal_and_a_crash_end_it_before_a_customer_has_an_address() {
     assert_eq!(*run.step(Event::Begin).crash().ended(), CheckoutOutcome::NotOpened(NotOpenedReason::Interrupted));
     let mut run = Run::new(Some("order-7"));
     assert_eq!(*run.withdraw().ended(), CheckoutOutcome::NotOpened(NotOpenedReason::Withdrawn));
+    // No customer has the token that was requested meanwhile.
+    for is_lost in [false, true] {
+        let mut run = Run::new(Some("order-7"));
+        run.step(Event::Begin).withdraw();
+        let reply = http::Response::new(Bytes::from(token()));
+        run.step(if is_lost { Event::Failed(Failure::MaybeSent) } else { Event::Reply(reply) });
+        assert_eq!(*run.ended(), CheckoutOutcome::NotOpened(NotOpenedReason::Withdrawn));
+    }
 }
 
 #[test]

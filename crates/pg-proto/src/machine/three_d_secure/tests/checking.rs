@@ -1,4 +1,5 @@
 use super::*;
+use crate::machine::three_d_secure::checking::{AuthenticationClass, classify};
 
 #[test]
 fn every_end_of_a_challenge_is_distinct_and_none_pays() {
@@ -25,7 +26,31 @@ fn only_a_known_success_with_a_shift_pays_unasked() {
         let mut run = Run::at(Phase::Checking, with(NoLiabilityShift::End));
         assert!(matches!(run.say(&status(code, shift)).ended(), ThreeDSecureOutcome::NotShifted(_)));
         let mut run = Run::at(Phase::Checking, with(NoLiabilityShift::Proceed));
-        assert_eq!(run.say(&status(code, shift)).method(), "auth3DSecure");
+        run.say(&status(code, shift));
+        if ["607", "923"].contains(&code) {
+            assert_eq!(run.method(), "auth3DSecure");
+        } else {
+            // The customer may not have finished, or may have failed.
+            assert!(matches!(run.ended(), ThreeDSecureOutcome::NotShifted(_)), "{code} {shift}");
+        }
+    }
+}
+
+// spec: 2 §3.3, A106: Without a dialect only 607 and 608 have a meaning.
+#[test]
+fn without_a_dialect_no_unfinished_or_failed_challenge_pays() {
+    use pg_model::{AuthenticationStatus, Dialect, decode};
+
+    for (code, shift, expected) in [
+        ("607", "Y", AuthenticationClass::Authenticated),
+        ("607", "N", AuthenticationClass::Unshifted),
+        ("608", "N", AuthenticationClass::Failed),
+        ("608", "Y", AuthenticationClass::Failed),
+        ("920", "N", AuthenticationClass::Unlisted),
+        ("921", "Y", AuthenticationClass::Unlisted),
+    ] {
+        let reply = decode::<AuthenticationStatus>(status(code, shift).as_bytes()).unwrap();
+        assert_eq!(classify(&reply.record, &Dialect::documented()), expected, "{code} {shift}");
     }
 }
 
