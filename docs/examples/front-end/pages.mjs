@@ -51,18 +51,18 @@ ${INPUTS.map(input)}<button>Review</button></form>`,
   );
 }
 
-export function reviewPage({ order, data }) {
+export function reviewPage({ order, formId, data }) {
   return page(
     "Review your order",
     html`<p>${order.item}: <b>£${(order.pence / 100).toFixed(2)}</b></p>
 <p id="card">${data.cardNumber}, ${data.cardholderName}, ${data.cardExpiryMonth}/${data.cardExpiryYear}</p>
-<form method="post" action="/pay"><button>Pay</button></form>
+<form method="post" action="/pay?formId=${formId}"><button>Pay</button></form>
 <p><a href="/card">Another card</a></p>`,
   );
 }
 
 /** Says only what is known. While the outcome is open, the page reloads itself and offers no other payment. */
-export function orderPage({ state, why, transactionKey }, isStopped) {
+export function orderPage({ state, why, transactionKey, reference, isLate }, isStopped) {
   if (state === "paid") {
     return page("Thank you", html`<p id="message">Paid, transaction ${transactionKey}.</p><p><a href="/card">Buy more tea</a></p>`);
   }
@@ -70,7 +70,7 @@ export function orderPage({ state, why, transactionKey }, isStopped) {
   return page(
     isStopped ? CLOSED : "We do not know yet",
     html`<meta http-equiv="refresh" content="2">
-<p id="message">Please do not pay again. We will find out whether the payment went through.</p>`,
+<p id="message">Please do not pay again. We will find out whether the payment went through.${isLate ? ` This takes unusually long: ask us about ${reference}.` : ""}</p>`,
   );
 }
 
