@@ -275,8 +275,7 @@ fn after_refused_credentials_the_shop_sends_nothing_and_looks_up_later_what_may_
     }
 }
 
-// spec: 2 §4.3, A92, A140: A payment without a reply is sent again under its reference, and after any sign that the reference
-// may be used up only lookups follow.
+// spec: 2 §4.3, A92, A140: A payment without a reply is sent again under its reference, until that may be used up.
 #[test]
 fn a_payment_without_a_reply_is_sent_again_until_its_reference_may_be_used_up() {
     let Some(node) = package::node() else { return };
@@ -298,5 +297,24 @@ fn a_payment_without_a_reply_is_sent_again_until_its_reference_may_be_used_up() 
         let expected =
             format!("order: {order}\nlate: {late}, told: {late}\nasked: session/initiate {asked}, 1 reference\n");
         assert_eq!(play(&node, &folder, NO_REPLY, &[first, found, second]), expected, "{first} {found} {second}");
+    }
+}
+
+/// Such as fields that are hidden in the form.
+#[test]
+fn the_card_page_says_the_errors_of_fields_without_an_input_too() {
+    let Some(node) = package::node() else { return };
+    let folder = shop();
+    let script = r#"
+const { cardPage } = await import("./pages.mjs");
+const said = { "<b>": { errorMessage: "Too long" }, cardCV2: { errorMessage: "Wrong" } };
+log(cardPage({ action: "", hidden: {}, errors: said }));
+process.exit();
+"#;
+    let page = play(&node, &folder, &format!("const replyTo = () => ({{}});{script}"), &[]);
+    for said in
+        ["<p>&lt;b&gt;: Too long</p>", r#"<em id="cardCV2-error">Wrong</em>"#, "<title>Error: Your card</title>"]
+    {
+        assert!(page.contains(said), "{said}: {page}");
     }
 }

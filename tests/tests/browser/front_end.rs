@@ -279,7 +279,7 @@ async fn the_address_of_another_customers_mistakes_shows_an_empty_form() {
     browser.fill_all(&VISA).await;
     browser.fill("input[name=cardNumber]", "4111111111111112").await;
     browser.click_on("Review").await;
-    assert!(!browser.read("em#cardNumber:not(:empty)").await.is_empty());
+    assert!(!browser.read("em#cardNumber-error").await.is_empty());
     let address = browser.address().await;
     let request = Request::get(address).body(Bytes::new()).unwrap();
     let page = shop.client.transport().send(request).await.unwrap();
@@ -388,7 +388,12 @@ async fn mistakes_stand_beside_their_fields_and_can_be_put_right() {
     browser.fill("input[name=cardNumber]", "4111111111111112").await;
     browser.fill("input[name=cardholderName]", "<b>\"&").await;
     browser.click_on("Review").await;
-    assert!(!browser.read("em#cardNumber:not(:empty)").await.is_empty());
+    assert!(!browser.read("em#cardNumber-error").await.is_empty());
+    // A screen reader says it with the page and with the input, which has the focus.
+    assert_eq!(browser.title().await, "Error: Your card");
+    assert_eq!(browser.focused().await, "cardNumber");
+    let marked = "return [...document.querySelectorAll('[aria-invalid=true]')].map((at) => `${at.name} ${at.getAttribute('aria-describedby')}`)";
+    assert_eq!(browser.run(marked, &[]).await, serde_json::json!(["cardNumber cardNumber-error"]));
     assert_eq!(browser.value("input[name=cardholderName]").await, "<b>\"&");
     assert_eq!(browser.value("input[name=cardNumber]").await, "");
     browser.fill_all(&VISA).await;
