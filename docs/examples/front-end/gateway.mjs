@@ -23,13 +23,13 @@ export class Gateway {
   }
 
   /**
-   * Charges the card that the customer's browser has posted to the session. `again` sends an order that is open a second
-   * time, under the same reference.
+   * Charges the card that the customer's browser has posted to the session of the order. `again` sends an order that is
+   * open a second time, under the same reference.
    */
-  async pay(sessionKey, order, { again = false } = {}) {
+  async pay(order, { again = false } = {}) {
     try {
       const transaction = await this.#call("transaction/authSessionKey", {
-        sessionKey,
+        sessionKey: order.sessionKey,
         itemName0: order.item,
         itemPrice0: String(order.pence),
         currency: "GBP",
@@ -64,7 +64,7 @@ export class Gateway {
       signal: AbortSignal.timeout(30_000),
     });
     const said = await reply.json();
-    const error = reply.ok ? undefined : new ServiceError(said);
+    const error = reply.ok ? undefined : new ServiceError(said, reply.status);
     this.#pause = error?.pause ?? 0;
     this.#notBefore = Date.now() + this.#pause;
     if (error) throw error;
@@ -74,8 +74,9 @@ export class Gateway {
 
 /** An error reply of the service. */
 class ServiceError extends Error {
-  constructor({ errorCode, errorMessage, traceCode }) {
+  constructor({ errorCode, errorMessage, traceCode }, status) {
     super(`${errorCode} ${errorMessage} (trace ${traceCode})`);
+    this.status = status;
     this.code = String(errorCode);
     this.words = errorMessage;
     this.pause = PAUSES.get(this.code);
@@ -103,11 +104,12 @@ const NOT_SENT = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"]);
 /** The reason is in the request, so that no copy is ever executed. 107, 937 and 938 are the sandbox's. */
 const EVERY_COPY = new Set(["103", "104", "108", "110", "120", "107", "937", "938"]);
 
-/** Cards and sessions expire: no later copy is executed, but an earlier one may have been. 129 and 940 are the sandbox's. */
-const LATER_COPIES = new Set(["109", "136", "129", "940"]);
-
-/** The session is unknown or has expired. */
-const EXPIRED = new Set(["129", "136"]);
+/**
+ * No later copy is executed, but an earlier one may have been. Cards and sessions expire; 129 and 940 are the sandbox's.
+ * A currency that is not enabled (111) and a session without a card (the sandbox's 956) may change, but a request that was
+ * refused for them has used up its reference (spec 2 §4.3).
+ */
+const LATER_COPIES = new Set(["109", "136", "129", "940", "111", "956"]);
 
 /**
  * Refusals of every request: how long to send nothing, in milliseconds. Refused credentials and signatures count towards a
@@ -126,16 +128,29 @@ const PAUSES = new Map([
 function refused(error) {
   if (error instanceof Stopped) return { state: "not paid", why: "We cannot take payments at the moment." };
   if (NOT_SENT.has(error.cause?.code)) return { state: "not paid", why: "The payment service could not be reached." };
-  return EVERY_COPY.has(error.code) ? notPaid(error) : refusedAgain(error);
+  return EVERY_COPY.has(error.code) && !isLost(error) ? notPaid(error) : refusedAgain(error);
 }
 
-/** The same, if the payment was sent before. `unlessFound` is its outcome if a lookup finds nothing from now on. */
+/**
+ * The same, if the payment was sent before. If a lookup finds nothing from now on, `unlessFound` is its outcome, or it may be
+ * sent again after `again` milliseconds. With neither, only lookups may follow: the reference may be used up.
+ */
 function refusedAgain(error) {
+  if (isLost(error)) return { state: "open", again: 0 };
   if (EVERY_COPY.has(error.code) || LATER_COPIES.has(error.code)) return { state: "open", unlessFound: notPaid(error) };
   return { state: "open", again: error.pause };
 }
 
-const notPaid = ({ code, words }) => ({ state: "not paid", why: `${words}.`, expired: EXPIRED.has(code) });
+/** Whether nothing is known of the request: no reply, an unreadable one, or a failure of the service. */
+function isLost(error) {
+  if (error instanceof Stopped) return false;
+  return !(error instanceof ServiceError) || (error.status >= 500 && error.code !== NO_RESPONSE_FROM_BANK);
+}
+
+/** The bank may have charged. */
+const NO_RESPONSE_FROM_BANK = "119";
+
+const notPaid = ({ words }) => ({ state: "not paid", why: `${words}.` });
 
 /** The documents name no code of a decline. These are the sandbox's; ask your operator. */
 const DECLINED = new Set(["901", "902", "903", "907"]);

@@ -16,9 +16,9 @@ class Html {
   }
 }
 
-const page = (heading, content) =>
+const page = (heading, content, title = heading) =>
   html`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${heading}</title></head>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title></head>
 <body><main><h1>${heading}</h1>
 ${content}
 </main></body></html>
@@ -37,32 +37,45 @@ const INPUTS = [
 /** The inputs that are filled in again. The service masks the others, so the customer types them again. */
 const REFILLED = new Set(["cardExpiryMonth", "cardExpiryYear", "cardholderName"]);
 
-/** The browser posts the form to the service, not to the shop: the shop's machines never see a card number. */
+/**
+ * The browser posts the form to the service, not to the shop: the shop's machines never see a card number. A screen reader
+ * says each error with its input, and the first of them has the focus.
+ */
 export function cardPage({ action, hidden, data = {}, errors = {} }) {
+  const invalid = INPUTS.map(([name]) => name).filter((name) => errors[name]);
+  // Errors of fields that the customer cannot see.
+  const others = Object.entries(errors).filter(([name]) => !invalid.includes(name));
+  const marks = (name) =>
+    invalid.includes(name)
+      ? html` aria-invalid="true" aria-describedby="${name}-error"${name === invalid[0] ? html` autofocus` : ""}`
+      : "";
+  const said = (name) => (invalid.includes(name) ? html`<em id="${name}-error">${errors[name].errorMessage}</em>` : "");
   const input = ([name, label, autocomplete]) =>
-    html`<p><label>${label} <input name="${name}" autocomplete="${autocomplete}" value="${REFILLED.has(name) ? data[name] : ""}"></label>
-<em id="${name}">${errors[name]?.errorMessage}</em></p>
+    html`<p><label>${label} <input name="${name}" autocomplete="${autocomplete}" value="${REFILLED.has(name) ? data[name] : ""}"${marks(name)}></label>
+${said(name)}</p>
 `;
   const kept = ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`;
   return page(
     "Your card",
-    html`<form method="post" action="${action}">${Object.entries(hidden).map(kept)}
+    html`${others.map(([name, error]) => html`<p>${name}: ${error.errorMessage}</p>`)}
+<form method="post" action="${action}">${Object.entries(hidden).map(kept)}
 ${INPUTS.map(input)}<button>Review</button></form>`,
+    Object.keys(errors).length > 0 ? "Error: Your card" : undefined,
   );
 }
 
-export function reviewPage({ order, data }) {
+export function reviewPage({ order, formId, data }) {
   return page(
     "Review your order",
     html`<p>${order.item}: <b>£${(order.pence / 100).toFixed(2)}</b></p>
 <p id="card">${data.cardNumber}, ${data.cardholderName}, ${data.cardExpiryMonth}/${data.cardExpiryYear}</p>
-<form method="post" action="/pay"><button>Pay</button></form>
+<form method="post" action="/pay?formId=${formId}"><button>Pay</button></form>
 <p><a href="/card">Another card</a></p>`,
   );
 }
 
 /** Says only what is known. While the outcome is open, the page reloads itself and offers no other payment. */
-export function orderPage({ state, why, transactionKey }, isStopped) {
+export function orderPage({ state, why, transactionKey, reference, isLate }, isStopped) {
   if (state === "paid") {
     return page("Thank you", html`<p id="message">Paid, transaction ${transactionKey}.</p><p><a href="/card">Buy more tea</a></p>`);
   }
@@ -70,7 +83,7 @@ export function orderPage({ state, why, transactionKey }, isStopped) {
   return page(
     isStopped ? CLOSED : "We do not know yet",
     html`<meta http-equiv="refresh" content="2">
-<p id="message">Please do not pay again. We will find out whether the payment went through.</p>`,
+<p id="message">Please do not pay again. We will find out whether the payment went through.${isLate ? ` This takes unusually long: ask us about ${reference}.` : ""}</p>`,
   );
 }
 

@@ -49,26 +49,38 @@ const routes = {
     if (!order || order.state === "paid") order = newOrder();
     cookie ??= randomBytes(16).toString("hex");
     orders.set(cookie, order);
-    order.session ??= newSession(order);
-    const { sessionKey, formId } = await order.session;
     // The service sends the browser back here when a field is invalid.
-    const { errors, data } = url.searchParams.has("data") ? decodeRedirect(url, key) : {};
+    const redirect = url.searchParams.has("data") ? decodeRedirect(url, key) : {};
+    const { errors, data } = order.forms.has(redirect.formId) ? redirect : {};
+    const [formId, { sessionKey }] = await newForm(order);
     const hidden = { sessionKey, formId, nextPageUrl: `${origin}/review`, currentPageUrl: `${origin}/card` };
     const action = `${account.baseUrl}/v3/session/postform/${encoding}`;
     return { body: cardPage({ action, hidden, data, errors }), cookie };
   },
 
-  async "GET /review"(request, url) {
+  "GET /review"(request, url) {
     const [, order] = orderOf(request);
     const { ok, formId } = decodeRedirect(url, key);
-    return ok && formId === (await order?.session)?.formId ? { body: reviewPage({ order, data: ok }) } : see("/card");
+    const form = order?.forms.get(formId);
+    if (!ok || !form) return see("/card");
+    if (form.isPaid || !isPayable(order)) return see("/order");
+    const card = JSON.stringify(ok);
+    form.card ??= card;
+    if (form.card === card) return { body: reviewPage({ order, formId, data: ok }) };
+    // The session has the card that was posted last, and this server cannot tell which one that is.
+    order.forms.delete(formId);
+    return replaced();
   },
 
-  // The amount and the card come from the order that this server keeps. Neither was in the address.
-  async "POST /pay"(request) {
+  // The amount and the session come from the order that this server keeps. The address only names the form whose review
+  // page was shown: nothing is sent for a card that this server has not seen come back.
+  async "POST /pay"(request, url) {
     const [, order] = orderOf(request);
-    if (!order?.session || request.headers.origin !== origin) return see("/card");
-    if (order.state === "new" || order.state === "not paid") await pay(order);
+    if (request.headers.origin !== origin) return see("/card");
+    const form = order?.forms.get(url.searchParams.get("formId"));
+    if (order && (form?.isPaid || !isPayable(order))) return see("/order");
+    if (!form?.card) return outOfDate();
+    await pay(order, form);
     return see("/order");
   },
 
@@ -78,28 +90,39 @@ const routes = {
     return order && order.state !== "new" ? { body: orderPage(order, gateway.isStopped) } : see("/card");
   },
 
-  async "GET /error"(request, url) {
+  "GET /error"(request, url) {
     const [, order] = orderOf(request);
     const { error, formId } = decodeRedirect(url, key);
-    // The next form has a new session. An old address that is opened again changes nothing.
-    if (error?.kind === "service" && formId === (await order?.session)?.formId) delete order.session;
-    const text = error?.kind === "service" ? error.errorMessage : "Please start again.";
-    return { body: message("Your card could not be accepted", text) };
+    const text = order?.forms.has(formId) ? error?.errorMessage : undefined;
+    return { body: message("Your card could not be accepted", text ?? "Please start again.") };
   },
 };
 
 const closed = () => ({ status: 503, body: closedPage() });
 
-const newOrder = () => ({ state: "new", item: "Tea", pence: 499 });
+const replaced = () => ({
+  status: 409,
+  body: message("Another card was entered", "Nothing was charged. Please enter your card again."),
+});
 
-/** Opens a session and names its form. Redirects repeat the name, which tells whose card they show. */
-async function newSession(order) {
-  try {
-    return { sessionKey: await gateway.initiate(`${origin}/error`), formId: randomBytes(8).toString("hex") };
-  } catch (error) {
-    delete order.session;
-    throw error;
-  }
+const outOfDate = () => ({
+  status: 409,
+  body: message("This page is out of date", "Nothing was charged just now. Please enter your card."),
+});
+
+const newOrder = () => ({ state: "new", item: "Tea", pence: 499, forms: new Map() });
+
+/** Whether nothing was charged for the order, and nothing will be unless the customer pays. */
+const isPayable = ({ state }) => state === "new" || state === "not paid";
+
+/**
+ * Opens a session, and names its form. Redirects and the review page repeat the name, which tells whose card they show.
+ * Every form has its own session, so no form replaces the card of another one.
+ */
+async function newForm(order) {
+  const form = [randomBytes(8).toString("hex"), { sessionKey: await gateway.initiate(`${origin}/error`) }];
+  order.forms.set(...form);
+  return form;
 }
 
 function orderOf(request) {
@@ -107,23 +130,26 @@ function orderOf(request) {
   return orders.has(cookie) ? [cookie, orders.get(cookie)] : [];
 }
 
-/** Pays, and looks the payment up until its outcome is known. A second click finds the order open, and pays nothing. */
-async function pay(order) {
+/** Pays, and looks the payment up until its outcome is known. A form pays once: a second click pays nothing. */
+async function pay(order, form) {
+  form.isPaid = true;
   // Each attempt has a reference of its own, and begins only after the previous attempt has certainly failed.
   order.reference = `order-${randomBytes(12).toString("hex")}`;
+  order.sessionKey = form.sessionKey;
   order.state = "open";
-  const { sessionKey } = await order.session;
-  settle(order, await gateway.pay(sessionKey, order));
+  settle(order, await gateway.pay(order));
   if (order.state === "open") lookUp(order);
 }
 
-function settle(order, { expired, ...outcome }) {
+function settle(order, outcome) {
   Object.assign(order, { again: undefined, unlessFound: undefined }, outcome);
-  if (expired) delete order.session;
 }
 
+/** The longest pause between two lookups, in milliseconds. It is reached after 17 minutes. */
+const LONGEST_PAUSE = 600_000;
+
 async function lookUp(order) {
-  for (let pause = 0; order.state === "open"; pause = Math.min(2 * pause || 1_000, 600_000)) {
+  for (let pause = 0; order.state === "open"; pause = Math.min(2 * pause || 1_000, LONGEST_PAUSE)) {
     // After refused credentials, a lockout or a limit, every request is refused for a while.
     await wait(Math.max(pause, order.again ?? 0));
     try {
@@ -131,15 +157,19 @@ async function lookUp(order) {
     } catch (error) {
       console.error(`${order.reference}: ${error.message}`);
     }
+    if (order.state !== "open" || pause < LONGEST_PAUSE) continue;
+    order.isLate = true;
+    console.error(`${order.reference}: still open; ask the operator of the payment service whether it was charged`);
   }
 }
 
-/** Nothing found proves nothing: the payment may still arrive. Only what refused it may say more. */
+/**
+ * Nothing found proves nothing: the payment may still arrive. Only what refused it may say more. A request whose fate is
+ * unknown is sent again: the service accepts its reference once (spec 2 §4.3), and its session ends after 30 minutes.
+ */
 async function notFound(order) {
   if (order.unlessFound) return order.unlessFound;
-  if (!order.again) return { state: "open" };
-  const { sessionKey } = await order.session;
-  return gateway.pay(sessionKey, order, { again: true });
+  return order.again === undefined ? { state: "open" } : gateway.pay(order, { again: true });
 }
 
 const see = (location) => ({ status: 303, location });
@@ -147,7 +177,8 @@ const see = (location) => ({ status: 303, location });
 async function answer(request) {
   try {
     const url = new URL(request.url, origin);
-    const route = routes[`${request.method} ${url.pathname}`];
+    const method = request.method === "HEAD" ? "GET" : request.method;
+    const route = routes[`${method} ${url.pathname}`];
     return route ? await route(request, url) : { status: 404, body: message("Not found", "There is no such page.") };
   } catch (error) {
     console.error(error.message);

@@ -111,7 +111,6 @@ async fn a_card_is_entered_reviewed_and_paid_once() {
         let paid = browser.read("#message").await;
         // The customer opens the same address again.
         browser.visit(&address).await;
-        browser.click_on("Pay").await;
         browser.see("Thank you").await;
         assert_eq!(browser.read("#message").await, paid);
         let payments = payments(&shop).await;
@@ -125,14 +124,171 @@ async fn a_card_is_entered_reviewed_and_paid_once() {
     }
 }
 
-/// Enters this card, and pays.
-async fn pay(browser: &Browser, number: &str) {
+/// Enters this card, and returns the address of its review page.
+async fn review(browser: &Browser, number: &str) -> String {
     browser.see("Your card").await;
     browser.fill_all(&VISA).await;
     browser.fill("input[name=cardNumber]", number).await;
     browser.click_on("Review").await;
     browser.see("Review your order").await;
+    browser.address().await
+}
+
+/// Enters this card, and pays.
+async fn pay(browser: &Browser, number: &str) {
+    review(browser, number).await;
     browser.click_on("Pay").await;
+}
+
+/// Pays on the review page of this masked card, and checks that this card was charged, and no other.
+async fn pays_what_it_shows(browser: &Browser, shop: &Shop, card: &str) {
+    browser.see("Review your order").await;
+    assert!(browser.read("#card").await.starts_with(card), "{}", browser.read("#card").await);
+    browser.click_on("Pay").await;
+    browser.see("Thank you").await;
+    let payments = payments(shop).await;
+    let charged: Vec<_> = payments.iter().map(|payment| payment["card"]["cardNumber"].as_str().unwrap()).collect();
+    assert_eq!(charged, [card]);
+}
+
+const FIRST: &str = "4111111111111111";
+const SECOND: &str = "4000000000001000";
+const FIRST_MASKED: &str = "411111******1111";
+
+/// The second card is entered in the same tab after "Another card", in another tab, or the first address is opened again later.
+#[tokio::test]
+async fn a_review_page_pays_the_card_that_it_shows() {
+    let Some((browser, shop, _front_end)) = open("json").await else { return };
+    review(&browser, FIRST).await;
+    browser.click_on("Another card").await;
+    review(&browser, SECOND).await;
+    browser.back().await;
+    browser.see("Your card").await;
+    browser.back().await;
+    pays_what_it_shows(&browser, &shop, FIRST_MASKED).await;
+
+    let Some((browser, shop, front_end)) = open("json").await else { return };
+    review(&browser, FIRST).await;
+    let tab = browser.tab().await;
+    browser.new_tab().await;
+    browser.visit(&front_end.page("/card")).await;
+    review(&browser, SECOND).await;
+    browser.go_to_tab(&tab).await;
+    pays_what_it_shows(&browser, &shop, FIRST_MASKED).await;
+
+    let Some((browser, shop, front_end)) = open("json").await else { return };
+    let address = review(&browser, FIRST).await;
+    browser.visit(&front_end.page("/card")).await;
+    review(&browser, SECOND).await;
+    browser.visit(&address).await;
+    browser.reload().await;
+    pays_what_it_shows(&browser, &shop, FIRST_MASKED).await;
+}
+
+/// Some browsers show the form of the previous page again, so one form can be posted with two cards.
+#[tokio::test]
+async fn after_two_cards_from_one_form_no_review_page_of_it_pays() {
+    let Some((browser, shop, front_end)) = open("json").await else { return };
+    let form = browser.run("return document.querySelector('form').outerHTML", &[]).await;
+    let first = review(&browser, FIRST).await;
+    let tab = browser.tab().await;
+    browser.new_tab().await;
+    browser.visit(&front_end.page("/error")).await;
+    browser.run("document.body.innerHTML = '<h1>Your card</h1>' + arguments[0]", &[form]).await;
+    browser.fill_all(&VISA).await;
+    browser.fill("input[name=cardNumber]", SECOND).await;
+    browser.click_on("Review").await;
+    browser.see("Another card was entered").await;
+    browser.go_to_tab(&tab).await;
+    browser.click_on("Pay").await;
+    browser.see("This page is out of date").await;
+    browser.visit(&first).await;
+    assert_eq!(payments(&shop).await, [Value::Null; 0]);
+    pay(&browser, FIRST).await;
+    browser.see("Thank you").await;
+    assert_eq!(approved(&shop).await, 1);
+}
+
+#[tokio::test]
+async fn a_review_page_of_an_earlier_order_pays_nothing_and_leads_on() {
+    for has_card in [false, true] {
+        let Some((browser, shop, _front_end)) = open("json").await else { return };
+        let address = review(&browser, FIRST).await;
+        let old = browser.tab().await;
+        browser.new_tab().await;
+        browser.visit(&address).await;
+        browser.click_on("Pay").await;
+        browser.see("Thank you").await;
+        browser.click_on("Buy more tea").await;
+        browser.see("Your card").await;
+        if has_card {
+            review(&browser, SECOND).await;
+        }
+        let new = browser.tab().await;
+        browser.go_to_tab(&old).await;
+        browser.see("Review your order").await;
+        browser.click_on("Pay").await;
+        browser.see("This page is out of date").await;
+        assert_eq!(payments(&shop).await.len(), 1, "{has_card}");
+        // Either tab pays the new order.
+        if has_card {
+            browser.go_to_tab(&new).await;
+            browser.click_on("Pay").await;
+        } else {
+            browser.click_on("Enter a card").await;
+            pay(&browser, SECOND).await;
+        }
+        browser.see("Thank you").await;
+        assert_eq!(approved(&shop).await, 2, "{has_card}");
+    }
+}
+
+/// A form pays once, so that a second click after a decline asks no bank.
+#[tokio::test]
+async fn a_review_page_pays_once_whatever_the_outcome() {
+    for (card, heading) in [(FIRST, "Thank you"), ("4000000000002008", "Not paid")] {
+        let Some((browser, shop, _front_end)) = open("json").await else { return };
+        let address = review(&browser, card).await;
+        let old = browser.tab().await;
+        browser.new_tab().await;
+        browser.visit(&address).await;
+        browser.double_click("button").await;
+        browser.see(heading).await;
+        browser.go_to_tab(&old).await;
+        browser.click_on("Pay").await;
+        browser.see(heading).await;
+        browser.visit(&address).await;
+        browser.see(heading).await;
+        assert_eq!(payments(&shop).await.len(), 1, "{card}");
+    }
+}
+
+#[tokio::test]
+async fn a_payment_that_never_arrived_is_sent_again_under_its_reference() {
+    let Some((browser, shop, _front_end)) = open("json").await else { return };
+    shop.control("faults", r#"{"method": "transaction/authSessionKey", "kind": "drop-request"}"#).await;
+    pay(&browser, FIRST).await;
+    browser.see("Thank you").await;
+    assert_eq!(approved(&shop).await, 1);
+}
+
+/// Only the customer's own forms say what was wrong with them.
+#[tokio::test]
+async fn the_address_of_another_customers_mistakes_shows_an_empty_form() {
+    let Some((browser, shop, front_end)) = open("json").await else { return };
+    browser.fill_all(&VISA).await;
+    browser.fill("input[name=cardNumber]", "4111111111111112").await;
+    browser.click_on("Review").await;
+    assert!(!browser.read("em#cardNumber-error").await.is_empty());
+    let address = browser.address().await;
+    let request = Request::get(address).body(Bytes::new()).unwrap();
+    let page = shop.client.transport().send(request).await.unwrap();
+    let page = String::from_utf8(page.body().to_vec()).unwrap();
+    assert!(page.contains("Your card") && !page.contains("A Holder") && !page.contains("Invalid"), "{page}");
+    for path in ["/card", "/order"] {
+        let request = Request::head(front_end.page(path)).body(Bytes::new()).unwrap();
+        assert_ne!(shop.client.transport().send(request).await.unwrap().status(), 404, "{path}");
+    }
 }
 
 async fn approved(shop: &Shop) -> usize {
@@ -202,13 +358,17 @@ async fn the_secret_of_a_customer_is_in_their_cookie_only() {
     let send = |request: Request<Bytes>| shop.client.transport().send(request);
     let card = send(Request::get(front_end.page("/card")).body(Bytes::new()).unwrap()).await.unwrap();
     let cookie = card.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap();
-    // Before a card was entered.
-    let pay = Request::post(front_end.page("/pay")).header("Cookie", cookie).header("Origin", &front_end.address);
-    let paid = send(pay.body(Bytes::new()).unwrap()).await.unwrap();
-    assert_eq!(paid.headers()["location"], "/order");
+    // Before a card was entered, nothing is sent for the order.
+    let form = String::from_utf8(card.body().to_vec()).unwrap();
+    let form = form.split("name=\"formId\" value=\"").nth(1).unwrap().split('"').next().unwrap();
+    for path in ["/pay".to_owned(), format!("/pay?formId={form}")] {
+        let pay = Request::post(front_end.page(&path)).header("Cookie", cookie).header("Origin", &front_end.address);
+        let page = send(pay.body(Bytes::new()).unwrap()).await.unwrap();
+        assert!(String::from_utf8_lossy(page.body()).contains("This page is out of date"));
+    }
     let journal = Request::get(format!("{}/_sandbox/requests", shop.server.base_url())).body(Bytes::new()).unwrap();
     let journal = String::from_utf8(send(journal).await.unwrap().body().to_vec()).unwrap();
-    assert!(journal.contains("transaction/authSessionKey"), "{journal}");
+    assert!(journal.contains("session/initiate") && !journal.contains("transaction/"), "{journal}");
     assert!(!journal.contains(cookie.strip_prefix("order=").unwrap()), "{journal}");
 }
 
@@ -228,7 +388,12 @@ async fn mistakes_stand_beside_their_fields_and_can_be_put_right() {
     browser.fill("input[name=cardNumber]", "4111111111111112").await;
     browser.fill("input[name=cardholderName]", "<b>\"&").await;
     browser.click_on("Review").await;
-    assert!(!browser.read("em#cardNumber:not(:empty)").await.is_empty());
+    assert!(!browser.read("em#cardNumber-error").await.is_empty());
+    // A screen reader says it with the page and with the input, which has the focus.
+    assert_eq!(browser.title().await, "Error: Your card");
+    assert_eq!(browser.focused().await, "cardNumber");
+    let marked = "return [...document.querySelectorAll('[aria-invalid=true]')].map((at) => `${at.name} ${at.getAttribute('aria-describedby')}`)";
+    assert_eq!(browser.run(marked, &[]).await, serde_json::json!(["cardNumber cardNumber-error"]));
     assert_eq!(browser.value("input[name=cardholderName]").await, "<b>\"&");
     assert_eq!(browser.value("input[name=cardNumber]").await, "");
     browser.fill_all(&VISA).await;

@@ -48,35 +48,71 @@ page, you can pay in another way.</p>"#.to_owned()
     page("Your order", &body)
 }
 
+/// The inputs of the card form: name, label, other attributes, and the fields whose errors belong to it.
+const INPUTS: [(&str, &str, &str, &[&str]); 4] = [
+    ("cardNumber", "Card number", r#"inputmode="numeric" autocomplete="cc-number" required"#, &["cardNumber"]),
+    (
+        "cardExpiryDate",
+        "Expiry",
+        r#"placeholder="MMYY" autocomplete="cc-exp" required"#,
+        &["cardExpiryDate", "cardExpiryMonth", "cardExpiryYear"],
+    ),
+    ("cardCV2", "Security code", r#"inputmode="numeric" autocomplete="cc-csc""#, &["cardCV2"]),
+    ("cardholderName", "Name on the card", r#"autocomplete="cc-name""#, &["cardholderName"]),
+];
+
 /// The card form, with the `problem` of the last one. The browser posts the form to the service, and the redirect
-/// returns its errors.
+/// returns its errors. A screen reader says each with its input, and the first of them has the focus.
 pub(crate) fn card(form: &CardForm, back: Option<&RedirectData>, problem: &str) -> Html<String> {
     let problem = match problem {
         "" => String::new(),
         problem => format!("<p>{}. Please enter your card again.</p>", escaped(problem)),
     };
-    let errors: String = back.map_or_else(String::new, |back| {
-        let line = |(field, error): (&str, &str)| format!("<li>{}: {}</li>", escaped(field), escaped(error));
-        back.errors.iter().map(|(field, error)| line((field, &error.error_message))).collect()
+    let error = |fields: &[&str]| {
+        let mut errors = back?.errors.iter();
+        errors.find(|(field, _)| fields.contains(field)).map(|(_, error)| escaped(&error.error_message))
+    };
+    // Errors of fields that the customer cannot see.
+    let others: String = back.map_or_else(String::new, |back| {
+        let is_shown = |field: &str| INPUTS.iter().any(|(_, _, _, fields)| fields.contains(&field));
+        let others = back.errors.iter().filter(|(field, _)| !is_shown(field));
+        others.map(|(field, error)| format!("<p>{}: {}", escaped(field), escaped(&error.error_message))).collect()
     });
-    let name = back.map_or("", |back| &back.cardholder_name);
+    let mut inputs = String::new();
+    let mut title = "Your card";
+    for (name, label, attributes, fields) in INPUTS {
+        let (mut marks, mut said) = (String::new(), String::new());
+        if let Some(error) = error(fields) {
+            let focus = if title == "Your card" { " autofocus" } else { "" };
+            title = "Error: Your card";
+            marks = format!(r#" aria-invalid="true" aria-describedby="{name}-error"{focus}"#);
+            said = format!(r#"<p id="{name}-error">{error}"#);
+        }
+        if let ("cardholderName", Some(back)) = (name, back) {
+            marks += &format!(r#" value="{}""#, escaped(&back.cardholder_name));
+        }
+        inputs += &format!(
+            r#"<p><label for="{name}">{label}</label> <input id="{name}" name="{name}"{marks} {attributes}>{said}
+"#
+        );
+    }
     let body = format!(
-        r#"{problem}<ul>{errors}</ul><form method="post" action="{action}" autocomplete="on">
-{hidden}<p><label>Card number <input name="cardNumber" inputmode="numeric" autocomplete="cc-number" required></label>
-<p><label>Expiry <input name="cardExpiryDate" placeholder="MMYY" autocomplete="cc-exp" required></label>
-<p><label>Security code <input name="cardCV2" inputmode="numeric" autocomplete="cc-csc"></label>
-<p><label>Name on the card <input name="cardholderName" autocomplete="cc-name" value="{name}"></label>
-<p><button>Pay</button></form>"#,
+        r#"{problem}{others}<form method="post" action="{action}" autocomplete="on">
+{hidden}{inputs}<p><button>Pay</button></form>"#,
         action = escaped(form.action()),
         hidden = form.hidden_inputs(),
-        name = escaped(name),
     );
-    page("Your card", &body)
+    titled(title, "Your card", &body)
 }
 
-pub(crate) fn page(title: &str, body: &str) -> Html<String> {
+pub(crate) fn page(heading: &str, body: &str) -> Html<String> {
+    titled(heading, heading, body)
+}
+
+fn titled(title: &str, heading: &str, body: &str) -> Html<String> {
     Html(format!(
-        "<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title><h1>{title}</h1>{body}</html>"
+        "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content=\"width=device-width\"><title>{title}</title>\
+         <h1>{heading}</h1>{body}</html>"
     ))
 }
 

@@ -72,7 +72,12 @@ fn the_card_form_is_shown_again_with_its_mistakes() {
     let (action, hidden) = place.card_form(&order);
     let reply = place.post_card(&action, &hidden, &Card("41111111"));
     let page = place.page(&reply);
-    assert!(page.contains("<li>cardNumber: ") && page.contains(&hidden[0].1), "{page}");
+    // The input has the focus, and a screen reader says the mistake with it.
+    let input =
+        r#"<input id="cardNumber" name="cardNumber" aria-invalid="true" aria-describedby="cardNumber-error" autofocus"#;
+    assert!(page.contains(input) && page.contains(r#"<p id="cardNumber-error">Invalid card number"#), "{page}");
+    assert!(page.contains("<title>Error: Your card</title>") && page.contains(&hidden[0].1), "{page}");
+    assert_eq!(page.matches("aria-invalid").count(), 1, "{page}");
     assert_eq!(place.payments(&order), 0);
     assert!(place.settled(&order).contains("To pay"));
 }
