@@ -63,4 +63,18 @@ impl<T: Transport + Clone + 'static> Client<T> {
     pub fn resume_checkout(&self, saved: &SavedState, plan: CheckoutPlan) -> Result<CheckoutDrive<T>, ResumeError> {
         Checkout::resume(saved, self.account().clone(), plan).map(|machine| self.drive(machine).eager())
     }
+
+    /// Looks again at a checkout that has ended as unknown, from the state that was saved last: it looks up what new
+    /// [reports](pg_proto::machine::checkout::CheckoutInput::Reported) name, and repeats the search.
+    ///
+    /// # Errors
+    ///
+    /// As [`resume_checkout`](Self::resume_checkout).
+    pub fn look_again_at_checkout(
+        &self,
+        saved: &SavedState,
+        plan: CheckoutPlan,
+    ) -> Result<CheckoutDrive<T>, ResumeError> {
+        Checkout::resume(saved, self.account().clone(), plan).map(|machine| self.drive(machine.look_again()).eager())
+    }
 }

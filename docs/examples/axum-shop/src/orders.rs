@@ -34,7 +34,7 @@ pub(crate) enum Status {
     Paid { transaction: String },
     /// This attempt has certainly not paid.
     NotPaid { why: String },
-    /// The order may have been paid. No new attempt begins until a lookup or the operator has settled this.
+    /// The order may have been paid by card. No new attempt begins until a lookup or the operator has settled this.
     Unknown { why: String },
 }
 
@@ -51,11 +51,14 @@ pub(crate) struct Hosted {
     pub(crate) returned: Vec<String>,
     /// The customer wants to pay in another way.
     pub(crate) withdrawn: bool,
+    /// Why the machine could not find out whether it was paid. A report may still settle it.
+    #[serde(default)]
+    pub(crate) unknown: Option<String>,
 }
 
 impl Hosted {
     pub(crate) const fn new(saved: String, callback: String) -> Self {
-        Self { saved, callback, called: Vec::new(), returned: Vec::new(), withdrawn: false }
+        Self { saved, callback, called: Vec::new(), returned: Vec::new(), withdrawn: false, unknown: None }
     }
 
     /// Returns the next report for a machine that was `given` these. The machine gets returns one at a time, so that a

@@ -27,9 +27,8 @@ pub(crate) fn order(order: &Order, lead: Option<&str>) -> Html<String> {
             r#"<p>Not paid: {}.</p><form method="post" action="{here}/again"><button>Try again</button></form>"#,
             escaped(why)
         ),
-        (Status::Unknown { .. }, _) => {
-            "<p>We do not know yet whether you have paid. Please do not pay again: we will find out.</p>".to_owned()
-        }
+        (Status::Unknown { .. }, _) => UNKNOWN.to_owned(),
+        (Status::Hosted(hosted), _) if hosted.unknown.is_some() => UNKNOWN.to_owned(),
         (Status::Hosted(hosted), _) if hosted.withdrawn => {
             r#"<meta http-equiv="refresh" content="2"><p>One moment: once it is certain that nothing was paid on the payment
 page, you can pay in another way.</p>"#.to_owned()
@@ -47,6 +46,8 @@ page, you can pay in another way.</p>"#.to_owned()
     };
     page("Your order", &body)
 }
+
+const UNKNOWN: &str = "<p>We do not know yet whether you have paid. Please do not pay again: we will find out.</p>";
 
 /// The inputs of the card form: name, label, other attributes, and the fields whose errors belong to it.
 const INPUTS: [(&str, &str, &str, &[&str]); 4] = [

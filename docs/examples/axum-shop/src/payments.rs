@@ -21,8 +21,8 @@ use pg_hyper::{
             three_d_secure::{ThreeDSecureDemand, ThreeDSecureInput, ThreeDSecureOutcome},
         },
         model::{
-            CheckoutItem, Currency, Flag, GetToken, InitiateThreeDSecureSessionKey, Item, Order as Basket, Outcome,
-            Transaction, TransactionLookup, TransactionType,
+            CheckoutItem, Currency, EnterpriseTransactionLookup, Flag, GetToken, InitiateThreeDSecureSessionKey, Item,
+            Order as Basket, Outcome, TransactionLookup, TransactionType,
         },
     },
 };
@@ -88,7 +88,11 @@ impl Payments {
                 Status::Hosted(hosted) => {
                     let endpoint = payments.callbacks.reopen(EndpointPurpose::CheckoutCallback, &hosted.callback)?;
                     let saved = SavedState::from_text(hosted.saved.as_str());
-                    let checkout = payments.client.resume_checkout(&saved, payments.config.checkout)?;
+                    let checkout = if hosted.unknown.is_some() {
+                        payments.client.look_again_at_checkout(&saved, payments.config.checkout)?
+                    } else {
+                        payments.client.resume_checkout(&saved, payments.config.checkout)?
+                    };
                     let token = endpoint.token().to_owned();
                     payments.begin(&order, |payments, seat| payments.check_out(checkout, token, seat));
                 }
@@ -194,17 +198,20 @@ impl Payments {
 
     /// Drives a payment on the hosted page to its end.
     async fn check_out(self: Arc<Self>, checkout: CheckoutDrive, callback: String, seat: Seat) -> Status {
-        let (payments, id) = (Arc::clone(&self), seat.id.clone());
-        let mut checkout = checkout.store(move |saved| {
-            let saved = saved.text().to_owned();
-            let keep = |order: &mut Order| match &mut order.status {
-                Status::Hosted(hosted) => hosted.saved = saved,
-                status => *status = Status::Hosted(Hosted::new(saved, callback.clone())),
-            };
-            ready(payments.orders.change(&id, keep).map(drop))
-        });
+        let stored = |checkout: CheckoutDrive| {
+            let (payments, id, callback) = (Arc::clone(&self), seat.id.clone(), callback.clone());
+            checkout.store(move |saved| {
+                let saved = saved.text().to_owned();
+                let keep = |order: &mut Order| match &mut order.status {
+                    Status::Hosted(hosted) => hosted.saved = saved,
+                    status => *status = Status::Hosted(Hosted::new(saved, callback.clone())),
+                };
+                ready(payments.orders.change(&id, keep).map(drop))
+            })
+        };
+        let mut checkout = stored(checkout);
         // The reports that the machine may not have looked up yet.
-        let mut given = Vec::new();
+        let (mut given, mut earlier) = (Vec::new(), 0);
         loop {
             let step = tokio::select! {
                 step = checkout.next() => Some(step),
@@ -230,7 +237,45 @@ impl Payments {
                     }
                     seat.lead.send_replace(None);
                 }
-                Some(DriveStep::Done(outcome)) => return checked_out(outcome),
+                Some(DriveStep::Done(outcome)) => {
+                    let status = checked_out(outcome);
+                    let Status::Unknown { why } = &status else { return status };
+                    // A callback or a return may still name the payment, and the machine can look again.
+                    match self.unknown(&seat, why, &given, earlier).await {
+                        Some(again) => checkout = stored(again),
+                        None => return status,
+                    }
+                    given.clear();
+                    earlier += 1;
+                }
+            }
+        }
+    }
+
+    /// Stores why a payment on the hosted page is unknown, waits for a report or for the next lookup, and returns the
+    /// machine that looks again; `None` if it was never saved.
+    #[expect(clippy::disallowed_methods, reason = "it waits between lookups")]
+    async fn unknown(&self, seat: &Seat, why: &str, given: &[String], earlier: u32) -> Option<CheckoutDrive> {
+        let keep = |order: &mut Order| {
+            if let Status::Hosted(hosted) = &mut order.status {
+                hosted.unknown = Some(why.to_owned());
+                hosted.returned.retain(|returned| !given.contains(returned));
+            }
+        };
+        if let Err(error) = self.orders.change(&seat.id, keep) {
+            eprintln!("order {}: {error}", seat.id);
+        }
+        tokio::select! {
+            _ = self.news(seat, |status| status.hosted()?.report(given)) => {}
+            () = sleep(self.config.lookups.next(earlier, 0)) => {}
+        }
+        let order = self.orders.get(&seat.id)?;
+        let saved = SavedState::from_text(order.status.hosted()?.saved.as_str());
+        match self.client.look_again_at_checkout(&saved, self.config.checkout) {
+            Ok(again) => Some(again),
+            Err(error) => {
+                eprintln!("order {}: {error}", seat.id);
+                None
             }
         }
     }
@@ -260,73 +305,52 @@ impl Payments {
         }
     }
 
-    /// Looks up a payment whose outcome is unknown, until the outcome is known. An empty result does not settle it, nor
-    /// does one that does not agree with the order: then the operator decides.
+    /// Looks up a card payment whose outcome is unknown, until the outcome is known. An empty result does not settle it,
+    /// nor does one that does not agree with the order: then the operator decides.
     #[expect(clippy::disallowed_methods, reason = "it waits between lookups")]
     async fn look_up(self: Arc<Self>, id: String) {
         for earlier in 0.. {
             let Some(order) = self.orders.get(&id) else { return };
-            let settled = match self.found(&order.reference()).await {
-                Ok(found) => self.paid(&order, found),
-                Err(error) => Err(error.to_string()),
-            };
-            match settled {
+            match self.settled(&order).await {
                 Ok(None) => {}
-                Ok(Some(transaction)) => {
-                    let paid = |order: &mut Order| order.status = Status::Paid { transaction };
-                    match self.orders.change(&id, paid) {
-                        Ok(_) => return,
-                        Err(error) => eprintln!("order {id}: {error}"),
-                    }
-                }
+                Ok(Some(status)) => match self.orders.change(&id, |order| order.status = status) {
+                    Ok(_) => return,
+                    Err(error) => eprintln!("order {id}: {error}"),
+                },
                 Err(why) => eprintln!("order {id} is still unknown: {why}"),
             }
             sleep(self.config.lookups.next(earlier, 0)).await;
         }
     }
 
-    /// Returns everything that the service has recorded with this reference.
-    async fn found(&self, reference: &str) -> Result<Vec<Transaction>, pg_hyper::Error> {
-        // A card payment has the reference in the former field, a payment on the hosted page in the latter (assumption
-        // A100).
-        let lookups = [
-            TransactionLookup::new().unique_merchant_reference(reference),
-            TransactionLookup::new().merchant_reference(reference),
-        ];
-        let mut found: Vec<Transaction> = Vec::new();
-        for lookup in &lookups {
-            let more = self.client.call(lookup).await?.transactions;
-            let is_new = |one: &Transaction| found.iter().all(|other| other.transaction_key != one.transaction_key);
-            let more: Vec<_> = more.into_iter().filter(is_new).collect();
-            found.extend(more);
-        }
-        Ok(found)
-    }
-
-    /// Returns the payment of an order: the only approved one with its reference, of its amount, and not refunded.
-    fn paid(&self, order: &Order, found: Vec<Transaction>) -> Result<Option<String>, String> {
-        let refunded = found.iter().any(|one| one.transaction_type == TransactionType::REFUND);
-        let dialect = self.client.account().dialect();
-        let approved =
-            found.into_iter().filter(|one| one.transaction_type == TransactionType::AUTH).filter_map(|one| {
-                match Outcome::read(one, dialect) {
-                    Outcome::Approved(paid) => Some(paid),
-                    _ => None,
-                }
-            });
-        let mut approved: Vec<Transaction> = approved.collect();
-        let Some(paid) = approved.pop() else { return Ok(None) };
+    /// Settles an order by the only payment with its reference: paid if it is approved, of the order's amount, and not
+    /// refunded; not paid if it is declined.
+    async fn settled(&self, order: &Order) -> Result<Option<Status>, Box<dyn Error + Send + Sync>> {
+        let lookup = TransactionLookup::new().unique_merchant_reference(order.reference());
+        let mut payments = self.client.call(&lookup).await?.transactions;
+        payments.retain(|found| found.transaction_type == TransactionType::AUTH);
+        let Some(payment) = payments.pop() else { return Ok(None) };
+        let key = payment.transaction_key.clone();
         // The documents do not list the fields of a lookup.
-        let other_amount = !paid.transaction_value.is_empty() && paid.transaction_value != order.pence.to_string();
-        let other_currency = !paid.currency.is_empty() && paid.currency != Currency::GBP;
-        let key = paid.transaction_key;
-        if !approved.is_empty() {
-            return Err(format!("there is another payment beside {key}"));
+        let amount = &payment.transaction_value;
+        let other_amount = !amount.is_empty() && *amount != order.pence.to_string();
+        let other_currency = !payment.currency.is_empty() && payment.currency != Currency::GBP;
+        if !payments.is_empty() || other_amount || other_currency {
+            return Err(format!("the payment {key} is not the only one, or of another amount or currency").into());
         }
-        if refunded || other_amount || other_currency {
-            return Err(format!("the payment {key} is refunded, or of another amount or currency"));
+        match Outcome::read(payment, self.client.account().dialect()) {
+            Outcome::Declined(_) => Ok(Some(Status::NotPaid { why: "your bank has declined".to_owned() })),
+            Outcome::Other(other) => Err(format!("{key} has the status {}", other.transaction_status_code).into()),
+            // This lookup knows refunds.
+            Outcome::Approved(_) => {
+                let found = self.client.call(&EnterpriseTransactionLookup::new(key.as_str())).await?;
+                if found.status == "Success" {
+                    Ok(Some(Status::Paid { transaction: key.to_string() }))
+                } else {
+                    Err(format!("the status of the payment {key} is {:?} now", found.status).into())
+                }
+            }
         }
-        Ok(Some(key.to_string()))
     }
 
     /// Receives callbacks. Each is answered once it is stored.

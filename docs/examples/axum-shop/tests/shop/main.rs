@@ -205,6 +205,41 @@ fn an_unknown_payment_is_looked_up_until_it_is_found() {
 }
 
 #[test]
+fn a_callback_that_comes_after_the_search_failed_settles_the_order_also_after_a_restart() {
+    for restarts in [false, true] {
+        let mut place = Place::new();
+        place.control("callbacks/behaviour", r#"{"kind": "fail"}"#);
+        let order = place.buy();
+        let page = place.post(&format!("{order}/hosted"), &[]);
+        place.pay_hosted(&page, APPROVED_TOO);
+        place.fault_with(r#"{"method": "transaction/lookup", "kind": "status", "times": 100000}"#);
+        place.post(&format!("{order}/withdraw"), &[]);
+        place.until(&order, |page| page.contains("do not know yet"));
+        if restarts {
+            place.restart();
+            assert!(place.page(&order).contains("do not know yet"));
+        }
+        let listed = place.get(&place.sandbox("callbacks"));
+        let listed: serde_json::Value = serde_json::from_slice(listed.body()).unwrap();
+        place.control(&format!("callbacks/{}/redeliver", listed[0]["id"].as_str().unwrap()), "");
+        assert!(place.until(&order, |page| !page.contains("do not know yet")).contains("Paid"));
+        place.clear_faults();
+        place.one_payment(&order);
+    }
+}
+
+#[test]
+fn a_payment_that_was_declined_without_a_reply_can_be_tried_again() {
+    let mut place = Place::new();
+    let order = place.buy();
+    place.stop().unwrap();
+    place.edit(&order, r#""Open":{"sessions":[]}"#, r#""Unknown":{"why":"the reply was lost"}"#);
+    place.decline(&order);
+    place.start();
+    assert!(place.until(&order, |page| !page.contains("do not know yet")).contains("Not paid: your bank has declined"));
+}
+
+#[test]
 fn a_payment_that_was_refunded_or_has_another_amount_does_not_pay_an_unknown_order() {
     let mut place = Place::new();
     place.control("callbacks/behaviour", r#"{"kind": "fail"}"#);

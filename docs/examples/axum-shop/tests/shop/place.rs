@@ -10,7 +10,7 @@ use pg_hyper::{
     proto::{
         Account, BaseUrl, Credentials, EnterpriseCredentials,
         machine::Backoff,
-        model::{Outcome, Refund, TransactionLookup, TransactionType},
+        model::{Auth, CardDetails, Currency, Item, Order, Outcome, Refund, TransactionLookup, TransactionType},
     },
 };
 use pg_sandbox::{Config, Server, Settings};
@@ -110,6 +110,11 @@ impl Place {
         assert!(self.send(reply.body(Bytes::new()).unwrap()).status().is_success());
     }
 
+    /// An address of the sandbox's control interface.
+    pub(crate) fn sandbox(&self, path: &str) -> String {
+        format!("{}/_sandbox/{path}", self.server.base_url())
+    }
+
     /// Posts JSON to the control interface of the sandbox.
     pub(crate) fn control(&self, path: &str, body: &str) {
         let address = format!("{}/_sandbox/{path}", self.server.base_url());
@@ -139,6 +144,15 @@ impl Place {
     pub(crate) fn until_paid_anything(&self) {
         let listed = format!("{}/_sandbox/transactions", self.server.base_url());
         while !self.page(&listed).contains(r#""transactionType": "Auth""#) {}
+    }
+
+    /// Makes the payment of an order's first attempt with a card that is declined.
+    pub(crate) fn decline(&self, order: &str) {
+        let id = order.rsplit('/').next().unwrap();
+        let basket = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference(format!("{id}-1"));
+        let payment = Auth::new(CardDetails::new("4000000000002008", "12", "49"), basket);
+        let declined = self.runtime.block_on(self.client.call(&payment)).unwrap();
+        assert!(matches!(declined, Outcome::Declined(_)), "{declined:?}");
     }
 
     /// Refunds every payment, as an operator does.
