@@ -168,7 +168,7 @@ def references_are_compared_exactly(sandbox, encoding):
     sandbox.refused(reply, 400, "950", "a year later")
     other = sandbox.account("other", encoding)
     reply = other.call("transaction/auth", **good, **order(), uniqueMerchantReference=reference)
-    sandbox.approved(reply, "Auth", "another account has references of its own")
+    sandbox.approved(reply, "Auth", "another account has its own references")
 
 
 if __name__ == "__main__":

@@ -183,7 +183,7 @@ impl Details {
         let is_empty =
             Setting::ALL.into_iter().all(|setting| setting == Setting::Dialect || self.get(setting).is_none());
         Failure::misuse(if is_empty {
-            format!("no account is configured: {how}; `pg sandbox` shows an account to try")
+            format!("no account is configured: {how}; `pg sandbox` prints a test account")
         } else {
             format!("the account lacks {members}: {how}")
         })

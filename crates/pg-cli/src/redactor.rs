@@ -47,7 +47,7 @@ struct Secret {
 
 impl Redactor {
     /// Creates a redactor without secrets.
-    #[expect(clippy::disallowed_methods, reason = "the command is where randomness comes in")]
+    #[expect(clippy::disallowed_methods, reason = "randomness enters the program in its commands")]
     fn empty() -> Self {
         Self { key: RandomState::new(), secrets: Vec::new() }
     }

@@ -1,21 +1,21 @@
-//! Request signatures and session data of the card payment service: made, checked, explained.
+//! Creates, checks and explains the request signatures of the card payment service, and decrypts its session data.
 //!
 //! # Limits, first
 //!
 //! - **Session data is unauthenticated.** The service encrypts it with AES-256-CBC and adds no authentication code
 //!   (spec 2 §4.2), so an attacker who can alter a redirect can alter its content. Show it to the customer who typed
-//!   it, and never take it as proof of a payment. Every failure to decrypt is one and the same error after the same
-//!   work, but a caller who answers failures and successes differently still tells an attacker which was which.
+//!   it, and never take it as proof of a payment. Every decryption failure gives the same error after the same work,
+//!   but a caller who answers failures and successes differently still tells an attacker which was which.
 //!   [`SessionCipher::decrypt_and_read`] hides as much as possible.
 //! - **An API key never belongs in a customer's browser or app.** The key opens the account and decrypts session data.
 //!   This crate builds for WebAssembly because merchants run front-end *tiers* there: edge workers, back ends for front
 //!   ends. Do not ship it to browsers with a key.
-//! - **A signature proves that the sender knows the `shaKey`**, over the parameters alone: not the path, not
-//!   the time. The construction is the service's own (spec 1 §5). Callbacks and replies carry none.
+//! - **A signature proves that the sender knows the `shaKey`**, and covers only the parameters, not the path or the
+//!   time. The construction is the service's own (spec 1 §5). Callbacks and replies carry none.
 //! - The documents leave open how ties of names are ordered, how arrays are spelt, and how the key, the `iv`, the
 //!   padding and the text form of session data look. Each function documents what it assumes; for session data the
 //!   choices can be changed ([`SessionCipher`]).
-//! - Session data of more than [`MAX_DATA_BYTES`] is refused. Parameters are bounded by memory only.
+//! - Session data of more than [`MAX_DATA_BYTES`] is refused. Parameters are bounded only by memory.
 //! - Keys and plaintexts are wiped from memory when they are dropped, and so is what hashing and ciphers leave on the
 //!   stack: an image of the process then holds none of them, which a test checks on Linux. A caller must wipe the
 //!   copies that it makes. Comparison and padding checks take constant time; AES does where the processor has

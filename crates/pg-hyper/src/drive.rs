@@ -140,7 +140,7 @@ where
     /// has the reason.
     ///
     /// The machine is also saved before each wait that follows a reply, so that a crash does not lose what the service
-    /// said last, for example how long it wants no request. If that fails, the machine waits anyway.
+    /// said last, for example for how long it refuses requests. If that fails, the machine waits anyway.
     ///
     /// The same state may be saved twice. A later state replaces earlier states. When the machine has ended, record its
     /// outcome durably, then delete the saved state. Never resume a machine whose outcome is recorded: it would

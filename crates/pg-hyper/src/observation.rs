@@ -18,7 +18,7 @@ pub(crate) struct Observation {
 /// A request in flight.
 pub(crate) struct Sending {
     span: Span,
-    /// The destination and the start; set only if a subscriber wants durations.
+    /// The destination and the start; set only if a subscriber records durations.
     measured: Option<(String, u16, Instant)>,
 }
 

@@ -1,4 +1,4 @@
-//! Tells whether a TLS connection has received a part of a record.
+//! Shows whether a TLS connection has received a part of a record.
 //!
 //! A TLS library keeps that part until the rest arrives, and the socket no longer shows it. It may be the start of a second
 //! reply, which would be taken for the reply to the next request.

@@ -121,7 +121,7 @@ impl<S: IntentStore> Suite<'_, S> {
         assert_eq!((found.owner.as_deref(), found.request.as_deref(), &found.outcome), (Some("w1"), Some("[]"), &None));
         assert_eq!(found.due - found.created, 3_600_000, "the lease runs by the store's clock");
         let elsewhere = NewIntent { key: IntentKey::new(format!("{} other", self.account), "once"), ..new };
-        assert_eq!(self.store.begin(elsewhere).await, Ok(Begun::New), "another account has references of its own");
+        assert_eq!(self.store.begin(elsewhere).await, Ok(Begun::New), "another account has its own references");
         assert_eq!(self.store.find(&self.key("nothing")).await, Ok(None), "an intent that was not begun is not found");
     }
 
@@ -130,7 +130,7 @@ impl<S: IntentStore> Suite<'_, S> {
         assert_eq!(
             self.store.save(&hold, "s1", OVER).await,
             Ok(()),
-            "a lease that is over and not claimed is still held"
+            "an expired lease that was not claimed is still held"
         );
         assert_eq!(self.row("fenced").await.state, "s1");
         let claimed = self.claim("w2", 10, HOUR).await;
@@ -270,7 +270,7 @@ impl<S: IntentStore> Suite<'_, S> {
         let told: Vec<_> = untold(OVER).await.into_iter().map(|intent| (intent.event, intent.outcome)).collect();
         assert_eq!(told, [(1, Some("unknown".to_owned()))]);
         assert_eq!(untold(HOUR).await.len(), 1, "an unacknowledged outcome is reported again");
-        assert_eq!(untold(HOUR).await, [], "not while another consumer has it");
+        assert_eq!(untold(HOUR).await, [], "not reported while another consumer has it");
         let claimed = self.store.claim(&account, "w2", 10, HOUR, &known()).await.expect("claim answers");
         let hold = claimed[0].hold().expect("an owner");
         assert_eq!(self.store.end(&hold, Self::end(IntentStatus::Ended, "paid", None)).await, Ok(()));
@@ -278,7 +278,7 @@ impl<S: IntentStore> Suite<'_, S> {
         let told: Vec<_> = untold(OVER).await.into_iter().map(|intent| (intent.event, intent.outcome)).collect();
         assert_eq!(told, [(2, Some("paid".to_owned()))], "the later outcome is reported nevertheless");
         assert_eq!(self.store.told(&key, 3).await, Ok(()));
-        assert_eq!(untold(OVER).await.len(), 1, "nothing is acknowledged that has not happened");
+        assert_eq!(untold(OVER).await.len(), 1, "an event that does not exist cannot be acknowledged");
         assert_eq!(self.store.told(&key, 2).await, Ok(()));
         assert_eq!(untold(OVER).await, [], "acknowledged");
     }
@@ -366,7 +366,11 @@ impl<S: IntentStore> Suite<'_, S> {
             assert_eq!(shares(owner, 1, HOUR).await, 1, "a free share is taken");
         }
         assert_eq!(shares("w2 block 2", 1, HOUR).await, 0, "no more than there are, over all workers");
-        assert_eq!(shares("w1 block 2", 0, HOUR).await, 1, "a wish for none takes none, and sets the end of the lease");
+        assert_eq!(
+            shares("w1 block 2", 0, HOUR).await,
+            1,
+            "a request for no share takes none, and sets the end of the lease"
+        );
         assert_eq!(shares("w2 block 2", 1, HOUR).await, 0, "it rests until then");
         shares("w1 block 2", 0, OVER).await;
         assert_eq!(shares("w2 block 2", 1, HOUR).await, 1, "then another worker takes it");
@@ -444,7 +448,7 @@ impl<S: IntentStore> Suite<'_, S> {
         let hold = take().await;
         assert_eq!(self.store.end(&hold, Self::end(IntentStatus::Ended, "{}", None)).await, Ok(()));
         assert_eq!(events(0).await, [], "an ended intent keeps no events");
-        assert_eq!(self.store.deliver(&key, "late").await, Ok(false), "what has ended hears nothing");
+        assert_eq!(self.store.deliver(&key, "late").await, Ok(false), "an ended intent receives no events");
         assert_eq!(self.store.deliver(&self.key("nothing"), "lost").await, Ok(false));
     }
 

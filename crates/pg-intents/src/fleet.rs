@@ -139,8 +139,8 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         self.settle::<ThreeDSecure>(Terms { request: None, ..terms }, secured).await
     }
 
-    /// Opens a checkout under a name of yours once, across all processes. Then redirect the customer to the page, and
-    /// call [`event`](Self::event) on any server for each callback and return.
+    /// Opens a checkout under a name that you choose, once across all processes. Then redirect the customer to the
+    /// page, and call [`event`](Self::event) on any server for each callback and return.
     ///
     /// # Errors
     /// As [`charge`](Self::charge); [`FleetError::Checkout`] if the request states no amount.
@@ -150,8 +150,8 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         self.settle::<Checkout>(terms, request).await
     }
 
-    /// Captures, cancels or refunds under a name of yours once, across all processes. The request is sent again only if
-    /// it was certainly not sent; otherwise the operation ends as unknown.
+    /// Captures, cancels or refunds under a name that you choose, once across all processes. The request is sent again
+    /// only if it was certainly not sent; otherwise the operation ends as unknown.
     ///
     /// A payment is not an operation:
     ///

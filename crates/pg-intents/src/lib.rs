@@ -36,7 +36,7 @@
 //!
 //! - `sqlite` (default): [`SqliteStore`], for the processes of one machine.
 //! - `postgres`: `PostgresStore`, for many machines.
-//! - `sealed`: `SealedStore`, which encrypts stored payments with a key of yours, over either store.
+//! - `sealed`: `SealedStore`, which encrypts stored payments with your own key, over either store.
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

@@ -273,7 +273,7 @@ impl Stored {
 
     fn text(stored: &Self) -> (String, IntentStatus) {
         let status = if matches!(stored, Self::Unknown { .. }) { IntentStatus::Unknown } else { IntentStatus::Ended };
-        (serde_json::to_string(stored).expect("texts and JSON have no failing parts"), status)
+        (serde_json::to_string(stored).expect("strings and JSON values always serialize"), status)
     }
 }
 

@@ -50,7 +50,7 @@ pub struct PostgresStore {
 
 impl PostgresStore {
     /// Connects to `postgres://user:password@host:port/database?sslmode=verify-full&sslrootcert=FILE`. With TLS, the
-    /// certificate and its host name are always checked, also with `sslmode=require`: against the authorities in
+    /// certificate and its host name are always checked, even with `sslmode=require`: against the authorities in
     /// `sslrootcert`, or without it against those that Mozilla trusts. Beyond this machine, TLS is required unless the
     /// address says `sslmode=disable`. On this machine, TLS is used only if the address says so.
     ///
@@ -128,7 +128,7 @@ impl PostgresStore {
             (false, false) => return Ok(0),
             (false, true) => {
                 return Err(StoreError::Foreign(
-                    "there is a table payment_intents that this program has not created".to_owned(),
+                    "the table payment_intents was not created by this program".to_owned(),
                 ));
             }
             (true, _) => {}
@@ -139,9 +139,7 @@ impl PostgresStore {
             _ => None,
         };
         let version = made.and_then(|version| version.parse().ok());
-        version.ok_or_else(|| {
-            StoreError::Foreign("there is a table payment_store that this program has not created".to_owned())
-        })
+        version.ok_or_else(|| StoreError::Foreign("the table payment_store was not created by this program".to_owned()))
     }
 
     async fn query(&self, statement: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {

@@ -186,7 +186,7 @@ impl<S: IntentStore> IntentStore for SealedStore<S> {
                 Ok(event) => events.push((number, event)),
                 Err(unopened @ Unopened::MissingKey(_)) => return Err(unopened.of(key)),
                 Err(unopened @ (Unopened::Altered(_) | Unopened::Clear)) => {
-                    tracing::error!(target: "pg.fleet", error = %unopened.of(key), "an event is passed over");
+                    tracing::error!(target: "pg.fleet", error = %unopened.of(key), "an event is skipped");
                     events.push((number, String::new()));
                 }
             }

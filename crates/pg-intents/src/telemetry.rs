@@ -14,7 +14,7 @@ use crate::{FleetError, StoreError};
 pub(crate) struct DatabaseOperation {
     system: &'static str,
     name: Option<&'static str>,
-    /// Set only if a subscriber wants it.
+    /// Set only if a subscriber records it.
     start: Option<Instant>,
 }
 

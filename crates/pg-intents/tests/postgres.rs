@@ -59,14 +59,14 @@ async fn foreign_read_only_and_non_durable_databases_are_refused_in_one_line() {
     server
         .psql("postgres", "CREATE TABLE payment_intents (name text); INSERT INTO payment_intents VALUES ('mine')")
         .unwrap();
-    assert!(why(&server.url("postgres")).await.contains("there is a table payment_intents"));
+    assert!(why(&server.url("postgres")).await.contains("the table payment_intents"));
     assert_eq!(
         server.psql("postgres", "SELECT name FROM payment_intents").unwrap(),
         "mine",
         "foreign rows are left alone"
     );
     server.psql("postgres", "CREATE TABLE payment_store (other int)").unwrap();
-    assert!(why(&server.url("postgres")).await.contains("there is a table payment_store"));
+    assert!(why(&server.url("postgres")).await.contains("the table payment_store"));
     server.psql("postgres", "ALTER ROLE pg SET default_transaction_read_only = on").unwrap();
     assert!(why(&server.url("postgres")).await.contains("read-only"));
     server.psql("postgres", "ALTER ROLE pg RESET default_transaction_read_only").unwrap();

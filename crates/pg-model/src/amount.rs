@@ -61,7 +61,7 @@ pub enum AmountError {
     #[error("the amount has more decimals than its currency, which has {0}")]
     TooPrecise(u8),
     /// The text names no currency.
-    #[error("an amount with its currency is a decimal, a blank and the currency, such as 5.95 GBP")]
+    #[error("an amount with its currency is a decimal, a space and the currency, such as 5.95 GBP")]
     NoCurrency,
     /// The amount exceeds 64 bits of minor units.
     #[error("the amount is too large")]

@@ -134,7 +134,7 @@ pub struct ErrorEntry {
 pub enum RefusalScope {
     /// The reason is in the request itself: every copy is refused, at any time.
     Always,
-    /// The reason came with time and is permanent: later copies are refused, earlier copies may have been
+    /// The reason arose later and is permanent: later copies are refused, earlier copies may have been
     /// executed.
     FromNowOn,
     /// The reason is temporary.
@@ -203,7 +203,7 @@ pub enum ReferenceAfterRefusal {
 pub struct SessionData {
     /// How the API key becomes a key of AES-256 (assumption A30).
     pub key: Option<KeyForm>,
-    /// How `iv` spells 16 bytes (assumption A31).
+    /// How `iv` encodes 16 bytes (assumption A31).
     pub iv: Option<IvForm>,
     /// How the last block is filled (assumption A32).
     pub padding: Option<PaddingForm>,
@@ -223,7 +223,7 @@ pub enum KeyForm {
     Hex,
 }
 
-/// How `iv` spells 16 bytes.
+/// How `iv` encodes 16 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum IvForm {

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// The format of a value. Lengths are a rule of their own, see [`Length`](crate::field::Length).
+/// The format of a value. Lengths are a separate rule, see [`Length`](crate::field::Length).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {

@@ -46,7 +46,7 @@ pub fn card_number(number: &str) -> String {
         .collect()
 }
 
-/// Masks every run of 12 or more digits, also if grouped by single blanks or hyphens, like a
+/// Masks every run of 12 or more digits, even if grouped by single spaces or hyphens, like a
 /// card number; and numbers with a valid check digit that are grouped by other characters. Used wherever unknown text
 /// could be shown to people: error excerpts, logs, journals.
 ///

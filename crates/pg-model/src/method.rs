@@ -117,7 +117,7 @@ pub enum RetrySafety {
 }
 
 impl MethodInfo {
-    /// Returns the field of a parameter's name, as it stands on the wire.
+    /// Returns the field for a parameter name on the wire.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&'static Field> {
         self.fields.iter().copied().find(|field| field.is_named(name))

@@ -16,7 +16,7 @@ pub enum Value {
     Record(Extra),
 }
 
-/// Unknown fields in their original order. A name that is repeated directly makes a list, as
+/// Unknown fields in their original order. A name that is repeated consecutively makes a list, as
 /// repeated elements do in XML. `Debug` masks likely card numbers.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Extra(Vec<(Cow<'static, str>, Value)>);

@@ -182,8 +182,9 @@ impl Refused {
     /// one copy and refuses the other, and only the refusal comes back. A refusal excludes that if its reason holds for every
     /// copy: it is in the request itself, or in what an executed copy does not change.
     ///
-    /// An invalid amount (107) is such a reason for a payment. It is not for a refund, whose first copy leaves less for the
-    /// second one (spec 2 §3.2). A card that has expired (109) has most certainly not done so between two copies.
+    /// An invalid amount (107) is such a reason for a payment. It is not such a reason for a refund, whose first copy
+    /// leaves less for the second one (spec 2 §3.2). A card that has expired (109) almost certainly did not expire
+    /// between two copies.
     #[must_use]
     pub fn refuses_every_copy(&self, method: RetrySafety) -> bool {
         let code = self.code();

@@ -6,12 +6,12 @@
 //! through a year in a millisecond.
 //!
 //! The driver promises:
-//! - It starts with [`Event::Begin`], also after a resume.
+//! - It starts with [`Event::Begin`], even after a resume.
 //! - **Before it sends** the request of [`Action::Send`], it saves the result of [`Machine::save`] durably. Then a
 //!   crash loses nothing: the resumed machine counts that request as sent. Save a machine before each [`Action::Ask`]
 //!   too, if it asks its owner something. Save a machine that submits batches after each reply too, since that reply
-//!   cannot be requested again. A machine that is also saved before each wait remembers how long the service wants no
-//!   request. If the driver cannot save, it neither sends nor asks, and reports [`Failure::HeldBack`].
+//!   cannot be requested again. A machine that is also saved before each wait remembers for how long the service
+//!   refuses requests. If the driver cannot save, it neither sends nor asks, and reports [`Failure::HeldBack`].
 //! - It sends that request at most once, and answers with one [`Event::Reply`] or [`Event::Failed`]. Inputs that arrive
 //!   meanwhile wait for that event.
 //! - After [`Action::WaitUntil`] it returns with [`Event::Woken`] at that time or later, or with an input earlier.
@@ -133,7 +133,7 @@ pub trait Machine {
 /// What happened. `Debug` hides the content of replies.
 #[derive(Clone)]
 pub enum Event<I = Never> {
-    /// The start, also after a resume.
+    /// The start, even after a resume.
     Begin,
     /// The reply to the last request.
     Reply(http::Response<Bytes>),

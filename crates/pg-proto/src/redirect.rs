@@ -115,7 +115,7 @@ impl Redirect {
     }
 
     /// Decrypts the data without parsing it. A program that then rejects the text reveals to an attacker that the
-    /// padding was valid, at least by the time that it takes. [`open`](Self::open) does not reveal that.
+    /// padding was valid, if only by the time that it takes. [`open`](Self::open) does not reveal that.
     ///
     /// # Errors
     ///

@@ -36,7 +36,7 @@ impl Entry {
         self.approved && matches!(self.kind.as_str(), "Auth" | "PreAuth")
     }
 
-    /// Returns a short description for the time line.
+    /// Returns a short description for the timeline.
     pub(crate) fn told(&self) -> String {
         let state = if self.approved { "approved" } else { "not approved" };
         format!("{} of {} {state} ({})", self.kind, self.money(), self.status)

@@ -15,13 +15,13 @@ pub(crate) struct Clock(std::time::Instant);
 
 impl Clock {
     pub(crate) fn start() -> Self {
-        #[expect(clippy::disallowed_methods, reason = "time lines are measured")]
+        #[expect(clippy::disallowed_methods, reason = "timelines are measured")]
         let now = std::time::Instant::now();
         Self(now)
     }
 
     pub(crate) fn elapsed(self) -> Duration {
-        #[expect(clippy::disallowed_methods, reason = "time lines are measured")]
+        #[expect(clippy::disallowed_methods, reason = "timelines are measured")]
         self.0.elapsed()
     }
 

@@ -1,4 +1,4 @@
-//! The findings of a drill: verdicts, and the events of its time line.
+//! The findings of a drill: verdicts, and the events of its timeline.
 
 use serde::{Serialize, Serializer};
 
@@ -43,7 +43,7 @@ impl Serialize for Verdict {
     }
 }
 
-/// A party of a time line.
+/// A party of a timeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -71,7 +71,7 @@ impl Lane {
     }
 }
 
-/// One line of a time line; masked.
+/// One line of a timeline; masked.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -6,7 +6,7 @@
 //!
 //! A [`Plan`] says how to run the integration. Each [`Drill`] starts its own sandbox, injects faults on the wire to it,
 //! runs a job of the integration, and compares its claim with the ledger and with the requests that arrived. A
-//! [`Report`] has a verdict and a time line for each drill.
+//! [`Report`] has a verdict and a timeline for each drill.
 //!
 //! ```
 //! use pg_rehearse::Plan;

@@ -30,7 +30,7 @@ pub struct Outcome {
     pub claims: Vec<String>,
     /// The ledger at the end.
     pub ledger: Vec<String>,
-    /// The time line.
+    /// The timeline.
     pub events: Vec<Event>,
     /// How long it took.
     pub milliseconds: u64,

@@ -135,7 +135,7 @@ impl Wire {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds an entry to the time line.
+    /// Adds an entry to the timeline.
     pub(crate) fn note(&self, from: Lane, to: Lane, text: impl Into<String>) {
         let event = Event { at_ms: self.clock.millis(), from, to, text: self.told(&text.into()) };
         self.state().events.push(event);
@@ -146,7 +146,7 @@ impl Wire {
         self.state().starts += 1;
     }
 
-    /// Returns the time line so far.
+    /// Returns the timeline so far.
     pub(crate) fn events(&self) -> Vec<Event> {
         self.state().events.clone()
     }

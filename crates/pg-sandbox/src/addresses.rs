@@ -75,12 +75,12 @@ pub(crate) fn view() -> Value {
     KNOWN.iter().map(KnownAddress::view).collect()
 }
 
-/// Returns a text for comparison: in one case and without blanks.
+/// Returns a text for comparison: in one case and without spaces.
 pub(crate) fn compared(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_whitespace()).flat_map(char::to_uppercase).collect()
 }
 
-/// Whether a text without blanks, in upper case, is a well-formed UK postcode (BS 7666): `A9`, `A99`,
+/// Whether a text without spaces, in upper case, is a well-formed UK postcode (BS 7666): `A9`, `A99`,
 /// `AA9`, `AA99`, `A9A` or `AA9A`, then a digit and two letters; or the exception `GIR 0AA`.
 pub(crate) fn is_postcode(text: &str) -> bool {
     let Some((outward, inward)) =

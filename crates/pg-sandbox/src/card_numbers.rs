@@ -27,7 +27,7 @@ pub(crate) enum Search {
     Entered,
     /// Also every other number of a card scheme with a valid check digit.
     Likely,
-    /// Also every row of 12 or more digits: names have no such digits.
+    /// Also every run of 12 or more digits, since names have none.
     Any,
 }
 

@@ -28,7 +28,7 @@ pub enum Scenario {
     Updater700A,
     /// The account updater answers 700 with the number of [`Scenario::Updater700A`] (spec 1 §2.4).
     Updater700B,
-    /// The account updater answers 702 with an expiry one month later (spec 1 §2.4).
+    /// The account updater answers 702 with an expiry date one month later (spec 1 §2.4).
     Updater702,
 }
 

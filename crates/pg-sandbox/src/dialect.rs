@@ -21,7 +21,8 @@ pub fn dialect() -> Arc<Dialect> {
     Arc::clone(DIALECT.get_or_init(|| Arc::new(read())))
 }
 
-/// Dialects, by name, for tests of a client. They differ from the sandbox's own as widely as those of services may.
+/// Dialects, by name, for tests of a client. They differ from the sandbox's own as much as the dialects of real
+/// services may.
 ///
 /// ```
 /// let (name, text) = pg_sandbox::READY[0];

@@ -107,7 +107,7 @@ impl InProcess {
         self.lock().now
     }
 
-    /// Returns the same as the time since 1970-01-01T00:00:00Z, for a client's clock.
+    /// Returns the same time as a duration since 1970-01-01T00:00:00Z, for a client's clock.
     #[must_use]
     pub fn unix_time(&self) -> Duration {
         self.now().since(Timestamp::MIN)
@@ -118,12 +118,12 @@ impl InProcess {
         self.lock().pass(duration);
     }
 
-    /// From now on requests do not arrive, until [`InProcess::plug_in`].
+    /// Unplugs the sandbox: requests do not arrive until [`InProcess::plug_in`].
     pub fn unplug(&self) {
         self.lock().plugged = false;
     }
 
-    /// From now on requests arrive again.
+    /// Plugs the sandbox in again: requests arrive from now on.
     pub fn plug_in(&self) {
         self.lock().plugged = true;
     }

@@ -57,7 +57,7 @@ impl Keys {
         Self { dice, last: 0, count: 0 }
     }
 
-    /// Makes all further keys greater than this record key of an earlier process, also while the clock stands still.
+    /// Makes all further keys greater than this record key of an earlier process, even while the clock stands still.
     pub(crate) fn go_on_after(&mut self, key: &str) {
         let number = |digits: Option<&str>| digits.and_then(|digits| u64::from_str_radix(digits, 36).ok());
         let time = number(key.get(..TIME_DIGITS));

@@ -1,7 +1,8 @@
 //! The times of an account's requests, or of an address's failures, which several processes count together.
 //!
-//! The clocks of processes over one store differ, and so do the moments at which the processes read them. So the times
-//! of a record never go back: a request counts at its own time or at the newest time of the record, whichever is later.
+//! The clocks of processes that share a store differ, and so do the moments at which the processes read them. So the
+//! times of a record never go back: a request counts at its own time or at the newest time of the record, whichever is
+//! later.
 
 use std::time::Duration;
 

@@ -286,7 +286,7 @@ impl Sandbox {
         });
     }
 
-    /// Payments of one millisecond are listed in the order of their keys, also after a restart.
+    /// Payments of one millisecond are listed in the order of their keys, even after a restart.
     fn know_last_payment(&mut self) -> Result<(), StoreError> {
         let last = Transaction::new(&mut *self.store).find::<Payment>(&Query::newest(1))?;
         if let Some(last) = last.first() {

@@ -194,8 +194,8 @@ impl Server {
     }
 
     /// Stops accepting connections, finishes requests and callbacks in progress (for at most five seconds), and closes
-    /// the store. If closing takes another five seconds because a shared store is unreachable, the waits for it are
-    /// ended: no caller has received a response to a request that was still in progress.
+    /// the store. If closing takes another five seconds because a shared store is unreachable, it stops waiting for the
+    /// store: no caller has received a response to a request that was still in progress.
     ///
     /// # Errors
     /// If the store cannot be closed, for example because the disk is full. Nothing is lost: the next start completes the store

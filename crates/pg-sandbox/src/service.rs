@@ -1,4 +1,4 @@
-//! The services: which method answers a request, and in which format.
+//! The services: they decide which method answers a request, and in which format.
 //!
 //! A method is one file with `impl Serve for …` and one line in the table of its service.
 

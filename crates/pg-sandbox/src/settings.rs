@@ -152,23 +152,23 @@ impl Settings {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct OutgoingAccess {
-    /// Whether callbacks to this machine are sent, also without TLS. Default: yes.
+    /// Whether callbacks to this machine are sent, even without TLS. Default: yes.
     pub this_machine: bool,
-    /// Whether callbacks to private networks are sent, also without TLS. Default: no.
+    /// Whether callbacks to private networks are sent, even without TLS. Default: no.
     pub private_networks: bool,
     /// Certificate authorities that are trusted besides Mozilla's, as DER.
     pub certificate_authorities: Vec<Vec<u8>>,
 }
 
 impl OutgoingAccess {
-    /// Whether callbacks to this machine are sent, also without TLS.
+    /// Whether callbacks to this machine are sent, even without TLS.
     #[must_use]
     pub fn this_machine(mut self, this_machine: bool) -> Self {
         self.this_machine = this_machine;
         self
     }
 
-    /// Whether callbacks to private networks are sent, also without TLS.
+    /// Whether callbacks to private networks are sent, even without TLS.
     #[must_use]
     pub fn private_networks(mut self, private_networks: bool) -> Self {
         self.private_networks = private_networks;

@@ -126,14 +126,14 @@ pub trait Store: Send {
         None
     }
 
-    /// Begins the time for which the following transactions wait for a store that is away: until the next call they share
-    /// it. A task without a request waits only shortly.
+    /// Begins the time for which the following transactions wait for a store that is unreachable: until the next call
+    /// they share it. A task without a request waits only shortly.
     #[doc(hidden)]
     fn begin_patience(&mut self, is_task: bool) {
         let _ = is_task;
     }
 
-    /// Returns what ends all waits for the store when the process stops, if it can be away.
+    /// Returns what ends all waits for the store when the process stops, if the store can be unreachable.
     #[doc(hidden)]
     fn halt(&self) -> Option<Halt> {
         None

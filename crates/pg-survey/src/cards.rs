@@ -59,7 +59,7 @@ pub struct Cards(Vec<(Role, Card)>);
 /// Why a text is not a test card. The message does not repeat the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "not a test card: write the number, the expiry date as MM/YY, and the CV2 if the card needs one, separated by blanks"
+    "not a test card: write the number, the expiry date as MM/YY, and the CV2 if the card needs one, separated by spaces"
 )]
 #[non_exhaustive]
 pub struct CardError;

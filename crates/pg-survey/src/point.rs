@@ -99,7 +99,7 @@ const OWN: &[Point] = &[
         "lookup.found_by_initiation",
         109,
         "found_by_initiation in [lookup]",
-        "only a customer at a challenge makes a payment that could be looked up",
+        "only a customer on the challenge page makes a payment that could be looked up",
     ),
     point("refused_reference", 92, "refused_reference", 92),
     never("checkout.failed", 125, "failed in [checkout]", "only a customer on the payment page can cause it"),

@@ -156,7 +156,7 @@ const HARMLESS: &[Probe] = &[
     ),
     refusal(
         "unknown-authentication-key",
-        "ask for an authentication that does not exist",
+        "query an authentication that does not exist",
         Request::Call(Gateway, "getAuthenticationStatus", &[("authenticationKey", Fresh("no authentication"))]),
     ),
     refusal(
@@ -196,7 +196,7 @@ const HARMLESS: &[Probe] = &[
         Request::Spoilt(Spoil::Browser, Gateway, "lookup", &[("uniqueMerchantReference", Noted("unused reference"))]),
         Reads::UnlessAs("called-by-a-browser", "lookup"),
     ),
-    probe("form", "post a card form with a number that is not a card's", Request::Form("session", None), FORM),
+    probe("form", "post a card form with an invalid card number", Request::Form("session", None), FORM),
     // The first redirect may contain none of the characters in which the text encodings differ.
     probe("form", "post the card form again", Request::Form("session", None), FORM).unless("session_data.text"),
     probe("form", "post the card form again", Request::Form("session", None), FORM).unless("session_data.text"),

@@ -22,7 +22,7 @@ use crate::{
 /// Reads the reply to a probe.
 pub(crate) fn read(probe: &Probe, answer: &Answer, account: &Account, notes: &mut Notes) {
     if answer.is_foreign() && probe.request.info().is_some() {
-        notes.undecided(&probe.decides(), &format!("the reply is not one of the service: {}", answer.head()));
+        notes.undecided(&probe.decides(), &format!("not a reply of the service: {}", answer.head()));
         return;
     }
     let evidence = Evidence::of(probe, answer);
@@ -157,7 +157,7 @@ fn made(what: What, name: &'static str, answer: &Answer, notes: &mut Notes) {
     }
 }
 
-/// Reads an empty lookup. HTTP 404 is a form of its own, unless the service gives every such refusal this status.
+/// Reads an empty lookup. HTTP 404 is a separate form, unless the service gives every such refusal this status.
 fn nothing(point: &'static str, code_of: &'static str, answer: &Answer, evidence: &Evidence, notes: &mut Notes) {
     use pg_proto::model::dialect::EmptyLookup::{EmptyList, Error, NotFound};
 

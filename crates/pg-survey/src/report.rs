@@ -202,7 +202,7 @@ fn left_out(point: &Point, seen: &Seen, written: &Dialect) -> Option<String> {
     let why = match seen {
         _ if point.entry.is_empty() => return None,
         Seen::Refused { code, .. } | Seen::Status(code) => dialect::unwritable(code)?,
-        Seen::Word("error") => "a dialect must contain the code of that error, and cannot",
+        Seen::Word("error") => "a dialect would need the code of that error, but cannot contain it",
         _ => return None,
     };
     let is_written = point.said_by(written).is_some_and(|said| seen.agrees(&said));

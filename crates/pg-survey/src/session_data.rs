@@ -33,7 +33,7 @@ pub(crate) fn of(account: &Account, address: &str) -> Result<SessionData, String
             if redirect.open(&cipher).is_err() {
                 continue;
             }
-            // A text that fills whole blocks has no zeros, and blanks at the end of JSON or XML are not an error.
+            // A text that fills whole blocks has no zeros, and spaces at the end of JSON or XML are not an error.
             let text = redirect.decrypt(&cipher).map_err(|error| error.to_string())?;
             let text = text.as_str();
             let has_zeros = text.len() % 16 != 0 && text.trim_end() == text;

@@ -138,7 +138,7 @@ rows! {
         json: Option<String>,
         /// Where the field differs from its record.
         empty: Option<Empty>,
-        /// The field beside which this one is written, also without a value.
+        /// The field beside which this field is written, even without a value.
         beside: Option<String>,
         assumption: Option<u16>,
         aliases: Vec<String>,

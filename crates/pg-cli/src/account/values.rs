@@ -34,7 +34,7 @@ pub(super) struct Values {
     account_updater_key: Option<String>,
     #[arg(long, value_name = "NAME|FILE", help = format!(
         "{}. Default: sandbox for an http address on this machine, documented (no assumptions) for any other address [env: PG_DIALECT]",
-        super::dialect::help("How replies are read where the documents leave something open"),
+        super::dialect::help("How replies are interpreted where the documents are silent"),
     ))]
     pub(super) dialect: Option<String>,
 }

@@ -71,7 +71,7 @@ enum Derivation {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Spelling {
-    /// Text or hex, by its length
+    /// Text or hex, depending on its length
     Detect,
     /// 16 characters
     Text,
@@ -81,7 +81,7 @@ enum Spelling {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Form {
-    /// Hexadecimal, else Base64 of either alphabet
+    /// Hexadecimal, otherwise Base64 in either alphabet
     Detect,
     /// Standard Base64
     Base64,
@@ -119,8 +119,8 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Decrypts the input without its line breaks. A blank at either end may be a plus sign that a query string has lost,
-/// so the first attempt keeps it. The second attempt removes blanks, which may have been copied with the data.
+/// Decrypts the input without its line breaks. A space at either end may be a plus sign that a query string has lost,
+/// so the first attempt keeps it. The second attempt removes spaces, which may have been copied with the data.
 fn decrypt(cipher: &SessionCipher, given: &str, iv: Option<&str>, explain: bool) -> Result<Plaintext, Failure> {
     let whole = given.trim_matches(['\r', '\n']);
     decrypt_exactly(cipher, whole, iv, explain).or_else(|failure| match whole.trim() {

@@ -426,7 +426,7 @@ pub(super) fn explained(error: &StoreError, store: &str) -> String {
     format!("{tables}: run `pg intents --store {store} migrate`")
 }
 
-#[expect(clippy::disallowed_methods, reason = "an operator watches in real time")]
+#[expect(clippy::disallowed_methods, reason = "changes are shown in real time")]
 async fn pause() {
     tokio::time::sleep(PAUSE).await;
 }

@@ -95,7 +95,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         let interrupted = Interrupted::listen()?;
         if arguments.bind.is_unspecified() && arguments.public_url.is_none() {
             output::warn(
-                "these addresses contain 0.0.0.0: replace it with a name of this machine, or set --public-url",
+                "these addresses contain 0.0.0.0: replace it with the name of this machine, or set --public-url",
             );
         }
         let public = arguments.public_url.as_ref();

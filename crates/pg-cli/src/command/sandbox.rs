@@ -95,13 +95,13 @@ pub(crate) struct Arguments {
     /// They send the token in PG_CONTROL_TOKEN, at least 16 characters, as a bearer token or as a password
     #[arg(long)]
     control_from_anywhere: bool,
-    /// A host name under which the sandbox may be called, besides localhost and IP addresses; repeatable
+    /// A host name that requests to the sandbox may use, besides localhost and IP addresses; repeatable
     #[arg(long, value_name = "NAME", value_parser = host_name)]
     control_host: Vec<String>,
     /// The address for customers' browsers, if it differs from the address for requests
     #[arg(long, value_name = "URL", value_parser = public_url)]
     public_url: Option<String>,
-    /// Allows callbacks to private networks, also without TLS; link-local addresses stay forbidden
+    /// Allows callbacks to private networks, even without TLS; link-local addresses stay forbidden
     #[arg(long)]
     private_networks: bool,
     /// A file of additional certificate authorities that callbacks trust, PEM or DER; repeatable
@@ -142,7 +142,7 @@ fn host_name(text: &str) -> Result<String, String> {
     if is_alone && !text.is_empty() {
         Ok(text.to_owned())
     } else {
-        Err("give a name alone, as in sandbox.test".to_owned())
+        Err("give a host name only, such as sandbox.test".to_owned())
     }
 }
 
@@ -257,7 +257,7 @@ fn serve_telling(arguments: &Arguments, json: bool, talk: &log::Talk) -> Result<
         talk.warn("other machines can reach this sandbox, and its credentials are public");
     }
     if arguments.private_networks {
-        talk.warn("every client of this sandbox can make it post into private networks");
+        talk.warn("every client of this sandbox can make it send callbacks to private networks");
     }
     let settings = arguments.settings(merchants.clone())?.log(talk.log());
     let public_url = settings.public_url.clone();
@@ -310,7 +310,7 @@ pub(crate) fn log_misuse(message: &str) {
 /// Returns the remedy for a sandbox that does not start.
 pub(super) fn failure(error: &StartError) -> Failure {
     let advice = match error {
-        StartError::Address(..) => "; choose another with --listen, port 0 picks a free one",
+        StartError::Address(..) => "; choose another with --listen; port 0 picks a free one",
         StartError::Store(..) => "; choose another with --store",
         #[cfg(feature = "postgres")]
         StartError::Database(..) => "",
@@ -367,7 +367,7 @@ struct Facts<'a> {
 }
 
 impl Up<'_> {
-    /// Returns the URL by which this machine reaches it, also when bound to 0.0.0.0.
+    /// Returns the URL by which this machine reaches it, even when bound to 0.0.0.0.
     fn base_url(&self) -> String {
         listen_address::from_here(&self.server.base_url(), self.server.address())
     }

@@ -79,7 +79,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
     /// File that remembers requests and failed logins between surveys, so that a second survey stays within the limit
-    /// too [default: beside the file of --write, with .throttle at its end]
+    /// too [default: the file of --write with .throttle appended]
     #[arg(long, value_name = "FILE")]
     throttle: Option<PathBuf>,
     /// Name of the written dialect

@@ -27,7 +27,7 @@ use crate::{
 
 pub(in crate::command) use scenario::ALL;
 
-/// Plays a complete scenario against a sandbox: a decline, a lost reply, a 3-D Secure challenge, an updater batch
+/// Runs a complete scenario against a sandbox: a decline, a lost reply, a 3-D Secure challenge, an updater batch
 ///
 /// Prints each step with its requests, their status and basis, and at the end the ledger. Uses the running sandbox,
 /// where you can inspect the result. Some scenarios add a fault or advance the clock, and say so. With --standalone,
@@ -129,7 +129,7 @@ async fn play(
 }
 
 /// Returns a reference that no earlier scenario has used.
-#[expect(clippy::disallowed_methods, reason = "the command is where randomness comes in")]
+#[expect(clippy::disallowed_methods, reason = "randomness enters the program in its commands")]
 fn made_up() -> String {
     use std::hash::BuildHasher as _;
 

@@ -86,8 +86,8 @@ pub(crate) struct Arguments {
     /// Requests per minute that the service allows
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     per_minute: u32,
-    /// Shares the limit per minute and the stop after wrong credentials with all processes over this store of intents:
-    /// a SQLite file, or postgres://user@host:port/database
+    /// Shares the limit per minute and the stop after wrong credentials with all processes that use this store of
+    /// intents: a SQLite file, or postgres://user@host:port/database
     #[arg(long, value_name = "FILE|URL")]
     store: Option<String>,
     /// The account's name in the fleet that uses --store (`Account::identity`)

@@ -101,13 +101,13 @@ fn mistyped_words_are_reported_with_a_suggestion() {
         ("sandbox faults add transaction/auht drop-reply", "did you mean transaction/auth?"),
         ("sandbox faults add transaction/auth drop-repyl", "drop-reply"),
         ("sandbox faults add transaction/auth delay", "needs --delay"),
-        ("sandbox faults add transaction/auth garble --status 500", "--status is for the kind status only"),
+        ("sandbox faults add transaction/auth garble --status 500", "--status applies only to the kind status"),
         ("sandbox faults add transaction/auth status --status 200", "200 is not from 400 to 599"),
         ("sandbox faults add any status --times many", "expected a whole number"),
         ("sandbox clock advance soon", "expected a duration such as 90s"),
-        ("sandbox clock advance -5m", "the clock advances only; `pg sandbox clock set TIME` sets it back"),
-        ("sandbox clock advance -5", "the clock advances only"),
-        ("sandbox clock advance 40000d", "at most 100 years, which are 36525d"),
+        ("sandbox clock advance -5m", "advance moves the clock forward only; `pg sandbox clock set TIME` sets it back"),
+        ("sandbox clock advance -5", "advance moves the clock forward only"),
+        ("sandbox clock advance 40000d", "at most 100 years, that is 36525d"),
         ("sandbox clock advance 5m --sandbx x", "unexpected argument '--sandbx'"),
         ("sandbox faults add any delay --delay 2h", "at most 1h"),
         ("sandbox clock speed fast", "a number from 0 to 100000"),
@@ -262,7 +262,7 @@ fn callbacks_batches_and_lists_show_what_happened() {
     assert_eq!(told(&sandbox, "sandbox open").ends(0).out, format!("{base}/_sandbox/\n"));
     let url = json_of(&sandbox, &format!("sandbox open transactions {key}"))["url"].as_str().unwrap().to_owned();
     assert_eq!(url, format!("{base}/_sandbox/pages/transactions/{key}"));
-    told(&sandbox, "sandbox open clock key").ends(2).says("has no entries");
+    told(&sandbox, "sandbox open clock key").ends(2).says("lists no entries");
 }
 
 /// A sandbox in another container is on another machine: its address is not loopback.

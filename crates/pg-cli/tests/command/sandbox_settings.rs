@@ -96,7 +96,7 @@ fn the_control_interface_accepts_the_configured_names() {
     assert!(sandbox.control("sandbox.test", "clock", "").starts_with("HTTP/1.1 200"));
     assert!(sandbox.control("evil.test", "clock", "").starts_with("HTTP/1.1 403"));
     for wrong in ["http://sandbox.test", "sandbox.test:8480", "sandbox test", "sandbox.test/", ""] {
-        pg(["sandbox", "--listen", "127.0.0.1:0", "--control-host", wrong]).run().ends(2).says("a name alone");
+        pg(["sandbox", "--listen", "127.0.0.1:0", "--control-host", wrong]).run().ends(2).says("a host name only");
     }
 }
 

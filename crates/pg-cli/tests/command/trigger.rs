@@ -79,7 +79,7 @@ fn a_story_is_told_step_by_step() {
 
 #[test]
 fn a_separate_sandbox_speaks_the_dialect_of_the_client() {
-    // The documents list no code of a decline, so their dialect knows none.
+    // The documents list no code for a decline, so their dialect knows none.
     for dialect in ["sandbox", "six-hundreds", "not-found", "terse"] {
         for scenario in ["decline", "insufficient-funds", "challenge-failed"] {
             pg(["trigger", scenario, "--standalone", "--dialect", dialect]).run().ends(0);

@@ -18,9 +18,9 @@ pub enum Mistake {
     NaturalOrder,
     /// Parameters were not sorted.
     Unordered,
-    /// Values were URL-encoded, with `%20` for a blank.
+    /// Values were URL-encoded, with `%20` for a space.
     PercentEncodedValues,
-    /// Values were URL-encoded, with `+` for a blank.
+    /// Values were URL-encoded, with `+` for a space.
     FormEncodedValues,
     /// Values were URL-decoded once more than they were encoded.
     DecodedValues,
@@ -63,9 +63,9 @@ impl fmt::Display for Mistake {
             Self::NaturalOrder => "numbers in names were ordered as numbers; order them as text, 10 before 2",
             Self::Unordered => "the parameters were not ordered; order them by name",
             Self::PercentEncodedValues => {
-                "values were URL-encoded (%20 for a blank) before signing; sign them unencoded"
+                "values were URL-encoded (%20 for a space) before signing; sign them unencoded"
             }
-            Self::FormEncodedValues => "values were URL-encoded (+ for a blank) before signing; sign them unencoded",
+            Self::FormEncodedValues => "values were URL-encoded (+ for a space) before signing; sign them unencoded",
             Self::DecodedValues => "values were URL-decoded before signing; sign them unencoded",
             Self::TrimmedValues => "white space around values was removed before signing, but not before sending",
             Self::Latin1Values => "values were hashed in ISO 8859-1; use UTF-8",

@@ -10,7 +10,7 @@ pub(super) enum Values {
     #[default]
     AsIs,
     Encoded(UrlEncoding),
-    /// Percent-decoded, with `+` for a blank.
+    /// Percent-decoded, with `+` for a space.
     Decoded,
     Trimmed,
     /// ISO 8859-1, or UTF-8 for characters that it lacks.

@@ -31,7 +31,7 @@ pub const MAX_PLAINTEXT_BYTES: usize = 256 << 10;
 /// |---|---|---|
 /// | key | the 32 bytes of a 32-character API key | [`with_derivation`](Self::with_derivation), [`from_key`](Self::from_key) |
 /// | `iv` | 16 characters, or 32 hexadecimal digits | [`iv_format`](Self::iv_format) |
-/// | text form, reading | detected: hexadecimal, else Base64 of either alphabet, padded or not, blanks for `+` | [`decode_only`](Self::decode_only) |
+/// | text form, reading | detected: hexadecimal, else Base64 of either alphabet, padded or not, spaces for `+` | [`decode_only`](Self::decode_only) |
 /// | text form, writing | standard Base64, padded | [`encode_as`](Self::encode_as) |
 /// | padding | PKCS#7 | [`padding`](Self::padding) |
 ///

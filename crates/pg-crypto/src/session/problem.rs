@@ -24,7 +24,7 @@ pub enum DecryptProblem {
         /// Number of bytes.
         bytes: usize,
     },
-    /// The padding is invalid: a wrong key, or a change of the last two blocks.
+    /// The padding is invalid: a wrong key, or a change in the last two blocks.
     Padding,
     /// The padding is valid, perhaps by chance, but the text is not UTF-8.
     NotUtf8 {

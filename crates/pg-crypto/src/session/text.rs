@@ -16,7 +16,7 @@ use super::hex;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TextEncoding {
-    /// Standard Base64, written with padding; read with or without, and with blanks for `+`.
+    /// Standard Base64, written with padding; read with or without, and with spaces for `+`.
     #[default]
     Base64,
     /// URL-safe Base64, written without padding; read with or without.
@@ -98,7 +98,7 @@ fn url_safe(text: &[u8]) -> Option<Vec<u8>> {
     compact_base64::decode(text, compact_base64::URL_SAFE)
 }
 
-/// Returns the text in the standard alphabet. A blank was `+` before a query string was decoded.
+/// Returns the text in the standard alphabet. A space was `+` before the query string was decoded.
 fn standard_alphabet(text: &str, from_url_safe: bool) -> Vec<u8> {
     text.bytes()
         .map(|byte| match byte {

@@ -31,7 +31,7 @@ impl From<i64> for ArrayMember<'_> {
 /// Encodes an array value as JSON, with every member as a string (spec 1 §5): `[5, "a"]` becomes `["5","a"]`.
 ///
 /// Use the result as the parameter's value, for signing and sending. The documents do not show the JSON spelling; this
-/// is the shortest: no blanks, and escapes only where JSON requires them.
+/// is the shortest: no spaces, and escapes only where JSON requires them.
 ///
 /// ```
 /// use pg_crypto::{ArrayMember, array_value};

@@ -9,7 +9,8 @@ use zeroize::Zeroizing;
 ///
 /// It is used exactly as given and not trimmed: a line break from a file makes every signature invalid
 /// ([`diagnose`](crate::diagnose) detects that). It is wiped from memory on drop, and `Debug` does not show it. A
-/// string passed by value is wiped too. A borrowed one is copied, and the caller remains responsible for the original.
+/// string passed by value is wiped too. A borrowed string is copied, and the caller remains responsible for the
+/// original.
 #[derive(Clone)]
 pub struct ShaKey(Zeroizing<String>);
 

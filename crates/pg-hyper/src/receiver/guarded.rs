@@ -65,8 +65,8 @@ where
     serve_guarded_until(listener, limits, service, pending()).await;
 }
 
-/// As [`serve_guarded`], until `stop` ends. Then it accepts no more connections, closes connections without a request,
-/// and returns when the other requests are answered, after at most 30 seconds.
+/// Like [`serve_guarded`], until `stop` completes. Then it accepts no more connections, closes connections without a
+/// request, and returns when the other requests are answered, after at most 30 seconds.
 pub async fn serve_guarded_until<S, B>(
     listener: TcpListener,
     limits: ConnectionLimits,

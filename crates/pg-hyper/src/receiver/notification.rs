@@ -29,7 +29,8 @@ pub enum Notification {
     /// A payment on the hosted pages: its [key](CheckoutHint::trans_key) is for
     /// [`CheckoutInput::Reported`](pg_proto::machine::checkout::CheckoutInput::Reported).
     Paid(CheckoutHint),
-    /// The customer left the hosted pages. Do not withdraw for this alone: another tab may be paying.
+    /// The customer left the hosted pages. Do not withdraw the checkout for this reason alone: another tab may be
+    /// paying.
     CheckoutLeft,
     /// The customer returned from the card form: for [`Redirect::open`].
     CardForm(Redirect),

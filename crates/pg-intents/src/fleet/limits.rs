@@ -30,7 +30,8 @@ mod waiting;
 /// The longest delay between two queries for a place that another process has. Most requests end within a second.
 const PLACE_PAUSE: Duration = Duration::from_millis(250);
 
-/// The limits of one account, which all processes over one store share: fleets, and every other program with the account.
+/// The limits of one account, which all processes that use one store share: fleets, and every other program with the
+/// account.
 ///
 /// - At most [`FleetPlan::per_minute`] requests in any 60 seconds.
 /// - At most [`FleetPlan::failures`] requests with invalid credentials. At most this number of requests is in flight,
@@ -208,7 +209,7 @@ impl<S: IntentStore> FleetLimits<S> {
     }
 
     /// Lets all processes send again. Call it when the credentials are correct. Other processes notice within a poll
-    /// interval, and the first of them tries the credentials alone. A client that was refused itself needs
+    /// interval, and only the first of them tries the credentials. A client that was refused itself needs
     /// [`Client::resume_sending`](pg_hyper::Client::resume_sending) or a restart with the new credentials.
     ///
     /// # Errors

@@ -97,7 +97,8 @@ impl FleetPlan {
         self
     }
 
-    /// Sets after how many claims that no worker ended or released an intent is parked: its workers died, for example. Default: 20.
+    /// Sets the number of claims that no worker ended or released, after which an intent is parked: for example,
+    /// because its workers died. Default: 20.
     pub fn claims(mut self, claims: u32) -> Self {
         self.claims = i32::try_from(claims).unwrap_or(i32::MAX);
         self

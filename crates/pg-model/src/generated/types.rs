@@ -22,7 +22,7 @@ pub struct TransactionKey(String);
 
 text_traits!(TransactionKey: String);
 
-/// Key of a client session, 32 letters and digits, good for 30 minutes from initiation. (spec 2 §2.1)
+/// Key of a client session, 32 letters and digits, valid for 30 minutes from initiation. (spec 2 §2.1)
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SessionKey(String);
 

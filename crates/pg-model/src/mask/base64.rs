@@ -2,7 +2,8 @@
 
 use alloc::{borrow::Cow, string::String};
 
-/// The shortest and longest Base64 of a card number: 12 digits, and 19 with a blank or a hyphen between any two and a line break behind.
+/// The shortest and longest Base64 of a card number: 12 digits, and 19 with a space or a hyphen between any two and a
+/// line break behind.
 const LENGTHS: core::ops::RangeInclusive<usize> = 16..=56;
 
 /// Whether a text may contain such a word. The Base64 of a digit starts with one of three letters.
@@ -47,12 +48,13 @@ pub(super) fn hidden(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// A letter of Base64. Digits, blanks and hyphens never become one of the four signs, which separate words here, as `/` does in a URL.
+/// A letter of Base64. Digits, spaces and hyphens never become one of the four signs, which separate words here, as `/`
+/// does in a URL.
 const fn is_letter(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
 }
 
-/// Whether a word decodes to 12 to 19 digits, which blanks and hyphens may separate, and nothing else.
+/// Whether a word decodes to 12 to 19 digits, which spaces and hyphens may separate, and nothing else.
 fn is_number(word: &[u8]) -> bool {
     let (mut digits, mut bits, mut held) = (0_usize, 0_u32, 0_u32);
     for &letter in word {

@@ -1,4 +1,4 @@
-//! Numbers whose groups are separated by characters other than a blank or a hyphen. Dates, lists and versions have this
+//! Numbers whose groups are separated by characters other than a space or a hyphen. Dates, lists and versions have this
 //! form too, so the check digit decides.
 
 use core::ops::RangeInclusive;

@@ -98,7 +98,7 @@ const fn mark(blocks: &mut [u64; 64], first: u32, last: u32) {
     }
 }
 
-/// Whether a character beyond ASCII is certainly neither a digit, nor invisible, nor a blank or a hyphen. A quick check
+/// Whether a character beyond ASCII is certainly neither a digit, nor invisible, nor a space or a hyphen. A quick check
 /// that is true for most letters and false for some.
 #[inline]
 pub(super) fn is_plain(letter: char) -> bool {
@@ -107,7 +107,7 @@ pub(super) fn is_plain(letter: char) -> bool {
     letter == char::REPLACEMENT_CHARACTER || (block < 0x1000 && !is_marked(&BLOCKS, block))
 }
 
-/// The value of a decimal digit in any script, circled and raised ones included.
+/// The value of a decimal digit in any script, including circled and superscript digits.
 ///
 /// ```
 /// use pg_model::mask::digit;
@@ -198,7 +198,7 @@ pub(super) fn is_nothing(letter: char) -> bool {
     decorates || (is_invisible(letter) && !letter.is_whitespace())
 }
 
-/// A blank or a hyphen, of any width and script.
+/// A space or a hyphen, of any width and script.
 pub(super) fn is_blank_or_hyphen(letter: char) -> bool {
     letter.is_whitespace()
         || matches!(letter, '-' | '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}')

@@ -73,7 +73,7 @@ pub(super) struct Row {
     /// The sums before each digit, and behind the last one.
     pub(super) sums: Vec<Sums>,
     pub(super) pieces: Vec<Piece>,
-    /// Runs of digits that are at least as long as a card number, with at most a single blank or hyphen between two
+    /// Runs of digits that are at least as long as a card number, with at most a single space or hyphen between two
     /// digits.
     pub(super) runs: Vec<Range<usize>>,
     /// Where the last run begins.
@@ -95,7 +95,7 @@ pub(super) enum Between {
     Adjacent,
     /// Nothing visible.
     Nothing,
-    /// A single blank or hyphen.
+    /// A single space or hyphen.
     Single,
     /// A few other characters.
     Other,

@@ -29,7 +29,7 @@ pub(super) fn cut(rest: &str) -> Result<(usize, Part<'_>), Problem> {
     if rest.starts_with("<!") { Err(LEFT_OUT) } else { tag(rest) }
 }
 
-/// A tag with blanks after its name.
+/// A tag with spaces after its name.
 fn tag(rest: &str) -> Result<(usize, Part<'_>), Problem> {
     let inside = up_to(behind_first(rest), ">")?;
     let (tag, empty) = inside.strip_suffix('/').map_or((inside, false), |tag| (tag, true));

@@ -1,7 +1,7 @@
 //! Charges once. At most one payment exists whatever the network does, and the caller learns its outcome.
 //!
 //! **Input:** an account, bounds, and a payment with a `uniqueMerchantReference`, called R below. Then, for each
-//! request, its reply or the information that there is none, with the time and a random number.
+//! request, its reply or the information that there was no reply, with the time and a random number.
 //!
 //! **Output:** requests to send, times to wait until, and finally a [`ChargeOutcome`]. [`Charge`] has an example; any
 //! loop over [`Machine::step`] can drive it, such as the one in the documentation of

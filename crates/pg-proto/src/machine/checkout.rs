@@ -19,7 +19,7 @@
 //!    machine has looked the transaction up: its token, amount and currency are those of this checkout, and its status
 //!    is `Success`. If the token asks to reserve, the amount may differ: the service returns what was captured.
 //! 2. *NotOpened is final.* No customer received an address. After a lost reply the machine requests a token again: a
-//!    token that no customer has charges nothing, and expires.
+//!    token that was given to no customer charges nothing, and expires.
 //! 3. *A token is valid for one payment*, unless the request says otherwise. *It is withdrawn before the end*, also after
 //!    *Paid* if it allows more payments: that payment stays the outcome, whatever the service says about the token. So
 //!    nothing can be paid after *Lapsed* and *NotOpened*, nor after *Paid* unless the service did not confirm the
@@ -30,13 +30,13 @@
 //!    enough); late reports had time to arrive; a search by the request's `trans_reference` found no payment of this
 //!    token; the account's dialect says that such a search finds payments on the hosted page
 //!    ([`found_by_reference`](pg_model::dialect::CheckoutStatuses::found_by_reference), assumption A100; the documents do
-//!    not) and finds them at once ([`Lookup`](pg_model::dialect::Lookup)); no other transaction is a candidate. One without
-//!    a type or token is a candidate, and so is one that the search lists without a key, or that the lookup does not
-//!    know. Without a `trans_reference` of at most 32 characters there is no search.
+//!    not) and finds them at once ([`Lookup`](pg_model::dialect::Lookup)); no other transaction is a candidate. A
+//!    transaction without a type or token is a candidate, and so is one that the search lists without a key, or that
+//!    the lookup does not know. Without a `trans_reference` of at most 32 characters there is no search.
 //! 5. *Everything else is Unknown.* There is no lookup by token, the service calls back once, and the customer need not
 //!    return. So the machine cannot exclude a payment that no hint named.
 //! 6. *It ends.* Attempts and all times are bounded. A crash grants no new attempts, and does not shorten a pause that the
-//!    service asked for. A forged report costs one lookup, at most one per second, and does not end it.
+//!    service asked for. A forged report costs one lookup, at most one per second, and does not end the checkout.
 //!
 //! **Saved state:** token and address, amount and reference, and reports that were not looked up yet. The saved state
 //! contains no customer details. A crash before the reply with the token was saved ends the machine as NotOpened. A

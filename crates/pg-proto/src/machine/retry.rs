@@ -1,7 +1,7 @@
 //! Sends one request, and sends it again only if the retry class of its method allows that.
 //!
-//! **Input:** an account, a request, bounds. Then, for each request, its reply or the information that there is none,
-//! with the time and a random number.
+//! **Input:** an account, a request, bounds. Then, for each request, its reply or the information that there was no
+//! reply, with the time and a random number.
 //!
 //! **Output:** requests to send, times to wait until, and finally a [`RetryOutcome`]. [`Retry`] has an example.
 //!

@@ -28,7 +28,7 @@ pub(super) enum Finding {
     Nothing(Nothing),
     /// The finding is final: a later lookup would not change it.
     Unknown(UnknownReason),
-    /// There is no answer: ask again, after the time that the service asked for.
+    /// There is no answer: ask again after the time that the service requested.
     Again(Option<Duration>),
     /// The answer cannot be read: ask again.
     Unreadable(Box<Unreadable>),

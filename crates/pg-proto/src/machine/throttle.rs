@@ -1,7 +1,7 @@
 //! Keeps an account's requests within the limits of the service, and prevents a lockout.
 //!
-//! **Input:** a question before each request of an account; afterwards its reply, or the information that there is
-//! none. The time is an argument.
+//! **Input:** a question before each request of an account; afterwards its reply, or the information that there was no
+//! reply. The time is an argument.
 //!
 //! **Output:** a [`Permit`]: send, wait until a time, or stop until the credentials were checked. [`Throttle`] has an
 //! example.
@@ -291,7 +291,7 @@ impl Throttle {
         }
     }
 
-    /// Reports a request that certainly never left: its slot and its place are free at once.
+    /// Reports a request that certainly never left: it no longer counts in any limit.
     pub fn unsent(&mut self, ticket: Ticket) {
         self.state.land(&ticket);
     }

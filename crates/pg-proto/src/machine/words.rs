@@ -1,4 +1,4 @@
-//! Outcomes as text: one word for logs, one line for people. Texts of the service or a bank are masked.
+//! Outcomes as text: one word for logs, one line for people. Texts from the service or a bank are masked.
 
 use std::fmt::{self, Display, Formatter};
 

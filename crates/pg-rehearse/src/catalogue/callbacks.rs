@@ -22,7 +22,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "A forged batch",
         severity: Severity::Critical,
         basis: "1 §6",
-        imitates: "An attacker posts a batch that is not this merchant’s, with card keys of their own.",
+        imitates: "An attacker posts a batch that does not belong to this merchant, with the attacker’s own card keys.",
         mend: "A callback is not signed, so it is only a hint: look up the payment or the batch, and trust only the \
         result.",
     }
@@ -42,7 +42,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "A forged payment",
         severity: Severity::Critical,
         basis: "3 §6",
-        imitates: "An attacker posts that an order is paid.",
+        imitates: "An attacker posts a callback that says that an order is paid.",
         mend: "A callback is not signed, so it is only a hint: look up the payment or the batch, and trust only the \
         result.",
     }

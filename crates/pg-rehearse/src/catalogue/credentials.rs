@@ -25,7 +25,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Wrong API key",
         severity: Severity::High,
         basis: "1 §5.5",
-        imitates: "The key is mistyped or was withdrawn.",
+        imitates: "The key is mistyped or was revoked.",
         mend: "Stop at the first refused credential, and claim unknown: more than five refusals lock the address out for a minute, and ten for five minutes. Look the payment up when the credentials are corrected.",
     }
     .charge(Family::Credentials, Charge { credentials: Credentials::WrongKey, judged: Judged::Money(Expect::Refused(1)), ..Charge::PLAIN }),
@@ -76,7 +76,7 @@ pub(super) const SCENES: &[Scene] = &[
     .charge(Family::Credentials, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: false, answer: Answer::Error(429, "936", "Too many requests") })], judged: Judged::Money(Expect::Unseen), ..Charge::PLAIN }),
     Text {
         id: "C07",
-        title: "Credentials withdrawn during the payment",
+        title: "Credentials revoked during the payment",
         severity: Severity::Critical,
         basis: "1 §5.5",
         imitates: "The card is charged, the reply is lost, and from then on the credentials are refused.",
@@ -103,7 +103,7 @@ pub(super) const SCENES: &[Scene] = &[
     .charge(Family::Credentials, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule::first(On::Lookup, Act::Answer { executed: false, answer: Answer::Error(429, "936", "Too many requests") })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {
         id: "C10",
-        title: "Delivered twice, the second copy meets a lockout",
+        title: "Delivered twice, second copy locked out",
         severity: Severity::Critical,
         basis: "1 §5.5, A141",
         imitates: "The network delivers the request twice. The first copy charges the card; then the address is blocked, and the caller gets the 121 of the second copy.",
@@ -112,7 +112,7 @@ pub(super) const SCENES: &[Scene] = &[
     .charge(Family::Credentials, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: true, answer: BLOCKED }), Rule::from(On::Any, 2, Act::Answer { executed: false, answer: BLOCKED })], judged: Judged::Money(Expect::Unseen), ..Charge::PLAIN }),
     Text {
         id: "C11",
-        title: "Delivered twice, the second copy meets the request limit",
+        title: "Delivered twice, second copy over the request limit",
         severity: Severity::Critical,
         basis: "1 §8, A54, A141",
         imitates: "The network delivers the request twice. The first copy charges the card and uses up the limit; the caller gets the 429 of the second copy.",
@@ -121,16 +121,16 @@ pub(super) const SCENES: &[Scene] = &[
     .charge(Family::Credentials, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: true, answer: Answer::Error(429, "936", "Too many requests") })], judged: Judged::Money(Expect::Unseen), ..Charge::PLAIN }),
     Text {
         id: "C12",
-        title: "Delivered twice, the second copy is denied",
+        title: "Delivered twice, second copy denied",
         severity: Severity::Critical,
         basis: "1 §7, A141",
-        imitates: "The network delivers the request twice. The first copy charges the card; then the operator withdraws the permission, and the caller gets the 106 of the second copy.",
+        imitates: "The network delivers the request twice. The first copy charges the card; then the operator revokes the permission, and the caller gets the 106 of the second copy.",
         mend: "A denied permission says nothing about an earlier copy of the request: look the payment up before anything else.",
     }
     .charge(Family::Credentials, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: true, answer: Answer::Error(403, "106", "Permission denied to access this function") })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {
         id: "C13",
-        title: "Delivered twice, the credentials of the second copy are refused",
+        title: "Delivered twice, credentials of the second copy refused",
         severity: Severity::Critical,
         basis: "1 §5.5, A141, A144",
         imitates: "The network delivers the request twice. The first copy charges the card; then the credentials are replaced, and the caller gets the 102 of the second copy. From then on every request is refused.",
@@ -139,7 +139,7 @@ pub(super) const SCENES: &[Scene] = &[
     .charge(Family::Credentials, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: true, answer: WITHDRAWN }), Rule::from(On::Any, 2, Act::Answer { executed: false, answer: WITHDRAWN })], judged: Judged::Money(Expect::Unseen), ..Charge::PLAIN }),
     Text {
         id: "C14",
-        title: "Delivered twice, the second copy is damaged",
+        title: "Delivered twice, second copy damaged",
         severity: Severity::Critical,
         basis: "1 §5.4, A141",
         imitates: "The network delivers the request twice. The first copy charges the card; the second one is damaged on the way, and the caller gets its 123. Every later request is accepted.",

@@ -101,7 +101,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Redirect to another host, 307",
         severity: Severity::Critical,
         basis: "1 §1",
-        imitates: "The service redirects to another host with HTTP 307, which asks to repeat the request there.",
+        imitates: "The service redirects to another host with HTTP 307, which asks the client to repeat the request there.",
         mend: "Do not follow redirects when you call the service.",
     }
     .charge(Family::Hygiene, Charge { rules: &[Rule::all(On::Any, Act::Answer { executed: false, answer: Answer::Elsewhere(307) })], judged: Judged::Trap, ..Charge::PLAIN }),

@@ -60,7 +60,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Forged data that says accepted",
         severity: Severity::Critical,
         basis: "2 §4.2",
-        imitates: "An attacker who has the API key encrypts data of their own.",
+        imitates: "An attacker who has the API key encrypts forged data.",
         mend: "The data is encrypted and not authenticated: it may prefill a form, and it is never proof of a payment. Look the payment up.",
     }
     .told(Family::Redirect, Story::Redirect(Redirect::Forged)),

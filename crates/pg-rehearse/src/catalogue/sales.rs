@@ -21,7 +21,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::Critical,
         basis: "3 §6",
         imitates: "A visitor opens the success page with a key that does not exist.",
-        mend: "Every visitor can open the success page: look the trans_key up, and compare amount, currency and order.",
+        mend: "Any visitor can open the success page: look the trans_key up, and compare amount, currency and order.",
     }
     .told(Family::Checkout, Story::Checkout(Checkout::ByHand)),
     Text {
@@ -30,7 +30,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::Critical,
         basis: "3 §6",
         imitates: "A visitor opens the success page without any parameter.",
-        mend: "Every visitor can open the success page: look the trans_key up, and compare amount, currency and order.",
+        mend: "Any visitor can open the success page: look the trans_key up, and compare amount, currency and order.",
     }
     .told(Family::Checkout, Story::Checkout(Checkout::WithoutKey)),
     Text {
@@ -39,7 +39,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::Critical,
         basis: "3 §6",
         imitates: "A customer pays one penny, and opens the success page of a larger order with that key.",
-        mend: "Every visitor can open the success page: look the trans_key up, and compare amount, currency and order.",
+        mend: "Any visitor can open the success page: look the trans_key up, and compare amount, currency and order.",
     }
     .told(Family::Checkout, Story::Checkout(Checkout::OtherKey)),
     Text {
@@ -75,7 +75,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::High,
         basis: "3 §3.1",
         imitates: "A customer opens the success page without paying.",
-        mend: "Every visitor can open the success page: look the trans_key up, and compare amount, currency and order.",
+        mend: "Any visitor can open the success page: look the trans_key up, and compare amount, currency and order.",
     }
     .told(Family::Checkout, Story::Checkout(Checkout::Abandons)),
     Text {

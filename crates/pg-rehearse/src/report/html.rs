@@ -157,7 +157,7 @@ fn drill(text: &mut String, outcome: &Outcome) {
 }
 
 fn events(text: &mut String, outcome: &Outcome) {
-    text.push_str("<details class=\"line\"><summary>Time line as a table</summary>\n<table>\n<thead><tr><th scope=\"col\">ms</th><th scope=\"col\">from</th><th scope=\"col\">to</th><th scope=\"col\">what</th></tr></thead>\n<tbody>\n");
+    text.push_str("<details class=\"line\"><summary>Timeline as a table</summary>\n<table>\n<thead><tr><th scope=\"col\">ms</th><th scope=\"col\">from</th><th scope=\"col\">to</th><th scope=\"col\">what</th></tr></thead>\n<tbody>\n");
     for event in &outcome.events {
         let _ = writeln!(
             text,
@@ -175,7 +175,7 @@ fn place(lane: Lane) -> usize {
     Lane::ALL.iter().position(|one| *one == lane).unwrap_or(0)
 }
 
-/// Returns the time line of a drill as a sequence diagram: integration, wire, service, ledger.
+/// Returns the timeline of a drill as a sequence diagram: integration, wire, service, ledger.
 fn diagram(title: &str, events: &[Event]) -> String {
     let steps: Vec<Step<'_>> = events.iter().map(step).collect();
     let label = format!("Sequence diagram: {title}; the table below has the same content");

@@ -63,7 +63,7 @@ fn words(html: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns a sign of the program's internals, if the page shows one.
+/// Returns the first sign of the program's internals that the page shows, if any.
 pub(crate) fn inside(body: &str) -> Option<&'static str> {
     const SIGNS: [&str; 14] = [
         "Traceback (most recent call last)",

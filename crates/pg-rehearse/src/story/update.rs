@@ -154,7 +154,7 @@ fn cards(reported: &[Value], truth: &Value, keys: &[String], claim: Claim) -> Ve
         if !seen.insert(key.clone()) {
             findings.push(fault(
                 "reported-twice",
-                "the integration reports one card twice, so the card's result is applied twice",
+                "the integration reports one card twice, so its result is applied twice",
             ));
         }
         let (new, response) = (text(entry, "cardKey"), text(entry, "response"));

@@ -126,7 +126,7 @@ pub(crate) enum Edit {
 }
 
 impl Act {
-    /// Its name in the time line.
+    /// Its name in the timeline.
     pub(crate) const fn told(self) -> &'static str {
         match self {
             Self::DropRequest => "request lost, connection closed",

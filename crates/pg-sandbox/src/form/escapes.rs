@@ -21,7 +21,7 @@ pub(super) struct Decoded {
     pub(super) is_valid: bool,
 }
 
-/// Decodes escapes, and turns plus signs into blanks.
+/// Decodes escapes, and turns plus signs into spaces.
 pub(super) fn decoded(written: &[u8]) -> Decoded {
     let mut bytes = Vec::with_capacity(written.len());
     let mut is_valid = true;

@@ -20,11 +20,11 @@ pub struct Authentication {
     pub key: String,
     /// The merchant's name.
     pub merchant: String,
-    /// The service that initiated the authentication, and that alone can use it for a payment.
+    /// The service that initiated the authentication; no other service can use it for a payment.
     pub service: Service,
     /// The key of its `3DSecureCheck` transaction, which contains the order and the card.
     pub check: String,
-    /// The address for the customer afterwards, as a `Location` header; `None` if the merchant gave none.
+    /// The address for the customer afterwards, as a `Location` header; `None` if the merchant sent none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub return_to: Option<String>,
     /// The session that has the card. Its CV2 is dropped with the payment.

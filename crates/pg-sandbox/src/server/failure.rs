@@ -1,4 +1,4 @@
-//! Tells that the disk has failed for good.
+//! Signals that the disk has failed permanently.
 
 use serde_json::json;
 use tokio::sync::watch;

@@ -180,7 +180,7 @@ fn check_parameters(request: &Request<Bytes>) -> Result<(), String> {
     let query = request.uri().query().unwrap_or_default();
     let query = Form::parse(query.as_bytes(), &FormLimits::default()).map_err(|error| error.to_string())?;
     if query.iter().any(|(name, _)| name != "account") {
-        return Err("unknown parameter: only account is known here".to_owned());
+        return Err("unknown parameter: only account is accepted here".to_owned());
     }
     Ok(())
 }
@@ -192,8 +192,9 @@ fn not_accepted(segments: &[&str]) -> Answer {
     }
 }
 
-const NO_SUCH_CALL: &str = "no such call; known are merchants, accounts, cards, clock, faults, addresses, requests, transactions, \
-     tokens, sessions, authentications, checkouts, batches, callbacks, sms, metrics, health/live and health/ready";
+const NO_SUCH_CALL: &str = "unknown path; the control interface has merchants, accounts, cards, clock, faults, \
+     addresses, requests, transactions, tokens, sessions, authentications, checkouts, batches, callbacks, sms, metrics, \
+     health/live and health/ready";
 
 /// Returns the HTTP methods of a known path: in words, and for the header `Allow`.
 fn accepted(segments: &[&str]) -> Option<(&'static str, &'static str)> {

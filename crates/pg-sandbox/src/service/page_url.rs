@@ -18,7 +18,7 @@ const LONGEST: usize = 8 << 10;
 /// Characters that stay unchanged in a query: the unreserved characters of RFC 3986.
 const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// An absolute http or https address without blanks and control characters (A134), with a host and a port that a
+/// An absolute http or https address without spaces and control characters (A134), with a host and a port that a
 /// browser can open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PageUrl(String);

@@ -11,7 +11,7 @@ use crate::form::{Form, shown};
 use crate::warning::Warnings;
 use crate::{assumed, codes::SandboxErrorCode};
 
-const NOT_READ: &str = " and is not read";
+const NOT_READ: &str = " and is ignored";
 
 /// The findings about the names of a request.
 #[derive(Default)]

@@ -90,7 +90,7 @@ impl Postgres {
     ///
     /// # Errors
     /// [`StoreError::Unreachable`], [`StoreError::ReadOnly`], [`StoreError::Foreign`], [`StoreError::Newer`],
-    /// [`StoreError::WrongKey`], and others when the database fails. The store is unchanged then.
+    /// [`StoreError::WrongKey`], and other errors if the database fails. The store is unchanged then.
     pub fn open(url: &str, key: &[u8; 32], process: &str) -> Result<Self, StoreError> {
         Self::open_with(url, KeyRing::new(key, []), process)
     }
@@ -148,7 +148,7 @@ impl Postgres {
     /// Whether a database contains a store.
     ///
     /// # Errors
-    /// [`StoreError::Unreachable`], and others when the database fails.
+    /// [`StoreError::Unreachable`], and other errors if the database fails.
     pub fn is_there(url: &str) -> Result<bool, StoreError> {
         schema::is_there(&mut Link::new(url)?).map_err(|trouble| trouble.error())
     }

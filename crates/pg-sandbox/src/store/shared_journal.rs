@@ -1,4 +1,4 @@
-//! The journal of requests that all processes over one store share.
+//! The journal of requests of all processes that share one store.
 //!
 //! A thread with its own connection writes it after the requests, which never wait for it. An entry is in the store
 //! about [`LAG`] after its request. While the store is unreachable, the newest entries wait. A process that is killed

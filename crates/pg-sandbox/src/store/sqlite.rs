@@ -79,7 +79,7 @@ impl Unopened {
     ///
     /// # Errors
     /// [`StoreError::InUse`], [`StoreError::Foreign`], [`StoreError::Newer`], [`StoreError::Link`], [`StoreError::NoFile`],
-    /// [`StoreError::Damaged`], and others when the engine fails.
+    /// [`StoreError::Damaged`], and other errors if the engine fails.
     pub fn at(path: &Path) -> Result<Self, StoreError> {
         let path = path.to_owned();
         if !file::look(&path)? {
@@ -116,7 +116,7 @@ impl Unopened {
     /// Opens or creates the store with the key that seals its rows, and upgrades it to the newest format.
     ///
     /// # Errors
-    /// [`StoreError::WrongKey`] and [`StoreError::Damaged`] leave the file unchanged; others if the engine fails.
+    /// [`StoreError::WrongKey`] and [`StoreError::Damaged`] leave the file unchanged; other errors if the engine fails.
     pub fn open(self, key: &[u8; 32]) -> Result<Sqlite, StoreError> {
         let Self { path, connection, format } = self;
         let mut connection = match connection {

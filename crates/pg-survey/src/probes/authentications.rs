@@ -33,7 +33,7 @@ pub(super) const CHALLENGED: &[Probe] = &[
     )),
     recording(probe(
         "pending",
-        "ask for the authentication that the customer has not begun",
+        "query the authentication that the customer has not begun",
         call("getAuthenticationStatus", &[("authenticationKey", Noted("pending"))]),
         Reads::Authentication("authentication.pending"),
     )),
@@ -57,7 +57,7 @@ pub(super) const NOT_ENROLLED: &[Probe] = &[
     recording(probe("visit", "open the challenge page", Request::Visit("challenge page of finished"), Reads::Ignored)),
     recording(probe(
         "finished",
-        "ask for that authentication",
+        "query that authentication",
         call("getAuthenticationStatus", &[("authenticationKey", Noted("finished"))]),
         Reads::Authentication("authentication.not-enrolled"),
     )),

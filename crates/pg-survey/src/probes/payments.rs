@@ -224,18 +224,18 @@ const fn later(reads: Reads, what: &'static str, parameters: &'static [(&'static
 
 pub(super) const PAID_LATER: &[Probe] = &[later(
     Reads::PaymentLater,
-    "look the first payment up again",
+    "look up the first payment again",
     &[("uniqueMerchantReference", Noted("paid reference")), ("", Noted("payment"))],
 )];
 
 pub(super) const DECLINED_LATER: &[Probe] = &[later(
     Reads::DeclineLater("declined"),
-    "look the declined payment up",
+    "look up the declined payment",
     &[("uniqueMerchantReference", Noted("declined reference"))],
 )];
 
 pub(super) const INSUFFICIENT_LATER: &[Probe] = &[later(
     Reads::DeclineLater("insufficient-funds"),
-    "look the payment without funds up",
+    "look up the payment without funds",
     &[("uniqueMerchantReference", Noted("insufficient reference"))],
 )];

@@ -59,7 +59,7 @@ row("esbuild for Node, CommonJS", async () => {
   return runOut(await esbuild(programs.module("pg-wasm"), { platform: "node", format: "cjs" }), "commonjs");
 });
 
-row("esbuild for hosts with the web's interfaces", async () => {
+row("esbuild for hosts with the web APIs", async () => {
   const bundle = await esbuild(programs.module("pg-wasm"), { platform: "browser", format: "iife" });
   return onTheWeb(join(bundle, "out.js"));
 });

@@ -54,7 +54,7 @@ fn a_misspelt_parameter_is_warned_of_in_the_header_and_the_journal() {
     let wanted = [
         "uniqueMerchantRefrence is not a parameter of transaction/auth: did you mean uniqueMerchantReference?",
         "cardHolderName is misspelt and was read as cardholderName",
-        "orderNumber is not a parameter of transaction/auth and is not read",
+        "orderNumber is not a parameter of transaction/auth and is ignored",
     ];
     let answer = shop.call("transaction/auth", &pairs);
     assert_eq!(answer.headers["pg-warning"], wanted.join("; "));
@@ -64,8 +64,8 @@ fn a_misspelt_parameter_is_warned_of_in_the_header_and_the_journal() {
     assert_eq!(
         refused.headers["pg-warning"],
         "parameters in the URL were ignored: send them in the body; \
-         cardkey is not a parameter of token/enable and is not read: did you mean cardKey?; \
-         ApiKey is not a parameter of token/enable and is not read: did you mean apiKey?"
+         cardkey is not a parameter of token/enable and is ignored: did you mean cardKey?; \
+         ApiKey is not a parameter of token/enable and is ignored: did you mean apiKey?"
     );
     let right = shop.pay(998, "order-8");
     assert!(!right.headers.contains_key("pg-warning"));

@@ -29,7 +29,7 @@ fn a_redirect_is_read_as_unauthenticated() {
         "cardNumber 411111******1111",
         "cardExpiryMonth 12",
         "collectSize M",
-        "The data contains no errors of the form.",
+        "The data contains no form errors.",
     ] {
         assert!(page.says(text), "{text}: {}", page.text());
     }

@@ -14,7 +14,7 @@ impl ClientBehaviour for Alone {
 
 /// Each process admits as many requests as the limit of the account.
 pub(super) const LIMITS_BY_PROCESS: Planted =
-    Planted::new("every process of the service has a throttle of its own", "all processes have one limit", 300, &Alone)
+    Planted::new("every process of the service has its own throttle", "all processes have one limit", 300, &Alone)
         .needs(Disturbance::Processes);
 
 /// Each process delivers what is due.

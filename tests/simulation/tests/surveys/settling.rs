@@ -282,7 +282,7 @@ fn a_code_that_a_file_cannot_contain_is_not_decided() {
     open(&report, "declined", &format!("status D-05: {why}"));
     open(&report, "insufficient-funds", &format!("status  652: {why}"));
     open(&report, "unknown-transaction-key", &format!("error NO_SUCH, HTTP 200: {why}"));
-    open(&report, "lookup.nothing", "error: a dialect must contain the code of that error, and cannot");
+    open(&report, "lookup.nothing", "error: a dialect would need the code of that error, but cannot contain it");
     open(&report, "transaction-has-no-card", "error 119, HTTP 200: the code leaves open whether the bank has charged");
     let (again, _, _) = twisted_against(&written, paying(), twist);
     let differ: Vec<_> = again.with(Conclusion::Differs).collect();

@@ -66,7 +66,7 @@ impl Kind {
             Self::SlowReader => "the largest page asked for, read a byte a second",
             Self::Reopened => "idle connections, opened again a second after they were closed",
             Self::HalfHello => "half of a first message of a handshake, then silence",
-            Self::Hellos => "first messages of handshakes, answered and left alone, opened again when closed",
+            Self::Hellos => "first messages of handshakes, answered and then abandoned, opened again when closed",
         }
     }
 }

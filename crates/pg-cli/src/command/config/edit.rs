@@ -25,7 +25,7 @@ const SECTION: &str = "\
 # enterpriseBaseUrl = \"https://enterprise.example\"
 # enterpriseApiKey = \"\"
 # enterpriseApiPassword = \"\"
-# How replies are read where the documents leave something open: NAMES, or a dialect file.
+# How replies are interpreted where the documents are silent: NAMES, or a dialect file.
 # dialect = \"documented\"
 ";
 

@@ -51,7 +51,9 @@ impl Confirming {
         match news {
             Notification::Updater(hint) => self.batch(what, &hint).await,
             Notification::Paid(hint) => self.payment(what, &hint).await,
-            Notification::CheckoutLeft => Event::new(what, "a customer went back from the checkout".to_owned()),
+            Notification::CheckoutLeft => {
+                Event::new(what, "a customer left the checkout and returned to the shop".to_owned())
+            }
             Notification::CardForm(redirect) => {
                 let form = pg_model::mask::text(&redirect.form_id);
                 let event = Event::new(what, format!("a customer came back from the form {form:?}"));

@@ -91,7 +91,7 @@ impl Forwarded {
         match (&self.callback, self.acknowledged) {
             (_, true) => format!("forwarded to {to}: {answer}"),
             (Some(id), false) => format!(
-                "forwarded to {to}: {answer}; not acknowledged, send it again with `pg sandbox callbacks redeliver {id}`"
+                "forwarded to {to}: {answer}; not acknowledged; send it again with `pg sandbox callbacks redeliver {id}`"
             ),
             (None, false) => format!("forwarded to {to}: {answer}; not acknowledged"),
         }
@@ -262,7 +262,7 @@ mod tests {
         assert!(
             forwarded(Some(500), false)
                 .line()
-                .ends_with("HTTP 500; not acknowledged, send it again with `pg sandbox callbacks redeliver 7`")
+                .ends_with("HTTP 500; not acknowledged; send it again with `pg sandbox callbacks redeliver 7`")
         );
         assert!(forwarded(None, false).line().contains("connection refused; not acknowledged"));
     }

@@ -23,7 +23,7 @@ use crate::{
 const LONG: Duration = Duration::from_secs(2);
 
 /// Generates unused references.
-#[expect(clippy::disallowed_methods, reason = "the command is where randomness comes in")]
+#[expect(clippy::disallowed_methods, reason = "randomness enters the program in its commands")]
 pub(super) fn seed() -> u64 {
     std::hash::RandomState::new().build_hasher().finish()
 }

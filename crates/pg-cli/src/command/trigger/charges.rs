@@ -84,7 +84,7 @@ impl Story {
         self.step("Capture a part", "transaction/capturepreauth for less than was reserved.", async |story| {
             let request = CapturePreauth::new(reserved.clone()).transaction_value(CAPTURED);
             approved(story.client.call(&request).await)?;
-            Ok("approved: a part is captured".to_owned())
+            Ok("approved: part of it is captured".to_owned())
         })
         .await;
         self.step(
@@ -116,7 +116,7 @@ impl Story {
         ] {
             self.step(title, about, async |story| {
                 approved(story.client.call(&Refund::new(paid.clone()).transaction_value(half)).await)?;
-                Ok("approved: a half is refunded".to_owned())
+                Ok("approved: half is refunded".to_owned())
             })
             .await;
         }

@@ -16,7 +16,7 @@ impl Story {
         let mut key = None;
         if let Some(kind) = misbehaviour {
             self.step(
-                "Tell the next callback to misbehave",
+                "Make the next callback misbehave",
                 "Applies to the next callback of this sandbox.",
                 async move |story| {
                     let asked = json!({ "kind": kind, "times": 1 });
@@ -33,20 +33,24 @@ impl Story {
             )
             .await;
         }
-        self.step("Make a checkout token", "enterprise/gettoken: returns the page for the customer.", async |story| {
-            let request = GetToken::new()
-                .item(CheckoutItem::new("Tea", "4.99").quantity(2))
-                .success_url(SUCCESS_PAGE)
-                .cancel_url(CANCEL_PAGE)
-                .auto_redirect(Flag::YES)
-                .trans_reference(story.reference.as_str())
-                .callback_url(story.callback_address("paid"));
-            page = Some(story.client.call(&request).await.map_err(|error| error.to_string())?.token.redemption_url);
-            Ok("a payment page".to_owned())
-        })
+        self.step(
+            "Create a checkout token",
+            "enterprise/gettoken: returns the page for the customer.",
+            async |story| {
+                let request = GetToken::new()
+                    .item(CheckoutItem::new("Tea", "4.99").quantity(2))
+                    .success_url(SUCCESS_PAGE)
+                    .cancel_url(CANCEL_PAGE)
+                    .auto_redirect(Flag::YES)
+                    .trans_reference(story.reference.as_str())
+                    .callback_url(story.callback_address("paid"));
+                page = Some(story.client.call(&request).await.map_err(|error| error.to_string())?.token.redemption_url);
+                Ok("a payment page".to_owned())
+            },
+        )
         .await;
         let Some(page) = page else { return };
-        self.step("Pay on the page", "The customer types a card and is sent to the success page.", async |story| {
+        self.step("Pay on the page", "The customer enters a card and is sent to the success page.", async |story| {
             key = Some(pay(story, &page).await?);
             Ok("paid, sent to the success page with a trans_key".to_owned())
         })
@@ -75,7 +79,7 @@ impl Story {
                 let callback = story.journaled(key).await?;
                 let status = callback["status"].as_str().unwrap_or("missing").to_owned();
                 if status == "failed" {
-                    Ok("no callback comes: failed".to_owned())
+                    Ok("no callback arrives: failed".to_owned())
                 } else {
                     Err(format!("the callback is {status}"))
                 }
@@ -95,9 +99,9 @@ impl Story {
                     let claimed = form_urlencoded::parse(callback.body()).find(|(name, _)| name == "trans_key");
                     let claimed = claimed.is_some_and(|(_, claimed)| claimed == key);
                     if claimed {
-                        Ok("called back for that payment".to_owned())
+                        Ok("callback received for that payment".to_owned())
                     } else {
-                        Err("called back for another payment".to_owned())
+                        Err("the callback names another payment".to_owned())
                     }
                 },
             )

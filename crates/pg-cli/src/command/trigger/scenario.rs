@@ -65,14 +65,14 @@ pub(in crate::command) const ALL: [(Scenario, &str, &str); 23] = [
     (
         Scenario::PartialCapture,
         "partial-capture",
-        "a deposit is reserved, and a part is captured, which ends the reservation",
+        "a deposit is reserved, and part of it is captured, which ends the reservation",
     ),
     (Scenario::PartialRefund, "partial-refund", "a charge is refunded in two parts; a third is refused"),
     (Scenario::ExpiredSession, "expired-session", "a session is used after 31 minutes and refused"),
     (Scenario::Challenge, "challenge", "3-D Secure: the customer passes the challenge and the card is charged"),
     (Scenario::ChallengeFailed, "challenge-failed", "3-D Secure: the customer fails the challenge; the bank declines"),
     (Scenario::ChallengeAbandoned, "challenge-abandoned", "3-D Secure: the customer walks away; the bank declines"),
-    (Scenario::Checkout, "checkout", "a hosted checkout is paid, called back and looked up"),
+    (Scenario::Checkout, "checkout", "a hosted checkout is paid, its callback arrives, and the payment is looked up"),
     (
         Scenario::CheckoutCallbackLost,
         "checkout-callback-lost",
@@ -81,7 +81,7 @@ pub(in crate::command) const ALL: [(Scenario, &str, &str); 23] = [
     (
         Scenario::CheckoutCallbackTwice,
         "checkout-callback-twice",
-        "a hosted checkout is paid, and its callback comes twice",
+        "a hosted checkout is paid, and its callback arrives twice",
     ),
     (Scenario::UpdaterBatch, "updater-batch", "stored cards go to the account updater; two of three have changed"),
     (

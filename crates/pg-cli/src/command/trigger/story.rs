@@ -146,7 +146,7 @@ impl Story {
         self.faults.extend(fault["id"].as_str().map(ToOwned::to_owned));
         let command = format!("pg sandbox faults add {method} {kind}");
         self.findings.push(("equivalent command".to_owned(), command));
-        Ok(format!("the next {method} meets {kind}"))
+        Ok(format!("the next {method} gets {kind}"))
     }
 
     /// Advances the sandbox's clock.

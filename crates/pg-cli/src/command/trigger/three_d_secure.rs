@@ -19,7 +19,7 @@ impl Story {
         let mut opened: Option<(AuthenticationKey, Url)> = None;
         self.step(
             "Store a card",
-            "The card pays a penny, then token/tokeniseTransactionKey returns a card key that replaces it.",
+            "The card is charged a penny, then token/tokeniseTransactionKey returns a card key that replaces it.",
             async |story| {
                 // The bank of this card declines unless the challenge is passed.
                 stored = Some(story.stored(Scenario::ChallengeRequired).await?);

@@ -17,7 +17,7 @@ impl Story {
         let mut batch: Option<BatchKey> = None;
         self.step(
             "Store three cards",
-            "Each pays a penny, then token/tokeniseTransactionKey stores it.",
+            "Each is charged a penny, then token/tokeniseTransactionKey stores it.",
             async |story| {
                 for scenario in CARDS {
                     cards.push(story.stored(scenario).await?);

@@ -192,16 +192,16 @@ fn advice(progress: &Progress) -> Vec<String> {
     }
     if progress.refused > 0 {
         said.push(format!(
-            "{} (status refused): one bad key is enough for its whole batch; put their rows, with the first \
-             line, in a file of their own, and run that with a smaller --batch-size",
+            "{} (status refused): one bad key is enough for its whole batch; put their rows, with the first line, in \
+             a separate file, and run that with a smaller --batch-size",
             counted(progress.refused, "key was refused", "keys were refused")
         ));
     }
     if progress.doubtful > 0 {
         said.push(format!(
-            "{} in doubt (status doubtful): the service may have their batches and made new cards; ask the \
-             operator, or put their rows, with the first line, in a file of their own and run that, which may make new \
-             cards twice",
+            "{} in doubt (status doubtful): the service may have their batches and may have created new cards; ask \
+             the operator, or put their rows, with the first line, in a separate file and run that, which may create \
+             new cards twice",
             counted(progress.doubtful, "key is", "keys are")
         ));
     }
@@ -218,7 +218,7 @@ fn advice(progress: &Progress) -> Vec<String> {
 /// The only documented reason (spec 1 §4.8). Duplicate keys were already removed.
 const SAME_CARD: &str = "most likely two different card keys of the batch hold the same card. `pg call token/lookup \
                          cardKey=…` shows a key's cardUniqueIdentifier, which is the same for both; keep one key of \
-                         each card, or run them in batches of their own (--batch-size 1)";
+                         each card, or run them in separate batches (--batch-size 1)";
 
 /// Explains each code of refused batches once.
 fn explanations(unfinished: &[Unfinished], dialect: &Dialect) -> Vec<String> {

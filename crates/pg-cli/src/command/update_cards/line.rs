@@ -57,11 +57,11 @@ fn wrong(key: &str) -> Option<&'static str> {
     if key.is_empty() {
         Some("the card key is empty")
     } else if key.len() > LONGEST_KEY {
-        Some("a card key has 255 bytes at most")
+        Some("a card key has at most 255 bytes")
     } else if key.chars().any(|c| c == ',' || c == '"') {
         Some("a line holds one card key; a table needs a header with the column cardKey")
     } else if key.chars().any(|c| c.is_whitespace() || c.is_control()) {
-        Some("a card key has no blanks and no control characters")
+        Some("a card key contains no spaces or control characters")
     } else if is_card_number(key) {
         Some("it looks like a card number, not a card key")
     } else {

@@ -277,7 +277,7 @@ fn unreadable_source(error: &std::io::Error) -> Failure {
     ))
 }
 
-#[expect(clippy::disallowed_methods, reason = "a person watches, for whom time passes")]
+#[expect(clippy::disallowed_methods, reason = "progress is shown in real time")]
 fn metronome(rhythm: Duration) -> tokio::time::Interval {
     let mut beat = tokio::time::interval(rhythm);
     beat.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -100,9 +100,10 @@ impl Sharing {
             self.said.push(why);
             return match why {
                 LimitWait::Minute => {
-                    "the processes over this store have sent as many requests as the account may send in a minute: waiting"
+                    "the processes that use this store have sent as many requests as the account may send in a minute: \
+                     waiting"
                 }
-                _ => "waiting for requests of other processes over this store",
+                _ => "waiting for requests of other processes that use this store",
             };
         }
     }

@@ -43,7 +43,7 @@ fn rows_of_the_results_can_be_run_again_as_they_are() {
         .update_as("--batch-size 3 --poll 1")
         .run()
         .ends(1)
-        .says("their rows, with the first line, in a file of their own");
+        .says("their rows, with the first line, in a separate file");
     let results = std::fs::read_to_string(cards.beside(".results.csv")).unwrap();
     let again: Vec<&str> = results.lines().filter(|row| !row.contains(",answered,")).collect();
     assert_eq!(again.len(), 4);

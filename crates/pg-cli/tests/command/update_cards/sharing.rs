@@ -243,7 +243,7 @@ fn an_unusable_database_gives_one_line_and_sends_nothing() {
     refuse(&server.database().unwrap(), 2, "run `pg intents --store URL migrate`");
     let foreign = server.database().unwrap();
     server.psql(&foreign, "CREATE TABLE payment_intents AS SELECT 7 AS mine").unwrap();
-    refuse(&foreign, 2, "there is a table payment_intents that this program has not created");
+    refuse(&foreign, 2, "the table payment_intents was not created by this program");
     assert_eq!(server.psql(&foreign, "SELECT mine FROM payment_intents").unwrap(), "7");
     let newer = migrated(&server);
     server.psql(&newer, "UPDATE payment_store SET version = 99").unwrap();

@@ -7,7 +7,7 @@ use crate::generated::prelude::*;
 #[must_use]
 #[non_exhaustive]
 pub struct BillingAddress {
-    /// Name of the property; blank if it has none. `property_name`: Char(50) (spec 3 §4.1).
+    /// Name of the property; empty if it has none. `property_name`: Char(50) (spec 3 §4.1).
     pub property_name: Option<String>,
     /// First address line. `address_1`: Char(150) (spec 3 §4.1).
     pub address_1: Option<String>,
@@ -29,7 +29,7 @@ impl BillingAddress {
         Self::default()
     }
 
-    /// Name of the property; blank if it has none. `property_name`: Char(50) (spec 3 §4.1).
+    /// Name of the property; empty if it has none. `property_name`: Char(50) (spec 3 §4.1).
     pub fn property_name(self, property_name: impl Into<String>) -> Self {
         Self { property_name: Some(property_name.into()), ..self }
     }
@@ -81,7 +81,7 @@ impl Group for BillingAddress {
 }
 
 pub(crate) static PROPERTY_NAME: Field = Field::optional("property_name", "property_name")
-    .doc("3 §4.1", "Char(50)", "Name of the property; blank if it has none.")
+    .doc("3 §4.1", "Char(50)", "Name of the property; empty if it has none.")
     .format(Format::Text, Length::Between(0, 50));
 
 pub(crate) static ADDRESS_1: Field = Field::optional("address_1", "address_1")

@@ -2,7 +2,7 @@
 
 use crate::generated::prelude::*;
 
-/// Address of the cardholder: a bank verifies it, and it is stored with a token. A type apart from CustomerAddress, so that an address that was not meant for verification is never sent for it. (spec 1 §4.6)
+/// Address of the cardholder: a bank verifies it, and it is stored with a token. Separate from CustomerAddress, so that an address that was not meant for verification is never sent for it. (spec 1 §4.6)
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]

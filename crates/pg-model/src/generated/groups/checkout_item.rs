@@ -9,9 +9,9 @@ use crate::generated::prelude::*;
 pub struct CheckoutItem {
     /// Name of the item. `item_name[{n}]`: Char(128) (spec 3 §4.1).
     pub name: String,
-    /// Price of one piece in currency units, such as 5.95. `item_price[{n}]`: decimal (spec 3 §4.1).
+    /// Unit price in currency units, such as 5.95. `item_price[{n}]`: decimal (spec 3 §4.1).
     pub price: Decimal,
-    /// Number of pieces; 0 counts as 1. Default: 1. `item_quantity[{n}]`: integer (spec 3 §4.1).
+    /// Quantity; 0 counts as 1. Default: 1. `item_quantity[{n}]`: integer (spec 3 §4.1).
     pub quantity: Option<u64>,
     /// The merchant's own reference of the item. `item_reference[{n}]`: Char(16) (spec 3 §4.1).
     pub reference: Option<String>,
@@ -26,7 +26,7 @@ impl CheckoutItem {
         Self { name: name.into(), price: price.into(), quantity: None, reference: None }
     }
 
-    /// Number of pieces; 0 counts as 1. Default: 1. `item_quantity[{n}]`: integer (spec 3 §4.1).
+    /// Quantity; 0 counts as 1. Default: 1. `item_quantity[{n}]`: integer (spec 3 §4.1).
     pub fn quantity(self, quantity: u64) -> Self {
         Self { quantity: Some(quantity), ..self }
     }
@@ -51,11 +51,11 @@ pub(crate) static NAME: Field = Field::required("item_name[{n}]", "name")
     .format(Format::Text, Length::Between(0, 128));
 
 pub(crate) static PRICE: Field = Field::required("item_price[{n}]", "price")
-    .doc("3 §4.1", "decimal", "Price of one piece in currency units, such as 5.95.")
+    .doc("3 §4.1", "decimal", "Unit price in currency units, such as 5.95.")
     .format(Format::Decimal, Length::Any);
 
 pub(crate) static QUANTITY: Field = Field::optional("item_quantity[{n}]", "quantity")
-    .doc("3 §4.1", "integer", "Number of pieces; 0 counts as 1.")
+    .doc("3 §4.1", "integer", "Quantity; 0 counts as 1.")
     .format(Format::Integer, Length::Any)
     .default("1");
 

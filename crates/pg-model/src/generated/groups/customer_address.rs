@@ -2,7 +2,7 @@
 
 use crate::generated::prelude::*;
 
-/// Address of the customer, recorded by the card form; not used for address verification. A type apart from CardholderAddress, which a bank verifies and whose parameters have other names. (spec 2 §2.6)
+/// Address of the customer, recorded by the card form; not used for address verification. Separate from CardholderAddress, which a bank verifies and whose parameters have other names. (spec 2 §2.6)
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]

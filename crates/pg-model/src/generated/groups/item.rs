@@ -9,9 +9,9 @@ use crate::generated::prelude::*;
 pub struct Item {
     /// Name of the item. `itemName{n}`: up to 64 alphanumeric (spec 2 §4.3).
     pub name: String,
-    /// Price of one piece in whole minor units of the currency. `itemPrice{n}`: digits (spec 2 §4.3).
+    /// Unit price in whole minor units of the currency. `itemPrice{n}`: digits (spec 2 §4.3).
     pub price: u64,
-    /// Number of pieces. Default: 1. `itemQuantity{n}`: integer (spec 2 §4.3).
+    /// Quantity. Default: 1. `itemQuantity{n}`: integer (spec 2 §4.3).
     pub quantity: Option<u64>,
     /// The merchant's own reference of the item. `itemReference{n}`: up to 32 chars (spec 2 §4.3).
     pub reference: Option<String>,
@@ -28,7 +28,7 @@ impl Item {
         Self { name: name.into(), price, quantity: None, reference: None }
     }
 
-    /// Number of pieces. Default: 1. `itemQuantity{n}`: integer (spec 2 §4.3).
+    /// Quantity. Default: 1. `itemQuantity{n}`: integer (spec 2 §4.3).
     pub fn quantity(self, quantity: u64) -> Self {
         Self { quantity: Some(quantity), ..self }
     }
@@ -53,11 +53,11 @@ pub(crate) static NAME: Field = Field::required("itemName{n}", "name")
     .format(Format::Text, Length::Between(0, 64));
 
 pub(crate) static PRICE: Field = Field::required("itemPrice{n}", "price")
-    .doc("2 §4.3", "digits", "Price of one piece in whole minor units of the currency.")
+    .doc("2 §4.3", "digits", "Unit price in whole minor units of the currency.")
     .format(Format::Minor, Length::Any);
 
 pub(crate) static QUANTITY: Field = Field::optional("itemQuantity{n}", "quantity")
-    .doc("2 §4.3", "integer", "Number of pieces.")
+    .doc("2 §4.3", "integer", "Quantity.")
     .format(Format::Integer, Length::Any)
     .default("1");
 

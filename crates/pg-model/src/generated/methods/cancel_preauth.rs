@@ -2,7 +2,7 @@
 
 use crate::generated::prelude::*;
 
-/// Asks the issuer to release reserved funds, all or a part of them; the issuer may refuse, or release them later.
+/// Asks the issuer to release reserved funds, all or part of them; the issuer may refuse, or release them later.
 ///
 /// `POST /v3/transaction/cancelpreauth` (spec 2 §4.4). Returns [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: never (two partial cancellations look alike: look it up by the uniqueMerchantReference, if it carried one).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +77,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     name: "cancelpreauth",
     rust: "CancelPreauth",
     title: "Cancel",
-    doc: "Asks the issuer to release reserved funds, all or a part of them; the issuer may refuse, or release them later.",
+    doc: "Asks the issuer to release reserved funds, all or part of them; the issuer may refuse, or release them later.",
     source: "2 §4.4",
     credentials: AuthScheme::Signed,
     retry: RetrySafety::Never,

@@ -2,7 +2,7 @@
 
 use crate::generated::prelude::*;
 
-/// Debits funds that a preauth has reserved, all or a part of them; the currency is that of the preauth.
+/// Debits funds that a preauth has reserved, all or part of them; the currency is that of the preauth.
 ///
 /// `POST /v3/transaction/capturepreauth` (spec 2 §4.4). Returns [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: never (moves money: look it up by the uniqueMerchantReference, if it carried one).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +77,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     name: "capturepreauth",
     rust: "CapturePreauth",
     title: "Capture",
-    doc: "Debits funds that a preauth has reserved, all or a part of them; the currency is that of the preauth.",
+    doc: "Debits funds that a preauth has reserved, all or part of them; the currency is that of the preauth.",
     source: "2 §4.4",
     credentials: AuthScheme::Signed,
     retry: RetrySafety::Never,

@@ -2,7 +2,7 @@
 
 use crate::generated::prelude::*;
 
-/// Removes a token for good.
+/// Removes a token permanently.
 ///
 /// `POST /v3/token/delete` (spec 1 §4.5). Returns [`Acknowledgement`](crate::Acknowledgement). Retry class: safe (a second delete gets an error and does no harm: in either case the token is removed).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     name: "delete",
     rust: "DeleteToken",
     title: "Delete",
-    doc: "Removes a token for good.",
+    doc: "Removes a token permanently.",
     source: "1 §4.5",
     credentials: AuthScheme::Signed,
     retry: RetrySafety::Safe,

@@ -29,7 +29,7 @@ pub struct PostForm {
     pub cardholder_name: Option<String>,
     /// A name for the card, stored if a token is created from it. `cardDescription`: alpha and symbols (spec 2 §4.2).
     pub card_description: Option<String>,
-    /// Address of the cardholder: a bank verifies it, and it is stored with a token. A type apart from CustomerAddress, so that an address that was not meant for verification is never sent for it. (spec 1 §4.6)
+    /// Address of the cardholder: a bank verifies it, and it is stored with a token. Separate from CustomerAddress, so that an address that was not meant for verification is never sent for it. (spec 1 §4.6)
     pub cardholder_address: CardholderAddress,
     /// Name of the form, returned in the redirect; a hidden field. `formId`: up to 32 alphanumeric (spec 2 §4.2).
     pub form_id: Option<FormId>,
@@ -39,7 +39,7 @@ pub struct PostForm {
     pub customer: Customer,
     /// Fixed-line telephone number of the customer. `customerLandline`: alphanumeric and symbols (spec 2 §2.6).
     pub customer_landline: Option<String>,
-    /// Address of the customer, recorded by the card form; not used for address verification. A type apart from CardholderAddress, which a bank verifies and whose parameters have other names. (spec 2 §2.6)
+    /// Address of the customer, recorded by the card form; not used for address verification. Separate from CardholderAddress, which a bank verifies and whose parameters have other names. (spec 2 §2.6)
     pub customer_address: CustomerAddress,
 }
 
@@ -101,7 +101,7 @@ impl PostForm {
         Self { card_description: Some(card_description.into()), ..self }
     }
 
-    /// Address of the cardholder: a bank verifies it, and it is stored with a token. A type apart from CustomerAddress, so that an address that was not meant for verification is never sent for it. (spec 1 §4.6)
+    /// Address of the cardholder: a bank verifies it, and it is stored with a token. Separate from CustomerAddress, so that an address that was not meant for verification is never sent for it. (spec 1 §4.6)
     pub fn cardholder_address(self, cardholder_address: CardholderAddress) -> Self {
         Self { cardholder_address, ..self }
     }
@@ -127,7 +127,7 @@ impl PostForm {
         Self { customer_landline: Some(customer_landline.into()), ..self }
     }
 
-    /// Address of the customer, recorded by the card form; not used for address verification. A type apart from CardholderAddress, which a bank verifies and whose parameters have other names. (spec 2 §2.6)
+    /// Address of the customer, recorded by the card form; not used for address verification. Separate from CardholderAddress, which a bank verifies and whose parameters have other names. (spec 2 §2.6)
     pub fn customer_address(self, customer_address: CustomerAddress) -> Self {
         Self { customer_address, ..self }
     }

@@ -17,7 +17,7 @@ pub struct UpdateCardKeyDetails {
     pub customer: Customer,
     /// Fixed-line telephone number of the customer. `customerTelephone`: up to 14 chars (spec 1 §4.6).
     pub customer_telephone: Option<String>,
-    /// Address of the cardholder: a bank verifies it, and it is stored with a token. A type apart from CustomerAddress, so that an address that was not meant for verification is never sent for it. (spec 1 §4.6)
+    /// Address of the cardholder: a bank verifies it, and it is stored with a token. Separate from CustomerAddress, so that an address that was not meant for verification is never sent for it. (spec 1 §4.6)
     pub cardholder_address: CardholderAddress,
     /// A name for the card. `cardDescription`: up to 50 chars (spec 1 §4.6).
     pub card_description: Option<String>,
@@ -63,7 +63,7 @@ impl UpdateCardKeyDetails {
         Self { customer_telephone: Some(customer_telephone.into()), ..self }
     }
 
-    /// Address of the cardholder: a bank verifies it, and it is stored with a token. A type apart from CustomerAddress, so that an address that was not meant for verification is never sent for it. (spec 1 §4.6)
+    /// Address of the cardholder: a bank verifies it, and it is stored with a token. Separate from CustomerAddress, so that an address that was not meant for verification is never sent for it. (spec 1 §4.6)
     pub fn cardholder_address(self, cardholder_address: CardholderAddress) -> Self {
         Self { cardholder_address, ..self }
     }

@@ -8,9 +8,9 @@ use crate::generated::prelude::*;
 pub struct CheckoutItemLine {
     /// Name of the item. `name` (spec 3 §2.1).
     pub name: String,
-    /// Price of one piece in currency units. `price` (spec 3 §2.1).
+    /// Unit price in currency units. `price` (spec 3 §2.1).
     pub price: Decimal,
-    /// Number of pieces, when it was set. `quantity` (spec 3 §2.1).
+    /// Quantity, when it was set. `quantity` (spec 3 §2.1).
     pub quantity: String,
     /// Reference of the item, when it was set. `reference` (spec 3 §2.1).
     pub reference: String,

@@ -6,7 +6,7 @@ use crate::generated::prelude::*;
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EnterpriseResult {
-    /// Kind of the transaction, in small letters. `trans_type` (spec 3 §2.2).
+    /// Kind of the transaction, in lower case. `trans_type` (spec 3 §2.2).
     pub trans_type: EnterpriseTransactionType,
     /// Amount in currency units. `trans_value` (spec 3 §2.2).
     pub trans_value: Decimal,
@@ -20,7 +20,7 @@ pub struct EnterpriseResult {
     pub status: Flag,
     /// Key of this transaction, for operations on it. `trans_key` (spec 3 §2.2).
     pub trans_key: TransactionKey,
-    /// Identifier given by the bank; empty if it gave none. `auth_code` (spec 3 §2.2).
+    /// Identifier from the bank; empty if there is none. `auth_code` (spec 3 §2.2).
     pub auth_code: String,
     /// Fields that the service sent and the tables do not list.
     pub extra: Extra,

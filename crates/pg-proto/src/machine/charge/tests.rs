@@ -307,7 +307,7 @@ fn a_charge_waits_as_the_service_says() {
         let drive =
             Drive::begin(ChargeBounds::default()).then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
         drive.then(refused(code)).waits(pause).sends("lookup");
-        // Without time to wait it ends, and sends nothing to a service that wants no requests.
+        // Without time to wait it ends, and sends nothing to a service that refuses requests.
         let bounds = ChargeBounds { within: Duration::from_secs(30), ..ChargeBounds::default() };
         assert_eq!(Drive::begin(bounds).then(refused(code)).doubts(), UnknownReason::NotLookedUp);
     }

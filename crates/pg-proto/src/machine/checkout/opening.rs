@@ -1,4 +1,4 @@
-//! Requests the token. A repeated request is safe: a token that no customer has charges nothing.
+//! Requests the token. A repeated request is safe: a token that was given to no customer charges nothing.
 
 use bytes::Bytes;
 use pg_model::{CheckoutToken, GetToken};

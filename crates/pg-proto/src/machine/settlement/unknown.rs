@@ -98,7 +98,7 @@ pub enum UnknownReason {
     #[error("the reply belongs to another request, its {0} differs; the request may have been executed")]
     OtherReply(&'static str),
     /// The reply to a capture, cancellation or refund has this status of failure. The network may have delivered the request
-    /// twice: then it may answer the second copy, which failed because the first one was executed.
+    /// twice: then the reply may be to the second copy, which failed because the first one was executed.
     #[error("the reply says that it failed (status {0}), but a copy of the request may have been executed")]
     Failed(String),
     /// The reply cannot be read.

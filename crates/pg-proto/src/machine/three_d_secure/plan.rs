@@ -116,8 +116,8 @@ pub enum PaymentType {
     Preauth,
 }
 
-/// What to do if the merchant would be liable (spec 2 §3.3): the card has no 3-D Secure, or the status is none of
-/// authenticated, failed, left and timed out. A challenge that failed, was left or timed out always ends without a
+/// What to do if the merchant would be liable (spec 2 §3.3): the card has no 3-D Secure, or the status is not
+/// authenticated, failed, left or timed out. A challenge that failed, was left or timed out always ends without a
 /// payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum NoLiabilityShift {

@@ -18,7 +18,7 @@ pub(super) enum CameBack {
     Accepted,
     /// The service refused the credentials, with the code if there is one.
     CredentialError(String),
-    /// The service wants no requests for this long.
+    /// The service refuses requests for this long.
     Closed(Duration),
     /// Nothing: the request may have been refused before the service checked the credentials.
     Other,

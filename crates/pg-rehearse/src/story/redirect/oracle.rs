@@ -255,7 +255,7 @@ async fn timing(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, SetupE
     if matches!(stage.troupe.plan.jobs.get(&Job::OpenRedirect), Some(Means::Command(_))) {
         return Ok(vec![doubt(
             "not-timed",
-            "the plan starts a program for each redirect, which hides differences in time",
+            "the plan starts a program for each redirect, which hides timing differences",
         )]);
     }
     let samples = Samples::of(stage, genuine)?;

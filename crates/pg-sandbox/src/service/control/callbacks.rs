@@ -53,7 +53,7 @@ pub(super) fn misbehave(context: &mut Context<'_>, request: &Request<Bytes>) -> 
     };
     let mut list = callback::behaviour(context)?;
     if list.len() == LONGEST_LIST {
-        return Ok(error(StatusCode::BAD_REQUEST, "the limit of settings is reached; DELETE removes all of them"));
+        return Ok(error(StatusCode::BAD_REQUEST, "too many settings; DELETE removes all of them"));
     }
     list.push(asked);
     callback::set_behaviour(context, &list)?;
@@ -90,7 +90,7 @@ fn parse(body: &[u8]) -> Result<CallbackBehaviour, String> {
         ("twice", None) => Misbehaviour::Twice,
         ("late", Some(seconds)) if seconds <= u64::from(MAX_ADVANCE_SECONDS) => Misbehaviour::Late { seconds },
         ("late", _) => return Err(format!("seconds must be a whole number from 0 to {MAX_ADVANCE_SECONDS}")),
-        ("fail" | "twice", Some(_)) => return Err("seconds is for the kind late only".to_owned()),
+        ("fail" | "twice", Some(_)) => return Err("seconds applies only to the kind late".to_owned()),
         _ => return Err("kind must be fail, late or twice".to_owned()),
     };
     let times = asked.times.as_ref().map_or(Some(1), Value::as_u64).and_then(|times| u32::try_from(times).ok());

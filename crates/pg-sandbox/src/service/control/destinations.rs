@@ -50,7 +50,7 @@ pub(super) fn register(context: &mut Context<'_>, request: &Request<Bytes>) -> R
     let mut all = callback::destinations(context)?;
     all.retain(|one| one.merchant != asked.merchant || one.kind != asked.kind);
     if all.len() == MOST {
-        return Ok(error(StatusCode::BAD_REQUEST, "the limit of destinations is reached; DELETE removes all of them"));
+        return Ok(error(StatusCode::BAD_REQUEST, "too many destinations; DELETE removes all of them"));
     }
     let new = CallbackDestination {
         id: context.keys.record(context.now),

@@ -62,7 +62,7 @@ pub(super) fn put(context: &mut Context<'_>, asked: Asked) -> Result<Option<Faul
 
 /// Returns why a fault cannot be added.
 pub(super) fn full() -> String {
-    format!("there are {MOST} faults left; DELETE removes them")
+    format!("{MOST} faults are already pending; DELETE removes them")
 }
 
 /// A requested fault.
@@ -89,7 +89,7 @@ impl Asked {
     /// Reads the members of that object.
     pub(super) fn read(members: &Map<String, Value>) -> Result<Self, String> {
         if members.keys().any(|name| !KNOWN.contains(&&**name)) {
-            return Err(format!("unknown member: only {} are known", KNOWN.join(", ")));
+            return Err(format!("unknown member: only {} are accepted", KNOWN.join(", ")));
         }
         let method = method(members.get("method"))?;
         let kind = kind(members)?;
@@ -142,7 +142,7 @@ fn kind(members: &Map<String, Value>) -> Result<FaultKind, String> {
     };
     for (name, owner) in [("delaySeconds", delay), ("milliseconds", delay), ("status", status)] {
         if owner != asked && members.contains_key(name) {
-            return Err(format!("{name} is for the kind {owner} only"));
+            return Err(format!("{name} applies only to the kind {owner}"));
         }
     }
     Ok(kind)
@@ -154,7 +154,7 @@ fn fits(method: &str, kind: FaultKind) -> Result<(), String> {
     let asks = pg_model::method::method(method).is_none_or(asks_bank);
     if silent && !asks {
         Err(format!(
-            "{} is for methods that ask the bank: payments, captures, cancellations, refunds, repeats",
+            "{} applies only to methods that ask the bank: payments, captures, cancellations, refunds, repeats",
             kind.name()
         ))
     } else if method == Fault::PAGE && !silent {

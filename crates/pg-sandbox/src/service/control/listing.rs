@@ -58,7 +58,7 @@ impl Listing {
         let query = Form::parse(query.as_bytes(), &FormLimits::default()).map_err(|error| error.to_string())?;
         if query.iter().any(|(name, _)| !["limit", "before", "merchant", "method", "find", "account"].contains(&name)) {
             return Err(
-                "unknown parameter: only limit, before, merchant, method, find and account are known".to_owned()
+                "unknown parameter: only limit, before, merchant, method, find and account are accepted".to_owned()
             );
         }
         let limit = match query.given("limit") {
@@ -191,7 +191,8 @@ fn found_in(entry: &Value, text: &str) -> bool {
 
 /// Spelled as in the tables.
 fn known_method(asked: &str) -> Result<String, String> {
-    let info = pg_model::method::method(asked).ok_or("method must be one such as transaction/auth")?;
+    let info =
+        pg_model::method::method(asked).ok_or("method must be the name of a method, such as transaction/auth")?;
     Ok(format!("{info:?}"))
 }
 

@@ -37,7 +37,7 @@ pub(super) fn show(context: &mut Context<'_>, problem: Option<(&str, &Form)>) ->
 
 fn page(context: &mut Context<'_>, status: StatusCode, top: Html, entered: Option<&Form>) -> Result<Reply, Refusal> {
     let accounts = calls::get(context, "accounts")?;
-    let lead = "Each account has its own clock, faults, callbacks and requests. A CI job can create an account and use it alone.";
+    let lead = "Each account has its own clock, faults, callbacks and requests. A CI job can create its own account.";
     let content = view::lead(lead)
         .put(top)
         .put(view::section("Accounts created at run time", list(context, Shown(&accounts))))

@@ -61,7 +61,7 @@ fn entry(_: &mut Context<'_>, checkout: Shown<'_>) -> Result<Html, Refusal> {
         .quoted("Account", &checkout.text("merchant"));
     let addresses = Facts::new()
         .quoted("After success", &checkout.text("successUrl"))
-        .quoted("Sent there at once", &checkout.text("autoRedirect"))
+        .quoted("Redirected there at once", &checkout.text("autoRedirect"))
         .quoted("On redemption", &checkout.text("redemptionRedirectUrl"))
         .quoted("After cancelling", &checkout.text("cancelUrl"))
         .quoted("Callback", &checkout.text("callbackUrl"));

@@ -11,10 +11,10 @@ use super::{
 
 /// Seconds, the button's label, and what happens by then.
 const STEPS: [(&str, &str, &str); 5] = [
-    ("30", "+30 seconds", "Late callbacks and the end of the limit per minute come nearer."),
+    ("30", "+30 seconds", "Late callbacks and the reset of the limit per minute are 30 seconds closer."),
     ("120", "+2 minutes", "A batch of the account updater has finished."),
     ("1860", "+31 minutes", "Sessions and unanswered challenges have expired."),
-    ("86400", "+1 day", "The day of failed logins is over."),
+    ("86400", "+1 day", "Failed logins of the day before no longer count."),
     ("864000", "+10 days", "Reservations have ended: version 3 after five days, the hosted checkout after ten."),
 ];
 

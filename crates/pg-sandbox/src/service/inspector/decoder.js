@@ -8,7 +8,7 @@ const said = document.getElementById("said");
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
   const { address, data, iv, merchant } = Object.fromEntries(new FormData(form));
-  // A blank at either end may be a plus sign that a query string has lost, or may have come along when it was copied.
+  // A space at either end may be a plus sign that a query string has lost, or may have come along when it was copied.
   const query = (text) => `?${new URLSearchParams({ data: text, iv: iv.trim() })}`;
   const spellings = address.trim() ? [address, address.trim()] : [query(data), query(data.trim())];
   const merchants = await (await fetch("/_sandbox/merchants")).json();

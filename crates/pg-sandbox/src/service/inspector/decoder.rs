@@ -49,7 +49,7 @@ pub(super) fn decode(context: &Context<'_>, form: &Form) -> Reply {
 fn decoded(context: &Context<'_>, form: &Form) -> Result<RedirectData, &'static str> {
     let merchant = form.get("merchant").and_then(|name| context.merchant(name)).ok_or(NO_ACCOUNT)?;
     let (data, iv) = parameters(form).ok_or(INCOMPLETE)?;
-    // A blank at either end may be a plus sign that a query string has lost, or may have been copied with the text.
+    // A space at either end may be a plus sign that a query string has lost, or may have been copied with the text.
     let dialect = context.settings.spoken();
     open(merchant, &dialect, &data, &iv).or_else(|| open(merchant, &dialect, data.trim(), &iv)).ok_or(OPAQUE)
 }
@@ -96,10 +96,9 @@ fn said(data: &RedirectData) -> Html {
     let errors = data.errors.iter().map(|(name, error)| {
         [view::code(&masked(name)), view::code(error.error_code.as_str()), view::quoted(&masked(&error.error_message))]
     });
-    let errors = Table::new("Errors of the form", &["Field", "Code", "Message"]).rows(errors);
+    let errors = Table::new("Form errors", &["Field", "Code", "Message"]).rows(errors);
     let warning = "<p class=\"warning\">This data is not authenticated: anyone who has seen the URL may have altered it. Use it to show a form again, never as proof of a card or a payment.</p>\n";
-    let content =
-        Html::new().raw(warning).put(facts.into_html()).put(errors.or("The data contains no errors of the form."));
+    let content = Html::new().raw(warning).put(facts.into_html()).put(errors.or("The data contains no form errors."));
     view::section("Content", content)
 }
 
@@ -137,7 +136,7 @@ fn form(context: &Context<'_>, entered: Option<&Form>) -> Html {
     let chosen = entered.and_then(|form| form.get("merchant")).or(own.map(|own| &*own.name)).unwrap_or_default();
     view::Form::post(&Place::Decoder.here(context))
         .area(address)
-        .field(field("data", "or data by itself"))
+        .field(field("data", "or the data alone"))
         .field(field("iv", "and its iv"))
         .select(Select { name: "merchant", label: "Account", options: &accounts, chosen })
         .button("Decode")

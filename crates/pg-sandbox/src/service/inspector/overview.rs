@@ -25,7 +25,7 @@ const SCENARIOS: [(&str, &str); 12] = [
     ("not-enrolled", "The card does not take part in 3-D Secure"),
     ("updater-700-a", "The account updater returns a new number: that of updater-700-b"),
     ("updater-700-b", "The account updater returns a new number: that of updater-700-a"),
-    ("updater-702", "The account updater returns an expiry one month later"),
+    ("updater-702", "The account updater returns an expiry date one month later"),
 ];
 
 /// Returns the overview.

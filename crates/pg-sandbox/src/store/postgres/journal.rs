@@ -1,5 +1,5 @@
-//! The journal's table, over a separate connection: it waits for no group of requests, and a group waits for it only to list
-//! requests.
+//! The journal's table, over a separate connection: it never waits for a group of requests, and a group waits for it
+//! only to list requests.
 
 use std::{
     collections::BTreeSet,

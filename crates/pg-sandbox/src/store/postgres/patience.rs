@@ -1,4 +1,4 @@
-//! How long a group of requests waits for a database that is away.
+//! How long a group of requests waits for an unreachable database.
 
 use std::time::Duration;
 

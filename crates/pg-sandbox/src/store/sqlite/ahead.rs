@@ -3,8 +3,8 @@
 //! A commit appends the changes of a group to the [redo log](super::redo), and leaves SQLite's own transaction open,
 //! which is committed when the log is nearly full and when the store is closed. Commits are durable once the [`Syncer`]
 //! has synced the redo log, which may wait for the disk on another thread; a new generation of the log begins once all
-//! of the one before is synced. A separate thread syncs SQLite's own log after each of its commits, before the redo log
-//! overwrites the changes in it. SQLite itself syncs it before it copies it into the file.
+//! of the previous one is synced. A separate thread syncs SQLite's own log after each of its commits, before the redo
+//! log overwrites the changes in it. SQLite itself syncs it before it copies it into the file.
 //!
 //! If a group is rolled back, SQLite rolls its transaction back, and the content of the redo log is replayed.
 

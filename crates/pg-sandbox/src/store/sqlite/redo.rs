@@ -5,20 +5,21 @@
 //! once. After a crash the missing changes are read from here.
 //!
 //! The file has two regions of the same size, which generations use in turn. A generation begins when SQLite has
-//! committed all of the previous one. It overwrites the one before that, which must be on the disk in SQLite's files by
-//! then; see [`super::Sqlite`].
+//! committed all of the previous one. It overwrites the generation before that, whose changes must already be on the
+//! disk in SQLite's files; see [`super::Sqlite`].
 //!
-//! A region is a header and entries, one a group. An entry is its length, the sum of all rows after it, a mark, the
-//! changes, and a tag over the tag before and all this. So neither the remains of an earlier generation after the last
-//! entry nor half of an entry from a crash counts as an entry. The header names the generation and the sum of all rows
-//! before it; the store's own sum says which generation is the first that SQLite lacks. Rows are sealed as they are in
-//! their tables.
+//! A region consists of a header and entries, one for each group. An entry is its length, the sum of all rows after it,
+//! a mark, the changes, and a tag over the previous tag and all of this. So neither the remains of an earlier
+//! generation after the last entry nor half of an entry from a crash counts as an entry. The header names the
+//! generation and the sum of all rows before it; the store's own sum says which generation is the first that SQLite
+//! lacks. Rows are sealed as they are in their tables.
 //!
-//! The mark says how much of the generation was on the disk when the entry was written. If an entry cannot be read that
-//! was on the disk by the mark of a later one, the log is damaged, and the store does not open: its commits were
-//! acknowledged. After each sync, a receipt with a mark follows the last entry, until the next one takes its place: an
-//! entry without changes, whose tag depends on nothing before it. A process that is killed leaves it. A power cut may
-//! not, since a receipt is not synced: then damage of the last entries cannot be told from entries that were cut off.
+//! The mark says how much of the generation was on the disk when the entry was written. If an entry cannot be read
+//! although the mark of a later one says that it was on the disk, the log is damaged, and the store does not open: its
+//! commits were acknowledged. After each sync, a receipt with a mark follows the last entry, until the next one takes
+//! its place: an entry without changes, whose tag depends on nothing before it. A killed process leaves the receipt
+//! behind. A power cut may not, since a receipt is not synced: then damage to the last entries cannot be distinguished
+//! from entries that were cut off.
 
 use std::{
     fs::{self, File},

@@ -38,14 +38,14 @@ pub(super) struct Left {
 impl Tour<'_> {
     pub(super) async fn sell_by_hosted_checkout(&mut self) {
         self.step(
-            "Make a checkout token (gettoken)",
+            "Create a checkout token (gettoken)",
             "Version 5 writes amounts as decimals, signs nothing and answers in XML. The token can be paid once.",
             Self::make_token,
         )
         .await;
         self.step(
             "Pay on the hosted page",
-            "The customer opens the page, types a card, and is sent to the success page with a trans_key.",
+            "The customer opens the page, enters a card, and is sent to the success page with a trans_key.",
             Self::pay_on_page,
         )
         .await;
@@ -56,7 +56,7 @@ impl Tour<'_> {
         )
         .await;
         self.step("Open the page again", "It is already paid: nothing is left to pay.", Self::open_again).await;
-        self.step("Refund a part (refund)", "In decimals.", Self::refund_hosted).await;
+        self.step("Refund part of it (refund)", "In decimals.", Self::refund_hosted).await;
         self.step(
             "Reserve on the hosted page (PreAuth)",
             "In Bahraini dinars, which have three decimals.",
@@ -70,7 +70,7 @@ impl Tour<'_> {
             Self::capture_hosted,
         )
         .await;
-        self.step("Withdraw a token (canceltoken)", "The token's page says that the link has expired.", Self::withdraw)
+        self.step("Cancel a token (canceltoken)", "The token's page says that the link has expired.", Self::withdraw)
             .await;
     }
 
@@ -97,7 +97,7 @@ impl Tour<'_> {
         let callback = self.callback().await?;
         let claimed = form_urlencoded::parse(callback.body()).find(|(name, _)| name == "trans_key");
         if claimed.is_none_or(|(_, claimed)| claimed != key.as_str()) {
-            return Err("called back for another payment".to_owned());
+            return Err("the callback names another payment".to_owned());
         }
         let request = EnterpriseTransactionLookup::new(key);
         let found = self.client.call(&request).await.map_err(|error| error.to_string())?;

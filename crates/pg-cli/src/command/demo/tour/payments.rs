@@ -33,8 +33,8 @@ impl Tour<'_> {
         .await;
         self.step("Reserve (preauth)", "With a raw card number: a deposit is reserved, not debited.", Self::reserve)
             .await;
-        self.step("Capture a part (capturepreauth)", "Some of the deposit is debited.", Self::capture).await;
-        self.step("Refund a part (refund)", "Some of that is paid back.", Self::refund).await;
+        self.step("Capture part of it (capturepreauth)", "Some of the deposit is debited.", Self::capture).await;
+        self.step("Refund part of it (refund)", "Some of that is paid back.", Self::refund).await;
         self.step(
             "Look the first payment up (lookup)",
             "By its reference, as you would after a lost reply.",

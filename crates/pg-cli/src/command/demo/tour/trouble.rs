@@ -43,7 +43,7 @@ impl Tour<'_> {
             Outcome::Declined(not) => {
                 Ok(format!("declined: {} ({})", pounds(REFUSED_TEA), not.transaction_status_code))
             }
-            Outcome::Approved(_) => Err("approved, though the card is one that is declined".to_owned()),
+            Outcome::Approved(_) => Err("approved, though this card should be declined".to_owned()),
             Outcome::Other(unknown) => Err(format!("the unknown status {}", unknown.transaction_status_code)),
         }
     }

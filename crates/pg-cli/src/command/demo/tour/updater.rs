@@ -35,7 +35,8 @@ impl Tour<'_> {
     pub(super) async fn update_cards(&mut self) {
         self.step(
             "Store cards that will change",
-            "One gets a new number, one gets a new expiry date, and one stays the same. Each pays a penny, then tokeniseTransactionKey stores it.",
+            "One gets a new number, one gets a new expiry date, and one stays the same. Each is charged a penny, \
+             then tokeniseTransactionKey stores it.",
             Self::store_cards,
         )
         .await;
@@ -93,7 +94,7 @@ impl Tour<'_> {
         let callback = self.callback().await?;
         let hint = UpdaterHint::read(&callback).map_err(|error| error.to_string())?;
         if hint.claimed().batch_key != batch {
-            return Err("called back for another batch".to_owned());
+            return Err("the callback names another batch".to_owned());
         }
         self.updater.hint = Some(hint);
         Ok("callback received for that batch".to_owned())

@@ -125,7 +125,7 @@ fn shown(accounts: &[Value]) -> String {
             ]
         })
         .collect();
-    table(["NAME", "CREATED", "EXPIRES", "ITS CLOCK", "WHAT IT MAY DO"], &rows)
+    table(["NAME", "CREATED", "EXPIRES", "ITS CLOCK", "PERMISSIONS"], &rows)
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure>
     let Some(name) = &arguments.name else {
         return print_list(&accounts, json, "pg: the sandbox has no accounts", |accounts| {
             let rows: Vec<_> = accounts.iter().map(|account| [text(&account["name"]), abilities(account)]).collect();
-            table(["NAME", "WHAT IT MAY DO"], &rows)
+            table(["NAME", "PERMISSIONS"], &rows)
         });
     };
     let account = find(&accounts, name)?;

@@ -84,7 +84,7 @@ Examples:
     },
     /// Restores normal delivery of callbacks
     Reset,
-    /// Registers an address that receives an account's callbacks in place of those that requests name
+    /// Registers an address that receives an account's callbacks instead of the addresses in its requests
     #[command(after_help = "\
 Examples:
   pg sandbox callbacks register http://127.0.0.1:8000/hook --kind checkout
@@ -120,7 +120,7 @@ A checkout whose request names no callback_url uses the address too. `pg listen 
 enum Misbehaviour {
     /// Recorded and never sent
     Fail,
-    /// Sent late, by --by
+    /// Sent late, by the duration of --by
     Late,
     /// Sent twice
     Twice,
@@ -176,7 +176,7 @@ fn asked(kind: Misbehaviour, by: Option<Duration>, times: u32) -> Result<Value, 
         (Misbehaviour::Twice, None) => Ok(json!({ "kind": "twice", "times": times })),
         (Misbehaviour::Late, Some(by)) => Ok(json!({ "kind": "late", "seconds": by.as_secs(), "times": times })),
         (Misbehaviour::Late, None) => Err(Failure::misuse("late needs --by DURATION, for example --by 10m")),
-        (_, Some(_)) => Err(Failure::misuse("--by is for late only")),
+        (_, Some(_)) => Err(Failure::misuse("--by applies only to late")),
     }
 }
 

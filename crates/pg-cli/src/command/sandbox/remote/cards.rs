@@ -81,7 +81,7 @@ const SCENARIOS: [(&str, &str); 12] = [
     ("not-enrolled", "the card does not support 3-D Secure; payments are approved"),
     ("updater-700-a", "the account updater answers 700 with the number of updater-700-b"),
     ("updater-700-b", "the account updater answers 700 with the number of updater-700-a"),
-    ("updater-702", "the account updater answers 702 with an expiry one month later"),
+    ("updater-702", "the account updater answers 702 with an expiry date one month later"),
 ];
 
 pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure> {

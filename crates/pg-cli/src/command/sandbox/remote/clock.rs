@@ -83,9 +83,9 @@ const LONGEST_STEP: Duration = Duration::from_secs(36_525 * 86_400);
 /// Reads a step of the clock.
 fn forward(text: &str) -> Result<Duration, String> {
     if text.strip_prefix('-').is_some_and(|rest| duration::parse(rest).is_ok()) {
-        return Err("the clock advances only; `pg sandbox clock set TIME` sets it back".to_owned());
+        return Err("advance moves the clock forward only; `pg sandbox clock set TIME` sets it back".to_owned());
     }
-    duration::up_to(text, LONGEST_STEP, "100 years, which are 36525d")
+    duration::up_to(text, LONGEST_STEP, "100 years, that is 36525d")
 }
 
 fn factor(text: &str) -> Result<f64, String> {

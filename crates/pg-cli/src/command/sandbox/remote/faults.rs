@@ -105,7 +105,7 @@ pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure>
             print(&fault, json, |fault| {
                 let calls = if times == 1 { "call".to_owned() } else { format!("{times} calls") };
                 output::harmless(&format!(
-                    "the next {calls} of {} will meet {} (fault {})",
+                    "the next {calls} of {} will get {} (fault {})",
                     text(&fault["method"]),
                     described(fault),
                     text(&fault["id"])
@@ -139,12 +139,12 @@ fn asked(method: &str, kind: Kind, times: u32, delay: Option<Duration>, status: 
         (Kind::Delay, None) => {
             return Err(Failure::misuse("the kind delay needs --delay DURATION, for example --delay 1.5s"));
         }
-        (_, Some(_)) => return Err(Failure::misuse("--delay is for the kind delay only")),
+        (_, Some(_)) => return Err(Failure::misuse("--delay applies only to the kind delay")),
         (_, None) => {}
     }
     match (kind, status) {
         (Kind::Status, status) => asked["status"] = status.unwrap_or(500).into(),
-        (_, Some(_)) => return Err(Failure::misuse("--status is for the kind status only")),
+        (_, Some(_)) => return Err(Failure::misuse("--status applies only to the kind status")),
         (_, None) => {}
     }
     Ok(asked)
@@ -206,8 +206,8 @@ mod tests {
         assert_eq!(asked("checkout/gettoken", Kind::Status, 1, None, None).unwrap()["status"], 500);
         for (kind, delay, status, says) in [
             (Kind::Delay, None, None, "needs --delay"),
-            (Kind::Garble, seconds, None, "--delay is for the kind delay only"),
-            (Kind::DropReply, None, Some(503), "--status is for the kind status only"),
+            (Kind::Garble, seconds, None, "--delay applies only to the kind delay"),
+            (Kind::DropReply, None, Some(503), "--status applies only to the kind status"),
         ] {
             assert!(asked("page/pay", kind, 1, delay, status).unwrap_err().message().contains(says), "{says}");
         }

@@ -73,7 +73,7 @@ impl Page {
             None if self == Self::Overview => Ok(String::new()),
             None => Ok(format!("pages/{name}")),
             Some(key) if lists => Ok(format!("pages/{name}/{}", segment(key))),
-            Some(_) => Err(Failure::misuse(format!("the page {name} has no entries; leave KEY out"))),
+            Some(_) => Err(Failure::misuse(format!("the page {name} lists no entries; omit KEY"))),
         }
     }
 }

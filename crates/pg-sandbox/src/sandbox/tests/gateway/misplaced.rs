@@ -208,8 +208,8 @@ fn the_reason_of_a_refusal_has_no_warning_that_it_is_not_read() {
         let answer = shop.call("auth", &raw(PAN, &[("first", "1"), (name, "5"), ("second", "1")]));
         assert_eq!(answer.code(), code, "{name}");
         let wanted = format!(
-            "first is not a parameter of transaction/auth and is not read; {told}second is not a parameter of \
-             transaction/auth and is not read"
+            "first is not a parameter of transaction/auth and is ignored; {told}second is not a parameter of \
+             transaction/auth and is ignored"
         );
         assert_eq!(answer.warning, wanted, "{name}");
         let message = answer.text("errorMessage");

@@ -12,7 +12,7 @@ const LONGEST_NAME: usize = 128;
 
 /// The inputs of the form. Number and CV2 never leave this type for a page.
 pub(super) struct Entered {
-    /// The number, without the blanks and hyphens between its groups.
+    /// The number, without the spaces and hyphens between its groups.
     number: Secret,
     /// Month and year.
     pub(super) expiry: Expiry,

@@ -28,7 +28,7 @@ pub(super) struct Redirect<'a> {
 
 impl<'a> Redirect<'a> {
     /// Creates a writer for an account, in the encoding of the request's path. The form's name is returned if it is
-    /// valid, also if the rest of the body is not; a card number in it is masked, since this part of the URL is not
+    /// valid, even if the rest of the body is not; a card number in it is masked, since this part of the URL is not
     /// encrypted.
     pub(super) fn new(merchant: &'a Merchant, encoding: Encoding, form: &Result<Form, FormError>, body: &[u8]) -> Self {
         let (form_id, numbers) = match form {
