@@ -35,7 +35,7 @@ fn faults_of_every_kind_are_added_met_and_cleared() {
         let more = if kind == "delay" { "--delay 1.5s" } else { "" };
         told(&sandbox, &format!("sandbox faults add transaction/auth {kind} {more} --times 2"))
             .ends(0)
-            .prints(&format!("the next 2 calls of transaction/auth will meet {kind}"));
+            .prints(&format!("the next 2 calls of transaction/auth will get {kind}"));
     }
     let faults = json_of(&sandbox, "sandbox faults list");
     let kinds: Vec<&Value> = faults.as_array().unwrap().iter().map(|fault| &fault["kind"]).collect();
@@ -69,7 +69,7 @@ fn an_account_is_made_used_and_removed() {
         .out;
     assert_eq!((exports.matches("PG_BASE_URL=").count(), exports.matches("PG_ENTERPRISE_BASE_URL=").count()), (1, 1));
     told(&sandbox, "sandbox account list").ends(0).prints("ci-1").prints("ci-2").prints("ITS CLOCK");
-    told(&sandbox, "sandbox faults add any status --account ci-1").ends(0).prints("will meet status 500");
+    told(&sandbox, "sandbox faults add any status --account ci-1").ends(0).prints("will get status 500");
     assert_eq!(json_of(&sandbox, "sandbox faults --account ci-1").as_array().unwrap().len(), 1);
     assert_eq!(json_of(&sandbox, "sandbox faults").as_array().unwrap().len(), 0);
     told(&sandbox, "sandbox clock set 2031-01-01T00:00:00Z --account ci-1").ends(0).prints("2031-01-01T00:00:0");

@@ -93,7 +93,7 @@ fn an_invalid_fault_is_named_and_the_input_is_kept() {
         shop.press("pages/faults", &[("method", "*"), ("kind", "garble"), ("times", "1")]);
     }
     let page = shop.press("pages/faults", &[("method", "*"), ("kind", "garble"), ("times", "1")]);
-    assert!(page.status == 400 && page.says("there are 256 faults"), "{}", page.text());
+    assert!(page.status == 400 && page.says("256 faults are already pending"), "{}", page.text());
 }
 
 #[test]

@@ -14,7 +14,7 @@ fn bad_lines_are_named_and_nothing_is_sent() {
         .update("")
         .run()
         .ends(2)
-        .says("line 3: a card key has no blanks")
+        .says("line 3: a card key contains no spaces")
         .says("line 12: ")
         .says("12 lines without a card key, the first 10 of them above; nothing was sent");
     assert_eq!(cards.requests(), 0);

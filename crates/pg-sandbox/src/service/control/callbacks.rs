@@ -130,7 +130,7 @@ mod tests {
             (r#"{"kind":"late","seconds":-1}"#, "seconds must"),
             (r#"{"kind":"late","seconds":"60"}"#, "seconds must"),
             (r#"{"kind":"fail","times":-1}"#, "times must"),
-            (r#"{"kind":"fail","seconds":1}"#, "late only"),
+            (r#"{"kind":"fail","seconds":1}"#, "only to the kind late"),
             (r#"{"kind":"fail","times":0}"#, "times must"),
             (r#"{"kind":"fail","times":1001}"#, "times must"),
         ] {

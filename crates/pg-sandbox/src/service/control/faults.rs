@@ -264,13 +264,13 @@ mod tests {
             ),
             (r#"{"method":"*","kind":"status","status":200}"#, "status must be a whole number from 400 to 599"),
             (r#"{"method":"*","kind":"status","status":"503"}"#, "status must be"),
-            (r#"{"method":"transaction/lookup","kind":"no-response"}"#, "no-response is for methods that ask the bank"),
+            (r#"{"method":"transaction/lookup","kind":"no-response"}"#, "no-response applies only to methods that ask the bank"),
             (
                 r#"{"method":"page/pay","kind":"garble"}"#,
                 "the only kinds for page/pay are no-response and no-response-charged",
             ),
-            (r#"{"method":"*","kind":"garble","status":503}"#, "status is for the kind status only"),
-            (r#"{"method":"*","kind":"status","delaySeconds":1}"#, "delaySeconds is for the kind delay only"),
+            (r#"{"method":"*","kind":"garble","status":503}"#, "status applies only to the kind status"),
+            (r#"{"method":"*","kind":"status","delaySeconds":1}"#, "delaySeconds applies only to the kind delay"),
         ] {
             let found = Asked::parse(body.as_bytes()).unwrap_err();
             assert!(found.starts_with(problem), "{body}: {found}");
