@@ -31,7 +31,7 @@ pub(crate) enum Expect {
     Unseen,
     /// The card is declined.
     Decline,
-    /// A lookup shows another amount or currency.
+    /// A lookup shows something else than the payment of the order.
     Another,
     /// Only the operator knows the meaning of the reply.
     Undocumented,
@@ -173,7 +173,7 @@ fn expected(expect: Expect, last: Claim, charges: &[&Entry], evidence: &Evidence
         Expect::Settled | Expect::Sale => findings.extend(unknown(last, charged, evidence, true)),
         Expect::Another if last == Claim::Paid => findings.push(failed(
             "another-payment",
-            "the service shows a payment of another amount or currency under the reference, but the integration claims paid",
+            "what the lookup shows is not the payment of this order, but the integration claims paid",
         )),
         Expect::Another => findings.extend(unknown(last, charged, evidence, true)),
         Expect::Unseen => findings.extend(unknown(last, charged, evidence, false)),

@@ -279,10 +279,11 @@ fn the_bash_adapter_passes_its_drills() {
     let made = pg(["rehearse", "init", "--language", "bash", &folder.path().display().to_string()]).run();
     assert_eq!(made.code, 0, "{}", made.err);
     let plan = folder.path().join("rehearse.toml").display().to_string();
-    let drills = "M01,M02,M04,M07,M08,M14,M20,M23,M36,M38,M39,M42,C01,C06,C13,C14,T01,T03,T06,T07,H02";
+    let drills = "M01,M02,M04,M07,M08,M14,M20,M23,M36,M38,M39,M42,M58,M59,M60,M61,M62,M63,M64,M65,M66,C01,C06,C13,C14,\
+                  T01,T03,T06,T07,H02";
     let ended = rehearse(&plan, &["--only", drills, "--jobs", "4"]).run();
     assert_eq!(ended.code, 0, "{}{}", ended.out, ended.err);
-    assert!(ended.out.contains("21 passed, 0 failed"), "{}", ended.out);
+    assert!(ended.out.contains("30 passed, 0 failed"), "{}", ended.out);
 }
 
 fn guide(name: &str) -> String {

@@ -7,7 +7,8 @@
 //   3. what is not a clear answer is unknown, and an unknown payment is looked up before anything else;
 //   4. an empty lookup proves nothing: a request may still be on its way;
 //   5. refused credentials and lockouts end it, because more refusals lock the address out for longer;
-//   6. a payment that a lookup shows with another amount or currency is not this order's: unknown;
+//   6. a reply or a row of a lookup with another reference, type, currency or amount is not this order's: a lookup follows such
+//      a reply, and such a row, or several payments under the reference, are unknown;
 //   7. a request may arrive twice: a refusal of one copy, also of its credentials, does not prove that nothing was charged.
 import java.io.BufferedReader;
 import java.io.FileInputStream;
@@ -41,6 +42,7 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
 public class Pay {
+    static final String UNKNOWN = "{\"claim\": \"unknown\"}";
     static final String APPROVED = "600";
     // What your operator answers to a decline; these are the sandbox's.
     static final Set<String> DECLINED = Set.of("901", "902", "903", "907");
@@ -48,6 +50,9 @@ public class Pay {
     static final String DENIED = "106";
     // Refused credentials, no permission, and lockouts of a minute and of five.
     static final Set<String> STOP = Set.of("102", "105", "123", DENIED, "121", "122");
+
+    // Of a payment that has a row of its own.
+    static final Set<String> FOLLOW_UPS = Set.of("Capture", "CancelPreAuth", "Refund");
 
     /** No answer, or none that can be read: the request may have been executed. */
     static class Unclear extends Exception {}
@@ -86,7 +91,7 @@ public class Pay {
     }
 
     /** One signed request. */
-    static String call(HttpClient client, String method, Map<String, String> parameters) throws Exception {
+    static Map<String, Object> call(HttpClient client, String method, Map<String, String> parameters) throws Exception {
         TreeMap<String, String> form = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
         form.put("apiKey", env("PG_API_KEY", ""));
         form.put("apiPassword", env("PG_API_PASSWORD", ""));
@@ -104,74 +109,178 @@ public class Pay {
             .header("Content-Type", "application/x-www-form-urlencoded")
             .POST(HttpRequest.BodyPublishers.ofString(body))
             .build();
-        String reply;
+        HttpResponse<String> response;
+        Map<String, Object> reply;
         try {
-            reply = client.send(request, HttpResponse.BodyHandlers.ofString()).body();
-        } catch (java.io.IOException error) {
+            response = client.send(request, HttpResponse.BodyHandlers.ofString());
+            reply = new Json(response.body()).object();
+        } catch (java.io.IOException | RuntimeException error) {
             throw new Unclear(); // the text of an error may hold the request
         }
-        String trimmed = reply.trim();
-        if (!trimmed.startsWith("{") || !trimmed.endsWith("}")) {
-            throw new Unclear();
-        }
-        String code = member(reply, "errorCode");
+        String code = shown(reply, "errorCode");
+        int status = response.statusCode();
         if (STOP.contains(code)) {
             throw new Refused(code);
         }
-        if (!code.isEmpty()) {
+        if (!code.isEmpty() || status < 200 || status > 299) {
             throw new Unclear();
         }
         return reply;
     }
 
-    /** The first member of this name whose value is a text or a number. */
-    static String member(String json, String name) {
-        Matcher found = Pattern.compile("\"" + name + "\"\\s*:\\s*(?:\"((?:[^\"\\\\]|\\\\.)*)\"|([0-9]+))").matcher(json);
-        return !found.find() ? "" : found.group(1) != null ? found.group(1).replace("\\/", "/") : found.group(2);
+    /** Reads JSON into maps, lists, and texts. Numbers stay as they are written: 998.00 is not 998. */
+    static class Json {
+        private static final Pattern TOKEN = Pattern.compile("\\s*(\"[^\"\\\\]*+(?:\\\\.[^\"\\\\]*+)*+\"|[\\[\\]{},:]|[^\\s\\[\\]{},:\"]+)");
+        private static final Pattern ESCAPE = Pattern.compile("\\\\(?:u([0-9a-fA-F]{4})|(.))");
+        private final String text;
+        private final Matcher tokens;
+        private int at;
+
+        Json(String text) {
+            this.text = text.strip();
+            this.tokens = TOKEN.matcher(this.text);
+        }
+
+        /** The whole text as one object. Throws a RuntimeException when it is none. */
+        Map<String, Object> object() {
+            @SuppressWarnings("unchecked")
+            Map<String, Object> object = (Map<String, Object>) value(next());
+            if (at != text.length()) {
+                throw new IllegalArgumentException("text after the object");
+            }
+            return object;
+        }
+
+        private String next() {
+            if (!tokens.find(at) || tokens.start() != at) {
+                throw new IllegalArgumentException("no token");
+            }
+            at = tokens.end();
+            return tokens.group(1);
+        }
+
+        private Object value(String token) {
+            if (token.equals("{")) {
+                Map<String, Object> members = new LinkedHashMap<>();
+                for (String name = next(); !name.equals("}"); name = more("}")) {
+                    expect(":");
+                    members.put((String) value(name), value(next()));
+                }
+                return members;
+            }
+            if (token.equals("[")) {
+                List<Object> elements = new ArrayList<>();
+                for (String element = next(); !element.equals("]"); element = more("]")) {
+                    elements.add(value(element));
+                }
+                return elements;
+            }
+            if (token.startsWith("\"")) {
+                return ESCAPE.matcher(token.substring(1, token.length() - 1)).replaceAll(found -> Matcher.quoteReplacement(
+                    found.group(1) != null ? String.valueOf((char) Integer.parseInt(found.group(1), 16)) : unescaped(found.group(2))));
+            }
+            if (token.length() == 1 && "]},:".contains(token)) {
+                throw new IllegalArgumentException("no value");
+            }
+            return token.equals("null") ? null : token;
+        }
+
+        /** What follows a member or an element: the end, or the first token of the next one. */
+        private String more(String end) {
+            String token = next();
+            if (token.equals(end)) {
+                return end;
+            }
+            if (!token.equals(",")) {
+                throw new IllegalArgumentException("no comma");
+            }
+            return next();
+        }
+
+        private void expect(String wanted) {
+            if (!next().equals(wanted)) {
+                throw new IllegalArgumentException("no " + wanted);
+            }
+        }
+
+        private static String unescaped(String letter) {
+            int known = "bfnrt".indexOf(letter);
+            return known < 0 ? letter : "\b\f\n\r\t".substring(known, known + 1);
+        }
     }
 
-    /** What payment records say, the best first; null when none says anything. Those of a lookup have to be of this form (6). */
-    static String outcome(String reply, Map<String, String> form, boolean lookup) {
-        List<String> claims = new ArrayList<>();
-        Matcher records = Pattern.compile("\\{[^{}]*\"transactionStatusCode\"[^{}]*\\}").matcher(reply);
-        while (records.find()) {
-            if (lookup && !(member(records.group(), "transactionValue").equals(form.get("itemPrice0"))
-                && member(records.group(), "currency").equals(form.get("currency")))) {
-                claims.add("{\"claim\": \"unknown\"}");
-                continue;
-            }
-            String code = member(records.group(), "transactionStatusCode");
-            String type = member(records.group(), "transactionType");
-            boolean payment = type.isEmpty() || type.equals("Auth") || type.equals("PreAuth");
-            String key = ", \"transactionKey\": \"" + member(records.group(), "transactionKey") + "\"}";
-            if (code.equals(APPROVED) && payment) {
-                return "{\"claim\": \"paid\"" + key;
-            }
-            claims.add(DECLINED.contains(code) ? "{\"claim\": \"declined\"" + key : "{\"claim\": \"unknown\"}");
-        }
-        // A reply whose record holds others: its own status is all that counts.
-        if (!lookup && claims.isEmpty() && !member(reply, "transactionStatusCode").isEmpty()) {
-            return member(reply, "transactionStatusCode").equals(APPROVED)
-                ? "{\"claim\": \"paid\", \"transactionKey\": \"" + member(reply, "transactionKey") + "\"}"
-                : "{\"claim\": \"unknown\"}";
-        }
-        claims.sort((one, other) -> Boolean.compare(other.contains("declined"), one.contains("declined")));
-        return claims.isEmpty() ? null : claims.get(0);
+    /** The text of a field; empty when the field is missing or null. */
+    static String shown(Map<?, ?> record, String name) {
+        return record.get(name) == null ? "" : record.get(name).toString();
     }
 
-    static Map<String, String> payment(String job, String order) {
+    /** What a payment record says; null when it says nothing that is documented. */
+    static String outcome(Map<?, ?> payment) {
+        String code = shown(payment, "transactionStatusCode");
+        String key = "\", \"transactionKey\": \"" + shown(payment, "transactionKey").replaceAll("[^0-9A-Za-z-]", "") + "\"}";
+        if (code.equals(APPROVED)) {
+            return "{\"claim\": \"paid" + key;
+        }
+        if (DECLINED.contains(code)) {
+            return "{\"claim\": \"declined" + key;
+        }
+        return code.isEmpty() ? null : UNKNOWN;
+    }
+
+    /** The fields in which a record names something else than the payment that was sent (6). Missing ones do not count. */
+    static Set<String> differing(Map<?, ?> record, Map<String, String> form) {
+        Map<String, String> sent = new TreeMap<>(Map.of(
+            "uniqueMerchantReference", form.get("uniqueMerchantReference"),
+            "transactionType", "Auth",
+            "currency", form.get("currency"),
+            "transactionValue", form.get("itemPrice0")));
+        sent.entrySet().removeIf(one -> Set.of("", one.getValue()).contains(shown(record, one.getKey())));
+        return sent.keySet();
+    }
+
+    /** What the reply to the payment says; null when it is the reply to something else (6). */
+    static String answer(Map<String, Object> reply, Map<String, String> form) {
+        return differing(reply, form).isEmpty() ? outcome(reply) : null;
+    }
+
+    /** The payment with this form's reference; null when none is shown, which proves nothing (4). */
+    static String lookUp(HttpClient client, Map<String, String> form) throws Exception {
+        Map<String, String> wanted = Map.of("uniqueMerchantReference", form.get("uniqueMerchantReference"));
+        Object found = call(client, "transaction/lookup", wanted).get("transactions");
+        while (found instanceof Map<?, ?> map && map.containsKey("transaction")) {
+            found = map.get("transaction");
+        }
+        if (found instanceof Map<?, ?> map) {
+            found = map.containsKey("transactionStatusCode") ? List.of(map) : new ArrayList<>(map.values());
+        }
+        List<Map<?, ?>> ours = new ArrayList<>();
+        for (Object one : found instanceof List<?> list ? list : List.of()) {
+            if (one instanceof Map<?, ?> record && !differing(record, form).contains("uniqueMerchantReference")) {
+                ours.add(record);
+            }
+        }
+        List<Map<?, ?>> payments = ours.stream().filter(one -> !FOLLOW_UPS.contains(shown(one, "transactionType"))).toList();
+        if (payments.size() == 1 && differing(payments.get(0), form).isEmpty()) {
+            return outcome(payments.get(0));
+        }
+        return ours.isEmpty() ? null : UNKNOWN; // (6)
+    }
+
+    static Map<String, String> payment(Map<String, Object> job, String order) {
         Map<String, String> form = new LinkedHashMap<>();
         form.put("uniqueMerchantReference", order);
-        form.put("currency", member(job, "currency"));
+        form.put("currency", shown(job, "currency"));
         form.put("itemName0", "Order " + order);
-        form.put("itemPrice0", member(job, "amount"));
-        form.put("sessionKey", member(job, "sessionKey"));
-        form.put("cardKey", member(job, "cardKey"));
-        form.put("cardNumber", member(job, "number"));
-        form.put("cardExpiryMonth", member(job, "expiryMonth"));
-        String year = member(job, "expiryYear");
-        form.put("cardExpiryYear", year.length() > 2 ? year.substring(year.length() - 2) : year);
-        form.put("cardCV2", member(job, "cv2"));
+        form.put("itemPrice0", shown(job, "amount"));
+        form.put("sessionKey", shown(job, "sessionKey"));
+        form.put("cardKey", shown(job, "cardKey"));
+        if (job.get("card") instanceof Map<?, ?> card) {
+            String year = shown(card, "expiryYear");
+            form.put("cardNumber", shown(card, "number"));
+            form.put("cardExpiryMonth", shown(card, "expiryMonth"));
+            form.put("cardExpiryYear", year.length() > 2 ? year.substring(year.length() - 2) : year);
+            form.put("cardCV2", shown(card, "cv2"));
+        }
         form.values().removeIf(String::isEmpty);
         return form;
     }
@@ -187,26 +296,23 @@ public class Pay {
         }
     }
 
-    static String charge(String job) throws Exception {
+    static String charge(Map<String, Object> job) throws Exception {
         HttpClient client = client();
-        String order = member(job, "order"); // the same for every attempt, and for two workers with one order (1, 2)
+        String order = shown(job, "order"); // the same for every attempt, and for two workers with one order (1, 2)
         Map<String, String> form = payment(job, order);
         String method = form.containsKey("sessionKey") ? "authSessionKey" : form.containsKey("cardKey") ? "authCardKey" : "auth";
-        boolean sent = begin(order) || !member(job, "attempt").isEmpty();
+        boolean sent = begin(order) || !shown(job, "attempt").isEmpty();
         boolean denied = false;
         long end = System.nanoTime() + (long) (1e9 * Double.parseDouble(env("PAY_PATIENCE", "8")));
         for (long pause = 300;; pause *= 2) {
             try {
-                String known = null;
-                if (sent) {
-                    known = outcome(call(client, "transaction/lookup", Map.of("uniqueMerchantReference", order)), form, true); // (3)
-                }
+                String known = sent ? lookUp(client, form) : null; // (3)
                 if (known == null && denied) {
-                    return "{\"claim\": \"unknown\"}";
+                    return UNKNOWN;
                 }
                 if (known == null) { // (4)
                     sent = true;
-                    known = outcome(call(client, "transaction/" + method, form), form, false); // again under the same reference (2)
+                    known = answer(call(client, "transaction/" + method, form), form); // again under the same reference (2)
                 }
                 if (known != null) {
                     return known;
@@ -217,20 +323,21 @@ public class Pay {
                     denied = true; // one lookup, and no second payment
                     continue;
                 }
-                return "{\"claim\": \"unknown\"}"; // (5, 7)
+                return UNKNOWN; // (5, 7)
             } catch (Unclear nothing) {
                 // (3)
             }
             if (System.nanoTime() + pause * 1_000_000 > end) {
-                return "{\"claim\": \"unknown\"}";
+                return UNKNOWN;
             }
             Thread.sleep(pause);
         }
     }
 
     public static void main(String[] arguments) throws Exception {
-        String job = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8)).readLine();
-        if (!member(job, "job").equals("charge")) {
+        String line = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8)).readLine();
+        Map<String, Object> job = new Json(line).object();
+        if (!shown(job, "job").equals("charge")) {
             System.err.println("this adapter charges only");
             System.exit(1);
         }

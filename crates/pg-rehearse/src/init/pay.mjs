@@ -7,7 +7,8 @@
 //   3. what is not a clear answer is unknown, and an unknown payment is looked up before anything else;
 //   4. an empty lookup proves nothing: a request may still be on its way;
 //   5. refused credentials and lockouts end it, because more refusals lock the address out for longer;
-//   6. a payment that a lookup shows with another amount or currency is not this order's: unknown;
+//   6. a reply or a row of a lookup with another reference, type, currency or amount is not this order's: a lookup follows such
+//      a reply, and such a row, or several payments under the reference, are unknown;
 //   7. a request may arrive twice: a refusal of one copy, also of its credentials, does not prove that nothing was charged.
 import { createHash } from "node:crypto";
 import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
@@ -22,6 +23,7 @@ const APPROVED = "600";
 const DECLINED = ["901", "902", "903", "907"]; // what your operator answers to a decline; these are the sandbox's
 const DENIED = "106"; // no permission, now
 const STOP = ["102", "105", "123", DENIED, "121", "122"]; // refused credentials, and lockouts of a minute and of five
+const FOLLOW_UPS = ["Capture", "CancelPreAuth", "Refund"]; // of a payment that has a row of its own
 
 class Unclear extends Error {} // no answer, or none that can be read: the request may have been executed
 class Refused extends Error {} // the service refused, with this code
@@ -47,10 +49,11 @@ function call(method, parameters) {
       response.on("end", () => {
         if (!response.complete) return unclear();
         try {
-          const reply = JSON.parse(Buffer.concat(parts).toString("utf8"));
-          const code = reply.errorCode === undefined || reply.errorCode === null ? "" : String(reply.errorCode);
+          const reply = parsed(Buffer.concat(parts).toString("utf8"));
+          const code = shown(reply, "errorCode");
+          const status = response.statusCode;
           if (STOP.includes(code)) return reject(new Refused(code));
-          if (code !== "" || typeof reply !== "object") return unclear();
+          if (code !== "" || status < 200 || status > 299 || typeof reply !== "object") return unclear();
           resolve(reply);
         } catch {
           unclear();
@@ -63,21 +66,35 @@ function call(method, parameters) {
   });
 }
 
+/** A reply whose numbers are texts, as they are written: 998.00 is not 998. */
+function parsed(text) {
+  return JSON.parse(text.replace(/("(?:[^"\\]|\\.)*")|-?\d[\d.eE+-]*/g, (all, string) => string ?? `"${all}"`));
+}
+
+/** The text of a field; empty when the field is missing or null. */
+function shown(record, name) {
+  const value = record?.[name] ?? "";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
 /** What a payment record says; undefined when it says nothing that is documented. */
 function outcome(payment) {
-  const code = String(payment?.transactionStatusCode ?? "");
-  const transactionKey = String(payment?.transactionKey ?? "");
-  const type = payment?.transactionType ?? "Auth";
-  if (code === APPROVED && (type === "Auth" || type === "PreAuth")) return { claim: "paid", transactionKey };
+  const code = shown(payment, "transactionStatusCode");
+  const transactionKey = shown(payment, "transactionKey");
+  if (code === APPROVED) return { claim: "paid", transactionKey };
   if (DECLINED.includes(code)) return { claim: "declined", transactionKey };
   return code === "" ? undefined : { claim: "unknown" };
 }
 
-/** What a payment that a lookup shows says about the payment that was sent (6). */
-function ours(payment, form) {
-  const same = String(payment?.transactionValue) === String(form.itemPrice0) && payment?.currency === form.currency;
-  return same ? outcome(payment) : { claim: "unknown" };
+/** The fields in which a record names something else than the payment that was sent (6). Missing ones do not count. */
+function differing(record, form) {
+  const { uniqueMerchantReference, currency, itemPrice0 } = form;
+  const sent = { uniqueMerchantReference, transactionType: "Auth", currency, transactionValue: String(itemPrice0) };
+  return Object.keys(sent).filter((name) => !["", sent[name]].includes(shown(record, name)));
 }
+
+/** What the reply to the payment says; undefined when it is the reply to something else (6). */
+const answer = (reply, form) => (differing(reply, form).length === 0 ? outcome(reply) : undefined);
 
 /** The payment with this form's reference; undefined when none is shown, which proves nothing (4). */
 async function lookUp(form) {
@@ -85,8 +102,10 @@ async function lookUp(form) {
   let found = reply.transactions ?? [];
   while (found?.transaction !== undefined) found = found.transaction;
   if (found?.transactionStatusCode !== undefined) found = [found];
-  const outcomes = Object.values(found).map((one) => ours(one, form));
-  return ["paid", "declined", "unknown"].map((claim) => outcomes.find((one) => one?.claim === claim)).find(Boolean);
+  const ours = Object.values(found).filter((one) => !differing(one, form).includes("uniqueMerchantReference"));
+  const payments = ours.filter((one) => !FOLLOW_UPS.includes(shown(one, "transactionType")));
+  if (payments.length === 1 && differing(payments[0], form).length === 0) return outcome(payments[0]);
+  return ours.length > 0 ? { claim: "unknown" } : undefined; // (6)
 }
 
 function payment(job, reference) {
@@ -126,8 +145,8 @@ async function charge(job) {
       if (known) return known;
       if (denied) return { claim: "unknown", error: DENIED };
       sent = true;
-      const answer = outcome(await call(method, form)); // again under the same reference (2)
-      if (answer) return answer;
+      const told = answer(await call(method, form), form); // again under the same reference (2)
+      if (told) return told;
     } catch (error) {
       if (error instanceof Refused && error.message === DENIED && !denied) {
         denied = true; // one lookup, and no second payment

@@ -8,7 +8,8 @@
 //   3. what is not a clear answer is unknown, and an unknown payment is looked up before anything else;
 //   4. an empty lookup proves nothing: a request may still be on its way;
 //   5. refused credentials and lockouts end it, because more refusals lock the address out for longer;
-//   6. a payment that a lookup shows with another amount or currency is not this order's: unknown;
+//   6. a reply or a row of a lookup with another reference, type, currency or amount is not this order's: a lookup follows such
+//      a reply, and such a row, or several payments under the reference, are unknown;
 //   7. a request may arrive twice: a refusal of one copy, also of its credentials, does not prove that nothing was charged.
 declare(strict_types=1);
 
@@ -16,6 +17,7 @@ const APPROVED = '600';
 const DECLINED = ['901', '902', '903', '907']; // what your operator answers to a decline; these are the sandbox's
 const DENIED = '106'; // no permission, now
 const STOP = ['102', '105', '123', DENIED, '121', '122']; // refused credentials, and lockouts of a minute and of five
+const FOLLOW_UPS = ['Capture', 'CancelPreAuth', 'Refund']; // of a payment that has a row of its own
 
 class Unclear extends Exception {} // no answer, or none that can be read: the request may have been executed
 class Refused extends Exception {} // the service refused, with this code
@@ -45,22 +47,30 @@ function call(string $method, array $parameters): array
     if (!is_array($reply)) {
         throw new Unclear('no reply that can be read'); // an error's text may hold the request
     }
-    $code = (string) ($reply['errorCode'] ?? '');
+    $code = shown($reply, 'errorCode');
+    $status = curl_getinfo($curl, CURLINFO_RESPONSE_CODE);
     if (in_array($code, STOP, true)) {
         throw new Refused($code);
     }
-    if ($code !== '') {
+    if ($code !== '' || $status < 200 || $status > 299) {
         throw new Unclear($code);
     }
     return $reply;
 }
 
+/** The text of a field; empty when the field is missing or null. A number with a fraction, also 998.00, stays one. */
+function shown(array $record, string $name): string
+{
+    $value = $record[$name] ?? '';
+    return is_string($value) || is_int($value) ? (string) $value : json_encode($value, JSON_PRESERVE_ZERO_FRACTION);
+}
+
 /** What a payment record says; null when it says nothing that is documented. */
 function outcome(array $payment): ?array
 {
-    $code = (string) ($payment['transactionStatusCode'] ?? '');
-    $key = (string) ($payment['transactionKey'] ?? '');
-    if ($code === APPROVED && in_array($payment['transactionType'] ?? 'Auth', ['Auth', 'PreAuth'], true)) {
+    $code = shown($payment, 'transactionStatusCode');
+    $key = shown($payment, 'transactionKey');
+    if ($code === APPROVED) {
         return ['claim' => 'paid', 'transactionKey' => $key];
     }
     if (in_array($code, DECLINED, true)) {
@@ -69,11 +79,22 @@ function outcome(array $payment): ?array
     return $code === '' ? null : ['claim' => 'unknown'];
 }
 
-/** What a payment that a lookup shows says about the payment that was sent (6). */
-function ours(array $payment, array $form): ?array
+/** The fields in which a record names something else than the payment that was sent (6). Missing ones do not count. */
+function differing(array $record, array $form): array
 {
-    $shown = [(string) ($payment['transactionValue'] ?? ''), $payment['currency'] ?? ''];
-    return $shown === [(string) $form['itemPrice0'], $form['currency']] ? outcome($payment) : ['claim' => 'unknown'];
+    $sent = [
+        'uniqueMerchantReference' => $form['uniqueMerchantReference'],
+        'transactionType' => 'Auth',
+        'currency' => $form['currency'],
+        'transactionValue' => (string) $form['itemPrice0'],
+    ];
+    return array_filter(array_keys($sent), fn ($name) => !in_array(shown($record, $name), ['', $sent[$name]], true));
+}
+
+/** What the reply to the payment says; null when it is the reply to something else (6). */
+function answer(array $reply, array $form): ?array
+{
+    return differing($reply, $form) ? null : outcome($reply);
 }
 
 /** The payment with this form's reference; null when none is shown, which proves nothing (4). */
@@ -84,15 +105,12 @@ function look_up(array $form): ?array
         $found = $found['transaction'];
     }
     $found = isset($found['transactionStatusCode']) ? [$found] : array_filter((array) $found, 'is_array');
-    $outcomes = array_filter(array_map(fn ($one) => ours($one, $form), $found));
-    foreach (['paid', 'declined', 'unknown'] as $claim) {
-        foreach ($outcomes as $one) {
-            if ($one['claim'] === $claim) {
-                return $one;
-            }
-        }
+    $ours = array_filter($found, fn ($one) => !in_array('uniqueMerchantReference', differing($one, $form), true));
+    $payments = array_values(array_filter($ours, fn ($one) => !in_array(shown($one, 'transactionType'), FOLLOW_UPS, true)));
+    if (count($payments) === 1 && !differing($payments[0], $form)) {
+        return outcome($payments[0]);
     }
-    return null;
+    return $ours ? ['claim' => 'unknown'] : null; // (6)
 }
 
 function payment(array $job, string $reference): array
@@ -147,7 +165,7 @@ function charge(array $job): array
             }
             if ($known === null) {
                 $sent = true;
-                $known = outcome(call($method, $form)); // again under the same reference (2)
+                $known = answer(call($method, $form), $form); // again under the same reference (2)
             }
             if ($known !== null) {
                 return $known;

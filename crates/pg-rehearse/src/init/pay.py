@@ -7,7 +7,8 @@ The rules that keep the money safe are marked with numbers:
   3. what is not a clear answer is unknown, and an unknown payment is looked up before anything else;
   4. an empty lookup proves nothing: a request may still be on its way;
   5. refused credentials and lockouts end it, because more refusals lock the address out for longer;
-  6. a payment that a lookup shows with another amount or currency is not this order's: unknown;
+  6. a reply or a row of a lookup with another reference, type, currency or amount is not this order's: a lookup follows such
+     a reply, and such a row, or several payments under the reference, are unknown;
   7. a request may arrive twice: a refusal of one copy, also of its credentials, does not prove that nothing was charged.
 """
 import hashlib
@@ -26,6 +27,7 @@ APPROVED = "600"
 DECLINED = {"901", "902", "903", "907"}  # what your operator answers to a decline; these are the sandbox's
 DENIED = "106"  # no permission, now
 STOP = {"102", "105", "123", DENIED, "121", "122"}  # refused credentials, and lockouts of a minute and of five
+FOLLOW_UPS = {"Capture", "CancelPreAuth", "Refund"}  # of a payment that has a row of its own
 
 
 class Unclear(Exception):
@@ -53,34 +55,51 @@ def call(method, parameters):
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
         connection.request("POST", base.path + "/v3/" + method + "/json", urllib.parse.urlencode(form), headers)
         response = connection.getresponse()  # follows no redirect
-        reply = json.loads(response.read().decode())
+        # Numbers stay as they are written: 998.00 is not 998.
+        reply = json.loads(response.read().decode(), parse_int=str, parse_float=str)
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise Unclear(type(error).__name__) from None  # the text of an error may hold the request
     finally:
         connection.close()
     if not isinstance(reply, dict):
         raise Unclear("no object")
-    if reply.get("errorCode"):
-        if str(reply["errorCode"]) in STOP:
-            raise Refused(str(reply["errorCode"]))
-        raise Unclear("error " + str(reply["errorCode"]))
+    code = shown(reply, "errorCode")
+    if code in STOP:
+        raise Refused(code)
+    if code or not 200 <= response.status < 300:
+        raise Unclear("HTTP %d, error %s" % (response.status, code))
     return reply
+
+
+def shown(record, name):
+    """The text of a field; empty when the field is missing or null."""
+    return "" if record.get(name) is None else str(record[name])
 
 
 def outcome(payment):
     """What a payment record says; None when it says nothing that is documented."""
-    code = str(payment.get("transactionStatusCode", ""))
-    if code == APPROVED and payment.get("transactionType", "Auth") in ("Auth", "PreAuth"):
-        return {"claim": "paid", "transactionKey": str(payment.get("transactionKey", ""))}
+    code = shown(payment, "transactionStatusCode")
+    if code == APPROVED:
+        return {"claim": "paid", "transactionKey": shown(payment, "transactionKey")}
     if code in DECLINED:
-        return {"claim": "declined", "transactionKey": str(payment.get("transactionKey", ""))}
+        return {"claim": "declined", "transactionKey": shown(payment, "transactionKey")}
     return {"claim": "unknown"} if code else None
 
 
-def ours(payment, form):
-    """What a payment that a lookup shows says about the payment that was sent (6)."""
-    shown = (str(payment.get("transactionValue", "")), str(payment.get("currency", "")))
-    return outcome(payment) if shown == (str(form["itemPrice0"]), form["currency"]) else {"claim": "unknown"}
+def differing(record, form):
+    """The fields in which a record names something else than the payment that was sent (6). Missing ones do not count."""
+    sent = {
+        "uniqueMerchantReference": form["uniqueMerchantReference"],
+        "transactionType": "Auth",
+        "currency": form["currency"],
+        "transactionValue": str(form["itemPrice0"]),
+    }
+    return {name for name, value in sent.items() if shown(record, name) not in ("", value)}
+
+
+def answer(reply, form):
+    """What the reply to the payment says; None when it is the reply to something else (6)."""
+    return None if differing(reply, form) else outcome(reply)
 
 
 def look_up(form):
@@ -90,12 +109,12 @@ def look_up(form):
         found = found["transaction"]
     if isinstance(found, dict):
         found = [found] if "transactionStatusCode" in found else list(found.values())
-    outcomes = [ours(payment, form) for payment in found or [] if isinstance(payment, dict)]
-    for claim in ("paid", "declined", "unknown"):
-        for known in outcomes:
-            if known and known["claim"] == claim:
-                return known
-    return None
+    records = [record for record in found or [] if isinstance(record, dict)]
+    ours = [record for record in records if "uniqueMerchantReference" not in differing(record, form)]
+    payments = [record for record in ours if shown(record, "transactionType") not in FOLLOW_UPS]
+    if len(payments) == 1 and not differing(payments[0], form):
+        return outcome(payments[0])
+    return {"claim": "unknown"} if ours else None  # (6)
 
 
 def payment(job, reference):
@@ -147,7 +166,7 @@ def charge(job):
                 return {"claim": "unknown", "error": DENIED}
             if known is None:
                 sent = True
-                known = outcome(call(method, form))  # again under the same reference (2)
+                known = answer(call(method, form), form)  # again under the same reference (2)
             if known is not None:
                 return known
         except Refused as refused:

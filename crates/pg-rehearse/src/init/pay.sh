@@ -8,7 +8,8 @@
 #   3. what is not a clear answer is unknown, and an unknown payment is looked up before anything else;
 #   4. an empty lookup proves nothing: a request may still be on its way;
 #   5. refused credentials and lockouts end it, because more refusals lock the address out for longer;
-#   6. a payment that a lookup shows with another amount or currency is not this order's: unknown;
+#   6. a reply or a row of a lookup with another reference, type, currency or amount is not this order's: a lookup follows such
+#      a reply, and such a row, or several payments under the reference, are unknown;
 #   7. a request may arrive twice: a refusal of one copy, also of its credentials, does not prove that nothing was charged.
 set -uo pipefail
 PG=${PG:-pg}
@@ -17,6 +18,7 @@ approved=600
 declined=' 901 902 903 907 '            # what your operator answers to a decline; these are the sandbox's
 denied=106                              # no permission, now
 stop=" 102 105 123 $denied 121 122 "    # refused credentials, and lockouts of a minute and of five
+follow_ups=' Capture CancelPreAuth Refund '   # of a payment that has a row of its own
 
 for program in "$PG" curl jq; do
   command -v "$program" >/dev/null || { echo "$program is not installed, or not on PATH; PG=/path/to/pg names the pg command" >&2; exit 1; }
@@ -28,32 +30,44 @@ field() { jq -r "$1 // empty" <<<"$job"; }
 
 # One signed request. The reply is in $reply; 0: read, 1: unclear, 2: refused with $code.
 call() {
-  local method=$1 signature
+  local method=$1 signature status
   shift
   reply='' code=''
   # It takes the credentials from the environment, so that no list of processes shows them.
   signature=$("$PG" sign --with-credentials "$@" 2>/dev/null) || return 1
   local form=("apiKey=$PG_API_KEY" "apiPassword=$PG_API_PASSWORD" "$@" "shaSignature=$signature")
   reply=$(printf '%s\n' "${form[@]}" | jq -Rr 'capture("(?<n>[^=]*)=(?<v>.*)") | "\(.n)=\(.v|@uri)"' | paste -sd '&' - |
-    curl -s --max-time "$timeout" --data @- -H 'Content-Type: application/x-www-form-urlencoded' \
+    curl -s --max-time "$timeout" --data @- -H 'Content-Type: application/x-www-form-urlencoded' -w '\n%{http_code}' \
       "$PG_BASE_URL/v3/$method/json") || return 1
+  status=${reply##*$'\n'}
+  # Numbers become texts, as they are written: 998.00 is not 998.
+  reply=$(jq -Rsc 'gsub("(?<text>\"([^\"\\\\]|\\\\.)*\")|(?<number>-?[0-9][0-9.eE+-]*)"; .text // "\"\(.number)\"") | fromjson' \
+    <<<"${reply%$'\n'*}" 2>/dev/null) || return 1
   code=$(jq -r 'if type == "object" then (.errorCode // "" | tostring) else error end' <<<"$reply" 2>/dev/null) || return 1
   [ -n "$reply" ] || return 1
-  [ -n "$code" ] || return 0
-  [[ $stop == *" $code "* ]] && return 2
+  [[ $status == 2?? && -z $code ]] && return 0
+  [[ -n $code && $stop == *" $code "* ]] && return 2
   return 1
 }
 
-# Prints the claim that $reply allows, if any. A payment that a lookup ($1) shows has to have the order's amount and currency (6).
+# Prints the claim that $reply to the payment or to the lookup ($1) allows, if any.
 claim() {
-  jq -c --arg approved "$approved" --arg declined "$declined" --arg step "$1" --arg shown "$(field .amount) $(field .currency)" '
-    [.. | objects | select(has("transactionStatusCode"))
-      | (.transactionStatusCode | tostring) as $code
-      | {claim: (if $step == "transaction/lookup" and "\(.transactionValue) \(.currency)" != $shown then "unknown"
-                 elif $code == $approved and ((.transactionType // "Auth") | . == "Auth" or . == "PreAuth") then "paid"
-                 elif $declined | contains(" \($code) ") then "declined" else "unknown" end),
-         transactionKey: (.transactionKey // "" | tostring)}]
-    | (map(select(.claim == "paid")) + map(select(.claim == "declined")) + .)[0] // empty' <<<"$reply"
+  jq -c --arg approved "$approved" --arg declined "$declined" --arg follow_ups "$follow_ups" --arg step "$1" \
+    --arg reference "$order" --arg currency "$(field .currency)" --arg amount "$(field .amount)" '
+    def differs(field; value): field | if . == null then "" else tostring end | . != "" and . != value;
+    def is_other: differs(.uniqueMerchantReference; $reference);
+    def is_ours: (is_other or differs(.transactionType; "Auth") or differs(.currency; $currency)
+      or differs(.transactionValue; $amount)) | not;
+    def outcome: (.transactionStatusCode // "" | tostring) as $code
+      | {transactionKey: (.transactionKey // "" | tostring)}
+        + {claim: (if $code == $approved then "paid" elif $declined | contains(" \($code) ") then "declined" else "unknown" end)};
+    def is_payment: "\(.transactionType // "")" as $type | $follow_ups | contains(" \($type) ") | not;
+    if $step != "transaction/lookup" then select(has("transactionStatusCode") and is_ours) | outcome
+    else [.. | objects | select(has("transactionStatusCode") and (is_other | not))]
+      | map(select(is_payment)) as $payments
+      | if ($payments | length) == 1 and ($payments[0] | is_ours) then $payments[0] | outcome
+        elif . == [] then empty else {claim: "unknown"} end   # (6)
+    end' <<<"$reply"
 }
 
 order=$(field .order)

@@ -98,6 +98,8 @@ pub(crate) enum Answer {
     Html,
     /// A lookup that finds nothing.
     NothingFound,
+    /// The approved payment of another order.
+    OtherOrder,
     /// A redirect to another host, with this status.
     Elsewhere(u16),
 }
@@ -121,6 +123,14 @@ pub(crate) enum Edit {
     OtherAmount,
     /// Another currency than that of an ordinary order.
     OtherCurrency,
+    /// The amount of an ordinary order with a decimal point.
+    DecimalAmount,
+    /// Another reference.
+    OtherReference,
+    /// A reservation instead of a payment.
+    OtherType,
+    /// A lookup lists its first payment as declined, and an approved one of another amount.
+    TwoPayments,
     /// The batch contains its first entry twice.
     EntryTwice,
 }

@@ -282,6 +282,7 @@ fn invented(answer: Answer, encoding: Encoding, trap: &str) -> Response<Bytes> {
         }
         Answer::Empty | Answer::NothingFound => (200, "text/plain", String::new()),
         Answer::Html => (200, "text/html", page.to_owned()),
+        Answer::OtherOrder => other_order(encoding),
         Answer::Elsewhere(status) => (status, "text/html", String::new()),
     };
     let mut response = Response::new(Bytes::from(body));
@@ -291,6 +292,30 @@ fn invented(answer: Answer, encoding: Encoding, trap: &str) -> Response<Bytes> {
         response.headers_mut().insert(header::LOCATION, location);
     }
     response
+}
+
+/// Returns the reply to the payment of another order: another reference, amount and currency.
+fn other_order(encoding: Encoding) -> (u16, &'static str, String) {
+    let fields = [
+        ("transactionStatusCode", "600"),
+        ("transactionStatus", "Transaction approved"),
+        ("transactionType", "Auth"),
+        ("transactionKey", "70f2d3b4c5a697887766554433221100"),
+        ("uniqueMerchantReference", "another-order"),
+        ("currency", "EUR"),
+        ("transactionValue", "499"),
+    ];
+    match encoding {
+        Encoding::Json => {
+            let members: serde_json::Map<_, _> =
+                fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
+            (200, "application/json", serde_json::Value::Object(members).to_string())
+        }
+        Encoding::Xml => {
+            let elements: String = fields.iter().map(|(name, value)| format!("<{name}>{value}</{name}>")).collect();
+            (200, "text/xml", format!("<?xml version=\"1.0\"?><serviceResponse>{elements}</serviceResponse>"))
+        }
+    }
 }
 
 fn edited(edit: Edit, response: Response<Bytes>) -> Response<(Bytes, Reply)> {
@@ -309,6 +334,10 @@ fn edited(edit: Edit, response: Response<Bytes>) -> Response<(Bytes, Reply)> {
         Edit::Numbers => whole(String::from_utf8_lossy(&body).replace("\"600\"", "600")),
         Edit::OtherAmount => whole(other(&String::from_utf8_lossy(&body), &[("998", "499"), ("9.98", "4.99")])),
         Edit::OtherCurrency => whole(other(&String::from_utf8_lossy(&body), &[("GBP", "EUR")])),
+        Edit::DecimalAmount => whole(other(&String::from_utf8_lossy(&body), &[("998", "998.00")])),
+        Edit::OtherReference => whole(other_reference(&String::from_utf8_lossy(&body))),
+        Edit::OtherType => whole(other(&String::from_utf8_lossy(&body), &[("Auth", "PreAuth")])),
+        Edit::TwoPayments => whole(two_payments(&String::from_utf8_lossy(&body))),
         Edit::EntryTwice => whole(entry_twice(&String::from_utf8_lossy(&body))),
     };
     parts.headers.remove(header::CONTENT_LENGTH);
@@ -347,6 +376,34 @@ fn entry_twice(text: &str) -> String {
     let Some((before, rest)) = text.split_once("<cardKeyDetail>") else { return text.to_owned() };
     let Some((entry, after)) = rest.split_once("</cardKeyDetail>") else { return text.to_owned() };
     format!("{before}<cardKeyDetail>{entry}</cardKeyDetail><cardKeyDetail>{entry}</cardKeyDetail>{after}")
+}
+
+/// Returns a lookup of payments of another reference.
+fn other_reference(text: &str) -> String {
+    let name = "uniqueMerchantReference";
+    ["\"{}\":\"", "\"{}\": \"", "<{}>"].iter().fold(text.to_owned(), |text, before| {
+        let before = before.replace("{}", name);
+        text.replace(&before, &format!("{before}another-"))
+    })
+}
+
+/// Returns a lookup that lists its first payment twice: declined, and approved with another amount. An empty one unchanged.
+fn two_payments(text: &str) -> String {
+    let (declined, approved) = (|one: &str| other(one, &[("600", "901")]), |one: &str| other(one, &[("998", "499")]));
+    if let Ok(mut value) = serde_json::from_str::<serde_json::Value>(text) {
+        if let Some(listed) = value.get_mut("transactions").and_then(serde_json::Value::as_object_mut)
+            && let Some(first) = listed.get("0").map(serde_json::Value::to_string)
+        {
+            for (name, one) in [("0", declined(&first)), ("1", approved(&first))] {
+                listed.insert(name.to_owned(), serde_json::from_str(&one).unwrap_or_default());
+            }
+        }
+        return value.to_string();
+    }
+    let Some((before, rest)) = text.split_once("<transaction>") else { return text.to_owned() };
+    let Some((one, after)) = rest.split_once("</transaction>") else { return text.to_owned() };
+    let element = |one: String| format!("<transaction>{one}</transaction>");
+    format!("{before}{}{}{after}", element(declined(one)), element(approved(one)))
 }
 
 /// A status code that no document lists.

@@ -20,14 +20,20 @@ BELIEVED = {
     "refused-credentials-are-not-charged": {"102", "105"},
     "refused-signature-is-not-charged": {"123"},
 }
-careful_call, careful_outcome, careful_look_up, careful_payment = pay.call, pay.outcome, pay.look_up, pay.payment
+# The fields that are not compared with the payment that was sent.
+NOT_COMPARED = {
+    "amount-not-compared": {"transactionValue", "currency"},
+    "type-not-compared": {"transactionType"},
+    "reference-not-compared": {"uniqueMerchantReference"},
+}
+careful_call, careful_outcome, careful_payment, careful_differing = pay.call, pay.outcome, pay.payment, pay.differing
 
 
 def once(job, on_unclear, reference=None):
     """Sends the payment once and claims what `on_unclear` says when no clear answer comes."""
     method, form = pay.payment(job, reference or job["order"])
     try:
-        return pay.outcome(pay.call(method, form)) or {"claim": "unknown"}
+        return pay.answer(pay.call(method, form), form) or on_unclear(method, form, None)
     except pay.Refused:
         return {"claim": "not-charged"}
     except pay.Unclear as unclear:
@@ -36,7 +42,7 @@ def once(job, on_unclear, reference=None):
 
 def again(method, form, _):
     try:
-        return pay.outcome(pay.call(method, form)) or {"claim": "unknown"}
+        return pay.answer(pay.call(method, form), form) or {"claim": "unknown"}
     except (pay.Refused, pay.Unclear):
         return {"claim": "unknown"}
 
@@ -63,7 +69,9 @@ def blind_retry(job):
     method, form = pay.payment(job, job["order"])
     for _ in range(3):
         try:
-            return pay.outcome(pay.call(method, without(form))) or {"claim": "unknown"}
+            told = pay.answer(pay.call(method, without(form)), form)
+            if told:
+                return told
         except pay.Refused:
             return {"claim": "not-charged"}
         except pay.Unclear:
@@ -87,6 +95,13 @@ def hammering(job):
         claim = careful_charge(dict(job))
         if claim.get("error") is None:
             return claim
+    return claim
+
+
+def forgetting(job):
+    claim = careful_charge(job)
+    if claim["claim"] == "unknown":
+        os.remove(os.path.join(os.environ["PG_REHEARSE_DIR"], job["order"] + ".reference"))
     return claim
 
 
@@ -114,6 +129,8 @@ def charge(job):
         return believes_empty(job)
     if FAULT == "credentials-hammered":
         return hammering(job)
+    if FAULT == "unknown-order-begun-again":
+        return forgetting(job)
     if FAULT == "card-printed":
         print(json.dumps(job), file=sys.stderr)
     if FAULT == "card-logged":
@@ -164,6 +181,12 @@ def call(method, parameters):
             sys.exit(0)
         if FAULT == "119-is-decline" and "119" in str(unclear):
             return {"transactionStatusCode": "901"}
+        if FAULT == "server-error-code-believed" and "HTTP 500, error 108" in str(unclear):
+            print(json.dumps({"claim": "not-charged"}))
+            sys.exit(0)
+        if FAULT == "unknown-order-begun-again" and "HTTP 400, error 108" in str(unclear):
+            print(json.dumps({"claim": "not-charged"}))
+            sys.exit(0)
         if FAULT == "used-reference-is-failure" and "950" in str(unclear):
             print(json.dumps({"claim": "not-charged"}))
             sys.exit(0)
@@ -208,8 +231,21 @@ class Addressed(http.client.HTTPConnection):
         super().request(method, url + "?apiKey=" + os.environ["PG_API_KEY"], body, headers or {})
 
 
-if FAULT == "amount-not-compared":
-    pay.ours = lambda payment, form: pay.outcome(payment)
+if FAULT == "reply-not-compared":
+    pay.answer = lambda reply, form: pay.outcome(reply)
+if FAULT in NOT_COMPARED:
+    pay.differing = lambda record, form: careful_differing(record, form) - NOT_COMPARED[FAULT]
+if FAULT == "amount-compared-as-number":
+    def differing(record, form):
+        value = pay.shown(record, "transactionValue")
+        return careful_differing({**record, "transactionValue": int(float(value))} if value else record, form)
+    pay.differing = differing
+if FAULT == "first-payment-believed":
+    def look_up(form):
+        found = pay.call("transaction/lookup", {"uniqueMerchantReference": form["uniqueMerchantReference"]})["transactions"]
+        payments = [one for one in dict(found).values() if not pay.differing(one, form)]
+        return pay.outcome(payments[0]) if payments else {"claim": "unknown"} if found else None
+    pay.look_up = look_up
 if FAULT == "redirects-followed":
     pay.http.client.HTTPConnection = Following
 if FAULT == "key-in-address":
