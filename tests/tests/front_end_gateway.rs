@@ -34,7 +34,7 @@ for (const status of [400, 500]) {
     }
   }
 }
-console.log(["found", (await open().find("order-1")).state].join("|"));
+console.log(["found", (await open().find({ pence: 499, reference: "order-1" })).state].join("|"));
 server.close();
 "#;
 
@@ -91,6 +91,66 @@ fn the_front_end_says_not_paid_only_after_a_refusal_that_holds_for_every_copy() 
             assert_eq!((state, unless, pause != "-"), ("open", "-", code != "119"), "{code}, again: {is_again}");
         }
     }
+}
+
+/// Answers the payment and the lookup with these bodies.
+const SHOWN: &str = r#"
+import { createServer } from "node:http";
+const { Gateway } = await import(process.argv[1]);
+const row = { transactionStatusCode: "600", transactionStatus: "Approved", transactionType: "Auth", transactionKey: "key" };
+const ours = { ...row, uniqueMerchantReference: "order-1", currency: "GBP", transactionValue: "499" };
+const declined = { ...ours, transactionStatusCode: "901" };
+let body;
+const server = createServer((request, response) => {
+  request.resume().on("end", () => response.writeHead(200, { Connection: "close" }).end(body));
+});
+await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+console.error = () => {};
+const baseUrl = `http://127.0.0.1:${server.address().port}`;
+const gateway = new Gateway({ baseUrl, apiKey: "a", apiPassword: "b", shaKey: "c" });
+const order = { item: "Tea", pence: 499, reference: "order-1", sessionKey: "session" };
+const pay = async (reply) => {
+  body = typeof reply === "string" ? reply : JSON.stringify(reply);
+  return (await gateway.pay(order)).state;
+};
+const find = async (...rows) => {
+  body = JSON.stringify({ transactions: { ...rows } });
+  return (await gateway.find(order).catch(() => ({ state: "unreadable" })))?.state ?? "nothing";
+};
+const others = {
+  reference: { uniqueMerchantReference: "order-2" },
+  type: { transactionType: "PreAuth" },
+  currency: { currency: "EUR" },
+  amount: { transactionValue: "4990" },
+  decimals: { transactionValue: "499.00" },
+};
+console.log("ours", await pay(ours), await find(ours), await find(declined));
+console.log("bare", await pay(row), await find(row), await find({ ...row, currency: "", transactionValue: null }));
+for (const [what, other] of Object.entries(others)) {
+  const isPaid = [await pay({ ...ours, ...other }), await find({ ...ours, ...other })];
+  console.log(what, ...isPaid, await pay({ ...declined, ...other }), await find({ ...declined, ...other }));
+}
+const number = (text) => JSON.stringify(ours).replace('"499"', text);
+console.log("numbers", await pay(number("499")), await pay(number("499.00")));
+console.log("several", await find(declined, { ...ours, ...others.amount }), await find(declined, ours), await find(ours, ours));
+const refund = { ...row, transactionType: "Refund" };
+console.log("rest", await find(ours, refund), await find(refund), await find({ ...declined, ...others.reference }, ours));
+console.log("none", await find());
+server.close();
+"#;
+
+// spec: 2 §4.3, §4.4: Only one payment with the order's reference, type, currency and amount settles the order.
+#[test]
+fn the_front_end_settles_an_order_only_by_one_payment_that_names_nothing_else() {
+    let Some(node) = package::node() else { return };
+    let gateway = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/examples/front-end/gateway.mjs");
+    let ran =
+        Command::new(node).args(["--input-type=module", "--eval", SHOWN, gateway.to_str().unwrap()]).output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let expected = "ours paid paid not paid\nbare paid paid paid\nreference open unreadable open unreadable\n\
+                    type open open open open\ncurrency open open open open\namount open open open open\n\
+                    decimals open open open open\nnumbers paid open\nseveral open open open\nrest paid open paid\nnone nothing\n";
+    assert_eq!(String::from_utf8_lossy(&ran.stdout), expected);
 }
 
 /// Starts the shop with a service that answers as `replyTo` says, or not at all, and visits it as a customer. The shop's

@@ -32,10 +32,11 @@ export class Gateway {
         sessionKey: order.sessionKey,
         itemName0: order.item,
         itemPrice0: String(order.pence),
-        currency: "GBP",
+        currency: CURRENCY,
         // The service accepts each reference once, so that an order that is sent twice is paid once.
         uniqueMerchantReference: order.reference,
       });
+      if (!isOf(order, transaction)) throw new Error("the reply shows another payment");
       return outcome(transaction);
     } catch (error) {
       console.error(`${order.reference}: ${error.message}`);
@@ -43,12 +44,19 @@ export class Gateway {
     }
   }
 
-  /** What the service knows of the payment with this reference; undefined if it finds nothing. */
-  async find(uniqueMerchantReference) {
-    const { transactions } = await this.#call("transaction/lookup", { uniqueMerchantReference });
+  /**
+   * What the service knows of the payment of the order; undefined if it finds nothing. It is open if the lookup shows a
+   * payment of something else, or several: the service accepts a reference once, so none can be identified as this one.
+   */
+  async find(order) {
+    const { transactions } = await this.#call("transaction/lookup", { uniqueMerchantReference: order.reference });
     // Lists are objects with the members "0", "1" and so on.
-    const payment = Object.values(transactions).find(({ transactionType }) => transactionType === "Auth");
-    return payment && outcome(payment);
+    const all = Object.values(transactions);
+    const ours = all.filter(({ uniqueMerchantReference }) => isSame(uniqueMerchantReference, order.reference));
+    if (ours.length === 0 && all.length > 0) throw new Error("the lookup lists payments of other references");
+    const payments = ours.filter(({ transactionType }) => !FOLLOW_UPS.has(transactionType));
+    if (payments.length === 1 && isOf(order, payments[0])) return outcome(payments[0]);
+    return ours.length > 0 ? { state: "open" } : undefined;
   }
 
   async #call(method, parameters) {
@@ -63,13 +71,36 @@ export class Gateway {
       redirect: "error",
       signal: AbortSignal.timeout(30_000),
     });
-    const said = await reply.json();
+    const said = parsed(await reply.text());
     const error = reply.ok ? undefined : new ServiceError(said, reply.status);
     this.#pause = error?.pause ?? 0;
     this.#notBefore = Date.now() + this.#pause;
     if (error) throw error;
     return said;
   }
+}
+
+const CURRENCY = "GBP";
+
+/** Captures, cancellations and refunds belong to a payment that is listed too. */
+const FOLLOW_UPS = new Set(["Capture", "CancelPreAuth", "Refund"]);
+
+/** Reads JSON with its numbers as texts, as they are written: 499.00 is not 499. */
+function parsed(text) {
+  return JSON.parse(text.replace(/("(?:[^"\\]|\\.)*")|-?\d[\d.eE+-]*/g, (all, string) => string ?? `"${all}"`));
+}
+
+/** Whether a field of a transaction has this value. A field that the transaction lacks proves nothing. */
+const isSame = (field, value) => [undefined, null, "", value].includes(field);
+
+/** Whether a transaction is the payment of the order. A PreAuth under its reference reserves funds and debits nothing. */
+function isOf(order, { uniqueMerchantReference, transactionType, currency, transactionValue }) {
+  return (
+    isSame(uniqueMerchantReference, order.reference) &&
+    isSame(transactionType, "Auth") &&
+    isSame(currency, CURRENCY) &&
+    isSame(transactionValue, String(order.pence))
+  );
 }
 
 /** An error reply of the service. */

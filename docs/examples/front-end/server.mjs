@@ -153,7 +153,7 @@ async function lookUp(order) {
     // After refused credentials, a lockout or a limit, every request is refused for a while.
     await wait(Math.max(pause, order.again ?? 0));
     try {
-      settle(order, (await gateway.find(order.reference)) ?? (await notFound(order)));
+      settle(order, (await gateway.find(order)) ?? (await notFound(order)));
     } catch (error) {
       console.error(`${order.reference}: ${error.message}`);
     }
