@@ -4,6 +4,7 @@
 
 mod between;
 mod bouncer;
+mod connections;
 mod failures;
 mod figures;
 mod fleet;
