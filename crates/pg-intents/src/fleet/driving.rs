@@ -147,7 +147,8 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                     if let Some(trouble) = keeper.trouble() {
                         return Ran::Trouble(trouble);
                     }
-                    if self.is_stopping() {
+                    // A request in flight gets its reply, and the next one no permit.
+                    if self.is_stopping() && !keeper.is_sending() {
                         return Ran::Trouble(Trouble::Stopping);
                     }
                     beat.set(self.sleep(third));
