@@ -8,6 +8,7 @@ mod connections;
 mod failures;
 mod figures;
 mod fleet;
+mod limits;
 mod machines;
 mod matrix;
 mod model;

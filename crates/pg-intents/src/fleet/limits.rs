@@ -204,6 +204,7 @@ impl<S: IntentStore> FleetLimits<S> {
         if let Some(reason) = unshared {
             self.stop(&reason).await;
         }
+        self.0.places.record().await;
         self.stopped_now().await
     }
 
@@ -214,6 +215,7 @@ impl<S: IntentStore> FleetLimits<S> {
     /// # Errors
     /// If the store does not answer.
     pub async fn resume_sending(&self) -> Result<(), StoreError> {
+        self.0.places.record().await;
         self.0.store.stop(&self.0.account, None).await?;
         *self.lock() = LastStop { asked: Some(self.0.clock.now()), ..LastStop::default() };
         self.unproven();
@@ -225,6 +227,7 @@ impl<S: IntentStore> FleetLimits<S> {
     /// need not wait for the share.
     pub async fn close(&self) {
         self.0.minute.close().await;
+        self.0.places.record().await;
         self.release_abandoned().await;
     }
 
@@ -424,7 +427,7 @@ impl<S: IntentStore> SharedPermit for Permit<S> {
             }
             let mut is_for_others = false;
             match (place, &end) {
-                (Some(place), RequestEnd::Refused(_)) => inner.places.burn(&place).await,
+                (Some(place), RequestEnd::Refused(_)) => inner.places.burn(place).await,
                 (Some(place), RequestEnd::Accepted | RequestEnd::Answered | RequestEnd::NotSent) => {
                     is_for_others = limits.pass_on(place).await;
                 }
