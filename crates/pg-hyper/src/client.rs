@@ -139,6 +139,12 @@ impl<T: Transport> Client<T> {
         self.scheduler.resume_sending();
     }
 
+    /// Returns the time on the client's clock, by which the machines' deadlines go.
+    #[must_use]
+    pub fn now(&self) -> Moment {
+        self.scheduler.now()
+    }
+
     /// Waits until this time on the client's clock.
     pub fn sleep_until(&self, moment: Moment) -> impl Future<Output = ()> + Send + use<T> {
         self.scheduler.sleep_until(moment)

@@ -44,6 +44,7 @@ mod working;
 pub use limits::{FleetLimits, LimitWait};
 pub use plan::FleetPlan;
 
+use joining::Told;
 use settling::Worked;
 
 /// A worker of a fleet: a client of one account, and the store that all workers share. Clones are the same worker.
@@ -177,15 +178,16 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         if self.is_stopping() {
             return Err(FleetError::ShuttingDown { reference: terms.key.reference });
         }
-        let Some(busy) = self.occupy(&terms.key.reference) else { return self.join::<M>(&terms, request).await };
+        let mut told = Told::default();
+        let Some(busy) = self.occupy(&terms.key.reference) else { return self.join::<M>(&terms, request, told).await };
         if let Some(stop) = self.why_stopped_at_last().await? {
             return self.told_while_stopped(&terms, stop).await;
         }
-        let settled = self.begin::<M>(&terms, request.clone()).await;
+        let settled = self.begin::<M>(&terms, request.clone(), &mut told.begun).await;
         drop(busy);
         match settled {
             Some(settled) => settled,
-            None => self.join::<M>(&terms, request).await,
+            None => self.join::<M>(&terms, request, told).await,
         }
     }
 
@@ -246,8 +248,8 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         &self.0.owner
     }
 
-    /// Stops this worker: it begins and claims nothing more, and hands over each intent before its next request. [`run`](Self::run)
-    /// then ends.
+    /// Stops this worker: it begins and claims nothing more, and hands over each intent before its next request. A request in flight
+    /// gets its reply first. [`run`](Self::run) then ends.
     pub fn shut_down(&self) {
         self.0.stopping.store(true, Ordering::SeqCst);
         self.0.stop.notify_waiters();

@@ -2,18 +2,27 @@
 //! who parks, a broken `LISTEN`.
 
 use std::{
-    sync::{Arc, atomic::Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
-use pg_hyper::proto::model::{CheckoutItem, GetToken};
+use pg_faulty_intents::{Before, FaultyStore};
+use pg_hyper::proto::model::{CheckoutItem, GetToken, Refund};
 use pg_intents::{
     Directive, Fleet, FleetError, FleetEvent, FleetQuestion, FleetStep, IntentKey, IntentStatus, IntentStore as _,
-    PostgresStore, StoreError,
+    PaymentOutcome, PostgresStore, SqliteStore, StoreError,
 };
 use pg_stores::Postgres;
+use tokio::sync::Notify;
 
-use crate::world::{Fault, World, by_key};
+use crate::{
+    connections::Beats,
+    machines::token,
+    world::{Fault, World, by_card, by_key},
+};
 
 /// The change is made, or the question answered, and the answer is lost.
 #[tokio::test]
@@ -75,25 +84,115 @@ async fn a_lost_reply_is_looked_up_and_a_service_that_is_away_charges_nothing() 
     assert_eq!(world.ledger("order-2").await, []);
 }
 
+/// A store that does not make the first of these statements: the connection breaks before it.
+fn failing_once(world: &World, method: &'static str) -> (Arc<FaultyStore<SqliteStore>>, Arc<AtomicBool>) {
+    let failed = Arc::<AtomicBool>::default();
+    let has_failed = Arc::clone(&failed);
+    let store = world.faulty(None).before(move |asked| -> Before {
+        let fails = asked == method && !has_failed.swap(true, Ordering::SeqCst);
+        let unavailable = || StoreError::Unavailable("the connection broke".to_owned());
+        Box::pin(std::future::ready(if fails { Err(unavailable()) } else { Ok(()) }))
+    });
+    (Arc::new(store), failed)
+}
+
+#[tokio::test]
+async fn an_outcome_that_could_not_be_stored_is_stored_when_the_database_responds() {
+    let world = World::new();
+    let wire = world.wire(None);
+    let other = world.worker("other", &wire).await;
+    let PaymentOutcome::Approved(paid) = other.charge(by_card("paid-1", 499)).await.unwrap() else { panic!() };
+    let (store, failed) = failing_once(&world, "end");
+    let fleet = world.worker_over("one", &store, &wire).await;
+    let refunded = fleet.operation("refund paid-1", Refund::new(&paid.transaction_key)).await.unwrap();
+    assert!(failed.load(Ordering::SeqCst));
+    assert_eq!((refunded.name(), wire.paid.load(Ordering::SeqCst)), ("approved", 2), "{refunded:?}");
+    assert_eq!(other.outcome("refund paid-1").await.unwrap().unwrap().name(), "approved");
+}
+
+#[tokio::test]
+async fn a_page_that_could_not_be_stored_is_stored_when_the_database_responds() {
+    let world = World::new();
+    let (wire, (store, failed)) = (world.wire(None), failing_once(&world, "rest"));
+    let fleet = world.worker_over("one", &store, &wire).await;
+    let opened = fleet.checkout("cart-1", token()).await.unwrap();
+    assert!(failed.load(Ordering::SeqCst));
+    assert!(matches!(&opened, FleetStep::Ask(FleetQuestion::Redirect { .. })), "{opened:?}");
+}
+
+/// The payment leaves, its reply is lost, another worker takes the intent, and the database goes away.
+#[tokio::test]
+async fn a_call_that_has_sent_says_so_also_if_it_has_lost_its_intent() {
+    let world = World::new();
+    let (wire, key, is_away) = (world.wire(Some(Fault::Lost)), world.card_key().await, AtomicBool::new(false));
+    let store = world.faulty(None).before(move |method| -> Before {
+        let reached = if is_away.load(Ordering::SeqCst) {
+            Err(StoreError::Unavailable("it is away".to_owned()))
+        } else if method == "save" {
+            is_away.store(true, Ordering::SeqCst);
+            Err(StoreError::Lost)
+        } else {
+            Ok(())
+        };
+        Box::pin(std::future::ready(reached))
+    });
+    let plan = World::plan("one").patience(Duration::ZERO);
+    let fleet = Fleet::new(world.client(&wire), Arc::new(store), plan).await.unwrap();
+    let error = fleet.charge(by_key(&key, "order-1")).await.unwrap_err();
+    assert_eq!(wire.paid.load(Ordering::SeqCst), 1);
+    assert!(matches!(error, FleetError::MaybeSent { .. }), "{error}");
+}
+
 #[tokio::test]
 async fn a_worker_that_shuts_down_hands_its_intents_over() {
     let world = World::new();
-    let (wire, key) = (world.wire(Some(Fault::After)), world.card_key().await);
-    let plan = World::plan("one").lease(Duration::from_secs(3));
-    let leaving = Fleet::new(world.client(&wire), Arc::clone(&world.store), plan).await.unwrap();
+    let (wire, key) = (world.wire(Some(Fault::Held)), world.card_key().await);
+    let leaving = world.worker("one", &wire).await;
     let call = tokio::spawn({
         let (leaving, payment) = (leaving.clone(), by_key(&key, "order-1"));
         async move { leaving.charge(payment).await }
     });
     wire.hanging.notified().await;
     leaving.shut_down();
+    // The reply is lost, so the next request would be a lookup.
+    wire.silent.store(true, Ordering::SeqCst);
+    wire.released.notify_one();
     let error = call.await.unwrap().unwrap_err();
     assert!(matches!(error, FleetError::ShuttingDown { .. }), "{error}");
-    // No time has passed by the store's clock: the lease has not expired.
+    let row = world.store.find(&IntentKey::new(leaving.account(), "order-1")).await.unwrap().unwrap();
+    assert_eq!(row.owner, None, "the lease need not expire");
+    wire.silent.store(false, Ordering::SeqCst);
     let other = world.worker("other", &wire).await;
     assert_eq!(other.work_once().await.unwrap(), 1);
     assert_eq!(other.outcome("order-1").await.unwrap().unwrap().name(), "approved");
     assert_eq!((world.ledger("order-1").await.len(), wire.paid.load(Ordering::SeqCst)), (1, 1));
+}
+
+#[tokio::test]
+async fn a_worker_that_shuts_down_waits_for_the_reply_to_a_refund() {
+    let (world, beats, renewed) = (World::new(), Beats::default(), Arc::<Notify>::default());
+    let wire = world.wire(None);
+    let renews = Arc::clone(&renewed);
+    let store = world.faulty(None).before(move |method| -> Before {
+        if method == "renew" {
+            renews.notify_one();
+        }
+        Box::pin(std::future::ready(Ok(())))
+    });
+    let leaving = Fleet::new(world.client(&wire), Arc::new(store), beats.plan("leaving")).await.unwrap();
+    // From now on it needs no probe share, whose lease it would also extend.
+    let PaymentOutcome::Approved(paid) = leaving.charge(by_card("paid-1", 499)).await.unwrap() else { panic!() };
+    *wire.fault.lock().unwrap() = Some(Fault::Held);
+    let call = tokio::spawn({
+        let (leaving, refund) = (leaving.clone(), Refund::new(&paid.transaction_key));
+        async move { leaving.operation("refund paid-1", refund).await }
+    });
+    wire.hanging.notified().await;
+    leaving.shut_down();
+    beats.beat();
+    renewed.notified().await;
+    wire.released.notify_one();
+    assert_eq!(call.await.unwrap().unwrap().name(), "approved");
 }
 
 #[tokio::test]

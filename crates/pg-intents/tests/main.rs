@@ -4,9 +4,11 @@
 
 mod between;
 mod bouncer;
+mod connections;
 mod failures;
 mod figures;
 mod fleet;
+mod limits;
 mod machines;
 mod matrix;
 mod model;

@@ -3,16 +3,21 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
 
-use pg_hyper::{Client, ClientBuilder, proto::machine::throttle::ThrottleLimits};
-use pg_intents::{Fleet, FleetError, IntentKey, IntentStatus, IntentStore as _};
+use pg_faulty_intents::Before;
+use pg_hyper::{
+    Client, ClientBuilder, Clock, VirtualClock,
+    proto::machine::{Moment, checkout::CheckoutPlan, throttle::ThrottleLimits},
+};
+use pg_intents::{Fleet, FleetError, FleetQuestion, FleetStep, IntentKey, IntentStatus, IntentStore as _};
 use tokio::task::JoinSet;
 
 use crate::{
+    machines::token,
     planted::Still,
     world::{Fault, Wire, World, by_key},
 };
@@ -47,6 +52,56 @@ async fn a_step_does_not_wait_forever_for_sending_to_be_resumed() {
     let error = fleet.step("order-1").await.unwrap_err();
     assert!(matches!(error, FleetError::Pending { .. }), "{error}");
     assert_eq!(wire.paid.load(Ordering::SeqCst), 0);
+}
+
+/// A clock that is two hours ahead of the shared one.
+struct Ahead(VirtualClock);
+
+impl Clock for Ahead {
+    fn now(&self) -> Moment {
+        self.0.now().after(Duration::from_secs(2 * 60 * 60))
+    }
+
+    fn sleep_until(&self, _: Moment) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(tokio::task::yield_now())
+    }
+}
+
+#[tokio::test]
+async fn a_question_keeps_its_deadline_if_the_clocks_of_plan_and_client_differ() {
+    let world = World::new();
+    let (wire, claims) = (world.wire(None), AtomicUsize::new(0));
+    let store = world.faulty(None).before(move |method| -> Before {
+        let claimed = if method == "claim_one" { claims.fetch_add(1, Ordering::SeqCst) } else { 0 };
+        assert!(claimed < 1_000, "it claims without a pause");
+        Box::pin(std::future::ready(Ok(())))
+    });
+    let plan = World::plan("one").clock(Ahead(world.clock()));
+    let plan = plan.checkouts(CheckoutPlan::default().wait(Duration::from_secs(30 * 60)));
+    let fleet = Fleet::new(world.client(&wire), Arc::new(store), plan).await.unwrap();
+    let opened = fleet.checkout("cart-1", token()).await.unwrap();
+    assert!(matches!(opened, FleetStep::Ask(FleetQuestion::Redirect { .. })), "{opened:?}");
+    assert_eq!(fleet.step("cart-1").await.unwrap(), opened);
+}
+
+#[tokio::test]
+async fn a_process_whose_credentials_were_refused_leaves_the_work_to_others() {
+    let (world, wire, key) = World::with_card().await;
+    // It reads the stop before each claim.
+    let plan = World::plan("one").poll(Duration::ZERO);
+    let one = Fleet::new(world.client(&wire), Arc::clone(&world.store), plan).await.unwrap();
+    let other = world.worker("other", &wire).await;
+    assert_eq!(one.charge(by_key(&key, "order-0")).await.unwrap().name(), "approved");
+    wire.invalid.store(true, Ordering::SeqCst);
+    assert_ne!(one.charge(by_key(&key, "order-1")).await.unwrap().name(), "approved");
+    wire.invalid.store(false, Ordering::SeqCst);
+    other.resume_sending().await.unwrap();
+    other.submit(by_key(&key, "order-2")).await.unwrap();
+    assert_eq!(one.work_once().await.unwrap(), 0);
+    let row = world.store.find(&IntentKey::new(one.account(), "order-2")).await.unwrap().unwrap();
+    assert_eq!(row.fence, 1, "no worker has claimed it: {}", row.history);
+    assert_eq!(other.work_once().await.unwrap(), 1);
+    assert_eq!(other.outcome("order-2").await.unwrap().unwrap().name(), "approved");
 }
 
 #[tokio::test]

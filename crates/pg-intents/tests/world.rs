@@ -41,6 +41,8 @@ pub(crate) struct Wire {
     pub(crate) paid: Arc<AtomicUsize>,
     pub(crate) fault: Arc<Mutex<Option<Fault>>>,
     pub(crate) hanging: Arc<Notify>,
+    /// Lets a held reply go.
+    pub(crate) released: Arc<Notify>,
     /// How often each request lets other tasks run before its reply arrives.
     pub(crate) yields: Arc<AtomicUsize>,
     /// No request reaches the service.
@@ -58,7 +60,7 @@ pub(crate) struct Wire {
     pub(crate) locked_out: Arc<AtomicUsize>,
 }
 
-/// The fault of the next payment: its future never ends, unless the reply is lost.
+/// The fault of the next payment: its future never ends, unless the reply is lost or released.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Fault {
     /// It has arrived.
@@ -69,6 +71,8 @@ pub(crate) enum Fault {
     Lost,
     /// The same, and from then on every reply is lost.
     Silence,
+    /// It has arrived, and its reply is held until `released`.
+    Held,
 }
 
 impl Transport for Wire {
@@ -102,6 +106,10 @@ impl Transport for Wire {
         }
         for _ in 0..self.yields.load(Ordering::SeqCst) {
             tokio::task::yield_now().await;
+        }
+        if fault == Some(Fault::Held) {
+            self.hanging.notify_one();
+            self.released.notified().await;
         }
         if fault == Some(Fault::Silence) {
             self.silent.store(true, Ordering::SeqCst);
@@ -193,6 +201,7 @@ impl World {
             paid: Arc::default(),
             fault: Arc::new(Mutex::new(fault)),
             hanging: Arc::default(),
+            released: Arc::default(),
             yields: Arc::default(),
             away: Arc::default(),
             invalid: Arc::default(),

@@ -4,6 +4,7 @@
 //! simulation plants them in random worlds.
 
 use std::{
+    pin::Pin,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -52,12 +53,17 @@ pub enum StoreBug {
 /// Longer than any lease of a place in use.
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
+/// What happens before a statement. If it fails, the statement is not made.
+pub type Before = Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send>>;
+
 /// A store over another one, which is right.
 pub struct FaultyStore<S> {
     store: Arc<S>,
     bug: Option<StoreBug>,
     /// Called in each save: the worker sleeps for longer than its lease, and another one claims meanwhile.
     sleep: Option<Box<dyn Fn() + Send + Sync>>,
+    /// Awaited before each statement of a worker, with the name of its method.
+    before: Option<Box<dyn Fn(&'static str) -> Before + Send + Sync>>,
     /// So many of the next intents are not begun, since the connection is lost.
     pub lost: AtomicUsize,
     /// The next question to this method is answered, and the answer is lost.
@@ -76,13 +82,26 @@ impl<S: IntentStore> FaultyStore<S> {
     pub fn new(store: Arc<S>, bug: Option<StoreBug>) -> Self {
         let (lost, unanswered, refused) = (AtomicUsize::new(0), Mutex::default(), Mutex::default());
         let (shares, places) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Self { store, bug, sleep: None, lost, unanswered, refused, shares, places }
+        Self { store, bug, sleep: None, before: None, lost, unanswered, refused, shares, places }
     }
 
     /// A worker over it falls asleep in each save: `sleep` lets more time pass than its lease lasts.
     #[must_use]
     pub fn asleep(self, sleep: impl Fn() + Send + Sync + 'static) -> Self {
         Self { sleep: Some(Box::new(sleep)), ..self }
+    }
+
+    /// Before each statement of a worker this is awaited, with the name of its method. If it fails, the statement is not made.
+    #[must_use]
+    pub fn before(self, before: impl Fn(&'static str) -> Before + Send + Sync + 'static) -> Self {
+        Self { before: Some(Box::new(before)), ..self }
+    }
+
+    async fn reach(&self, method: &'static str) -> Result<(), StoreError> {
+        match &self.before {
+            Some(before) => before(method).await,
+            None => Ok(()),
+        }
     }
 
     fn has(&self, bug: StoreBug) -> bool {
@@ -131,6 +150,7 @@ impl<S: IntentStore> IntentStore for FaultyStore<S> {
     }
 
     async fn begin(&self, new: NewIntent) -> Result<Begun, StoreError> {
+        self.reach("begin").await?;
         let begun = match self.is_lost() {
             true => Err(StoreError::Unavailable("the connection was lost".to_owned())),
             false => self.answer("begin", self.store.begin(new).await),
@@ -140,6 +160,7 @@ impl<S: IntentStore> IntentStore for FaultyStore<S> {
     }
 
     async fn save(&self, hold: &IntentLease, state: &str, lease: Duration) -> Result<(), StoreError> {
+        self.reach("save").await?;
         if let Some(sleep) = &self.sleep {
             sleep();
             let kinds = [IntentKind { name: "charge authCardKey".to_owned(), version: 1 }];
@@ -153,14 +174,17 @@ impl<S: IntentStore> IntentStore for FaultyStore<S> {
     }
 
     async fn renew(&self, hold: &IntentLease, lease: Duration) -> Result<(), StoreError> {
+        self.reach("renew").await?;
         self.store.renew(hold, lease).await
     }
 
     async fn release(&self, hold: &IntentLease, wake: Duration) -> Result<(), StoreError> {
+        self.reach("release").await?;
         self.store.release(hold, wake).await
     }
 
     async fn end(&self, hold: &IntentLease, end: IntentEnd) -> Result<(), StoreError> {
+        self.reach("end").await?;
         match self.has(StoreBug::ToldBeforeStored) {
             true => Ok(()),
             false => self.answer("end", self.store.end(hold, end).await),
@@ -175,6 +199,7 @@ impl<S: IntentStore> IntentStore for FaultyStore<S> {
         lease: Duration,
         kinds: &[IntentKind],
     ) -> Result<Vec<IntentRow>, StoreError> {
+        self.reach("claim").await?;
         match self.bug {
             Some(StoreBug::ClaimWithoutLock) => return self.open(Some(account)).await,
             Some(StoreBug::LeaseByLocalClock) => {
@@ -205,10 +230,12 @@ impl<S: IntentStore> IntentStore for FaultyStore<S> {
         lease: Duration,
         kinds: &[IntentKind],
     ) -> Result<Option<Claimed>, StoreError> {
+        self.reach("claim_one").await?;
         self.store.claim_one(key, owner, lease, kinds).await
     }
 
     async fn rest(&self, hold: &IntentLease, rest: IntentRest) -> Result<(), StoreError> {
+        self.reach("rest").await?;
         self.answer("rest", self.store.rest(hold, rest).await)
     }
 
@@ -217,10 +244,12 @@ impl<S: IntentStore> IntentStore for FaultyStore<S> {
     }
 
     async fn events(&self, key: &IntentKey, after: i32) -> Result<Vec<(i32, String)>, StoreError> {
+        self.reach("events").await?;
         self.store.events(key, after).await
     }
 
     async fn find(&self, key: &IntentKey) -> Result<Option<IntentRow>, StoreError> {
+        self.reach("find").await?;
         self.store.find(key).await
     }
 
@@ -278,6 +307,7 @@ impl<S: IntentStore> IntentStore for FaultyStore<S> {
     }
 
     async fn stopped(&self, account: &str) -> Result<Option<String>, StoreError> {
+        self.reach("stopped").await?;
         self.answer("stopped", self.store.stopped(account).await)
     }
 }

@@ -15,7 +15,7 @@ use super::{
     keeper::{Keeper, Trouble},
     limits::NotPermitted,
 };
-use crate::{IntentKey, IntentStore, StoreError, machines::StoredMachine};
+use crate::{IntentKey, IntentStore, machines::StoredMachine};
 
 /// The reason why a drive has ended.
 pub(super) enum Ran<D, O> {
@@ -105,89 +105,109 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             async move { keeper.save(saved).await }
         });
         let mut heard = 0;
-        let mut waiting = None;
-        let mut listens = M::HEARS;
+        // The machine takes the events that wait before it begins.
+        let first = if M::HEARS {
+            match self.0.store.events(key, heard).await {
+                Ok(events) => pass_on(&mut drive, events, &mut heard),
+                Err(error) => return Ran::Trouble(Trouble::Store(error)),
+            }
+        } else {
+            None
+        };
+        // Events that no longer wait were processed.
+        heard = heard.max(inbox);
+        let waiting = Waiting { before: first.map_or(heard, |first| first - 1), last: heard };
+        let third = self.0.plan.lease / 3;
+        // All of these are polled together. A statement that is not polled keeps its connection, which the others may need.
+        let mut beat = pin!(self.sleep(third));
+        let mut changed = pin!(self.0.store.changed());
         let mut begun = pin!(self.until_begun(keeper));
-        let mut waits_to_begin = true;
+        let mut renewing = pin!(keeper.renew());
+        let mut reading = pin!(self.0.store.events(key, heard));
+        let (mut waits_to_begin, mut renews, mut reads, mut news) = (true, false, false, false);
         loop {
-            let mut first = None;
-            if std::mem::take(&mut listens) {
-                match self.hear(&mut drive, key, &mut heard).await {
-                    Ok(number) => first = number,
-                    Err(error) => return Ran::Trouble(Trouble::Store(error)),
-                }
+            if M::HEARS && news && !reads {
+                reading.set(self.0.store.events(key, heard));
+                (reads, news) = (true, false);
             }
-            let waiting = *waiting.get_or_insert_with(|| {
-                // Events that no longer wait were processed.
-                heard = heard.max(inbox);
-                Waiting { before: first.map_or(heard, |first| first - 1), last: heard }
-            });
-            let mut beat = pin!(self.sleep(self.0.plan.lease / 3));
-            loop {
-                tokio::select! {
-                    biased;
-                    step = drive.next() => {
-                        if let Some(trouble) = keeper.trouble() {
-                            return Ran::Trouble(trouble);
-                        }
-                        // The request was held back: the service has refused the client's credentials, or has not accepted them
-                        // yet.
-                        if let Some(DriveError::Stopped(stop)) = drive.error() {
-                            let reason = stop.to_string();
-                            // Only a refusal of the credentials stops the other processes; the permit has reported it.
-                            return Ran::Trouble(match stop {
-                                StopReason::Credentials(_) => Trouble::Stopped(reason),
-                                _ => Trouble::Unanswered(reason),
-                            });
-                        }
-                        return match step {
-                            DriveStep::Done(outcome) => Ran::Done(outcome, drive.saved(), waiting),
-                            DriveStep::Ask(demand) => Ran::Asks(demand, drive.saved(), heard),
-                        };
+            tokio::select! {
+                biased;
+                step = drive.next() => return match why_stopped(&drive, keeper) {
+                    Some(trouble) => Ran::Trouble(trouble),
+                    None => match step {
+                        DriveStep::Done(outcome) => Ran::Done(outcome, drive.saved(), waiting),
+                        DriveStep::Ask(demand) => Ran::Asks(demand, drive.saved(), heard),
+                    },
+                },
+                () = &mut beat, if !renews => {
+                    renewing.set(keeper.renew());
+                    renews = true;
+                }
+                () = &mut renewing, if renews => {
+                    if let Some(trouble) = keeper.trouble() {
+                        return Ran::Trouble(trouble);
                     }
-                    () = &mut beat => break,
-                    // The call joins that payment.
-                    () = &mut begun, if waits_to_begin => {
-                        if !keeper.is_permitted() {
-                            return Ran::Trouble(Trouble::Exists);
-                        }
-                        waits_to_begin = false;
+                    // A request in flight gets its reply, and the next one no permit.
+                    if self.is_stopping() && !keeper.is_sending() {
+                        return Ran::Trouble(Trouble::Stopping);
                     }
-                    () = self.0.store.changed(), if M::HEARS => {
-                        if let Err(error) = self.hear(&mut drive, key, &mut heard).await {
-                            tracing::warn!(target: "pg.fleet", %error, "events were not read");
-                        }
+                    beat.set(self.sleep(third));
+                    (renews, news) = (false, true);
+                }
+                // The call joins that payment.
+                () = &mut begun, if waits_to_begin => {
+                    if !keeper.is_permitted() {
+                        return Ran::Trouble(Trouble::Exists);
+                    }
+                    waits_to_begin = false;
+                }
+                () = &mut changed, if M::HEARS => {
+                    changed.set(self.0.store.changed());
+                    news = true;
+                }
+                read = &mut reading, if reads => {
+                    reads = false;
+                    match read {
+                        Ok(events) => drop(pass_on(&mut drive, events, &mut heard)),
+                        Err(error) => tracing::warn!(target: "pg.fleet", %error, "events were not read"),
                     }
                 }
             }
-            keeper.renew().await;
-            if let Some(trouble) = keeper.trouble() {
-                return Ran::Trouble(trouble);
-            }
-            if self.is_stopping() {
-                return Ran::Trouble(Trouble::Stopping);
-            }
-            listens = M::HEARS;
         }
     }
+}
 
-    /// Passes the events that have arrived since the last query to the machine. After a crash a machine may receive an
-    /// event twice; it ignores the second one. Returns the number of the first event.
-    async fn hear<M: StoredMachine>(
-        &self,
-        drive: &mut Drive<M, T>,
-        key: &IntentKey,
-        heard: &mut i32,
-    ) -> Result<Option<i32>, StoreError> {
-        let mut first = None;
-        for (number, event) in self.0.store.events(key, *heard).await? {
-            match serde_json::from_str(&event).ok().and_then(M::input) {
-                Some(input) => drive.handle_input(input),
-                None => tracing::warn!(target: "pg.fleet", "an event is not for this kind of payment"),
-            }
-            first.get_or_insert(number);
-            *heard = number;
+/// Returns why the machine of this drive must not continue.
+fn why_stopped<M: StoredMachine, T: Transport + Clone + 'static, S: IntentStore>(
+    drive: &Drive<M, T>,
+    keeper: &Keeper<S>,
+) -> Option<Trouble> {
+    keeper.trouble().or_else(|| {
+        // The request was held back: the service has refused the client's credentials, or has not accepted them yet.
+        let Some(DriveError::Stopped(stop)) = drive.error() else { return None };
+        let reason = stop.to_string();
+        // Only a refusal of the credentials stops the other processes; the permit has reported it.
+        Some(match stop {
+            StopReason::Credentials(_) => Trouble::Stopped(reason),
+            _ => Trouble::Unanswered(reason),
+        })
+    })
+}
+
+/// Passes events to the machine. After a crash a machine may receive an event twice; it ignores the second one. Returns the number of
+/// the first event.
+fn pass_on<M: StoredMachine, T: Transport + Clone + 'static>(
+    drive: &mut Drive<M, T>,
+    events: Vec<(i32, String)>,
+    heard: &mut i32,
+) -> Option<i32> {
+    let first = events.first().map(|(number, _)| *number);
+    for (number, event) in events {
+        match serde_json::from_str(&event).ok().and_then(M::input) {
+            Some(input) => drive.handle_input(input),
+            None => tracing::warn!(target: "pg.fleet", "an event is not for this kind of payment"),
         }
-        Ok(first)
+        *heard = number;
     }
+    first
 }

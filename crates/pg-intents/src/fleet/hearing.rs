@@ -51,11 +51,12 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         let until = self.0.plan.clock.now().after(self.0.plan.patience);
         let mut pauses = Pauses::up_to(self.0.plan.poll);
         let mut told = Told::default();
+        let mut has_continued = false;
         loop {
             let mut ended = std::pin::pin!(self.0.ended.notified());
             ended.as_mut().enable();
             told.failed = match self.0.store.find(&key).await {
-                Err(error) if error.is_lasting() => return Err(error.into()),
+                Err(error) if error.is_lasting() => return Err(FleetError::of_store(error, reference, told.begun)),
                 Err(error) => Some(error),
                 Ok(None) => return Err(FleetError::NotWaiting { reference: reference.to_owned() }),
                 Ok(Some(found)) => {
@@ -64,7 +65,14 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                     }
                     if found.is_due() {
                         match self.go_on_with(&key).await {
-                            Attempt::Continued => continue,
+                            // The row says more now. If it is due again at once, the next attempt follows after a pause.
+                            Attempt::Continued if self.0.plan.clock.now() < until => {
+                                if std::mem::replace(&mut has_continued, true) {
+                                    self.sleep(pauses.next()).await;
+                                }
+                                continue;
+                            }
+                            Attempt::Continued => {}
                             Attempt::Impossible if told.outcome.is_some() => return told.at_last(reference),
                             Attempt::Impossible | Attempt::Elsewhere => {}
                         }
@@ -88,7 +96,9 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         let Some(busy) = self.occupy(&key.reference) else { return Attempt::Elsewhere };
         let attempt = match self.0.limits.stopped().await {
             Err(_) => Attempt::Elsewhere,
-            Ok(stop) if stop.is_some() || self.unanswered().is_some() || self.is_stopping() => Attempt::Impossible,
+            Ok(stop) if stop.is_some() || self.0.client.stopped().is_some() || self.is_stopping() => {
+                Attempt::Impossible
+            }
             Ok(_) => match self.claim_one(key).await {
                 Ok(Some(Claimed::Taken(intent))) => {
                     if self.go_on(*intent).await {

@@ -36,19 +36,19 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         &self,
         terms: &Terms,
         request: M::Request,
+        mut told: Told,
     ) -> Result<FleetStep, FleetError> {
         let reference = &terms.key.reference;
         let until = self.0.plan.clock.now().after(self.0.plan.patience);
         // The end of a payment does not notify other processes, since that would slow down every payment, and few
         // payments are joined.
         let mut pauses = Pauses::up_to(self.0.plan.poll);
-        let mut told = Told::default();
         loop {
             // From here on, no end of a payment is missed.
             let mut ended = std::pin::pin!(self.0.ended.notified());
             ended.as_mut().enable();
             told.failed = match self.0.store.find(&terms.key).await {
-                Err(error) if error.is_lasting() => return Err(error.into()),
+                Err(error) if error.is_lasting() => return Err(FleetError::of_store(error, reference, told.begun)),
                 Err(error) => Some(error),
                 Ok(Some(found)) => {
                     same_payment(terms, &found)?;
@@ -65,7 +65,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                 // The first caller has not stored the row yet, or will never do so.
                 Ok(None) => {
                     if let Some(busy) = self.occupy(reference) {
-                        let settled = self.begin::<M>(terms, request.clone()).await;
+                        let settled = self.begin::<M>(terms, request.clone(), &mut told.begun).await;
                         drop(busy);
                         if let Some(settled) = settled {
                             return settled;
@@ -151,7 +151,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             Worked::Asks(question) => Ok(Some(FleetStep::Ask(question))),
             Worked::Failed(error) => Err(error),
             Worked::Stopping => Err(FleetError::ShuttingDown { reference: found.key.reference.clone() }),
-            Worked::Lost | Worked::Store { .. } => Ok(None),
+            Worked::Lost { .. } | Worked::Store { .. } => Ok(None),
         }
     }
 }

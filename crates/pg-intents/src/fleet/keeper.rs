@@ -40,6 +40,18 @@ struct Kept {
     trouble: Option<Trouble>,
     /// Its first request is permitted, and about to be saved.
     permitted: bool,
+    request: Request,
+}
+
+/// The machine's last request.
+#[derive(Clone, Copy, PartialEq)]
+enum Request {
+    /// There is none, or its reply was processed, and the machine waits.
+    Over,
+    /// It is permitted, and saved next.
+    Permitted,
+    /// It is saved, and its reply was not processed as far as is known.
+    InFlight,
 }
 
 #[derive(Clone)]
@@ -61,7 +73,7 @@ impl<S: IntentStore> Keeper<S> {
 
     fn at(fleet: (Arc<S>, Arc<dyn Clock>), lease: Duration, position: Position) -> Self {
         let (store, clock) = fleet;
-        let kept = Mutex::new(Kept { position, trouble: None, permitted: false });
+        let kept = Mutex::new(Kept { position, trouble: None, permitted: false, request: Request::Over });
         Self { store, clock, lease, kept }
     }
 
@@ -69,7 +81,9 @@ impl<S: IntentStore> Keeper<S> {
     pub(super) async fn save(&self, saved: SavedState) -> Result<(), StoreError> {
         let asked = self.clock.now();
         let (position, trouble) = {
-            let kept = self.lock();
+            let mut kept = self.lock();
+            // A machine is saved before it sends, and before it waits after a reply.
+            kept.request = if kept.request == Request::Permitted { Request::InFlight } else { Request::Over };
             (kept.position.clone(), kept.trouble.clone())
         };
         let result = match trouble {
@@ -101,7 +115,13 @@ impl<S: IntentStore> Keeper<S> {
 
     /// Records that the limits permit a request.
     pub(super) fn permit(&self) {
-        self.lock().permitted = true;
+        let mut kept = self.lock();
+        (kept.permitted, kept.request) = (true, Request::Permitted);
+    }
+
+    /// Returns whether a request may be in flight whose reply a worker must not lose.
+    pub(super) fn is_sending(&self) -> bool {
+        self.lock().request != Request::Over
     }
 
     pub(super) fn is_permitted(&self) -> bool {

@@ -205,6 +205,7 @@ impl<S: IntentStore> FleetLimits<S> {
         if let Some(reason) = unshared {
             self.stop(&reason).await;
         }
+        self.0.places.record().await;
         self.stopped_now().await
     }
 
@@ -215,6 +216,7 @@ impl<S: IntentStore> FleetLimits<S> {
     /// # Errors
     /// If the store does not answer.
     pub async fn resume_sending(&self) -> Result<(), StoreError> {
+        self.0.places.record().await;
         self.0.store.stop(&self.0.account, None).await?;
         *self.lock() = LastStop { asked: Some(self.0.clock.now()), ..LastStop::default() };
         self.unproven();
@@ -226,6 +228,7 @@ impl<S: IntentStore> FleetLimits<S> {
     /// need not wait for the share.
     pub async fn close(&self) {
         self.0.minute.close().await;
+        self.0.places.record().await;
         self.release_abandoned().await;
     }
 
@@ -425,7 +428,7 @@ impl<S: IntentStore> SharedPermit for Permit<S> {
             }
             let mut is_for_others = false;
             match (place, &end) {
-                (Some(place), RequestEnd::Refused(_)) => inner.places.burn(&place).await,
+                (Some(place), RequestEnd::Refused(_)) => inner.places.burn(place).await,
                 (Some(place), RequestEnd::Accepted | RequestEnd::Answered | RequestEnd::NotSent) => {
                     is_for_others = limits.pass_on(place).await;
                 }
@@ -477,8 +480,7 @@ impl<S> Drop for Waiter<'_, S> {
 impl<S> FleetLimits<S> {
     /// Keeps a place until its lease expires.
     fn abandon(&self, place: Place) {
-        let inner = &self.0;
-        let now = inner.clock.now();
+        let (inner, now) = (&self.0, self.0.clock.now());
         let mut abandoned = inner.abandoned.lock().unwrap_or_else(PoisonError::into_inner);
         abandoned.retain(|(at, _)| now.since(*at) < inner.lease);
         abandoned.push((now, place));

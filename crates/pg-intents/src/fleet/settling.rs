@@ -38,7 +38,10 @@ pub(super) enum Worked {
     /// The intent is stored, and waits for the customer.
     Asks(FleetQuestion),
     /// Another worker has the intent.
-    Lost,
+    Lost {
+        /// This worker had begun it, so a request may have been sent.
+        maybe_sent: bool,
+    },
     Store {
         error: StoreError,
         /// Its row exists, so a request may have been sent.
@@ -54,7 +57,7 @@ impl Worked {
         match self {
             Self::Ended(outcome) => Ok(outcome.name()),
             Self::Asks(_) => Ok("asks"),
-            Self::Lost => Err(StoreError::Lost.name()),
+            Self::Lost { .. } => Err(StoreError::Lost.name()),
             Self::Store { error, .. } => Err(error.name()),
             Self::Stopping => Err("shutting_down"),
             Self::Failed(error) => Err(error.name()),
@@ -65,7 +68,7 @@ impl Worked {
 impl From<Trouble> for Worked {
     fn from(trouble: Trouble) -> Self {
         match trouble {
-            Trouble::Exists | Trouble::Lost => Self::Lost,
+            Trouble::Exists | Trouble::Lost => Self::Lost { maybe_sent: false },
             Trouble::Store(error) => Self::Store { error, maybe_sent: false },
             Trouble::Stopped(reason) => Self::Failed(FleetError::Stopped(reason)),
             Trouble::Unanswered(reason) => Self::Failed(FleetError::Unanswered(reason)),
@@ -75,38 +78,45 @@ impl From<Trouble> for Worked {
 }
 
 impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
-    /// Begins an intent and works on it until it ends or waits; `None` if another worker has it.
+    /// Begins an intent and works on it until it ends or waits; `None` if another worker has it. Sets `begun` once its row exists: a
+    /// request may have been sent.
     pub(super) async fn begin<M: StoredMachine>(
         &self,
         terms: &Terms,
         request: M::Request,
+        begun: &mut bool,
     ) -> Option<Result<FleetStep, FleetError>> {
         let patience = self.0.plan.clock.now().after(self.0.plan.patience);
         let reference = &terms.key.reference;
         let mut worked = self.work_anew::<M>(terms, request.clone()).await;
-        let mut sent = false;
         loop {
             let error = match worked {
                 Worked::Ended(settled) => return Some(Ok(FleetStep::Done(settled))),
                 Worked::Asks(question) => return Some(Ok(FleetStep::Ask(question))),
-                Worked::Lost => return None,
+                Worked::Lost { maybe_sent } => {
+                    *begun |= maybe_sent;
+                    return None;
+                }
                 Worked::Stopping => {
                     return Some(Err(FleetError::ShuttingDown { reference: reference.clone() }));
                 }
                 Worked::Failed(error) => return Some(Err(error)),
                 Worked::Store { error, maybe_sent } => {
-                    sent |= maybe_sent;
+                    *begun |= maybe_sent;
                     error
                 }
             };
             if error.is_lasting() || self.0.plan.clock.now() >= patience {
-                return Some(Err(FleetError::of_store(error, reference, sent)));
+                return Some(Err(FleetError::of_store(error, reference, *begun)));
             }
             self.sleep(self.pause()).await;
             // The effect of its last statement is unknown: the row shows it.
             worked = match self.claim_one(&terms.key).await {
                 Err(error) => Worked::Store { error, maybe_sent: false },
-                Ok(Some(Claimed::Not(_))) => return None,
+                Ok(Some(Claimed::Not(_))) => {
+                    *begun = true;
+                    return None;
+                }
                 Ok(Some(Claimed::Taken(intent))) => match same_payment(terms, &intent) {
                     Err(error) => {
                         self.give_up(intent.hold(), Duration::ZERO).await;
@@ -135,7 +145,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
 
     /// Continues an intent that this worker has claimed.
     pub(super) async fn resume<M: StoredMachine>(&self, intent: &IntentRow, request: Option<M::Request>) -> Worked {
-        let Some(hold) = intent.hold() else { return Worked::Lost };
+        let Some(hold) = intent.hold() else { return Worked::Lost { maybe_sent: false } };
         let saved = SavedState::from_text(&*intent.state);
         let account = Arc::new(self.0.client.account().clone());
         let earlier = Earlier {
@@ -173,6 +183,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         };
         let worked = match work.instrument(span.clone()).await {
             Worked::Store { error, .. } => Worked::Store { error, maybe_sent: keeper.begun().is_some() },
+            Worked::Lost { .. } => Worked::Lost { maybe_sent: keeper.begun().is_some() },
             worked => worked,
         };
         telemetry::intent(&span, &kind, worked.end(), self.0.plan.clock.now().since(began));
@@ -238,7 +249,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             Err(trouble) => return trouble.into(),
         };
         let text = end.outcome.clone();
-        match self.0.store.end(&hold, end).await {
+        match self.until_stored(|| self.0.store.end(&hold, end.clone())).await {
             Ok(()) => {
                 self.0.ended.notify_waiters();
                 match self.read(&text, &M::kind(), reference) {
@@ -260,14 +271,37 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             Ok(asks) => asks,
             Err(error) => return Trouble::Store(StoreError::Unreadable(error.to_string())).into(),
         };
-        let wake = question.deadline().since(self.0.plan.clock.now());
-        let rest = IntentRest { state: saved.text().to_owned(), asks, heard, wake };
-        match self.0.store.rest(&hold, rest).await {
+        let stored = self.until_stored(|| {
+            // The deadline goes by the client's clock.
+            let wake = question.deadline().since(self.0.client.now());
+            let rest = IntentRest { state: saved.text().to_owned(), asks: asks.clone(), heard, wake };
+            self.0.store.rest(&hold, rest)
+        });
+        match stored.await {
             Ok(()) => {
                 self.0.ended.notify_waiters();
                 Worked::Asks(question)
             }
             Err(error) => Trouble::from(error).into(),
+        }
+    }
+
+    /// Repeats the last statement of a machine while the store does not respond, within the plan's patience: the machine has decided, and
+    /// a worker that resumed it from its row would not know what. The fencing number makes the repetition safe: [`StoreError::Lost`]
+    /// says that the first attempt was made, or that another worker has the intent.
+    async fn until_stored<Stored>(&self, store: impl Fn() -> Stored + Send) -> Result<(), StoreError>
+    where
+        Stored: Future<Output = Result<(), StoreError>> + Send,
+    {
+        let until = self.0.plan.clock.now().after(self.0.plan.patience);
+        loop {
+            match store().await {
+                Err(error @ StoreError::Unavailable(_)) if self.0.plan.clock.now() < until => {
+                    tracing::warn!(target: "pg.fleet", %error, "the result of a machine was not stored; it is repeated");
+                    self.sleep(self.pause()).await;
+                }
+                stored => return stored,
+            }
         }
     }
 }

@@ -94,8 +94,8 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
 
     async fn claim(&self, most: u32) -> Result<Vec<(IntentRow, Busy<S, T>)>, StoreError> {
         let plan = &self.0.plan;
-        // The intent's next request is held back.
-        if self.0.limits.stopped().await?.is_some() || self.unanswered().is_some() {
+        // The intent's next request is held back, for all processes or for this one.
+        if self.0.limits.stopped().await?.is_some() || self.0.client.stopped().is_some() {
             return Ok(Vec::new());
         }
         let claimed = self.0.store.claim(&self.0.account, &self.0.owner, most, plan.lease, &self.0.kinds).await?;
@@ -126,7 +126,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             Worked::Ended(settled) => {
                 tracing::info!(target: "pg.fleet", outcome = settled.name(), fence = intent.fence, "resumed");
             }
-            Worked::Lost | Worked::Stopping | Worked::Asks(_) => {}
+            Worked::Lost { .. } | Worked::Stopping | Worked::Asks(_) => {}
             Worked::Store { error, .. } => tracing::warn!(target: "pg.fleet", %error, "an intent waits for the store"),
             Worked::Failed(error) => tracing::error!(target: "pg.fleet", %error, "an intent cannot be resumed"),
         }

@@ -12,7 +12,10 @@
 //! the probe share, so credentials that are invalid from the beginning fail once. The probe share is never taken for a
 //! day, so that one request at a time is always possible after an operator has resumed sending.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use pg_hyper::{Clock, proto::machine::Moment};
 
@@ -30,12 +33,15 @@ pub(super) struct Places<S> {
     /// The number of places, not counting the probe share; `None` sets no limit.
     count: Option<u32>,
     lease: Duration,
+    /// Failed requests for which no place is taken yet, and when they failed.
+    unrecorded: Mutex<Vec<(Moment, Place)>>,
 }
 
 /// How long a process hands a place over from request to request before another process may take it.
 const HELD: Duration = Duration::from_secs(1);
 
 /// A place that one request holds.
+#[derive(Clone)]
 pub(super) struct Place {
     is_probe: bool,
     name: String,
@@ -63,7 +69,8 @@ impl Place {
 impl<S: IntentStore> Places<S> {
     pub(super) fn new(store: Arc<S>, clock: Arc<dyn Clock>, account: &str, failures: u32, lease: Duration) -> Self {
         let count = (failures != u32::MAX).then(|| failures.saturating_sub(1));
-        Self { store, clock, places: format!("{account} place"), probe: format!("{account} probe"), count, lease }
+        let (places, probe) = (format!("{account} place"), format!("{account} probe"));
+        Self { store, clock, places, probe, count, lease, unrecorded: Mutex::default() }
     }
 
     /// Takes a place under this name, which no request had before. `None` if no place is free at present; `Some(None)`
@@ -92,18 +99,44 @@ impl<S: IntentStore> Places<S> {
     }
 
     /// Takes a place for a day after a failed request: the request's own place, or another place instead of the probe
-    /// share.
-    pub(super) async fn burn(&self, place: &Place) {
-        if !place.is_probe {
-            return self.hold(place, DAY, "a failed request was not recorded").await;
+    /// share. If that is not possible now, [`record`](Self::record) does it later.
+    pub(super) async fn burn(&self, place: Place) {
+        self.unrecorded().push((self.clock.now(), place.clone()));
+        self.record().await;
+        if place.is_probe {
+            self.release(&place).await;
         }
-        if let Some(count) = self.count.filter(|count| *count > 0) {
-            let name = format!("{} failed", place.name);
-            if let Err(error) = self.shares(&self.places, &name, count, 1, DAY).await {
-                tracing::warn!(target: "pg.fleet", %error, "a failed request was not recorded");
+    }
+
+    /// Takes places for failed requests that have none: all places were in use, or the store did not answer.
+    pub(super) async fn record(&self) {
+        let failures = self.unrecorded().clone();
+        for (at, place) in failures {
+            match self.is_recorded(at, &place).await {
+                Ok(true) => self.unrecorded().retain(|(_, failed)| failed.name != place.name),
+                Ok(false) => {}
+                Err(error) => {
+                    tracing::warn!(target: "pg.fleet", %error, "a failed request was not recorded; it is at the next poll")
+                }
             }
         }
-        self.release(place).await;
+    }
+
+    async fn is_recorded(&self, at: Moment, failed: &Place) -> Result<bool, StoreError> {
+        let Some(count) = self.count.filter(|count| *count > 0) else { return Ok(true) };
+        let left = DAY.saturating_sub(self.clock.now().since(at));
+        if left.is_zero() {
+            return Ok(true);
+        }
+        if !failed.is_probe && self.shares(&self.places, &failed.name, count, 0, left).await? > 0 {
+            return Ok(true);
+        }
+        let name = format!("{} failed", failed.name);
+        Ok(self.shares(&self.places, &name, count, 1, left).await? > 0)
+    }
+
+    fn unrecorded(&self) -> MutexGuard<'_, Vec<(Moment, Place)>> {
+        self.unrecorded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Extends the lease of a place again and again.

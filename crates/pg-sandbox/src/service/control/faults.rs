@@ -264,7 +264,10 @@ mod tests {
             ),
             (r#"{"method":"*","kind":"status","status":200}"#, "status must be a whole number from 400 to 599"),
             (r#"{"method":"*","kind":"status","status":"503"}"#, "status must be"),
-            (r#"{"method":"transaction/lookup","kind":"no-response"}"#, "no-response applies only to methods that ask the bank"),
+            (
+                r#"{"method":"transaction/lookup","kind":"no-response"}"#,
+                "no-response applies only to methods that ask the bank",
+            ),
             (
                 r#"{"method":"page/pay","kind":"garble"}"#,
                 "the only kinds for page/pay are no-response and no-response-charged",

@@ -1,0 +1,50 @@
+//! The limits of an account after a failure, without a fleet.
+
+use std::{sync::Arc, time::Duration};
+
+use pg_hyper::{
+    RequestEnd, SharedLimit as _, SharedPermit,
+    proto::model::{ApiRequest as _, AuthCardKey},
+};
+use pg_intents::{FleetLimits, SqliteStore};
+
+use crate::world::World;
+
+async fn permit(limits: &FleetLimits<SqliteStore>) -> Box<dyn SharedPermit> {
+    limits.permit(AuthCardKey::INFO.service).await.unwrap()
+}
+
+/// The requests that may be in flight at present.
+async fn permits(limits: &FleetLimits<SqliteStore>) -> Vec<Box<dyn SharedPermit>> {
+    let mut all = Vec::new();
+    loop {
+        tokio::select! {
+            biased;
+            permit = permit(limits) => all.push(permit),
+            () = tokio::task::yield_now() => return all,
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_failed_probe_lowers_the_limit_also_if_all_places_were_in_use() {
+    let world = World::new();
+    // A process reads the stop before each request.
+    let plan = World::plan("limits").failures(5).poll(Duration::ZERO);
+    let account = world.account();
+    let limits = async || FleetLimits::new(Arc::clone(&world.store), &account, &plan).await.unwrap();
+    let (one, other) = (limits().await, limits().await);
+    permit(&one).await.landed(RequestEnd::Accepted).await;
+    let mut in_flight = Vec::new();
+    for _ in 0..4 {
+        in_flight.push(permit(&one).await);
+    }
+    permit(&other).await.landed(RequestEnd::Refused("102".to_owned())).await;
+    assert!(one.stopped().await.unwrap().is_some());
+    for request in in_flight {
+        request.landed(RequestEnd::Accepted).await;
+    }
+    other.resume_sending().await.unwrap();
+    permit(&one).await.landed(RequestEnd::Accepted).await;
+    assert_eq!(permits(&one).await.len(), 4, "a place is taken for a day");
+}
