@@ -84,13 +84,11 @@ async fn another_payment_is_misuse_before_the_first_has_ended_too() {
     assert_eq!(wire.paid.load(Ordering::SeqCst), 1, "the first one alone was sent");
 }
 
-/// No lease ends meanwhile, since the store's clock does not advance.
 #[tokio::test]
-async fn shutting_down_hands_leases_over_at_once() {
+async fn shutting_down_hands_leases_over_before_the_next_request() {
     let world = World::new();
-    let (wire, key) = (world.wire(Some(Fault::After)), world.card_key().await);
-    let beating = World::plan("one").lease(Duration::from_millis(60));
-    let one = Fleet::new(world.client(&wire), Arc::clone(&world.store), beating).await.unwrap();
+    let (wire, key) = (world.wire(Some(Fault::Held)), world.card_key().await);
+    let one = world.worker("one", &wire).await;
     let other = world.worker("other", &wire).await;
     // One that was sent, and whose reply is still on its way; it was claimed by a worker that runs.
     one.submit(by_key(&key, "handed-1")).await.unwrap();
@@ -107,9 +105,13 @@ async fn shutting_down_hands_leases_over_at_once() {
     tokio::task::yield_now().await;
     assert_eq!(other.work_once().await.unwrap(), 0, "nothing is due while it lives");
     one.shut_down();
-    running.await.unwrap();
     let told = waiting.await.unwrap();
     assert!(matches!(told, Err(FleetError::ShuttingDown { .. })), "{told:?}");
+    // The reply is lost, so the next request would be a lookup.
+    wire.silent.store(true, Ordering::SeqCst);
+    wire.released.notify_one();
+    running.await.unwrap();
+    wire.silent.store(false, Ordering::SeqCst);
     let handed = row(&one, "handed-1").await;
     assert!(handed.owner.is_none() && handed.is_due() && handed.history.contains("released"), "{handed:?}");
     assert_eq!(other.work_once().await.unwrap(), 1);
