@@ -85,6 +85,16 @@ async fn a_question_keeps_its_deadline_if_the_clocks_of_plan_and_client_differ()
 }
 
 #[tokio::test]
+async fn a_step_without_patience_returns_what_it_has_just_found() {
+    let (world, wire, key) = World::with_card().await;
+    let plan = World::plan("one").patience(Duration::ZERO);
+    let fleet = Fleet::new(world.client(&wire), Arc::clone(&world.store), plan).await.unwrap();
+    fleet.submit(by_key(&key, "order-1")).await.unwrap();
+    let step = fleet.step("order-1").await.unwrap();
+    assert!(matches!(&step, FleetStep::Done(outcome) if outcome.name() == "approved"), "{step:?}");
+}
+
+#[tokio::test]
 async fn a_process_whose_credentials_were_refused_leaves_the_work_to_others() {
     let (world, wire, key) = World::with_card().await;
     // It reads the stop before each claim.

@@ -66,13 +66,15 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                     if found.is_due() {
                         match self.go_on_with(&key).await {
                             // The row says more now. If it is due again at once, the next attempt follows after a pause.
-                            Attempt::Continued if self.0.plan.clock.now() < until => {
+                            Attempt::Continued => {
                                 if std::mem::replace(&mut has_continued, true) {
+                                    if self.0.plan.clock.now() >= until {
+                                        return told.at_last(reference);
+                                    }
                                     self.sleep(pauses.next()).await;
                                 }
                                 continue;
                             }
-                            Attempt::Continued => {}
                             Attempt::Impossible if told.outcome.is_some() => return told.at_last(reference),
                             Attempt::Impossible | Attempt::Elsewhere => {}
                         }

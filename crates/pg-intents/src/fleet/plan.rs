@@ -70,7 +70,8 @@ impl FleetPlan {
         self
     }
 
-    /// Sets how long a caller waits for an outcome, and for an unreachable database. Default: 90 seconds.
+    /// Sets how long a caller waits for an outcome, and for an unreachable database. For as long, a worker repeats the statement that
+    /// stores an outcome. Default: 90 seconds.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
