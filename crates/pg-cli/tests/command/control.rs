@@ -53,7 +53,7 @@ fn faults_of_every_kind_are_added_met_and_cleared() {
     told(&sandbox, "sandbox faults clear").ends(0).prints("7 faults removed");
     told(&sandbox, "sandbox faults add any status --status 503")
         .ends(0)
-        .prints("the next call of * will meet status 503");
+        .prints("the next call of * will get status 503");
 }
 
 #[test]
