@@ -40,7 +40,7 @@ fn foreign_replies_to_probes_decide_nothing() {
         let decided = report.findings.iter().find(|finding| finding.seen.is_some());
         assert!(decided.is_none(), "{status} {body}: {decided:?}");
         let remark = &report.finding("unknown-transaction-key").expect("a finding").remark;
-        assert_eq!(*remark, format!("the reply is not one of the service: HTTP {status}, content type text/html"));
+        assert_eq!(*remark, format!("not a reply of the service: HTTP {status}, content type text/html"));
         let written = survey.dialect("x");
         assert!(written.errors.is_empty() && written.declined.is_empty() && written.lookup.nothing.is_none());
     }
