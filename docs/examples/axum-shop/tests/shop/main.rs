@@ -7,10 +7,7 @@ mod fleet;
 mod place;
 
 use http::StatusCode;
-use place::{Card, Place};
-
-const CHALLENGED: Card = Card("4000000000005001");
-const APPROVED_TOO: &str = "4111111111111111";
+use place::{APPROVED_TOO, CHALLENGED, Card, Place};
 
 #[test]
 fn a_card_is_paid_with_3d_secure_also_when_every_reply_is_lost_once() {
@@ -180,17 +177,8 @@ fn a_return_from_the_bank_that_was_stored_before_a_stop_is_acted_on_at_the_next_
 #[test]
 fn an_unknown_payment_is_looked_up_until_it_is_found() {
     let place = Place::new();
-    place.control("callbacks/behaviour", r#"{"kind": "fail"}"#);
-    // On the hosted page, without a callback or a return.
-    let hosted = place.buy();
-    let page = place.post(&format!("{hosted}/hosted"), &[]);
-    place.pay_hosted(&page, APPROVED_TOO);
-    // By card, and the reply to the payment is lost.
-    let card = place.buy();
-    let challenge = place.enter_card(&card, CHALLENGED);
-    place.fault("transaction/auth3DSecure", "drop-reply");
-    place.fault_with(r#"{"method": "transaction/lookup", "kind": "status", "times": 1000}"#);
-    place.answer_challenge(&challenge, "authenticate");
+    let hosted = place.paid_unnoticed();
+    let card = place.paid_without_a_reply();
     place.post(&format!("{hosted}/withdraw"), &[]);
     for order in [&hosted, &card] {
         place.until(order, |page| page.contains("do not know yet"));
@@ -208,20 +196,16 @@ fn an_unknown_payment_is_looked_up_until_it_is_found() {
 fn a_callback_that_comes_after_the_search_failed_settles_the_order_also_after_a_restart() {
     for restarts in [false, true] {
         let mut place = Place::new();
-        place.control("callbacks/behaviour", r#"{"kind": "fail"}"#);
-        let order = place.buy();
-        let page = place.post(&format!("{order}/hosted"), &[]);
-        place.pay_hosted(&page, APPROVED_TOO);
-        place.fault_with(r#"{"method": "transaction/lookup", "kind": "status", "times": 100000}"#);
+        let order = place.paid_unnoticed();
+        place.lose_lookups();
         place.post(&format!("{order}/withdraw"), &[]);
         place.until(&order, |page| page.contains("do not know yet"));
         if restarts {
             place.restart();
             assert!(place.page(&order).contains("do not know yet"));
         }
-        let listed = place.get(&place.sandbox("callbacks"));
-        let listed: serde_json::Value = serde_json::from_slice(listed.body()).unwrap();
-        place.control(&format!("callbacks/{}/redeliver", listed[0]["id"].as_str().unwrap()), "");
+        let callbacks = place.listed("callbacks");
+        place.control(&format!("callbacks/{}/redeliver", callbacks[0]["id"].as_str().unwrap()), "");
         assert!(place.until(&order, |page| !page.contains("do not know yet")).contains("Paid"));
         place.clear_faults();
         place.one_payment(&order);
@@ -242,16 +226,9 @@ fn a_payment_that_was_declined_without_a_reply_can_be_tried_again() {
 #[test]
 fn a_payment_that_was_refunded_or_has_another_amount_does_not_pay_an_unknown_order() {
     let mut place = Place::new();
-    place.control("callbacks/behaviour", r#"{"kind": "fail"}"#);
-    let hosted = place.buy();
-    let page = place.post(&format!("{hosted}/hosted"), &[]);
-    place.pay_hosted(&page, APPROVED_TOO);
+    let hosted = place.paid_unnoticed();
     place.refund_all();
-    let card = place.buy();
-    let challenge = place.enter_card(&card, CHALLENGED);
-    place.fault("transaction/auth3DSecure", "drop-reply");
-    place.fault_with(r#"{"method": "transaction/lookup", "kind": "status", "times": 1000}"#);
-    place.answer_challenge(&challenge, "authenticate");
+    let card = place.paid_without_a_reply();
     place.post(&format!("{hosted}/withdraw"), &[]);
     for order in [&hosted, &card] {
         place.until(order, |page| page.contains("do not know yet"));
@@ -261,7 +238,7 @@ fn a_payment_that_was_refunded_or_has_another_amount_does_not_pay_an_unknown_ord
     place.clear_faults();
     place.start();
     let before = place.calls("transaction/lookup");
-    // Two lookups of each order, twice.
+    // Several of both orders.
     while place.calls("transaction/lookup") < before + 8 {}
     for order in [&hosted, &card] {
         assert!(place.page(order).contains("do not know yet"), "{order}");

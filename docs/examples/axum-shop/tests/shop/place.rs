@@ -18,6 +18,11 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::{runtime::Runtime, sync::oneshot, task::JoinHandle};
 
+/// A card with 3-D Secure, typed into the form.
+pub(crate) const CHALLENGED: Card = Card("4000000000005001");
+/// A card typed into the hosted page.
+pub(crate) const APPROVED_TOO: &str = "4111111111111111";
+
 /// A card that is typed into the form.
 pub(crate) struct Card(pub(crate) &'static str);
 
@@ -106,27 +111,29 @@ impl Place {
     }
 
     pub(crate) fn clear_faults(&self) {
-        let reply = Request::delete(format!("{}/_sandbox/faults", self.server.base_url()));
+        let reply = Request::delete(self.sandbox("faults"));
         assert!(self.send(reply.body(Bytes::new()).unwrap()).status().is_success());
     }
 
     /// An address of the sandbox's control interface.
-    pub(crate) fn sandbox(&self, path: &str) -> String {
+    fn sandbox(&self, path: &str) -> String {
         format!("{}/_sandbox/{path}", self.server.base_url())
+    }
+
+    /// A list of the control interface.
+    pub(crate) fn listed(&self, path: &str) -> Vec<Value> {
+        serde_json::from_slice(self.get(&self.sandbox(path)).body()).unwrap()
     }
 
     /// Posts JSON to the control interface of the sandbox.
     pub(crate) fn control(&self, path: &str, body: &str) {
-        let address = format!("{}/_sandbox/{path}", self.server.base_url());
-        let reply = self.send(Request::post(address).body(Bytes::from(body.to_owned())).unwrap());
+        let reply = self.send(Request::post(self.sandbox(path)).body(Bytes::from(body.to_owned())).unwrap());
         assert!(reply.status().is_success(), "{reply:?}");
     }
 
     /// The calls of a method that the sandbox has journaled.
     pub(crate) fn calls(&self, method: &str) -> usize {
-        let listed = self.get(&format!("{}/_sandbox/requests?limit=1000", self.server.base_url()));
-        let listed: Vec<Value> = serde_json::from_slice(listed.body()).unwrap();
-        listed.iter().filter(|call| call["method"] == method).count()
+        self.listed("requests?limit=1000").iter().filter(|call| call["method"] == method).count()
     }
 
     /// Payments, without the checks of 3-D Secure, of all attempts of an order.
@@ -142,8 +149,31 @@ impl Place {
 
     /// Waits until the service has made a payment. The control interface has no limit of requests.
     pub(crate) fn until_paid_anything(&self) {
-        let listed = format!("{}/_sandbox/transactions", self.server.base_url());
+        let listed = self.sandbox("transactions");
         while !self.page(&listed).contains(r#""transactionType": "Auth""#) {}
+    }
+
+    /// An order that is paid on the hosted page, without a callback or a return.
+    pub(crate) fn paid_unnoticed(&self) -> String {
+        self.control("callbacks/behaviour", r#"{"kind": "fail"}"#);
+        let order = self.buy();
+        let page = self.post(&format!("{order}/hosted"), &[]);
+        self.pay_hosted(&page, APPROVED_TOO);
+        order
+    }
+
+    /// An order that is paid by card; the reply is lost, and from then on every lookup fails.
+    pub(crate) fn paid_without_a_reply(&self) -> String {
+        let order = self.buy();
+        let challenge = self.enter_card(&order, CHALLENGED);
+        self.fault("transaction/auth3DSecure", "drop-reply");
+        self.lose_lookups();
+        self.answer_challenge(&challenge, "authenticate");
+        order
+    }
+
+    pub(crate) fn lose_lookups(&self) {
+        self.fault_with(r#"{"method": "transaction/lookup", "kind": "status", "times": 100000}"#);
     }
 
     /// Makes the payment of an order's first attempt with a card that is declined.
@@ -157,9 +187,7 @@ impl Place {
 
     /// Refunds every payment, as an operator does.
     pub(crate) fn refund_all(&self) {
-        let listed = self.get(&format!("{}/_sandbox/transactions", self.server.base_url()));
-        let listed: Vec<Value> = serde_json::from_slice(listed.body()).unwrap();
-        for paid in listed.iter().filter(|one| one["transactionType"] == "Auth") {
+        for paid in self.listed("transactions").iter().filter(|one| one["transactionType"] == "Auth") {
             let refund = Refund::new(paid["transactionKey"].as_str().unwrap());
             let refunded = self.runtime.block_on(self.client.call(&refund)).unwrap();
             assert!(matches!(refunded, Outcome::Approved(_)), "{refunded:?}");
