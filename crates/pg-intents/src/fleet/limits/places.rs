@@ -1,14 +1,14 @@
 //! Limits the requests of an account in flight to the number that may fail with invalid credentials before the service locks the
 //! address out (spec 1 §5).
 //!
-//! Each request needs a slot in the store. A slot whose request failed with a credential error is taken for a day. So
+//! Each request needs a place in the store. A place whose request failed with a credential error is taken for a day. So
 //! whenever the credentials become invalid, and however many processes send with them, at most the permitted number of
 //! requests fails.
 //!
-//! A request that ends hands its slot over to a waiting request of its process. The limit still holds: one request at a
-//! time uses a slot, and a request that fails keeps it.
+//! A request that ends hands its place over to a waiting request of its process. The limit still holds: one request at a
+//! time uses a place, and a request that fails keeps it.
 //!
-//! The last slot is the *probe share*. A process whose credentials the service has not accepted yet sends only with
+//! The last place is the *probe share*. A process whose credentials the service has not accepted yet sends only with
 //! the probe share, so credentials that are invalid from the beginning fail once. The probe share is never taken for a
 //! day, so that one request at a time is always possible after an operator has resumed sending.
 
@@ -95,7 +95,7 @@ impl<S: IntentStore> Places<S> {
     }
 
     pub(super) async fn release(&self, place: &Place) {
-        self.hold(place, Duration::ZERO, "a request slot was not released; it expires by itself").await;
+        self.hold(place, Duration::ZERO, "a place for a request was not released; it expires by itself").await;
     }
 
     /// Takes a place for a day after a failed request: the request's own place, or another place instead of the probe
@@ -143,7 +143,7 @@ impl<S: IntentStore> Places<S> {
     pub(super) async fn keep(&self, place: &Place) {
         loop {
             self.clock.sleep_until(self.clock.now().after(self.lease / 3)).await;
-            self.hold(place, self.lease, "a request slot was not extended").await;
+            self.hold(place, self.lease, "a place for a request was not extended").await;
         }
     }
 

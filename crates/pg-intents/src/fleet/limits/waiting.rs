@@ -1,4 +1,4 @@
-//! The requests of this process that wait for a slot, and the slots that its other requests hand over to them.
+//! The requests of this process that wait for a place, and the places that its other requests hand over to them.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
