@@ -65,6 +65,7 @@ pub(crate) fn charge(expect: Expect, evidence: &Evidence<'_>) -> Vec<Finding> {
         return findings;
     };
     findings.extend(truth(&claims, &charges, evidence.together));
+    findings.extend(reserved(&claims, &charges, evidence.entries));
     findings.extend(keys(evidence, &charges));
     findings.extend(expected(expect, last, &charges, evidence));
     findings
@@ -137,6 +138,18 @@ fn truth(claims: &[Claim], charges: &[&Entry], together: bool) -> Vec<Finding> {
         findings.push(warning("forgot", "the integration first claimed paid, and later unknown"));
     }
     findings
+}
+
+/// Checks that what is claimed as paid is more than a reservation.
+fn reserved(claims: &[Claim], charges: &[&Entry], entries: &[Entry]) -> Option<Finding> {
+    let is_captured = entries.iter().any(|entry| entry.approved && entry.kind == "Capture");
+    let is_reserved = !charges.is_empty() && charges.iter().all(|entry| entry.kind == "PreAuth");
+    (claims.contains(&Claim::Paid) && is_reserved && !is_captured).then(|| {
+        warning(
+            "reserved-but-said-paid",
+            "the integration claims paid, but the money is only reserved: capture it before the reservation lapses",
+        )
+    })
 }
 
 /// Checks that the transaction in a claim exists.
@@ -305,6 +318,10 @@ mod tests {
             kinds(Expect::Settled, &[ran("paid")], &one, &[payment("o-1"), payment("o-1-retry")]),
             ["new-reference"]
         );
+        let reserved = || Entry { kind: "PreAuth".into(), ..charge_entry("a") };
+        let captured = Entry { kind: "Capture".into(), ..charge_entry("b") };
+        assert_eq!(kinds(Expect::Sale, &[ran("paid")], &[reserved()], &[payment("o-1")]), ["reserved-but-said-paid"]);
+        assert_eq!(kinds(Expect::Sale, &[ran("paid")], &[reserved(), captured], &[payment("o-1")]), Vec::<&str>::new());
         assert_eq!(kinds(Expect::Undocumented, &[ran("paid")], &one, &[payment("o-1")]), ["undocumented-status"]);
         let another = |claim| kinds(Expect::Another, &[ran(claim)], &one, &[payment("o-1"), lookup()]);
         assert_eq!((another("paid"), another("unknown")), (vec!["another-payment"], vec![]));

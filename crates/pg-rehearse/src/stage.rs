@@ -9,7 +9,7 @@ use crate::{
     adapter::{self, Environment, Guard, Ran},
     books::{Books, Entry},
     certificates::Authority,
-    clock::Clock,
+    clock::{self, Clock},
     dice::Dice,
     drill::Drill,
     finding::Lane,
@@ -17,8 +17,11 @@ use crate::{
     plan::{Job, Means, Plan, Way},
     report::Outcome,
     shop::{self, Call, Seen, Silent},
-    wire::{Door, Exchange, Laid, LateAt, Rule, Seat, Wire},
+    wire::{Door, Exchange, Laid, LateAt, On, Rule, Seat, Wire},
 };
+
+/// How long an integration may take to ask the service about a callback or a customer who comes back.
+const CONFIRMED_WITHIN: Duration = Duration::from_millis(1500);
 
 /// Shared by all drills of a run.
 pub(crate) struct Troupe {
@@ -115,6 +118,20 @@ impl Stage {
 
     pub(crate) fn exchanges(&self) -> Vec<Exchange> {
         self.wire().exchanges()
+    }
+
+    /// Whether the integration looks something up, now or shortly, after this number of requests.
+    pub(crate) async fn asked_since(&self, before: usize) -> bool {
+        let clock = Clock::start();
+        loop {
+            if self.exchanges().iter().skip(before).any(|one| one.is(On::Lookup)) {
+                return true;
+            }
+            if clock.elapsed() > CONFIRMED_WITHIN {
+                return false;
+            }
+            clock::pause(Duration::from_millis(25)).await;
+        }
     }
 
     pub(crate) fn ran(&self) -> &[Ran] {

@@ -143,6 +143,18 @@ fn a_repeated_capture_and_refund_are_named_with_their_money() {
 }
 
 #[test]
+fn a_page_in_words_that_are_not_read_proves_nothing() {
+    if !installed(&["node"], "unread pages") {
+        return;
+    }
+    let drills = ["K01", "K02", "K03", "K05"];
+    let found = shop("success-in-german", &drills);
+    let kinds: Vec<_> = found.outcomes.iter().flat_map(|one| one.findings.iter().map(|finding| finding.kind)).collect();
+    assert_eq!(kinds, ["page-not-read", "page-not-read", "page-not-read", "never-looked-up"]);
+    assert_eq!(with(&found, Verdict::Warning), drills);
+}
+
+#[test]
 fn a_block_is_decrypted_through_a_padding_oracle_and_nothing_through_the_careful_page() {
     if !installed(&["node"], "the padding oracle") {
         return;

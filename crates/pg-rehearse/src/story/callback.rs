@@ -38,9 +38,6 @@ pub(crate) enum Callback {
     Secrets,
 }
 
-/// How long a shop may take to confirm a callback with the service.
-const CONFIRMED_WITHIN: Duration = Duration::from_millis(1500);
-
 pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32, story: Callback) -> Played {
     let mut setting = Setting::plain();
     if story == Callback::Overtaken {
@@ -81,20 +78,6 @@ fn reached(seen: Result<Seen, Silent>) -> Result<Seen, SetupError> {
     seen.map_err(|silent| format!("cannot reach the callback address: {silent}"))
 }
 
-/// Whether the shop has asked the service since this number of requests.
-async fn asked(stage: &Stage, before: usize) -> bool {
-    let clock = clock::Clock::start();
-    loop {
-        if stage.exchanges().iter().skip(before).any(|one| one.is(On::Lookup)) {
-            return true;
-        }
-        if clock.elapsed() > CONFIRMED_WITHIN {
-            return false;
-        }
-        clock::pause(Duration::from_millis(25)).await;
-    }
-}
-
 async fn batch(stage: &mut Stage, story: Callback) -> Result<Asked, SetupError> {
     let card = Card::new(&stage.dice.card_number(), "314");
     let card_key = stage.house.card_key(&card)?;
@@ -109,7 +92,7 @@ async fn batch(stage: &mut Stage, story: Callback) -> Result<Asked, SetupError> 
         let seen = reached(post(stage, "a finished batch", "application/json", genuine.to_string()).await)?;
         return Ok(if seen.status >= 400 {
             Err(format!("the address returns HTTP {} for a batch of the account updater", seen.status))
-        } else if asked(stage, 0).await {
+        } else if stage.asked_since(0).await {
             Ok(Vec::new())
         } else {
             Ok(vec![doubt(
@@ -130,7 +113,7 @@ async fn batch(stage: &mut Stage, story: Callback) -> Result<Asked, SetupError> 
     let seen = reached(post(stage, "a forged batch", "application/json", forged.to_string()).await)?;
     Ok(if page::says_paid(&seen) || seen.body.contains("00000000-FORGED-0000") {
         Ok(vec![fault("callback-trusted", "a forged batch was trusted: its card keys were stored")])
-    } else if seen.status < 400 && !asked(stage, 0).await {
+    } else if seen.status < 400 && !stage.asked_since(0).await {
         Ok(vec![doubt("not-confirmed", "a forged batch was accepted without asking the service")])
     } else {
         Ok(Vec::new())
@@ -189,7 +172,7 @@ async fn payment(stage: &mut Stage, story: Callback) -> Result<Asked, SetupError
     let charges = stage.entries()?.iter().filter(|entry| entry.is_charge()).count();
     Ok(if charges > 1 {
         Ok(vec![fault("charged-twice", format!("after the callback the ledger has {charges} charges instead of one"))])
-    } else if asked(stage, before).await {
+    } else if stage.asked_since(before).await {
         Ok(Vec::new())
     } else {
         Ok(vec![doubt("not-confirmed", "the callback was accepted without looking up the payment")])
@@ -200,7 +183,7 @@ async fn forged_payment(stage: &Stage, seen: &Seen, before: usize) -> Vec<Findin
     if page::says_paid(seen) {
         return vec![fault("callback-trusted", "a forged callback was trusted: it says paid, but nothing was charged")];
     }
-    if seen.status >= 400 || page::claim(seen).is_some() || asked(stage, before).await {
+    if seen.status >= 400 || page::claim(seen).is_some() || stage.asked_since(before).await {
         return Vec::new();
     }
     vec![fault("callback-trusted", "a forged callback was accepted without asking the service")]

@@ -94,13 +94,33 @@ async fn by_hand(stage: &mut Stage, story: Checkout) -> Result<Vec<Finding>, Set
     if story != Checkout::WithoutKey {
         query.push(("trans_key", &key));
     }
-    let seen = come_back(stage, "opened by hand", &query).await?;
     let why = match story {
         Checkout::OtherKey => "the success page accepts the key of a payment of 0.01 for an order of 9.98",
         Checkout::LookupDown => "the success page says paid although the service could not be asked",
         _ => "the success page says paid, but nothing was charged: any visitor can open it",
     };
-    Ok(if page::says_paid(&seen) { vec![fault("success-page-trusted", why)] } else { Vec::new() })
+    let seen = come_back(stage, "opened by hand", &query).await?;
+    if page::says_paid(&seen) {
+        return Ok(vec![fault("success-page-trusted", why)]);
+    }
+    let is_read = story == Checkout::LookupDown || page::claim(&seen).is_some() || seen.status >= 400;
+    Ok(if is_read { Vec::new() } else { unread(stage).await?.into_iter().collect() })
+}
+
+/// Pays, and comes back: if that page is not read as paid either, nothing follows from another page of this shop.
+async fn unread(stage: &mut Stage) -> Result<Option<Finding>, SetupError> {
+    let (order, price) = (stage.order.clone(), PRICE.to_string());
+    let key = paid(stage, &order, "9.98")?.1;
+    let seen =
+        come_back(stage, "after a payment", &[("order", &order), ("amount", &price), ("trans_key", &key)]).await?;
+    let is_read = page::says_paid(&seen) || page::claim(&seen).is_some() || seen.status >= 400;
+    Ok((!is_read).then(|| {
+        doubt(
+            "page-not-read",
+            "the success page says nothing that is read as paid, even after a payment: print a claim, so that this \
+             can be tested",
+        )
+    }))
 }
 
 /// Plays the complete checkout, beginning with the link.
@@ -197,6 +217,7 @@ fn no_link(ran: &Ran) -> Finding {
 
 async fn returned(stage: &Stage, story: Checkout, key: &str) -> Result<Vec<Finding>, SetupError> {
     let order = stage.order.clone();
+    let before = stage.exchanges().len();
     let mut seen = Seen::default();
     for _ in 0..if story == Checkout::Twice { 2 } else { 1 } {
         seen = come_back(stage, "after the payment", &[("order", &order), ("trans_key", key)]).await?;
@@ -216,10 +237,26 @@ async fn returned(stage: &Stage, story: Checkout, key: &str) -> Result<Vec<Findi
             format!("the customer has paid, but the success page claims {denied}"),
         ));
     }
+    findings.extend(looked_up(stage, &seen, before).await);
     if seen.status >= 400 {
         findings.push(fault("customer-lost", format!("the customer has paid, but gets HTTP {}", seen.status)));
     }
     Ok(findings)
+}
+
+/// Checks that the shop asked the service about the customer who has paid, unless its page says that it knows.
+async fn looked_up(stage: &Stage, seen: &Seen, before: usize) -> Option<Finding> {
+    let claim = page::claim(seen);
+    if page::says_paid(seen) || seen.status >= 400 || claim.as_deref().is_some_and(|claim| claim != "unknown") {
+        return None;
+    }
+    if stage.asked_since(before).await {
+        let is_found = stage.exchanges().iter().skip(before).any(|one| one.showed_payment);
+        let why = "a lookup showed the payment, but the success page still claims unknown";
+        return (claim.is_some() && is_found).then(|| doubt("found-and-unknown", why));
+    }
+    let why = "the customer has paid and comes back, but the payment is not looked up";
+    Some(if claim.is_some() { fault("never-looked-up", why) } else { doubt("never-looked-up", why) })
 }
 
 fn key_of(location: &str) -> String {

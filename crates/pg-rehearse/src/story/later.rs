@@ -98,6 +98,12 @@ fn judged(stage: &Stage, story: &Later) -> Result<Vec<Finding>, SetupError> {
             format!("the integration claims {}, but the money was moved", last.name()),
         ));
     }
+    if story.rules.is_empty() && moved == 0 && matches!(last, Claim::Declined | Claim::NotCharged) {
+        findings.push(fault(
+            "nothing-moved",
+            format!("nothing went wrong, but the integration claims {}, and no money was moved", last.name()),
+        ));
+    }
     if story.rules.is_empty() && *last == Claim::Unknown {
         findings.push(fault("outcome-not-read", "nothing went wrong, but the integration claims unknown"));
     }

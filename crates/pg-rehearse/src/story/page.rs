@@ -2,7 +2,7 @@
 
 use crate::shop::Seen;
 
-const PAID: [&str; 16] = [
+const PAID: [&str; 14] = [
     "payment accepted",
     "payment successful",
     "payment was successful",
@@ -16,10 +16,15 @@ const PAID: [&str; 16] = [
     "thank you for your order",
     "thank you for your payment",
     "thank you for your purchase",
-    "has been paid",
-    "is paid",
-    "you have paid",
+    "paid",
 ];
+/// What turns one of these around if it is among the words shortly before it.
+const DENIALS: [&str; 15] = [
+    "not", "no", "never", "if", "once", "until", "when", "unless", "to", "hasn't", "isn't", "wasn't", "haven't",
+    "cannot", "can't",
+];
+/// So many words before a phrase may turn it around.
+const NEAR: usize = 4;
 
 /// Whether the page says that something was paid: by its claim, or in its text.
 pub(crate) fn says_paid(seen: &Seen) -> bool {
@@ -30,7 +35,7 @@ pub(crate) fn says_paid(seen: &Seen) -> bool {
         return false;
     }
     let text = words(&seen.body);
-    PAID.iter().any(|phrase| text.match_indices(phrase).any(|(at, _)| !denied(&text[..at])))
+    PAID.iter().any(|phrase| text.match_indices(phrase).any(|(at, _)| says(&text, at, phrase)))
 }
 
 /// Returns the claim, if the response contains one.
@@ -40,9 +45,14 @@ pub(crate) fn claim(seen: &Seen) -> Option<String> {
     value.get("claim")?.as_str().map(ToOwned::to_owned)
 }
 
-fn denied(before: &str) -> bool {
-    let before = before.trim_end();
-    ["not", "no", "if your", "once your", "until your", "when your"].iter().any(|word| before.ends_with(word))
+/// Whether the phrase at this place consists of whole words, and the sentence before it does not deny it.
+fn says(text: &str, at: usize, phrase: &str) -> bool {
+    let (before, after) = (&text[..at], &text[at + phrase.len()..]);
+    if before.ends_with(char::is_alphanumeric) || after.starts_with(char::is_alphanumeric) {
+        return false;
+    }
+    let sentence = before.rsplit(['.', '!', '?', ':', ';']).next().unwrap_or_default();
+    !sentence.split(' ').rev().filter(|word| !word.is_empty()).take(NEAR).any(|word| DENIALS.contains(&word))
 }
 
 /// Returns the text of a page without tags, in lower case, with one space between words.
@@ -98,6 +108,18 @@ mod tests {
         assert!(says_paid(&seen("{\"claim\": \"paid\"}")));
         assert!(!says_paid(&seen("{\"claim\": \"unknown\", \"text\": \"your order is paid\"}")));
         assert!(!says_paid(&seen("<p>Your order is not paid yet. Please check your card details.</p>")));
+        assert!(says_paid(&seen("<h1>Paid</h1><p>Your order: 9.98 GBP paid with thanks. It ships today.</p>")));
+        assert!(says_paid(&seen("<p>Not to worry! Your order is paid.</p>")));
+        for text in [
+            "Your order has not been paid yet.",
+            "This order is unpaid.",
+            "We ship your order once it is paid.",
+            "The amount is still to be paid.",
+            "Prepaid cards are welcome.",
+            "Was soll das? Die Bestellung ist bezahlt.",
+        ] {
+            assert!(!says_paid(&seen(text)), "{text}");
+        }
         assert!(!says_paid(&Seen { status: 402, ..seen("payment successful") }));
     }
 }

@@ -101,13 +101,17 @@ fn judged(stage: &Stage, story: &Update, keys: &[String]) -> Result<Vec<Finding>
     let batches = stage.house.control("batches", None)?;
     let batches: Vec<&str> =
         batches.as_array().into_iter().flatten().filter_map(|one| one["batchKey"].as_str()).collect();
+    let batches = batches.iter().map(|batch| details(stage, batch)).collect::<Result<Vec<_>, _>>()?;
     let mut findings = Vec::new();
-    if batches.len() > 1 {
+    let twice = submitted_twice(&batches);
+    if twice > 0 {
+        let told = judge::count(twice, "card");
         findings.push(fault(
             "submitted-twice",
-            format!("{} batches were created from one list, so a card may get two new keys", batches.len()),
+            format!("{told} submitted in more than one batch, so a card may get two new keys"),
         ));
     }
+    let entries = batches.concat();
     let Some((ran, claim)) = stage.ran().last().and_then(|ran| ran.claim.map(|claim| (ran, claim))) else {
         findings.push(broken(stage.ran().last().map(Ran::trouble).unwrap_or_default()));
         return Ok(findings);
@@ -131,17 +135,32 @@ fn judged(stage: &Stage, story: &Update, keys: &[String]) -> Result<Vec<Finding>
         _ => {}
     }
     let reported = ran.answer.get("cards").and_then(Value::as_array).cloned().unwrap_or_default();
-    if let Some(batch) = batches.first().filter(|_| claim == Claim::Paid || !reported.is_empty()) {
-        let truth = stage.house.call("token/retrieveAccountUpdater", &[("batchKey", batch)])?;
-        findings.extend(cards(&reported, &truth, keys, claim));
+    if !batches.is_empty() && (claim == Claim::Paid || !reported.is_empty()) {
+        findings.extend(cards(&reported, &entries, keys, claim));
     }
     Ok(findings)
 }
 
+/// Returns the entries of a finished batch.
+fn details(stage: &Stage, batch: &str) -> Result<Vec<Value>, SetupError> {
+    let batch = stage.house.call("token/retrieveAccountUpdater", &[("batchKey", batch)])?;
+    Ok(batch["cardKeyDetails"].as_array().cloned().unwrap_or_default())
+}
+
+/// Returns the number of cards that more than one batch contains. A batch may answer twice for one card.
+fn submitted_twice(batches: &[Vec<Value>]) -> usize {
+    let mut seen = BTreeSet::new();
+    let mut twice = BTreeSet::new();
+    for batch in batches {
+        let keys: BTreeSet<&str> = batch.iter().filter_map(|entry| entry["oldCardKey"].as_str()).collect();
+        twice.extend(keys.into_iter().filter(|key| !seen.insert(*key)));
+    }
+    twice.len()
+}
+
 /// Compares the reported cards with the responses of the schemes.
-fn cards(reported: &[Value], truth: &Value, keys: &[String], claim: Claim) -> Vec<Finding> {
+fn cards(reported: &[Value], entries: &[Value], keys: &[String], claim: Claim) -> Vec<Finding> {
     let text = |value: &Value, name: &str| value[name].as_str().unwrap_or_default().to_owned();
-    let entries = truth["cardKeyDetails"].as_array().cloned().unwrap_or_default();
     let truth: BTreeMap<String, &Value> = entries.iter().map(|entry| (text(entry, "oldCardKey"), entry)).collect();
     let mut findings = Vec::new();
     let mut seen = BTreeSet::new();
@@ -204,13 +223,20 @@ mod tests {
     use super::*;
 
     fn kinds(reported: &Value) -> Vec<&'static str> {
-        let truth = json!({"cardKeyDetails": [
-            {"oldCardKey": "a", "response": "700", "cardKey": "n"},
-            {"oldCardKey": "b", "response": "701"},
-        ]});
+        let entries = [
+            json!({"oldCardKey": "a", "response": "700", "cardKey": "n"}),
+            json!({"oldCardKey": "b", "response": "701"}),
+        ];
         let keys = ["a".to_owned(), "b".to_owned()];
         let reported = reported.as_array().cloned().unwrap_or_default();
-        cards(&reported, &truth, &keys, Claim::Paid).iter().map(|finding| finding.kind).collect()
+        cards(&reported, &entries, &keys, Claim::Paid).iter().map(|finding| finding.kind).collect()
+    }
+
+    #[test]
+    fn a_card_is_submitted_twice_if_two_batches_contain_it() {
+        let (a, b) = (json!({"oldCardKey": "a"}), json!({"oldCardKey": "b"}));
+        assert_eq!(submitted_twice(&[vec![a.clone(), a.clone()], vec![b.clone()]]), 0);
+        assert_eq!(submitted_twice(&[vec![a.clone(), b.clone()], vec![b.clone()], vec![b]]), 1);
     }
 
     #[test]

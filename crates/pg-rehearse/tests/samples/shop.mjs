@@ -123,6 +123,9 @@ async function hint(body, type) {
 async function success(query) {
   if (FAULT === "order-locked" && working > 0) return page(500, "<h1>The order is locked</h1>");
   shown.add(query.get("trans_key"));
+  if (FAULT === "success-never-asks") return json({ claim: "unknown" });
+  if (FAULT === "success-in-german") return page(200, "<h1>Vielen Dank, die Bestellung ist bezahlt</h1>");
+  if (FAULT === "success-in-few-words") return page(200, "<h1>Paid</h1><p>Your order ships today.</p>");
   const claim = FAULT === "success-trusted" ? "paid" : await paid(query.get("trans_key"));
   const words = { paid: "<h1>Thank you for your order</h1>", unknown: "<h1>We are checking your payment</h1>" };
   return page(200, words[claim] ?? "<h1>This order is not paid yet</h1>");
@@ -188,9 +191,11 @@ async function threeDSecure(job) {
 async function later(job, method, attempt = 0) {
   const repeats = ["refund-retried", "retried-under-reference"].includes(FAULT);
   if (job.attempt > 1 && !repeats) return json({ claim: "unknown" });
+  const amount = FAULT === "amounts-in-pounds" ? (job.amount / 100).toFixed(2) : String(job.amount);
   const reference = FAULT === "retried-under-reference" ? { uniqueMerchantReference: `${job.order}-later` } : {};
   try {
-    const reply = await call(method, { transactionKey: job.transactionKey, transactionValue: String(job.amount), ...reference });
+    const reply = await call(method, { transactionKey: job.transactionKey, transactionValue: amount, ...reference });
+    if (FAULT === "amounts-in-pounds" && reply.errorCode) return json({ claim: "not-charged" });
     return json(outcome(reply) ?? { claim: "unknown" });
   } catch {
     if (repeats && attempt < 2) return later(job, method, attempt + 1);
@@ -224,6 +229,16 @@ async function updateCards(job) {
   return json({ claim: "unknown" });
 }
 
+/** The same with a batch for each card, which the service allows. */
+async function updateEach(job) {
+  const told = [];
+  for (const cardKey of new Set(job.cardKeys)) {
+    told.push(JSON.parse((await updateCards({ order: `${job.order}-${cardKey}`, cardKeys: [cardKey] })).body));
+  }
+  const claims = new Set(told.map((one) => one.claim));
+  return json({ claim: claims.size === 1 ? told[0].claim : "unknown", cards: told.flatMap((one) => one.cards ?? []) });
+}
+
 /** One result for each card, whatever the reply repeats. */
 function refreshed(entries) {
   const cards = entries.map(({ oldCardKey, response, cardKey }) => {
@@ -242,7 +257,7 @@ async function answer(request, body, url) {
   const job = JSON.parse(body);
   if (url.pathname === "/checkout") return checkout(job);
   if (url.pathname === "/three-d-secure") return threeDSecure(job);
-  if (url.pathname === "/update-cards") return updateCards(job);
+  if (url.pathname === "/update-cards") return FAULT === "updater-batches" ? updateEach(job) : updateCards(job);
   if (url.pathname === "/capture") return later(job, "transaction/capturepreauth");
   return later(job, "transaction/refund");
 }
