@@ -37,12 +37,14 @@ use crate::{
     payments::Payments,
 };
 
+mod customers;
 mod environment;
 mod fleet;
 mod orders;
 mod pages;
 mod payments;
 
+pub use customers::Customers;
 pub use environment::{account_of_environment, exit_code, stopped};
 pub use fleet::{FleetConfig, serve as serve_in_fleet};
 
