@@ -11,14 +11,14 @@ const PRICE = "9.98"; // of every order in a rehearsal
 function send(path, form) {
   const url = new URL(path);
   return new Promise((resolve, reject) => {
-    const options = { method: "POST", agent: false, headers: { "content-type": "application/x-www-form-urlencoded" } };
+    const signal = AbortSignal.timeout(2000); // for the whole reply
+    const options = { method: "POST", agent: false, signal, headers: { "content-type": "application/x-www-form-urlencoded" } };
     const request = http.request(url, options, (response) => {
       const parts = [];
       response.on("data", (part) => parts.push(part));
       response.on("aborted", () => reject(new Error("aborted")));
       response.on("end", () => resolve(Buffer.concat(parts).toString("utf8")));
     });
-    request.setTimeout(2000, () => request.destroy(new Error("timeout")));
     request.on("error", reject);
     request.end(new URLSearchParams(form).toString());
   });
