@@ -90,7 +90,7 @@ impl Config {
 /// payments that were in progress when the last process ended, however it ended.
 ///
 /// # Errors
-/// If the orders cannot be read, or a saved payment belongs to another account.
+/// If the orders cannot be read, or a payment in progress belongs to another account.
 pub async fn serve(
     listener: TcpListener,
     config: Config,
